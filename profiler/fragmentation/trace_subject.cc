@@ -117,7 +117,7 @@ class TraceReading {
     const bool known = block.slack != model::Block::kUnknownSlack;
     allocator::Event event;
     event.address = block.address;
-    event.bytes = known ? block.size - block.slack : block.size;
+    event.bytes = block.Requested();
     event.stream = StreamOf(block);
     event.time_ns = run_.times.TimeOf(change.event);
     if (!change.freed()) {

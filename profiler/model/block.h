@@ -30,6 +30,8 @@ struct Block {
 
   // Alive in the state after event `at`.
   [[nodiscard]] bool AliveAfter(EventIndex at) const { return alloc_event <= at && at < free_event; }
+  // Bytes that were asked for; where that is unknown, its size.
+  [[nodiscard]] uint64_t Requested() const { return slack == kUnknownSlack ? size : size - slack; }
 };
 static_assert(sizeof(Block) == 48);
 

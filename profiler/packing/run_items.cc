@@ -7,9 +7,7 @@ namespace {
 constexpr uint64_t kAlignment = 512;  // kMinBlockSize of PyTorch's allocator
 
 uint64_t NeededBytes(const model::Block& block) {
-  const uint64_t requested =
-      block.slack == model::Block::kUnknownSlack ? block.size : block.size - block.slack;
-  return (requested + kAlignment - 1) / kAlignment * kAlignment;
+  return (block.Requested() + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 }  // namespace

@@ -14,10 +14,6 @@ EventIndex FirstBegin(const std::vector<Interval>& intervals, EventIndex begin, 
   return within.empty() ? end : within.front().begin;
 }
 
-uint64_t Asked(const model::Block& block) {
-  return block.size - (block.slack == model::Block::kUnknownSlack ? 0 : block.slack);
-}
-
 }  // namespace
 
 std::span<const Interval> ForwardBegin::Within(const std::vector<Interval>& intervals, EventIndex begin,
@@ -134,7 +130,7 @@ EventIndex ForwardBegin::MatchBack(const Gap& gap, EventIndex begin, const Lesso
     if (wanted.thread != lesson.thread) continue;
     do {
       if (at-- == 0 || run_.blocks[at].alloc_event < begin) return model::kNever;
-    } while (run_.blocks[at].thread != gap.thread || Asked(run_.blocks[at]) != Asked(wanted));
+    } while (run_.blocks[at].thread != gap.thread || run_.blocks[at].Requested() != wanted.Requested());
     found = run_.blocks[at].alloc_event;
   }
   return found;

@@ -15,6 +15,22 @@ namespace {
 using testing::Loop;
 using trace::MarkKind;
 
+// The part of its step that a block was made in.
+class Parts {
+ public:
+  explicit Parts(Loop& loop) : loop_(loop), run_(loop.s.Load()), training_(FindTraining(run_, 0)) {}
+
+  [[nodiscard]] Part Of(const std::string& block) const {
+    return training_.SpanAt(run_.blocks[loop_.s.Id(block)].alloc_event).part;
+  }
+  [[nodiscard]] bool IsDeep(int step) const { return training_.steps()[static_cast<size_t>(step) - 1].deep; }
+
+ private:
+  Loop& loop_;
+  model::Run run_;
+  Training training_;
+};
+
 TEST(ForwardBeginTest, DeepStepsTeachTheLightOnesWhereForwardBegins) {
   Loop loop;
   for (int step = 1; step <= 4; ++step) {
@@ -31,16 +47,12 @@ TEST(ForwardBeginTest, DeepStepsTeachTheLightOnesWhereForwardBegins) {
     loop.Backward();
     loop.Optimizer();
   }
-  const auto run = loop.s.Load();
-  const Training training = FindTraining(run, 0);
+  const Parts parts(loop);
   for (int step = 1; step <= 4; ++step) {
     const std::string number = std::to_string(step);
-    const auto part = [&](const std::string& block) {
-      return training.SpanAt(run.blocks[loop.s.Id(block)].alloc_event).part;
-    };
-    EXPECT_EQ(part("batch" + number), Part::kPrepare) << step;
-    EXPECT_EQ(part("first" + number), Part::kForward) << step;
-    EXPECT_EQ(training.steps()[step - 1].deep, step == 2) << step;
+    EXPECT_EQ(parts.Of("batch" + number), Part::kPrepare) << step;
+    EXPECT_EQ(parts.Of("first" + number), Part::kForward) << step;
+    EXPECT_EQ(parts.IsDeep(step), step == 2) << step;
   }
 }
 
@@ -63,14 +75,10 @@ TEST(ForwardBeginTest, WhatTheFirstForwardCachesDoesNotMoveItsBegin) {
     loop.Backward();
     loop.Optimizer();
   }
-  const auto run = loop.s.Load();
-  const Training training = FindTraining(run, 0);
-  const auto part = [&](const std::string& block) {
-    return training.SpanAt(run.blocks[loop.s.Id(block)].alloc_event).part;
-  };
-  EXPECT_EQ(part("batch1"), Part::kPrepare);
-  EXPECT_EQ(part("first1"), Part::kForward);
-  EXPECT_EQ(part("table"), Part::kForward);
+  const Parts parts(loop);
+  EXPECT_EQ(parts.Of("batch1"), Part::kPrepare);
+  EXPECT_EQ(parts.Of("first1"), Part::kForward);
+  EXPECT_EQ(parts.Of("table"), Part::kForward);
 }
 
 // Two models in turn, as in a cross-validation: the second one's forward is longer.
@@ -92,14 +100,10 @@ TEST(ForwardBeginTest, TheNearestDeepStepsTeach) {
     loop.Backward();
     loop.Optimizer();
   }
-  const auto run = loop.s.Load();
-  const Training training = FindTraining(run, 0);
+  const Parts parts(loop);
   for (int step = 1; step <= 8; ++step) {
-    const auto part = [&](const std::string& block) {
-      return training.SpanAt(run.blocks[loop.s.Id(block + std::to_string(step))].alloc_event).part;
-    };
-    EXPECT_EQ(part("batch"), Part::kPrepare) << step;
-    EXPECT_EQ(part("first"), Part::kForward) << step;
+    EXPECT_EQ(parts.Of("batch" + std::to_string(step)), Part::kPrepare) << step;
+    EXPECT_EQ(parts.Of("first" + std::to_string(step)), Part::kForward) << step;
   }
 }
 
@@ -111,10 +115,9 @@ TEST(ForwardBeginTest, AutocastBeginsForwardBeforeTheFirstSave) {
   });
   loop.Backward();
   loop.Optimizer();
-  const auto run = loop.s.Load();
-  const Training training = FindTraining(run, 0);
-  EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("batch")].alloc_event).part, Part::kPrepare);
-  EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("cast")].alloc_event).part, Part::kForward);
+  const Parts parts(loop);
+  EXPECT_EQ(parts.Of("batch"), Part::kPrepare);
+  EXPECT_EQ(parts.Of("cast"), Part::kForward);
 }
 
 // The first step also makes the loss scale between forward and backward, so counting back from there falls
@@ -136,12 +139,10 @@ TEST(ForwardBeginTest, AnAutocastRegionThatIsTheForwardInDeepStepsIsItInLightOne
     loop.Backward();
     loop.Optimizer();
   }
-  const auto run = loop.s.Load();
-  const Training training = FindTraining(run, 0);
+  const Parts parts(loop);
   for (const std::string step : {"1", "2", "3"}) {
-    EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("batch" + step)].alloc_event).part, Part::kPrepare)
-        << step;
-    EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("cast" + step)].alloc_event).part, Part::kForward) << step;
+    EXPECT_EQ(parts.Of("batch" + step), Part::kPrepare) << step;
+    EXPECT_EQ(parts.Of("cast" + step), Part::kForward) << step;
   }
 }
 

@@ -33,14 +33,19 @@ class Lora(nn.Module):
         return self.base(input) + self.up(self.down(input))
 
 
+def _expression(pattern: str) -> str:
+    """* stands for one name."""
+    return pattern.replace(".", r"\.").replace("*", "[^.]+")
+
+
 def matches(name: str, patterns: str) -> bool:
-    """Whether a module or parameter is one of the patterns, or in one that is; * stands for one name."""
-    return any(re.match(pattern.replace(".", r"\.").replace("*", "[^.]+") + r"(\.|$)", name) for pattern in patterns.split(",") if pattern)
+    """Whether a module or parameter is one of the patterns, or in one that is."""
+    return any(re.match(_expression(pattern) + r"(\.|$)", name) for pattern in patterns.split(",") if pattern)
 
 
 def is_one_of(name: str, patterns: str) -> bool:
     """Whether a module is one of the patterns itself."""
-    return any(re.fullmatch(pattern.replace(".", r"\.").replace("*", "[^.]+"), name) for pattern in patterns.split(","))
+    return any(re.fullmatch(_expression(pattern), name) for pattern in patterns.split(","))
 
 
 def linears(model: nn.Module, patterns: str) -> Iterator[Tuple[nn.Module, str, nn.Module]]:

@@ -76,8 +76,9 @@ def called(blocks: Iterable[Any]) -> Iterator[nn.Module]:
 
 def check_units(model: nn.Module, sharded: List[nn.Module], patterns: str) -> None:
     """Ends the program unless the modules that a prediction is asked for are those that are sharded: it would answer something else."""
-    named = {path for path, module in model.named_modules() if adapters.is_one_of(path, patterns) and any(True for _ in module.parameters())}
-    there = {path for path, module in model.named_modules() if any(module is unit for unit in sharded) and any(True for _ in module.parameters())}
+    whole = {path: module for path, module in model.named_modules() if any(True for _ in module.parameters())}
+    named = {path for path in whole if adapters.is_one_of(path, patterns)}
+    there = {path for path, module in whole.items() if any(module is unit for unit in sharded)}
     if named != there:
         raise SystemExit(f"sharded but not named: {sorted(there - named)}; named but not sharded: {sorted(named - there)}")
 

@@ -12,10 +12,6 @@ namespace {
 
 using model::EventIndex;
 
-uint64_t AskedFor(const model::Block& block) {
-  return block.slack == model::Block::kUnknownSlack ? block.size : block.size - block.slack;
-}
-
 struct StepMarks {
   std::optional<EventIndex> backward, optimizer, optimizer_end;
 };
@@ -115,7 +111,7 @@ Result<Replayed> WholeRun::Replay(const std::string& text, EmptyCacheAt where) c
     uint64_t& address = addresses[change.block()];
     if (change.freed())
       (void)model.Free(address);
-    else if (const uint64_t asked = AskedFor(block); asked != 0)
+    else if (const uint64_t asked = block.Requested(); asked != 0)
       address = model.Malloc(asked, block.stream).value_or(0);
     if (change.event < step_end) calls_of_step = driver_calls() - calls_before;
   }

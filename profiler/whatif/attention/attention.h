@@ -21,8 +21,10 @@
 namespace vramscope::whatif {
 
 inline constexpr std::string_view kMathAttention = "aten::_scaled_dot_product_attention_math";
+inline constexpr std::string_view kEfficientCall = "aten::_scaled_dot_product_efficient_attention";
 inline constexpr std::string_view kEfficientForward = "aten::_efficient_attention_forward";
 inline constexpr std::string_view kEfficientBackward = "aten::_efficient_attention_backward";
+inline constexpr uint64_t kMaskUnit = 8;  // elements that a row of an added mask is aligned to
 inline constexpr uint64_t kSeedBytes = 8, kSeedsBytes = 16;  // bytes: of dropout, kept without it too
 
 enum class AttentionKernel : uint8_t { kMath, kEfficient, kFlash, kOther };

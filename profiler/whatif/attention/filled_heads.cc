@@ -19,7 +19,6 @@ using classify::Category;
 using model::kNone;
 
 constexpr uint64_t kFlashUnit = 8;  // elements
-constexpr std::string_view kAround = "aten::_scaled_dot_product_efficient_attention";
 
 uint32_t Outermost(const Step& step, uint32_t op) {
   while (step.ops[op].parent != kNone) op = step.ops[op].parent;
@@ -37,7 +36,7 @@ class Filling {
       if (op.output_count == 0 || !FillsHeads(step_, op)) continue;
       const uint32_t result = OutputsOf(step_, op)[0].block;
       if (result == kNone || !low_[result]) continue;
-      if (step_.NameOf(op) == kAround) Copies(i);
+      if (step_.NameOf(op) == kEfficientCall) Copies(i);
       if (step_.NameOf(op) == kEfficientForward) Wider(result, op);
       if (step_.NameOf(op) == kEfficientBackward && op.node != kNone) Backward(i);
     }
@@ -122,7 +121,7 @@ int64_t FilledWidth(int64_t width) {
 bool FillsHeads(const Step& step, const Op& op) {
   const std::string_view name = step.NameOf(op);
   if (step.keeps_products) return false;
-  if (name != kAround && name != kEfficientForward && name != kEfficientBackward) return false;
+  if (name != kEfficientCall && name != kEfficientForward && name != kEfficientBackward) return false;
   const std::span<const Operand> given = InputsOf(step, op);
   const uint16_t bias =
       name == kEfficientBackward ? 4 : 3;  // a mask that is added: flash attention takes none
@@ -139,7 +138,7 @@ bool MayFillHeads(const Step& step) {
 }
 
 void FilledHeads::Begin(const Op& op) {
-  if (step_.NameOf(op) != kAround || !FillsHeads(step_, op)) return;
+  if (step_.NameOf(op) != kEfficientCall || !FillsHeads(step_, op)) return;
   Position at = op.begin;
   const auto index = static_cast<uint32_t>(&op - step_.ops.data());
   for (const Operand& operand : InputsOf(step_, op)) {
@@ -161,7 +160,7 @@ uint32_t FilledHeads::Saved(uint32_t block) {
 }
 
 void FilledHeads::End(const Op& op) {
-  if (step_.NameOf(op) != kAround) return;
+  if (step_.NameOf(op) != kEfficientCall) return;
   for (; !given_.empty(); given_.pop_back()) versions_.SetCurrent(given_.back().block, given_.back().version);
 }
 

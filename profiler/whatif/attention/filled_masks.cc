@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "profiler/whatif/attention/attention.h"
 #include "profiler/whatif/precision/gradients.h"
 #include "profiler/whatif/step/strides.h"
 
@@ -12,13 +13,11 @@ namespace {
 
 using model::kNone;
 
-constexpr std::string_view kEfficientCall = "aten::_scaled_dot_product_efficient_attention";
-constexpr uint16_t kGivenMask = 3;   // argument of the operator around that
-constexpr int64_t kUnitOfMasks = 8;  // elements
+constexpr uint16_t kGivenMask = 3;  // argument of the operator around kEfficientCall
 
 // aligned_tensor<8> in attention.cpp.
 bool IsAligned(std::span<const int64_t> strides) {
-  const auto aligned = [](int64_t stride) { return stride % kUnitOfMasks == 0; };
+  const auto aligned = [](int64_t stride) { return stride % int64_t{kMaskUnit} == 0; };
   return strides.back() == 1 && std::all_of(strides.begin(), strides.end() - 1, aligned);
 }
 
@@ -42,7 +41,7 @@ void FilledMasks::Begin(const Op& op) {
   if (!IsAligned(lay) || IsAligned(StridesOfResult(sizes, lay))) return;
   const auto columns = static_cast<uint64_t>(sizes.back());
   const uint64_t bytes =
-      versions_.BytesOfVersion(copy) / columns * (columns + kUnitOfMasks - columns % kUnitOfMasks);
+      versions_.BytesOfVersion(copy) / columns * (columns + kMaskUnit - columns % kMaskUnit);
   versions_.Used(mask->block, op.begin + kStride);
   versions_.CopyInto(bytes, mask->block, versions_.TypeOfVersion(copy), op.begin + kStride, op.parent);
   given_.push_back({op.parent, mask->block, copy});

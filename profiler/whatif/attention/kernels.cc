@@ -14,8 +14,6 @@ namespace {
 
 using model::kNone;
 
-constexpr uint64_t kMaskUnit = 8;  // elements that a row of an added mask is aligned to
-
 // One number for each row in the place of scores.
 class Fused {
  public:
@@ -48,9 +46,7 @@ class Fused {
       if (drawn != kNone) stage.Free(drawn);
       for (const uint32_t block : split) stage.Free(block);
     }
-    room_.Name(flash_ ? "aten::_scaled_dot_product_flash_attention"
-                      : "aten::_scaled_dot_product_efficient_attention",
-               sums, rows);
+    room_.Name(flash_ ? "aten::_scaled_dot_product_flash_attention" : kEfficientCall, sums, rows);
     room_.KeepOperands(begin);
     for (const uint32_t mask : call_.masks) room_.Keep(mask, begin);
     const Position end = stage.Tick();

@@ -124,8 +124,8 @@ class Shard final : public Lever {
         return Error{"the recorded program exchanges gradients with other ranks already."};
     }
     const bool views = question->option == "view";
-    if (std::string why = WhyFlatWeights(step); question->kind != Kind::kDdp && !why.empty())
-      return Error{why};
+    if (question->kind != Kind::kDdp)
+      if (std::string why = WhyFlatWeights(step); !why.empty()) return Error{why};
     if (question->kind == Kind::kTensor) return Split(step, *question);
     if (question->kind == Kind::kDdp) return Replicated(step, views);
     if (question->kind == Kind::kZero1) return WithOwnState(Replicated(step, views), question->ranks);

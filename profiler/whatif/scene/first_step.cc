@@ -23,10 +23,6 @@ size_t CountBefore(const std::vector<Allocation>& ascending, model::EventIndex a
                              ascending.begin());
 }
 
-uint64_t Asked(const model::Block& block) {
-  return block.size - (block.slack == model::Block::kUnknownSlack ? 0 : block.slack);
-}
-
 }  // namespace
 
 FirstStep::FirstStep(const Step& step) : step_(step) {
@@ -58,7 +54,7 @@ void FirstStep::ReadAllocations() {
   for (const model::Change& change : run.devices[step_.device].changes) {
     if (change.event >= std::max(end_, own_end)) break;
     if (change.freed()) continue;
-    const Allocation made{change.event, Asked(run.blocks[change.block()])};
+    const Allocation made{change.event, run.blocks[change.block()].Requested()};
     if (change.event >= begin_ && change.event < end_ && !std::ranges::binary_search(kept, change.block()))
       ordinary_.push_back(made);
     if (change.event >= step_.first_event && change.event < own_end) recorded_.push_back(made);

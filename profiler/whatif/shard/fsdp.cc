@@ -317,10 +317,8 @@ class Sharder {
       const bool buffer =
           block.category == Category::kBuffer && block.begin == kBefore && !block.name.empty();
       if (!buffer && !shards_.contains(i)) continue;
-      if (block.id >= step_.run->blocks.size()) return;  // a lever put it in
-      const model::EventIndex alloc = step_.run->blocks[block.id].alloc_event;
-      if (alloc >= step_.first.begin) return;  // not as programs are written
-      const Position came = Position(alloc) - Position(step_.first.begin) - 1;
+      const Position came = SetUpAt(step_, i);
+      if (came == kBefore) return;  // a lever put it in, or this is not as programs are written
       at = std::min(at, came);
       last = std::max(last, came);
       if (buffer) buffers.push_back(i);

@@ -80,8 +80,8 @@ uint32_t HandedOnBy(const Step& step, uint32_t addition) {
   return given != kNone ? given : made;
 }
 
-// Else it is of what the unit made itself.
-bool IsUsedBehind(const Step& step, const Unit& unit, uint32_t addition) {
+// Whether nothing of the unit but other sums takes it; else it is of what the unit made itself.
+bool IsOnlyAddedTo(const Step& step, const Unit& unit, uint32_t addition) {
   const uint32_t sum = OutputsOf(step, step.ops[addition])[0].block;
   for (uint32_t i = addition + 1; i < step.ops.size() && step.ops[i].begin < unit.backward.end; ++i) {
     const Op& op = step.ops[i];
@@ -122,7 +122,7 @@ std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& un
     const Unit* const unit = UnitOf(step, units, step.ops[i].node);
     if (unit == nullptr || unit == UnitOf(step, units, HandedOnBy(step, i))) continue;
     const uint32_t gradient = InputsOf(step, step.ops[i])[1].block;
-    if (!GoesWith(step, gradient, i) || !IsUsedBehind(step, *unit, i)) continue;
+    if (!GoesWith(step, gradient, i) || !IsOnlyAddedTo(step, *unit, i)) continue;
     const auto more = in_place.find(OutputsOf(step, step.ops[i])[0].block);
     const bool own =
         more != in_place.end() && UnitOf(step, units, step.ops[more->second.ops[0]].node) == unit;

@@ -26,7 +26,7 @@ struct SumOfUnit {
   uint32_t made = model::kNone;  // operator: adds the first one, and makes the sum; kNone: that is there
 };
 
-// `units`: the last one is the rest of the model. O(operators x units).
+// `units`: the last one is the rest of the model. O(operators x (units + sums that are made anew)).
 [[nodiscard]] std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& units);
 
 // Gradients of what units are given wait in `changed`, a sharded step, until `added` of their unit.

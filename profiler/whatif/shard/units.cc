@@ -159,16 +159,17 @@ std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
 }
 
 std::vector<const Unit*> AsModulesLie(const Step& step, const std::vector<Unit>& units) {
-  std::map<const Unit*, model::EventIndex> came;
-  for (const StepBlock& block : step.blocks) {
+  std::map<const Unit*, Position> came;
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    const StepBlock& block = step.blocks[i];
     if (block.begin != kBefore || block.id >= step.run->blocks.size()) continue;
     if (block.category != Category::kParameter && block.category != Category::kBuffer) continue;
     const auto unit =
         std::find_if(units.begin(), units.end() - 1, [&](const Unit& one) { return one.Has(block.name); });
     if (unit == units.end() - 1) continue;
-    const model::EventIndex alloc = step.run->blocks[block.id].alloc_event;
-    const auto [first, fresh] = came.emplace(&*unit, alloc);
-    if (!fresh) first->second = std::min(first->second, alloc);
+    const Position at = SetUpAt(step, i);
+    const auto [first, fresh] = came.emplace(&*unit, at);
+    if (!fresh) first->second = std::min(first->second, at);
   }
   std::vector<const Unit*> order;
   for (const Unit& unit : units) {

@@ -21,8 +21,6 @@ namespace {
 
 using model::kNone;
 
-constexpr uint64_t kMaskUnit = 8;  // elements that a row of an added mask is aligned to
-
 // `count` of something, of which a sequence of `from` tokens has a whole number, or one of a few tokens more
 // or less (labels that are moved by one, a convolution with room at the sides), with `to` tokens. `beside`:
 // others that may stand in one dimension with them.

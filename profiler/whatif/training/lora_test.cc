@@ -130,8 +130,6 @@ TEST_F(GapsTest, AdaptersGoToTheDeviceBehindTheirLayer) {
   EXPECT_LT(at[1], SetUpAt(step_, weight) + 1) << "ahead of the next parameter";
 }
 
-// What Informer's layers give their projections lies with gaps: linear() multiplies a copy, whose node hands
-// on what it is given.
 // Nemotron's decoder is an LSTM, all of whose weights would be frozen.
 TEST_F(GapsTest, WithARecurrentNetworkItIsRefused) {
   EXPECT_TRUE(LoraLever().Rewrite(step_, "8")->ok());
@@ -142,6 +140,8 @@ TEST_F(GapsTest, WithARecurrentNetworkItIsRefused) {
   EXPECT_TRUE(changed->error().sentence.starts_with("the weights of a recurrent network lie in one block"));
 }
 
+// What Informer's layers give their projections lies with gaps: linear() multiplies a copy, whose node hands
+// on what it is given.
 TEST(GradientPlacesTest, TheNodeOfACopyHandsOnTheGradientOfTheInput) {
   model::Run run;
   Step bare;

@@ -280,9 +280,7 @@ class Offloader {
   // Bytes of a mask with rows that memory-efficient attention takes, of one without gaps; 0: it is none.
   [[nodiscard]] uint64_t FilledUp(const Saved& saved, uint64_t bytes) const {
     const uint32_t made_in = saved.node == kNone ? kNone : step_.nodes[saved.node].op;
-    if (made_in == kNone ||
-        step_.NameOf(step_.ops[made_in]) != "aten::_scaled_dot_product_efficient_attention")
-      return 0;
+    if (made_in == kNone || step_.NameOf(step_.ops[made_in]) != kEfficientCall) return 0;
     for (const Operand& operand : InputsOf(step_, step_.ops[made_in])) {
       if (operand.argument != kMask || operand.block == kNone ||
           (operand.block != saved.block && operand.block != step_.blocks[saved.block].copy_of))

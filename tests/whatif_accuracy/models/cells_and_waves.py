@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .other_libraries import of_diffusers
-from .subject import Batch, Subject, images, scaled
+from .subject import Batch, Subject, labelled, scaled
 
 
 def timm_mlp_mixer(size: str) -> Subject:
@@ -17,7 +17,7 @@ def timm_mlp_mixer(size: str) -> Subject:
 
     pixels = scaled(size, 128, 160, 224)
     model = MlpMixer(num_classes=100, img_size=pixels, num_blocks=scaled(size, 4, 6, 8), embed_dim=scaled(size, 256, 384, 512), drop_path_rate=0.1)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def monai_hovernet(size: str) -> Subject:
@@ -52,7 +52,7 @@ def vit_pytorch_simple_vit_with_qk_norm(size: str) -> Subject:
 
     pixels, wide = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
     model = SimpleViT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=scaled(size, 4, 5, 6), heads=scaled(size, 4, 4, 6), mlp_dim=2 * wide)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def diffusers_unet_1d(size: str) -> Subject:

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from .other_libraries import of_diffusers
 from .sizes import length, stack, width
-from .subject import LENGTH, Batch, Subject, images, scaled
+from .subject import LENGTH, Batch, Subject, labelled, scaled
 
 
 def x_clip(size: str) -> Subject:
@@ -77,7 +77,7 @@ def timm_tnt(size: str) -> Subject:
 
     pixels, heads = scaled(size, 96, 128, 192), scaled(size, 2, 4, 6)
     model = TNT(img_size=pixels, num_classes=100, embed_dim=64 * heads, inner_dim=scaled(size, 16, 24, 24), depth=scaled(size, 4, 6, 8), num_heads_outer=heads)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def diffusers_unet_kandinsky3(size: str) -> Subject:

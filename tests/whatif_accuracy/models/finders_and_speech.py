@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from .other_libraries import Reconstruction, of_diffusers
 from .sizes import SPECIAL, length, stack, width
-from .subject import LENGTH, Batch, Subject, images, scaled
+from .subject import LENGTH, Batch, Subject, labelled, scaled
 
 
 def rt_detr_v2(size: str) -> Subject:
@@ -75,7 +75,7 @@ def timm_crossvit(size: str) -> Subject:
     pixels, heads = scaled(size, 120, 240, 240), scaled(size, 2, 3, 6)
     model = CrossVit(img_size=pixels, img_scale=(1.0, 224 / 240), patch_size=(12, 16), num_classes=100, embed_dim=(32 * heads, 64 * heads), depth=((1, scaled(size, 4, 3, 4), 0),) * 3, num_heads=(heads, heads),
                      mlp_ratio=(scaled(size, 4, 3, 4), scaled(size, 4, 3, 4), 1), multi_conv=size == "medium")
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def diffusers_autoencoder_kl_hunyuan_video(size: str) -> Subject:
@@ -150,7 +150,7 @@ def timm_fastvit(size: str) -> Subject:
     model = FastVit(num_classes=100, layers=(deep, deep, scaled(size, 2, 4, 6), deep), embed_dims=(wide, 2 * wide, 4 * wide, 8 * wide), pos_embs=(None, None, None, partial(RepConditionalPosEnc, spatial_shape=(7, 7))),
                     token_mixers=("repmixer", "repmixer", "repmixer", "attention"))
     pixels = scaled(size, 96, 128, 192)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def diffusers_transformer_sana_wm_refiner(size: str) -> Subject:

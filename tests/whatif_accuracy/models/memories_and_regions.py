@@ -5,11 +5,10 @@ and train them."""
 import tempfile
 
 import torch
-from torch.nn import functional as F
 
 from .more_libraries import OF_CAMVID, on_camvid
 from .sizes import VOCABULARY
-from .subject import Subject, images, scaled
+from .subject import Subject, labelled, scaled
 
 
 def vit_pytorch_learnable_memory(size: str) -> Subject:
@@ -18,7 +17,7 @@ def vit_pytorch_learnable_memory(size: str) -> Subject:
 
     pixels, wide = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
     model = ViT(image_size=pixels, patch_size=8, num_classes=1000, dim=wide, depth=scaled(size, 4, 5, 6), heads=scaled(size, 4, 4, 6), mlp_dim=2 * wide, dropout=0.1, emb_dropout=0.1)
-    return Subject(Adapter(vit=model, num_classes=100, num_memories_per_layer=5), images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(Adapter(vit=model, num_classes=100, num_memories_per_layer=5), pixels)
 
 
 def vit_pytorch_cait(size: str) -> Subject:
@@ -27,7 +26,7 @@ def vit_pytorch_cait(size: str) -> Subject:
 
     pixels, wide = scaled(size, 64, 96, 112), scaled(size, 192, 256, 384)
     model = CaiT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=scaled(size, 4, 5, 6), cls_depth=2, heads=scaled(size, 4, 4, 6), mlp_dim=2 * wide, dropout=0.1, emb_dropout=0.1)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def smp_manet(size: str) -> Subject:
@@ -63,7 +62,7 @@ def vit_pytorch_regionvit(size: str) -> Subject:
 
     window, wide = scaled(size, 3, 4, 7), scaled(size, 32, 48, 64)
     model = RegionViT(dim=(wide, 2 * wide, 4 * wide, 8 * wide), depth=(2, 2, scaled(size, 2, 4, 8), 2), window_size=window, num_classes=100)
-    return Subject(model, images(32 * window, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, 32 * window)
 
 
 def vit_pytorch_cvt(size: str) -> Subject:
@@ -72,7 +71,7 @@ def vit_pytorch_cvt(size: str) -> Subject:
 
     part = scaled(size, 32, 48, 64)
     model = CvT(num_classes=100, s1_emb_dim=part, s2_emb_dim=3 * part, s3_emb_dim=6 * part, s3_depth=scaled(size, 3, 5, 10))
-    return Subject(model, images(scaled(size, 64, 96, 128), 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, scaled(size, 64, 96, 128))
 
 
 def smp_pan(size: str) -> Subject:

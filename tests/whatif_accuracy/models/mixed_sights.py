@@ -5,12 +5,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .subject import Subject, images, scaled
-
-
-def _labelled(model: nn.Module, pixels: int) -> Subject:
-    """One of timm, which hands out logits alone."""
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+from .subject import Subject, images, labelled, scaled
 
 
 def timm_iformer(size: str) -> Subject:
@@ -20,7 +15,7 @@ def timm_iformer(size: str) -> Subject:
     pixels, wide = scaled(size, 96, 128, 160), scaled(size, 32, 32, 48)
     model = IFormer(num_classes=100, dims=(wide, 2 * wide, 4 * wide, 8 * wide), depths=(2, 2, scaled(size, 7, 10, 16), scaled(size, 3, 6, 6)), attn_groups=(0, 0, scaled(size, 1, 2, 3), scaled(size, 1, 2, 2)),
                     conv_ratio=scaled(size, 3, 3, 4), ffn_ratio=scaled(size, 2, 2, 3), drop_path_rate=0.1)
-    return _labelled(model, pixels)
+    return labelled(model, pixels)
 
 
 def timm_coat(size: str) -> Subject:
@@ -34,7 +29,7 @@ def timm_coat(size: str) -> Subject:
     narrow, wide = scaled(size, 16, 19, 19) * heads, scaled(size, 32, 27, 40) * heads
     windows = {3: heads // 4, 5: 3 * heads // 8, 7: heads - heads // 4 - 3 * heads // 8}
     model = CoaT(img_size=pixels, patch_size=4, num_classes=100, embed_dims=(narrow, wide, wide, wide), serial_depths=(2, 2, 2, 2), parallel_depth=scaled(size, 2, 4, 6), num_heads=heads, crpe_window=windows)
-    return _labelled(model, pixels)
+    return labelled(model, pixels)
 
 
 def monai_attentionunet(size: str) -> Subject:

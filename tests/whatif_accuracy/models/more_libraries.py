@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from .other_libraries import of_diffusers
 from .sizes import VOCABULARY, length, width
-from .subject import LENGTH, Batch, Subject, images, scaled, tokens
+from .subject import LENGTH, Batch, Subject, labelled, scaled, tokens
 
 
 def monai_unet(size: str) -> Subject:
@@ -61,7 +61,7 @@ def vit_pytorch_vit(size: str) -> Subject:
 
     pixels, wide = scaled(size, 64, 96, 128), scaled(size, 192, 320, 512)
     model = ViT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=scaled(size, 4, 5, 6), heads=4, mlp_dim=2 * wide, dropout=0.1, emb_dropout=0.1)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def x_transformers_decoder(size: str) -> Subject:
@@ -102,7 +102,7 @@ def vit_pytorch_hyper(size: str) -> Subject:
 
     pixels, wide = scaled(size, 64, 96, 128), scaled(size, 128, 192, 256)
     model = SimpleViT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=4, heads=4, mlp_dim=2 * wide, num_residual_streams=4)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def vit_pytorch_dca(size: str) -> Subject:
@@ -111,7 +111,7 @@ def vit_pytorch_dca(size: str) -> Subject:
 
     pixels, wide = scaled(size, 64, 96, 128), scaled(size, 128, 192, 256)
     model = SimpleViT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=scaled(size, 4, 5, 6), heads=4, mlp_dim=2 * wide)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def x_transformers_xval(size: str) -> Subject:
@@ -141,17 +141,12 @@ def x_transformers_xl(size: str) -> Subject:
 
 
 
-def _labelled(model: nn.Module, pixels: int) -> Subject:
-    """One of timm, which hands out logits alone."""
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
-
-
 def timm_mambaout(size: str) -> Subject:
     """Channels go last but for convolutions: of what a layer makes, a part is a gate, and a part is convolved with its neighbours."""
     from timm.models.mambaout import MambaOut
 
     wide = scaled(size, 48, 72, 96)
-    return _labelled(MambaOut(num_classes=100, depths=(2, 2, scaled(size, 3, 4, 6), 2), dims=(wide, 2 * wide, 4 * wide, 6 * wide)), scaled(size, 64, 96, 128))
+    return labelled(MambaOut(num_classes=100, depths=(2, 2, scaled(size, 3, 4, 6), 2), dims=(wide, 2 * wide, 4 * wide, 6 * wide)), scaled(size, 64, 96, 128))
 
 
 def timm_twins(size: str) -> Subject:
@@ -161,7 +156,7 @@ def timm_twins(size: str) -> Subject:
     heads, pixels = scaled(size, 1, 2, 3), scaled(size, 64, 96, 128)
     model = Twins(img_size=pixels, num_classes=100, embed_dims=(32 * heads, 64 * heads, 128 * heads, 256 * heads), num_heads=(heads, 2 * heads, 4 * heads, 8 * heads), depths=(2, 2, scaled(size, 2, 4, 4), 2),
                   wss=(7, 7, 7, 7), sr_ratios=(8, 4, 2, 1))
-    return _labelled(model, pixels)
+    return labelled(model, pixels)
 
 
 def _padded(samples: int, words: int) -> Tensor:

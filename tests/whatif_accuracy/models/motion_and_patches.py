@@ -9,12 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .other_libraries import of_diffusers
-from .subject import Batch, Subject, images, scaled
-
-
-def _labelled(model: nn.Module, pixels: int) -> Subject:
-    """One of timm, which hands out logits alone."""
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+from .subject import Batch, Subject, labelled, scaled
 
 
 def timm_qwen3_vit(size: str) -> Subject:
@@ -22,14 +17,14 @@ def timm_qwen3_vit(size: str) -> Subject:
     from timm.models.qwen3_vit import Qwen3VitClassifier
 
     pixels, heads = scaled(size, 128, 192, 256), scaled(size, 3, 5, 6)
-    return _labelled(Qwen3VitClassifier(img_size=pixels, num_classes=100, embed_dim=64 * heads, depth=scaled(size, 4, 5, 8), num_heads=heads, mlp_ratio=4.0), pixels)
+    return labelled(Qwen3VitClassifier(img_size=pixels, num_classes=100, embed_dim=64 * heads, depth=scaled(size, 4, 5, 8), num_heads=heads, mlp_ratio=4.0), pixels)
 
 
 def timm_inception_v4(size: str) -> Subject:
     """Up to four rows of convolutions beside each other, some as wide as one place; the network has one width, so sizes are those of images alone."""
     from timm.models.inception_v4 import InceptionV4
 
-    return _labelled(InceptionV4(num_classes=100, drop_rate=0.2), scaled(size, 96, 112, 128))
+    return labelled(InceptionV4(num_classes=100, drop_rate=0.2), scaled(size, 96, 112, 128))
 
 
 def diffusers_unet_motion_model(size: str) -> Subject:

@@ -10,19 +10,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .subject import Batch, Subject, images, scaled
-
-
-def _labelled(model: nn.Module, pixels: int) -> Subject:
-    """One of timm, which hands out logits alone."""
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+from .subject import Batch, Subject, labelled, scaled
 
 
 def timm_vit(size: str) -> Subject:
     from timm.models.vision_transformer import VisionTransformer
 
     pixels = scaled(size, 64, 96, 128)
-    return _labelled(VisionTransformer(img_size=pixels, num_classes=100, embed_dim=scaled(size, 192, 320, 512), depth=scaled(size, 4, 5, 6), num_heads=4), pixels)
+    return labelled(VisionTransformer(img_size=pixels, num_classes=100, embed_dim=scaled(size, 192, 320, 512), depth=scaled(size, 4, 5, 6), num_heads=4), pixels)
 
 
 def timm_efficientnet(size: str) -> Subject:
@@ -30,7 +25,7 @@ def timm_efficientnet(size: str) -> Subject:
     from timm.models import efficientnet
 
     make = getattr(efficientnet, f"efficientnet_b{scaled(size, 0, 1, 2)}")
-    return _labelled(make(num_classes=100, drop_rate=0.2, drop_path_rate=0.2), scaled(size, 64, 96, 128))
+    return labelled(make(num_classes=100, drop_rate=0.2, drop_path_rate=0.2), scaled(size, 64, 96, 128))
 
 
 def timm_metaformer(size: str) -> Subject:
@@ -41,14 +36,14 @@ def timm_metaformer(size: str) -> Subject:
     model = metaformer.MetaFormer(num_classes=100, depths=(2, 2, 3, 2), dims=(width, 2 * width, 4 * width, 8 * width),
                                   token_mixers=[metaformer.SepConv, metaformer.SepConv, metaformer.Attention, metaformer.Attention],
                                   norm_layers=[metaformer.LayerNorm2dNoBias] * 2 + [metaformer.LayerNormNoBias] * 2)
-    return _labelled(model, scaled(size, 64, 96, 128))
+    return labelled(model, scaled(size, 64, 96, 128))
 
 
 def timm_regnet(size: str) -> Subject:
     from timm.models import regnet
 
     make = getattr(regnet, f"regnety_{scaled(size, 2, 4, 8):03}")
-    return _labelled(make(num_classes=100), scaled(size, 64, 96, 128))
+    return labelled(make(num_classes=100), scaled(size, 64, 96, 128))
 
 
 def timm_efficientvit_mit(size: str) -> Subject:
@@ -57,7 +52,7 @@ def timm_efficientvit_mit(size: str) -> Subject:
 
     wide = scaled(size, 16, 24, 32)
     model = EfficientVit(widths=(wide, 2 * wide, 4 * wide, 8 * wide, 16 * wide), depths=(1, 2, 2, 2, 2), head_dim=16, head_widths=(1024, 1280), num_classes=100)
-    return _labelled(model, scaled(size, 64, 128, 192))
+    return labelled(model, scaled(size, 64, 128, 192))
 
 
 def timm_mobilevit(size: str) -> Subject:
@@ -69,7 +64,7 @@ def timm_mobilevit(size: str) -> Subject:
     late = [_mobilevit_block(d=1, c=part * wide, s=2, transformer_dim=(part + 1) * wide, transformer_depth=depth, patch_size=2, br=2.0) for part, depth in ((3, 2), (4, 4), (5, 3))]
     config = ByoModelCfg(blocks=(_inverted_residual_block(d=1, c=wide, s=1, br=2.0), _inverted_residual_block(d=3, c=3 * wide // 2, s=2, br=2.0), *late), stem_chs=wide, stem_type="3x3", stem_pool="", downsample="",
                          act_layer="silu", num_features=20 * wide)
-    return _labelled(ByobNet(config, num_classes=100), scaled(size, 64, 128, 192))
+    return labelled(ByobNet(config, num_classes=100), scaled(size, 64, 128, 192))
 
 
 def timm_efficientvit_msra(size: str) -> Subject:
@@ -77,7 +72,7 @@ def timm_efficientvit_msra(size: str) -> Subject:
     from timm.models.efficientvit_msra import EfficientVitMsra
 
     part, pixels = scaled(size, 32, 64, 96), scaled(size, 128, 192, 256)
-    return _labelled(EfficientVitMsra(pixels, num_classes=100, embed_dim=(2 * part, 4 * part, 6 * part)), pixels)
+    return labelled(EfficientVitMsra(pixels, num_classes=100, embed_dim=(2 * part, 4 * part, 6 * part)), pixels)
 
 
 def timm_vgg(size: str) -> Subject:
@@ -86,7 +81,7 @@ def timm_vgg(size: str) -> Subject:
 
     wide = scaled(size, 16, 32, 48)
     widths = [part if isinstance(part, str) else part * wide for part in (1, "M", 2, "M", 4, 4, "M", 8, 8, "M", 8, 8, "M")]
-    return _labelled(VGG(widths, num_classes=100, mlp_ratio=scaled(size, 1, 2, 2) / 8), scaled(size, 64, 96, 128))
+    return labelled(VGG(widths, num_classes=100, mlp_ratio=scaled(size, 1, 2, 2) / 8), scaled(size, 64, 96, 128))
 
 
 def timm_pit(size: str) -> Subject:
@@ -96,7 +91,7 @@ def timm_pit(size: str) -> Subject:
     pixels, heads = scaled(size, 64, 96, 128), scaled(size, 2, 2, 3)
     model = PoolingVisionTransformer(img_size=pixels, patch_size=14, stride=7, base_dims=(scaled(size, 32, 48, 48),) * 3, depth=(2, scaled(size, 2, 4, 4), scaled(size, 2, 2, 3)),
                                      heads=(heads, 2 * heads, 4 * heads), num_classes=100)
-    return _labelled(model, pixels)
+    return labelled(model, pixels)
 
 
 def timm_davit(size: str) -> Subject:
@@ -105,7 +100,7 @@ def timm_davit(size: str) -> Subject:
 
     heads = scaled(size, 1, 2, 3)
     model = DaVit(depths=(1, 1, scaled(size, 1, 2, 3), 1), embed_dims=(32 * heads, 64 * heads, 128 * heads, 256 * heads), num_heads=(heads, 2 * heads, 4 * heads, 8 * heads), num_classes=100)
-    return _labelled(model, scaled(size, 64, 128, 192))
+    return labelled(model, scaled(size, 64, 128, 192))
 
 
 def of_diffusers(name: str) -> Callable[..., nn.Module]:
@@ -252,7 +247,7 @@ def timm_vision_transformer_sam(size: str) -> Subject:
     pixels, depth = scaled(size, 128, 256, 384), scaled(size, 4, 5, 6)
     model = VisionTransformerSAM(img_size=pixels, num_classes=100, embed_dim=scaled(size, 192, 320, 512), depth=depth, num_heads=4, use_rel_pos=True, window_size=7,
                                  global_attn_indexes=(depth // 2 - 1, depth - 1), neck_chans=scaled(size, 64, 128, 256))
-    return _labelled(model, pixels)
+    return labelled(model, pixels)
 
 
 def timm_maxxvit(size: str) -> Subject:
@@ -261,7 +256,7 @@ def timm_maxxvit(size: str) -> Subject:
 
     pixels, wide = scaled(size, 96, 128, 192), scaled(size, 32, 48, 80)
     config = replace(model_cfgs["coatnet_pico_rw"], embed_dim=(wide, 2 * wide, 4 * wide, 8 * wide), depths=(2, 3, scaled(size, 3, 4, 5), 2), stem_width=(wide // 2, wide))
-    return _labelled(MaxxVit(config, img_size=pixels, num_classes=100), pixels)
+    return labelled(MaxxVit(config, img_size=pixels, num_classes=100), pixels)
 
 
 def timm_fasternet(size: str) -> Subject:
@@ -270,7 +265,7 @@ def timm_fasternet(size: str) -> Subject:
     from torch import nn
 
     model = FasterNet(num_classes=100, embed_dim=scaled(size, 32, 64, 96), depths=(1, 2, scaled(size, 4, 6, 8), 2), feature_dim=scaled(size, 640, 1280, 1280), drop_path_rate=0.0, act_layer=nn.GELU)
-    return _labelled(model, scaled(size, 64, 128, 192))
+    return labelled(model, scaled(size, 64, 128, 192))
 
 
 def _restored(model: nn.Module, given: Tensor) -> Tensor:
@@ -299,7 +294,7 @@ def timm_levit(size: str) -> Subject:
 
     pixels, wide, heads = scaled(size, 128, 192, 224), scaled(size, 64, 128, 256), scaled(size, 1, 2, 2)
     model = LevitDistilled(img_size=pixels, num_classes=100, embed_dim=(wide, 2 * wide, 3 * wide), key_dim=scaled(size, 16, 16, 32), num_heads=(2 * heads, 3 * heads, 4 * heads), depth=(2, 3, 4))
-    return _labelled(model, pixels)
+    return labelled(model, pixels)
 
 
 def timm_mobilenetv5(size: str) -> Subject:
@@ -317,7 +312,7 @@ def timm_mobilenetv5(size: str) -> Subject:
     widths = {"first": wide, "second": 2 * wide, "third": 5 * wide, "fourth": 10 * wide, "heads": heads}
     model = MobileNetV5(decode_arch_def([[block.format(**widths) for block in stage] for stage in stages]), num_classes=100, stem_size=scaled(size, 16, 24, 32), num_features=scaled(size, 256, 512, 1024),
                         msfa_output_resolution=pixels // 32, layer_scale_init_value=1e-5)
-    return _labelled(model, pixels)
+    return labelled(model, pixels)
 
 
 def timm_vovnet(size: str) -> Subject:
@@ -327,7 +322,7 @@ def timm_vovnet(size: str) -> Subject:
     part = scaled(size, 12, 16, 32)
     config = dict(model_cfgs["vovnet39a"], stem_chs=[2 * part, 2 * part, 4 * part], stage_conv_chs=[4 * part, 5 * part, 6 * part, 7 * part], stage_out_chs=[8 * part, 16 * part, 24 * part, 32 * part],
                   block_per_stage=[1, 1, scaled(size, 1, 2, 2), 2])
-    return _labelled(VovNet(config, num_classes=100), scaled(size, 64, 128, 192))
+    return labelled(VovNet(config, num_classes=100), scaled(size, 64, 128, 192))
 
 
 def diffusers_wan_vace(size: str) -> Subject:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .more_libraries import OF_CAMVID, on_camvid
-from .subject import Batch, Subject, images, scaled
+from .subject import Batch, Subject, labelled, scaled
 
 
 def monai_diffusion_model_unet(size: str) -> Subject:
@@ -38,7 +38,7 @@ def vit_pytorch_twins_svt(size: str) -> Subject:
     pixels, near, far, wide = scaled(size, 64, 96, 128), scaled(size, 4, 6, 8), scaled(size, 2, 3, 4), scaled(size, 32, 32, 48)
     windows = {f"s{level}_{name}": value for level in (1, 2, 3) for name, value in (("local_patch_size", near), ("global_k", far))}
     model = TwinsSVT(num_classes=100, s1_emb_dim=wide, s2_emb_dim=2 * wide, s3_emb_dim=3 * wide, s4_emb_dim=4 * wide, s3_depth=scaled(size, 1, 2, 2), s4_depth=scaled(size, 1, 2, 2), s4_global_k=far, **windows)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def smp_pspnet(size: str) -> Subject:
@@ -62,4 +62,4 @@ def timm_xception_aligned(size: str) -> Subject:
                                     {"in_chs": wide * 3 // 2, "out_chs": (2 * wide, 2 * wide, 3 * wide), "stride": 1, "no_skip": True, **last}]
     norm = nn.BatchNorm2d if before else partial(nn.BatchNorm2d, eps=0.001, momentum=0.1)
     model = XceptionAligned(blocks, num_classes=100, preact=before, norm_layer=norm)
-    return Subject(model, images(scaled(size, 64, 96, 128), 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, scaled(size, 64, 96, 128))

@@ -5,11 +5,10 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from .more_libraries import OF_CAMVID, on_camvid
 from .sizes import VOCABULARY
-from .subject import Subject, images, scaled
+from .subject import Subject, labelled, scaled
 
 
 def vit_pytorch_registers(size: str) -> Subject:
@@ -18,7 +17,7 @@ def vit_pytorch_registers(size: str) -> Subject:
 
     pixels, wide = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
     model = SimpleViT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=scaled(size, 4, 5, 6), heads=scaled(size, 4, 4, 6), mlp_dim=2 * wide, num_register_tokens=4)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def vit_pytorch_uvit(size: str) -> Subject:
@@ -27,7 +26,7 @@ def vit_pytorch_uvit(size: str) -> Subject:
 
     pixels, wide = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
     model = SimpleUViT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=scaled(size, 4, 5, 6), heads=scaled(size, 4, 4, 6), mlp_dim=2 * wide, num_register_tokens=4)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def smp_segformer(size: str) -> Subject:

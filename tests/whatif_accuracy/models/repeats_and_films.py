@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of images and films from the packages timm and diffusers, drawn after the rules."""
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .other_libraries import Reconstruction, of_diffusers
-from .subject import Batch, Subject, images, scaled
-
-
-def _labelled(model: nn.Module, pixels: int) -> Subject:
-    """One of timm, which hands out logits alone."""
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+from .subject import Batch, Subject, labelled, scaled
 
 
 def _restored(model: nn.Module, given: Tensor) -> Tensor:
@@ -29,14 +22,14 @@ def timm_repvit(size: str) -> Subject:
     from timm.models.repvit import RepVit
 
     wide = scaled(size, 48, 56, 64)
-    return _labelled(RepVit(num_classes=100, embed_dim=(wide, 2 * wide, 4 * wide, 8 * wide), depth=(2, 2, scaled(size, 4, 8, 12), 2)), scaled(size, 64, 128, 160))
+    return labelled(RepVit(num_classes=100, embed_dim=(wide, 2 * wide, 4 * wide, 8 * wide), depth=(2, 2, scaled(size, 4, 8, 12), 2)), scaled(size, 64, 128, 160))
 
 
 def timm_rexnet(size: str) -> Subject:
     """Each block is wider than the one before: what it is given is added to the first of its channels, and the others are put beside them."""
     from timm.models.rexnet import RexNet
 
-    return _labelled(RexNet(num_classes=100, width_mult=scaled(size, 10, 13, 15) / 10), scaled(size, 64, 96, 128))
+    return labelled(RexNet(num_classes=100, width_mult=scaled(size, 10, 13, 15) / 10), scaled(size, 64, 96, 128))
 
 
 def diffusers_autoencoder_kl_kvae_video(size: str) -> Subject:
@@ -78,7 +71,7 @@ def timm_nfnet(size: str) -> Subject:
     from timm.models.nfnet import NormFreeNet, model_cfgs
 
     parts = scaled(size, 1, 2, 4)  # of four
-    return _labelled(NormFreeNet(model_cfgs["eca_nfnet_l0"], num_classes=100, width_factor=parts / 4, group_size=16 * parts), scaled(size, 96, 128, 128))
+    return labelled(NormFreeNet(model_cfgs["eca_nfnet_l0"], num_classes=100, width_factor=parts / 4, group_size=16 * parts), scaled(size, 96, 128, 128))
 
 
 def timm_xcit(size: str) -> Subject:
@@ -86,7 +79,7 @@ def timm_xcit(size: str) -> Subject:
     from timm.models.xcit import Xcit
 
     pixels = scaled(size, 128, 160, 192)
-    return _labelled(Xcit(img_size=pixels, num_classes=100, embed_dim=scaled(size, 128, 192, 384), depth=scaled(size, 4, 6, 6), num_heads=scaled(size, 4, 4, 8), tokens_norm=True), pixels)
+    return labelled(Xcit(img_size=pixels, num_classes=100, embed_dim=scaled(size, 128, 192, 384), depth=scaled(size, 4, 6, 6), num_heads=scaled(size, 4, 4, 8), tokens_norm=True), pixels)
 
 
 def diffusers_transformer_z_image(size: str) -> Subject:

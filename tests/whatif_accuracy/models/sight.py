@@ -8,12 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .subject import Subject, classified, images, scaled
+from .subject import Subject, classified, images, labelled, scaled
 
 
 def _classifier(make: Callable[..., nn.Module], pixels: int) -> Subject:
     """One of torchvision, which hands out logits alone."""
-    return Subject(make(num_classes=100), images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(make(num_classes=100), pixels)
 
 
 def vit(size: str) -> Subject:

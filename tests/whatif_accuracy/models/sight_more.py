@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .sizes import width
-from .subject import Subject, classified, images, scaled
+from .subject import Subject, classified, images, labelled, scaled
 
 
 def videomae(size: str) -> Subject:
@@ -149,7 +149,7 @@ def maxvit(size: str) -> Subject:
     width, pixels = scaled(size, 32, 48, 64), scaled(size, 64, 96, 128)
     model = MaxVit(input_size=(pixels, pixels), stem_channels=width, partition_size=pixels // 32, block_channels=[width, 2 * width, 4 * width], block_layers=[1, 1, 2], head_dim=16,
                    stochastic_depth_prob=0.0, num_classes=100)
-    return Subject(model, images(pixels, 100), lambda model, given, labels: F.cross_entropy(model(given), labels))
+    return labelled(model, pixels)
 
 
 def dpt(size: str) -> Subject:

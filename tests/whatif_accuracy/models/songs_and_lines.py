@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from .other_libraries import of_diffusers
 from .sizes import VOCABULARY, width
 from .subject import LENGTH, Batch, Subject, scaled
+from .vision_and_text import finds_text
 
 
 def pop2piano(size: str) -> Subject:
@@ -36,10 +37,10 @@ def pop2piano(size: str) -> Subject:
 
 def pp_ocrv5_server_det(size: str) -> Subject:
     """Where text is: an HGNetV2 sees, whose layers are handed on side by side, then convolutions of up to nine by nine places put four sizes of the picture together, from the smallest to the largest and back, and long and
-    flat ones look along lines; what is found is looked at once more beside the picture. Of what is no text the worst places count, three for each that is. How many there are it is told, instead of counting on the device."""
+    flat ones look along lines; what is found is looked at once more beside the picture."""
     from transformers import HGNetV2Config, PPOCRV5ServerDetConfig, PPOCRV5ServerDetForObjectDetection
 
-    pixels, wide, rate = scaled(size, 96, 128, 192), scaled(size, 16, 32, 48), 3
+    pixels, wide = scaled(size, 96, 128, 192), scaled(size, 16, 32, 48)
     sight: Any = HGNetV2Config(stem_channels=[3, 32, wide], stage_in_channels=[wide, 64, 4 * wide, 8 * wide], stage_mid_channels=[wide, 2 * wide, 4 * wide, 6 * wide], stage_out_channels=[64, 4 * wide, 8 * wide, 16 * wide],
                                out_features=["stage1", "stage2", "stage3", "stage4"])
     ratios = {"long": 7, "mid": 5, "short": 3}
@@ -50,22 +51,7 @@ def pp_ocrv5_server_det(size: str) -> Subject:
         lines[f"symmetric_conv_long_{name}ratio"] = [[long, long], [1, 1], [long // 2, long // 2]]
     config: Any = PPOCRV5ServerDetConfig(backbone_config=sight, neck_out_channels=scaled(size, 64, 128, 192), intraclass_block_config=lines, scale_factor_list=[1, 2, 4, 8], kernel_list=[3, 2, 2])
 
-    def marked(model: nn.Module, given: Tensor, wanted: Tensor, mask: Tensor) -> Tensor:
-        seen = model(pixel_values=given).last_hidden_state[:, 0]
-        apart = 1 - 2 * (seen * wanted * mask).sum() / ((seen * mask).sum() + (wanted * mask).sum() + 1e-6)
-        text, other = wanted * mask, (1 - wanted) * mask
-        count = wanted.numel() // 8
-        worst = (other * apart).flatten().sort(descending=True).values[: rate * count]
-        return 5 * ((text * apart).sum() + worst.sum()) / (count + rate * count + 1e-6)
-
-    def sample(samples: int) -> Batch:
-        wanted = torch.zeros(samples, pixels, pixels)
-        for each in wanted:
-            top, left = torch.randint(pixels // 2, (2,)).tolist()
-            each[top : top + pixels // 4, left : left + pixels // 2] = 1
-        return torch.randn(samples, 3, pixels, pixels), wanted, torch.ones_like(wanted)
-
-    return Subject(PPOCRV5ServerDetForObjectDetection(config), sample, marked)
+    return finds_text(PPOCRV5ServerDetForObjectDetection(config), pixels)
 
 
 def mimi(size: str) -> Subject:

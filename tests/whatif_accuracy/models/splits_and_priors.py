@@ -8,12 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .other_libraries import of_diffusers
-from .subject import Batch, Subject, images, scaled
-
-
-def _labelled(model: nn.Module, pixels: int) -> Subject:
-    """One of timm, which hands out logits alone."""
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+from .subject import Batch, Subject, labelled, scaled
 
 
 def timm_resnest(size: str) -> Subject:
@@ -21,7 +16,7 @@ def timm_resnest(size: str) -> Subject:
     from timm.models import resnest
 
     make, wide = getattr(resnest, f"resnest{scaled(size, 14, 26, 50)}d"), scaled(size, 32, 64, 64)
-    return _labelled(make(num_classes=100, channels=(wide, 2 * wide, 4 * wide, 8 * wide)), scaled(size, 64, 96, 112))
+    return labelled(make(num_classes=100, channels=(wide, 2 * wide, 4 * wide, 8 * wide)), scaled(size, 64, 96, 112))
 
 
 def timm_res2net(size: str) -> Subject:
@@ -30,7 +25,7 @@ def timm_res2net(size: str) -> Subject:
 
     wide = scaled(size, 32, 48, 64)
     model = res2net50_26w_4s(num_classes=100, layers=(scaled(size, 2, 3, 3), scaled(size, 2, 4, 4), scaled(size, 2, 6, 6), scaled(size, 2, 3, 3)), channels=(wide, 2 * wide, 4 * wide, 8 * wide))
-    return _labelled(model, scaled(size, 64, 96, 128))
+    return labelled(model, scaled(size, 64, 96, 128))
 
 
 def diffusers_prior_transformer(size: str) -> Subject:
@@ -79,7 +74,7 @@ def timm_nextvit(size: str) -> Subject:
     from timm.models.nextvit import NextViT
 
     model = NextViT(in_chans=3, num_classes=100, depths=(scaled(size, 1, 2, 3), scaled(size, 1, 2, 4), scaled(size, 5, 5, 10), scaled(size, 1, 1, 3)))
-    return _labelled(model, scaled(size, 64, 96, 112))
+    return labelled(model, scaled(size, 64, 96, 112))
 
 
 def timm_nest(size: str) -> Subject:
@@ -88,7 +83,7 @@ def timm_nest(size: str) -> Subject:
 
     heads, pixels = scaled(size, 2, 2, 3), scaled(size, 64, 96, 128)
     model = Nest(img_size=pixels, num_classes=100, embed_dims=(32 * heads, 64 * heads, 128 * heads), num_heads=(heads, 2 * heads, 4 * heads), depths=(2, 2, scaled(size, 2, 5, 8)))
-    return _labelled(model, pixels)
+    return labelled(model, pixels)
 
 
 def diffusers_transformer_hunyuan_video_framepack(size: str) -> Subject:

@@ -8,12 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .other_libraries import Reconstruction, of_diffusers
-from .subject import Batch, Subject, images, scaled
-
-
-def _labelled(model: nn.Module, pixels: int) -> Subject:
-    """One of timm, which hands out logits alone."""
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+from .subject import Batch, Subject, labelled, scaled
 
 
 def timm_gcvit(size: str) -> Subject:
@@ -22,7 +17,7 @@ def timm_gcvit(size: str) -> Subject:
 
     pixels, heads, deep = scaled(size, 64, 96, 128), scaled(size, 1, 2, 2), scaled(size, 2, 3, 4)
     model = GlobalContextVit(img_size=pixels, num_classes=100, embed_dim=scaled(size, 32, 48, 64), depths=(2, 2, 2 * deep, 2), num_heads=(heads, 2 * heads, 4 * heads, 8 * heads), drop_path_rate=0.2)
-    return _labelled(model, pixels)
+    return labelled(model, pixels)
 
 
 def timm_lowformer(size: str) -> Subject:
@@ -32,7 +27,7 @@ def timm_lowformer(size: str) -> Subject:
     wide, deep = scaled(size, 16, 20, 24), scaled(size, 2, 3, 4)
     model = LowFormer(width_list=[wide, 2 * wide, 4 * wide, 8 * wide, 16 * wide], depth_list=[scaled(size, 0, 1, 1), 1, 1, deep, deep], num_classes=100,
                       head_widths=(scaled(size, 768, 1536, 2304), scaled(size, 800, 1600, 2560)), downsample_expand_ratios=(6, 6, 6, 6))
-    return _labelled(model, scaled(size, 96, 128, 160))
+    return labelled(model, scaled(size, 96, 128, 160))
 
 
 def diffusers_kandinsky6_sr_vae(size: str) -> Subject:
@@ -79,7 +74,7 @@ def timm_xception(size: str) -> Subject:
     """Each convolution is of single channels, then of single places; the network has one width, so sizes are those of images alone."""
     from timm.models.xception import Xception
 
-    return _labelled(Xception(num_classes=100), scaled(size, 64, 96, 128))
+    return labelled(Xception(num_classes=100), scaled(size, 64, 96, 128))
 
 
 def timm_lcnetv2(size: str) -> Subject:
@@ -87,7 +82,7 @@ def timm_lcnetv2(size: str) -> Subject:
     from timm.models.lcnetv2 import LCNetV2
 
     model = LCNetV2(scale=scaled(size, 2, 3, 5) / 4, depths=(2, 2, scaled(size, 4, 6, 8), 2), num_classes=100, head_hidden_size=scaled(size, 640, 1280, 1280), drop_rate=0.2)
-    return _labelled(model, scaled(size, 64, 128, 160))
+    return labelled(model, scaled(size, 64, 128, 160))
 
 
 def diffusers_i2vgen_xl(size: str) -> Subject:

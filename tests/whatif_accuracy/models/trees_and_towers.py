@@ -6,11 +6,10 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from .more_libraries import OF_CAMVID, on_camvid
 from .sizes import VOCABULARY
-from .subject import Subject, images, scaled
+from .subject import Subject, labelled, scaled
 
 
 def vit_pytorch_nest(size: str) -> Subject:
@@ -19,7 +18,7 @@ def vit_pytorch_nest(size: str) -> Subject:
 
     pixels, heads = scaled(size, 64, 96, 128), scaled(size, 2, 3, 3)
     model = NesT(image_size=pixels, patch_size=4, dim=32 * heads, heads=heads, num_hierarchies=3, block_repeats=(2, 2, scaled(size, 2, 4, 6)), num_classes=100)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def vit_pytorch_look_vit(size: str) -> Subject:
@@ -29,7 +28,7 @@ def vit_pytorch_look_vit(size: str) -> Subject:
     pixels, wide = scaled(size, 64, 96, 128), scaled(size, 128, 192, 256)
     model = LookViT(image_size=pixels, num_classes=100, dim=wide, depth=scaled(size, 2, 3, 3), heads=4, dim_head=scaled(size, 32, 48, 64), patch_size=16, highres_patch_size=8, highres_mlp_factor=2,
                     cross_attn_heads=4, cross_attn_dim_head=scaled(size, 32, 48, 64), dropout=0.1)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def smp_linknet(size: str) -> Subject:
@@ -62,7 +61,7 @@ def vit_pytorch_rvt(size: str) -> Subject:
     pixels, wide = scaled(size, 64, 96, 112), scaled(size, 192, 256, 384)
     model = RvT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=scaled(size, 4, 5, 6), heads=scaled(size, 4, 4, 6), mlp_dim=2 * wide, dim_head=scaled(size, 32, 64, 64), dropout=0.1,
                 emb_dropout=0.1)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def vit_pytorch_xcit(size: str) -> Subject:
@@ -72,7 +71,7 @@ def vit_pytorch_xcit(size: str) -> Subject:
     pixels, wide = scaled(size, 64, 96, 128), scaled(size, 128, 256, 384)
     model = XCiT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=scaled(size, 4, 5, 6), cls_depth=2, heads=scaled(size, 4, 4, 6), mlp_dim=2 * wide, dim_head=scaled(size, 32, 64, 64),
                  dropout=0.1, emb_dropout=0.1)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def smp_dpt(size: str) -> Subject:

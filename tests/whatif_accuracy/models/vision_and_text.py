@@ -181,17 +181,9 @@ def dpr(size: str) -> Subject:
     return Subject(Finder(config), sample, found)
 
 
-def pp_ocrv5_mobile_det(size: str) -> Subject:
-    """Where text is: convolutions of one channel each, and of one place, six beside each other, that are one when they are not trained; four sizes of the picture are put together, and made as large as it is. Of what is no
-    text the worst places count, three for each that is. How many there are it is told, instead of counting on the device."""
-    from transformers import PPLCNetV3Config, PPOCRV5MobileDetConfig, PPOCRV5MobileDetForObjectDetection
-
-    pixels, rate = scaled(size, 96, 160, 224), 3
-    sight: Any = PPLCNetV3Config(scale=scaled(size, 0.5, 0.75, 1.0), out_features=["stage2", "stage3", "stage4", "stage5"], divisor=16)
-    config: Any = PPOCRV5MobileDetConfig(backbone_config=sight)
-
-    class TrainableForObjectDetection(PPOCRV5MobileDetForObjectDetection):
-        supports_gradient_checkpointing = True  # as its backbone does
+def finds_text(model: nn.Module, pixels: int) -> Subject:
+    """One that marks where text is: of what is none the worst places count, three for each that is. How many there are it is told, instead of counting on the device."""
+    rate = 3
 
     def marked(model: nn.Module, given: Tensor, wanted: Tensor, mask: Tensor) -> Tensor:
         seen = model(pixel_values=given).last_hidden_state[:, 0]
@@ -208,7 +200,21 @@ def pp_ocrv5_mobile_det(size: str) -> Subject:
             each[top : top + pixels // 4, left : left + pixels // 2] = 1
         return torch.randn(samples, 3, pixels, pixels), wanted, torch.ones_like(wanted)
 
-    return Subject(TrainableForObjectDetection(config), sample, marked)
+    return Subject(model, sample, marked)
+
+
+def pp_ocrv5_mobile_det(size: str) -> Subject:
+    """Where text is: convolutions of one channel each, and of one place, six beside each other, that are one when they are not trained; four sizes of the picture are put together, and made as large as it is."""
+    from transformers import PPLCNetV3Config, PPOCRV5MobileDetConfig, PPOCRV5MobileDetForObjectDetection
+
+    pixels = scaled(size, 96, 160, 224)
+    sight: Any = PPLCNetV3Config(scale=scaled(size, 0.5, 0.75, 1.0), out_features=["stage2", "stage3", "stage4", "stage5"], divisor=16)
+    config: Any = PPOCRV5MobileDetConfig(backbone_config=sight)
+
+    class TrainableForObjectDetection(PPOCRV5MobileDetForObjectDetection):
+        supports_gradient_checkpointing = True  # as its backbone does
+
+    return finds_text(TrainableForObjectDetection(config), pixels)
 
 
 def deformable_detr(size: str) -> Subject:

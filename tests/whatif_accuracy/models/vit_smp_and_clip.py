@@ -5,11 +5,10 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from .more_libraries import OF_CAMVID, on_camvid
 from .sizes import VOCABULARY
-from .subject import Subject, images, scaled
+from .subject import Subject, labelled, scaled
 
 
 def vit_pytorch_max(size: str) -> Subject:
@@ -19,7 +18,7 @@ def vit_pytorch_max(size: str) -> Subject:
     window = scaled(size, 3, 4, 7)
     pixels, depths = 32 * window, (scaled(size, 1, 1, 2), scaled(size, 1, 2, 2), scaled(size, 2, 3, 5), scaled(size, 1, 1, 2))
     model = MaxViT(num_classes=100, dim_conv_stem=32, dim=32, dim_head=32, depth=depths, window_size=window, dropout=0.1)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def vit_pytorch_vit5(size: str) -> Subject:
@@ -29,7 +28,7 @@ def vit_pytorch_vit5(size: str) -> Subject:
     pixels, wide = scaled(size, 64, 96, 112), scaled(size, 192, 320, 384)
     model = ViT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=scaled(size, 4, 5, 6), heads=scaled(size, 4, 4, 6), mlp_dim=2 * wide, dim_head=scaled(size, 32, 64, 64), dropout=0.1,
                 emb_dropout=0.1, num_registers=4)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def smp_fpn(size: str) -> Subject:
@@ -68,7 +67,7 @@ def vit_pytorch_deepvit(size: str) -> Subject:
 
     pixels, wide = scaled(size, 64, 96, 112), scaled(size, 192, 256, 384)
     model = DeepViT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=scaled(size, 4, 5, 6), heads=scaled(size, 4, 4, 6), mlp_dim=2 * wide, dropout=0.1, emb_dropout=0.1)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def vit_pytorch_simple(size: str) -> Subject:
@@ -77,7 +76,7 @@ def vit_pytorch_simple(size: str) -> Subject:
 
     pixels, wide = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
     model = SimpleViT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=scaled(size, 4, 5, 6), heads=scaled(size, 4, 4, 6), mlp_dim=2 * wide)
-    return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
+    return labelled(model, pixels)
 
 
 def smp_unetplusplus(size: str) -> Subject:
