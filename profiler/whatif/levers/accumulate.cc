@@ -194,7 +194,7 @@ class Accumulate final : public Lever {
         Block& moved = blocks.back();
         if (block.birth != Birth::kSetup) moved.begin = repeats.InFirst(block.begin);
         // It came before the parts (a batch that is fetched ahead): its end is that of the last part.
-        moved.end = repeats.InLast(block.end);
+        moved.end = block.birth == Birth::kOnce ? repeats.InFirst(block.end) : repeats.InLast(block.end);
         continue;
       }
       // Each part has a batch of its own, so a gradient of that is not added up.

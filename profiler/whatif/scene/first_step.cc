@@ -2,6 +2,7 @@
 #include "profiler/whatif/scene/first_step.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "profiler/whatif/step/windows.h"
 
@@ -30,57 +31,74 @@ FirstStep::FirstStep(const Step& step) : step_(step) {
   begin_ = step.first.begin;
   end_ = step.first.end;
   ReadAllocations();
-  Step first;
-  first.run = step.run, first.device = step.device;
-  AddWindows(step.first, first);
-  AddLandmarks(first.backward, step.backward);
-  AddLandmarks(first.optimizer, step.optimizer);
+  const timeline::Step as_recorded{.begin = step.first_event, .end = step.end_event};
+  const Step first = WindowsOf(step.first), recorded = WindowsOf(as_recorded);
+  AddLandmarks(first.backward, recorded.backward, step.backward);
+  AddLandmarks(first.optimizer, recorded.optimizer, step.optimizer);
   std::ranges::sort(landmarks_);
-  for (const Landmark& landmark : landmarks_) AddPart(landmark.first, landmark.own);
-  AddPart(end_, step.length);
+  for (const Landmark& landmark : landmarks_) AddPart(landmark);
+  AddPart({end_, step.end_event, step.length});
+}
+
+Step FirstStep::WindowsOf(const timeline::Step& recorded) const {
+  Step windows;
+  windows.run = step_.run, windows.device = step_.device;
+  AddWindows(recorded, windows);
+  return windows;
 }
 
 void FirstStep::ReadAllocations() {
   std::vector<model::BlockId> kept;
+  std::vector<std::pair<model::BlockId, Position>> own;
   for (const StepBlock& block : step_.blocks) {
     // State of parameters that a lever took away was there too.
     if ((block.begin == kBefore && block.end >= kForever) || block.category == Category::kOptimizerState)
       kept.push_back(block.id);
-    if (block.begin > 0 && block.id != model::kNone) own_.push_back(block.begin);
+    if (block.begin <= 0 || block.id == model::kNone) continue;
+    own_.push_back(block.begin);
+    own.emplace_back(block.id, block.begin);
   }
   std::ranges::sort(kept);  // what levers put in has no number of its own
+  std::ranges::sort(own);
   const model::Run& run = *step_.run;
-  const model::EventIndex own_end = step_.first_event + static_cast<model::EventIndex>(step_.length);
   for (const model::Change& change : run.devices[step_.device].changes) {
-    if (change.event >= std::max(end_, own_end)) break;
+    if (change.event >= std::max(end_, step_.end_event)) break;
     if (change.freed()) continue;
-    const Allocation made{change.event, run.blocks[change.block()].Requested()};
+    Allocation made{change.event, change.block(), run.blocks[change.block()].Requested()};
     if (change.event >= begin_ && change.event < end_ && !std::ranges::binary_search(kept, change.block()))
       ordinary_.push_back(made);
-    if (change.event >= step_.first_event && change.event < own_end) recorded_.push_back(made);
+    if (change.event < step_.first_event || change.event >= step_.end_event) continue;
+    const auto left =
+        std::ranges::lower_bound(own, change.block(), {}, &std::pair<model::BlockId, Position>::first);
+    if (left != own.end() && left->first == change.block()) made.own = left->second;
+    recorded_.push_back(made);
   }
 }
 
-void FirstStep::AddLandmarks(const std::vector<Window>& first, const std::vector<Window>& own) {
-  if (first.size() != own.size()) return;
+void FirstStep::AddLandmarks(const std::vector<Window>& first, const std::vector<Window>& recorded,
+                             const std::vector<Window>& own) {
+  if (first.size() != own.size() || recorded.size() != own.size()) return;
   for (size_t i = 0; i < own.size(); ++i)
-    landmarks_.push_back({begin_ + static_cast<model::EventIndex>(first[i].begin), own[i].begin});
+    landmarks_.push_back({begin_ + static_cast<model::EventIndex>(first[i].begin),
+                          step_.first_event + static_cast<model::EventIndex>(recorded[i].begin),
+                          own[i].begin});
 }
 
-void FirstStep::AddPart(model::EventIndex first_end, Position own_end) {
+void FirstStep::AddPart(const Landmark& end) {
   const Part last = parts_.empty() ? Part{} : parts_.back();
-  const model::EventIndex own_event = step_.first_event + static_cast<model::EventIndex>(own_end);
   Part& part = parts_.emplace_back();
-  part.first = {last.first.second, CountBefore(ordinary_, first_end)};
-  part.own = {last.own.second, CountBefore(recorded_, own_event)};
-  part.end = own_end;
+  part.first = {last.first.second, CountBefore(ordinary_, end.first)};
+  part.own = {last.own.second, CountBefore(recorded_, end.recorded)};
+  part.end = end.own;
   part.laid_side_by_side = LaySideBySide(part);
 }
 
 bool FirstStep::LaySideBySide(const Part& part) {
   // The first step may be taken to begin with forward, so that the batch was there.
   const Position forward = step_.modules.empty() ? 0 : step_.modules.front().begin;
-  const size_t batch = CountBefore(recorded_, step_.first_event + static_cast<model::EventIndex>(forward));
+  const auto in_forward =
+      std::ranges::find_if(recorded_, [&](const Allocation& one) { return one.own >= forward; });
+  const auto batch = static_cast<size_t>(in_forward - recorded_.begin());
   size_t at = part.first.second;
   for (size_t i = part.own.second; i-- > part.own.first;) {
     do {
@@ -91,35 +109,69 @@ bool FirstStep::LaySideBySide(const Part& part) {
   return true;
 }
 
-Position FirstStep::PlaceOf(model::EventIndex alloc) const {
-  const size_t behind = static_cast<size_t>(
-      std::ranges::upper_bound(landmarks_, alloc, {}, &Landmark::first) - landmarks_.begin());
-  const Part& part = parts_[behind];
-  Position place = part.end - kHalf;
-  size_t next = CountBefore(ordinary_, alloc);
-  if (behind != 0 && next == part.first.first) {
-    place = landmarks_[behind - 1].own;
-  } else if (part.laid_side_by_side) {
-    while (next < part.first.second && ordinary_[next].same == model::kNone) ++next;
-    if (next < part.first.second)
-      place = Position(recorded_[ordinary_[next].same].event) - step_.first_event - kHalf;
-  } else {
-    place = ByCount(alloc, behind);
-  }
-  // In the order of their allocation.
-  return place + kHair * static_cast<Position>(alloc - begin_) / (1 + static_cast<Position>(end_ - begin_));
+size_t FirstStep::PartOf(model::EventIndex event) const {
+  const auto behind = std::ranges::upper_bound(landmarks_, event, {}, &Landmark::first);
+  return static_cast<size_t>(behind - landmarks_.begin());
 }
 
-Position FirstStep::ByCount(model::EventIndex alloc, size_t landmarks) const {
-  const size_t so_far = CountBefore(ordinary_, alloc);
-  if (landmarks != 0) {
-    const Landmark& from = landmarks_[landmarks - 1];
-    return Ahead(CountBefore(own_, from.own) + so_far - CountBefore(ordinary_, from.first), step_.length);
+Position FirstStep::PlaceOf(model::EventIndex event) const {
+  const size_t part = PartOf(event);
+  return parts_[part].laid_side_by_side ? BesideOwn(event, part) : ByCount(event, part);
+}
+
+// Before the next allocation that both steps make, in the order of the first one's events.
+Position FirstStep::BesideOwn(model::EventIndex event, size_t of_part) const {
+  const Part& part = parts_[of_part];
+  const auto is_of_both = [&](const Allocation& one) {
+    return one.same != model::kNone && recorded_[one.same].own != kBefore;
+  };
+  const auto begin = ordinary_.begin() + static_cast<std::ptrdiff_t>(part.first.first),
+             end = ordinary_.begin() + static_cast<std::ptrdiff_t>(part.first.second),
+             at = ordinary_.begin() + static_cast<std::ptrdiff_t>(CountBefore(ordinary_, event));
+  const auto next = std::find_if(at, end, is_of_both);
+  const auto last = std::find_if(std::reverse_iterator(at), std::reverse_iterator(begin), is_of_both);
+  const bool first_of_all = at == begin && of_part != 0;
+  Position place = part.end - kHalf;
+  if (first_of_all)
+    place = landmarks_[of_part - 1].own;
+  else if (next != end)
+    place = recorded_[next->same].own - kHalf;
+  const model::EventIndex from = last.base() != begin ? std::prev(last.base())->event
+                                 : of_part != 0       ? landmarks_[of_part - 1].first
+                                                      : begin_,
+                          until = next != end                   ? next->event
+                                  : of_part < landmarks_.size() ? landmarks_[of_part].first
+                                                                : end_;
+  return place + kHair * static_cast<Position>(event - from) / (1 + static_cast<Position>(until - from));
+}
+
+Position FirstStep::ByCount(model::EventIndex event, size_t of_part) const {
+  const size_t so_far = CountBefore(ordinary_, event);
+  Position place = 0;
+  if (of_part != 0) {
+    const Landmark& from = landmarks_[of_part - 1];
+    const size_t since = so_far - CountBefore(ordinary_, from.first);
+    place = since == 0 ? from.own : Ahead(CountBefore(own_, from.own) + since, step_.length);
+  } else if (landmarks_.empty() || HasTemporariesOfItsOwn(landmarks_.front())) {
+    place = Ahead(so_far, step_.length);
+  } else {
+    const Landmark& until = landmarks_.front();
+    const size_t rest = CountBefore(ordinary_, until.first) - so_far, all = CountBefore(own_, until.own);
+    place = rest == 0 ? until.own - kHalf : Ahead(all - std::min(all, rest), until.own);
   }
-  if (landmarks_.empty() || HasTemporariesOfItsOwn(landmarks_.front())) return Ahead(so_far, step_.length);
-  const Landmark& until = landmarks_.front();
-  const size_t rest = CountBefore(ordinary_, until.first) - so_far, all = CountBefore(own_, until.own);
-  return rest == 0 ? until.own - kHalf : Ahead(all - std::min(all, rest), until.own);
+  // In the order of the events.
+  return place + kHair * static_cast<Position>(event - begin_) / (1 + static_cast<Position>(end_ - begin_));
+}
+
+std::vector<Passing> FirstStep::Temporaries() const {
+  std::vector<Passing> found;
+  for (const Allocation& made : ordinary_) {
+    const model::Block& block = step_.run->blocks[made.block];
+    const bool gone = block.free_event < end_;  // else it may be state that a lever took away
+    if (!gone || made.same != model::kNone || !parts_[PartOf(made.event)].laid_side_by_side) continue;
+    found.push_back({PlaceOf(made.event), PlaceOf(block.free_event), made.asked, block.stream});
+  }
+  return found;
 }
 
 bool FirstStep::HasTemporariesOfItsOwn(const Landmark& end) const {

@@ -32,18 +32,24 @@ class FirstStep {
 
   // Whether the block was made in the first step.
   [[nodiscard]] bool Made(model::EventIndex alloc) const { return begin_ <= alloc && alloc < end_; }
-  [[nodiscard]] Position PlaceOf(model::EventIndex alloc) const;
+  // Of one of its allocations, or frees.
+  [[nodiscard]] Position PlaceOf(model::EventIndex event) const;
+  // What it made and gave up again, and this step does not make.
+  [[nodiscard]] std::vector<Passing> Temporaries() const;
 
  private:
   struct Landmark {
-    model::EventIndex first = 0;  // in the first step
-    Position own = 0;             // in this one
+    model::EventIndex first = 0;     // in the first step
+    model::EventIndex recorded = 0;  // in this one
+    Position own = 0;                // the same where levers left it
     auto operator<=>(const Landmark&) const = default;
   };
   struct Allocation {
     model::EventIndex event = 0;
+    model::BlockId block = 0;
     uint64_t asked = 0;            // bytes
     uint32_t same = model::kNone;  // of the first step's: which one of this step's it is
+    Position own = kBefore;        // of this step's: where levers left it; kBefore: it is gone
   };
   // What both steps allocate from one landmark to the next: [first, second).
   struct Part {
@@ -53,10 +59,14 @@ class FirstStep {
   };
 
   void ReadAllocations();
-  void AddLandmarks(const std::vector<Window>& first, const std::vector<Window>& own);
-  void AddPart(model::EventIndex first_end, Position own_end);
+  [[nodiscard]] Step WindowsOf(const timeline::Step& recorded) const;
+  void AddLandmarks(const std::vector<Window>& first, const std::vector<Window>& recorded,
+                    const std::vector<Window>& own);
+  void AddPart(const Landmark& end);
   [[nodiscard]] bool LaySideBySide(const Part& part);
-  [[nodiscard]] Position ByCount(model::EventIndex alloc, size_t landmarks) const;
+  [[nodiscard]] size_t PartOf(model::EventIndex event) const;
+  [[nodiscard]] Position BesideOwn(model::EventIndex event, size_t of_part) const;
+  [[nodiscard]] Position ByCount(model::EventIndex event, size_t of_part) const;
   // Whether the first forward makes more than is kept and what this step's makes, up to that landmark.
   [[nodiscard]] bool HasTemporariesOfItsOwn(const Landmark& end) const;
   // Of that one of the step's own allocations; `end`: behind the last one.

@@ -74,6 +74,7 @@ std::vector<Action> WriteOut(const Scene& scene) {
     }
     if (block.birth == Birth::kOnce) {
       actions.Add({block.begin, i, 2 * i, What::kAlloc});
+      if (block.Passes()) actions.Add({block.end, i, 2 * i, What::kFree});
       continue;
     }
     for (int step = block.but_in_first ? 1 : 0; step < kSteps; ++step) {

@@ -145,12 +145,14 @@ Scene MakeScene(const Step& step) {
     }
     scene.blocks.push_back(made);
   }
-  for (const Passing& one : step.passing) {
+  const auto add_passing = [&](const Passing& one, Birth birth) {
     Block made{one.begin, one.end, one.bytes};
-    made.birth = Birth::kSetup;
+    made.birth = birth;
     made.stream = one.stream;
     scene.blocks.push_back(made);
-  }
+  };
+  for (const Passing& one : step.passing) add_passing(one, Birth::kSetup);
+  for (const Passing& one : first.Temporaries()) add_passing(one, Birth::kOnce);
   CarryOver(step, std::move(carried_in)).Join(scene);
   return scene;
 }

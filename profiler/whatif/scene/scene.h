@@ -37,7 +37,7 @@ struct Block {
   bool for_each_sample = false;  // grows with the batch, though what it is a copy of does not
 
   // Gone before the loop begins, or in its first steps: only the holes that it leaves matter.
-  [[nodiscard]] bool Passes() const { return birth == Birth::kSetup && end < kForever; }
+  [[nodiscard]] bool Passes() const { return birth != Birth::kEachStep && end < kForever; }
 };
 
 // Steps that a replay writes out, from empty (replay_scene.cc says why).

@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/scene/scene.h"
+#include "profiler/whatif/step/insert.h"
 #include "profiler/whatif/step/windows.h"
 #include "profiler/whatif/testing/tensor_script.h"
 
@@ -103,6 +106,28 @@ TEST(FirstStepTest, WhatTheFirstForwardKeepsComesBetweenTheAllocationsThatItWasB
   EXPECT_LT(table.begin, step.blocks[OutputsOf(step, step.ops[0])[0].block].begin);
 }
 
+// Each is gone before the next one is made, and all are before the table.
+TEST(FirstStepTest, ItsOwnTemporariesLeaveTheirHolesWhereItMadeThem) {
+  const CachingProgram program(3, kTemporary / 2);
+  const Scene scene = MakeScene(program.step_);
+  std::vector<Position> moments = {OfBytes(scene, kTemporary / 2, Birth::kEachStep).begin};
+  for (const Block& block : scene.blocks)
+    if (block.bytes == kCached) moments.push_back(block.begin), moments.push_back(block.end);
+  moments.push_back(OfBytes(scene, kTable, Birth::kOnce).begin);
+  EXPECT_EQ(moments.size(), 8u);
+  EXPECT_TRUE(std::ranges::is_sorted(moments, std::less_equal{}));
+  EXPECT_EQ(LiveAt(scene, moments[1]), LiveAt(scene, moments[2])) << "they pass";
+}
+
+TEST(FirstStepTest, WhatLeversPutInMovesThePlaces) {
+  const CachingProgram program(3, kTemporary / 2);
+  const whatif::Step longer = std::move(Inserter(program.step_, {0.5})).Finish();
+  const Scene scene = MakeScene(longer);
+  const Block& table = OfBytes(scene, kTable, Birth::kOnce);
+  EXPECT_GT(table.begin, OfBytes(scene, kTemporary / 2, Birth::kEachStep).begin);
+  EXPECT_LT(table.begin, longer.blocks[OutputsOf(longer, longer.ops[0])[0].block].begin);
+}
+
 TEST(FirstStepTest, OfSeveralPartsTheFirstOneFillsTheCache) {
   const CachingProgram program(0);
   Scene scene = MakeScene(program.step_);
@@ -114,6 +139,15 @@ TEST(FirstStepTest, OfSeveralPartsTheFirstOneFillsTheCache) {
   ASSERT_EQ(results.size(), 2);
   EXPECT_LT(OfBytes(scene, kTable, Birth::kOnce).begin, std::ranges::min(results));
   EXPECT_GT(OfBytes(scene, kState, Birth::kOnce).begin, std::ranges::max(results)) << "the optimizer's";
+}
+
+TEST(FirstStepTest, OfSeveralPartsTheFirstOneHasTheTemporariesOfTheCache) {
+  const CachingProgram program(3, kTemporary / 2);
+  Scene scene = MakeScene(program.step_);
+  ASSERT_TRUE(AccumulateLever().Apply(program.step_, "2", scene).ok());
+  const Position table = OfBytes(scene, kTable, Birth::kOnce).begin;
+  for (const Block& block : scene.blocks)
+    if (block.birth == Birth::kOnce && block.bytes == kCached) EXPECT_LT(block.end, table);
 }
 
 // Each block of the batch stands for one.

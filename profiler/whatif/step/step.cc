@@ -41,6 +41,7 @@ class Reader {
     step_.device = device;
     step_.number = recorded_.number;
     step_.first_event = recorded_.begin;
+    step_.end_event = recorded_.end;
     step_.length = recorded_.end - recorded_.begin;
     step_.first = steps.first;
     step_.shapes.push_back({});

@@ -251,6 +251,7 @@ class Step {
   model::DeviceIndex device = 0;
   uint32_t number = 0;
   model::EventIndex first_event = 0;  // of the run: position 0
+  model::EventIndex end_event = 0;    // as recorded, behind the step's last one
   Position length = 0;
   timeline::Step first;  // of the loop: what later ones find was made there
   std::string torch_version;
