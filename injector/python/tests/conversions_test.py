@@ -63,6 +63,15 @@ class SourceTest(unittest.TestCase):
             with self.subTest(value):
                 self.assertEqual(found_in(parse(f"def forward(self, x, y, z):\n    return {value}")), told, "there is no sum of a device")
 
+    def test_the_type_that_it_has(self) -> None:
+        self.assertEqual(self.asked("return y + torch.as_tensor(x)"), ["1: own"])
+        self.assertEqual(self.asked("return y.float() + torch.as_tensor(x, device=y.device)"), ["1: type,own"])
+        self.assertEqual(self.asked("return torch.as_tensor(x, dtype=torch.float32)"), ["1: type"])
+        self.assertEqual(self.asked("x = torch.as_tensor(x, dtype=y.dtype)"), ["1: tensor again"])
+        self.assertEqual(self.asked("z = x * y", "return torch.as_tensor(z, x.dtype)"), ["2: origin"])
+        self.assertEqual(self.asked("return torch.as_tensor(x, dtype=kind)"), [], "an argument may be anything")
+        self.assertEqual(self.asked("return y.as_tensor(x)"), [], "a function of another module")
+
     def test_the_type_of_floats_that_nothing_is_said_of(self) -> None:
         self.assertEqual(self.asked("return x.to(torch.get_default_dtype())"), ["1: type"])
 

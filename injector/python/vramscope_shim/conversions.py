@@ -8,6 +8,7 @@
     return wide.to(kind)               model.py:11 origin     the type of what it was computed from, "origin@10" where an operator of line 10 is given that first
     (x.float() + y).to(x.dtype)        model.py:12 type,first      the same, and it comes first in each line between (first_operands.py)
     f(y.float(), 2).to(x.dtype)        model.py:13 type,tensor     in the order in which they run; - for one that names no type
+    torch.as_tensor(x)                 model.py:14 own         which asks for the type that x has
     if weight.dtype in HALF: ...       model.py:16 narrowed        of line 16, behind a conversion that does not run in float32 (narrowed.py)
 
 Why: in float32 neither does anything, and the operator that is recorded (aten::to) is the same. In 16 bits the one makes x wider, the other
@@ -24,7 +25,7 @@ from .narrowed import narrowed_lines
 from .source_text import line_of
 from .type_tests import Given, given_once
 
-TYPE, TENSOR, ORIGIN, FIRST, UNCLEAR, NONE = "type", "tensor", "origin", "first", "unclear", "-"
+TYPE, TENSOR, ORIGIN, FIRST, OWN, UNCLEAR, NONE = "type", "tensor", "origin", "first", "own", "unclear", "-"
 NARROWED = "narrowed"
 AGAIN = " again"
 _NAMED = {"float", "half", "bfloat16", "double"}  # x.float()
@@ -105,20 +106,31 @@ def in_order(node: Any) -> Iterator[Any]:
 
 def _runs(call: Any) -> bool:
     """The operator that conversions run, without asking for a type of floats."""
-    return call.func.attr in _OTHERS or (call.func.attr == "type" and bool(call.args))
+    return call.func.attr in _OTHERS or _is_as_tensor(call) or (call.func.attr == "type" and bool(call.args))
 
 
 def _takes_its_name(statement: ast.Assign) -> bool:
     """x = x.to(...)"""
-    of = getattr(getattr(statement.value, "func", None), "value", None)
+    of = converted_by(statement.value)
     return isinstance(of, ast.Name) and [ast.unparse(each) for each in statement.targets] == [of.id]
+
+
+def _is_as_tensor(call: Any) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "as_tensor" and isinstance(call.func.value, ast.Name) and call.func.value.id == "torch"
+
+
+def converted_by(call: Any) -> Any:
+    """x of x.to(...) and of torch.as_tensor(x); None of what is no call of a method."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return None
+    return (call.args[0] if call.args else None) if _is_as_tensor(call) else call.func.value
 
 
 def is_origin(function: Any, call: Any, given: Given) -> bool:
     """Whether one whose type is asked for is among what the converted one was computed from, as the lines above it say."""
     wanted = wanted_names(call, given)
     above = [each for each in ast.walk(function) if isinstance(each, (ast.Assign, ast.AugAssign)) and each.lineno < call.lineno]
-    known, new = set(), _names(call.func.value)
+    known, new = set(), _names(converted_by(call))
     while new:
         known |= new
         if known & wanted:
@@ -163,13 +175,20 @@ def asks_of(call: Any, given: Given) -> str:
     method = call.func.attr
     if method in _NAMED:
         return TYPE if not call.args else ""
+    if _is_as_tensor(call):
+        values = [*call.args[1:2], *(each.value for each in call.keywords if each.arg == "dtype")]
+        return _of_values(values, given) if values else OWN if call.args else ""
     if method not in ("to", "type"):
         return ""
     if any(each.arg == "other" for each in call.keywords):
         return TENSOR
     values = [*call.args, *(each.value for each in call.keywords if each.arg in ("dtype", None))]
+    return _of_values(values, given) if values else ""
+
+
+def _of_values(values: List[Any], given: Given) -> str:
     found = {asks for value in values for asks in of_value(value, given, 0)}
-    return found.pop() if len(found) == 1 else UNCLEAR if values else ""
+    return found.pop() if len(found) == 1 else UNCLEAR
 
 
 def of_value(value: Any, given: Given, depth: int) -> Iterator[str]:

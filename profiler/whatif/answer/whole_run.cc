@@ -6,6 +6,7 @@
 #include "profiler/timeline/curve.h"
 #include "profiler/timeline/training.h"
 #include "profiler/whatif/scene/modelled_allocator.h"
+#include "profiler/whatif/step/windows.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -35,6 +36,17 @@ std::vector<StepMarks> MarksOf(const timeline::Training& training) {
     }
   }
   return all;
+}
+
+// Of the backward passes from there on, the one that so many are before; without so many, the last one.
+EventIndex PassBehind(const model::Run& run, model::ProcessIndex process, EventIndex at, size_t count) {
+  for (const uint32_t index : run.processes[process].ranges) {
+    const model::Range& range = run.ranges[index];
+    if (range.begin < at || count == 0) continue;
+    if (range.kind == trace::RangeKind::kOptimizer) break;
+    if (range.kind == trace::RangeKind::kBackward && range.begin > at) at = range.begin, --count;
+  }
+  return at;
 }
 
 }  // namespace
@@ -81,11 +93,15 @@ std::vector<EventIndex> WholeRun::CallsOf(EmptyCacheAt where) const {
   if (where == EmptyCacheAt::kNever) return calls;
   const model::Run& run = *step_.run;
   const model::ProcessIndex process = run.devices[step_.device].process;
+  const size_t passes_before = FirstBackward(step_);
   for (const StepMarks& marks : MarksOf(timeline::FindTraining(run, process))) {
     const auto& at = where == EmptyCacheAt::kBeforeBackward    ? marks.backward
                      : where == EmptyCacheAt::kBeforeOptimizer ? marks.optimizer
                                                                : marks.optimizer_end;
-    if (at) calls.push_back(where == EmptyCacheAt::kAfterStep ? AfterZeroGrad(run, process, *at) : *at);
+    if (!at) continue;
+    calls.push_back(where == EmptyCacheAt::kAfterStep        ? AfterZeroGrad(run, process, *at)
+                    : where == EmptyCacheAt::kBeforeBackward ? PassBehind(run, process, *at, passes_before)
+                                                             : *at);
   }
   return calls;
 }

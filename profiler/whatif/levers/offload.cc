@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/step/windows.h"
 #include "profiler/whatif/training/offload_activations.h"
 #include "profiler/whatif/training/parameters.h"
 #include "profiler/whatif/training/trained.h"
@@ -84,6 +85,8 @@ class Offload final : public Lever {
   }
 
   static Status Activations(const Step& step, double bandwidth, Scene& scene, Outcome& outcome) {
+    if (std::string reason = WhyBackwardInForward(step, "offload of activations"); !reason.empty())
+      return Error{reason};
     const Result<uint64_t> moved = OffloadActivations(step, scene);
     if (!moved.ok()) return moved.error();
     AddTime(2 * *moved, bandwidth, "what autograd keeps to the host and back", outcome);

@@ -14,6 +14,7 @@
 #include "profiler/whatif/step/forward_parts.h"
 #include "profiler/whatif/step/segments.h"
 #include "profiler/whatif/step/strides.h"
+#include "profiler/whatif/step/windows.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -106,6 +107,22 @@ class Precision final : public Lever {
 
 }  // namespace
 
+namespace {
+
+// What a program converts itself is told by the calls of its modules.
+std::string WhyModulesUnseen(const Step& step, std::string_view what) {
+  if (!step.modules.empty()) return "";
+  for (const model::Coverage& hook : step.run->coverage) {
+    if (hook.process == step.run->devices[step.device].process && hook.hook == "python.modules" &&
+        hook.state == trace::CoverageState::kDisabled)
+      return "calls of modules were not seen (" + hook.detail + "): " + std::string(what) +
+             " is predicted where they were.";
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string WhyNotRetyped(const Step& step, std::string_view what) {
   if (step.backward.empty() && !step.OnlyForward())
     return "the recorded step has no backward pass; " + std::string(what) +
@@ -120,6 +137,8 @@ std::string WhyNotRetyped(const Step& step, std::string_view what) {
   }
   if (!single)
     return "no operator of the recorded step works on float32 tensors, or their shapes were not recorded.";
+  if (std::string reason = WhyModulesUnseen(step, what); !reason.empty()) return reason;
+  if (std::string reason = WhyBackwardInForward(step, what); !reason.empty()) return reason;
   return WhyBackwardIsMore(step);
 }
 

@@ -5,6 +5,7 @@
 
 #include "profiler/whatif/answer/whole_run.h"
 #include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/step/windows.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -82,7 +83,8 @@ class EmptyCache final : public Lever {
     if (*where == EmptyCacheAt::kAfterStep)
       scene.empty_cache.push_back(AfterStep(step, scene) + kAhead);
     else if (!windows.empty())
-      scene.empty_cache.push_back(windows.front().begin - kAhead);
+      scene.empty_cache.push_back(windows[&windows == &scene.backward ? FirstBackward(step) : 0].begin -
+                                  kAhead);
     else
       return Error{"the recorded step has nothing that --empty-cache " + std::string(value) +
                    " could be before."};

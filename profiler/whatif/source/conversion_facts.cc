@@ -13,12 +13,14 @@ namespace vramscope::whatif {
 namespace {
 
 constexpr std::string_view kFirst = "first";
+constexpr std::string_view kOwn = "own";
 constexpr std::string_view kNarrowed = " narrowed";
 
 std::optional<Asks> AsksOf(std::string_view word) {
-  for (const auto& [name, asks] : {std::pair("type", Asks::kType), std::pair("tensor", Asks::kTensor),
-                                   std::pair("origin", Asks::kOrigin), std::pair("first", Asks::kOrigin),
-                                   std::pair("-", Asks::kNotTold)})
+  for (const auto& [name, asks] :
+       {std::pair("type", Asks::kType), std::pair("tensor", Asks::kTensor),
+        std::pair("origin", Asks::kOrigin), std::pair(kFirst.data(), Asks::kOrigin),
+        std::pair(kOwn.data(), Asks::kNotTold), std::pair("-", Asks::kNotTold)})
     if (word == name) return asks;
   return std::nullopt;
 }
@@ -47,7 +49,7 @@ void ConversionFacts::AddMark(std::string_view name) {
     const std::string_view all = words.substr(0, words.find(',')), word = all.substr(0, all.find('@'));
     const std::optional<Asks> asks = AsksOf(word);
     if (!asks) return;
-    fact.calls.push_back({*asks, word == kFirst, LinesBehind(file, all.substr(word.size()))});
+    fact.calls.push_back({*asks, word == kFirst, word == kOwn, LinesBehind(file, all.substr(word.size()))});
     words.remove_prefix(all.size());
   }
   lines_[std::string(name.substr(0, blank))] = std::move(fact);
@@ -130,7 +132,10 @@ void ConversionFacts::TellNarrowed(Step& step, const std::vector<uint32_t>& call
   for (const auto& [line, op] : first) step.ops[op].narrows = true;
 }
 
-void ConversionFacts::Tell(const Call& call, Op& op) { op.asks = call.asks, op.first = call.first; }
+void ConversionFacts::Tell(const Call& call, Op& op) {
+  op.asks = call.asks, op.first = call.first;
+  op.moves |= call.own;
+}
 
 // Each time that the line ran, all of its calls did.
 void ConversionFacts::TellEach(Step& step, const std::vector<Call>& calls, std::vector<uint32_t>& ops) {

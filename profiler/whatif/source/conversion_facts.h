@@ -49,6 +49,7 @@ class ConversionFacts {
   struct Call {
     Asks asks = Asks::kNotTold;
     bool first = false;
+    bool own = false;                // torch.as_tensor(x): it asks for the type that x has
     std::vector<std::string> lines;  // "models/gpt.py:39"
   };
   // Of a line: each of its calls, or one that stands for all.

@@ -37,6 +37,19 @@ TEST(ConversionFactsTest, JoinsALineWithTheFramesThatRunIt) {
   EXPECT_EQ(step.ops[3].asks, Asks::kNotTold) << "its caller was not told";
 }
 
+TEST(ConversionFactsTest, ACallForTheTypeThatATensorHasAsksForNone) {
+  ConversionFacts facts;
+  facts.AddMark("net.py:7 own");
+  facts.AddMark("net.py:8 type,own");
+  facts.AddCaller(0, "f (net.py:7)");
+  facts.AddCaller(1, "f (net.py:8)");
+  facts.AddCaller(2, "f (net.py:8)");
+  Step step = StepOf(3);
+  facts.Tell(step);
+  for (size_t op = 0; op < 3; ++op) EXPECT_EQ(step.ops[op].moves, op != 1) << op;
+  EXPECT_EQ(step.ops[1].asks, Asks::kType);
+}
+
 TEST(ConversionFactsTest, CallsOfOneLineAreTakenInTheirOrder) {
   ConversionFacts facts;
   facts.AddMark("gpt.py:42 type,-,first");

@@ -108,7 +108,7 @@ struct Op {
       false;  // Asks::kOrigin: it comes first in each line between, as in (x.float() + y).to(x.dtype)
   bool again = false;    // aten::to: the variable that had what is converted gets the copy
   bool taken = false;    // aten::to: what it returns has no name and goes into the operator behind it
-  bool moves = false;    // aten::to with a device alone
+  bool moves = false;    // aten::to that asks for no type: with a device alone
   bool narrows = false;  // the program converts what it is given before, where its parameters have 16 bits
   uint32_t asked = model::kNone;  // aten::to: the block whose tensor's type it asks for, where that was told
   Position named = kBefore;       // aten::to, type_as: until when a variable holds what it returns

@@ -65,6 +65,23 @@ void AddWindows(const timeline::Step& recorded, Step& step) {
     step.optimizer_class += (step.optimizer_class.empty() ? "" : ", ") + name;
 }
 
+size_t FirstBackward(const Step& step) {
+  const auto gives = [&](const Window& pass) {
+    return std::ranges::any_of(step.blocks, [&](const StepBlock& block) {
+      return block.accumulated >= pass.begin && block.accumulated < pass.end;
+    });
+  };
+  const auto found = std::ranges::find_if(step.backward, gives);
+  return found == step.backward.end() ? 0 : static_cast<size_t>(found - step.backward.begin());
+}
+
+std::string WhyBackwardInForward(const Step& step, std::string_view what) {
+  if (FirstBackward(step) == 0) return "";
+  return "the step's first backward pass gives no parameter a gradient, as in flex_attention() that is not "
+         "compiled, or where forces are gradients of energies: " +
+         std::string(what) + " is predicted for steps without one.";
+}
+
 void LeaveOutFirstBatch(Step& step) {
   constexpr Position kWhenTheLoopBegins = -1;
   const Position forward = step.modules.empty() ? 0 : step.modules.front().begin;

@@ -3,6 +3,9 @@
 // autocast.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "profiler/timeline/training.h"
 #include "profiler/whatif/step/step.h"
 
@@ -15,5 +18,13 @@ void AddWindows(const timeline::Step& recorded, Step& step);
 // one from the end of the one before, so that the batch of the loop's first step seems to be of its setup.
 // O(blocks + passing), with a logarithm.
 void LeaveOutFirstBatch(Step& step);
+
+// Of Step::backward the first that gives parameters gradients: flex_attention() that is not compiled traces
+// its functions with passes of their own, and forces are gradients of energies. 0 where none does, or none is
+// known to. O(passes * blocks).
+[[nodiscard]] size_t FirstBackward(const Step& step);
+
+// Why a change that is predicted for such steps alone is not; empty: FirstBackward() is 0.
+[[nodiscard]] std::string WhyBackwardInForward(const Step& step, std::string_view what);
 
 }  // namespace vramscope::whatif

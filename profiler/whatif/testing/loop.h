@@ -22,7 +22,8 @@ inline constexpr uint64_t kWeightBytes = 64 * 64 * 4;
 class Loop : public TensorScript {
  public:
   // `sampled`: the recorder's sampling thread tells a counter just when a node has let go of what it kept.
-  explicit Loop(bool sampled = false) : sampled_(sampled) {
+  // `traced`: forward has a backward pass of its own, as flex_attention() does.
+  explicit Loop(bool sampled = false, bool traced = false) : sampled_(sampled), traced_(traced) {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
     s.Alloc("before", 4 * kWeightBytes).Free("before");
     s.Alloc("weight", kWeightBytes).Parameter("weight", "blocks.0.linear.weight");
@@ -37,7 +38,7 @@ class Loop : public TensorScript {
   std::optional<classify::Analysis> analysis;
 
  private:
-  const bool sampled_;
+  const bool sampled_, traced_;
 
   void Step(int step) {
     if (step == 2) s.Mark(trace::MarkKind::kDeepBegin, 2);
@@ -57,6 +58,7 @@ class Loop : public TensorScript {
         });
       });
     });
+    if (traced_) s.Backward([&] { s.Alloc("fake", kBatchBytes).Free("fake"); });
     s.Module("blocks.1", [&] {
       s.Module("blocks.1.act", [&] {
         s.Op("aten::gelu", [&] {

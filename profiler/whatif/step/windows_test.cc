@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/step/windows.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/testing/loop.h"
+
+namespace vramscope::whatif {
+namespace {
+
+// Forward has a backward pass of its own, which gives no parameter a gradient.
+class TracedLoopTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string WhyRefused(const Asked& asked) const {
+    const Prediction prediction = Predict(step_, baseline_, {asked}).value();
+    return prediction.refused.empty() ? "" : prediction.refused.front().reason;
+  }
+
+  const Loop loop_{false, true};
+  const Step step_ = loop_.Read();
+  const Baseline baseline_ = MakeBaseline(step_, *loop_.analysis).value();
+};
+
+TEST_F(TracedLoopTest, ItsSecondPassIsTheStepsOwn) {
+  ASSERT_EQ(step_.backward.size(), 2u);
+  EXPECT_EQ(FirstBackward(step_), 1u);
+  EXPECT_EQ(FirstBackward(TheLoop().Read()), 0u);
+  EXPECT_EQ(WhyBackwardInForward(TheLoop().Read(), "mixed precision"), "");
+}
+
+TEST_F(TracedLoopTest, TypesAndWhatAutogradKeepsAreLeftAlone) {
+  for (const Asked& asked :
+       {Asked{"amp", "bf16"}, Asked{"precision", "bf16"}, Asked{"offload", "activations"}})
+    EXPECT_THAT(WhyRefused(asked), ::testing::HasSubstr("gives no parameter a gradient")) << asked.lever;
+  EXPECT_EQ(WhyRefused({"optimizer", "sgd"}), "");
+}
+
+TEST_F(TracedLoopTest, TheCacheIsEmptiedBeforeThePassOfTheLoss) {
+  const Scene scene = Predictor(step_, baseline_).Change({{"empty-cache", "before-backward"}}).scene;
+  ASSERT_EQ(scene.empty_cache.size(), 1u);
+  EXPECT_GT(scene.empty_cache[0], step_.backward[0].end);
+  EXPECT_LT(scene.empty_cache[0], step_.backward[1].begin);
+}
+
+TEST(WindowsTest, TypesAreLeftAloneWhereNoModuleWasSeen) {
+  Loop loop;
+  Step step = loop.Read();
+  step.modules.clear();
+  loop.run.coverage.push_back(
+      {0, "python.modules", trace::CoverageState::kDisabled, "torch.compile is in use"});
+  const Baseline baseline = MakeBaseline(step, *loop.analysis).value();
+  const Prediction prediction = Predict(step, baseline, {{"amp", "bf16"}}).value();
+  ASSERT_EQ(prediction.refused.size(), 1u);
+  EXPECT_THAT(prediction.refused[0].reason, ::testing::HasSubstr("torch.compile is in use"));
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
