@@ -83,6 +83,7 @@ class Adapter {
     linear.output = linear.made.block = into_.AddBlock(nothing);
     nothing.begin = nothing.end = into_.Moved(place.begin);
     place.gradient.block = into_.AddBlock(nothing);
+    place.operand = kNone;
   }
 
   // Backward from the last layer on: what an earlier one adds to may be what a later one made.
@@ -278,7 +279,10 @@ class Adapter {
     const LinearCall& linear = linears_[i];
     const GradientPlace& place = places_[i];
     Room room = into_.RoomBehind(place.begin - 1);
-    Operand gradient = Like(linear.made, place.gradient.block);
+    // A layer behind it may have made the sum that it is given one in place.
+    const bool shown = place.operand != kNone;
+    Operand gradient =
+        Like(linear.made, shown ? into_.step().operands[place.operand].block : place.gradient.block);
     if (std::ranges::equal(SizesOf(into_.step(), gradient), SizesOf(into_.step(), place.gradient)))
       gradient.strides = place.gradient.strides;
     const uint32_t op = BeginNode(sum, "AddBackward0", gradient, room);

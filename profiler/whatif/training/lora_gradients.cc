@@ -63,7 +63,7 @@ std::vector<GradientPlace> GradientPlacesOf(const Step& step, const std::vector<
         given = step.operands[op.first_input].block;
       if (first != kNone && op.node == first && op.parent == kNone && op.name == step.nodes[first].name &&
           op.input_count > 0)
-        place.gradient = step.operands[op.first_input];
+        place.gradient = step.operands[op.first_input], place.operand = op.first_input;
       if (place.node == kNone || op.node != place.node || op.parent == kNone) continue;
       for (uint32_t k = 0; k < op.output_count; ++k) {
         const Operand& output = step.operands[op.first_output + k];

@@ -19,9 +19,10 @@ namespace vramscope::whatif {
 
 // In recorded positions.
 struct GradientPlace {
-  Position begin = kForever;    // of the first node of the layer that backward runs
-  Position sum_end = kForever;  // the end of the node that hands on the input's gradient
-  Operand gradient;             // of the output, as that node is given it
+  Position begin = kForever;        // of the first node of the layer that backward runs
+  Position sum_end = kForever;      // the end of the node that hands on the input's gradient
+  Operand gradient;                 // of the output, as that node is given it
+  uint32_t operand = model::kNone;  // into Step::operands: the same, which has another block once sums move
   uint32_t sum = model::kNone;  // the input's gradient as this layer computes it: block; kNone: not asked for
   uint32_t node = model::kNone;  // that hands it on
 };

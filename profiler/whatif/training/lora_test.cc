@@ -142,6 +142,16 @@ TEST_F(GapsTest, WithARecurrentNetworkItIsRefused) {
 
 // What Informer's layers give their projections lies with gaps: linear() multiplies a copy, whose node hands
 // on what it is given.
+// x - tanh(x) of what one layer makes, in front of another one: once the other layer's gradient is a block of
+// its own, the engine adds up in place, and the first layer is given that block.
+TEST_F(GapsTest, ItIsKnownWhereTheGradientIsReadThatSumsMayMove) {
+  const GradientPlace place = GradientPlacesOf(step_, linears_).at(0);
+  ASSERT_LT(place.operand, step_.operands.size());
+  const Operand& read = step_.operands[place.operand];
+  EXPECT_EQ(read.block, place.gradient.block);
+  EXPECT_EQ(step_.ops[read.op].begin, place.begin + 1) << "by the node that the layer's backward begins with";
+}
+
 TEST(GradientPlacesTest, TheNodeOfACopyHandsOnTheGradientOfTheInput) {
   model::Run run;
   Step bare;
