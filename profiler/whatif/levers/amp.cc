@@ -73,7 +73,12 @@ class Amp final : public Lever {
                    ", which PyTorch does not do under autocast: record it after "
                    "torch.backends.mha.set_fastpath_enabled(False)."};
     const uint8_t type = value == "bf16" ? kBfloat16Type : kHalfType;
-    return KnownBranches(step, WithFilledFlash(InLowWithHalfOnly(step, type, UnderAutocast)), type);
+    Result<Step> changed =
+        KnownBranches(step, WithFilledFlash(InLowWithHalfOnly(step, type, UnderAutocast)), type);
+    // cuDNN is not asked for bfloat16.
+    if (changed.ok() && type == kBfloat16Type)
+      if (const auto reason = WhyOtherNorm(step, *changed); !reason.empty()) return Error{reason};
+    return changed;
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {

@@ -8,6 +8,7 @@
 #include "profiler/whatif/lifetimes/caches.h"
 #include "profiler/whatif/precision/out_of_place.h"
 #include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/step/forward_parts.h"
 #include "profiler/whatif/step/segments.h"
 #include "profiler/whatif/training/input_gradients.h"
 #include "profiler/whatif/training/mask_gradients.h"
@@ -80,6 +81,7 @@ class Checkpoint final : public Lever {
       return Error{"the recorded step has " + std::to_string(step.backward.size()) +
                    " backward passes; checkpointing is predicted for steps with one."};
     }
+    if (const std::string why = WhyBackwardIsMore(step); !why.empty()) return Error{why};
     const Result<CheckpointChoice> choice = ParseCheckpoint(value);
     if (!choice.ok()) return choice.error();
     const auto calls = ChooseNestedSegments(step, choice->modules);

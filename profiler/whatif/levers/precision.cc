@@ -38,25 +38,6 @@ std::string WhyRefused(const Step& changed) {
          "that a recording in float32 does not show. Record it in 16 bits.";
 }
 
-// Batch norm of a tensor that lies neither without gaps nor channels last: cuDNN, which computes it in
-// float32, is not asked in 16 bits with weights of that type, and PyTorch's own kernels convert it and reduce
-// it dimension by dimension (batch_norm_choose_impl in aten/src/ATen/native/cuda/Normalization.cu).
-std::string WhyOtherNorm(const Step& step) {
-  for (const Op& op : step.ops) {
-    if (op.node != kNone || op.input_count == 0 || step.NameOf(op) != "aten::batch_norm") continue;
-    const Operand& x = InputsOf(step, op)[0];
-    const std::span<const int64_t> sizes = SizesOf(step, x), strides = StridesOf(step, x);
-    const bool known = step.shapes[x.strides].known && sizes.size() == strides.size() && sizes.size() > 2;
-    if (!known || LiesWithoutGaps(sizes, strides) || LiesChannelsLast(sizes, strides)) continue;
-    const uint32_t call = CallAt(step, op.begin);
-    return "batch norm" + (call == kNone ? "" : " in " + std::string(step.Text(step.modules[call].name))) +
-           " is given a transposed tensor: what PyTorch's kernels for 16 bits take for that is not "
-           "predicted. Record it "
-           "with x.contiguous() in front.";
-  }
-  return "";
-}
-
 class Precision final : public Lever {
  public:
   const LeverInfo& info() const override {
@@ -72,13 +53,14 @@ class Precision final : public Lever {
     if (value != "bf16" && value != "fp16")
       return Error{"--precision is bf16 or fp16, not \"" + std::string(value) + "\"."};
     if (const auto reason = WhyNotRetyped(step, "training in 16 bits"); !reason.empty()) return Error{reason};
-    if (const auto reason = WhyOtherNorm(step); !reason.empty()) return Error{reason};
     if (const Result<BatchAxis>& samples = FollowBatch(step); samples.ok())
       if (const auto reason = WhyKeptForSamples(step, *samples); !reason.empty()) return Error{reason};
     const uint8_t type = value == "bf16" ? kBfloat16Type : kHalfType;
     Result<Step> changed =
         KnownBranches(step, WithFilledFlash(InLowWithHalfOnly(step, type, AllInLow)), type);
-    if (changed.ok() && changed.value().refuses != kNone) return Error{WhyRefused(changed.value())};
+    if (!changed.ok()) return changed;
+    if (const auto reason = WhyOtherNorm(step, *changed); !reason.empty()) return Error{reason};
+    if (changed.value().refuses != kNone) return Error{WhyRefused(changed.value())};
     return changed;
   }
 
@@ -122,6 +104,26 @@ std::string WhyModulesUnseen(const Step& step, std::string_view what) {
 }
 
 }  // namespace
+
+// Batch norm of a tensor that lies neither without gaps nor channels last: cuDNN, which computes it in
+// float32, is not asked in 16 bits with weights of that type, and PyTorch's own kernels convert it and reduce
+// it dimension by dimension (batch_norm_choose_impl in aten/src/ATen/native/cuda/Normalization.cu).
+std::string WhyOtherNorm(const Step& step, const Step& changed) {
+  for (const Op& op : step.ops) {
+    if (op.node != kNone || op.input_count == 0 || step.NameOf(op) != "aten::batch_norm") continue;
+    const Operand& x = InputsOf(step, op)[0];
+    if (x.block == kNone || changed.blocks[x.block].requested >= step.blocks[x.block].requested) continue;
+    const std::span<const int64_t> sizes = SizesOf(step, x), strides = StridesOf(step, x);
+    const bool known = step.shapes[x.strides].known && sizes.size() == strides.size() && sizes.size() > 2;
+    if (!known || LiesWithoutGaps(sizes, strides) || LiesChannelsLast(sizes, strides)) continue;
+    const uint32_t call = CallAt(step, op.begin);
+    return "batch norm" + (call == kNone ? "" : " in " + std::string(step.Text(step.modules[call].name))) +
+           " is given a transposed tensor: what PyTorch's kernels for 16 bits take for that is not "
+           "predicted. Record it "
+           "with x.contiguous() in front.";
+  }
+  return "";
+}
 
 std::string WhyNotRetyped(const Step& step, std::string_view what) {
   if (step.backward.empty() && !step.OnlyForward())

@@ -98,13 +98,24 @@ struct Layer {
   std::vector<uint32_t> products, sums;  // of backward, into Step::ops
 };
 
+// Whether autocast converts what the layer is given, which then lies without gaps.
+bool ConvertsInput(const Step& step, const Step& changed, const Op& linear) {
+  const uint32_t x = InputsOf(step, linear)[0].block;
+  const auto put_in = changed.blocks.begin() + static_cast<std::ptrdiff_t>(step.blocks.size());
+  return std::any_of(put_in, changed.blocks.end(), [&](const StepBlock& block) {
+    return block.copy_of == x && linear.begin <= block.begin && block.begin < linear.end;
+  });
+}
+
+// Of those that freezing left without one, which become products of batches else.
 std::vector<Layer> LayersWithoutClones(const Step& step, const Step& changed) {
   std::vector<Layer> layers;
   for (const Op& op : step.ops) {
     if (ClonedInLinear(step, op) == nullptr) continue;
     const Layer layer{&step.ops[LinearAround(step, op.parent)], OutputsOf(step, op)[0].block, {}, {}};
-    if (layer.linear->input_count == kBiased && layer.clone != kNone && layer.linear->end < kForever &&
-        changed.blocks[layer.clone].requested == 0)
+    const bool none = layer.clone != kNone && changed.blocks[layer.clone].requested == 0;
+    if (none && layer.linear->input_count == kBiased && layer.linear->end < kForever &&
+        (step.blocks[layer.clone].requested != 0 || ConvertsInput(step, changed, *layer.linear)))
       layers.push_back(layer);
   }
   std::sort(layers.begin(), layers.end(),

@@ -54,7 +54,7 @@ Inserter::Inserter(const Step& step, std::vector<Position> behind)
   for (Saved& saved : step_.saved) move(saved.at), move(saved.released);
   for (auto* facts : {&step_.half_only, &step_.to_parameter})
     for (TypeBranch& fact : *facts) move(fact.at);
-  for (ModuleCall& call : step_.modules) move(call.begin), move(call.end);
+  for (ModuleCall& call : step_.modules) move(call.begin), move(call.end), move(call.holds);
   for (auto* windows : {&step_.backward, &step_.optimizer, &step_.zero_grad, &step_.autocast,
                         &step_.autocast_off, &step_.inserted})
     for (Window& window : *windows) move(window.begin), move(window.end);

@@ -144,6 +144,7 @@ struct ModuleCall {
   uint32_t parent = model::kNone;
   Position begin = 0;
   Position end = kForever;
+  Position holds = kBefore;  // what it is given, longer than its own operators run: with adapters beside them
 };
 
 // A variable of the function that calls a module holds a block: until the call returns, or longer.

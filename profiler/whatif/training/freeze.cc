@@ -9,6 +9,7 @@
 #include "profiler/whatif/lifetimes/caches.h"
 #include "profiler/whatif/lifetimes/holders.h"
 #include "profiler/whatif/lifetimes/last_uses.h"
+#include "profiler/whatif/step/cublas.h"
 #include "profiler/whatif/step/strides.h"
 #include "profiler/whatif/training/frozen_work.h"
 #include "profiler/whatif/training/input_gradients.h"
@@ -240,18 +241,24 @@ class Freezer {
   void DropFolding() {
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const StepBlock& block = step_.blocks[i];
-      if (block.begin != kBefore && block.op != kNone && FoldsForFrozen(block.op)) Drop(changed_.blocks[i]);
+      if (block.begin == kBefore || block.op == kNone || block.requested == 0) continue;
+      if (FoldsForFrozen(block.op))
+        Drop(changed_.blocks[i]);
+      else if (block.workspace && folded_.contains(step_.ops[block.op].parent))
+        changed_.blocks[i].requested = WorkspaceOfProducts(step_).bytes;  // of aten::bmm in place of aten::mm
     }
   }
 
-  [[nodiscard]] bool FoldsForFrozen(uint32_t op) const {
+  [[nodiscard]] bool FoldsForFrozen(uint32_t op) {
     if (step_.ops[op].node != kNone) return false;
     while (op != kNone && step_.NameOf(step_.ops[op]) != "aten::reshape") op = step_.ops[op].parent;
     const uint32_t product = op == kNone ? kNone : step_.ops[op].parent;
     if (product == kNone || step_.NameOf(step_.ops[product]) != "aten::matmul") return false;
     const std::span<const Operand> inputs = Inputs(step_.ops[product]);
-    return inputs.size() == 2 && inputs[1].block != kNone && IsFrozen(inputs[1].block) &&
-           AreMatricesInARow(step_, inputs[0]);
+    const bool folds = inputs.size() == 2 && inputs[1].block != kNone && IsFrozen(inputs[1].block) &&
+                       AreMatricesInARow(step_, inputs[0]);
+    if (folds) folded_.insert(product);
+    return folds;
   }
 
   // The engine holds a gradient until the last node that is given it has run, and what comes out of it was
@@ -370,6 +377,7 @@ class Freezer {
   const Step& step_;
   Step changed_;
   std::set<std::pair<uint32_t, uint32_t>> works_on_;  // (node, block): operators that still run are given it
+  std::set<uint32_t> folded_;                         // products of matrices in a row, which become aten::bmm
   std::set<uint32_t> copies_for_frozen_;      // operators of leaves that copy a gradient of something frozen
   std::set<std::string_view> names_;          // of frozen parameters
   std::vector<bool> made_;                    // by node

@@ -107,8 +107,9 @@ class Adapter {
     up.input = down.output;
     Multiply(linear, forward, up);
     const uint32_t sum = Add(linear, forward, output, up);
-    HoldInFunction(into_.step(), linear.given.block, into_.step().modules[linear.call].begin,
-                   forward.Tick());  // of the layer, which has it until it returns
+    ModuleCall& call = into_.step().modules[linear.call];
+    call.holds = forward.Tick();  // of the layer, which has what it is given until it returns
+    HoldInFunction(into_.step(), linear.given.block, call.begin, call.holds);
     Backward(i, sum, down, up);
   }
 
