@@ -31,8 +31,33 @@ const Kernel* KernelOf(std::string_view value) {
   return found == std::end(kKernels) ? nullptr : found;
 }
 
-std::string WhyNot(const AttentionCall& call, AttentionKernel kernel) {
+// Whether a convolution is given what the call returns, as it is or copied without gaps.
+bool IsConvolved(const Step& step, const AttentionCall& call) {
+  std::vector<uint32_t> returned = {call.output};
+  const auto is_returned = [&](const Operand& one) {
+    return one.block != model::kNone && std::ranges::find(returned, one.block) != returned.end();
+  };
+  for (uint32_t i = call.last; i < step.ops.size() && call.output != model::kNone; ++i) {
+    const Op& op = step.ops[i];
+    if (op.begin > step.blocks[returned.back()].end) return false;
+    const std::span<const Operand> given = InputsOf(step, op);
+    if (op.node != model::kNone || given.empty() || !is_returned(given[0])) continue;
+    const std::string_view name = step.NameOf(op);
+    if (name == "aten::convolution") return true;
+    if (name == "aten::clone" && op.output_count != 0) returned.push_back(OutputsOf(step, op)[0].block);
+  }
+  return false;
+}
+
+// Products return the rows of one head together, kernels the heads of one row.
+bool LiesOtherwise(const AttentionCall& call, AttentionKernel kernel) {
+  return call.heads > 1 && (call.kernel == AttentionKernel::kMath) != (kernel == AttentionKernel::kMath);
+}
+
+std::string WhyNot(const Step& step, const AttentionCall& call, AttentionKernel kernel) {
   if (!call.why_not.empty()) return call.why_not;
+  if (LiesOtherwise(call, kernel) && IsConvolved(step, call))
+    return "convolutions are given what it returns, which lies otherwise in memory then, and so do they";
   if (kernel == AttentionKernel::kMath && !call.casts)
     return call.Shares() ? "several heads of queries share one of keys and values, which products repeat: "
                            "what they keep of that is not known"
@@ -81,7 +106,7 @@ Result<Calls> Choose(const Step& step, const Kernel& asked) {
   if (asked.kernel == AttentionKernel::kMath)
     std::erase_if(calls, [](const AttentionCall& call) { return call.written_out; });
   const auto cannot = [](const AttentionCall& call) { return !call.why_not.empty(); };
-  for (AttentionCall& call : calls) call.why_not = WhyNot(call, asked.kernel);
+  for (AttentionCall& call : calls) call.why_not = WhyNot(step, call, asked.kernel);
   const auto first = std::find_if(calls.begin(), calls.end(), cannot);
   if (first == calls.end()) return calls;
   if (std::all_of(calls.begin(), calls.end(), cannot))
