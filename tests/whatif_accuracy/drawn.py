@@ -196,4 +196,23 @@ DRAWN: Dict[str, Facts] = {
     "pop2piano": Facts((4, 8, 8), ("encoder.block.*,decoder.block.*", "shared,mel_conditioner,encoder,decoder"), (*NO_WIDTHS, "attention flash"),  # whose kernel takes no mask
                        checkpointed="all,inputs:decoder.embed_tokens,masks:decoder.block.0.layer.1.EncDecAttention"),
     "pp_ocrv5_server_det": Facts((4, 8, 8), ("model.backbone.encoder.stages.*", "model"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":model.backbone.encoder.stages.*,model.neck.intraclass_blocks.*"),
+    "minicpm_ocr": Facts((4, 8, 8), ("model.language_model.layers.*", "model.vision_tower,model.merger,model.language_model.layers,model.language_model.norm"),
+                         (*ONE_RANK, "ddp", "zero1"),  # which wait for gradients of what makes patches fewer on their way, which is not used
+                         ":model.vision_tower.encoder.layers.*.mlp", units=":model.vision_tower.encoder.layers.*,model.language_model.layers.*,model.merger.mlp.*",
+                         checkpointed="model.vision_tower.encoder.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings.patch_embedding+model.language_model.embed_tokens"),
+    "nemotron_asr_streaming": Facts((4, 8, 8), ("encoder.layers.*", "encoder,encoder_projector,decoder"), (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask; what it hears has another length than what was said
+                                    ":encoder.layers.*.feed_forward1,encoder.layers.*.feed_forward2", units=":encoder.subsampling.layers.*,encoder.layers.*", checkpointed="encoder.layers.*"),
+    "qianfan_ocr": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), ONE_RANK, ":model.vision_tower.layers.*.mlp",
+                         units=":model.vision_tower.layers.*,model.language_model.layers.*",
+                         checkpointed="model.vision_tower.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings.patch_embeddings+model.language_model.embed_tokens"),
+    "depth_pro": Facts((4, 4, 4), ("depth_pro.encoder.patch_encoder.model.encoder.layer.*,depth_pro.encoder.image_encoder.model.encoder.layer.*", "depth_pro,fusion_stage"),
+                       (*ONE_RANK, *NO_TOKENS, "ddp", "zero1"),  # which wait for gradients of what masks patches, and of what the coarsest picture would be added by
+                       ":depth_pro.encoder.patch_encoder.model.encoder.layer.*.mlp,depth_pro.encoder.image_encoder.model.encoder.layer.*.mlp",
+                       units=":depth_pro.encoder.patch_encoder.model.encoder.layer.*,depth_pro.encoder.image_encoder.model.encoder.layer.*,depth_pro.neck.feature_upsample.scaled_images.*,"
+                             "depth_pro.neck.feature_upsample.intermediate.*,fusion_stage.intermediate.*",
+                       checkpointed="depth_pro.encoder.patch_encoder.model.encoder.layer.*,depth_pro.encoder.image_encoder.model.encoder.layer.*"),
+    "pp_ocrv6_small_rec": Facts((8, 12, 16), ("model.backbone.encoder,head.encoder.svtr_block.*", "model,head.encoder"), (*ONE_RANK, *NO_TOKENS), ":head.encoder.svtr_block.*.mlp",
+                                units=":model.backbone.encoder.blocks.*,head.encoder.conv_block.*,head.encoder.svtr_block.*", checkpointed="head.encoder.svtr_block.*"),
+    "fast_vlm": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), NO_WIDTHS, units=":model.vision_tower.timm_model.stem.*,model.vision_tower.timm_model.stages.*,model.language_model.layers.*",
+                      checkpointed="model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
 }

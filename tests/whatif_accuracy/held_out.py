@@ -6,27 +6,29 @@ from typing import Dict
 from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, ONE_RANK, Facts
 
 HELD_OUT: Dict[str, Facts] = {
-    "minicpm_ocr": Facts((4, 8, 8), ("model.language_model.layers.*", "model.vision_tower,model.merger,model.language_model.layers,model.language_model.norm"),
-                         (*ONE_RANK, "ddp", "zero1"),  # which wait for gradients of what makes patches fewer on their way, which is not used
-                         ":model.vision_tower.encoder.layers.*.mlp", units=":model.vision_tower.encoder.layers.*,model.language_model.layers.*,model.merger.mlp.*",
-                         checkpointed="model.vision_tower.encoder.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings.patch_embedding+model.language_model.embed_tokens"),
-    "nemotron_asr_streaming": Facts((4, 8, 8), ("encoder.layers.*", "encoder,encoder_projector,decoder"), (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask; what it hears has another length than what was said
-                                    ":encoder.layers.*.feed_forward1,encoder.layers.*.feed_forward2", units=":encoder.subsampling.layers.*,encoder.layers.*", checkpointed="encoder.layers.*"),
-    "qianfan_ocr": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), ONE_RANK, ":model.vision_tower.layers.*.mlp",
-                         units=":model.vision_tower.layers.*,model.language_model.layers.*",
-                         checkpointed="model.vision_tower.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings.patch_embeddings+model.language_model.embed_tokens"),
-    "diffusers_transformer_flux3": Facts((4, 8, 8), ("mode_blocks.*.*,txt_mode_blocks.*,single_transformer_blocks.*",
-                                                     "timestep_embedder,early_stream_modulations,single_stream_modulations,x_embedders,context_embedder,mode_blocks,txt_mode_blocks,single_transformer_blocks,norm_out"),
-                                         (*NO_WIDTHS, *NO_TOKENS), units=":mode_blocks.*.*,txt_mode_blocks.*,single_transformer_blocks.*",
-                                         checkpointed="mode_blocks.*.*,txt_mode_blocks.*,single_transformer_blocks.*"),
-    "timm_mlp_mixer": Facts((8, 12, 8), ("blocks.*", "stem,blocks,norm"), (*ONE_RANK, *NO_TOKENS, "attention"),  # of which there is none
-                            ":blocks.*.mlp_tokens,blocks.*.mlp_channels", units=":blocks.*", checkpointed="blocks.*"),
-    "monai_hovernet": Facts((4, 4, 4), ("res_blocks.*", "conv0,res_blocks,bottleneck,nucleus_prediction.decoder_blocks,horizontal_vertical.decoder_blocks,type_prediction.decoder_blocks"),
-                            (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS, "fsdp", "zero2",  # which gather what is called: of its blocks it calls forward, and of its decoders the layers
-                             "offload activations, batch x2")),  # for which the host must have 27 GiB, and that which measured had less
-    "vit_pytorch_simple_vit_with_qk_norm": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
-                                                 ":transformer.layers.*.1", units=":transformer.layers.*.*"),
-    "diffusers_unet_1d": Facts((4, 4, 4), ("down_blocks.*,mid_block", "down_blocks,mid_block,up_blocks.0,up_blocks.1,up_blocks.2,up_blocks.3,up_blocks.4"),
-                               (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),  # likewise
-                               units=":down_blocks.*,up_blocks.*,mid_block.attentions.*,mid_block.resnets.*"),
+    "pp_lcnet_v4": Facts((8, 12, 12), ("backbone.encoder.blocks.*", "backbone,last_convolution"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":backbone.encoder.blocks.*"),
+    "audioflamingo3": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), (*ONE_RANK, "attention flash"),  # whose kernel takes no mask
+                            ":model.audio_tower.layers.*.fc1",
+                            units=":model.audio_tower.layers.*,model.language_model.layers.*",
+                            checkpointed="model.audio_tower.layers.*,model.language_model.layers.*,inputs:model.audio_tower.conv1+model.language_model.embed_tokens"),
+    "kimi_k25": Facts((4, 4, 4), ("model.language_model.layers.*", "model.vision_tower,model.mm_projector,model.language_model.layers,model.language_model.norm"),
+                      (*ONE_RANK, "attention flash"),  # whose kernel takes no values that are narrower than keys
+                      ":model.vision_tower.layers.*.mlp", units=":model.vision_tower.layers.*,model.language_model.layers.*",
+                      checkpointed="model.vision_tower.layers.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
+    "timm_cpubone": Facts((8, 12, 12), ("stages.*", "stem,stages"), (*NO_WIDTHS, *NO_TOKENS, "lora", "quantize",  # of linear layers, which its blocks have not
+                                             "attention efficient", "attention flash"),  # whose kernels refuse channels, as they lie in memory
+                          units=":stem.*,stages.*", checkpointed="stages.*"),
+    "diffusers_autoencoder_kl_mochi": Facts((4, 4, 4), ("vae.encoder.down_blocks.*,vae.encoder.block_out", "vae.encoder,vae.decoder.conv_in,vae.decoder.block_in,vae.decoder.up_blocks"),
+                                            (*NO_WIDTHS, *NO_TOKENS),
+                                            units=":vae.encoder.block_in.resnets.*,vae.encoder.down_blocks.*,vae.encoder.block_out.resnets.*,vae.encoder.block_out.norms.*,vae.encoder.block_out.attentions.*,"
+                                                  "vae.decoder.block_in.resnets.*,vae.decoder.up_blocks.*,vae.decoder.block_out.resnets.*",
+                                            checkpointed="vae.encoder.block_in,vae.encoder.block_in.resnets.*,vae.encoder.down_blocks.*,vae.encoder.down_blocks.*.resnets.*,vae.encoder.block_out.resnets.*,"
+                                                         "vae.decoder.block_in,vae.decoder.block_in.resnets.*,vae.decoder.up_blocks.*,vae.decoder.up_blocks.*.resnets.*,vae.decoder.block_out.resnets.*"),
+    "diffusers_transformer_wan": Facts((4, 4, 4), ("blocks.*", "patch_embedding,condition_embedder,blocks"), (*NO_WIDTHS, *NO_TOKENS), units=":blocks.*", checkpointed="blocks.*"),
+    "monai_vqvae": Facts((4, 4, 4), ("encoder.blocks.*", ",".join(("encoder", *(f"decoder.blocks.{place}" for place in range(12))))),
+                         (*NO_LINEAR, *NO_TOKENS, "precision"),  # in which what is coded has 32 bits, and codes have not
+                         units=":encoder.blocks.*,decoder.blocks.*", checkpointed="encoder,decoder"),
+    "vit_pytorch_attn_residual_with_dca_simple_vit": Facts((8, 8, 8), ("transformer.layers.*", "to_patch_embedding,initial_ff,transformer"),
+                                                           (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),  # its MLPs' widths are shared out among heads; attention is written out
+                                                           units=":transformer.layers.*"),
 }

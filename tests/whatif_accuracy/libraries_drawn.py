@@ -103,4 +103,31 @@ LIBRARIES_DRAWN: Dict[str, Facts] = {
     "vit_pytorch_simple_vit_with_sparse_gating": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,register_tokens,transformer"),
                                                        (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
                                                        ":transformer.layers.*.1", units=":transformer.layers.*.*"),
+    "diffusers_transformer_flux3": Facts((4, 8, 8), ("mode_blocks.*.*,txt_mode_blocks.*,single_transformer_blocks.*",
+                                                     "timestep_embedder,early_stream_modulations,single_stream_modulations,x_embedders,context_embedder,mode_blocks,txt_mode_blocks,single_transformer_blocks,norm_out"),
+                                         (*NO_WIDTHS, *NO_TOKENS), units=":mode_blocks.*.*,txt_mode_blocks.*,single_transformer_blocks.*",
+                                         checkpointed="mode_blocks.*.*,txt_mode_blocks.*,single_transformer_blocks.*"),
+    "timm_mlp_mixer": Facts((8, 12, 8), ("blocks.*", "stem,blocks,norm"), (*ONE_RANK, *NO_TOKENS, "attention"),  # of which there is none
+                            ":blocks.*.mlp_tokens,blocks.*.mlp_channels", units=":blocks.*", checkpointed="blocks.*"),
+    "monai_hovernet": Facts((4, 4, 4), ("res_blocks.*", "conv0,res_blocks,bottleneck,nucleus_prediction.decoder_blocks,horizontal_vertical.decoder_blocks,type_prediction.decoder_blocks"),
+                            (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS, "fsdp", "zero2",  # which gather what is called: of its blocks it calls forward, and of its decoders the layers
+                             "offload activations, batch x2")),  # for which the host must have 27 GiB, and that which measured had less
+    "vit_pytorch_simple_vit_with_qk_norm": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
+                                                 ":transformer.layers.*.1", units=":transformer.layers.*.*"),
+    "diffusers_unet_1d": Facts((4, 4, 4), ("down_blocks.*,mid_block", "down_blocks,mid_block,up_blocks.0,up_blocks.1,up_blocks.2,up_blocks.3,up_blocks.4"),
+                               (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),  # likewise
+                               units=":down_blocks.*,up_blocks.*,mid_block.attentions.*,mid_block.resnets.*"),
+    "diffusers_transformer_kandinsky6_sr": Facts((4, 4, 4), ("visual_transformer_blocks.*", "time_embeddings,pooled_bias,visual_embeddings,visual_transformer_blocks"),
+                                                 (*NO_WIDTHS, *NO_TOKENS, "attention"),  # which its library writes out
+                                                 units=":visual_transformer_blocks.*", checkpointed="visual_transformer_blocks.*"),
+    "timm_naflexvit": Facts((8, 12, 12), ("blocks.*", "embeds,blocks"), (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                            ":blocks.*.mlp", units=":blocks.*", checkpointed="blocks.*"),
+    "diffusers_unet_spatio_temporal_condition": Facts((4, 4, 4), ("down_blocks.*,mid_block", "conv_in,time_embedding,add_embedding,down_blocks,mid_block,up_blocks"), (*NO_WIDTHS, *NO_TOKENS),
+                                                      units=":down_blocks.*,up_blocks.*,mid_block.attentions.*,mid_block.resnets.*",
+                                                      checkpointed="down_blocks.*.resnets.*,down_blocks.*.attentions.*.transformer_blocks.*,mid_block.attentions.*.transformer_blocks.*,mid_block.resnets.1,"
+                                                                   "up_blocks.*.resnets.*,up_blocks.*.attentions.*.transformer_blocks.*"),
+    "monai_highresnet": Facts((4, 4, 4), ("blocks.1,blocks.2,blocks.3,blocks.4,blocks.5,blocks.6,blocks.7,blocks.8,blocks.9", ",".join(f"blocks.{place}" for place in range(11))),
+                              (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":blocks.*"),
+    "vit_pytorch_vit_with_keel_post_ln": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,cls_token,pos_embedding,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
+                                               ":transformer.layers.*.net", units=":transformer.layers.*"),
 }

@@ -94,6 +94,8 @@ class SourceTest(unittest.TestCase):
         self.assertEqual(self.asked("z = torch.matmul(x, y)", "z = softmax(z, dtype=torch.float32).to(x.dtype)"), ["2: origin"])
         self.assertEqual(self.asked("z = softmax(torch.matmul(x, y))", "z = z.to(wide.dtype)", "z = z @ wide"), ["2: tensor again"])
         self.assertEqual(self.asked("z = y * 2", "y = x", "return z.to(x.dtype)"), ["3: origin"], "lines are not told apart: y was another")
+        self.assertEqual(self.asked("z = y * x.new_zeros(x.size(0))", "return z.to(x.dtype)"), ["2: tensor@2"], "of x nothing but facts, which line 2 asks first")
+        self.assertEqual(self.asked("z = y * torch.ones_like(x)", "return z.to(x.dtype)"), ["2: tensor@2"])
 
     def test_where_an_operator_is_given_what_it_was_computed_from(self) -> None:
         masked = ("before = x.dtype", "if wide:", "    x = x.masked_fill(~y, 0)", "if y:", "    x = x + 1", "return softmax(x).to(before)")

@@ -31,6 +31,7 @@ AGAIN = " again"
 _NAMED = {"float", "half", "bfloat16", "double"}  # x.float()
 _TYPES = {*_NAMED, "float16", "float32", "float64"}  # torch.float16
 _FACTS = {"dtype", "device", "shape", "ndim"}
+_FACTS_OF = {"new_zeros", "new_ones", "new_empty", "new_full", "zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "size", "dim", "numel", "stride"}
 _UNTOLD = {"", UNCLEAR, AGAIN, UNCLEAR + AGAIN}
 _OTHERS = {"to", "long", "int", "short", "char", "byte", "bool", "cuda", "cpu"}
 PERHAPS = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -161,7 +162,8 @@ def _names(value: Any) -> Set[str]:
     """Of what it is computed from; not where only facts about a tensor are asked for."""
     if isinstance(value, ast.Name):
         return {value.id}
-    if isinstance(value, ast.Attribute) and value.attr in _FACTS:
+    of = value.func if isinstance(value, ast.Call) else value
+    if isinstance(of, ast.Attribute) and of.attr in (_FACTS if of is value else _FACTS_OF):
         return set()
     return {name for each in ast.iter_child_nodes(value) for name in _names(each)}
 

@@ -90,10 +90,11 @@ inline constexpr int64_t kWidestEfficient = 128;
 // Flash attention takes no wider ones.
 inline constexpr int64_t kWidestFlash = 256;
 [[nodiscard]] uint64_t EfficientWorkspace(const AttentionCall& call);
-// Of heads wider than that in 16 bits, with another number of samples: more of them share the device, so that
-// fewer sums stand beside each other. Nothing where the block is none of these.
-[[nodiscard]] std::optional<uint64_t> WideWorkspaceWithBatch(const Step& step, uint32_t block, int64_t from,
-                                                             int64_t to);
+// With another number of samples, in 16 bits: of heads wider than that, of which more share the device, so
+// that fewer sums stand beside each other; and of flash attention, which shares out columns where rows are
+// few. Nothing where the block is none of these.
+[[nodiscard]] std::optional<uint64_t> WorkspaceWithBatch(const Step& step, uint32_t block, int64_t from,
+                                                         int64_t to);
 // What an operator of memory-efficient attention is given: [batch, rows, heads, width], from that argument
 // on.
 [[nodiscard]] std::optional<AttentionCall> EfficientCallOf(const Step& step, const Op& op, uint16_t query);

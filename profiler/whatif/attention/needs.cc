@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profiler/whatif/attention/attention.h"
+#include "profiler/whatif/step/reduction.h"
 #include "profiler/whatif/step/up_to.h"
 
 namespace vramscope::whatif {
@@ -99,15 +100,33 @@ std::optional<AttentionCall> EfficientCallOf(const Step& step, const Op& op, uin
   return call;
 }
 
-std::optional<uint64_t> WideWorkspaceWithBatch(const Step& step, uint32_t block, int64_t from, int64_t to) {
+namespace {
+
+// Flash attention in the place of the operator: what each share of the columns makes.
+std::optional<uint64_t> SharesWithBatch(AttentionCall call, uint64_t recorded, int64_t from, int64_t to) {
+  const FlashNeeds needs = FlashNeedsOf(call, Multiprocessors{}.count);
+  call.batch = call.batch / from * to;
+  const FlashNeeds then = FlashNeedsOf(call, Multiprocessors{}.count);
+  if (recorded != 0 && recorded == needs.split_sums) return then.split_sums;
+  if (recorded != 0 && recorded == needs.split_outputs) return then.split_outputs;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<uint64_t> WorkspaceWithBatch(const Step& step, uint32_t block, int64_t from, int64_t to) {
   constexpr uint64_t kLow = 2;
+  const uint64_t recorded = step.blocks[block].requested;
   uint32_t op = step.blocks[block].op;
-  while (op != model::kNone && step.NameOf(step.ops[op]) != kEfficientBackward) op = step.ops[op].parent;
+  const auto is = [&](std::string_view name) { return step.NameOf(step.ops[op]) == name; };
+  while (op != model::kNone && !is(kEfficientBackward) && !is(kEfficientForward)) op = step.ops[op].parent;
   if (op == model::kNone) return std::nullopt;
-  std::optional<AttentionCall> call = EfficientCallOf(step, step.ops[op], 1);
-  if (!call || call->width <= kWidestEfficient || call->batch % from != 0) return std::nullopt;
+  const bool forward = is(kEfficientForward);
+  std::optional<AttentionCall> call = EfficientCallOf(step, step.ops[op], forward ? 0 : 1);
+  if (!call || call->batch % from != 0) return std::nullopt;
   call->element = kLow;  // whatever was recorded: floats grow with the batch
-  if (EfficientWorkspace(*call) != step.blocks[block].requested) return std::nullopt;
+  if (forward) return SharesWithBatch(*call, recorded, from, to);
+  if (call->width <= kWidestEfficient || EfficientWorkspace(*call) != recorded) return std::nullopt;
   call->batch = call->batch / from * to;
   return EfficientWorkspace(*call);
 }

@@ -85,11 +85,38 @@ TEST(WideHeadsTest, ThatShowsWithAnotherBatch) {
     work.requested = EfficientWorkspace(Heads(32, 256, width, element));
     const uint32_t block = into.AddBlock(work);
     into.End(work.op, 2, {});
-    return WideWorkspaceWithBatch(std::move(into).Finish(), block, 8, 16);
+    return WorkspaceWithBatch(std::move(into).Finish(), block, 8, 16);
   };
   EXPECT_EQ(with_16(512, 2), 83'902'464u);
   EXPECT_FALSE(with_16(512, 4)) << "floats need no sums beside";
   EXPECT_FALSE(with_16(64, 2)) << "nor do narrow heads";
+}
+
+// Of [4, 300, 4, 48] with 512 columns PyTorch 2.15 asks for 38,400 and 2,457,600 bytes on an A100.
+TEST(FlashSharesTest, TheyVanishOnceRowsFillTheDevice) {
+  model::Run run;
+  const auto with = [&](uint64_t recorded, int64_t batch) {
+    Step bare;
+    bare.run = &run;
+    bare.shapes.push_back({});
+    Inserter into(bare, {});
+    std::vector<Operand> given(2);
+    for (uint16_t i = 0; i < 2; ++i) {
+      given[i].block = into.AddBlock({}), given[i].dtype = kFloatType, given[i].argument = i;
+      given[i].shape = into.ShapeOf({4, i == 0 ? 300 : 512, 4, 48});
+    }
+    StepBlock share;
+    share.op = into.Begin("aten::_efficient_attention_forward", kNone, kNone, 1, given);
+    share.requested = recorded;
+    const uint32_t block = into.AddBlock(share);
+    into.End(share.op, 2, {});
+    return WorkspaceWithBatch(std::move(into).Finish(), block, 4, batch);
+  };
+  EXPECT_EQ(with(38'400, 4), 38'400u);
+  EXPECT_EQ(with(2'457'600, 4), 2'457'600u);
+  EXPECT_EQ(with(38'400, 8), 0u);
+  EXPECT_EQ(with(2'457'600, 8), 0u);
+  EXPECT_FALSE(with(921'600, 8)) << "the result grows as others do";
 }
 
 // [1, 64, 4, width] in 16 bits: batch, rows, heads, width.

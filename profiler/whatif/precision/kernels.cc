@@ -20,8 +20,7 @@ using classify::Category;
 using model::kNone;
 
 constexpr uint64_t kFloatBytes = 4;
-constexpr uint16_t kForwardBias = 3, kBackwardBias = 4;  // arguments: a mask that is added
-constexpr uint16_t kBackwardKey = 2;
+constexpr uint16_t kForwardBias = 3, kBackwardBias = 4, kBackwardKey = 2;  // a bias: an added mask
 constexpr uint8_t kByteType = 0;
 constexpr uint64_t kNotSplit = uint64_t{1} << 20;  // what the allocator leaves in a block
 
@@ -235,11 +234,33 @@ class Kernels {
     changed_.blocks[sums].requested = static_cast<uint64_t>(dims[0] * dims[1] * dims[2]) * kFloatBytes;
     const Position at = step_.blocks[sums].begin;
     if (seed != kNone && offset != kNone) {
+      Split(sums, index, at);
       changed_.blocks[offset].begin = at + 0.1;
       changed_.blocks[seed].begin = at + 0.2;
     } else {
       Draw(sums, index, at);
     }
+  }
+
+  // Rows too few to fill the device: columns are shared out, and what each share makes is put together.
+  void Split(uint32_t like, uint32_t index, Position behind) {
+    const Op& op = step_.ops[index];
+    const Operand *const query = Argument(step_, op, 0), *const key = Argument(step_, op, 1);
+    if (key == nullptr || step_.Rank(key->shape) != 4 || FillsHeads(step_, op)) return;
+    const FlashNeeds needs = FlashNeedsOf(CallOf(*query, *key), Multiprocessors{}.count);
+    if (needs.split_sums == 0) return;
+    Add(like, index, behind + 0.03, op.end - 0.06, needs.split_sums);
+    Add(like, index, behind + 0.06, op.end - 0.05, needs.split_outputs);
+  }
+
+  // Of [batch, rows, heads, width] in 16 bits.
+  [[nodiscard]] AttentionCall CallOf(const Operand& query, const Operand& key) const {
+    const int64_t *const dims = step_.Dims(query.shape), *const of_key = step_.Dims(key.shape);
+    AttentionCall call;
+    call.batch = dims[0], call.rows = dims[1], call.heads = dims[2], call.width = dims[3];
+    call.columns = of_key[1], call.key_heads = of_key[2];
+    call.element = kFloatBytes / 2;
+    return call;
   }
 
   // Memory-efficient attention stays, and sums in float what is too wide for one tile.
@@ -249,8 +270,7 @@ class Kernels {
       Add(like, index, behind + 0.1, step_.ops[index].end - 0.1, elements * kFloatBytes);
   }
 
-  // Nothing is kept then, and memory-efficient attention computes no sums of rows. Flash attention does,
-  // behind its result.
+  // Nothing is kept then, and no sums of rows are computed but by flash attention, behind its result.
   void WithoutGradients(uint32_t index, uint32_t returned, uint32_t seed, uint32_t offset,
                         const int64_t* dims) {
     const Op& op = step_.ops[index];
@@ -289,11 +309,7 @@ class Kernels {
     if (!IsLow(op) || query == nullptr || key == nullptr || step_.Rank(query->shape) != 4 ||
         step_.Rank(key->shape) != 4)
       return;
-    const int64_t* const dims = step_.Dims(query->shape);  // batch, rows, heads, width
-    AttentionCall call;
-    call.batch = dims[0], call.rows = dims[1], call.heads = dims[2], call.width = dims[3];
-    call.columns = step_.Dims(key->shape)[1], call.key_heads = step_.Dims(key->shape)[2];
-    call.element = kFloatBytes / 2;
+    const AttentionCall call = CallOf(*query, *key);
     for (const uint32_t block : Inside(index)) {
       if (IsResult(op, block)) continue;
       changed_.blocks[block].requested = 0;

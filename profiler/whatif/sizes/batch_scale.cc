@@ -203,7 +203,7 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
       block.bytes = pieces.BytesOf(block.bytes, wanted);
     } else if (const auto found = scratch.find(block.origin); found != scratch.end()) {
       block.bytes = found->second;
-    } else if (const auto work = WideWorkspaceWithBatch(step, block.origin, axis.batch, wanted)) {
+    } else if (const auto work = WorkspaceWithBatch(step, block.origin, axis.batch, wanted)) {
       block.bytes = *work;
     } else if (const auto sort = SortWithBatch(step, axis, block.origin, wanted)) {
       block.bytes = *sort;
