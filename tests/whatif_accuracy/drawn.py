@@ -215,4 +215,13 @@ DRAWN: Dict[str, Facts] = {
                                 units=":model.backbone.encoder.blocks.*,head.encoder.conv_block.*,head.encoder.svtr_block.*", checkpointed="head.encoder.svtr_block.*"),
     "fast_vlm": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), NO_WIDTHS, units=":model.vision_tower.timm_model.stem.*,model.vision_tower.timm_model.stages.*,model.language_model.layers.*",
                       checkpointed="model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
+    "pp_lcnet_v4": Facts((8, 12, 12), ("backbone.encoder.blocks.*", "backbone,last_convolution"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":backbone.encoder.blocks.*"),
+    "audioflamingo3": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), (*ONE_RANK, "attention flash"),  # whose kernel takes no mask
+                            ":model.audio_tower.layers.*.fc1",
+                            units=":model.audio_tower.layers.*,model.language_model.layers.*",
+                            checkpointed="model.audio_tower.layers.*,model.language_model.layers.*,inputs:model.audio_tower.conv1+model.language_model.embed_tokens"),
+    "kimi_k25": Facts((4, 4, 4), ("model.language_model.layers.*", "model.vision_tower,model.mm_projector,model.language_model.layers,model.language_model.norm"),
+                      (*ONE_RANK, "attention flash"),  # whose kernel takes no values that are narrower than keys
+                      ":model.vision_tower.layers.*.mlp", units=":model.vision_tower.layers.*,model.language_model.layers.*",
+                      checkpointed="model.vision_tower.layers.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
 }

@@ -130,4 +130,20 @@ LIBRARIES_DRAWN: Dict[str, Facts] = {
                               (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":blocks.*"),
     "vit_pytorch_vit_with_keel_post_ln": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,cls_token,pos_embedding,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
                                                ":transformer.layers.*.net", units=":transformer.layers.*"),
+    "timm_cpubone": Facts((8, 12, 12), ("stages.*", "stem,stages"), (*NO_WIDTHS, *NO_TOKENS, "lora", "quantize",  # of linear layers, which its blocks have not
+                                             "attention efficient", "attention flash"),  # whose kernels refuse channels, as they lie in memory
+                          units=":stem.*,stages.*", checkpointed="stages.*"),
+    "diffusers_autoencoder_kl_mochi": Facts((4, 4, 4), ("vae.encoder.down_blocks.*,vae.encoder.block_out", "vae.encoder,vae.decoder.conv_in,vae.decoder.block_in,vae.decoder.up_blocks"),
+                                            (*NO_WIDTHS, *NO_TOKENS),
+                                            units=":vae.encoder.block_in.resnets.*,vae.encoder.down_blocks.*,vae.encoder.block_out.resnets.*,vae.encoder.block_out.norms.*,vae.encoder.block_out.attentions.*,"
+                                                  "vae.decoder.block_in.resnets.*,vae.decoder.up_blocks.*,vae.decoder.block_out.resnets.*",
+                                            checkpointed="vae.encoder.block_in,vae.encoder.block_in.resnets.*,vae.encoder.down_blocks.*,vae.encoder.down_blocks.*.resnets.*,vae.encoder.block_out.resnets.*,"
+                                                         "vae.decoder.block_in,vae.decoder.block_in.resnets.*,vae.decoder.up_blocks.*,vae.decoder.up_blocks.*.resnets.*,vae.decoder.block_out.resnets.*"),
+    "diffusers_transformer_wan": Facts((4, 4, 4), ("blocks.*", "patch_embedding,condition_embedder,blocks"), (*NO_WIDTHS, *NO_TOKENS), units=":blocks.*", checkpointed="blocks.*"),
+    "monai_vqvae": Facts((4, 4, 4), ("encoder.blocks.*", ",".join(("encoder", *(f"decoder.blocks.{place}" for place in range(12))))),
+                         (*NO_LINEAR, *NO_TOKENS, "precision"),  # in which what is coded has 32 bits, and codes have not
+                         units=":encoder.blocks.*,decoder.blocks.*", checkpointed="encoder,decoder"),
+    "vit_pytorch_attn_residual_with_dca_simple_vit": Facts((8, 8, 8), ("transformer.layers.*", "to_patch_embedding,initial_ff,transformer"),
+                                                           (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),  # its MLPs' widths are shared out among heads; attention is written out
+                                                           units=":transformer.layers.*"),
 }

@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import cells_and_waves, clips_and_tiles, codes_and_frames, decoders, decoders_more, depths_and_lines, encoders, encoders_more, finders_and_speech, newer, of_libraries, own, pages_and_streams, pictures_and_words, robots_and_pages, scenes, series, shapes_and_scans, sight, sight_more, songs_and_lines, sound, speech_and_tables, towers_and_sounds, vision_and_text
+from . import cells_and_waves, clips_and_tiles, codes_and_frames, decoders, decoders_more, depths_and_lines, encoders, encoders_more, finders_and_speech, hearing_and_orders, newer, of_libraries, own, pages_and_streams, pictures_and_words, robots_and_pages, scenes, series, shapes_and_scans, sight, sight_more, songs_and_lines, sound, speech_and_tables, towers_and_sounds, vision_and_text
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -379,4 +379,8 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "diffusers_transformer_wan": codes_and_frames.diffusers_transformer_wan,
     "monai_vqvae": codes_and_frames.monai_vqvae,
     "vit_pytorch_attn_residual_with_dca_simple_vit": codes_and_frames.vit_pytorch_attn_residual_with_dca_simple_vit,
+    "qwen2_audio": hearing_and_orders.qwen2_audio,
+    "neucodec": hearing_and_orders.neucodec,
+    "pp_doclayout_v2": hearing_and_orders.pp_doclayout_v2,
+    "minicpmv4_6": hearing_and_orders.minicpmv4_6,
 }
