@@ -78,6 +78,11 @@ class Amp final : public Lever {
     // cuDNN is not asked for bfloat16.
     if (changed.ok() && type == kBfloat16Type)
       if (const auto reason = WhyOtherNorm(step, *changed); !reason.empty()) return Error{reason};
+    if (changed.ok() && changed->refuses != model::kNone)
+      return Error{
+          "what a module made from nothing is converted to the type of a tensor, and the recording does "
+          "not tell to which" +
+          InModule(*changed, changed->ops[changed->refuses].begin) + "."};
     return changed;
   }
 

@@ -24,10 +24,7 @@ using model::kNone;
 // Of a program that PyTorch would stop, or that was not understood.
 std::string WhyRefused(const Step& changed) {
   const Op& op = changed.ops[changed.refuses];
-  std::string_view module;
-  for (const ModuleCall& call : changed.modules)
-    if (call.begin < op.begin && op.begin < call.end) module = changed.Text(call.name);
-  const std::string place = module.empty() ? "" : " in " + std::string(module);
+  const std::string place = InModule(changed, op.begin);
   if (changed.NameOf(op) == "aten::_fused_rms_norm")
     return "rms_norm()" + place +
            " would get float32 beside a weight in 16 bits, for which PyTorch takes other operators than a "
@@ -116,13 +113,17 @@ std::string WhyOtherNorm(const Step& step, const Step& changed) {
     const std::span<const int64_t> sizes = SizesOf(step, x), strides = StridesOf(step, x);
     const bool known = step.shapes[x.strides].known && sizes.size() == strides.size() && sizes.size() > 2;
     if (!known || LiesWithoutGaps(sizes, strides) || LiesChannelsLast(sizes, strides)) continue;
-    const uint32_t call = CallAt(step, op.begin);
-    return "batch norm" + (call == kNone ? "" : " in " + std::string(step.Text(step.modules[call].name))) +
+    return "batch norm" + InModule(step, op.begin) +
            " is given a transposed tensor: what PyTorch's kernels for 16 bits take for that is not "
            "predicted. Record it "
            "with x.contiguous() in front.";
   }
   return "";
+}
+
+std::string InModule(const Step& step, Position at) {
+  const uint32_t call = CallAt(step, at);
+  return call == kNone ? "" : " in " + std::string(step.Text(step.modules[call].name));
 }
 
 std::string WhyNotRetyped(const Step& step, std::string_view what) {

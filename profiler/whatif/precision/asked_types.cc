@@ -317,6 +317,20 @@ bool IsForLoss(const Step& step, uint32_t op) {
   return false;
 }
 
+uint8_t TypeMadeLast(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
+                     uint32_t op) {
+  const uint32_t block = InputsOf(step, step.ops[op])[0].block;
+  const uint32_t made = OutermostMaker(step, block);
+  if (calls[op] == kNone || made == kNone || calls[made] == calls[op]) return 0;
+  for (uint32_t i = made; i-- > 0 && step.ops[i].begin > step.modules[calls[op]].begin;) {
+    if (calls[i] != calls[op] || step.ops[i].node != kNone || step.ops[i].parent != kNone) continue;
+    for (const Operand& result : OutputsOf(step, step.ops[i]))
+      if (IsFloat(result) && result.block != block && versions.Known(result.block))
+        return versions.TypeOf(result.block);
+  }
+  return 0;
+}
+
 uint8_t TypeAskedFor(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
                      uint32_t op, bool whole, uint8_t low) {
   const Asks asks = step.ops[op].asks;

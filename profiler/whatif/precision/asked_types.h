@@ -78,6 +78,11 @@ namespace vramscope::whatif {
 // logits.float() in a library's function. Nobody makes logits narrower for a loss.
 [[nodiscard]] bool IsForLoss(const Step& step, uint32_t op);
 
+// places(x.shape, x.device, x.dtype).to(x.dtype), of what a module makes from nothing: nothing shows x but
+// that the function around it made it just before, mostly. Of what was made so; 0 where there is nothing.
+[[nodiscard]] uint8_t TypeMadeLast(const Step& step, const Versions& versions,
+                                   const std::vector<uint32_t>& calls, uint32_t op);
+
 // Whichever of these the source says that `op` asks for; 0 where it says neither.
 // `whole`: the model is in 16 bits, not under autocast: what is in float32 there the program itself made
 // wide, wherever it comes. `low`: the type that products will make, of what is met and not made yet; 0: of

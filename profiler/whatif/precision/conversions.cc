@@ -204,6 +204,8 @@ void Conversions::Convert(uint32_t op) {
       versions_.Used(block, std::max(step_.modules[called].end, step_.modules[called].holds));
   } else if (whole_ || met == low_) {
     Ask(op, from);
+  } else if (call.asks == Asks::kTensor && met == 0 && TypeMadeLast(step_, versions_, call_, op) == low_) {
+    refuses_ = std::min(refuses_, op);
   }
   if (call.named > kBefore && versions_.IsCopy(block)) versions_.Used(block, call.named);
 }

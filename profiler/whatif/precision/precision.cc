@@ -69,8 +69,8 @@ class Retyped {
     moments_.PutOffSums(changed);
     ChangeKernels(step_, low, changed);
     if (low_ == kBfloat16Type || way_ == Way::kAllLow) NormalizeByOwnKernels(step_, low, changed);
+    changed.refuses = conversions_.refuses();
     if (way_ == Way::kAllLow) {
-      changed.refuses = conversions_.refuses();
       for (Passing& one : changed.passing) one.bytes /= BytesOf(kFloatType) / BytesOf(low_);
       if (low_ == kBfloat16Type) SeparateWeights(step_, changed);
     }

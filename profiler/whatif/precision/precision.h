@@ -42,6 +42,8 @@ void ChangeKernels(const Step& step, const std::vector<bool>& low, Step& changed
 // Why element types of the step cannot be followed, as one sentence; "" when they can. `what` is to be
 // predicted: "mixed precision".
 [[nodiscard]] std::string WhyNotRetyped(const Step& step, std::string_view what);
+// " in blocks.0.attn", the innermost call of a module at that moment; "" outside of all.
+[[nodiscard]] std::string InModule(const Step& step, Position at);
 // Of the first batch norm that is given a transposed tensor which `changed`, the same step, has in 16 bits;
 // "" without one.
 [[nodiscard]] std::string WhyOtherNorm(const Step& step, const Step& changed);

@@ -328,10 +328,10 @@ class Step {
   static constexpr uint32_t kFirstOwnText = 1u << 31;
   std::shared_ptr<std::deque<std::string>> own_texts;  // of levers; copies of the step share them
   std::vector<Window> inserted;                        // by levers, in order: no time of the recorded step
-  bool without_caches = false;  // which the recorded program appended keys and values to
-  bool narrowed = false;        // blocks are smaller than the shapes of operands say: widths were pruned
-  uint32_t refuses =
-      model::kNone;            // by levers: an operator, given two types, which PyTorch does not compute with
+  bool without_caches = false;      // which the recorded program appended keys and values to
+  bool narrowed = false;            // blocks are smaller than the shapes of operands say: widths were pruned
+  uint32_t refuses = model::kNone;  // by levers: an operator, given two types that PyTorch does not compute
+                                    // with, or that converts to what the recording does not tell
   uint16_t added_streams = 0;  // behind those of the run, for blocks that a lever put in
 
   OnFirstUse batch_axis;  // FollowBatch
