@@ -43,6 +43,20 @@ TEST_F(AskedLaterTest, WhatIsMadeLaterOfLowOnesWillBeLow) {
   EXPECT_EQ(asked(0), 0);
 }
 
+// hidden = layer(x); places(hidden.shape).to(hidden.dtype), where a module makes places from nothing.
+TEST_F(AskedLaterTest, WhatTheFunctionMadeLastMayBeAskedFor) {
+  Module("net.places", 20, 29, 0);
+  const uint32_t last = AddBlock(11, 90), places = AddBlock(22, 90);
+  AddOp("aten::linear", kNone, {10, 12}, {hidden_}, last);
+  AddOp("aten::arange", kNone, {21, 23}, {}, places);
+  const uint32_t to = AddOp("aten::to", kNone, {30, 31}, {places}, places);
+  step_.ops[to].asks = Asks::kTensor;
+  Versions versions(step_, kFloatType);
+  versions.Decide(last, kBfloat16Type);
+  EXPECT_EQ(TypeMadeLast(step_, versions, CallsOf(step_), to), kBfloat16Type);
+  EXPECT_EQ(TypeAskedFor(step_, versions, CallsOf(step_), to, false, kBfloat16Type), 0) << "it is not told";
+}
+
 // torch.tensor(0.0, device=...), in C++: x is made wide where both meet.
 TEST_F(AskedLaterTest, ATensorOfNumbersReturnsThroughLiftFresh) {
   const uint32_t number = AddBlock(31, 90);

@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import cells_and_waves, clips_and_tiles, codes_and_frames, decoders, decoders_more, depths_and_lines, encoders, encoders_more, finders_and_speech, hearing_and_orders, newer, of_libraries, own, pages_and_streams, pictures_and_words, robots_and_pages, scenes, series, shapes_and_scans, sight, sight_more, songs_and_lines, sound, speech_and_tables, towers_and_sounds, vision_and_text
+from . import cells_and_waves, clips_and_tiles, codes_and_frames, decoders, decoders_and_organs, decoders_more, depths_and_lines, encoders, encoders_more, finders_and_speech, hearing_and_orders, newer, of_libraries, own, pages_and_streams, pictures_and_words, robots_and_pages, scenes, series, shapes_and_scans, sight, sight_more, songs_and_lines, sound, speech_and_tables, tables_and_owls, towers_and_sounds, vision_and_text
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -383,4 +383,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "neucodec": hearing_and_orders.neucodec,
     "pp_doclayout_v2": hearing_and_orders.pp_doclayout_v2,
     "minicpmv4_6": hearing_and_orders.minicpmv4_6,
+    "slanet": tables_and_owls.slanet,
+    "owlv2": tables_and_owls.owlv2,
+    "edgetam": tables_and_owls.edgetam,
+    "timm_dpn": tables_and_owls.timm_dpn,
+    "diffusers_autoencoder_kl_temporal_decoder": decoders_and_organs.diffusers_autoencoder_kl_temporal_decoder,
+    "diffusers_ltx2_diffusion_decoder": decoders_and_organs.diffusers_ltx2_diffusion_decoder,
+    "monai_daf3d": decoders_and_organs.monai_daf3d,
+    "vit_pytorch_scalable_vit": decoders_and_organs.vit_pytorch_scalable_vit,
 }
