@@ -69,9 +69,9 @@ def freeze(model: nn.Module, patterns: str) -> None:
 
 
 def called(blocks: Iterable[Any]) -> Iterator[nn.Module]:
-    """What is in a list of modules, which has places without one; of a list in it, or a bare module, which nothing calls, what is in this."""
+    """What is in a list of modules, which has places without one; of a list or names in it, or a bare module, which nothing calls, what is in this."""
     for block in filter(None, blocks):
-        yield from called(block.children()) if isinstance(block, nn.ModuleList) or type(block) is nn.Module else (block,)
+        yield from called(block.children()) if isinstance(block, (nn.ModuleList, nn.ModuleDict)) or type(block) is nn.Module else (block,)
 
 
 def check_units(model: nn.Module, sharded: List[nn.Module], patterns: str) -> None:

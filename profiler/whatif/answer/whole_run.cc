@@ -67,7 +67,15 @@ WholeRun::WholeRun(const Step& step) : step_(step) {
   if (!replayed.ok()) return;
   recorded_ = *replayed;
   const timeline::DeviceCurve curve(run, step.device);
-  exact_ = recorded_.allocated_peak == curve.peak().bytes && recorded_.reserved_peak == curve.peak_reserved();
+  const auto is_exact = [&] {
+    return recorded_.allocated_peak == curve.peak().bytes && recorded_.reserved_peak == curve.peak_reserved();
+  };
+  exact_ = is_exact();
+  if (exact_ || step.cache_emptied.empty()) return;
+  emptied_ = SegmentsGivenBack(run, step.device);
+  if (const Result<Replayed> emptied = Replay(step.settings, EmptyCacheAt::kNever); emptied.ok())
+    recorded_ = *emptied;
+  exact_ = is_exact();
 }
 
 EventIndex AfterZeroGrad(const model::Run& run, model::ProcessIndex process, EventIndex at) {
@@ -117,7 +125,9 @@ Result<Replayed> WholeRun::Replay(const std::string& text, EmptyCacheAt where) c
   const auto driver_calls = [&] { return statistics.num_device_alloc + statistics.num_device_free; };
   const auto step_end = step_.first_event + static_cast<EventIndex>(step_.length);
   uint64_t calls_before = 0, calls_of_step = 0;
-  const std::vector<EventIndex> empty_cache = CallsOf(where);
+  std::vector<EventIndex> empty_cache = CallsOf(where);
+  empty_cache.insert(empty_cache.end(), emptied_.begin(), emptied_.end());
+  std::ranges::sort(empty_cache);
   auto next = empty_cache.begin();
   std::vector<uint64_t> addresses(run.blocks.size(), 0);
   for (const model::Change& change : run.devices[step_.device].changes) {

@@ -47,6 +47,7 @@ class WholeRun {
   size_t changes_ = 0;
   bool exact_ = false;
   Replayed recorded_;
+  std::vector<model::EventIndex> emptied_;  // the program does so itself there
 };
 
 }  // namespace vramscope::whatif

@@ -214,6 +214,7 @@ class Accumulate final : public Lever {
     for (Window& window : scene.optimizer)
       window = {repeats.InFirst(window.begin), repeats.InFirst(window.end)};
     for (Position& at : scene.empty_cache) at = repeats.InLast(at);
+    for (const Position at : step.cache_emptied) scene.empty_cache.push_back(repeats.InFirst(at));
   }
 
   // A gradient that does not lie as its parameter is copied when it is the first; others are added to that

@@ -109,6 +109,7 @@ Scene MakeScene(const Step& step) {
   Scene scene;
   scene.length = step.length;
   scene.settings = step.settings;
+  scene.empty_cache = step.cache_emptied;
   scene.forward = ForwardParts(step);
   scene.backward = step.backward;
   scene.optimizer = step.optimizer;

@@ -58,7 +58,8 @@ Inserter::Inserter(const Step& step, std::vector<Position> behind)
   for (auto* windows : {&step_.backward, &step_.optimizer, &step_.zero_grad, &step_.autocast,
                         &step_.autocast_off, &step_.inserted})
     for (Window& window : *windows) move(window.begin), move(window.end);
-  for (Position& at : step_.autocast_cleared) move(at);
+  for (auto* places : {&step_.autocast_cleared, &step_.cache_emptied})
+    for (Position& at : *places) move(at);
   move(step_.length);
   for (const Position at : behind_) {
     const Position begin = Moved(at);

@@ -65,7 +65,7 @@ class Reader {
     });
     if (!read.ok()) return read.error();
     OpenSaves::Settle(step_), conversions_.Tell(step_), functions_.Tell(step_);
-    AddWindows(recorded_, step_), LeaveOutFirstBatch(step_);
+    AddWindows(recorded_, step_), AddEmptying(step_), LeaveOutFirstBatch(step_);
     std::sort(step_.trained.begin(), step_.trained.end());
     step_.trained.erase(std::unique(step_.trained.begin(), step_.trained.end()), step_.trained.end());
     for (StepBlock& block : step_.blocks) Classify(block);

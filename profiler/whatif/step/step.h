@@ -283,6 +283,7 @@ class Step {
   std::vector<Window> zero_grad;
   std::vector<Window> autocast;
   std::vector<Position> autocast_cleared;  // the program would empty autocast's cache there
+  std::vector<Position> cache_emptied;     // it empties the allocator's cache itself there
   std::vector<Window> autocast_off;        // the program would switch it off there, if it were on
   std::string optimizer_class;  // "AdamW"; of optimizers of several classes, all with commas between
   std::vector<Shape> shapes;
@@ -332,7 +333,7 @@ class Step {
   bool narrowed = false;            // blocks are smaller than the shapes of operands say: widths were pruned
   uint32_t refuses = model::kNone;  // by levers: an operator, given two types that PyTorch does not compute
                                     // with, or that converts to what the recording does not tell
-  uint16_t added_streams = 0;  // behind those of the run, for blocks that a lever put in
+  uint16_t added_streams = 0;       // behind those of the run, for blocks that a lever put in
 
   OnFirstUse batch_axis;  // FollowBatch
   OnFirstUse last_uses;   // LastUsesOf

@@ -65,6 +65,39 @@ void AddWindows(const timeline::Step& recorded, Step& step) {
     step.optimizer_class += (step.optimizer_class.empty() ? "" : ", ") + name;
 }
 
+std::vector<model::EventIndex> SegmentsGivenBack(const model::Run& run, model::DeviceIndex device) {
+  std::vector<model::EventIndex> ends, first;
+  for (const model::Segment& segment : run.driver.segments) {
+    if (segment.process == run.devices[device].process && segment.device_code == run.devices[device].code &&
+        segment.end != model::kNever && !segment.mapped)
+      ends.push_back(segment.end);
+  }
+  std::ranges::sort(ends);
+  auto change = run.devices[device].changes.begin();
+  const auto last = run.devices[device].changes.end();
+  for (const model::EventIndex end : ends) {
+    const auto before = change;
+    while (change != last && change->event < end) ++change;
+    if (first.empty() || change != before) first.push_back(end);
+  }
+  return first;
+}
+
+void AddEmptying(Step& step) {
+  constexpr Position kAhead = 0.25;
+  for (const model::EventIndex end : SegmentsGivenBack(*step.run, step.device)) {
+    if (end < step.first_event || end >= step.end_event) continue;
+    const Position at = static_cast<Position>(end) - static_cast<Position>(step.first_event);
+    auto op = std::ranges::upper_bound(step.ops, at, {}, &Op::begin);
+    if (op != step.ops.begin()) {
+      --op;
+      while (op->parent != model::kNone) op = step.ops.begin() + op->parent;
+      if (op->end > at) continue;
+    }
+    step.cache_emptied.push_back(at - kAhead);
+  }
+}
+
 size_t FirstBackward(const Step& step) {
   const auto gives = [&](const Window& pass) {
     return std::ranges::any_of(step.blocks, [&](const StepBlock& block) {

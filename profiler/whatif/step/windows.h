@@ -19,6 +19,13 @@ void AddWindows(const timeline::Step& recorded, Step& step);
 // O(blocks + passing), with a logarithm.
 void LeaveOutFirstBatch(Step& step);
 
+// Where the caching allocator gave segments back, each time the first of them: calls of empty_cache(), or
+// what an allocation did that found no room. O(segments + changes of the device), with a logarithm.
+[[nodiscard]] std::vector<model::EventIndex> SegmentsGivenBack(const model::Run& run,
+                                                               model::DeviceIndex device);
+// Fills Step::cache_emptied: those of the step that no operator did.
+void AddEmptying(Step& step);
+
 // Of Step::backward the first that gives parameters gradients: flex_attention() that is not compiled traces
 // its functions with passes of their own, and forces are gradients of energies. 0 where none does, or none is
 // known to. O(passes * blocks).

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "profiler/whatif/testing/loop.h"
 
 namespace vramscope::whatif {
@@ -53,6 +55,29 @@ TEST(WindowsTest, TypesAreLeftAloneWhereNoModuleWasSeen) {
   const Prediction prediction = Predict(step, baseline, {{"amp", "bf16"}}).value();
   ASSERT_EQ(prediction.refused.size(), 1u);
   EXPECT_THAT(prediction.refused[0].reason, ::testing::HasSubstr("torch.compile is in use"));
+}
+
+// torch.cuda.empty_cache() between two blocks of forward; what an operator gives back for want of room is
+// none.
+TEST(WindowsTest, WhereTheProgramEmptiesTheCacheIsSeenBySegmentsThatGo) {
+  Loop loop;
+  const Step plain = loop.Read();
+  EXPECT_TRUE(plain.cache_emptied.empty());
+  const auto gelu = std::ranges::find_if(
+      plain.ops, [&](const Op& op) { return plain.NameOf(op) == "aten::gelu" && op.node == model::kNone; });
+  const Position between = plain.modules[2].begin;
+  for (const Position at : {between, between, gelu->begin + 1}) {
+    model::Segment segment;
+    segment.process = loop.run.devices[0].process;
+    segment.device_code = loop.run.devices[0].code;
+    segment.end = plain.first_event + static_cast<model::EventIndex>(at);
+    loop.run.driver.segments.push_back(segment);
+  }
+  const Step step = loop.Read();
+  ASSERT_EQ(step.cache_emptied.size(), 1u);
+  EXPECT_LT(step.cache_emptied[0], between);
+  EXPECT_GT(step.cache_emptied[0], between - 1);
+  EXPECT_EQ(MakeScene(step).empty_cache, step.cache_emptied);
 }
 
 }  // namespace
