@@ -4,6 +4,7 @@
 from typing import Dict
 
 from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, ONE_RANK, Facts
+_REPVIT = "vision_encoder.backbone.timm_model.stages_"
 
 DRAWN: Dict[str, Facts] = {
     "eomt_dinov3": Facts((8, 12, 16), ("layers.*", "embeddings,layernorm,query,layers"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
@@ -244,4 +245,18 @@ DRAWN: Dict[str, Facts] = {
     "minicpmv4_6": Facts((4, 4, 4), ("model.language_model.layers.*", "model"), ONE_RANK, ":model.vision_tower.encoder.layers.*.mlp",
                          units=":model.vision_tower.encoder.layers.*,model.language_model.layers.*,model.merger.mlp.*",
                          checkpointed="model.vision_tower.encoder.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings.patch_embedding+model.language_model.embed_tokens"),
+    "slanet": Facts((4, 4, 4), ("backbone.vision_backbone.encoder.blocks.*,head.structure_attention_cell", "backbone"),
+                    (*ONE_RANK, *NO_TOKENS, "attention", "precision"),  # which is written out; its cell is given 32 bits, whatever its weights have
+                    ":head.structure_generator",
+                    units=":backbone.vision_backbone.encoder.blocks.*,backbone.post_csp_pan.channel_projector.*,backbone.post_csp_pan.top_down_blocks.*,backbone.post_csp_pan.downsamples.*,"
+                          "backbone.post_csp_pan.bottom_up_blocks.*",
+                    checkpointed="backbone.vision_backbone.encoder.blocks.*.layers.*,backbone.post_csp_pan.top_down_blocks.*.bottlenecks.*.conv2,backbone.post_csp_pan.downsamples.*,"
+                                 "backbone.post_csp_pan.bottom_up_blocks.*.bottlenecks.*.conv2"),
+    "owlv2": Facts((4, 4, 4), ("owlv2.text_model.encoder.layers.*,owlv2.vision_model.encoder.layers.*", "owlv2"),
+                   (*ONE_RANK, "attention flash", "fsdp", "zero2"),  # whose kernel takes no mask; which refuse a parameter without dimensions, as how alike whole images and names are is scaled by
+                   ":owlv2.text_model.encoder.layers.*.mlp,owlv2.vision_model.encoder.layers.*.mlp",
+                   checkpointed="owlv2.text_model.encoder.layers.*,owlv2.vision_model.encoder.layers.*"),
+    "edgetam": Facts((8, 8, 8), (",".join((*(f"{_REPVIT}{place}" for place in range(4)), "mask_decoder.transformer.layers.*")), "vision_encoder,prompt_encoder,mask_decoder.transformer"),
+                     (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS),
+                     units=":" + ",".join((*(f"{_REPVIT}{place}.blocks.*" for place in range(4)), "mask_decoder.transformer.layers.*", "mask_decoder.output_hypernetworks_mlps.*"))),
 }

@@ -146,4 +146,21 @@ LIBRARIES_DRAWN: Dict[str, Facts] = {
     "vit_pytorch_attn_residual_with_dca_simple_vit": Facts((8, 8, 8), ("transformer.layers.*", "to_patch_embedding,initial_ff,transformer"),
                                                            (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),  # its MLPs' widths are shared out among heads; attention is written out
                                                            units=":transformer.layers.*"),
+    "timm_dpn": Facts((8, 8, 8), (",".join(f"features.conv{stage}_{place}" for stage, deep in ((2, 3), (3, 4), (4, 6)) for place in range(1, deep + 1)), "features"), (*NO_LINEAR, *NO_TOKENS),
+                      units=":features.*", checkpointed="features.*"),
+    "diffusers_autoencoder_kl_temporal_decoder": Facts((4, 4, 4), ("vae.encoder.down_blocks.*,vae.encoder.mid_block,vae.decoder.mid_block",
+                                                                         "vae.encoder,vae.quant_conv,vae.decoder.conv_in,vae.decoder.mid_block,vae.decoder.up_blocks"),
+                                                       (*NO_WIDTHS, *NO_TOKENS),
+                                                       units=":vae.encoder.down_blocks.*,vae.encoder.mid_block.attentions.*,vae.encoder.mid_block.resnets.*,vae.decoder.mid_block.attentions.*,vae.decoder.mid_block.resnets.*,"
+                                                             "vae.decoder.up_blocks.*",
+                                                       checkpointed="vae.encoder.down_blocks.*,vae.encoder.mid_block,vae.encoder.mid_block.resnets.1,vae.decoder.mid_block,vae.decoder.up_blocks.*"),
+    "diffusers_ltx2_diffusion_decoder": Facts((4, 4, 4), ("decoder.det_stages.*.*,decoder.diff_blocks.*",
+                                                          "decoder.conv_in,decoder.det_stages,decoder.upsamples,decoder.t_embedder,decoder.conv_in_x_t,decoder.shared_adaln,decoder.diff_blocks"),
+                                              (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),  # which is another function's
+                                              units=":decoder.det_stages.*.*,decoder.upsamples.*,decoder.diff_blocks.*"),
+    "monai_daf3d": Facts((4, 4, 4), ("backbone_with_fpn.body.*", "backbone_with_fpn,fuse,attention,refine,aspp"),
+                         (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS, "ddp", "zero1"),  # which wait for gradients of convolutions of its pyramid and of activations, which it does not call
+                         units=":backbone_with_fpn.body.layer1.1,backbone_with_fpn.body.layer2.*,backbone_with_fpn.body.layer3.*,backbone_with_fpn.body.layer4.*,backbone_with_fpn.fpn.inner_blocks.*,fuse.*,"
+                               "attention.attentive_map.*,attention.refine.*,refine.*,aspp.convs.*,aspp.conv_k1.*"),
+    "vit_pytorch_scalable_vit": Facts((8, 8, 8), ("layers.*.0.layers.*", "to_patches,layers"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":layers.*.*"),
 }

@@ -88,6 +88,18 @@ class Precision final : public Lever {
 
 namespace {
 
+// torch.func.jvp() and its like hand operators through layers of their own: a product calls itself there.
+std::string WhyDifferentiatedForward(const Step& step, std::string_view what) {
+  for (const Op& op : step.ops) {
+    if (op.node != kNone || op.parent == kNone || step.ops[op.parent].name != op.name) continue;
+    const std::string_view name = step.NameOf(op);
+    if (name == "aten::addmm" || name == "aten::mm" || name == "aten::bmm")
+      return "forward is differentiated" + InModule(step, op.begin) +
+             ", as by torch.func.jvp(): " + std::string(what) + " is not predicted for that.";
+  }
+  return "";
+}
+
 // What a program converts itself is told by the calls of its modules.
 std::string WhyModulesUnseen(const Step& step, std::string_view what) {
   if (!step.modules.empty()) return "";
@@ -141,6 +153,7 @@ std::string WhyNotRetyped(const Step& step, std::string_view what) {
   if (!single)
     return "no operator of the recorded step works on float32 tensors, or their shapes were not recorded.";
   if (std::string reason = WhyModulesUnseen(step, what); !reason.empty()) return reason;
+  if (std::string reason = WhyDifferentiatedForward(step, what); !reason.empty()) return reason;
   if (std::string reason = WhyBackwardInForward(step, what); !reason.empty()) return reason;
   return WhyBackwardIsMore(step);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/precision/precision.h"
 #include "profiler/whatif/testing/loop.h"
 
 namespace vramscope::whatif {
@@ -55,6 +56,18 @@ TEST(WindowsTest, TypesAreLeftAloneWhereNoModuleWasSeen) {
   const Prediction prediction = Predict(step, baseline, {{"amp", "bf16"}}).value();
   ASSERT_EQ(prediction.refused.size(), 1u);
   EXPECT_THAT(prediction.refused[0].reason, ::testing::HasSubstr("torch.compile is in use"));
+}
+
+// A product that calls itself, as functions of torch.func make it.
+TEST(WindowsTest, TypesAreLeftAloneWhereForwardIsDifferentiated) {
+  Step step = TheLoop().Read();
+  EXPECT_EQ(WhyNotRetyped(step, "mixed precision"), "");
+  const auto product = std::ranges::find_if(
+      step.ops, [&](const Op& op) { return step.NameOf(op) == "aten::mm" && op.node == model::kNone; });
+  Op inside = *product;
+  inside.parent = static_cast<uint32_t>(product - step.ops.begin());
+  step.ops.insert(product + 1, inside);
+  EXPECT_THAT(WhyNotRetyped(step, "mixed precision"), ::testing::HasSubstr("torch.func.jvp()"));
 }
 
 // torch.cuda.empty_cache() between two blocks of forward; what an operator gives back for want of room is

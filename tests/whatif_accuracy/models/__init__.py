@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import cells_and_waves, clips_and_tiles, codes_and_frames, decoders, decoders_and_organs, decoders_more, depths_and_lines, encoders, encoders_more, finders_and_speech, hearing_and_orders, newer, of_libraries, own, pages_and_streams, pictures_and_words, robots_and_pages, scenes, series, shapes_and_scans, sight, sight_more, songs_and_lines, sound, speech_and_tables, tables_and_owls, towers_and_sounds, vision_and_text
+from . import cells_and_waves, clips_and_tiles, decoders, decoders_more, depths_and_lines, encoders, encoders_more, finders_and_speech, hearing_and_orders, newer, of_libraries, own, pages_and_streams, pictures_and_words, points_and_voices, robots_and_pages, scenes, series, sight, sight_more, songs_and_lines, sound, speech_and_tables, tables_and_owls, towers_and_sounds, vision_and_text
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -367,18 +367,10 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "pp_ocrv6_small_rec": depths_and_lines.pp_ocrv6_small_rec,
     "fast_vlm": depths_and_lines.fast_vlm,
     "diffusers_transformer_kandinsky6_sr": depths_and_lines.diffusers_transformer_kandinsky6_sr,
-    "timm_naflexvit": shapes_and_scans.timm_naflexvit,
-    "diffusers_unet_spatio_temporal_condition": shapes_and_scans.diffusers_unet_spatio_temporal_condition,
-    "monai_highresnet": shapes_and_scans.monai_highresnet,
-    "vit_pytorch_vit_with_keel_post_ln": shapes_and_scans.vit_pytorch_vit_with_keel_post_ln,
     "pp_lcnet_v4": towers_and_sounds.pp_lcnet_v4,
     "audioflamingo3": towers_and_sounds.audioflamingo3,
     "kimi_k25": towers_and_sounds.kimi_k25,
     "timm_cpubone": towers_and_sounds.timm_cpubone,
-    "diffusers_autoencoder_kl_mochi": codes_and_frames.diffusers_autoencoder_kl_mochi,
-    "diffusers_transformer_wan": codes_and_frames.diffusers_transformer_wan,
-    "monai_vqvae": codes_and_frames.monai_vqvae,
-    "vit_pytorch_attn_residual_with_dca_simple_vit": codes_and_frames.vit_pytorch_attn_residual_with_dca_simple_vit,
     "qwen2_audio": hearing_and_orders.qwen2_audio,
     "neucodec": hearing_and_orders.neucodec,
     "pp_doclayout_v2": hearing_and_orders.pp_doclayout_v2,
@@ -387,8 +379,8 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "owlv2": tables_and_owls.owlv2,
     "edgetam": tables_and_owls.edgetam,
     "timm_dpn": tables_and_owls.timm_dpn,
-    "diffusers_autoencoder_kl_temporal_decoder": decoders_and_organs.diffusers_autoencoder_kl_temporal_decoder,
-    "diffusers_ltx2_diffusion_decoder": decoders_and_organs.diffusers_ltx2_diffusion_decoder,
-    "monai_daf3d": decoders_and_organs.monai_daf3d,
-    "vit_pytorch_scalable_vit": decoders_and_organs.vit_pytorch_scalable_vit,
+    "timm_dla": points_and_voices.timm_dla,
+    "lightglue": points_and_voices.lightglue,
+    "grounding_dino": points_and_voices.grounding_dino,
+    "gradium_phonon_tts": points_and_voices.gradium_phonon_tts,
 }

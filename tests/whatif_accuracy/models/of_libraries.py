@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import fields_and_readers, latents_and_volumes, memories_and_regions, mixed_sights, monai_and_x_transformers, more_libraries, motion_and_patches, other_libraries, pyramids_and_scans, registers_and_maps, repeats_and_films, scans_and_fields, splits_and_priors, timm_and_diffusers, trees_and_towers, vit_smp_and_clip, volumes_and_codes
+from . import codes_and_frames, decoders_and_organs, fields_and_readers, latents_and_volumes, memories_and_regions, mixed_sights, monai_and_x_transformers, more_libraries, motion_and_patches, other_libraries, proteins_and_organs, pyramids_and_scans, registers_and_maps, repeats_and_films, scans_and_fields, shapes_and_scans, splits_and_priors, timm_and_diffusers, trees_and_towers, vit_smp_and_clip, volumes_and_codes
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -152,4 +152,20 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "timm_coat": mixed_sights.timm_coat,
     "monai_attentionunet": mixed_sights.monai_attentionunet,
     "vit_pytorch_simple_vit_with_sparse_gating": mixed_sights.vit_pytorch_simple_vit_with_sparse_gating,
+    "diffusers_autoencoder_kl_mochi": codes_and_frames.diffusers_autoencoder_kl_mochi,
+    "diffusers_transformer_wan": codes_and_frames.diffusers_transformer_wan,
+    "monai_vqvae": codes_and_frames.monai_vqvae,
+    "vit_pytorch_attn_residual_with_dca_simple_vit": codes_and_frames.vit_pytorch_attn_residual_with_dca_simple_vit,
+    "timm_naflexvit": shapes_and_scans.timm_naflexvit,
+    "diffusers_unet_spatio_temporal_condition": shapes_and_scans.diffusers_unet_spatio_temporal_condition,
+    "monai_highresnet": shapes_and_scans.monai_highresnet,
+    "vit_pytorch_vit_with_keel_post_ln": shapes_and_scans.vit_pytorch_vit_with_keel_post_ln,
+    "diffusers_autoencoder_kl_temporal_decoder": decoders_and_organs.diffusers_autoencoder_kl_temporal_decoder,
+    "diffusers_ltx2_diffusion_decoder": decoders_and_organs.diffusers_ltx2_diffusion_decoder,
+    "monai_daf3d": decoders_and_organs.monai_daf3d,
+    "vit_pytorch_scalable_vit": decoders_and_organs.vit_pytorch_scalable_vit,
+    "diffusers_transformer_rfd4_proteina": proteins_and_organs.diffusers_transformer_rfd4_proteina,
+    "diffusers_transformer_bria_fibo": proteins_and_organs.diffusers_transformer_bria_fibo,
+    "monai_vista3d": proteins_and_organs.monai_vista3d,
+    "vit_pytorch_sep_vit": proteins_and_organs.vit_pytorch_sep_vit,
 }
