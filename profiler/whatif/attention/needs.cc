@@ -91,7 +91,7 @@ std::optional<AttentionCall> EfficientCallOf(const Step& step, const Op& op, uin
     if ((!is_query && !is_key) || step.Rank(operand.shape) != 4) continue;
     const int64_t* const dims = step.Dims(operand.shape);
     if (is_key)
-      call.columns = dims[1];
+      call.columns = dims[1], call.key_heads = dims[2];
     else
       call.batch = dims[0], call.rows = dims[1], call.heads = dims[2], call.width = dims[3];
     call.element = BytesOf(operand.dtype);

@@ -79,12 +79,12 @@ class EmptyCache final : public Lever {
       return Error{"--empty-cache is before-backward, before-optimizer or after-step, not \"" +
                    std::string(value) + "\"."};
     }
-    const auto& windows = *where == EmptyCacheAt::kBeforeBackward ? scene.backward : scene.optimizer;
+    const bool backward = *where == EmptyCacheAt::kBeforeBackward;
+    const auto& windows = backward ? scene.backward : scene.optimizer;
     if (*where == EmptyCacheAt::kAfterStep)
       scene.empty_cache.push_back(AfterStep(step, scene) + kAhead);
     else if (!windows.empty())
-      scene.empty_cache.push_back(windows[&windows == &scene.backward ? FirstBackward(step) : 0].begin -
-                                  kAhead);
+      scene.empty_cache.push_back(windows[backward ? FirstBackward(step) : 0].begin - kAhead);
     else
       return Error{"the recorded step has nothing that --empty-cache " + std::string(value) +
                    " could be before."};

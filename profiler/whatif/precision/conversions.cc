@@ -201,7 +201,7 @@ void Conversions::Convert(uint32_t op) {
     if (IsGiven(block, op) || (call.taken && IsUsedAgain(block, op))) Remember(block, op);
     TakeBack(op, from);
     if (const uint32_t called = CalledWith(op); called != kNone && versions_.IsCopy(block))
-      versions_.Used(block, std::max(step_.modules[called].end, step_.modules[called].holds));
+      versions_.Used(block, step_.modules[called].HoldsUntil());
   } else if (whole_ || met == low_) {
     Ask(op, from);
   } else if (call.asks == Asks::kTensor && met == 0 && TypeMadeLast(step_, versions_, call_, op) == low_) {

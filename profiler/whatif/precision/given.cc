@@ -41,10 +41,9 @@ void Conversions::Remember(uint32_t block, uint32_t op) {
   const bool once = found_.passing.contains(op) || (step_.ops[op].taken && argument == kNone);
   if (given || once || argument != kNone)
     themselves_.push_back({block, versions_.Current(block),
-                           argument != kNone
-                               ? std::max(step_.modules[argument].end, step_.modules[argument].holds)
-                           : given ? step_.modules[call_[op]].end
-                                   : kForever,
+                           argument != kNone ? step_.modules[argument].HoldsUntil()
+                           : given           ? step_.modules[call_[op]].end
+                                             : kForever,
                            once, false});
 }
 

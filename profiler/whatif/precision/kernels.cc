@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "profiler/whatif/attention/attention.h"
@@ -20,7 +21,7 @@ using classify::Category;
 using model::kNone;
 
 constexpr uint64_t kFloatBytes = 4;
-constexpr uint16_t kForwardBias = 3, kBackwardBias = 4, kBackwardKey = 2;  // a bias: an added mask
+constexpr uint16_t kForwardBias = 3, kBackwardBias = 4;  // arguments: a mask that is added
 constexpr uint8_t kByteType = 0;
 constexpr uint64_t kNotSplit = uint64_t{1} << 20;  // what the allocator leaves in a block
 
@@ -245,21 +246,18 @@ class Kernels {
   // Rows too few to fill the device: columns are shared out, and what each share makes is put together.
   void Split(uint32_t like, uint32_t index, Position behind) {
     const Op& op = step_.ops[index];
-    const Operand *const query = Argument(step_, op, 0), *const key = Argument(step_, op, 1);
-    if (key == nullptr || step_.Rank(key->shape) != 4 || FillsHeads(step_, op)) return;
-    const FlashNeeds needs = FlashNeedsOf(CallOf(*query, *key), Multiprocessors{}.count);
+    const std::optional<AttentionCall> call = CallOf(op, 0);
+    if (!call || FillsHeads(step_, op)) return;
+    const FlashNeeds needs = FlashNeedsOf(*call, Multiprocessors{}.count);
     if (needs.split_sums == 0) return;
     Add(like, index, behind + 0.03, op.end - 0.06, needs.split_sums);
     Add(like, index, behind + 0.06, op.end - 0.05, needs.split_outputs);
   }
 
-  // Of [batch, rows, heads, width] in 16 bits.
-  [[nodiscard]] AttentionCall CallOf(const Operand& query, const Operand& key) const {
-    const int64_t *const dims = step_.Dims(query.shape), *const of_key = step_.Dims(key.shape);
-    AttentionCall call;
-    call.batch = dims[0], call.rows = dims[1], call.heads = dims[2], call.width = dims[3];
-    call.columns = of_key[1], call.key_heads = of_key[2];
-    call.element = kFloatBytes / 2;
+  // In 16 bits; `query`: its argument.
+  [[nodiscard]] std::optional<AttentionCall> CallOf(const Op& op, uint16_t query) const {
+    std::optional<AttentionCall> call = EfficientCallOf(step_, op, query);
+    if (call) call->element = kFloatBytes / 2;
     return call;
   }
 
@@ -305,20 +303,18 @@ class Kernels {
   // What backward of attention takes beside its results.
   void AttentionBackward(uint32_t index) {
     const Op& op = step_.ops[index];
-    const Operand *const query = Argument(step_, op, 1), *const key = Argument(step_, op, kBackwardKey);
-    if (!IsLow(op) || query == nullptr || key == nullptr || step_.Rank(query->shape) != 4 ||
-        step_.Rank(key->shape) != 4)
-      return;
-    const AttentionCall call = CallOf(*query, *key);
+    const Operand* const query = Argument(step_, op, 1);
+    const std::optional<AttentionCall> call = CallOf(op, 1);
+    if (!IsLow(op) || !call) return;
     for (const uint32_t block : Inside(index)) {
       if (IsResult(op, block)) continue;
       changed_.blocks[block].requested = 0;
       changed_.blocks[block].end = changed_.blocks[block].begin;
     }
-    if (StaysEfficient(op, kBackwardBias, call.width))
-      Efficient(index, *query, call);
+    if (StaysEfficient(op, kBackwardBias, call->width))
+      Efficient(index, *query, *call);
     else
-      Flash(index, *query, call);
+      Flash(index, *query, *call);
   }
 
   // Memory-efficient attention without a mask is flash attention in 16 bits: backward keeps the sums of rows

@@ -145,6 +145,9 @@ struct ModuleCall {
   Position begin = 0;
   Position end = kForever;
   Position holds = kBefore;  // what it is given, longer than its own operators run: with adapters beside them
+
+  // Until when it has what it is given.
+  [[nodiscard]] Position HoldsUntil() const { return std::max(end, holds); }
 };
 
 // A variable of the function that calls a module holds a block: until the call returns, or longer.

@@ -99,6 +99,7 @@ void AddEmptying(Step& step) {
 }
 
 size_t FirstBackward(const Step& step) {
+  if (step.backward.size() < 2) return 0;  // as of most steps: nothing to look for
   const auto gives = [&](const Window& pass) {
     return std::ranges::any_of(step.blocks, [&](const StepBlock& block) {
       return block.accumulated >= pass.begin && block.accumulated < pass.end;

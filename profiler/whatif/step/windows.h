@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "profiler/timeline/training.h"
 #include "profiler/whatif/step/step.h"

@@ -239,26 +239,27 @@ class Freezer {
   // alone: its gradient would be as many. Else it multiplies them one by one (should_fold in
   // aten/src/ATen/native/LinearAlgebra.cpp), and copies them where they cannot be numbered from the first on.
   void DropFolding() {
+    std::set<uint32_t> folded;  // which become aten::bmm; what is folded is copied before it is multiplied
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const StepBlock& block = step_.blocks[i];
       if (block.begin == kBefore || block.op == kNone || block.requested == 0) continue;
-      if (FoldsForFrozen(block.op))
-        Drop(changed_.blocks[i]);
-      else if (block.workspace && folded_.contains(step_.ops[block.op].parent))
+      if (const uint32_t product = FoldedForFrozen(block.op); product != kNone)
+        Drop(changed_.blocks[i]), folded.insert(product);
+      else if (block.workspace && folded.contains(step_.ops[block.op].parent))
         changed_.blocks[i].requested = WorkspaceOfProducts(step_).bytes;  // of aten::bmm in place of aten::mm
     }
   }
 
-  [[nodiscard]] bool FoldsForFrozen(uint32_t op) {
-    if (step_.ops[op].node != kNone) return false;
+  // The product that the operator folds matrices in a row for; kNone: it does not.
+  [[nodiscard]] uint32_t FoldedForFrozen(uint32_t op) const {
+    if (step_.ops[op].node != kNone) return kNone;
     while (op != kNone && step_.NameOf(step_.ops[op]) != "aten::reshape") op = step_.ops[op].parent;
     const uint32_t product = op == kNone ? kNone : step_.ops[op].parent;
-    if (product == kNone || step_.NameOf(step_.ops[product]) != "aten::matmul") return false;
+    if (product == kNone || step_.NameOf(step_.ops[product]) != "aten::matmul") return kNone;
     const std::span<const Operand> inputs = Inputs(step_.ops[product]);
     const bool folds = inputs.size() == 2 && inputs[1].block != kNone && IsFrozen(inputs[1].block) &&
                        AreMatricesInARow(step_, inputs[0]);
-    if (folds) folded_.insert(product);
-    return folds;
+    return folds ? product : kNone;
   }
 
   // The engine holds a gradient until the last node that is given it has run, and what comes out of it was
@@ -377,7 +378,6 @@ class Freezer {
   const Step& step_;
   Step changed_;
   std::set<std::pair<uint32_t, uint32_t>> works_on_;  // (node, block): operators that still run are given it
-  std::set<uint32_t> folded_;                         // products of matrices in a row, which become aten::bmm
   std::set<uint32_t> copies_for_frozen_;      // operators of leaves that copy a gradient of something frozen
   std::set<std::string_view> names_;          // of frozen parameters
   std::vector<bool> made_;                    // by node

@@ -281,11 +281,10 @@ class Adapter {
     const GradientPlace& place = places_[i];
     Room room = into_.RoomBehind(place.begin - 1);
     // A layer behind it may have made the sum that it is given one in place.
-    const bool shown = place.operand != kNone;
-    Operand gradient =
-        Like(linear.made, shown ? into_.step().operands[place.operand].block : place.gradient.block);
-    if (std::ranges::equal(SizesOf(into_.step(), gradient), SizesOf(into_.step(), place.gradient)))
-      gradient.strides = place.gradient.strides;
+    const Operand given = place.operand != kNone ? into_.step().operands[place.operand] : place.gradient;
+    Operand gradient = Like(linear.made, given.block);
+    if (std::ranges::equal(SizesOf(into_.step(), gradient), SizesOf(into_.step(), given)))
+      gradient.strides = given.strides;
     const uint32_t op = BeginNode(sum, "AddBackward0", gradient, room);
     into_.End(op, room.Tick(), {});
     EndNode(sum, room);
