@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .other_libraries import of_diffusers
-from .sizes import SPECIAL, length, stack, width
+from .sizes import SPECIAL, length, stack
 from .subject import LENGTH, Batch, Subject, scaled
 
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models that read pages and hear, from the package transformers, and one that draws, from diffusers."""
 
-from typing import Any, Dict, Tuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .before_words import end_on_host, words_and_slices
 from .other_libraries import of_diffusers
 from .sizes import SPECIAL, length, stack
 from .subject import LENGTH, Batch, Subject, scaled
@@ -88,19 +89,9 @@ def minicpm_ocr(size: str) -> Subject:
             labels = torch.cat((ids.new_full((len(ids), len(frame)), -100), ids), 1)
             return super().forward(inputs_embeds=torch.cat((*embeddings, words[:, place:]), 1), labels=labels)
 
-    def ends_on_host(module: nn.Module, _: Tuple[Any, ...], given: Dict[str, Any]) -> Any:
-        ends = F.pad(torch.tensor(counts * (given["hidden_states"].shape[1] // sum(counts))).cumsum(0), (1, 0))
-        return (), {**given, "cu_seqlens": ends}
-
     model = JoinedForConditionalGeneration(config)
-    for module in model.modules():
-        if isinstance(module, MiniCPMOcrVisionAttention):
-            module.register_forward_pre_hook(ends_on_host, with_kwargs=True)
-
-    def sample(samples: int) -> Batch:
-        return torch.randint(3, 990, (samples, int(length(size) * LENGTH.factor))), torch.randn(1, 3, side, side * sum(counts) * samples)
-
-    return Subject(model, sample, lambda model, ids, given: model(ids, given).loss)
+    end_on_host(model, MiniCPMOcrVisionAttention, lambda _: counts)
+    return Subject(model, words_and_slices(size, side, counts), lambda model, ids, given: model(ids, given).loss)
 
 
 def _transduced(logits: Tensor, labels: Tensor, heard: Tensor, said: Tensor, blank: int) -> Tensor:

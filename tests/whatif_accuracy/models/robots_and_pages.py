@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .before_words import heard_before_words, heard_parts
 from .sizes import SPECIAL, VOCABULARY, length, stack, width
 from .subject import LENGTH, Batch, Subject, scaled
 
@@ -171,22 +172,14 @@ def vibevoice_asr(size: str) -> Subject:
 
     class JoinedForConditionalGeneration(VibeVoiceAsrForConditionalGeneration):
         def forward(self, ids: Tensor, mask: Tensor, labels: Tensor, sound: Tensor, places: Tensor) -> Any:
-            ends = torch.tensor([parts(place) * hop for place in range(len(ids))])
+            ends = torch.tensor([heard_parts(heard, place) * hop for place in range(len(ids))])
             features = self.get_audio_features(sound, torch.arange(sound.shape[-1]) < ends[:, None]).pooler_output
             words = self.get_input_embeddings()(ids)
             joined = words.flatten(0, 1).index_copy(0, places, features.to(words.dtype)).view_as(words)
             return super().forward(inputs_embeds=joined, attention_mask=mask, labels=labels)
 
-    def parts(place: int) -> int:
-        return heard - place % 2 * heard // 4
-
     def sample(samples: int) -> Batch:
-        words = int(length(size) * LENGTH.factor)
-        ids, mask, labels = (torch.full((samples, heard + words), value) for value in (0, 0, -100))
-        for place in range(samples):
-            end = parts(place) + words
-            ids[place, : parts(place)], ids[place, parts(place) : end] = 999, torch.randint(3, 997, (words,))
-            mask[place, :end], labels[place, parts(place) : end] = 1, ids[place, parts(place) : end]
+        ids, mask, labels = heard_before_words(samples, heard, int(length(size) * LENGTH.factor))
         return ids, mask, labels, torch.randn(samples, 1, heard * hop), (ids == 999).flatten().nonzero().flatten()
 
     model = JoinedForConditionalGeneration(config)

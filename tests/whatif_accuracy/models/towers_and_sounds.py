@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .before_words import heard_before_words, heard_parts
 from .sizes import SPECIAL, length, stack
 from .subject import LENGTH, Batch, Subject, images, labelled, scaled
 
@@ -58,17 +59,9 @@ def audioflamingo3(size: str) -> Subject:
             joined = words.flatten(0, 1).index_copy(0, places, there.to(words.dtype)).view_as(words)
             return super().forward(inputs_embeds=joined, attention_mask=mask, labels=labels)
 
-    def parts(place: int) -> int:
-        return heard - place % 2 * heard // 4
-
     def sample(samples: int) -> Batch:
-        words = int(length(size) * LENGTH.factor)
-        ids, mask, labels = (torch.full((samples, heard + words), value) for value in (0, 0, -100))
-        for place in range(samples):
-            end = parts(place) + words
-            ids[place, : parts(place)], ids[place, parts(place) : end] = 999, torch.randint(3, 997, (words,))
-            mask[place, :end], labels[place, parts(place) : end] = 1, ids[place, parts(place) : end]
-        ends = torch.tensor([parts(place) for place in range(samples)])[:, None]
+        ids, mask, labels = heard_before_words(samples, heard, int(length(size) * LENGTH.factor))
+        ends = torch.tensor([heard_parts(heard, place) for place in range(samples)])[:, None]
         known, frames = (torch.arange(4 * heard) < 4 * ends).long(), (torch.arange(heard) < ends).flatten().nonzero().flatten()
         return ids, mask, labels, torch.randn(samples, 128, 4 * heard), known, frames, (ids == 999).flatten().nonzero().flatten()
 

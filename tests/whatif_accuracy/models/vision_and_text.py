@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of words, and of images before words, from the package transformers: what pictures_and_words.py has no room for."""
 
-from typing import Any, Dict, Tuple
+from typing import Any, Tuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .before_words import end_slices_on_host, words_and_slices
 from .sizes import SPECIAL, VOCABULARY, length, stack, width
 from .subject import LENGTH, Batch, Subject, causal, scaled, tokens
 
@@ -71,22 +72,9 @@ def minicpmv4_7(size: str) -> Subject:
             labels = torch.cat((ids.new_full((len(ids), len(frame)), -100), ids), 1)
             return super().forward(inputs_embeds=torch.cat((*embeddings, words[:, place:]), 1), position_ids=places.expand(-1, len(ids), -1).to(ids.device), labels=labels)
 
-    def ends_on_host(module: nn.Module, _: Tuple[Any, ...], given: Dict[str, Any]) -> Any:
-        patches = given["hidden_states"].shape[1]
-        lengths = [4] if module is model.model.vision_tower.vit_merger.self_attn else counts if module in before else [count // 4 for count in counts]
-        ends = F.pad(torch.tensor(lengths * (patches // sum(lengths))).cumsum(0), (1, 0))
-        return (), {**given, "cu_seqlens": ends}
-
     model = JoinedForConditionalGeneration(config)
-    before = [layer.self_attn for layer in model.model.vision_tower.encoder.layers[:2]]
-    for module in model.modules():
-        if isinstance(module, MiniCPMV4_7VisionAttention):
-            module.register_forward_pre_hook(ends_on_host, with_kwargs=True)
-
-    def sample(samples: int) -> Batch:
-        return torch.randint(3, 990, (samples, int(length(size) * LENGTH.factor))), torch.randn(1, 3, side, side * sum(counts) * samples)
-
-    return Subject(model, sample, lambda model, ids, given: model(ids, given).loss)
+    end_slices_on_host(model, MiniCPMV4_7VisionAttention, counts)
+    return Subject(model, words_and_slices(size, side, counts), lambda model, ids, given: model(ids, given).loss)
 
 
 def mamba(size: str) -> Subject:
