@@ -211,6 +211,15 @@ class ToldTest(unittest.TestCase):
         )
         self.assertEqual([each.rsplit("/", 1)[-1] for each in told], ["program.py:6 type", "program.py:12 origin", "library.py:3 origin"])
 
+    def test_also_of_functions_that_call_the_model_and_of_those_that_they_name(self) -> None:
+        told = self.told(
+            "    import pathlib, sys, tempfile\n    folder = tempfile.mkdtemp()\n"
+            "    pathlib.Path(folder, 'steps.py').write_text('def apart(y, z):\\n    return z.to(y.dtype) - y\\ndef train(model, x):\\n    return apart(model(x), x.float())')\n"
+            "    sys.path.insert(0, folder)\n    from steps import train\n"
+            "    train(nn.Linear(4, 4), torch.ones(2, 4))\n"
+        )
+        self.assertEqual([each.rsplit("/", 1)[-1] for each in told], ["steps.py:4 type", "steps.py:2 tensor"])
+
     def test_nothing_without_deep_steps(self) -> None:
         self.assertEqual(self.told("    Norm()(torch.ones(2, 4))\n", deep="7-8"), [])
 

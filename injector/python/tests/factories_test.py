@@ -117,14 +117,15 @@ class ToldTest(unittest.TestCase):
                 mask = torch.ones(4, dtype=first.dtype)
                 again = first
                 again = first * 2
-                return (first * mask).sum() + (second * blank(4, second.dtype)).sum() + blank(1, again.dtype)
+                found = (x > 0).to(second.dtype)
+                return (first * mask).sum() + (second * blank(4, second.dtype)).sum() + blank(1, again.dtype) + found.sum()
 
             loss(Two(), torch.ones(2, 4))
         """
         done = harness.run(program, "import torch\nfrom torch import nn\n", environment={"VRAMSCOPE_STUB_DEEP": "1-99"})
         self.assertEqual((done.exit_code, done.stderr), (0, ""))
         told = {re.sub("[^ <]*/", "", name): [size for _, size, _ in labels] for name, labels in done.labels(TYPE_BRANCH).items()}
-        self.assertEqual(told, {"asked around program.py:13": [32], "asked around program.py:5<program.py:16": [64]})
+        self.assertEqual(told, {"asked around program.py:13": [32], "asked around program.py:16": [64], "asked around program.py:5<program.py:17": [64]})
 
 
 if __name__ == "__main__":

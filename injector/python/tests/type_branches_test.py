@@ -209,6 +209,7 @@ class TypeBranchesTest(unittest.TestCase):
             kind = x.dtype
             turned = turned.to(dtype=kind)
             places = places.to(x.dtype)
+            found = x.argmax(-1).to(x.dtype)
             return turned, (x * 2).to(x.dtype), turned.to(places.dtype)
 
     class Renamed(nn.Module):
@@ -224,8 +225,8 @@ class TypeBranchesTest(unittest.TestCase):
     given = torch.ones(2, 4), torch.ones(3, 4)
     Turned()(*given), Turned()(given[0].double(), given[1]), Renamed()(*given), Two()(*given, given[0])
 """),
-            # What is computed of x, and what stands for another tensor by then, is not told; nor what was not recorded in float32.
-            ["asked program.py:15 32", "asked program.py:16 32", "<Turned", "Turned>", "<Turned", "Turned>", "<Renamed", "Renamed>", "<Two", "Two>"],
+            # What stands for another tensor by then is not told, nor what was not recorded in float32.
+            ["asked program.py:15 32", "asked program.py:16 32", "asked program.py:17 32", "<Turned", "Turned>", "<Turned", "Turned>", "<Renamed", "Renamed>", "<Two", "Two>"],
         )
 
     def test_a_parameter_whose_type_is_asked_for(self) -> None:

@@ -5,6 +5,7 @@
         cos = ...                            computed of something else
         return cos.to(dtype=x.dtype)         "asked model.py:9", of x
         x = x.to(self.proj.weight.dtype)     "asked model.py:10", of that weight
+        chosen = one_hot(x.argmax(-1)).to(x.dtype)       likewise: whose type integers get, where they came from does not say
         y = torch.zeros(3, dtype=x.dtype)    "asked model.py:11": so do those that make tensors of nothing
 
 Why: in float32 the call does nothing, under autocast it converts where x is what a product of matrices made. What cos is used with says nothing of
@@ -15,7 +16,7 @@ import ast
 from typing import Any, Dict, List, Set
 
 from . import factories
-from .conversions import TENSOR, UNCLEAR, asked_names, asks_of, is_origin
+from .conversions import TENSOR, UNCLEAR, asked_names, asks_of
 from .source_text import line_of
 from .type_tests import Given
 
@@ -32,7 +33,7 @@ def asked_arguments(function: Any, given: Given) -> Dict[str, List[int]]:
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
             continue
         if asks_of(call, given) in (TENSOR, UNCLEAR):
-            asked.setdefault(line_of(call), set()).update(_whose(function, call, given))
+            asked.setdefault(line_of(call), set()).update(_whose(call, given))
         elif factories.makes(call) and factories.asks_of(call, given) == TENSOR:
             asked.setdefault(line_of(call), set()).update(_names(call, given))
     lines: Dict[str, List[int]] = {}
@@ -48,13 +49,9 @@ def parameter_path(name: str) -> List[str]:
     return path if first == "self" else []
 
 
-def _whose(function: Any, call: Any, given: Given) -> Set[str]:
-    """Names of tensors; UNCLEAR where that does not show, nothing where it is what the converted one was computed from."""
-    if asks_of(call, given) == UNCLEAR:
-        return {UNCLEAR}
-    if is_origin(function, call, given):
-        return set()
-    return _names(call, given)
+def _whose(call: Any, given: Given) -> Set[str]:
+    """Names of tensors; UNCLEAR where that does not show."""
+    return {UNCLEAR} if asks_of(call, given) == UNCLEAR else _names(call, given)
 
 
 def _names(call: Any, given: Given) -> Set[str]:

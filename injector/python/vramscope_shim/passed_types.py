@@ -27,7 +27,7 @@ from types import CodeType, FunctionType
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
 from . import factories
-from .conversions import TENSOR, TYPE, asked_names, of_value
+from .conversions import TENSOR, TYPE, asked_names, asks_of, of_value, wanted_names
 from .given_first import lines_given_attribute, lines_given_first
 from .source_text import definitions_of, is_of_torch, is_written_out, line_of, stored_in
 from .type_tests import given_once
@@ -84,7 +84,7 @@ def _is_own(called: Any) -> bool:
 
 
 def asked_of_variables(function: Any, file: str, names: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
-    """Variables that the function gives one tensor, and where tensors are made of nothing in the type of that: as found_in() says the place."""
+    """Variables that the function gives one tensor, and where tensors are made of nothing in the type of that, or converted to it: as found_in() says the place."""
     stored, given = list(stored_in(function)), given_once(function)
     for call, called, _, _ in _calls_of_makers(function, names):
         for argument, value in _arguments(call, called):
@@ -93,6 +93,9 @@ def asked_of_variables(function: Any, file: str, names: Dict[str, Any]) -> Itera
     for call in (each for each in ast.walk(function) if isinstance(each, ast.Call) and factories.makes(each)):
         for value in (each.value for each in call.keywords if each.arg == "dtype"):
             yield from ((name, f"{file}:{line_of(call)}") for name in _only(stored, asked_names(value, given, 0)))
+    for call in (each for each in ast.walk(function) if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)):
+        if asks_of(call, given) == TENSOR:
+            yield from ((name, f"{file}:{line_of(call)}") for name in _only(stored, iter(wanted_names(call, given))))
 
 
 def _only(stored: List[str], names: Iterator[str]) -> Set[str]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the program's source says about what it runs, told in deep steps, as marks: once in a step for each file that has the class of a module which runs,
 or one that this is derived from: a program may put a method of its own in the place of a library's, which calls it. So is the file of a function that such
-a class names, as one that turns queries by their places stands beside the module that makes the angles, which need not run. Of the files whose functions
-call the model, as losses and loops do, what type they ask for where tensors are made of nothing, and which tensor that the model returned has it.
+a class names, as one that turns queries by their places stands beside the module that makes the angles, which need not run. Of the functions that call the
+model, as losses and loops do, what type they ask for where tensors are made of nothing, and which tensor that the model returned has it; and what they, and
+the functions that they name, convert to.
 
 Why: what a call of Tensor.to() means (conversions.py), what type torch.zeros() is asked for (factories.py, passed_types.py), and how long a function's
 variables hold what they are given (functions.py), no operator shows. The source is read once for each file; the recorded operators say from which lines
@@ -14,7 +15,7 @@ import inspect
 import linecache
 import os
 import sys
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 from . import conversions, factories, functions, native, passed_types, storage
@@ -80,6 +81,9 @@ class Sources:
         code, names = frame.f_code, _names_of(frame)
         told: List[Tuple[int, str]] = []
         asked: Dict[str, List[str]] = {}
+        for each in {code: None, **dict.fromkeys(_called_by(code, names))}:
+            lines = conversions.found_in(ast.Module(definitions_of(each), []))
+            told += [(native.Mark.CONVERSION, f"{each.co_filename}:{line} {asks}") for line, asks in sorted(lines.items())]
         for function in definitions_of(code):
             lines = factories.found_in(ast.Module([function], []))
             told += [(native.Mark.FACTORY, f"{code.co_filename}:{line} {asks}") for line, asks in sorted(lines.items())]
@@ -124,6 +128,14 @@ def _named_by(function: Any) -> Iterator[Any]:
         other = known.get(name)
         if isinstance(other, FunctionType) and not is_of_torch(other):
             yield other
+
+
+def _called_by(code: CodeType, names: Dict[str, Any]) -> Iterator[CodeType]:
+    """Of functions of the program that a function names, as losses are where the model was called before. A script names what it defines, too."""
+    for name in (*code.co_names, *code.co_freevars) if code.co_name != "<module>" else ():
+        other = names.get(name)
+        if isinstance(other, FunctionType) and not is_of_torch(other):
+            yield other.__code__
 
 
 def _file_of(function: Any) -> Optional[str]:

@@ -9,6 +9,7 @@
 
 #include <map>
 
+#include "profiler/whatif/checkpoints/kept_ops.h"
 #include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/testing/lives.h"
 #include "profiler/whatif/testing/written_step.h"
@@ -186,6 +187,16 @@ TEST_F(NestedCheckpointTest, TheResultOfTheLastIsKeptByTheOuterOnesNode) {
 TEST_F(NestedCheckpointTest, KeptOperatorsWithinOthersAreRefused) {
   Scene scene = MakeScene(step_);
   EXPECT_FALSE(CheckpointLever().Apply(step_, "stage,stage.a,ops:mm", scene).ok());
+}
+
+// torch.cdist(), of which a policy sees no product.
+TEST_F(NestedCheckpointTest, AProductInsideOfAnOperatorWithAFormulaIsNoneToKeep) {
+  step_.ops[0].name = Text("aten::mm"), step_.ops[0].node = model::kNone;
+  EXPECT_TRUE(FindKeptOps(step_, {"mm"}).ok());
+  step_.ops[0].parent = static_cast<uint32_t>(step_.ops.size());
+  step_.ops.push_back(step_.ops[0]);
+  step_.ops.back().name = Text("aten::_euclidean_dist"), step_.ops.back().parent = model::kNone;
+  EXPECT_FALSE(FindKeptOps(step_, {"mm"}).ok());
 }
 
 // x.cos(), then five times a product of matrices and cos(), then sum(): nodes keep what operators are given.

@@ -80,14 +80,34 @@ Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
   return choice;
 }
 
+namespace {
+
+// By operator: whether autograd has a formula of its own for it, or for one around it, so that the policy is
+// asked of that: torch.cdist() has products of matrices in such. Where nothing is trained their names say it
+// (CompositeExplicitAutograd in aten/src/ATen/native/native_functions.yaml).
+std::vector<bool> HaveFormulas(const Step& step) {
+  constexpr std::string_view kNamed[] = {"aten::_euclidean_dist", "aten::_trilinear", "aten::addbmm"};
+  std::vector<bool> formulas(step.ops.size(), false);
+  for (const Node& node : step.nodes)
+    if (node.op != kNone) formulas[node.op] = true;
+  for (uint32_t i = 0; i < step.ops.size(); ++i)
+    if (std::ranges::find(kNamed, step.NameOf(step.ops[i])) != std::end(kNamed)) formulas[i] = true;
+  for (uint32_t i = 0; i < step.ops.size(); ++i)
+    if (const uint32_t around = step.ops[i].parent; around != kNone && formulas[around]) formulas[i] = true;
+  return formulas;
+}
+
+}  // namespace
+
 Result<std::vector<uint32_t>> FindKeptOps(const Step& step, const std::vector<std::string>& operators) {
   std::vector<uint32_t> kept;
   std::vector<bool> inside(step.ops.size(), false);  // another one that is kept
   std::vector<bool> seen(operators.size(), false);
+  const std::vector<bool> formulas = HaveFormulas(step);
   for (uint32_t i = 0; i < step.ops.size(); ++i) {
     const Op& op = step.ops[i];
     inside[i] = op.parent != kNone && inside[op.parent];
-    if (inside[i] || op.node != kNone) continue;
+    if (inside[i] || op.node != kNone || (op.parent != kNone && formulas[op.parent])) continue;
     for (size_t name = 0; name < operators.size(); ++name) {
       if (!IsCalled(step, op, operators[name])) continue;
       inside[i] = seen[name] = true;

@@ -75,16 +75,34 @@ class LeftFinder {
   }
 
  private:
-  // del q, k, v
+  // What the operator is the last to be given: all where it attends, del q, k, v. Where weights are handed
+  // out, first queries, as they are scaled, and keys, del q_scaled, k; then values. q stays, and with it what
+  // all three are parts of.
+  [[nodiscard]] std::vector<Operand> LastGiven(const Op& op) {
+    const std::string_view name = step_.NameOf(op);
+    const std::span<const Operand> given = InputsOf(step_, op);
+    if (name == "aten::scaled_dot_product_attention")
+      return {given.begin(), given.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(given.size(), 3))};
+    const size_t first = name == "aten::baddbmm" ? 1 : 0;
+    if ((first == 0 && name != "aten::bmm") || given.size() < first + 2) return {};
+    const Operand &left = given[first], &right = given[first + 1];
+    const uint32_t maker = OutermostMaker(step_, left.block);
+    const bool scaled =
+        maker != kNone && step_.NameOf(step_.ops[maker]) == "aten::mul" && step_.ops[maker].input_count != 0;
+    if (scaled) queries_ = InputsOf(step_, step_.ops[maker])[0].block;
+    std::vector<Operand> last;
+    if (scaled) last.push_back(left);
+    if (right.block != queries_) last.push_back(right);
+    return last;
+  }
+
   void LetGoOfProjections(const std::vector<uint32_t>& outer, const std::vector<uint32_t>& calls) {
     for (size_t i = 0; i + 1 < outer.size(); ++i) {
       const Op& op = step_.ops[outer[i]];
       const Frames own = of_op_[outer[i]];
-      if (step_.NameOf(op) != "aten::scaled_dot_product_attention" || own.empty() ||
-          !IsTorchsAttention(frames_.at(own[0].second)))
-        continue;
+      if (own.empty() || !IsTorchsAttention(frames_.at(own[0].second))) continue;
       const Position gone = step_.ops[outer[i + 1]].begin - kReturned;
-      for (const Operand& input : InputsOf(step_, op).first(std::min<size_t>(op.input_count, 3))) {
+      for (const Operand& input : LastGiven(op)) {
         const uint32_t maker = OutermostMaker(step_, input.block);
         if (maker != kNone && calls[maker] == calls[outer[i]])
           step_.named.push_back({input.block, gone, gone, true, true});
@@ -109,6 +127,7 @@ class LeftFinder {
   const std::unordered_map<uint32_t, std::string_view>& frames_;
   Step& step_;
   std::vector<Frames> of_op_;
+  uint32_t queries_ = kNone;  // of the attention that is gone through, before they were scaled
 };
 
 }  // namespace

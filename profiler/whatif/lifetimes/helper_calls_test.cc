@@ -91,5 +91,64 @@ TEST(HelperCallsTest, TorchsAttentionDeletesWhatItHasProjectedFrom215On) {
   EXPECT_EQ(Attention("multi_head_attention_forward (own/functional.py:7151)").ProjectedUntil(), 3);
 }
 
+// With need_weights=True: queries are scaled, multiplied with keys, and what comes of that with values.
+class AttentionWithWeights : public TensorScript {
+ public:
+  AttentionWithWeights() {
+    s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
+    s.trace().SetMetadata("torch.version", "2.15.0");
+    s.Alloc("x", kProgramBytes);
+    s.Mark(trace::MarkKind::kDeepBegin, 1);
+    for (int call = 1; call <= 3; ++call) {
+      s.Module("attn", [&] {
+        for (const char* const part : {"q", "k", "v"}) Make("aten::linear", {"x"}, part);
+        Make("aten::mul", {"q"}, "scaled");
+        Make("aten::bmm", {"scaled", "k"}, "scores");
+        Make("aten::softmax", {"scores"}, "weights");
+        Make("aten::bmm", {"weights", "v"}, "attended");
+        Make("aten::reshape", {"attended"}, "out");
+      });
+      for (const char* const part : {"q", "k", "v", "scaled", "scores", "weights", "attended", "out"})
+        s.Free(part);
+    }
+    run_ = s.Load();
+    analysis_.emplace(run_);
+    step_ = ReadStep(*analysis_, 0).value();
+  }
+
+  // Behind which operator the module lets go of what this one made.
+  [[nodiscard]] size_t Behind(size_t maker) const {
+    const Position until = Holders(step_).Until(OutputsOf(step_, step_.ops[maker])[0]);
+    size_t op = maker;
+    while (op + 1 < step_.ops.size() && step_.ops[op + 1].begin < until) ++op;
+    return op;
+  }
+
+ private:
+  void Make(const char* name, std::initializer_list<const char*> from, const char* result) {
+    s.Op(name, [&] {
+      uint64_t position = 0;
+      for (const char* const block : from) In(block, "1024,64", "64,1", position++);
+      s.Event(trace::EventType::kOpScalar,
+              {trace::kOpCaller,
+               s.trace().Intern("multi_head_attention_forward (/lib/torch/nn/functional.py:7151)")});
+      s.Alloc(result, kProgramBytes);
+      Out(result, "1024,64", "64,1");
+    });
+  }
+
+  model::Run run_;
+  std::optional<classify::Analysis> analysis_;
+  Step step_;
+};
+
+// The oracle: "del q_scaled, k" and "del v" in its source.
+TEST(HelperCallsTest, WithWeightsItDeletesThemOneAfterTheOther) {
+  const AttentionWithWeights attention;
+  EXPECT_EQ(attention.Behind(1), 4u) << "keys";
+  EXPECT_EQ(attention.Behind(3), 4u) << "scaled queries";
+  EXPECT_EQ(attention.Behind(2), 6u) << "values";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -58,6 +58,8 @@ bool Conversions::TakesLow(const Op& op) const {
 }
 
 uint8_t Conversions::TypeMade(uint32_t op, uint32_t made) const {
+  // (labels == classes).to(likely.dtype)
+  if (const uint8_t told = TypeOfTold(step_, versions_, op); told != 0) return told;
   const auto widens = [&](uint32_t to) { return IsConversion(to) && !DoesNothing(to); };
   if (MeetsType(step_, versions_, call_, low_, op, made, widens)) return low_;
   const bool meets_float = MultipliesFloat(step_, versions_, call_, op, made) ||

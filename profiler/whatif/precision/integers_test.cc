@@ -53,6 +53,38 @@ class MovedTest : public testing::Test, protected WrittenStep {
   }
 };
 
+// (labels == classes).to(made.dtype), under autocast, where that was made by a product of matrices.
+class AskedOfAnotherTest : public testing::Test, protected WrittenStep {
+ protected:
+  [[nodiscard]] uint64_t Bytes(bool told) {
+    constexpr uint8_t kBool = 11;
+    Module("model", 2, 70);
+    const uint32_t x = AddBlock(5, 160), made = AddBlock(11, 160);
+    Work(10, Node(150), {x, made});
+    step_.ops[0].name = Text("aten::mm"), step_.blocks[made].op = 0;
+    const uint32_t same = AddBlock(72, 160), wanted = AddBlock(82, 160);
+    step_.saved.clear();
+    for (Operand& operand : step_.operands) operand.dtype = kFloatType;
+    const uint32_t to = Call("aten::to", model::kNone, 80, 90);
+    Op& op = step_.ops[to];
+    op.dtype = Text("torch.float32"), op.asks = Asks::kTensor, op.asked = told ? made : model::kNone;
+    op.first_input = static_cast<uint32_t>(step_.operands.size()), op.first_output = op.first_input + 1;
+    op.input_count = op.output_count = 1;
+    for (const uint32_t block : {same, wanted}) {
+      Operand& operand = step_.operands.emplace_back();
+      operand.op = to, operand.block = block, operand.dtype = block == same ? kBool : kFloatType;
+    }
+    step_.operands.back().flags = trace::kTensorIsOutput;
+    step_.blocks[wanted].op = to;
+    return UnderAutocast(step_, kBfloat16Type).blocks[wanted].requested;
+  }
+};
+
+TEST_F(AskedOfAnotherTest, BoolsGetTheTypeOfTheTensorThatIsAsked) {
+  EXPECT_EQ(Bytes(true), 256u);
+  EXPECT_EQ(Bytes(false), 512u);
+}
+
 TEST_F(MovedTest, ATensorKeepsItsType) { EXPECT_EQ(Bytes(true), 256u); }
 
 TEST_F(MovedTest, UnlessItIsConvertedOnTheWay) { EXPECT_EQ(Bytes(false), 512u); }

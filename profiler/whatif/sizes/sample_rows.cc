@@ -8,6 +8,20 @@ namespace vramscope::whatif {
 using classify::Category;
 using model::kNone;
 
+namespace {
+
+// The program made it on the CPU and then copied it.
+bool IsOfCpu(const Step& step, const Operand& operand) {
+  if (operand.block == kNone) return true;
+  for (uint32_t i = step.blocks[operand.block].op; i != kNone; i = step.ops[i].parent) {
+    const std::span<const Operand> given = InputsOf(step, step.ops[i]);
+    if (step.NameOf(step.ops[i]) == "aten::_to_copy") return given.size() == 1 && given[0].block == kNone;
+  }
+  return false;
+}
+
+}  // namespace
+
 SampleRows::SampleRows(const Step& step, const BatchAxis& axis) : step_(step), axis_(axis) {
   for (const Operand& operand : step.operands) {
     if (operand.block == kNone) continue;
@@ -54,10 +68,24 @@ PlacesOfAxis SampleRows::Made(const Op& op, const Operand& result) const {
 
 uint64_t SampleRows::Expanded(const Op& op, const Operand& result) const {
   const std::span<const int64_t> sizes = SizesOf(step_, result), strides = StridesOf(step_, result);
-  if (sizes.empty() || !step_.shapes[result.strides].known || sizes_of_model_.contains(sizes[0])) return 0;
+  if (sizes.empty() || !step_.shapes[result.strides].known) return 0;
+  if (const uint64_t channels = OfInstanceNorm(op, result); channels != 0) return channels;
+  if (sizes_of_model_.contains(sizes[0])) return 0;
   const auto rows = of_sample_.find(sizes[0]);
   if (rows == of_sample_.end()) return 0;
   return WritesOutExpanded(step_, op, result, 0) ? rows->second * static_cast<uint64_t>(strides[0]) : 0;
+}
+
+// instance_norm() in aten/src/ATen/native/Normalization.cpp: weights of the channels for each sample.
+uint64_t SampleRows::OfInstanceNorm(const Op& op, const Operand& result) const {
+  if (op.parent == kNone || step_.NameOf(op) != "aten::repeat" || op.input_count != 1) return 0;
+  const Op& norm = step_.ops[op.parent];
+  if (step_.NameOf(norm) != "aten::instance_norm" || norm.input_count == 0) return 0;
+  const std::span<const int64_t> weights = SizesOf(step_, InputsOf(step_, op)[0]);
+  const Operand& normed = InputsOf(step_, norm)[0];
+  const bool first = normed.block != kNone && ElementsOfSample(step_, axis_, normed, 0) == 1;
+  const bool repeated = weights.size() == 1 && SizesOf(step_, result)[0] == axis_.batch * weights[0];
+  return first && repeated ? static_cast<uint64_t>(weights[0]) : 0;
 }
 
 uint64_t SampleRows::Share(const Op& op, const Operand& rows, AxisPlace place, const Operand& result) const {
@@ -75,7 +103,7 @@ uint64_t SampleRows::Indexed(const Op& op, const Operand& rows, AxisPlace place,
     return 0;
   const int64_t picked = step_.Dims(result.shape)[0];
   const bool numbers = std::ranges::all_of(operands.subspan(1), [&](const Operand& index) {
-    return index.block == kNone && step_.Rank(index.shape) == 1 && step_.Dims(index.shape)[0] == picked;
+    return step_.Rank(index.shape) == 1 && step_.Dims(index.shape)[0] == picked && IsOfCpu(step_, index);
   });
   const bool goes = step_.Rank(rows.shape) == step_.Rank(result.shape) + operands.size() - 2;
   if (!numbers || !goes || picked <= axis_.batch || picked % axis_.batch != 0) return 0;

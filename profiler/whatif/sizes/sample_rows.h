@@ -35,6 +35,8 @@ class SampleRows {
                                const Operand& result) const;
 
  private:
+  // Elements from one sample to the next in what an instance norm repeats of its weights; 0: it is no such.
+  [[nodiscard]] uint64_t OfInstanceNorm(const Op& op, const Operand& result) const;
   // What is picked out of the samples by numbers that the CPU has, in pairs of a sample and a place in it.
   [[nodiscard]] uint64_t Indexed(const Op& op, const Operand& rows, AxisPlace place,
                                  const Operand& result) const;

@@ -40,7 +40,7 @@ class SampleRowsTest : public testing::Test {
              3, {});
     std::vector<Operand> inputs;
     for (const View& view : given) inputs.push_back(Viewed(into, kInput, view, kFloat));
-    for (int i = 0; i < numbers_; ++i) inputs.push_back(Viewed(into, kNone, {{40}, {1}}, kLong));
+    for (int i = 0; i < numbers_; ++i) inputs.push_back(Viewed(into, Number(into), {{40}, {1}}, kLong));
     into.End(into.Begin(name, kNone, kNone, 5, inputs), 7, {Viewed(into, kMade, made, kFloat)});
     const Step step = std::move(into).Finish();
     const Result<BatchAxis>& axis = FollowBatch(step);
@@ -48,8 +48,22 @@ class SampleRowsTest : public testing::Test {
     return axis->stride[kMade];
   }
 
+  // A block of numbers that the CPU made: copied to the device, or left where they are.
+  [[nodiscard]] uint32_t Number(Inserter& into) const {
+    if (!copied_) return kNone;
+    const uint32_t copy =
+        into.Begin("aten::_to_copy", kNone, kNone, 3, {Viewed(into, kNone, {{40}, {1}}, kLong)});
+    StepBlock block;
+    block.begin = 3;
+    block.op = copy;
+    const uint32_t made = into.AddBlock(block);
+    into.End(copy, 4, {Viewed(into, made, {{40}, {1}}, kLong)});
+    return made;
+  }
+
   uint64_t second_ = 0;  // of the last one
   int numbers_ = 0;      // so many operands are of the CPU, behind those given
+  bool copied_ = false;  // the program copies them first
 
   model::Run run_;
 };
@@ -124,12 +138,39 @@ TEST_F(SampleRowsTest, WhatTheCpuHasMatchedWithSamplesIsOfAllOfThem) {
   const View masks{{4, 10, 6}, {60, 6, 1}}, made{{40, 6}, {6, 1}};
   numbers_ = 2;
   EXPECT_EQ(StrideOf("aten::index", {masks}, made), 60u);
+  copied_ = true;
+  EXPECT_EQ(StrideOf("aten::index", {masks}, made), 60u);
+  copied_ = false;
   EXPECT_EQ(StrideOf("aten::index", {{{10, 4, 6}, {6, 60, 1}}}, made), 0u) << "the samples are not first";
   numbers_ = 1;
   EXPECT_EQ(StrideOf("aten::index", {masks}, {{40, 10, 6}, {60, 6, 1}}), 0u) << "whole samples";
   numbers_ = 0;
   EXPECT_EQ(StrideOf("aten::index", {masks, {{40}, {1}}, {{40}, {1}}}, made), 0u)
       << "what the device found may be any number";
+}
+
+// An instance norm of four samples of six channels, which are the rows of a batch norm.
+TEST_F(SampleRowsTest, WeightsOfAnInstanceNormAreRepeatedForEachSample) {
+  const auto stride = [&](const char* around, int64_t rows) {
+    const Step bare = BareStep(&run_);
+    Inserter into(bare, {});
+    StepBlock input, weight, made;
+    input.category = classify::Category::kInput;
+    weight.category = classify::Category::kParameter, weight.begin = kBefore;
+    made.category = classify::Category::kActivation, made.begin = 3;
+    const Operand images = Viewed(into, into.AddBlock(input), {{4, 6, 10}, {60, 10, 1}}, kFloat);
+    const Operand channels = Viewed(into, into.AddBlock(weight), {{6}, {1}}, kFloat);
+    const uint32_t repeated = into.AddBlock(made);
+    const uint32_t norm = into.Begin(around, kNone, kNone, 1, {images});
+    into.End(into.Begin("aten::repeat", norm, kNone, 2, {channels}), 4,
+             {Viewed(into, repeated, {{rows}, {1}}, kFloat)});
+    into.End(norm, 9, {});
+    const Step step = std::move(into).Finish();
+    return FollowBatch(step)->stride[repeated];
+  };
+  EXPECT_EQ(stride("aten::instance_norm", 24), 6u);
+  EXPECT_EQ(stride("aten::instance_norm", 12), 0u) << "of another batch";
+  EXPECT_EQ(stride("aten::relu", 24), 0u) << "may be anything";
 }
 
 // Graphs one behind the other: nodes [12, 6], edges [40, 6] and [4] answers.

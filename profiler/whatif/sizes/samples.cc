@@ -79,16 +79,42 @@ uint32_t PackedInto(const Step& step, const Operand& operand, int64_t samples) {
              : rank;
 }
 
+// labels.transpose(0, 1) == names.view(-1, 1, 1, 1): numbers that every place of every sample is held against
+// are a list of classes, which may be as many as samples by chance.
+std::set<uint32_t> ListsOfClasses(const Step& step) {
+  std::set<uint32_t> lists;
+  const auto is_given = [&](const Operand& operand) {
+    return operand.block != kNone && IsInput(step, operand) && !IsFloat(operand);
+  };
+  for (const Op& op : step.ops) {
+    const std::span<const Operand> given = InputsOf(step, op);
+    if (op.node != kNone || given.size() != 2 || step.NameOf(op) != "aten::eq") continue;
+    for (const auto& [list, places] : {std::pair(given[0], given[1]), std::pair(given[1], given[0])}) {
+      const std::span<const int64_t> names = SizesOf(step, list), held = SizesOf(step, places);
+      if (!is_given(list) || !is_given(places) || names.size() < 3 || names.size() != held.size()) continue;
+      const auto long_one = std::ranges::find_if(names, [](int64_t size) { return size != 1; });
+      const auto d = static_cast<size_t>(long_one - names.begin());
+      const bool across = d < names.size() && held[d] == 1 &&
+                          std::all_of(long_one + 1, names.end(), [](int64_t size) { return size == 1; });
+      if (across && std::ranges::count_if(held, [](int64_t size) { return size > 1; }) > 1)
+        lists.insert(list.block);
+    }
+  }
+  return lists;
+}
+
 }  // namespace
 
 Samples FindSamples(const Step& step) {
   Samples samples;
+  const std::set<uint32_t> classes = ListsOfClasses(step);
   std::map<int64_t, uint32_t> votes;
   std::vector<const Operand*> inputs;
   std::vector<bool> seen(step.blocks.size(), false);
   for (const Operand& operand : step.operands) {
     if (operand.block == kNone || seen[operand.block] || !IsInput(step, operand)) continue;
     if (step.Rank(operand.shape) == 0 || !step.shapes[operand.strides].known) continue;
+    if (classes.contains(operand.block)) continue;
     seen[operand.block] = true;
     ++votes[step.Dims(operand.shape)[0]];
     inputs.push_back(&operand);

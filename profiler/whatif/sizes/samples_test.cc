@@ -99,5 +99,28 @@ TEST(SamplesTest, TheyAreWhatSeveralTextsAreReadForEach) {
   EXPECT_EQ(FoundTexts(15, 1000, 1000).count, 15) << "not as many for each";
 }
 
+// VISTA3D is asked for four organs in four scans, whose places have numbers of such: [1, 4, 9] == [4, 1, 1].
+TEST(SamplesTest, ClassesThatAllPlacesAreHeldAgainstAreNone) {
+  const auto inputs = [](const View& places, const View& names) {
+    const model::Run run;
+    const Step bare = BareStep(&run);
+    Inserter into(bare, {});
+    StepBlock given;
+    given.category = classify::Category::kInput;
+    const Operand left = Viewed(into, into.AddBlock(given), places, kLong);
+    const Operand right = Viewed(into, into.AddBlock(given), names, kLong);
+    const Operand scans = Viewed(into, into.AddBlock(given), {{4, 9}, {9, 1}}, kFloat);
+    const uint32_t look = into.Begin("aten::view", model::kNone, model::kNone, 1, {scans});
+    into.End(look, 2, {});
+    const uint32_t held = into.Begin("aten::eq", model::kNone, model::kNone, 3, {left, right});
+    into.End(held, 4, {});
+    return FindSamples(std::move(into).Finish()).inputs;
+  };
+  const View list{{4, 1, 1}, {1, 1, 1}};
+  EXPECT_THAT(inputs({{1, 4, 9}, {36, 9, 1}}, list), ElementsAre(Pair(2, 9))) << "they are its second ones";
+  EXPECT_THAT(inputs({{4, 4, 9}, {36, 9, 1}}, list), ElementsAre(Pair(2, 9), Pair(0, 36), Pair(1, 1)))
+      << "one for each sample";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -113,6 +113,10 @@ bool SumsSamples(const Step& step, const BatchAxis& axis, const Op& op) {
          std::equal(sizes.begin() + 1, sizes.end(), summed.begin() + 1);
 }
 
+bool IsOfParameter(const StepBlock& gradient) {
+  return gradient.accumulated < kForever && gradient.leaf == kNone;
+}
+
 // What an addition hands on to a parameter goes elsewhere too, so it is copied to be the parameter's
 // gradient.
 Position ClonedAt(const Step& step, uint32_t sum) {
@@ -317,10 +321,19 @@ void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& sc
     const uint32_t given = GivenInstead(step, scene, at[from], versions[from], copy);
     if (const uint32_t op = ReshapeOf(step, copy.origin); op != kNone)
       std::ranges::copy(CopiesOfViews(step, axis, step.ops[op], copy), std::back_inserter(instead));
-    if (const Position cloned = ClonedAt(step, copy.origin); cloned < kForever)
+    if (const Position cloned = ClonedAt(step, copy.origin); cloned < kForever) {
       copy.begin = cloned;
-    else
+    } else {
       copy.bytes = 0;
+    }
+    if (given == kNone && copy.bytes == 0 && IsOfParameter(step.blocks[copy.origin]) && at[from].size() == 1) {
+      // It is the parameter's gradient itself, to which the next parts of a batch are added.
+      Block& source = scene.blocks[at[from][0]];
+      if (source.begin < copy.begin && copy.begin <= source.end && source.bytes != 0) {
+        copy.begin = source.begin, copy.bytes = std::exchange(source.bytes, 0);
+        continue;
+      }
+    }
     // Where a lever made several of one, the one that is there when this is copied.
     for (const size_t i : at[given == kNone ? from : given]) {
       Block& source = scene.blocks[i];

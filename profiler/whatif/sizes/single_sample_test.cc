@@ -324,8 +324,9 @@ TEST_F(SingleSampleTest, ASumOverOneSampleIsLeftOut) {
                   {.begin = 122, .end = 190, .bytes = 128, .origin = expanded},
                   {.begin = 122, .end = 190, .bytes = 128, .origin = added}};
   LeaveOutCopiesForSamples(step_, axis_, scene);
-  EXPECT_EQ(scene.blocks[1].bytes, 0u);
-  EXPECT_EQ(scene.blocks[0].end, 190) << "it is the gradient itself";
+  EXPECT_EQ(scene.blocks[0].bytes, 0u);
+  EXPECT_EQ(scene.blocks[1].bytes, 512u) << "it is the gradient itself";
+  EXPECT_EQ(scene.blocks[1].begin, 10);
   EXPECT_EQ(scene.blocks[2].bytes, 128u) << "the other operand has it too";
   EXPECT_EQ(scene.blocks[2].begin, 150);
 }

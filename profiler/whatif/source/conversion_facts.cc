@@ -72,11 +72,20 @@ void ConversionFacts::AddAsked(uint32_t call, uint32_t block, std::string_view w
     asked_[std::string(where)][call] = block;
 }
 
+// softmax(query @ keys, dtype=torch.float32).to(query.dtype): the way back to query tells its type as it was
+// then. Of integers it tells nothing.
+bool ConversionFacts::IsOfItsOrigin(const Step& step, uint32_t op, const std::string& line) const {
+  const auto fact = lines_.find(line);
+  const std::span<const Operand> given = InputsOf(step, step.ops[op]);
+  return fact != lines_.end() && !given.empty() && IsFloat(given[0]) &&
+         std::ranges::any_of(fact->second.calls, [](const Call& call) { return call.asks == Asks::kOrigin; });
+}
+
 void ConversionFacts::Tell(Step& step) const {
   const std::vector<uint32_t> calls = CallsOf(step);
   std::map<std::string_view, std::vector<uint32_t>> in_turn;
   for (const auto& [op, line] : callers_) {
-    if (const auto asked = asked_.find(line); asked != asked_.end()) {
+    if (const auto asked = asked_.find(line); asked != asked_.end() && !IsOfItsOrigin(step, op, line)) {
       const auto told = asked->second.find(calls[op]);
       if (told != asked->second.end()) step.ops[op].asked = told->second;
     }
@@ -87,6 +96,8 @@ void ConversionFacts::Tell(Step& step) const {
       in_turn[found->first].push_back(op);
     else
       Tell(found->second.calls[0], step.ops[op]), step.ops[op].again = found->second.again;
+    if (step.ops[op].asks == Asks::kTensor && step.ops[op].asked == model::kNone)
+      step.ops[op].asked = factories_.AskedAround(line, op);
   }
   for (auto& [line, ops] : in_turn) TellEach(step, lines_.at(std::string(line)).calls, ops);
   TellWhose(step, calls);

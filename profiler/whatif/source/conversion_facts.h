@@ -40,7 +40,7 @@ class ConversionFacts {
   void AddCaller(uint32_t op, std::string_view frame);
   // "asked models/gpt.py:45": what is called there in this call of a module (into Step::modules, which may
   // not be there yet) asks for the type of this block. "asked around utils.py:7<train.py:12": what is made of
-  // nothing there, outside of modules.
+  // nothing there, outside of modules, or converted at "asked around train.py:12".
   void AddAsked(uint32_t call, uint32_t block, std::string_view what);
   // Sets Op::asks, Op::first and Op::again where both are known, in any order of the two, and Op::asked.
   void Tell(Step& step) const;
@@ -57,6 +57,7 @@ class ConversionFacts {
     std::vector<Call> calls;
     bool again = false;
   };
+  [[nodiscard]] bool IsOfItsOrigin(const Step& step, uint32_t op, const std::string& line) const;
   static void Tell(const Call& call, Op& op);
   static void TellEach(Step& step, const std::vector<Call>& calls, std::vector<uint32_t>& ops);
   using FirstOfLines = std::map<std::pair<std::string_view, uint32_t>, uint32_t>;

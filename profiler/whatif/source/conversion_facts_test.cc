@@ -94,6 +94,38 @@ TEST(ConversionFactsTest, AnArgumentWhoseTypeIsAskedForIsThatOfTheCall) {
   for (size_t op = 0; op < 5; ++op) EXPECT_EQ(step.ops[op].asked, wanted[op]) << op;
 }
 
+// The model's result, whose type a loss asks for: (labels == classes).to(made.dtype).
+TEST(ConversionFactsTest, OutsideOfModulesItIsThatOfAVariable) {
+  ConversionFacts facts;
+  facts.AddMark("train.py:12 tensor");
+  facts.AddCaller(0, "loss (train.py:11)");
+  facts.AddAsked(model::kNone, 5, "asked around train.py:12");
+  facts.AddCaller(1, "loss (train.py:12)"), facts.AddCaller(2, "loss (train.py:13)");
+  Step step = StepOf(3);
+  facts.Tell(step);
+  const uint32_t wanted[] = {model::kNone, 5, model::kNone};
+  for (size_t op = 0; op < 3; ++op) EXPECT_EQ(step.ops[op].asked, wanted[op]) << op;
+}
+
+// one_hot(x.argmax(-1)).to(x.dtype), and x.softmax(-1, dtype=torch.float32).to(x.dtype).
+TEST(ConversionFactsTest, OfItsOriginOnlyIntegersAreToldTheType) {
+  constexpr uint8_t kFloat = 6, kInt64 = 4;
+  ConversionFacts facts;
+  facts.AddMark("gpt.py:42 origin");
+  facts.AddAsked(0, 7, "asked gpt.py:42");
+  facts.AddCaller(0, "f (gpt.py:42)"), facts.AddCaller(1, "f (gpt.py:42)");
+  Step step = StepOf(2);
+  step.operands.resize(2);
+  for (uint32_t op = 0; op < 2; ++op) {
+    step.ops[op].first_input = op, step.ops[op].input_count = 1, step.ops[op].begin = 10 * op + 5;
+    step.operands[op].block = 3, step.operands[op].dtype = op == 0 ? kInt64 : kFloat;
+  }
+  step.modules = {{0, model::kNone, 0, 30}};
+  facts.Tell(step);
+  EXPECT_EQ(step.ops[0].asked, 7u);
+  EXPECT_EQ(step.ops[1].asked, model::kNone);
+}
+
 // Of line 40, which did not run, and line 41, where ~mask came before what is asked.
 TEST(ConversionFactsTest, WhatAnOperatorOfAnotherLineIsGivenFirstIsAsked) {
   constexpr uint8_t kFloat = 6, kBool = 11;

@@ -36,6 +36,8 @@ class FactoryFacts {
   // Sets Op::asks, and Op::asked where the line is told that shows what is asked, and no module's argument
   // was. Behind ConversionFacts::Tell(), which says that of all operators of a line.
   void Tell(Step& step) const;
+  // The block that was told last of the line before the operator; kNone: none was.
+  [[nodiscard]] uint32_t AskedAround(std::string_view line, uint32_t op) const;
 
  private:
   struct Fact {
@@ -44,8 +46,6 @@ class FactoryFacts {
   };
 
   std::unordered_map<std::string, std::vector<Fact>> lines_;
-  // The block that was told last before it; kNone: none was.
-  [[nodiscard]] uint32_t AskedAround(std::string_view line, uint32_t op) const;
   // By line: the operator that was there when it was told, and the block.
   std::unordered_map<std::string, std::vector<std::pair<uint32_t, uint32_t>>> asked_;
   struct Caller {
