@@ -5,6 +5,7 @@
 #include <array>
 
 #include "profiler/timeline/curve.h"
+#include "profiler/whatif/answer/nested_tensors.h"
 #include "profiler/whatif/answer/whole_run.h"
 #include "profiler/whatif/shard/shard.h"
 #include "profiler/whatif/training/cross_entropy.h"
@@ -147,6 +148,10 @@ Changed Predictor::Change(std::vector<Asked> asked) {
     if (step_.OnlyForward() && !lever->ChangesForward()) {
       changed.refused.push_back(
           {std::move(question), "the recorded program only runs its model forward; this changes training."});
+      continue;
+    }
+    if (std::string why = nested_ ? WhyNotOfNested(question.lever, question.value) : ""; !why.empty()) {
+      changed.refused.push_back({std::move(question), std::move(why)});
       continue;
     }
     // Behind what changes the program's data, of whose sizes the recording tells.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/whatif/answer/nested_tensors.h"
 #include "profiler/whatif/answer/published_errors.h"
 #include "profiler/whatif/scene/lever.h"
 
@@ -73,7 +74,7 @@ class Predictor {
   static constexpr size_t kAnyRun = SIZE_MAX;
   static constexpr size_t kShortRun = 1'000'000;
   Predictor(const Step& step, const Baseline& baseline, size_t most_changes = kShortRun)
-      : step_(step), baseline_(baseline), most_changes_(most_changes) {}
+      : step_(step), baseline_(baseline), most_changes_(most_changes), nested_(HasNestedTensors(step)) {}
 
   // Levers are applied in the order of Levers().
   [[nodiscard]] Changed Change(std::vector<Asked> asked);
@@ -108,6 +109,7 @@ class Predictor {
   const Step& step_;
   const Baseline& baseline_;
   size_t most_changes_;
+  bool nested_;
   std::map<std::string, std::unique_ptr<Rewritten>> rewritten_;  // by the levers and values that wrote it
 };
 

@@ -5,6 +5,7 @@
 
 #include "profiler/model/testing/script.h"
 #include "profiler/timeline/curve.h"
+#include "profiler/whatif/answer/nested_tensors.h"
 #include "profiler/whatif/answer/predict.h"
 #include "profiler/whatif/precision/autocast_rules.h"
 #include "profiler/whatif/sizes/batch_axis.h"
@@ -52,6 +53,23 @@ TEST(WhatifTest, ABlockIsAsLargeAsItWasAskedFor) {
   for (const StepBlock& block : step.blocks)
     if (block.begin != kBefore) requested.push_back(block.requested);
   EXPECT_THAT(requested, testing::ElementsAre(4'210'688, 4096));
+}
+
+// A program with torch.nested.nested_tensor(..., layout=torch.jagged).
+TEST(WhatifTest, OfNestedTensorsOnlyWhatChangesNoneOfThemIsPredicted) {
+  Step step = TheLoop().Read();
+  EXPECT_FALSE(HasNestedTensors(step));
+  step.own_texts =
+      std::make_shared<std::deque<std::string>>(std::deque<std::string>{"aten::_nested_get_values"});
+  step.ops[0].name = Step::kFirstOwnText;
+  EXPECT_TRUE(HasNestedTensors(step));
+  for (const auto& [lever, value] : {std::pair("batch", "2x"), std::pair("amp", "bf16"),
+                                     std::pair("freeze", "*"), std::pair("offload", "activations,optimizer")})
+    EXPECT_THAT(WhyNotOfNested(lever, value), testing::HasSubstr("nested")) << lever;
+  for (const auto& [lever, value] :
+       {std::pair("optimizer", "sgd"), std::pair("alloc-conf", "max_split_size_mb:32"),
+        std::pair("precision", "bf16"), std::pair("offload", "optimizer:25GB/s")})
+    EXPECT_EQ(WhyNotOfNested(lever, value), "") << lever;
 }
 
 // The batch of the step before is used by no operator of this one, so a lever that halves this one's leaves
