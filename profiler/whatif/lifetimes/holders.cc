@@ -245,6 +245,20 @@ bool Holders::Outlives(const Operand& operand, uint32_t function) const {
   return false;
 }
 
+// x = norm(x); y = gate(x); x = x * y; return x + 1: what had it in the last call, behind which the operator
+// is, is given something else later, and the source says when.
+bool Holders::GivenElseBehind(const Operand& operand, uint32_t function, Position until) const {
+  uint32_t last = kNone;
+  for (uint32_t i = function + 1; i < step_.modules.size(); ++i) {
+    if (step_.modules[i].begin >= step_.ops[operand.op].begin) break;
+    if (step_.modules[i].parent == function) last = i;
+  }
+  const std::vector<uint32_t>& calls = held_[operand.block];
+  return last != kNone && std::binary_search(calls.begin(), calls.end(), last) &&
+         named_[operand.block] > kBefore && until == Returns(step_.modules[function]) &&
+         !returning_.contains({operand.block, function}) && IsToldOf(step_, last);
+}
+
 bool Holders::SeenGone(const Operand& operand, uint32_t function, Position until) const {
   uint32_t last = kNone;
   for (uint32_t i = function + 1; i < step_.modules.size() && step_.modules[i].begin < until; ++i) {
@@ -253,11 +267,11 @@ bool Holders::SeenGone(const Operand& operand, uint32_t function, Position until
     if (!std::binary_search(calls.begin(), calls.end(), i)) return true;
     last = i;
   }
+  if (last == kNone) return GivenElseBehind(operand, function, until);
   // y = attend(...); y = f(y); y = drop(y): all that held it in the last call are given something else later,
   // and of what a product makes nothing else shows.
-  return last != kNone && (operand.flags & trace::kTensorIsOutput) != 0 &&
-         until == Returns(step_.modules[function]) && !returning_.contains({operand.block, function}) &&
-         IsToldOf(step_, last);
+  return (operand.flags & trace::kTensorIsOutput) != 0 && until == Returns(step_.modules[function]) &&
+         !returning_.contains({operand.block, function}) && IsToldOf(step_, last);
 }
 
 // The function called the same module before, behind the same one as now or another one of its list.

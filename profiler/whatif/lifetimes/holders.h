@@ -84,6 +84,7 @@ class Holders {
   [[nodiscard]] Position Guess(const Operand& operand, uint32_t* function) const;
   // Whether a later call from the function was seen to begin before `until` when no variable held the block.
   [[nodiscard]] bool SeenGone(const Operand& operand, uint32_t function, Position until) const;
+  [[nodiscard]] bool GivenElseBehind(const Operand& operand, uint32_t function, Position until) const;
   // Until when at least a variable holds the block that held it during the call. Behind a function's last
   // call that is not given the block and not one of a loop, what the call returns has another name, so the
   // variable is given nothing else before the next block is made.

@@ -167,6 +167,8 @@ TEST_F(HoldersTest, WhatACallReturnedBeforeAnotherThatDoesNotUseItIsKeptUntilThe
   (void)Add("aten::linear", 65, {2});
   const Operand later = Add("aten::cat", 75, {0});
   EXPECT_EQ(Holders(step_).Until(later), kReturned);
+  step_.held = {{0, 2, kX, false}, {1, 2, kY, true}}, step_.named = {{0, 76.5}};
+  EXPECT_EQ(Holders(step_).Until(later), 76.5) << "its name is given something else, as the source says";
 }
 
 TEST_F(HoldersTest, WhatAVariableWasSeenToHoldIsThereUntilTheCallReturns) {
