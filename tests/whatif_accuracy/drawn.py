@@ -259,4 +259,26 @@ DRAWN: Dict[str, Facts] = {
     "edgetam": Facts((8, 8, 8), (",".join((*(f"{_REPVIT}{place}" for place in range(4)), "mask_decoder.transformer.layers.*")), "vision_encoder,prompt_encoder,mask_decoder.transformer"),
                      (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS),
                      units=":" + ",".join((*(f"{_REPVIT}{place}.blocks.*" for place in range(4)), "mask_decoder.transformer.layers.*", "mask_decoder.output_hypernetworks_mlps.*"))),
+    "grounding_dino": Facts((4, 4, 4), ("model.encoder.layers.*,model.decoder.layers.*",
+                                        "model.backbone,model.input_proj_vision,model.text_backbone,model.text_projection,model.query_position_embeddings,model.encoder,model.level_embed,model.decoder.layers,"
+                                        "model.decoder.layer_norm,model.decoder.reference_points_head,model.enc_output,model.enc_output_norm"),
+                            (*NO_BLOCKS, *NO_WIDTHS, "attention flash"),  # whose kernel takes no mask
+                            units=":model.backbone.conv_encoder.model.swin.encoder.layers.*,model.input_proj_vision.*,model.text_backbone.encoder.layer.*,model.encoder.layers.*,model.decoder.layers.*"),
+    "gradium_phonon_tts": Facts((4, 4, 4), ("model.layers.*", "model"), (*ONE_RANK, "attention flash"),  # whose kernel takes no mask
+                                ":model.layers.*.mlp,flow_head.timestep_embeddings.*,flow_head.layers.*", units=":model.layers.*,flow_head.timestep_embeddings.*,flow_head.layers.*",
+                                checkpointed="model.layers.*,inputs:model.embed_tokens"),
+    "lightglue": Facts((4, 4, 4), ("transformer_layers.*", "positional_encoder,transformer_layers"),
+                       (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash"),  # likewise; within its MLPs is a norm, which keeps its width
+                       units=":transformer_layers.*,match_assignment_layers.*,token_confidence.*"),
+    "conditional_detr": Facts((4, 4, 4), ("model.encoder.layers.*,model.decoder.layers.*", "model"), (*ONE_RANK, *NO_TOKENS, "precision",  # in which queries cannot be compared with things
+                                                                                                           "attention flash"),  # whose kernel wants values as wide as keys, which have places beside them
+                              ":model.encoder.layers.*.mlp,model.decoder.layers.*.mlp",
+                              units=":model.backbone.model.layer1.*,model.backbone.model.layer2.*,model.backbone.model.layer3.*,model.backbone.model.layer4.*,model.encoder.layers.*,model.decoder.layers.*",
+                              checkpointed="model.encoder.layers.*,model.decoder.layers.*"),
+    "laguna": Facts((4, 4, 4), ("model.layers.*", "model"), (*NO_WIDTHS, "attention flash"),  # whose kernel takes no mask, as layers that look at the nearest alone give it
+                    units=":model.layers.*", checkpointed="model.layers.*,inputs:model.embed_tokens"),
+    "aria": Facts((4, 4, 4), ("model.language_model.layers.*", "model"), ONE_RANK, ":model.vision_tower.encoder.layers.*.mlp",
+                  units=":model.vision_tower.encoder.layers.*,model.language_model.layers.*",
+                  checkpointed="model.vision_tower.encoder.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings+model.language_model.embed_tokens"),
+    "olmoe": Facts((4, 4, 4), ("model.layers.*", "model"), NO_WIDTHS, units=":model.layers.*", checkpointed="model.layers.*,inputs:model.embed_tokens"),
 }

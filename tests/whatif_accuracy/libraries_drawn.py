@@ -163,4 +163,30 @@ LIBRARIES_DRAWN: Dict[str, Facts] = {
                          units=":backbone_with_fpn.body.layer1.1,backbone_with_fpn.body.layer2.*,backbone_with_fpn.body.layer3.*,backbone_with_fpn.body.layer4.*,backbone_with_fpn.fpn.inner_blocks.*,fuse.*,"
                                "attention.attentive_map.*,attention.refine.*,refine.*,aspp.convs.*,aspp.conv_k1.*"),
     "vit_pytorch_scalable_vit": Facts((8, 8, 8), ("layers.*.0.layers.*", "to_patches,layers"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":layers.*.*"),
+    "timm_dla": Facts((8, 8, 8), ("base_layer,level0,level1,level2,level3", "base_layer,level0,level1,level2,level3,level4,level5"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "diffusers_transformer_rfd4_proteina": Facts((4, 4, 4), ("transformer_layers.*,pair_update_layers.*",
+                                                             "init_repr_factory,cond_factory,transition_c_1,transition_c_2,pair_repr_builder,transformer_layers,pair_update_layers,s_cycle_norm,s_cycle_proj,"
+                                                             "z_cycle_norm,z_cycle_proj"),
+                                                 (*NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                                                 units=":transformer_layers.*", checkpointed="transformer_layers.*"),
+    "diffusers_transformer_bria_fibo": Facts((4, 4, 4), ("transformer_blocks.*,single_transformer_blocks.*", "time_embed,context_embedder,x_embedder,transformer_blocks,single_transformer_blocks,norm_out,caption_projection"),
+                                             (*NO_WIDTHS, *NO_TOKENS, "attention flash"),  # likewise
+                                             units=":transformer_blocks.*,single_transformer_blocks.*,caption_projection.*", checkpointed="transformer_blocks.*,single_transformer_blocks.*"),
+    "monai_vista3d": Facts((4, 4, 4), ("image_encoder.encoder.layers.*", "image_encoder,class_head.image_post_mapping"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                           units=":image_encoder.encoder.layers.*.blocks,image_encoder.encoder.layers.*.downsample,image_encoder.up_layers.*.upsample,image_encoder.up_layers.*.blocks,image_encoder.up_layers.*.head,"
+                                 "image_encoder.up_layers_auto.*.upsample,image_encoder.up_layers_auto.*.blocks,image_encoder.up_layers_auto.*.head,point_head.transformer.layers.*,class_head.image_post_mapping.*"),
+    "vit_pytorch_sep_vit": Facts((8, 8, 8), ("layers.*.2.layers.*", "layers"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS,
+                                                                                "ddp", "zero1"),  # which wait for gradients of how windows attend to one another where there is one, which is not used
+                                 units=":layers.*.*"),
+    "diffusers_transformer_anyflow": Facts((4, 4, 4), ("blocks.*", "patch_embedding,condition_embedder,blocks"), (*NO_WIDTHS, *NO_TOKENS), units=":blocks.*", checkpointed="blocks.*"),
+    "vit_pytorch_pit": Facts((8, 8, 8), ("layers.*.layers.*", "to_patch_embedding,pos_embedding,cls_token,layers"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
+                             ":layers.*.layers.*.1", units=":layers.*"),
+    "vit_pytorch_mp3": Facts((8, 8, 8), ("vit.transformer.layers.*", "vit"),
+                             (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention",  # which it writes out
+                              "ddp", "zero1"),  # which wait for gradients of the ViT's own head, which is not used
+                             ":vit.transformer.layers.*.1", units=":vit.transformer.layers.*.*"),
+    "vit_pytorch_na_vit_nested_tensor_3d": Facts((8, 8, 8), ("transformer.layers.*", "to_patch_embedding,pos_embed_frame,pos_embed_height,pos_embed_width,register_tokens,transformer,attn_pool_queries,attn_pool"),
+                                                 (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention math",  # which takes a nested tensor apart by what the device says
+                                                  "ddp", "zero1"),  # which wait for gradients of all before the nested tensor, of which it takes but the values
+                                                 ":transformer.layers.*.1", units=":transformer.layers.*.*"),
 }

@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import cells_and_waves, clips_and_tiles, decoders, decoders_more, depths_and_lines, encoders, encoders_more, finders_and_speech, hearing_and_orders, newer, of_libraries, own, pages_and_streams, pictures_and_words, points_and_voices, robots_and_pages, scenes, series, sight, sight_more, songs_and_lines, sound, speech_and_tables, tables_and_owls, towers_and_sounds, vision_and_text
+from . import cells_and_waves, clips_and_tiles, decoders, decoders_more, depths_and_lines, encoders, encoders_more, finders_and_speech, flows_and_finders, hearing_and_orders, latents_and_teachers, newer, of_libraries, own, packs_and_experts, pages_and_streams, pictures_and_words, points_and_voices, robots_and_pages, scenes, series, sight, sight_more, songs_and_lines, sound, speech_and_tables, tables_and_owls, towers_and_sounds, vision_and_text
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -383,4 +383,10 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "lightglue": points_and_voices.lightglue,
     "grounding_dino": points_and_voices.grounding_dino,
     "gradium_phonon_tts": points_and_voices.gradium_phonon_tts,
+    "conditional_detr": flows_and_finders.conditional_detr,
+    "laguna": flows_and_finders.laguna,
+    "aria": packs_and_experts.aria,
+    "olmoe": packs_and_experts.olmoe,
+    "deepseek_vl_hybrid": latents_and_teachers.deepseek_vl_hybrid,
+    "dinov3_convnext": latents_and_teachers.dinov3_convnext,
 }

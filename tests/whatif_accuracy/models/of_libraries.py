@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import codes_and_frames, decoders_and_organs, fields_and_readers, latents_and_volumes, memories_and_regions, mixed_sights, monai_and_x_transformers, more_libraries, motion_and_patches, other_libraries, proteins_and_organs, pyramids_and_scans, registers_and_maps, repeats_and_films, scans_and_fields, shapes_and_scans, splits_and_priors, timm_and_diffusers, trees_and_towers, vit_smp_and_clip, volumes_and_codes
+from . import codes_and_frames, decoders_and_organs, fields_and_readers, flows_and_finders, latents_and_teachers, latents_and_volumes, memories_and_regions, mixed_sights, monai_and_x_transformers, more_libraries, motion_and_patches, other_libraries, packs_and_experts, painters_and_judges, proteins_and_organs, pyramids_and_scans, registers_and_maps, repeats_and_films, scans_and_fields, shapes_and_scans, splits_and_priors, timm_and_diffusers, trees_and_towers, vit_smp_and_clip, volumes_and_codes
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -168,4 +168,14 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "diffusers_transformer_bria_fibo": proteins_and_organs.diffusers_transformer_bria_fibo,
     "monai_vista3d": proteins_and_organs.monai_vista3d,
     "vit_pytorch_sep_vit": proteins_and_organs.vit_pytorch_sep_vit,
+    "diffusers_transformer_anyflow": flows_and_finders.diffusers_transformer_anyflow,
+    "vit_pytorch_pit": flows_and_finders.vit_pytorch_pit,
+    "vit_pytorch_mp3": packs_and_experts.vit_pytorch_mp3,
+    "vit_pytorch_na_vit_nested_tensor_3d": packs_and_experts.vit_pytorch_na_vit_nested_tensor_3d,
+    "diffusers_transformer_bria": painters_and_judges.diffusers_transformer_bria,
+    "monai_patchgan_discriminator": painters_and_judges.monai_patchgan_discriminator,
+    "timm_ghostnet": painters_and_judges.timm_ghostnet,
+    "timm_swin_transformer_v2_cr": painters_and_judges.timm_swin_transformer_v2_cr,
+    "diffusers_transformer_helios": latents_and_teachers.diffusers_transformer_helios,
+    "diffusers_unet_stable_cascade": latents_and_teachers.diffusers_unet_stable_cascade,
 }
