@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "profiler/whatif/lifetimes/holders.h"
 #include "profiler/whatif/testing/written_program.h"
 
@@ -34,39 +36,27 @@ TEST(HelperCallsTest, OrFromAnotherLineOrFromItsBegin) {
   EXPECT_EQ(program.LeftBehind(2), 3u);
 }
 
-// nn.MultiheadAttention, whose module ends at the end of the step's operators: projected, attended, out.
-class Attention : public TensorScript {
- public:
-  explicit Attention(const char* frame, const char* release = "2.15.0") {
+constexpr const char* kTorchs = "multi_head_attention_forward (/lib/torch/nn/functional.py:7151)";
+
+// nn.MultiheadAttention, a module that runs three times in a deep step.
+class AttentionScript : public TensorScript {
+ protected:
+  // `made`: what `body` makes, which goes when the module has returned.
+  void Run(const char* release, const std::function<void()>& body, std::initializer_list<const char*> made) {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
     s.trace().SetMetadata("torch.version", release);
     s.Alloc("x", kProgramBytes);
     s.Mark(trace::MarkKind::kDeepBegin, 1);
     for (int call = 1; call <= 3; ++call) {
-      s.Module("attn", [&] {
-        Make("aten::linear", {"x"}, "projected", frame);
-        Make("aten::scaled_dot_product_attention", {"projected", "projected", "projected"}, "attended",
-             frame);
-        Make("aten::reshape", {"attended"}, "out", frame);
-      });
-      s.Free("projected").Free("attended").Free("out");
+      s.Module("attn", body);
+      for (const char* const block : made) s.Free(block);
     }
     run_ = s.Load();
     analysis_.emplace(run_);
     step_ = ReadStep(*analysis_, 0).value();
   }
-
-  // 1: when attention begins, 2: when the next one does, 3: when the module has returned.
-  [[nodiscard]] int ProjectedUntil() const {
-    const Operand& query = InputsOf(step_, step_.ops[1])[0];
-    const Position until = Holders(step_).Until(query);
-    return until < step_.ops[1].end ? 1 : until < step_.ops[2].begin ? 2 : 3;
-  }
-  [[nodiscard]] size_t Names() const { return step_.named.size(); }
-
- private:
   void Make(const char* name, std::initializer_list<const char*> from, const char* result,
-            const std::string& frame) {
+            const char* frame = kTorchs) {
     s.Op(name, [&] {
       uint64_t position = 0;
       for (const char* const block : from) In(block, "1024,64", "64,1", position++);
@@ -81,9 +71,29 @@ class Attention : public TensorScript {
   Step step_;
 };
 
+// Its module ends at the end of the step's operators: projected, attended, out.
+class Attention : public AttentionScript {
+ public:
+  explicit Attention(const char* frame, const char* release = "2.15.0") {
+    const auto body = [&] {
+      Make("aten::linear", {"x"}, "projected", frame);
+      Make("aten::scaled_dot_product_attention", {"projected", "projected", "projected"}, "attended", frame);
+      Make("aten::reshape", {"attended"}, "out", frame);
+    };
+    Run(release, body, {"projected", "attended", "out"});
+  }
+
+  // 1: when attention begins, 2: when the next one does, 3: when the module has returned.
+  [[nodiscard]] int ProjectedUntil() const {
+    const Operand& query = InputsOf(step_, step_.ops[1])[0];
+    const Position until = Holders(step_).Until(query);
+    return until < step_.ops[1].end ? 1 : until < step_.ops[2].begin ? 2 : 3;
+  }
+  [[nodiscard]] size_t Names() const { return step_.named.size(); }
+};
+
 // The oracle: "del q, k, v" in its source.
 TEST(HelperCallsTest, TorchsAttentionDeletesWhatItHasProjectedFrom215On) {
-  constexpr const char* kTorchs = "multi_head_attention_forward (/lib/torch/nn/functional.py:7151)";
   EXPECT_EQ(Attention(kTorchs).ProjectedUntil(), 2);
   EXPECT_EQ(Attention(kTorchs).Names(), 1u) << "one for the three of them";
   EXPECT_EQ(Attention(kTorchs, "2.14.1").ProjectedUntil(), 3);
@@ -92,28 +102,18 @@ TEST(HelperCallsTest, TorchsAttentionDeletesWhatItHasProjectedFrom215On) {
 }
 
 // With need_weights=True: queries are scaled, multiplied with keys, and what comes of that with values.
-class AttentionWithWeights : public TensorScript {
+class AttentionWithWeights : public AttentionScript {
  public:
   AttentionWithWeights() {
-    s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
-    s.trace().SetMetadata("torch.version", "2.15.0");
-    s.Alloc("x", kProgramBytes);
-    s.Mark(trace::MarkKind::kDeepBegin, 1);
-    for (int call = 1; call <= 3; ++call) {
-      s.Module("attn", [&] {
-        for (const char* const part : {"q", "k", "v"}) Make("aten::linear", {"x"}, part);
-        Make("aten::mul", {"q"}, "scaled");
-        Make("aten::bmm", {"scaled", "k"}, "scores");
-        Make("aten::softmax", {"scores"}, "weights");
-        Make("aten::bmm", {"weights", "v"}, "attended");
-        Make("aten::reshape", {"attended"}, "out");
-      });
-      for (const char* const part : {"q", "k", "v", "scaled", "scores", "weights", "attended", "out"})
-        s.Free(part);
-    }
-    run_ = s.Load();
-    analysis_.emplace(run_);
-    step_ = ReadStep(*analysis_, 0).value();
+    const auto body = [&] {
+      for (const char* const part : {"q", "k", "v"}) Make("aten::linear", {"x"}, part);
+      Make("aten::mul", {"q"}, "scaled");
+      Make("aten::bmm", {"scaled", "k"}, "scores");
+      Make("aten::softmax", {"scores"}, "weights");
+      Make("aten::bmm", {"weights", "v"}, "attended");
+      Make("aten::reshape", {"attended"}, "out");
+    };
+    Run("2.15.0", body, {"q", "k", "v", "scaled", "scores", "weights", "attended", "out"});
   }
 
   // Behind which operator the module lets go of what this one made.
@@ -123,23 +123,6 @@ class AttentionWithWeights : public TensorScript {
     while (op + 1 < step_.ops.size() && step_.ops[op + 1].begin < until) ++op;
     return op;
   }
-
- private:
-  void Make(const char* name, std::initializer_list<const char*> from, const char* result) {
-    s.Op(name, [&] {
-      uint64_t position = 0;
-      for (const char* const block : from) In(block, "1024,64", "64,1", position++);
-      s.Event(trace::EventType::kOpScalar,
-              {trace::kOpCaller,
-               s.trace().Intern("multi_head_attention_forward (/lib/torch/nn/functional.py:7151)")});
-      s.Alloc(result, kProgramBytes);
-      Out(result, "1024,64", "64,1");
-    });
-  }
-
-  model::Run run_;
-  std::optional<classify::Analysis> analysis_;
-  Step step_;
 };
 
 // The oracle: "del q_scaled, k" and "del v" in its source.

@@ -31,7 +31,7 @@ constexpr Position kHalf = 0.5;
 std::vector<uint32_t> GradientsInOrder(const Step& step) {
   std::vector<uint32_t> gradients;
   for (uint32_t i = 0; i < step.blocks.size(); ++i) {
-    if (step.blocks[i].accumulated < kForever && step.blocks[i].leaf == kNone) gradients.push_back(i);
+    if (step.blocks[i].IsParametersGradient()) gradients.push_back(i);
   }
   std::sort(gradients.begin(), gradients.end(),
             [&](uint32_t a, uint32_t b) { return step.blocks[a].accumulated < step.blocks[b].accumulated; });

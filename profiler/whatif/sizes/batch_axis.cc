@@ -86,9 +86,6 @@ class Follower {
   }
 
  private:
-  [[nodiscard]] static bool IsOfParameter(const StepBlock& gradient) {
-    return gradient.accumulated < kForever && gradient.leaf == kNone;
-  }
   [[nodiscard]] Kind KindOf(const Op& op) {
     const auto [place, fresh] = kinds_.try_emplace(op.name, Kind::kElementwise);
     if (fresh) place->second = KindNamed(step_.NameOf(op));
@@ -254,7 +251,7 @@ class Follower {
   // What a lever put in.
   void PassCopy(uint32_t i) {
     const StepBlock& copy = step_.blocks[i];
-    if (copy.copy_of == kNone || IsOfParameter(copy)) return;
+    if (copy.copy_of == kNone || copy.IsParametersGradient()) return;
     Set(i, Of(copy.copy_of));
     if (!sequence_) axis_.beside[i] = axis_.beside[copy.copy_of];
     if (!sequence_ && axis_.stride[i] == 0 && copy.expanded == axis_.batch) axis_.stride[i] = 1;
@@ -334,7 +331,7 @@ class Follower {
   // divided.
   void Settle(uint32_t i) {
     const StepBlock& block = step_.blocks[i];
-    if (IsOfParameter(block)) {
+    if (block.IsParametersGradient()) {
       Set(i, {});
       if (block.copy_of != kNone) Set(block.copy_of, {});  // what autocast converts to it
     }

@@ -113,10 +113,6 @@ bool SumsSamples(const Step& step, const BatchAxis& axis, const Op& op) {
          std::equal(sizes.begin() + 1, sizes.end(), summed.begin() + 1);
 }
 
-bool IsOfParameter(const StepBlock& gradient) {
-  return gradient.accumulated < kForever && gradient.leaf == kNone;
-}
-
 // What an addition hands on to a parameter goes elsewhere too, so it is copied to be the parameter's
 // gradient.
 Position ClonedAt(const Step& step, uint32_t sum) {
@@ -325,12 +321,13 @@ void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& sc
       copy.begin = cloned;
     } else {
       copy.bytes = 0;
-    }
-    if (given == kNone && copy.bytes == 0 && IsOfParameter(step.blocks[copy.origin]) && at[from].size() == 1) {
-      // It is the parameter's gradient itself, to which the next parts of a batch are added.
-      Block& source = scene.blocks[at[from][0]];
-      if (source.begin < copy.begin && copy.begin <= source.end && source.bytes != 0) {
-        copy.begin = source.begin, copy.bytes = std::exchange(source.bytes, 0);
+      // Of a parameter it is the gradient itself, to which the next parts of a batch are added.
+      const bool one = given == kNone && at[from].size() == 1;
+      Block* const source =
+          one && step.blocks[copy.origin].IsParametersGradient() ? &scene.blocks[at[from][0]] : nullptr;
+      if (source != nullptr && source->begin < copy.begin && copy.begin <= source->end &&
+          source->bytes != 0) {
+        copy.begin = source->begin, copy.bytes = std::exchange(source->bytes, 0);
         continue;
       }
     }

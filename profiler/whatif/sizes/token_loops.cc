@@ -102,7 +102,7 @@ class Rounds {
   // Whether it is there longer than the round behind its own. A parameter has one gradient, which rounds
   // add up.
   [[nodiscard]] bool Outlives(const StepBlock& block, uint32_t round) const {
-    if (block.workspace || (block.accumulated < kForever && block.leaf == kNone)) return false;
+    if (block.workspace || block.IsParametersGradient()) return false;
     const bool backward = block.op != kNone && step_.ops[block.op].node != kNone;
     // Behind the first one none comes in backward: another one would be over as long after it as it is after
     // the one that ran before.

@@ -64,6 +64,9 @@ struct StepBlock {
   bool single_buffer =
       false;  // a module's buffer in float32, as its tree says, whether or not it is worked on
   Grows grows = Grows::kUnsaid;
+
+  // As autograd took it.
+  [[nodiscard]] bool IsParametersGradient() const { return accumulated < kForever && leaf == model::kNone; }
 };
 
 // A block that was made before the loop began and does not stay. Positions: before 0, in the order of the
