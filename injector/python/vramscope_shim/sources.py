@@ -81,10 +81,11 @@ class Sources:
         code, names = frame.f_code, _names_of(frame)
         told: List[Tuple[int, str]] = []
         asked: Dict[str, List[str]] = {}
+        own = definitions_of(code)
         for each in {code: None, **dict.fromkeys(_called_by(code, names))}:
-            lines = conversions.found_in(ast.Module(definitions_of(each), []))
+            lines = conversions.found_in(ast.Module(own if each is code else definitions_of(each), []))
             told += [(native.Mark.CONVERSION, f"{each.co_filename}:{line} {asks}") for line, asks in sorted(lines.items())]
-        for function in definitions_of(code):
+        for function in own:
             lines = factories.found_in(ast.Module([function], []))
             told += [(native.Mark.FACTORY, f"{code.co_filename}:{line} {asks}") for line, asks in sorted(lines.items())]
             told += [(native.Mark.FACTORY, asks) for asks in passed_types.found_in(function, code.co_filename, names)]
