@@ -245,18 +245,20 @@ bool Holders::Outlives(const Operand& operand, uint32_t function) const {
   return false;
 }
 
-// x = norm(x); y = gate(x); x = x * y; return x + 1: what had it in the last call, behind which the operator
-// is, is given something else later, and the source says when.
+// x = norm(x); y = gate(x); x = x * y; return x + 1: the one variable that had it in the last call, behind
+// which the operator is, is given something else later, and the source says when. Of two the source may tell
+// of one's function alone.
 bool Holders::GivenElseBehind(const Operand& operand, uint32_t function, Position until) const {
   uint32_t last = kNone;
   for (uint32_t i = function + 1; i < step_.modules.size(); ++i) {
     if (step_.modules[i].begin >= step_.ops[operand.op].begin) break;
     if (step_.modules[i].parent == function) last = i;
   }
-  const std::vector<uint32_t>& calls = held_[operand.block];
-  return last != kNone && std::binary_search(calls.begin(), calls.end(), last) &&
-         named_[operand.block] > kBefore && until == Returns(step_.modules[function]) &&
-         !returning_.contains({operand.block, function}) && IsToldOf(step_, last);
+  const auto shown = std::ranges::equal_range(step_.held, last, {}, &Held::call);
+  const auto variables = std::ranges::count(shown, operand.block, &Held::block);
+  return last != kNone && variables == 1 && named_[operand.block] >= step_.ops[operand.op].end &&
+         until == Returns(step_.modules[function]) && !returning_.contains({operand.block, function}) &&
+         IsToldOf(step_, last);
 }
 
 bool Holders::SeenGone(const Operand& operand, uint32_t function, Position until) const {

@@ -159,16 +159,16 @@ TEST_F(HoldersTest, ANameThatTheLastCallsResultGetsHoldsNoLongerThanThat) {
 
 TEST_F(HoldersTest, WhatACallReturnedBeforeAnotherThatDoesNotUseItIsKeptUntilTheFunctionEnds) {
   (void)Add("aten::silu", 45, {1});
-  step_.blocks[0].op = 0;
-  step_.blocks[0].begin = 45.5;
+  step_.blocks[0].op = 0, step_.blocks[0].begin = 45.5;
   const Operand soon = Add("aten::cat", 55, {0});
   EXPECT_EQ(Holders(step_).Until(soon), kBefore);
-  step_.modules.push_back({0, 0, 60, 70});
-  (void)Add("aten::linear", 65, {2});
+  step_.modules.push_back({0, 0, 60, 70}), (void)Add("aten::linear", 65, {2});
   const Operand later = Add("aten::cat", 75, {0});
   EXPECT_EQ(Holders(step_).Until(later), kReturned);
   step_.held = {{0, 2, kX, false}, {1, 2, kY, true}}, step_.named = {{0, 76.5}};
   EXPECT_EQ(Holders(step_).Until(later), 76.5) << "its name is given something else, as the source says";
+  step_.held = {{0, 2, kX, false}, {0, 2, kW, false}, {1, 2, kY, true}};
+  EXPECT_EQ(Holders(step_).Until(later), kReturned) << "two have it: the source may tell of one's function";
 }
 
 TEST_F(HoldersTest, WhatAVariableWasSeenToHoldIsThereUntilTheCallReturns) {
