@@ -254,8 +254,9 @@ bool Holders::GivenElseBehind(const Operand& operand, uint32_t function, Positio
     if (step_.modules[i].begin >= step_.ops[operand.op].begin) break;
     if (step_.modules[i].parent == function) last = i;
   }
-  const auto shown = std::ranges::equal_range(step_.held, last, {}, &Held::call);
-  const auto variables = std::ranges::count(shown, operand.block, &Held::block);
+  const auto variables = std::count_if(std::ranges::lower_bound(step_.held, last, {}, &Held::call),
+                                       std::ranges::upper_bound(step_.held, last, {}, &Held::call),
+                                       [&](const Held& held) { return held.block == operand.block; });
   return last != kNone && variables == 1 && named_[operand.block] >= step_.ops[operand.op].end &&
          until == Returns(step_.modules[function]) && !returning_.contains({operand.block, function}) &&
          IsToldOf(step_, last);
