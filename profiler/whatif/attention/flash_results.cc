@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
+#include <utility>
 
 #include "profiler/whatif/attention/attention.h"
 #include "profiler/whatif/attention/filled_heads.h"
@@ -67,11 +69,35 @@ std::vector<Moved> GradientsMovedBy(const Step& step, const Op& op, const std::v
   return gradients;
 }
 
+// Which operators have a block as their first operand, in order: one result is looked for after the other.
+class FirstTakers {
+ public:
+  explicit FirstTakers(const Step& step) {
+    for (uint32_t i = 0; i < step.ops.size(); ++i)
+      if (step.ops[i].input_count != 0 && step.ops[i].output_count != 0)
+        all_.emplace_back(InputsOf(step, step.ops[i])[0].block, i);
+    std::sort(all_.begin(), all_.end());
+  }
+
+  // Those behind the operator `from`.
+  [[nodiscard]] std::span<const std::pair<uint32_t, uint32_t>> Of(uint32_t block, uint32_t from = 0) const {
+    const auto begin = std::ranges::lower_bound(all_, std::pair(block, from));
+    return {begin, std::ranges::lower_bound(begin, all_.end(), std::pair(block, kNone))};
+  }
+
+ private:
+  std::vector<std::pair<uint32_t, uint32_t>> all_;  // block, operator
+};
+
 // A gradient behind which copies were made that are views of it now.
 class Follower {
  public:
-  Follower(const Step& step, const Moved& moved, const std::vector<bool>& low)
-      : step_(step), low_(low), block_(moved.block), requested_(step.blocks[moved.block].requested) {
+  Follower(const Step& step, const Moved& moved, const std::vector<bool>& low, const FirstTakers& takers)
+      : step_(step),
+        low_(low),
+        takers_(takers),
+        block_(moved.block),
+        requested_(step.blocks[moved.block].requested) {
     // What is shown is [batch, rows, heads, width] in any order.
     for (size_t d = 0; d < moved.now.size(); ++d)
       lies_.push_back({moved.sizes[d], moved.before[d], moved.now[d]});
@@ -79,14 +105,16 @@ class Follower {
 
   // Behind that moment, in order. Who reads it otherwise than as a view ends the search.
   std::vector<uint32_t> Copies(Position behind) {
-    for (const Op& op : step_.ops) {
-      if (op.begin < behind || op.node == kNone || op.input_count == 0 || op.output_count == 0) continue;
-      const Operand &from = InputsOf(step_, op)[0], &to = OutputsOf(step_, op)[0];
-      if (from.block != block_) continue;
+    uint32_t next = 0;
+    while (const std::optional<uint32_t> index = Next(next, behind)) {
+      const Op& op = step_.ops[*index];
       const std::string_view name = step_.NameOf(op);
       const bool shown_otherwise = name == "aten::reshape" || name == "aten::view";
-      if (shown_otherwise ? !Show(from, to) : name != "aten::transpose" && name != "aten::permute") break;
+      if (shown_otherwise ? !Show(InputsOf(step_, op)[0], OutputsOf(step_, op)[0])
+                          : name != "aten::transpose" && name != "aten::permute")
+        break;
       behind = op.end;  // what is inside of it has been said
+      next = *index + 1;
     }
     return std::move(copies_);
   }
@@ -95,6 +123,13 @@ class Follower {
   struct Dimension {
     int64_t size, before, now;
   };
+
+  // The operator of backward that is given the block, as it is called now.
+  [[nodiscard]] std::optional<uint32_t> Next(uint32_t from, Position behind) const {
+    for (const auto& [block, op] : takers_.Of(block_, from))
+      if (step_.ops[op].begin >= behind && step_.ops[op].node != kNone) return op;
+    return std::nullopt;
+  }
 
   bool Show(const Operand& from, const Operand& to) {
     const std::span<const int64_t> sizes = SizesOf(step_, from), strides = StridesOf(step_, from),
@@ -122,6 +157,7 @@ class Follower {
 
   const Step& step_;
   const std::vector<bool>& low_;
+  const FirstTakers& takers_;
   uint32_t block_;
   uint64_t requested_;
   std::vector<Dimension> lies_;
@@ -141,15 +177,13 @@ std::optional<Extents> StridesNow(const Moved& moved, std::span<const int64_t> s
 }
 
 // The operator that copies the result in another order, which is that of its memory now; kNone: none does.
-uint32_t CopierOf(const Step& step, const Moved& moved) {
-  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+uint32_t CopierOf(const Step& step, const Moved& moved, const FirstTakers& takers) {
+  for (const auto& [block, i] : takers.Of(moved.block)) {
     const Op& op = step.ops[i];
     const std::string_view name = step.NameOf(op);
-    if ((name != "aten::reshape" && name != "aten::contiguous") || op.node != kNone || op.input_count == 0 ||
-        op.output_count == 0)
-      continue;
+    if ((name != "aten::reshape" && name != "aten::contiguous") || op.node != kNone) continue;
     const Operand &from = InputsOf(step, op)[0], &to = OutputsOf(step, op)[0];
-    if (from.block != moved.block || to.block == moved.block || to.block == kNone) continue;
+    if (to.block == moved.block || to.block == kNone) continue;
     const auto now = StridesNow(moved, StridesOf(step, from));
     const auto seen = now ? StridesOfView(SizesOf(step, from), *now, SizesOf(step, to)) : std::nullopt;
     const bool view = seen && std::ranges::equal(*seen, StridesOf(step, to)) &&
@@ -162,14 +196,11 @@ uint32_t CopierOf(const Step& step, const Moved& moved) {
 
 // The operator of backward that showed the gradient in other sizes where it lay, and copies it now; kNone:
 // none does.
-uint32_t ViewerOf(const Step& step, const Moved& moved, Position behind) {
-  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+uint32_t ViewerOf(const Step& step, const Moved& moved, Position behind, const FirstTakers& takers) {
+  for (const auto& [block, i] : takers.Of(moved.block)) {
     const Op& op = step.ops[i];
-    if (op.begin < behind || step.NameOf(op) != "aten::reshape" || op.node == kNone || op.input_count == 0 ||
-        op.output_count == 0)
-      continue;
+    if (op.begin < behind || step.NameOf(op) != "aten::reshape" || op.node == kNone) continue;
     const Operand &from = InputsOf(step, op)[0], &to = OutputsOf(step, op)[0];
-    if (from.block != moved.block) continue;
     const std::span<const int64_t> sizes = SizesOf(step, from), other = SizesOf(step, to);
     if (to.block == moved.block && std::ranges::equal(sizes, other)) continue;
     const auto now = to.block == moved.block ? StridesNow(moved, StridesOf(step, from)) : std::nullopt;
@@ -180,23 +211,21 @@ uint32_t ViewerOf(const Step& step, const Moved& moved, Position behind) {
 
 class Views {
  public:
-  explicit Views(Step& changed) : changed_(changed) {}
+  explicit Views(Step& changed) : changed_(changed), operands_(changed.blocks.size()) {
+    for (uint32_t i = 0; i < changed.operands.size(); ++i)
+      if (changed.operands[i].block != kNone) operands_[changed.operands[i].block].push_back(i);
+  }
+  ~Views() { Rename(); }
 
   void Take(const Moved& moved, uint32_t copy) {
-    for (Operand& operand : changed_.operands) {
-      if (operand.block == copy)
-        operand.block = moved.block;
-      else if (operand.block == moved.block)
-        Lay(operand, moved);
-    }
-    const auto rename = [&](uint32_t& block) {
-      if (block == copy) block = moved.block;
-    };
-    for (Saved& saved : changed_.saved) rename(saved.block);
-    for (Held& held : changed_.held) rename(held.block);
-    for (Named& named : changed_.named) rename(named.block);
-    for (StepBlock& block : changed_.blocks) rename(block.copy_of);
-    MergeNamed(changed_.named);
+    std::vector<uint32_t>&own = operands_[moved.block], &others = operands_[copy];
+    for (const uint32_t operand : own) Lay(changed_.operands[operand], moved);
+    for (const uint32_t operand : others) changed_.operands[operand].block = moved.block;
+    own.insert(own.end(), others.begin(), others.end());
+    others.clear();
+    for (auto& [from, to] : renamed_)
+      if (to == copy) to = moved.block;
+    renamed_.emplace(copy, moved.block);
     StepBlock &result = changed_.blocks[moved.block], &gone = changed_.blocks[copy];
     result.end = std::max(result.end, gone.end);
     result.category = gone.category;
@@ -205,6 +234,18 @@ class Views {
   }
 
  private:
+  void Rename() {
+    if (renamed_.empty()) return;
+    const auto rename = [&](uint32_t& block) {
+      if (const auto found = renamed_.find(block); found != renamed_.end()) block = found->second;
+    };
+    for (Saved& saved : changed_.saved) rename(saved.block);
+    for (Held& held : changed_.held) rename(held.block);
+    for (Named& named : changed_.named) rename(named.block);
+    for (StepBlock& block : changed_.blocks) rename(block.copy_of);
+    MergeNamed(changed_.named);
+  }
+
   void Lay(Operand& operand, const Moved& moved) {
     const auto now = StridesNow(moved, StridesOf(changed_, operand));
     if (!now) return;
@@ -215,6 +256,8 @@ class Views {
   }
 
   Step& changed_;
+  std::vector<std::vector<uint32_t>> operands_;     // by block
+  std::unordered_map<uint32_t, uint32_t> renamed_;  // copies, and what they are views of
 };
 
 // The gradient, or what was made of it in another type, which lies alike (empty_strided, empty_like): the
@@ -252,18 +295,20 @@ void Copy(const Step& step, uint32_t gradient, uint32_t viewer, Step& changed) {
 
 void TakeResultsAsViews(const Step& step, const std::vector<bool>& low, Step& changed) {
   Views views(changed);
+  const FirstTakers takers(step);
   for (const Op& op : step.ops) {
     const auto moved = MovedBy(step, op, low);
-    const uint32_t copier = moved ? CopierOf(step, *moved) : kNone;
+    const uint32_t copier = moved ? CopierOf(step, *moved, takers) : kNone;
     const uint32_t copy = copier == kNone ? kNone : OutputsOf(step, step.ops[copier])[0].block;
     if (copy != kNone && low[copy]) views.Take(*moved, copy);
   }
 }
 
 void CopyGradientsInOtherOrder(const Step& step, const std::vector<bool>& low, Step& changed) {
+  const FirstTakers takers(step);
   for (const Op& op : step.ops) {
     for (const Moved& moved : GradientsMovedBy(step, op, low)) {
-      const uint32_t viewer = ViewerOf(step, moved, op.end);
+      const uint32_t viewer = ViewerOf(step, moved, op.end, takers);
       if (viewer != kNone) Copy(step, moved.block, viewer, changed);
     }
   }
@@ -271,9 +316,10 @@ void CopyGradientsInOtherOrder(const Step& step, const std::vector<bool>& low, S
 
 void TakeGradientsAsViews(const Step& step, const std::vector<bool>& low, Step& changed) {
   Views views(changed);
+  const FirstTakers takers(step);
   for (const Op& op : step.ops) {
     for (const Moved& moved : GradientsMovedBy(step, op, low))
-      for (const uint32_t copy : Follower(step, moved, low).Copies(op.end)) views.Take(moved, copy);
+      for (const uint32_t copy : Follower(step, moved, low, takers).Copies(op.end)) views.Take(moved, copy);
   }
 }
 

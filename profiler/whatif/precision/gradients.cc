@@ -43,6 +43,18 @@ std::vector<std::vector<uint32_t>> NodesByOp(const Step& step) {
   return nodes;
 }
 
+GradientMoments::GradientMoments(const Step& step, const std::vector<CastRule>& rules)
+    : step_(step), rules_(rules), converts_(step.ops.size(), false), made_(step.blocks.size()) {
+  for (uint32_t i = 0; i < step.operands.size(); ++i) {
+    const Operand& operand = step.operands[i];
+    if (operand.block != kNone && (operand.flags & trace::kTensorIsOutput) != 0)
+      made_[operand.block].push_back(i);
+  }
+  for (const Node& node : step.nodes)
+    if (node.end < kForever) nodes_.emplace_back(node.made, node.end);
+  std::sort(nodes_.begin(), nodes_.end());
+}
+
 bool GradientMoments::IsForced(uint32_t op) const {
   while (op != kNone && rules_[op] != CastRule::kIntoSingle) op = step_.ops[op].parent;
   return op != kNone;
@@ -67,10 +79,9 @@ Position GradientMoments::OfLeaf(const Operand& gradient, Position made, Positio
 }
 
 Position GradientMoments::NodesEnd(uint32_t call, Position from) const {
-  for (const Node& node : step_.nodes) {
-    if (node.made > step_.ops[call].begin && node.made < step_.ops[call].end && node.end < kForever)
-      from = std::max(from, node.end);
-  }
+  for (auto node = std::upper_bound(nodes_.begin(), nodes_.end(), std::pair(step_.ops[call].begin, kForever));
+       node != nodes_.end() && node->first < step_.ops[call].end; ++node)
+    from = std::max(from, node->second);
   return from;
 }
 
@@ -127,11 +138,11 @@ Position GradientMoments::CheckedBehind(uint32_t op, uint32_t block) const {
 
 Position GradientMoments::ViewedBefore(const Operand& gradient, Position before) const {
   Position made = kBefore;
-  for (const Operand& operand : step_.operands) {
+  if (gradient.block == kNone) return made;
+  for (const uint32_t index : made_[gradient.block]) {
+    const Operand& operand = step_.operands[index];
     uint32_t op = operand.op;
-    if (operand.block != gradient.block || operand.tensor != gradient.tensor ||
-        (operand.flags & trace::kTensorIsOutput) == 0 || step_.ops[op].end > before)
-      continue;
+    if (operand.tensor != gradient.tensor || step_.ops[op].end > before) continue;
     while (step_.ops[op].parent != kNone && step_.NameOf(step_.ops[op]) != kCopyBackward)
       op = step_.ops[op].parent;
     made = std::min(step_.ops[op].end, before) - kStride;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "profiler/whatif/precision/autocast_rules.h"
@@ -23,8 +24,7 @@ inline constexpr Position kBeforeNode = 0.4;  // what is converted for a node is
 class GradientMoments {
  public:
   // `rules`: by operator, filled while forward is played; it must outlive this.
-  GradientMoments(const Step& step, const std::vector<CastRule>& rules)
-      : step_(step), rules_(rules), converts_(step.ops.size(), false) {}
+  GradientMoments(const Step& step, const std::vector<CastRule>& rules);
 
   // A call of forward converts what it is given, other than parameters.
   void Converts(uint32_t call) { converts_[call] = true; }
@@ -95,7 +95,9 @@ class GradientMoments {
 
   const Step& step_;
   const std::vector<CastRule>& rules_;
-  std::vector<bool> converts_;  // by operator
+  std::vector<bool> converts_;                        // by operator
+  std::vector<std::vector<uint32_t>> made_;           // by block: operands that are results, in their order
+  std::vector<std::pair<Position, Position>> nodes_;  // made, end: of those that ran, in order
 
   struct LateSum {
     Window recorded;
