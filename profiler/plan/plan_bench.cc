@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one question to a step of about 100,000 events takes, and what a whole plan for it takes.
+// What one question to a step of about 100,000 events takes, and what a whole plan for it takes: a step that
+// is written down, and one that was recorded, should VRAMSCOPE_BENCH_RUN name a run. Of such a one levers
+// have modules, functions and kernels to look at.
+//
+//   vramscope dryrun --gpu h100-80gb -o deep.vms --
+//       python3 samples/gpt.py --device cuda --layers 24 --optimizer-impl for-loop --steps 4
+//   VRAMSCOPE_BENCH_RUN=deep.vms plan_bench
 #include <benchmark/benchmark.h>
 
+#include <cstdio>
+#include <cstdlib>
+
+#include "profiler/model/run.h"
 #include "profiler/plan/plan.h"
 #include "profiler/plan/testing/loop.h"
 
@@ -26,25 +36,123 @@ const testing::Loop& Deep() {
   return loop;
 }
 
-void OneLever(benchmark::State& state, const char* lever, const char* value) {
-  whatif::Predictor predictor(Large().step(), Large().baseline());
-  for (auto _ : state) benchmark::DoNotOptimize(predictor.Predict({{lever, value}}));
-  state.counters["events"] = Large().step().length;
-  state.counters["blocks"] = static_cast<double>(Large().baseline().scene.blocks.size());
-}
-BENCHMARK_CAPTURE(OneLever, checkpoint, "checkpoint", "all")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(OneLever, batch, "batch", "0.5x")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(OneLever, accumulate, "accumulate", "2")->Unit(benchmark::kMillisecond);
+struct Asking {
+  const whatif::Step* step = nullptr;
+  const whatif::Baseline* baseline = nullptr;
+};
+Asking OfLoop(const testing::Loop& loop) { return {&loop.step(), &loop.baseline()}; }
 
-void Whole(benchmark::State& state, const testing::Loop& loop) {
-  const uint64_t reserved = loop.baseline().use.allocator.reserved_peak;
-  const Request request{reserved * static_cast<uint64_t>(state.range(0)) / 100, UsualLevers(), 3};
-  uint64_t replays = 0;
-  for (auto _ : state) replays = MakePlans(loop.step(), loop.baseline(), request).replays;
-  state.counters["replays"] = static_cast<double>(replays);
+void OneLever(benchmark::State& state, const Asking& of, const char* lever, const char* value) {
+  whatif::Predictor predictor(*of.step, *of.baseline);
+  for (auto _ : state) benchmark::DoNotOptimize(predictor.Predict({{lever, value}}));
+  state.counters["events"] = of.step->length;
+  state.counters["blocks"] = static_cast<double>(of.baseline->scene.blocks.size());
 }
-BENCHMARK_CAPTURE(Whole, six_modules, Large())->Arg(90)->Arg(60)->Arg(20)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(Whole, many_modules, Deep())->Arg(90)->Arg(60)->Arg(20)->Unit(benchmark::kMillisecond);
+
+// The first question also works out what all questions about that lever share.
+void FirstTime(benchmark::State& state, const Asking& of, const char* lever, const char* value) {
+  for (auto _ : state) {
+    state.PauseTiming();
+    const whatif::Step unknown = *of.step;
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(whatif::Predict(unknown, *of.baseline, {{lever, value}}));
+  }
+}
+
+void Sweep(benchmark::State& state, const Asking& of) {
+  constexpr int kPoints = 20;
+  for (auto _ : state) {
+    whatif::Predictor predictor(*of.step, *of.baseline);
+    for (int batch = 1; batch <= kPoints; ++batch)
+      benchmark::DoNotOptimize(predictor.Predict({{"batch", std::to_string(batch)}}));
+  }
+}
+
+void Whole(benchmark::State& state, const Asking& of) {
+  const uint64_t reserved = of.baseline->use.allocator.reserved_peak;
+  const Request request{reserved * static_cast<uint64_t>(state.range(0)) / 100, UsualLevers(), 3};
+  Answer answer;
+  for (auto _ : state) answer = MakePlans(*of.step, *of.baseline, request);
+  state.counters["replays"] = static_cast<double>(answer.replays);
+  state.counters["plans"] = static_cast<double>(answer.plans.size());
+}
+
+void Register(const std::string& name, const Asking& of,
+              std::initializer_list<std::pair<const char*, const char*>> levers) {
+  using benchmark::RegisterBenchmark;
+  for (const auto& [lever, value] : levers) {
+    const std::string question = name + "/" + lever + "=" + value;
+    RegisterBenchmark(question.c_str(), OneLever, of, lever, value)->Unit(benchmark::kMillisecond);
+    RegisterBenchmark((question + "/first").c_str(), FirstTime, of, lever, value)
+        ->Unit(benchmark::kMillisecond);
+  }
+  RegisterBenchmark((name + "/sweep").c_str(), Sweep, of)->Unit(benchmark::kMillisecond);
+  auto* const plans = RegisterBenchmark((name + "/plan").c_str(), Whole, of)->Unit(benchmark::kMillisecond);
+  for (const int percent : {90, 60, 30, 20, 10}) plans->Arg(percent);
+}
+
+// Lives as long as what is registered.
+struct Recorded {
+  model::Run run;
+  std::optional<classify::Analysis> analysis;
+  whatif::Step step;
+  whatif::Baseline baseline;
+};
+
+// The step of the first device that has one, or a sentence.
+Result<std::unique_ptr<Recorded>> Read(const char* path) {
+  Result<model::Run> run = model::LoadFile(path);
+  if (!run.ok()) return run.error();
+  auto recorded = std::make_unique<Recorded>();
+  recorded->run = std::move(*run);
+  recorded->analysis.emplace(recorded->run);
+  for (model::DeviceIndex device = 0; device < recorded->run.devices.size(); ++device) {
+    if (trace::DeviceTypeOf(recorded->run.devices[device].code) == 0) continue;
+    Result<whatif::Step> step = whatif::ReadStep(*recorded->analysis, device);
+    if (!step.ok()) return step.error();
+    recorded->step = std::move(*step);
+    Result<whatif::Baseline> baseline = whatif::MakeBaseline(recorded->step, *recorded->analysis);
+    if (!baseline.ok()) return baseline.error();
+    recorded->baseline = std::move(*baseline);
+    return recorded;
+  }
+  return Error{std::string(path) + ": nothing was allocated on a GPU."};
+}
 
 }  // namespace
 }  // namespace vramscope::plan
+
+int main(int argc, char** argv) {
+  using namespace vramscope::plan;
+  benchmark::Initialize(&argc, argv);
+  Register("loop_of_6", OfLoop(Large()), {{"checkpoint", "all"}, {"batch", "0.5x"}, {"accumulate", "2"}});
+  Register("loop_of_24", OfLoop(Deep()), {});
+  std::unique_ptr<Recorded> recorded;
+  if (const char* const path = std::getenv("VRAMSCOPE_BENCH_RUN")) {
+    auto read = Read(path);
+    if (!read.ok()) {
+      std::fprintf(stderr, "plan_bench: %s\n", read.error().sentence.c_str());
+      return 1;
+    }
+    recorded = std::move(*read);
+    Register("recorded", {&recorded->step, &recorded->baseline},
+             {{"checkpoint", "all"},
+              {"amp", "bf16"},
+              {"precision", "bf16"},
+              {"batch", "0.5x"},
+              {"accumulate", "2"},
+              {"optimizer", "sgd"},
+              {"shard", "zero2:8"},
+              {"shard", "fsdp:8"},
+              {"attention", "math"},
+              {"sequence", "0.5x"},
+              {"lora", "8"},
+              {"prune", "0.25"},
+              {"offload", "activations"},
+              {"free-early", "all"},
+              {"cross-entropy", "fused"},
+              {"alloc-conf", "expandable_segments:True"}});
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -101,6 +101,7 @@ std::vector<bool> HaveFormulas(const Step& step) {
 
 Result<std::vector<uint32_t>> FindKeptOps(const Step& step, const std::vector<std::string>& operators) {
   std::vector<uint32_t> kept;
+  if (operators.empty()) return kept;
   std::vector<bool> inside(step.ops.size(), false);  // another one that is kept
   std::vector<bool> seen(operators.size(), false);
   const std::vector<bool> formulas = HaveFormulas(step);

@@ -88,7 +88,8 @@ class Checkpoint final : public Lever {
     if (!calls.ok()) return calls.error();
     if (const std::string why = WhyCopiesUnknown(step, *calls); !why.empty()) return Error{why};
     if (const std::string why = WhyFindsWhatItLeft(step, *calls); !why.empty()) return Error{why};
-    if (const auto asking = AskingForGradients(step, choice->inputs); !asking.ok()) return asking.error();
+    if (!choice->inputs.empty())
+      if (const auto asking = AskingForGradients(step, choice->inputs); !asking.ok()) return asking.error();
     const Result<std::vector<uint32_t>> masks = MasksOf(step, choice->masks);
     if (!masks.ok()) return masks.error();
     const Result<std::vector<uint32_t>> kept_ops = FindKeptOps(step, choice->operators);

@@ -68,13 +68,27 @@ void HoldCaches(const Step& step, std::vector<Position>& held) {
   }
 }
 
+namespace {
+
+// Which operators append to nothing: a step is asked with one choice of modules after the other.
+const std::vector<uint32_t>& AppendersIn(const Step& step) {
+  return step.appended.Get([&] {
+    std::vector<uint32_t> ops;
+    for (uint32_t i = 0; i < step.ops.size(); ++i)
+      if (AppendedToNothing(step, step.ops[i]).second != kNone) ops.push_back(i);
+    return ops;
+  });
+}
+
+}  // namespace
+
 std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>& calls) {
   std::vector<uint32_t> stands_for(step.blocks.size(), kNone);  // by block that was made: what it was made of
   std::map<uint32_t, Appended> appended;                        // likewise
   bool any = false;
-  for (const Op& op : step.ops) {
+  for (const uint32_t index : AppendersIn(step)) {
+    const Op& op = step.ops[index];
     const auto [given, made] = AppendedToNothing(step, op);
-    if (made == kNone) continue;
     const Position at = op.begin;
     if (std::none_of(calls.begin(), calls.end(), [&](uint32_t call) {
           return step.modules[call].begin <= at && at < step.modules[call].end;

@@ -86,9 +86,10 @@ TEST_F(CachesTest, WithoutItWhatAutogradDoesNotKeepGoesBehindThoseWhoUseIt) {
 TEST_F(CachesTest, OutsideOfTheseCallsAndWhereSomethingWasThereItStays) {
   step_.modules[0].end = 9;
   EXPECT_FALSE(WithoutCaches(step_, {0}).has_value());
-  step_.modules[0].end = 60;
-  step_.operands[nothing_].block = in_;
-  EXPECT_FALSE(WithoutCaches(step_, {0}).has_value());
+  Step something = step_;
+  something.modules[0].end = 60;
+  something.operands[nothing_].block = in_;
+  EXPECT_FALSE(WithoutCaches(something, {0}).has_value());
 }
 
 // Oracle: transformers, whose models return the cache beside what they compute.

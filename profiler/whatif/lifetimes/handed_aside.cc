@@ -97,7 +97,8 @@ class AsideFinder {
 }  // namespace
 
 std::vector<HandedAside> FindHandedAside(const Step& step, const std::vector<uint32_t>& calls) {
-  return step.held.empty() ? std::vector<HandedAside>() : AsideFinder(step, calls).Find();
+  const bool none = step.held.empty() || calls.size() < 2;
+  return none ? std::vector<HandedAside>() : AsideFinder(step, calls).Find();
 }
 
 }  // namespace vramscope::whatif

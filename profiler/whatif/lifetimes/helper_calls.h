@@ -24,7 +24,8 @@ namespace vramscope::whatif {
 inline constexpr size_t kMostCallers = 8;
 
 // Fills Op::left, and Step::named with what multi_head_attention_forward() of torch/nn/functional.py has
-// projected: from 2.15 on it deletes its q, k and v directly behind attention. `callers`: operator and frame, of each operator innermost frames first.
+// projected: from 2.15 on it deletes its q, k and v directly behind attention. `callers`: operator and frame,
+// of each operator innermost frames first.
 void FindLeft(std::vector<std::pair<uint32_t, uint32_t>> callers,
               const std::unordered_map<uint32_t, std::string_view>& frames, Step& step);
 

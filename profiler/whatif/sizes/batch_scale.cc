@@ -194,7 +194,7 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
       AddScratch(step.ops[one.op], kCounters, counters, scene, kLifeOfCounters);
     }
   }
-  const FixedPieces pieces = FindFixedPieces(step, axis);
+  const FixedPieces& pieces = FixedPiecesOf(step);
   const bool single = to == 1 && from > 1;
   if (single) AddScans(step, axis, scene);
   for (Block& block : scene.blocks) {

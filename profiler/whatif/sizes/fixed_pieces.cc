@@ -137,8 +137,11 @@ uint64_t FixedPieces::BytesOf(uint64_t recorded, int64_t samples) const {
   return there == rows ? recorded : recorded * static_cast<uint64_t>(there) / static_cast<uint64_t>(rows);
 }
 
-FixedPieces FindFixedPieces(const Step& step, const BatchAxis& axis) {
-  return PieceFinder(step, axis).Find();
+const FixedPieces& FixedPiecesOf(const Step& step) {
+  return step.fixed_pieces.Get([&] {
+    const Result<BatchAxis>& axis = FollowBatch(step);
+    return axis.ok() ? PieceFinder(step, *axis).Find() : FixedPieces{};
+  });
 }
 
 }  // namespace vramscope::whatif

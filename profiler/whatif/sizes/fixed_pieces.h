@@ -32,7 +32,8 @@ struct FixedPieces {
 };
 
 // Those that a program cuts the samples into by a number of its own. Pieces of whole samples that are all
-// alike are none: they may be a share of the batch. O(operands).
-[[nodiscard]] FixedPieces FindFixedPieces(const Step& step, const BatchAxis& axis);
+// alike are none: they may be a share of the batch. O(operands) the first time; the answer is part of the
+// step.
+[[nodiscard]] const FixedPieces& FixedPiecesOf(const Step& step);
 
 }  // namespace vramscope::whatif

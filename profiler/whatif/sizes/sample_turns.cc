@@ -76,10 +76,12 @@ class Turns {
 
 }  // namespace
 
-Result<const BatchAxis*> BatchToScale(const Step& step) {
+namespace {
+
+Result<const BatchAxis*> Scaled(const Step& step) {
   const Result<BatchAxis>& axis = FollowBatch(step);
   if (!axis.ok()) return axis.error();
-  if (const FixedPieces pieces = FindFixedPieces(step, *axis); pieces.AreKept(step))
+  if (const FixedPieces& pieces = FixedPiecesOf(step); pieces.AreKept(step))
     return Error{"the program puts the samples of a batch through a part of its model in pieces of " +
                  std::to_string(pieces.rows) +
                  " rows: with another batch there are more or fewer of them, and none is larger."};
@@ -90,6 +92,12 @@ Result<const BatchAxis*> BatchToScale(const Step& step) {
                  " samples of a batch through its model one by one: with another batch that is done more or "
                  "less often, and no tensor is larger."};
   return &*axis;
+}
+
+}  // namespace
+
+Result<const BatchAxis*> BatchToScale(const Step& step) {
+  return step.batch_to_scale.Get([&] { return Scaled(step); });
 }
 
 }  // namespace vramscope::whatif

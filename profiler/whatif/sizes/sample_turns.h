@@ -16,7 +16,8 @@ namespace vramscope::whatif {
 
 // Where the batch is in the step, for a change of it. Fails with a sentence as FollowBatch does, where a good
 // part of what autograd keeps is of one sample alone, for each of them, and where something of it is of one
-// piece of so many rows (fixed_pieces.h), or kept from a step before (kept_samples.h). O(operands).
+// piece of so many rows (fixed_pieces.h), or kept from a step before (kept_samples.h). O(operands) the first
+// time.
 [[nodiscard]] Result<const BatchAxis*> BatchToScale(const Step& step);
 
 }  // namespace vramscope::whatif

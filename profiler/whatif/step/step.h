@@ -34,14 +34,13 @@ inline constexpr uint64_t kFloatBytes = 4;  // of an element in float32
 // How far behind a release, or a last use, what follows it is freed: directly, or with one event between.
 inline constexpr Position kAtOnce = 1.5, kSoon = 2.5;
 
-// A block of the device that was alive at some time in the step.
 // Whether what a lever puts in grows with the batch, where it says so: small blocks do not tell.
 enum class Grows : uint8_t { kUnsaid, kWithBatch, kNot };
 
+// A block of the device that was alive at some time in the step.
 struct StepBlock {
   model::BlockId id = 0;
-  uint64_t requested =
-      0;  // bytes that the program asked for, as far as tensors in it tell; else what the allocator counts
+  uint64_t requested = 0;  // bytes that the program asked for, as far as tensors tell; else as allocated
   Position begin = kBefore;
   Position end = kForever;
   Position accumulated = kForever;  // autograd took it as a gradient here
@@ -54,15 +53,13 @@ struct StepBlock {
   Position once = kBefore;      // put in by a lever, made for good: when, from the first step's begin on
   Position set_up = kBefore;    // there before the first step: when, before 0, where a lever says it
   Position replaced = kForever;  // operands of operators behind it are a copy that has the block's name
-  std::string_view
-      name;  // what labels call it: "layers.0.weight", also of its gradient; lives as long as the run
+  std::string_view name;  // in labels: "layers.0.weight", also of its gradient; lives as long as the run
   uint16_t stream = 0;
   classify::Category category = classify::Category::kUnattributed;  // what it is for most of its life
   bool workspace = false;
-  bool piles_up = false;  // each step leaves one more
-  bool piled = false;     // a step before it left it so
-  bool single_buffer =
-      false;  // a module's buffer in float32, as its tree says, whether or not it is worked on
+  bool piles_up = false;       // each step leaves one more
+  bool piled = false;          // a step before it left it so
+  bool single_buffer = false;  // a module's buffer in float32, as its tree says, also if none works on it
   Grows grows = Grows::kUnsaid;
 
   // As autograd took it.
@@ -276,12 +273,11 @@ class Step {
   std::vector<ModuleCall> modules;
   std::vector<Held> held;  // in the order of the calls; empty: not recorded
   std::vector<KeptResult> kept_results;
-  std::vector<Named> named;             // the longest of each block, in the order of the blocks
-  std::vector<NamedSince> named_since;  // in the order of the blocks
-  bool keeps_products = false;          // a lever makes the program name them for its attention
-  std::vector<TypeBranch> half_only;    // what is done with 16 bits alone
-  std::vector<TypeBranch>
-      to_parameter;  // what is not in float32, as its parameters are, would have been converted
+  std::vector<Named> named;              // the longest of each block, in the order of the blocks
+  std::vector<NamedSince> named_since;   // in the order of the blocks
+  bool keeps_products = false;           // a lever makes the program name them for its attention
+  std::vector<TypeBranch> half_only;     // what is done with 16 bits alone
+  std::vector<TypeBranch> to_parameter;  // what is not in float32, as those are, would have been converted
   std::vector<OtherBranch> other_branches;
   std::vector<SlidingWindow> sliding_windows;
   std::vector<Window> backward;
@@ -341,10 +337,14 @@ class Step {
                                     // with, or that converts to what the recording does not tell
   uint16_t added_streams = 0;       // behind those of the run, for blocks that a lever put in
 
-  OnFirstUse batch_axis;  // FollowBatch
-  OnFirstUse last_uses;   // LastUsesOf
-  OnFirstUse takers;      // TakersOf
-  OnFirstUse whole_run;   // WholeRun, of the step as it was recorded
+  OnFirstUse batch_axis;      // FollowBatch
+  OnFirstUse batch_to_scale;  // BatchToScale
+  OnFirstUse fixed_pieces;    // FixedPiecesOf
+  OnFirstUse last_uses;       // LastUsesOf
+  OnFirstUse takers;          // TakersOf
+  OnFirstUse appended;        // WithoutCaches
+  OnFirstUse stepped;         // OptimizerCalls
+  OnFirstUse whole_run;       // WholeRun, of the step as it was recorded
 };
 
 // What goes into an operator, and what comes out.

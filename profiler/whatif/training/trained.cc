@@ -2,12 +2,12 @@
 #include "profiler/whatif/training/trained.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <unordered_map>
 
 namespace vramscope::whatif {
 namespace {
+
+using model::kNone;
 
 struct Part {
   uint64_t offset = 0;  // elements
@@ -81,14 +81,18 @@ void AddLeaves(const Step& step, uint32_t block, const Seen& seen,
   }
 }
 
-// The trained blocks that operators of a window work on, with their turns.
-std::map<uint32_t, size_t> WorkedOn(const Step& step, const Window& window) {
-  std::map<uint32_t, size_t> turns;
+// The trained blocks that operators of a window work on, with their turns: by block, kNone for others.
+using TurnOfBlock = std::vector<uint32_t>;
+
+TurnOfBlock WorkedOn(const Step& step, const Window& window) {
+  TurnOfBlock turns(step.blocks.size(), kNone);
+  uint32_t next = 0;
   for (const Op& op : step.ops) {
     if (op.begin < window.begin || op.begin >= window.end) continue;
     for (const Operand& operand : InputsOf(step, op)) {
-      if (std::binary_search(step.trained.begin(), step.trained.end(), operand.block))
-        turns.emplace(operand.block, turns.size());
+      if (std::binary_search(step.trained.begin(), step.trained.end(), operand.block) &&
+          turns[operand.block] == kNone)
+        turns[operand.block] = next++;
     }
   }
   return turns;
@@ -97,13 +101,27 @@ std::map<uint32_t, size_t> WorkedOn(const Step& step, const Window& window) {
 // parameters() names what a module has of its own before what is in its layers, which __init__ may have made
 // first: class_token behind patch_embed. Where an operator was not seen to step one of them, they stay as
 // they were allocated.
-void PutInTurn(const std::map<uint32_t, size_t>& turns, std::vector<TrainedParameter>& parameters) {
-  const auto seen = [&](const TrainedParameter& one) { return turns.contains(one.block); };
-  if (!std::all_of(parameters.begin(), parameters.end(), seen)) return;
-  std::stable_sort(parameters.begin(), parameters.end(),
-                   [&](const TrainedParameter& a, const TrainedParameter& b) {
-                     return turns.at(a.block) < turns.at(b.block);
-                   });
+void PutInTurn(const TurnOfBlock& turns, std::vector<TrainedParameter>& parameters) {
+  const auto unseen = [&](const TrainedParameter& one) { return turns[one.block] == kNone; };
+  const auto before = [&](const TrainedParameter& a, const TrainedParameter& b) {
+    return turns[a.block] < turns[b.block];
+  };
+  if (std::ranges::any_of(parameters, unseen) || std::ranges::is_sorted(parameters, before)) return;
+  std::stable_sort(parameters.begin(), parameters.end(), before);
+}
+
+// What the recorded step says of its optimizers, wherever levers put them.
+struct Stepped {
+  std::vector<TrainedParameter> all;
+  std::vector<TurnOfBlock> turns;  // by optimizer step
+};
+
+const Stepped& SteppedIn(const Step& step) {
+  return step.stepped.Get([&] {
+    Stepped stepped{TrainedParameters(step), {}};
+    for (const Window& window : step.optimizer) stepped.turns.push_back(WorkedOn(step, window));
+    return stepped;
+  });
 }
 
 }  // namespace
@@ -126,7 +144,7 @@ std::vector<TrainedParameter> TrainedParameters(const Step& step) {
 }
 
 Result<std::vector<OptimizerCall>> OptimizerCalls(const Step& step, const std::vector<Window>& times) {
-  const std::vector<TrainedParameter> all = TrainedParameters(step);
+  const auto& [all, turns] = SteppedIn(step);
   if (times.empty()) return Error{"no optimizer was seen to step in the recorded step."};
   if (step.trained.empty())
     return Error{
@@ -134,26 +152,29 @@ Result<std::vector<OptimizerCall>> OptimizerCalls(const Step& step, const std::v
         "which are in place)."};
   const bool only = times.size() == 1;
   std::vector<OptimizerCall> calls;
-  std::set<uint32_t> before;  // blocks that have their state
+  std::vector<bool> before(step.blocks.size(), false);  // blocks that have their state
   for (size_t i = 0; i < times.size(); ++i) {
     if (i > 0 && times[i].begin < times[i - 1].end)
       return Error{"an optimizer of the recorded step steps inside the step of another one."};
     OptimizerCall call{times[i], {}, {}};
-    std::map<uint32_t, size_t> own;
-    if (i < step.optimizer.size()) own = WorkedOn(step, step.optimizer[i]);
-    if (own.empty() && !only)
+    static const TurnOfBlock kNobody;
+    const TurnOfBlock& own = i < turns.size() ? turns[i] : kNobody;
+    const bool none = std::ranges::all_of(own, [](uint32_t turn) { return turn == kNone; });
+    if (none && !only)
       return Error{
           "of the step's " + std::to_string(times.size()) +
           " optimizer steps, one works without operators of PyTorch: which parameters it steps was not "
           "seen."};
     for (const TrainedParameter& parameter : all) {
-      if (!only && !own.contains(parameter.block)) continue;
+      if (!only && own[parameter.block] == kNone) continue;
       call.stepped.push_back(parameter);
-      if (!before.contains(parameter.block)) call.fresh.push_back(parameter);
+      if (!before[parameter.block]) call.fresh.push_back(parameter);
     }
-    PutInTurn(own, call.stepped);
-    PutInTurn(own, call.fresh);
-    for (const TrainedParameter& parameter : call.stepped) before.insert(parameter.block);
+    if (!none) {
+      PutInTurn(own, call.stepped);
+      PutInTurn(own, call.fresh);
+    }
+    for (const TrainedParameter& parameter : call.stepped) before[parameter.block] = true;
     calls.push_back(std::move(call));
   }
   return calls;

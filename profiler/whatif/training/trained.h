@@ -56,7 +56,7 @@ struct OptimizerCall {
 
 // One for each of `times`, where the step's optimizers are now. Of several, each steps what its operators
 // were seen to work on; the only one steps all. An error is a sentence: one works where no operator is seen.
-// O(operands).
+// O(operands) the first time.
 [[nodiscard]] Result<std::vector<OptimizerCall>> OptimizerCalls(const Step& step,
                                                                 const std::vector<Window>& times);
 // How many optimizers these are calls of: those that step what none before them did.
