@@ -78,8 +78,8 @@ std::string PlanTable(const PlanSubject& subject, const plan::Answer& answer) {
   for (size_t i = 0; i < answer.plans.size(); ++i) {
     const plan::Verdict& verdict = answer.plans[i].verdict;
     table.AddRow({fmt::format("{}.", i + 1), FormatBytes(Allocated(verdict)),
-                  ChangeText(before.allocated_peak, Allocated(verdict)), FormatBytes(Reserved(verdict)),
-                  ChangeText(before.reserved_peak, Reserved(verdict)), FormatBytes(verdict.needed),
+                  FormatChange(before.allocated_peak, Allocated(verdict)), FormatBytes(Reserved(verdict)),
+                  FormatChange(before.reserved_peak, Reserved(verdict)), FormatBytes(verdict.needed),
                   PlanTime(verdict)});
   }
   return table.ToString();

@@ -163,6 +163,14 @@ std::string FormatSignedBytes(int64_t bytes) {
   return (bytes < 0 ? "-" : "+") + FormatBytes(magnitude);
 }
 
+std::string FormatChange(uint64_t before, uint64_t after) {
+  if (before == 0) return "";
+  if (before == after) return "no change";
+  const double percent = 100 * (static_cast<double>(after) / static_cast<double>(before) - 1);
+  if (std::abs(percent) < 0.005) return "under 0.01 %";
+  return std::abs(percent) < 0.05 ? fmt::format("{:+.2f} %", percent) : fmt::format("{:+.1f} %", percent);
+}
+
 std::string FormatCount(uint64_t count) { return WithThousands(std::to_string(count)); }
 
 std::string FormatCount(uint64_t count, std::string_view noun, std::string_view plural) {

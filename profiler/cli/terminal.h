@@ -64,6 +64,9 @@ struct Terminal {
 std::string FormatBytes(uint64_t bytes);
 // The same with a sign: "+4.0 KiB", "-1.5 MiB", "0 B".
 std::string FormatSignedBytes(int64_t bytes);
+// "-12.3 %", "+0.02 %", "no change"; "under 0.01 %" of what is not quite none. "" where there was nothing
+// before.
+std::string FormatChange(uint64_t before, uint64_t after);
 // "1,204,882"
 std::string FormatCount(uint64_t count);
 // "1 event", "1,204,882 events": the noun in its singular form, `plural` when it is not noun + "s".

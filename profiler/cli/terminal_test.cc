@@ -25,6 +25,15 @@ TEST(TerminalTest, SignedBytesShowTheirSignAlsoAtTheLowestNumber) {
   EXPECT_EQ(FormatSignedBytes(INT64_MIN), "-8,388,608 TiB");
 }
 
+TEST(TerminalTest, AChangeThatIsNotNoneDoesNotLookLikeNone) {
+  EXPECT_EQ(FormatChange(1000, 698), "-30.2 %");
+  EXPECT_EQ(FormatChange(10'000, 10'004), "+0.04 %");
+  EXPECT_EQ(FormatChange(10'000, 9'994), "-0.1 %");
+  EXPECT_EQ(FormatChange(1'000'000, 999'999), "under 0.01 %");
+  EXPECT_EQ(FormatChange(1'000'000, 1'000'000), "no change");
+  EXPECT_EQ(FormatChange(0, 512), "");
+}
+
 TEST(TerminalTest, CountsAreReadableAndAgreeWithTheirNoun) {
   EXPECT_EQ(FormatCount(0), "0");
   EXPECT_EQ(FormatCount(999), "999");

@@ -17,8 +17,7 @@ std::string Difference(std::optional<uint64_t> before, std::optional<uint64_t> a
   if (*before == *after) return "no change";
   const auto difference = static_cast<int64_t>(*after) - static_cast<int64_t>(*before);
   if (*before == 0) return FormatSignedBytes(difference);
-  return fmt::format("{} ({:+.1f} %)", FormatSignedBytes(difference),
-                     100.0 * static_cast<double>(difference) / static_cast<double>(*before));
+  return fmt::format("{} ({})", FormatSignedBytes(difference), FormatChange(*before, *after));
 }
 
 std::string BytesOrDash(std::optional<uint64_t> bytes) { return bytes ? FormatBytes(*bytes) : "-"; }

@@ -55,14 +55,14 @@ std::string OneCase(const Prediction& prediction, std::optional<uint64_t> beside
   table.AddRow({"", "before", "after", ""});
   table.AddRow({"peak allocated", FormatBytes(before.allocator.allocated_peak),
                 FormatBytes(after.allocator.allocated_peak),
-                ChangeText(before.allocator.allocated_peak, after.allocator.allocated_peak)});
+                FormatChange(before.allocator.allocated_peak, after.allocator.allocated_peak)});
   table.AddRow({"peak reserved", FormatBytes(before.allocator.reserved_peak),
                 FormatBytes(after.allocator.reserved_peak),
-                ChangeText(before.allocator.reserved_peak, after.allocator.reserved_peak)});
+                FormatChange(before.allocator.reserved_peak, after.allocator.reserved_peak)});
   if (beside) {
     const uint64_t used = before.allocator.reserved_peak + *beside;
     const uint64_t would = after.allocator.reserved_peak + *beside;
-    table.AddRow({"device used", FormatBytes(used), FormatBytes(would), ChangeText(used, would)});
+    table.AddRow({"device used", FormatBytes(used), FormatBytes(would), FormatChange(used, would)});
   }
   constexpr double kPercent = 100;
   table.AddRow({"fragmentation", fmt::format("{:.1f} %", kPercent * FragmentationOf(before)),
@@ -100,9 +100,9 @@ std::string CaseTable(const WhatifAnswer& answer) {
       continue;
     }
     table.AddRow({Printable(one.title), FormatBytes(after.allocator.allocated_peak),
-                  ChangeText(before.allocator.allocated_peak, after.allocator.allocated_peak),
+                  FormatChange(before.allocator.allocated_peak, after.allocator.allocated_peak),
                   FormatBytes(after.allocator.reserved_peak),
-                  ChangeText(before.allocator.reserved_peak, after.allocator.reserved_peak),
+                  FormatChange(before.allocator.reserved_peak, after.allocator.reserved_peak),
                   after.peak.phase});
   }
   return table.ToString();
@@ -117,12 +117,6 @@ Json RefusedJson(const Prediction& prediction) {
 }
 
 }  // namespace
-
-std::string ChangeText(uint64_t before, uint64_t after) {
-  if (before == 0) return "";
-  const double percent = 100 * (static_cast<double>(after) / static_cast<double>(before) - 1);
-  return before == after ? "no change" : fmt::format("{:+.1f} %", percent);
-}
 
 std::string LeverLines(const whatif::Applied& applied) {
   std::string text = "    " + applied.outcome.code;

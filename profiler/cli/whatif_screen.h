@@ -31,7 +31,6 @@ struct WhatifAnswer {
 [[nodiscard]] std::string WhatifJson(const WhatifAnswer& answer);
 
 // Parts of it, for other verbs that predict.
-[[nodiscard]] std::string ChangeText(uint64_t before, uint64_t after);  // "-12.3 %"
 // What to write for a lever, what it costs, and its notes; indented.
 [[nodiscard]] std::string LeverLines(const whatif::Applied& applied);
 // Without what is beside it on the device nothing is said about that.

@@ -114,9 +114,9 @@ std::string AllText(const std::string& path, const fragmentation::Subject& subje
       title = answered.applied.front().asked.lever + " " + answered.applied.front().asked.value;
     const PeakUse& after = answered.result.peak;
     table.AddRow({Printable(title), FormatBytes(after.allocated_bytes),
-                  ChangeText(before.allocated_bytes, after.allocated_bytes),
+                  FormatChange(before.allocated_bytes, after.allocated_bytes),
                   FormatBytes(after.reserved_bytes),
-                  ChangeText(before.reserved_bytes, after.reserved_bytes)});
+                  FormatChange(before.reserved_bytes, after.reserved_bytes)});
   }
   text += table.ToString();
   for (const Answered& answered : answers) {

@@ -17,8 +17,7 @@ using whatif::Prediction;
 using whatif::UseOverStep;
 
 std::string ChangeText(uint64_t before, uint64_t after) {
-  if (before == 0 || before == after) return "no change";
-  return fmt::format("{:+.1f} %", 100 * (static_cast<double>(after) / static_cast<double>(before) - 1));
+  return before == 0 ? "no change" : cli::FormatChange(before, after);
 }
 
 ImU32 ChangeColor(uint64_t before, uint64_t after) {
