@@ -7,6 +7,7 @@
 
 #include "profiler/whatif/precision/asked_values.h"
 #include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/sizes/counted_places.h"
 #include "profiler/whatif/sizes/held_places.h"
 #include "profiler/whatif/sizes/token_loops.h"
 #include "profiler/whatif/sizes/tokens.h"
@@ -67,6 +68,7 @@ class Sequence final : public Lever {
     if (const std::string why = WhyPlacesAreHeld(step, *axis); !why.empty()) return Error{why};
     if (const std::string why = WhyOneByOne(step, *axis); !why.empty()) return Error{why};
     if (const std::string why = WhyUnknownTables(step, *axis); !why.empty()) return Error{why};
+    if (const std::string why = WhyRoomUnknown(step, *axis, Counted::kAtAll); !why.empty()) return Error{why};
     if (const std::string why = WhyNoTargets(step, *axis, value, *wanted); !why.empty()) return Error{why};
     return AtLength(step, *axis, *wanted);
   }

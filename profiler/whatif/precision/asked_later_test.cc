@@ -43,6 +43,28 @@ TEST_F(AskedLaterTest, WhatIsMadeLaterOfLowOnesWillBeLow) {
   EXPECT_EQ(asked(0), 0);
 }
 
+// near = cdist(hidden.float(), codes).argmin(); hot = one_hot(near).to(hidden.dtype); hot @ hidden
+TEST_F(AskedLaterTest, WhatWasMadeWideForOneOperatorIsAFactorOfTheTypeThatItHas) {
+  const uint32_t hot = AddBlock(37, 90), converted = AddBlock(41, 90);
+  const uint32_t wide = AddOp("aten::to", kNone, {20, 22}, {hidden_}, hidden_);
+  step_.ops[wide].asks = Asks::kType;
+  const uint32_t to = AddOp("aten::to", kNone, {40, 42}, {hot}, converted);
+  step_.ops[to].asks = Asks::kOrigin;
+  step_.operands[step_.ops[to].first_input].dtype = 4;
+  AddOp("aten::matmul", kNone, {50, 52}, {converted, hidden_}, AddBlock(51, 90));
+  const auto low = [&](bool again) {
+    step_.ops[wide].again = again;
+    Versions versions(step_, kFloatType);
+    versions.Decide(hidden_, kBfloat16Type);
+    versions.Cast(hidden_, kFloatType, 21, kNone, InputsOf(step_, step_.ops[wide])[0]);
+    versions.Widen(hidden_, wide);
+    return MeetsType(step_, versions, CallsOf(step_), kBfloat16Type, to, converted,
+                     [](uint32_t) { return false; });
+  };
+  EXPECT_TRUE(low(false));
+  EXPECT_FALSE(low(true)) << "hidden = hidden.float()";
+}
+
 // hidden = layer(x); places(hidden.shape).to(hidden.dtype), where a module makes places from nothing.
 TEST_F(AskedLaterTest, WhatTheFunctionMadeLastMayBeAskedFor) {
   Module("net.places", 20, 29, 0);

@@ -100,6 +100,14 @@ uint8_t TypeToBe(const Step& step, const Versions& versions, uint8_t low, uint32
   return type;
 }
 
+// y = x.float(): x.dtype stays what it was, though operators that are given y are said to be given x.
+bool HasNarrowerName(const Step& step, const Versions& versions, uint32_t block) {
+  const uint32_t by = versions.Known(block) ? versions.WidenedBy(block) : kNone;
+  if (by == kNone || step.NameOf(step.ops[by]) != "aten::to") return false;
+  const Op& widens = step.ops[by];
+  return widens.asks == Asks::kType && !widens.again && InputsOf(step, widens)[0].block == block;
+}
+
 // hot = one_hot(distances.argmin()).type(x.dtype); hot.t() @ x: the type of integers' origin is that of the
 // factor, which was there before, that they are converted to be multiplied with.
 bool IsFactorOf(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls, uint8_t type,
@@ -110,7 +118,8 @@ bool IsFactorOf(const Step& step, const Versions& versions, const std::vector<ui
     return false;
   const auto is_other = [&](const Operand& one) {
     return IsFloat(one) && one.block != made && step.blocks[one.block].begin < call.begin &&
-           versions.Known(one.block) && versions.TypeOf(one.block) == type;
+           versions.Known(one.block) &&
+           (versions.TypeOf(one.block) == type || HasNarrowerName(step, versions, one.block));
   };
   const Takers& takers = TakersOf(step);
   for (uint32_t i = takers.Next(made, op); i != kNone && step.ops[i].node == kNone;
@@ -164,14 +173,6 @@ uint8_t TypeOfRenamed(const Step& step, const Versions& versions, uint32_t block
     return 0;
   const uint32_t op = AskedInFloat(step, block, since);
   return op != kNone && (first || step.ops[op].again) ? versions.TypeOf(block) : 0;
-}
-
-// y = x.float(): x.dtype stays what it was, though operators that are given y are said to be given x.
-bool HasNarrowerName(const Step& step, const Versions& versions, uint32_t block) {
-  const uint32_t by = versions.Known(block) ? versions.WidenedBy(block) : kNone;
-  if (by == kNone || step.NameOf(step.ops[by]) != "aten::to") return false;
-  const Op& widens = step.ops[by];
-  return widens.asks == Asks::kType && !widens.again && InputsOf(step, widens)[0].block == block;
 }
 
 }  // namespace

@@ -66,6 +66,8 @@ class Conversions {
   // a tensor, in a call of a module: zeros_like(x, dtype=y.dtype). Else `otherwise`: of what goes in; 0:
   // nothing.
   [[nodiscard]] uint8_t TypeNamed(uint32_t op, uint8_t otherwise) const;
+  // Whether what the loop makes there is for its loss alone.
+  [[nodiscard]] bool IsMadeForLoss(uint32_t op) const;
   // Of what the program converts with a copy in the record too, x.to(type, memory_format=contiguous_format);
   // `op` is the one inside that copies.
   [[nodiscard]] uint8_t TypeOfCopy(uint32_t op) const;

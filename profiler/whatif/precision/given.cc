@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "profiler/whatif/lifetimes/holders.h"
+#include "profiler/whatif/lifetimes/last_uses.h"
 #include "profiler/whatif/precision/asked_types.h"
 #include "profiler/whatif/precision/conversions.h"
 #include "profiler/whatif/precision/precision.h"
@@ -85,14 +86,29 @@ void Conversions::LeaveCalls(Position at) {
   }
 }
 
+// Behind the first call of the model, and given to no module.
+bool Conversions::IsMadeForLoss(uint32_t op) const {
+  const Op& made = step_.ops[op];
+  if (InModule(op) || step_.modules.empty() || made.begin < step_.modules.front().end ||
+      made.output_count == 0)
+    return false;
+  const uint32_t block = OutputsOf(step_, made)[0].block;
+  const Takers& takers = TakersOf(step_);
+  for (uint32_t i = takers.Next(block, op); i != kNone; i = takers.Next(block, i))
+    if (InModule(i)) return false;
+  return true;
+}
+
 uint8_t Conversions::TypeNamed(uint32_t op, uint8_t otherwise) const {
   while (otherwise != 0 && step_.ops[op].parent != kNone) op = step_.ops[op].parent;
   const Op& made = step_.ops[op];
   if (otherwise == 0 && made.asks == Asks::kNotTold && MakesTensor(step_, op)) return kFloatType;
   const bool factory = IsFactory(step_.NameOf(made));
-  // A type that a loop names stands for that of its batches; one that it asks a tensor for does not.
+  // A type that a loop names stands for that of its batches; one that it asks a tensor for does not, nor what
+  // it names for what its loss compares: (labels == labels.T).float().
   const bool of_tensor = made.asks == Asks::kTensor && made.asked != kNone;
-  if (!of_tensor && !InModule(op)) return otherwise;
+  const bool of_loss = made.asks == Asks::kType && IsMadeForLoss(op);
+  if (!of_tensor && !of_loss && !InModule(op)) return otherwise;
   if (made.dtype == 0 || (otherwise != 0 && !factory)) return otherwise;
   if (step_.Text(made.dtype) != kFloatName) return otherwise;
   if (made.asks == Asks::kType) return kFloatType;

@@ -10,15 +10,21 @@ namespace {
 
 class OfIntegersTest : public testing::Test, protected WrittenStep {
  protected:
-  [[nodiscard]] uint64_t Bytes(Asks asks, Position module_begin = 2) {
+  [[nodiscard]] uint64_t Bytes(Asks asks, Window module = {2, 70}, Window another = {}) {
     constexpr uint8_t kInt64 = 4;
-    Module("model", module_begin, 70);
+    Module("model", module.begin, module.end);
+    if (another.end != 0) Module("judge", another.begin, another.end);
     Work(10, Node(150), {AddBlock(5, 160), AddBlock(11, 160)});
     step_.saved.clear();
     step_.ops[0].name = Text("aten::to"), step_.ops[0].dtype = Text("torch.float32");
     step_.ops[0].asks = asks;
     step_.blocks[1].op = 0;
     step_.operands[0].dtype = kInt64, step_.operands[1].dtype = kFloatType;
+    Call("aten::mul", model::kNone, 30, 35);
+    step_.ops[1].dtype = Text("torch.int64");
+    step_.ops[1].first_input = static_cast<uint32_t>(step_.operands.size()), step_.ops[1].input_count = 1;
+    step_.operands.push_back(step_.operands[1]);
+    step_.operands.back().op = 1;
     return AllInLow(step_, kBfloat16Type).blocks[1].requested;
   }
 };
@@ -94,8 +100,17 @@ TEST_F(OfIntegersTest, AreFloat32WhereAModuleNamesThat) { EXPECT_EQ(Bytes(Asks::
 TEST_F(OfIntegersTest, HaveTheTypeOfTheModelWhereNothingTellsThat) { EXPECT_EQ(Bytes(Asks::kNotTold), 256u); }
 
 TEST_F(OfIntegersTest, HaveItTooWhereTheLoopNamesFloat32OutsideOfAllModules) {
-  EXPECT_EQ(Bytes(Asks::kType, 20), 256u);
+  EXPECT_EQ(Bytes(Asks::kType, {20, 70}), 256u);
 }
+
+// (labels == labels.T).float()
+TEST_F(OfIntegersTest, ButWhatALossNamesBehindTheModelIsFloat32) {
+  EXPECT_EQ(Bytes(Asks::kType, {2, 8}), 512u);
+}
+
+TEST_F(OfIntegersTest, UnlessNothingTellsThat) { EXPECT_EQ(Bytes(Asks::kNotTold, {2, 8}), 256u); }
+
+TEST_F(OfIntegersTest, OrAnotherModuleIsGivenIt) { EXPECT_EQ(Bytes(Asks::kType, {2, 8}, {20, 40}), 256u); }
 
 }  // namespace
 }  // namespace vramscope::whatif

@@ -20,22 +20,39 @@ constexpr uint8_t kLong = 4, kHalf = 5, kFloat = 6, kDouble = 7, kBFloat16 = 15;
 
 constexpr std::string_view kNorm = "aten::linalg_vector_norm";
 
-// Bytes of what a thread block has of one output, where the operator is a reduction whose partial results are
-// understood; else 0.
-uint32_t AccumulatedBytes(const Step& step, const Op& op) {
+// What a thread block has of one output.
+struct Accumulated {
+  uint32_t bytes = 0;  // 0: the operator is no reduction whose partial results are understood
+  int64_t vector = 4;
+};
+
+bool IsIn(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// Sources: aten/src/ATen/native/cuda/ReduceSumProdKernel.cu, ReduceNormKernel.cu, ReduceLogicKernel.cu;
+// ReduceArgMaxKernel.cu, and max_launch_kernel in ReduceMaxValuesKernel.cu: max(dim) returns values and
+// places, max() one value, max(other) the larger ones; WelfordData in SharedReduceOps.h, with a "reducing
+// unrolling factor" of 2 in ReduceMomentKernel.cu.
+Accumulated AccumulatedBy(const Step& step, const Op& op) {
+  constexpr std::string_view kSums[] = {"aten::sum", "aten::mean", "aten::prod", "aten::nansum", kNorm};
+  constexpr std::string_view kMoments[] = {"aten::var", "aten::std", "aten::var_mean", "aten::std_mean"};
   constexpr uint32_t kSum = 4;         // floats, of 16-bit types too
   constexpr uint32_t kWideSum = 8;     // of double and int64_t
   constexpr uint32_t kWithPlace = 16;  // a pair of a value of any type and an int64_t
+  constexpr uint32_t kMoment = 16;     // two floats and two counts
   const std::string_view name = step.NameOf(op);
-  // aten/src/ATen/native/cuda/ReduceArgMaxKernel.cu, and max_launch_kernel in ReduceMaxValuesKernel.cu:
-  // max(dim) returns values and places, max() one value, max(other) the larger ones.
   const bool finds = name == "aten::argmax" || name == "aten::argmin" ||
                      ((name == "aten::max" || name == "aten::min") && op.output_count == 2);
-  if (finds) return kWithPlace;
-  if (op.input_count == 0 || (name != "aten::sum" && name != "aten::mean" && name != kNorm)) return 0;
+  if (finds) return {kWithPlace};
+  if (op.input_count == 0) return {};
   const uint8_t dtype = InputsOf(step, op)[0].dtype;
-  if (dtype == kLong || dtype == kDouble) return kWideSum;
-  return dtype == kFloat || dtype == kHalf || dtype == kBFloat16 ? kSum : 0;
+  const bool wide = dtype == kLong || dtype == kDouble;
+  const bool floats = dtype == kFloat || dtype == kHalf || dtype == kBFloat16;
+  if (IsIn(kMoments, name)) return floats ? Accumulated{kMoment, 2} : Accumulated{};
+  if (name == "aten::amax" || name == "aten::amin") return {wide || floats ? BytesOf(dtype) : 0};
+  if (!IsIn(kSums, name)) return {};
+  return {wide ? kWideSum : floats ? kSum : 0};
 }
 
 class Finder {
@@ -48,7 +65,7 @@ class Finder {
 
   void Find() {
     for (uint32_t i = 0; i < step_.ops.size(); ++i)
-      if (const uint32_t bytes = AccumulatedBytes(step_, step_.ops[i]); bytes != 0) Add(i, bytes);
+      if (const Accumulated one = AccumulatedBy(step_, step_.ops[i]); one.bytes != 0) Add(i, one);
     ChooseDevice();
     uint32_t unexplained = 0;
     std::erase_if(axis_.reductions, [&](const BatchReduction& one) {
@@ -66,7 +83,7 @@ class Finder {
   }
 
  private:
-  void Add(uint32_t index, uint32_t accumulated_bytes) {
+  void Add(uint32_t index, Accumulated accumulated) {
     const Op& op = step_.ops[index];
     if (op.input_count == 0) return;
     const Operand& input = step_.operands[op.first_input];
@@ -76,7 +93,7 @@ class Finder {
     if (step_.blocks[input.block].requested == 0) return;
     BatchReduction found;
     found.op = index;
-    found.reduction.accumulated_bytes = accumulated_bytes;
+    found.reduction.accumulated_bytes = accumulated.bytes, found.reduction.vector = accumulated.vector;
     FindScratch(op, found);
     const uint32_t rank = step_.Rank(input.shape);
     const std::vector<bool> reduced = ReducedOf(step_.Text(op.dims), rank);

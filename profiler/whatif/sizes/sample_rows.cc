@@ -92,8 +92,7 @@ uint64_t SampleRows::Share(const Op& op, const Operand& rows, AxisPlace place, c
   if (!step_.shapes[result.strides].known || step_.Rank(result.shape) == 0) return 0;
   const std::string_view name = step_.NameOf(op);
   if (name == "aten::index") return Indexed(op, rows, place, result);
-  if (name == "aten::topk") return Picked(rows, place, result);
-  return name == "aten::one_hot" ? Numbered(rows, place, result) : 0;
+  return name == "aten::topk" ? Picked(rows, place, result) : 0;
 }
 
 uint64_t SampleRows::Indexed(const Op& op, const Operand& rows, AxisPlace place,
@@ -115,15 +114,6 @@ uint64_t SampleRows::Picked(const Operand& rows, AxisPlace place, const Operand&
   const uint32_t d = place.dimension;
   if (picked.size() != sizes.size() || picked[d] >= sizes[d] || picked[d] % axis_.batch != 0) return 0;
   return static_cast<uint64_t>(picked[d] / axis_.batch * StridesOf(step_, result)[d]);
-}
-
-// Classes are a size of the model, and most often looked up for each sample or token, in dimensions of their
-// own.
-uint64_t SampleRows::Numbered(const Operand& rows, AxisPlace place, const Operand& result) const {
-  if (step_.Dims(rows.shape)[place.dimension] <= axis_.batch) return 0;
-  const int64_t room = SizesOf(step_, result).back();
-  const bool share = room > axis_.batch && room % axis_.batch == 0 && !sizes_of_model_.contains(room);
-  return share ? static_cast<uint64_t>(room / axis_.batch * StridesOf(step_, result).back()) : 0;
 }
 
 }  // namespace vramscope::whatif

@@ -3,7 +3,7 @@
 //
 //   x [8, 50, 64] ─ view ─ [400, 64], 50 rows of each sample
 //   torch.zeros(400, 64): a recurrent cell's first state, or what experts' results are added up in
-//   topk(100) of 400 tokens, those that an expert takes; one_hot(places, 100), the room that it has for them
+//   topk(100) of 400 tokens, those that an expert takes
 //   masks[samples, queries] -> [32, 16, 16]: what is to be found, in pairs that the CPU has matched
 //
 // Why: nothing goes into a factory, and what is picked is fewer, so no operand's dimension tells.
@@ -29,8 +29,8 @@ class SampleRows {
   // Elements from one sample to the next in what is written out of something that was expanded to as many
   // rows, such as a mask for the queries and the documents that were joined; 0: it was not.
   [[nodiscard]] uint64_t Expanded(const Op& op, const Operand& result) const;
-  // Elements from one sample to the next where a share of the rows is picked, or rows are given places in
-  // room for a share of them; 0: it is no share, which all samples have the same of.
+  // Elements from one sample to the next where a share of the rows is picked; 0: it is no share, which all
+  // samples have the same of.
   [[nodiscard]] uint64_t Share(const Op& op, const Operand& rows, AxisPlace place,
                                const Operand& result) const;
 
@@ -41,7 +41,6 @@ class SampleRows {
   [[nodiscard]] uint64_t Indexed(const Op& op, const Operand& rows, AxisPlace place,
                                  const Operand& result) const;
   [[nodiscard]] uint64_t Picked(const Operand& rows, AxisPlace place, const Operand& result) const;
-  [[nodiscard]] uint64_t Numbered(const Operand& rows, AxisPlace place, const Operand& result) const;
 
   const Step& step_;
   const BatchAxis& axis_;

@@ -108,15 +108,6 @@ TEST_F(SampleRowsTest, WhatIsPickedOfAllTokensIsAShareOfThem) {
   EXPECT_EQ(StrideOf("aten::sort", {scores}, {{6, 20}, {20, 1}}), 0u) << "another operator";
 }
 
-TEST_F(SampleRowsTest, TheRoomForAllTokensIsAShareOfThem) {
-  EXPECT_EQ(StrideOf("aten::one_hot", {{{40}, {6}}}, {{40, 20}, {20, 1}}), 200u);
-  EXPECT_EQ(second_, 5u);
-  EXPECT_EQ(StrideOf("aten::one_hot", {{{40}, {6}}}, {{40, 20}, {20, 1}}, 20), 200u);
-  EXPECT_EQ(second_, 0u) << "classes";
-  EXPECT_EQ(StrideOf("aten::one_hot", {{{4, 10}, {60, 6}}}, {{4, 10, 20}, {200, 20, 1}}), 200u);
-  EXPECT_EQ(second_, 0u) << "of each token of each sample";
-}
-
 // labels[:, None] == labels[None]
 TEST_F(SampleRowsTest, WhatComparesSamplesGrowsInBothDirections) {
   const View down{{40, 1}, {6, 0}}, across{{1, 40}, {0, 6}};

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/whatif/sizes/counted_places.h"
 #include "profiler/whatif/sizes/fixed_pieces.h"
 #include "profiler/whatif/sizes/kept_samples.h"
 #include "profiler/whatif/sizes/sample_parts.h"
@@ -87,6 +88,7 @@ Result<const BatchAxis*> Scaled(const Step& step) {
                  " rows: with another batch there are more or fewer of them, and none is larger."};
   if (const std::string why = WhyKeptForSamples(step, *axis); !why.empty()) return Error{why};
   if (const std::string why = WhyUneven(step, *axis); !why.empty()) return Error{why};
+  if (const std::string why = WhyRoomUnknown(step, *axis); !why.empty()) return Error{why};
   if (Turns(step, *axis).AreKept())
     return Error{"the program puts the " + std::to_string(axis->batch) +
                  " samples of a batch through its model one by one: with another batch that is done more or "

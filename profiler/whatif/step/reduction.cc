@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kMostThreads = 512;  // of a thread block that reduces
 constexpr int64_t kWarp = 32;
-constexpr int64_t kVector = 4;  // elements that one load takes
+constexpr int64_t kVector = 4;  // outputs that one thread loads at once, at most
 constexpr int64_t kLeastPerThread = 16;
 constexpr int64_t kMostPerThread = 256;
 constexpr int64_t kLongEnough = 128;  // to load vectors along the reduction
@@ -73,7 +73,7 @@ ReductionScratch ScratchOf(const Reduction& reduction, Multiprocessors device) {
   int64_t width = along ? inputs : outputs;
   const int64_t height = along ? outputs : inputs;
   int64_t output_vector = 1;
-  if (fastest == 1 && along && width > kLongEnough && dimensions.size() == 1) width /= kVector;
+  if (fastest == 1 && along && width > kLongEnough && dimensions.size() == 1) width /= reduction.vector;
   if (fastest == 1 && !along) {
     output_vector = OutputVector(dimensions, reduced);
     width /= output_vector;

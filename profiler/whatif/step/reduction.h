@@ -26,6 +26,7 @@ struct ReducedDimension {
 struct Reduction {
   std::vector<ReducedDimension> dimensions;  // of the input
   uint32_t accumulated_bytes = 4;            // of one partial result: floats for 16-bit types
+  int64_t vector = 4;                        // elements that one load takes along the reduction
 };
 
 // The two figures of a device that decide.
