@@ -104,7 +104,7 @@ void Checkpointer::FindSaves() {
       Segment& segment = segments_[around];
       if (step_.blocks[saved.block].begin < segment.begin) given_.emplace_back(saved.block, around);
       segment.released = std::max(segment.released, saved.released);
-      if (saved.node != kNone) segment.recompute = std::min(segment.recompute, step_.nodes[saved.node].begin);
+      if (saved.node != kNone) segment.recompute = std::min(segment.recompute, uses_.works_from[saved.node]);
     }
   }
 }

@@ -68,6 +68,14 @@ TEST_F(NestedCheckpointTest, OneLevelMakesAllAgainAtOnce) {
   EXPECT_THAT(Lives(inner_b_, "stage"), ElementsAre(Life(25, 31), Life(110.33, 131.5)));
 }
 
+// leaky_relu_() of a view: the gradient is copied before the node within takes what it keeps.
+TEST_F(NestedCheckpointTest, CopySlicesHasItsCopiesBeforeAnythingIsMadeAgain) {
+  const uint32_t around = Call("torch::autograd::CopySlices", model::kNone, 111, 120);
+  const uint32_t within = Call("LeakyReluBackward1", around, 114, 119);
+  step_.ops[around].node = step_.ops[within].node = 2;  // last
+  EXPECT_THAT(Lives(inner_a_, "stage"), ElementsAre(Life(5, 11), Life(114.07, 151.5)));
+}
+
 TEST_F(NestedCheckpointTest, AnInnerOneKeepsNothingWhileTheOuterOneIsMadeAgain) {
   // With the stage only until its last use, then with its layer until its node has worked.
   EXPECT_THAT(Lives(inner_a_, "stage,stage.a,stage.b"),

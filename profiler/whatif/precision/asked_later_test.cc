@@ -65,6 +65,46 @@ TEST_F(AskedLaterTest, WhatWasMadeWideForOneOperatorIsAFactorOfTheTypeThatItHas)
   EXPECT_FALSE(low(true)) << "hidden = hidden.float()";
 }
 
+// ((hidden >= low) & (hidden < high)).to(hidden.dtype)
+TEST_F(AskedLaterTest, ComparisonsAreConvertedToTheTypeOfWhatTheyCompare) {
+  const uint32_t least = AddBlock(11, 90), most = AddBlock(21, 90), both = AddBlock(31, 90);
+  hidden_ = AddBlock(-0.5, 90);  // what the module was given
+  AddOp("aten::ge", kNone, {10, 12}, {hidden_}, least);
+  AddOp("aten::lt", kNone, {20, 22}, {hidden_}, most);
+  const uint32_t op = AddOp("aten::__and__", kNone, {30, 32}, {least, most}, both);
+  const uint32_t to = AddOp("aten::to", kNone, {40, 42}, {both}, AddBlock(41, 90));
+  for (const uint32_t one : {op, to})
+    for (uint32_t i = 0; i < step_.ops[one].input_count; ++i)
+      step_.operands[step_.ops[one].first_input + i].dtype = kBoolType;
+  const auto low = [&](Asks asks, uint8_t of_hidden) {
+    step_.ops[to].asks = asks;
+    Versions versions(step_, kFloatType);
+    versions.Decide(hidden_, of_hidden);
+    return IsOfCompared(step_, versions, CallsOf(step_), kBfloat16Type, to);
+  };
+  EXPECT_TRUE(low(Asks::kOrigin, kBfloat16Type));
+  EXPECT_FALSE(low(Asks::kOrigin, kFloatType));
+  EXPECT_FALSE(low(Asks::kType, kBfloat16Type)) << ".float()";
+}
+
+// y = irfft2(rfft2(hidden) * weight).to(hidden.dtype)
+TEST_F(AskedLaterTest, ASpectrumStandsForWhatItIsOf) {
+  const uint32_t weight = AddBlock(kBefore, kForever);
+  step_.blocks[weight].category = classify::Category::kParameter;
+  const uint32_t spectrum = AddBlock(11, 90), product = AddBlock(21, 90), back = AddBlock(31, 90);
+  hidden_ = AddBlock(-0.5, 90);
+  AddOp("aten::fft_rfft2", kNone, {10, 12}, {hidden_}, spectrum);
+  const uint32_t mul = AddOp("aten::mul", kNone, {20, 22}, {spectrum, weight}, product);
+  const uint32_t inverse = AddOp("aten::fft_irfft2", kNone, {30, 32}, {product}, back);
+  for (const uint32_t one : {mul, inverse})
+    for (uint32_t i = 0; i < step_.ops[one].input_count; ++i)
+      step_.operands[step_.ops[one].first_input + i].dtype = kComplexType;
+  AddOp("aten::to", kNone, {40, 42}, {back}, back);
+  Versions versions(step_, kFloatType);
+  versions.Decide(hidden_, kBfloat16Type);
+  EXPECT_EQ(TypeOfOrigin(step_, versions, back, 0), kBfloat16Type);
+}
+
 // hidden = layer(x); places(hidden.shape).to(hidden.dtype), where a module makes places from nothing.
 TEST_F(AskedLaterTest, WhatTheFunctionMadeLastMayBeAskedFor) {
   Module("net.places", 20, 29, 0);

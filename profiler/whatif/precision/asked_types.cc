@@ -131,11 +131,22 @@ bool IsFactorOf(const Step& step, const Versions& versions, const std::vector<ui
   return false;
 }
 
-// Of what an operator is given, other than what belongs to the model.
-std::span<const Operand>::iterator FirstComputed(const Step& step, std::span<const Operand> inputs) {
+// Of what an operator is given, other than what belongs to the model, the first of those types.
+std::span<const Operand>::iterator FirstComputed(const Step& step, std::span<const Operand> inputs,
+                                                 const std::function<bool(const Operand&)>& is = IsFloat) {
   return std::ranges::find_if(inputs, [&](const Operand& input) {
-    return IsFloat(input) && step.blocks[input.block].category != classify::Category::kParameter &&
+    return input.block != kNone && is(input) &&
+           step.blocks[input.block].category != classify::Category::kParameter &&
            step.blocks[input.block].category != classify::Category::kBuffer;
+  });
+}
+
+// (x >= low) & (x < high), rfft2(x) * weight: comparisons and spectra stand for what they are of.
+std::span<const Operand>::iterator FirstOrigin(const Step& step, std::span<const Operand> inputs) {
+  const auto computed = FirstComputed(step, inputs);
+  if (computed != inputs.end()) return computed;
+  return FirstComputed(step, inputs, [](const Operand& input) {
+    return input.dtype == kBoolType || input.dtype == kComplexType;
   });
 }
 
@@ -212,7 +223,7 @@ uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block,
       called = true;
     }
     const std::span<const Operand> inputs = InputsOf(step, step.ops[op]);
-    const auto first = FirstComputed(step, inputs);
+    const auto first = FirstOrigin(step, inputs);
     if (first == inputs.end() || first->block == block) return 0;
     const std::string_view name = step.NameOf(step.ops[op]);
     if (AutocastRuleOf(name, step.torch_version) == CastRule::kLow) {
@@ -252,6 +263,15 @@ bool MeetsType(const Step& step, const Versions& versions, const std::vector<uin
       if (widens(i) && InputsOf(step, step.ops[i])[0].block == block) return false;
     return TypeToBe(step, versions, type, op, block, kFewOperators) == type;
   });
+}
+
+bool IsOfCompared(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
+                  uint8_t type, uint32_t op) {
+  const Op& call = step.ops[op];
+  if (call.asks != Asks::kOrigin || call.input_count == 0 || InputsOf(step, call)[0].dtype != kBoolType)
+    return false;
+  const Position since = calls[op] == kNone ? kBefore : step.modules[calls[op]].begin;
+  return TypeOfOrigin(step, versions, InputsOf(step, call)[0].block, since) == type;
 }
 
 uint8_t PromotedBy(const Step& step, const Versions& versions, uint32_t op) {

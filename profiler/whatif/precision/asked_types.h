@@ -44,6 +44,10 @@ namespace vramscope::whatif {
                              uint8_t type, uint32_t op, uint32_t made,
                              const std::function<bool(uint32_t)>& widens);
 
+// Whether `op` converts comparisons to the type of what they compare, which is this one: (x > 0).to(x.dtype).
+[[nodiscard]] bool IsOfCompared(const Step& step, const Versions& versions,
+                                const std::vector<uint32_t>& calls, uint8_t type, uint32_t op);
+
 // The type that `op` is computed in, of what it is given (Versions::TypeAround). keys = cat([nothing, keys]);
 // values = cat([nothing, values]): a cache made both nothings in the type of the keys.
 [[nodiscard]] uint8_t PromotedBy(const Step& step, const Versions& versions, uint32_t op);

@@ -62,6 +62,7 @@ uint8_t Conversions::TypeMade(uint32_t op, uint32_t made) const {
   if (const uint8_t told = TypeOfTold(step_, versions_, op); told != 0) return told;
   const auto widens = [&](uint32_t to) { return IsConversion(to) && !DoesNothing(to); };
   if (MeetsType(step_, versions_, call_, low_, op, made, widens)) return low_;
+  if (IsOfCompared(step_, versions_, call_, low_, op)) return low_;
   const bool meets_float = MultipliesFloat(step_, versions_, call_, op, made) ||
                            TakesCopiesOfFloat(step_, versions_, call_, op, made);
   return whole_ && !meets_float ? low_ : kFloatType;

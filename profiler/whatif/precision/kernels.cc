@@ -8,6 +8,7 @@
 
 #include "profiler/whatif/attention/attention.h"
 #include "profiler/whatif/attention/flash_results.h"
+#include "profiler/whatif/precision/linears.h"
 #include "profiler/whatif/precision/precision.h"
 #include "profiler/whatif/step/radix_sort.h"
 #include "profiler/whatif/step/reduction.h"
@@ -391,6 +392,7 @@ void ChangeKernels(const Step& step, const std::vector<bool>& low, Step& changed
   TakeGradientsAsViews(step, low, changed);
   CopyGradientsInOtherOrder(step, low, changed);
   FillHeads(step, low, changed);
+  MultiplyInLt(step, low, changed);
 }
 
 }  // namespace vramscope::whatif

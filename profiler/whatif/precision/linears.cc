@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "profiler/whatif/step/cublas.h"
+#include "profiler/whatif/step/release.h"
 #include "profiler/whatif/step/strides.h"
 
 namespace vramscope::whatif {
@@ -159,7 +160,36 @@ void ReorderGradients(const Step& step, const Layer& layer, Step& changed) {
   if (of_bias.begin < behind && behind < of_bias.end) of_bias.begin = behind;
 }
 
+bool AddsWhole(const Step& step, const Op& op, const std::vector<bool>& low) {
+  if (step.NameOf(op) != "aten::addmm" || op.input_count == 0 || op.output_count == 0) return false;
+  const Operand &added = InputsOf(step, op)[0], &result = OutputsOf(step, op)[0];
+  const std::span<const int64_t> strides = StridesOf(step, added);
+  return result.block != kNone && low[result.block] && strides.size() == 2 && strides[1] == 1 &&
+         strides[0] >= SizesOf(step, added)[1] && added.block != result.block &&
+         std::ranges::equal(SizesOf(step, added), SizesOf(step, result));
+}
+
+bool AddsBias(const Step& step, const Op& op) {
+  return step.NameOf(op) == "aten::addmm" && op.input_count != 0 &&
+         step.Rank(InputsOf(step, op)[0].shape) == 1;
+}
+
 }  // namespace
+
+void MultiplyInLt(const Step& step, const std::vector<bool>& low, Step& changed) {
+  if (!IsFrom(step.torch_version, 2, 15)) return;
+  const auto of_bias = std::ranges::find_if(step.blocks, [&](const StepBlock& block) {
+    return block.workspace && block.begin > kBefore && block.op != kNone &&
+           AddsBias(step, step.ops[block.op]);
+  });
+  if (of_bias == step.blocks.end()) return;
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    const StepBlock& block = step.blocks[i];
+    if (block.workspace && block.begin > kBefore && block.op != kNone &&
+        AddsWhole(step, step.ops[block.op], low))
+      changed.blocks[i].requested = of_bias->requested;
+  }
+}
 
 void ComputeAsAddmm(const Step& step, Step& changed) {
   std::vector<Layer> layers = LayersWithoutClones(step, changed);

@@ -36,4 +36,9 @@ void TakeCopyForClone(const Step& step, const Op& op, Versions& versions);
 // others have those of the bias, the weight and the input. O(operators + nodes).
 void ComputeAsAddmm(const Step& step, Step& changed);
 
+// torch.addmm(rows, x, y) of rows that the result has as many of takes cuBLASLt in 16 bits, from 2.15 on
+// (isInputCompliesAddmmCudaLt in aten/src/ATen/native/cuda/Blas.cpp), and in float32 cuBLAS: its workspace
+// is that of a layer with a bias, if the step has one. `low`: by block. O(operators).
+void MultiplyInLt(const Step& step, const std::vector<bool>& low, Step& changed);
+
 }  // namespace vramscope::whatif

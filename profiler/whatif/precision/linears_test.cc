@@ -9,6 +9,7 @@
 
 #include "profiler/whatif/precision/precision.h"
 #include "profiler/whatif/step/insert.h"
+#include "profiler/whatif/testing/view.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -140,6 +141,49 @@ TEST_F(PrecisionLinearsTest, ItsGradientsComeInTheOrderOfAddmm) {
   EXPECT_EQ(as_recorded, (std::vector{of_bias_, of_weight_, of_input_}));
   EXPECT_EQ(order({.biased = false}, true), (std::vector{of_bias_, of_weight_, of_input_}))
       << "not its own sum";
+}
+
+// addmm(rows, x, y), and a layer with a bias; measured with PyTorch 2.15 on a simulated A100.
+class WholeAddmmTest : public testing::Test {
+ protected:
+  [[nodiscard]] uint64_t Workspace(const View& added, bool low = true, const char* release = "2.15.0+cu130") {
+    constexpr uint32_t kAdded = 0, kResult = 1, kRows = 2, kOfRows = 3;
+    const Step bare = BareStep(&run_);
+    Inserter into(bare, {});
+    StepBlock block;
+    for (uint32_t i = 0; i < 3; ++i) (void)into.AddBlock(block);
+    const Operand result = Viewed(into, kResult, {{720, 720}, {720, 1}}, kFloat);
+    const auto add = [&](const Operand& given, Position at, uint64_t workspace) {
+      const uint32_t op = into.Begin("aten::addmm", kNone, kNone, at, {given});
+      block.op = op, block.begin = at + 0.5, block.end = at + 0.8;
+      block.workspace = true, block.requested = workspace;
+      (void)into.AddBlock(block);
+      into.End(op, at + 1, {result});
+    };
+    add(Viewed(into, kAdded, added, kFloat), 1, 8 << 20);
+    add(Viewed(into, kRows, {{720}, {1}}, kFloat), 3, 1 << 20);
+    Step step = std::move(into).Finish();
+    step.torch_version = release;
+    Step changed = step;
+    MultiplyInLt(step, std::vector<bool>(step.blocks.size(), low), changed);
+    return changed.blocks[kOfRows].requested;
+  }
+
+ private:
+  model::Run run_;
+};
+
+TEST_F(WholeAddmmTest, In16BitsItTakesTheWorkspaceOfALayerWithABias) {
+  EXPECT_EQ(Workspace({{720, 720}, {720, 1}}), 1u << 20);
+  EXPECT_EQ(Workspace({{720, 720}, {1440, 1}}), 1u << 20) << "a part of wider rows";
+  EXPECT_EQ(Workspace({{720, 720}, {720, 1}}, false), 8u << 20) << "in float32";
+  EXPECT_EQ(Workspace({{720, 720}, {720, 1}}, true, "2.6.0"), 8u << 20);
+}
+
+TEST_F(WholeAddmmTest, ButNotOfWhatIsTransposedExpandedOrOneColumn) {
+  EXPECT_EQ(Workspace({{720, 720}, {1, 720}}), 8u << 20);
+  EXPECT_EQ(Workspace({{720, 720}, {0, 1}}), 8u << 20);
+  EXPECT_EQ(Workspace({{720, 1}, {1, 1}}), 8u << 20);
 }
 
 // Persimmon's norms of queries, which lie between keys and values: the oracle is its run on the simulated
