@@ -9,6 +9,7 @@
 #include "profiler/whatif/attention/attention.h"
 #include "profiler/whatif/attention/filled_heads.h"
 #include "profiler/whatif/lifetimes/holders.h"
+#include "profiler/whatif/lifetimes/last_uses.h"
 #include "profiler/whatif/precision/gradients.h"
 #include "profiler/whatif/step/strides.h"
 #include "profiler/whatif/training/parameters.h"
@@ -69,35 +70,11 @@ std::vector<Moved> GradientsMovedBy(const Step& step, const Op& op, const std::v
   return gradients;
 }
 
-// Which operators have a block as their first operand, in order: one result is looked for after the other.
-class FirstTakers {
- public:
-  explicit FirstTakers(const Step& step) {
-    for (uint32_t i = 0; i < step.ops.size(); ++i)
-      if (step.ops[i].input_count != 0 && step.ops[i].output_count != 0)
-        all_.emplace_back(InputsOf(step, step.ops[i])[0].block, i);
-    std::sort(all_.begin(), all_.end());
-  }
-
-  // Those behind the operator `from`.
-  [[nodiscard]] std::span<const std::pair<uint32_t, uint32_t>> Of(uint32_t block, uint32_t from = 0) const {
-    const auto begin = std::ranges::lower_bound(all_, std::pair(block, from));
-    return {begin, std::ranges::lower_bound(begin, all_.end(), std::pair(block, kNone))};
-  }
-
- private:
-  std::vector<std::pair<uint32_t, uint32_t>> all_;  // block, operator
-};
-
 // A gradient behind which copies were made that are views of it now.
 class Follower {
  public:
-  Follower(const Step& step, const Moved& moved, const std::vector<bool>& low, const FirstTakers& takers)
-      : step_(step),
-        low_(low),
-        takers_(takers),
-        block_(moved.block),
-        requested_(step.blocks[moved.block].requested) {
+  Follower(const Step& step, const Moved& moved, const std::vector<bool>& low)
+      : step_(step), low_(low), block_(moved.block), requested_(step.blocks[moved.block].requested) {
     // What is shown is [batch, rows, heads, width] in any order.
     for (size_t d = 0; d < moved.now.size(); ++d)
       lies_.push_back({moved.sizes[d], moved.before[d], moved.now[d]});
@@ -126,7 +103,7 @@ class Follower {
 
   // The operator of backward that is given the block, as it is called now.
   [[nodiscard]] std::optional<uint32_t> Next(uint32_t from, Position behind) const {
-    for (const auto& [block, op] : takers_.Of(block_, from))
+    for (const auto& [block, op] : FirstTakersOf(step_).Of(block_, from))
       if (step_.ops[op].begin >= behind && step_.ops[op].node != kNone) return op;
     return std::nullopt;
   }
@@ -157,7 +134,6 @@ class Follower {
 
   const Step& step_;
   const std::vector<bool>& low_;
-  const FirstTakers& takers_;
   uint32_t block_;
   uint64_t requested_;
   std::vector<Dimension> lies_;
@@ -177,8 +153,8 @@ std::optional<Extents> StridesNow(const Moved& moved, std::span<const int64_t> s
 }
 
 // The operator that copies the result in another order, which is that of its memory now; kNone: none does.
-uint32_t CopierOf(const Step& step, const Moved& moved, const FirstTakers& takers) {
-  for (const auto& [block, i] : takers.Of(moved.block)) {
+uint32_t CopierOf(const Step& step, const Moved& moved) {
+  for (const auto& [block, i] : FirstTakersOf(step).Of(moved.block)) {
     const Op& op = step.ops[i];
     const std::string_view name = step.NameOf(op);
     if ((name != "aten::reshape" && name != "aten::contiguous") || op.node != kNone) continue;
@@ -196,8 +172,8 @@ uint32_t CopierOf(const Step& step, const Moved& moved, const FirstTakers& taker
 
 // The operator of backward that showed the gradient in other sizes where it lay, and copies it now; kNone:
 // none does.
-uint32_t ViewerOf(const Step& step, const Moved& moved, Position behind, const FirstTakers& takers) {
-  for (const auto& [block, i] : takers.Of(moved.block)) {
+uint32_t ViewerOf(const Step& step, const Moved& moved, Position behind) {
+  for (const auto& [block, i] : FirstTakersOf(step).Of(moved.block)) {
     const Op& op = step.ops[i];
     if (op.begin < behind || step.NameOf(op) != "aten::reshape" || op.node == kNone) continue;
     const Operand &from = InputsOf(step, op)[0], &to = OutputsOf(step, op)[0];
@@ -295,20 +271,18 @@ void Copy(const Step& step, uint32_t gradient, uint32_t viewer, Step& changed) {
 
 void TakeResultsAsViews(const Step& step, const std::vector<bool>& low, Step& changed) {
   Views views(changed);
-  const FirstTakers takers(step);
   for (const Op& op : step.ops) {
     const auto moved = MovedBy(step, op, low);
-    const uint32_t copier = moved ? CopierOf(step, *moved, takers) : kNone;
+    const uint32_t copier = moved ? CopierOf(step, *moved) : kNone;
     const uint32_t copy = copier == kNone ? kNone : OutputsOf(step, step.ops[copier])[0].block;
     if (copy != kNone && low[copy]) views.Take(*moved, copy);
   }
 }
 
 void CopyGradientsInOtherOrder(const Step& step, const std::vector<bool>& low, Step& changed) {
-  const FirstTakers takers(step);
   for (const Op& op : step.ops) {
     for (const Moved& moved : GradientsMovedBy(step, op, low)) {
-      const uint32_t viewer = ViewerOf(step, moved, op.end, takers);
+      const uint32_t viewer = ViewerOf(step, moved, op.end);
       if (viewer != kNone) Copy(step, moved.block, viewer, changed);
     }
   }
@@ -316,10 +290,9 @@ void CopyGradientsInOtherOrder(const Step& step, const std::vector<bool>& low, S
 
 void TakeGradientsAsViews(const Step& step, const std::vector<bool>& low, Step& changed) {
   Views views(changed);
-  const FirstTakers takers(step);
   for (const Op& op : step.ops) {
     for (const Moved& moved : GradientsMovedBy(step, op, low))
-      for (const uint32_t copy : Follower(step, moved, low, takers).Copies(op.end)) views.Take(moved, copy);
+      for (const uint32_t copy : Follower(step, moved, low).Copies(op.end)) views.Take(moved, copy);
   }
 }
 

@@ -136,4 +136,20 @@ const Takers& TakersOf(const Step& step) {
   return step.takers.Get([&] { return Takers(step); });
 }
 
+FirstTakers::FirstTakers(const Step& step) {
+  for (uint32_t i = 0; i < step.ops.size(); ++i)
+    if (step.ops[i].input_count != 0 && step.ops[i].output_count != 0)
+      all_.emplace_back(InputsOf(step, step.ops[i])[0].block, i);
+  std::sort(all_.begin(), all_.end());
+}
+
+std::span<const std::pair<uint32_t, uint32_t>> FirstTakers::Of(uint32_t block, uint32_t from) const {
+  const auto begin = std::ranges::lower_bound(all_, std::pair(block, from));
+  return {begin, std::ranges::lower_bound(begin, all_.end(), std::pair(block, kNone))};
+}
+
+const FirstTakers& FirstTakersOf(const Step& step) {
+  return step.first_takers.Get([&] { return FirstTakers(step); });
+}
+
 }  // namespace vramscope::whatif

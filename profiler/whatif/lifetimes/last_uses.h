@@ -3,6 +3,7 @@
 // go at the earliest that something else than the program decides about (checkpoints, a copy on the host).
 #pragma once
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -48,5 +49,19 @@ class Takers {
 
 // O(operands log operands) the first time; the answer is part of the step.
 [[nodiscard]] const Takers& TakersOf(const Step& step);
+
+// Which operators have a block as their first operand and hand something out, those inside others too.
+class FirstTakers {
+ public:
+  explicit FirstTakers(const Step& step);
+  // (block, operator) of those from the operator `from` on, in order. O(log operators).
+  [[nodiscard]] std::span<const std::pair<uint32_t, uint32_t>> Of(uint32_t block, uint32_t from = 0) const;
+
+ private:
+  std::vector<std::pair<uint32_t, uint32_t>> all_;  // block, operator: in order
+};
+
+// O(operators log operators) the first time; the answer is part of the step.
+[[nodiscard]] const FirstTakers& FirstTakersOf(const Step& step);
 
 }  // namespace vramscope::whatif

@@ -160,6 +160,11 @@ void ReorderGradients(const Step& step, const Layer& layer, Step& changed) {
   if (of_bias.begin < behind && behind < of_bias.end) of_bias.begin = behind;
 }
 
+// Of an operator of the step.
+bool IsWorkspaceOfOne(const StepBlock& block) {
+  return block.workspace && block.begin > kBefore && block.op != kNone;
+}
+
 bool AddsWhole(const Step& step, const Op& op, const std::vector<bool>& low) {
   if (step.NameOf(op) != "aten::addmm" || op.input_count == 0 || op.output_count == 0) return false;
   const Operand &added = InputsOf(step, op)[0], &result = OutputsOf(step, op)[0];
@@ -179,14 +184,12 @@ bool AddsBias(const Step& step, const Op& op) {
 void MultiplyInLt(const Step& step, const std::vector<bool>& low, Step& changed) {
   if (!IsFrom(step.torch_version, 2, 15)) return;
   const auto of_bias = std::ranges::find_if(step.blocks, [&](const StepBlock& block) {
-    return block.workspace && block.begin > kBefore && block.op != kNone &&
-           AddsBias(step, step.ops[block.op]);
+    return IsWorkspaceOfOne(block) && AddsBias(step, step.ops[block.op]);
   });
   if (of_bias == step.blocks.end()) return;
   for (uint32_t i = 0; i < step.blocks.size(); ++i) {
     const StepBlock& block = step.blocks[i];
-    if (block.workspace && block.begin > kBefore && block.op != kNone &&
-        AddsWhole(step, step.ops[block.op], low))
+    if (IsWorkspaceOfOne(block) && AddsWhole(step, step.ops[block.op], low))
       changed.blocks[i].requested = of_bias->requested;
   }
 }
@@ -196,8 +199,7 @@ void ComputeAsAddmm(const Step& step, Step& changed) {
   if (layers.empty()) return;
   FindBackward(step, layers);
   const auto addmm = std::find_if(step.blocks.begin(), step.blocks.end(), [&](const StepBlock& block) {
-    return block.workspace && block.begin > kBefore && block.op != kNone &&
-           step.NameOf(step.ops[block.op]) == "aten::addmm";
+    return IsWorkspaceOfOne(block) && step.NameOf(step.ops[block.op]) == "aten::addmm";
   });
   for (const Layer& layer : layers) {
     ReorderGradients(step, layer, changed);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <span>
 
+#include "profiler/whatif/lifetimes/last_uses.h"
+
 namespace vramscope::whatif {
 namespace {
 
@@ -91,21 +93,8 @@ std::optional<Extents> ViewOfOneSample(const Step& step, const BatchAxis& axis, 
   return StridesOfView(one, strides, other);
 }
 
-Reshaped ReshapedWithin(const Step& step) {
-  Reshaped all;
-  for (uint32_t i = 0; i < step.ops.size(); ++i) {
-    const Op& op = step.ops[i];
-    if (op.parent == kNone || op.node != kNone || op.input_count == 0 || op.output_count == 0) continue;
-    const uint32_t block = InputsOf(step, op)[0].block;
-    if (block != kNone && OutputsOf(step, op)[0].block == block && step.NameOf(op) == "aten::reshape")
-      all.emplace_back(block, i);
-  }
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
 std::vector<Block> CopiesOfViews(const Step& step, const BatchAxis& axis, const Op& reshape,
-                                 const Block& copy, const Reshaped& reshaped) {
+                                 const Block& copy) {
   constexpr Position kInside = 0.5;  // behind an operator's begin
   std::vector<Block> copies;
   const std::optional<Extents> lies = ViewOfOneSample(step, axis, reshape);
@@ -113,11 +102,11 @@ std::vector<Block> CopiesOfViews(const Step& step, const BatchAxis& axis, const 
   const Operand& result = OutputsOf(step, reshape)[0];
   const uint32_t block = copy.origin;
   const Position again = copy.begin - step.blocks[block].begin;  // where a lever computes it later
-  for (auto it = std::lower_bound(reshaped.begin(), reshaped.end(), std::pair(block, uint32_t{0}));
-       it != reshaped.end() && it->first == block; ++it) {
-    const Op& op = step.ops[it->second];
-    if (op.begin < reshape.end) continue;
+  for (const auto& [first, i] : FirstTakersOf(step).Of(block)) {
+    const Op& op = step.ops[i];
+    if (op.parent == kNone || op.node != kNone || op.begin < reshape.end) continue;
     const Operand &from = InputsOf(step, op)[0], &to = OutputsOf(step, op)[0];
+    if (to.block != block || step.NameOf(op) != "aten::reshape") continue;
     const std::optional<Extents> sizes = SizesOfOneSample(step, axis, from),
                                  wanted = SizesOfOneSample(step, axis, to),
                                  strides = StridesIn(step, from, result, *lies);
@@ -125,7 +114,7 @@ std::vector<Block> CopiesOfViews(const Step& step, const BatchAxis& axis, const 
     Block own = copy;
     own.bytes = copy.bytes * ElementsIn(step, from) / ElementsIn(step, result);
     own.begin = op.begin + kInside + again;
-    own.end = std::min(UntilProductLetsGo(step, it->second, block), copy.end);
+    own.end = std::min(UntilProductLetsGo(step, i, block), copy.end);
     if (own.begin < own.end) copies.push_back(own);
   }
   return copies;

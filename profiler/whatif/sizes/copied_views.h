@@ -10,7 +10,6 @@
 #pragma once
 
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "profiler/whatif/sizes/batch_axis.h"
@@ -23,14 +22,10 @@ namespace vramscope::whatif {
 [[nodiscard]] std::optional<Extents> ViewOfOneSample(const Step& step, const BatchAxis& axis,
                                                      const Op& reshape);
 
-// (block, operator): which operators within others reshape a block where it lies, in order. O(operators).
-using Reshaped = std::vector<std::pair<uint32_t, uint32_t>>;
-[[nodiscard]] Reshaped ReshapedWithin(const Step& step);
-
 // `copy`, of the scene, is what this operator copies and does not with one sample: blocks that views of it
-// are then. `reshaped`: those of the step.
+// are then.
 [[nodiscard]] std::vector<Block> CopiesOfViews(const Step& step, const BatchAxis& axis, const Op& reshape,
-                                               const Block& copy, const Reshaped& reshaped);
+                                               const Block& copy);
 
 // Why a batch of one sample is not told, as one sentence: x.transpose(1, 2).view(samples, channels, rows,
 // columns) lies channels last, and not of one sample, whose distance from the next is then one point's

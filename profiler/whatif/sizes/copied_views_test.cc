@@ -58,7 +58,7 @@ class CopiedViewsTest : public testing::Test, protected WrittenStep {
   }
   [[nodiscard]] std::vector<Block> Copies() const {
     const Block copy{.begin = 21, .end = 190, .bytes = 147456, .origin = copy_};
-    return CopiesOfViews(step_, axis_, step_.ops[reshape_], copy, ReshapedWithin(step_));
+    return CopiesOfViews(step_, axis_, step_.ops[reshape_], copy);
   }
 
   BatchAxis axis_;

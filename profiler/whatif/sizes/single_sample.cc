@@ -311,14 +311,12 @@ void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& sc
   std::sort(copies.begin(), copies.end(), [&](const auto& a, const auto& b) {
     return scene.blocks[a.first].begin > scene.blocks[b.first].begin;
   });
-  if (copies.empty()) return;
-  const Reshaped reshaped = ReshapedWithin(step);
   std::vector<Block> instead;
   for (const auto& [index, from] : copies) {
     Block& copy = scene.blocks[index];
     const uint32_t given = GivenInstead(step, scene, at[from], versions[from], copy);
     if (const uint32_t op = ReshapeOf(step, copy.origin); op != kNone)
-      std::ranges::copy(CopiesOfViews(step, axis, step.ops[op], copy, reshaped), std::back_inserter(instead));
+      std::ranges::copy(CopiesOfViews(step, axis, step.ops[op], copy), std::back_inserter(instead));
     if (const Position cloned = ClonedAt(step, copy.origin); cloned < kForever) {
       copy.begin = cloned;
     } else {

@@ -104,8 +104,7 @@ struct Op {
   uint32_t dims = 0;   // text of the scalar argument that has the dimensions of a reduction, mostly 1
   uint32_t dtype = 0;  // text of the scalar argument that names an element type: "torch.float32"
   Asks asks = Asks::kNotTold;
-  bool first =
-      false;  // Asks::kOrigin: it comes first in each line between, as in (x.float() + y).to(x.dtype)
+  bool first = false;    // Asks::kOrigin: it comes first in each line between: (x.float() + y).to(x.dtype)
   bool again = false;    // aten::to: the variable that had what is converted gets the copy
   bool taken = false;    // aten::to: what it returns has no name and goes into the operator behind it
   bool moves = false;    // aten::to that asks for no type: with a device alone
@@ -342,6 +341,7 @@ class Step {
   OnFirstUse fixed_pieces;    // FixedPiecesOf
   OnFirstUse last_uses;       // LastUsesOf
   OnFirstUse takers;          // TakersOf
+  OnFirstUse first_takers;    // FirstTakersOf
   OnFirstUse appended;        // WithoutCaches
   OnFirstUse stepped;         // OptimizerCalls
   OnFirstUse whole_run;       // WholeRun, of the step as it was recorded
