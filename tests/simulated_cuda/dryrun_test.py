@@ -118,6 +118,25 @@ class Ending(DryrunTest):
             answer = self.answer("--gpu", "t4", "--steps", "2", command=command)
             self.assertEqual((answer["stopped_after_step"], len(answer["steps"])), (2, 2), sample)
 
+    def test_an_optimizer_that_has_not_stepped_is_waited_for(self) -> None:
+        program = ("import torch; a, b = (torch.nn.Linear(64, 64).cuda() for _ in range(2))\n"
+                   "now, later = (torch.optim.AdamW(each.parameters()) for each in (a, b))\n"
+                   "for step in range(8):\n  b(a(torch.ones(8, 64).cuda())).sum().backward(); now.step(); now.zero_grad()\n"
+                   "print('trained 8 steps')")
+        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", program])
+        self.assertEqual((done.code, done.stdout.splitlines()[0]), (0, b"trained 8 steps"), done.stderr.decode())
+
+    def test_an_optimizer_around_another_one_is_not_waited_for(self) -> None:
+        """Accelerate and Lightning wrap each optimizer in one that never makes a step of its own."""
+        program = ("import torch; m = torch.nn.Linear(64, 64).cuda()\n"
+                   "class Wrapped(torch.optim.Optimizer):\n"
+                   "  def __init__(self, inner): self.inner = inner; self.param_groups = inner.param_groups\n"
+                   "  def step(self, closure=None): self.inner.step(closure)\n"
+                   "o = Wrapped(torch.optim.AdamW(m.parameters()))\n"
+                   "while True: m(torch.ones(8, 64).cuda()).sum().backward(); o.step(); m.zero_grad()")
+        answer = self.answer("--gpu", "t4", command=[recorded_run.python(), "-c", program])
+        self.assertIn(answer["stopped_after_step"], range(3, 6))
+
     def test_the_program_ends_as_by_sys_exit(self) -> None:
         program = ("import atexit, torch; atexit.register(print, 'handler ran'); p = torch.nn.Linear(4, 4).cuda()\n"
                    "o = torch.optim.SGD(p.parameters(), lr=0.1)\n"

@@ -29,28 +29,33 @@ class TrainingLoop:
         that after the first step and whenever it is another than before."""
         self._step_done = step_done
         self._turned = turned
+        self.watchers: List[Callable[[int], None]] = []  # called with the steps so far after each end
         self._deep = -1
         self._turns: List[Turn] = []
         self._last: Optional[Turn] = None  # whose step ends a training step
         self._joined = 0
         self._passed_over = 0
         self._awaited: Set[int] = set()
+        self.idle: Set[int] = set()  # optimizers that existed before the first step and have not stepped yet
         self.done = 0
 
     def forget(self) -> None:
         self._turns.clear()
+        self.watchers.clear()
         self._last = None
         self._turned = lambda deep: None
 
     def expect(self, identities: Set[int]) -> None:
         """Optimizers that exist although they have not stepped."""
-        self._awaited = identities
+        self._awaited = set(identities)
+        self.idle = set(identities)
 
     def joined(self, identity: int, turn: Turn) -> None:
         self._joined += 1
         turn.order = self._joined
         self._turns.append(turn)
         self._awaited.discard(identity)
+        self.idle.discard(identity)
         self._last = None
 
     def left(self, turn: Turn) -> None:
@@ -66,6 +71,8 @@ class TrainingLoop:
         self._passed_over = 0
         self.done += 1
         deep = self._step_done(self.done)
+        for watch in self.watchers:
+            watch(self.done)
         if deep != self._deep:
             self._deep = deep
             self._turned(deep)

@@ -38,6 +38,11 @@ def install(torch: Any, attached: bool = False) -> bool:
     return _installed
 
 
+def training_loop() -> Optional[TrainingLoop]:
+    """None when this process is not recorded."""
+    return None if _recorder is None else _recorder.loop
+
+
 def uninstall() -> None:
     global _installed, _recorder
     recorder, _recorder = _recorder, None
@@ -58,8 +63,8 @@ class Recorder:
         self._module_ranges = ModuleRanges(torch, self._registry)
         self._first_use = FirstUse(self._registry)
         self._settings = Settings()
-        self._loop = loop = TrainingLoop(native.step_done, self._step_turned)
-        optimizers = Optimizers(torch, self._registry, loop, bool(reached & native.AUTOGRAD_HOOKS_REACHED))
+        self.loop = TrainingLoop(native.step_done, self._step_turned)
+        optimizers = Optimizers(torch, self._registry, self.loop, bool(reached & native.AUTOGRAD_HOOKS_REACHED))
         self._optimizers = optimizers
         compiler.when_used(self._module_ranges.give_up, optimizers.keep_hooks)
         self._parts: Tuple[Tuple[str, Callable[[Any], None]], ...] = (
@@ -89,7 +94,7 @@ class Recorder:
         many objects does not have for a long time. A hook that is running meets an empty part, and that is caught like any error of ours."""
         atexit.unregister(self._at_exit)
         self._parts = ()
-        for part in (self._loop, self._registry, self._optimizers):
+        for part in (self.loop, self._registry, self._optimizers):
             part.forget()
 
     def _try(self, hook: str, put_in: Callable[[Any], None]) -> None:

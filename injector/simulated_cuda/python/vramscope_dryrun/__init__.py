@@ -54,7 +54,7 @@ def arrange(text: str) -> None:
         return react
 
     if settings.get("steps", "all") != "all":
-        when_imported("torch.optim.optimizer", stop)
+        when_imported("torch", stop)  # the recorder, which tells of steps, asked for torch before
     if settings.get("device") == "real":
         return
     when_imported("triton.backends.nvidia.compiler", in_compiler("leave_out_ptxas"))

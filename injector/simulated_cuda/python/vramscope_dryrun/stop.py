@@ -3,71 +3,63 @@
 
 "stable": when the peaks of allocated and reserved memory have not grown for two steps, after the third at the earliest. The first step makes
 the optimizer's state, the second is the first with state alive from its beginning; a third that is no higher says that a loop of like steps
-goes no higher.
+goes no higher. An optimizer that exists and has not stepped yet, as in a warm-up, will still make its state: it is waited for, up to 64 steps.
 """
 
-import gc
+import importlib
 import json
 import os
 import sys
-from typing import Any, Dict, List, Tuple
+from typing import Any, List, Tuple
 
-from vramscope_shim.steps import TrainingLoop, Turn
+from vramscope_shim import patches, torch_hook
+from vramscope_shim.steps import DORMANT_AFTER, TrainingLoop
 
 LEAST_STEPS = 3
 CALM_STEPS = 2
 
 
 def install(steps: str, notes: str) -> None:
-    Stop(sys.modules["torch"], steps, notes).watch()
+    loop = torch_hook.training_loop()
+    if loop is not None:
+        Stop(sys.modules["torch"], loop, steps, notes).watch()
 
 
 class Stop:
-    def __init__(self, torch: Any, steps: str, notes: str) -> None:
+    def __init__(self, torch: Any, loop: TrainingLoop, steps: str, notes: str) -> None:
         self._torch = torch
+        self._loop = loop
+        self._optimizer = importlib.import_module("torch.optim.optimizer")  # torch.optim deletes the attribute
         self._limit = None if steps == "stable" else int(steps)
         self._notes = notes
-        self._turns: Dict[int, Turn] = {}
-        self._loop = TrainingLoop(self._step_ended, lambda _deep: None)
-        self._peaks: List[Tuple[int, int]] = []
+        self._peaks: List[Tuple[int, int]] = []  # after each step whose end was seen
         self._due = ""
-        self._handle: Any = None
+        self._watches_ends = False
 
     def watch(self) -> None:
-        optimizer = sys.modules["torch.optim.optimizer"]
-        optimizer.register_optimizer_step_pre_hook(self._before)
-        self._handle = optimizer.register_optimizer_step_post_hook(self._after)
+        self._loop.watchers.append(self._step_ended)
+        patches.register(self._torch, self._optimizer.register_optimizer_step_pre_hook, self._before)
 
-    def _before(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        if id(optimizer) in self._turns:
-            return
-        if not self._turns:
-            kind = self._torch.optim.Optimizer
-            others = {id(thing) for thing in gc.get_objects() if isinstance(type(thing), type) and issubclass(type(thing), kind)}
-            self._loop.expect(others - {id(optimizer)})
-            # Behind all other hooks: what is raised there keeps no one from seeing the end of the step.
-            self._handle.remove()
-            self._handle = sys.modules["torch.optim.optimizer"].register_optimizer_step_post_hook(self._after)
-        self._turns[id(optimizer)] = turn = Turn()
-        self._loop.joined(id(optimizer), turn)
+    def _before(self, _optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        """At the first step, to come after all other hooks: what is raised there keeps no one from seeing the end of the step."""
+        if not self._watches_ends:
+            self._watches_ends = True
+            patches.register(self._torch, self._optimizer.register_optimizer_step_post_hook, self._after)
 
-    def _after(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        turn = self._turns.get(id(optimizer))
-        if turn is None:
-            return
-        turn.count += 1
-        self._loop.stepped(turn)
+    def _after(self, _optimizer: Any, _args: Any, _kwargs: Any) -> None:
         if self._due:
             self._say()
             raise SystemExit(0)
 
-    def _step_ended(self, done: int) -> int:
+    def _step_ended(self, done: int) -> None:
         self._peaks.append(self._peak())
         if self._limit is not None:
             self._due = "steps" if done >= self._limit else ""
-        elif done >= LEAST_STEPS and max(self._peaks[-CALM_STEPS:]) <= max(self._peaks[:-CALM_STEPS]):
+        elif self._is_stable() and (not self._loop.idle or done > DORMANT_AFTER):
             self._due = "stable"
-        return 0  # deep steps are the recorder's affair
+
+    def _is_stable(self) -> bool:
+        return len(self._peaks) >= LEAST_STEPS and max(self._peaks[-CALM_STEPS:]) <= max(self._peaks[:-CALM_STEPS])
 
     def _peak(self) -> Tuple[int, int]:
         """Of reserved and allocated memory so far; a program that resets them makes them smaller, never larger."""
