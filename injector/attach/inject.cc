@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/attach/inject.h"
 
-#include <signal.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cstring>
 #include <list>
 #include <vector>
@@ -11,6 +11,7 @@
 #include "injector/attach/process_view.h"
 #include "injector/attach/remote_image.h"
 #include "injector/attach/safe_point.h"
+#include "injector/attach/separate_process.h"
 #include "injector/attach/tracee.h"
 #if defined(__x86_64__)
 #include "injector/attach/remote_call.h"
@@ -27,22 +28,6 @@ constexpr int kRtldNow = 2;
 constexpr uint64_t kSmallestStack = 64 << 10;
 constexpr size_t kMostText = 512;
 
-// Signals would end this process between two steps, and the target with it.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 void Nap() {
   constexpr timespec kNap = {0, 20'000};
   nanosleep(&kNap, nullptr);
@@ -50,28 +35,25 @@ void Nap() {
 
 class Attempt {
  public:
-  Attempt(pid_t pid, const Injection& injection)
+  Attempt(pid_t pid, const Injection& injection, const Command& command)
       : pid_(pid),
         injection_(injection),
+        command_(command),
         mappings_(MappingsOf(pid)),
         locks_(pid, mappings_),
         entries_(MallocEntries(pid, mappings_)),
         open_(FunctionOfLoader("dlopen")),
         find_(FunctionOfLoader("dlsym")),
         why_(FunctionOfLoader("dlerror")) {}
-  ~Attempt() {
-    for (Tracee& tracee : tracees_) tracee.Release();
-  }
-  Attempt(const Attempt&) = delete;
-  Attempt& operator=(const Attempt&) = delete;
-
   Result<Injected> Run();
+  // Lets go of every thread. False while one is still traced because it does not stop (it is deep in the
+  // kernel).
+  bool LetGo();
 
  private:
   [[nodiscard]] Error Gone() const {
     return Error{"Process " + std::to_string(pid_) + " ended before vramscope was in it."};
   }
-  [[nodiscard]] bool Cancelled() const;
   [[nodiscard]] Error NoSafePoint() const;
   [[nodiscard]] uint64_t FunctionOfLoader(const char* name) const {
     return FindIn(pid_, mappings_, {"libc.so", "libc-2", "libdl.so", "libdl-2"}, name);
@@ -84,6 +66,7 @@ class Attempt {
 
   pid_t pid_;
   const Injection& injection_;
+  const Command& command_;
   std::vector<Mapping> mappings_;
   LoaderLocks locks_;
   std::vector<uint64_t> entries_;  // of malloc
@@ -94,15 +77,6 @@ class Attempt {
   uint32_t watched_ = 0;
   bool loader_was_busy_ = false;
 };
-
-// Signals are blocked: what the user wants is seen by what is pending.
-bool Attempt::Cancelled() const {
-  sigset_t pending;
-  sigpending(&pending);
-  const bool wanted = sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
-                      sigismember(&pending, SIGHUP) == 1;
-  return wanted || (injection_.cancelled != nullptr && injection_.cancelled->load());
-}
 
 // Breakpoints for the threads that do not have them yet.
 Status Attempt::WatchMoreThreads() {
@@ -151,7 +125,7 @@ bool Attempt::IsSafe(Tracee& tracee) {
 
 Error Attempt::NoSafePoint() const {
   const std::string process = "Process " + std::to_string(pid_);
-  if (Cancelled()) {
+  if (command_.WantsToStop()) {
     return Error{process + ": not attached, as you asked. It runs on untouched."};
   }
   const std::string seconds =
@@ -167,7 +141,7 @@ Error Attempt::NoSafePoint() const {
 Result<Tracee*> Attempt::WaitForSafePoint() {
   const auto deadline = Clock::now() + injection_.patience;
   auto next_round = Clock::now();
-  while (Clock::now() < deadline && !Cancelled()) {
+  while (Clock::now() < deadline && !command_.WantsToStop()) {
     if (Clock::now() >= next_round) {
       if (const Status watched = WatchMoreThreads(); !watched.ok()) return watched.error();
       next_round = Clock::now() + kNextRound;
@@ -230,6 +204,13 @@ Result<Injected> Attempt::CallIn(Tracee& tracee) {
   return finished(Injected{static_cast<int32_t>(*result), 0, watched_});
 }
 
+bool Attempt::LetGo() {
+  for (Tracee& tracee : tracees_) {
+    if (!tracee.gone()) tracee.Release();
+  }
+  return std::all_of(tracees_.begin(), tracees_.end(), [](const Tracee& tracee) { return tracee.gone(); });
+}
+
 Result<Injected> Attempt::Run() {
   if (mappings_.empty()) return Gone();
   if (entries_.empty() || open_ == 0 || find_ == 0 || why_ == 0) {
@@ -249,8 +230,13 @@ Result<Injected> Inject(pid_t pid, const Injection& injection) {
     return Error{
         "The path of the recorder library is too long to be given to a process. Install vramscope "
         "elsewhere."};
-  SignalsBlocked blocked;
-  return Attempt(pid, injection).Run();
+  return InSeparateProcess(injection.cancelled, [&](const Command& command) {
+    Attempt attempt(pid, injection, command);
+    const Result<Injected> answer = attempt.Run();
+    bool let_go = attempt.LetGo();
+    command.Answer(answer);
+    for (; !let_go; let_go = attempt.LetGo()) Nap();
+  });
 }
 
 #else

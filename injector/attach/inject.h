@@ -11,7 +11,8 @@
 //   entry(argument) ─────────────────────►  copies the argument, starts a thread of its own, returns
 //   restore all, detach ─────────────────►  malloc begins, as if nothing had been
 //
-// Everything slow belongs on the thread that `entry` starts.
+// Everything slow belongs on the thread that `entry` starts. All of it is done by a process of its own
+// (separate_process.h), so that the target is put back also when the command is killed.
 #pragma once
 
 #include <sys/types.h>
@@ -40,8 +41,9 @@ struct Injected {
   uint32_t watched = 0;     // threads that were given breakpoints
 };
 
-// Blocks the calling thread's signals meanwhile, and must not be called by two threads at once. An error
-// leaves the target as it was. CheckTarget must have been asked before.
+// Returns when the target's threads are as they were; an error means that nothing was changed in it. If the
+// calling process is killed meanwhile, the same holds a few milliseconds later. CheckTarget must have been
+// asked before. Forks: in a program with threads the child uses malloc and system calls alone.
 Result<Injected> Inject(pid_t pid, const Injection& injection);
 
 }  // namespace vramscope::attach
