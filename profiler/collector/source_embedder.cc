@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <optional>
 
+#include "profiler/text/frame.h"
 #include "profiler/text/source_place.h"
 
 namespace vramscope::collector {
@@ -42,13 +42,7 @@ std::optional<std::string> ReadText(const std::string& path, size_t most) {
 }  // namespace
 
 bool SourceEmbedder::IsOfTheProgram(std::string_view path) {
-  if (path.empty() || path.front() == '<') return false;  // "<frozen importlib._bootstrap>", "<string>"
-  static constexpr std::array<std::string_view, 3> kElsewhere = {"/site-packages/", "/dist-packages/",
-                                                                 "/lib/python3"};
-  for (const std::string_view part : kElsewhere) {
-    if (path.find(part) != std::string_view::npos) return false;
-  }
-  return true;
+  return !path.starts_with('<') && text::IsOwnFile(path);
 }
 
 void SourceEmbedder::Update(trace::TraceWriter& writer) {

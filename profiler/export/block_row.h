@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "profiler/export/content.h"
+#include "profiler/report/owners.h"
 
 namespace vramscope::exporting {
 
@@ -27,11 +28,12 @@ struct BlockRow {
   std::string_view module;  // recorded at the birth: only in deep steps
   std::string_view op;
   uint32_t stack = 0;
+  std::string_view line;  // that stands for the stack
 };
 
 class BlockRows {
  public:
-  explicit BlockRows(const Content& content) : content_(content) {
+  explicit BlockRows(const Content& content) : content_(content), lines_(content.run()) {
     const model::Run& run = content.run();
     for (model::DeviceIndex device = 0; device < run.devices.size(); ++device)
       devices_[Key(run.devices[device].process, run.devices[device].code)] = device;
@@ -66,6 +68,7 @@ class BlockRows {
     row.module = run.Text(place.module);
     row.op = run.Text(place.op);
     row.stack = block.stack;
+    row.line = lines_.Of(block.stack);
     return row;
   }
 
@@ -78,6 +81,7 @@ class BlockRows {
   }
 
   const Content& content_;
+  report::FramesToShow lines_;
   std::unordered_map<uint64_t, model::DeviceIndex> devices_;
   std::vector<std::optional<model::Birthplace>> places_;  // by context
 };

@@ -9,7 +9,6 @@
 #include "profiler/export/export.h"
 #include "profiler/export/output.h"
 #include "profiler/export/series.h"
-#include "profiler/report/owners.h"
 #include "profiler/text/harmless.h"
 
 namespace vramscope::exporting {
@@ -148,7 +147,7 @@ class Csv {
     out_.Char(',');
     Name(row.op);
     out_.Char(',');
-    Name(report::FrameToShow(run_, row.stack));
+    Name(row.line);
     out_.Char('\n');
   }
 

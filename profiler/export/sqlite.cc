@@ -13,7 +13,6 @@
 #include "profiler/export/slices.h"
 #include "profiler/export/sqlite_schema.h"
 #include "profiler/report/json.h"
-#include "profiler/report/owners.h"
 #include "profiler/text/harmless.h"
 
 namespace vramscope::exporting {
@@ -281,7 +280,7 @@ class Writer {
       Text(rows, row.name);
       Text(rows, row.module);
       Text(rows, row.op);
-      Text(rows, report::FrameToShow(run_, row.stack));
+      Text(rows, row.line);
       rows.Add();
     }
   }

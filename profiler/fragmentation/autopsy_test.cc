@@ -80,16 +80,6 @@ TEST_F(AutopsyTest, AFailureThatTheModelDoesNotRepeatProvesNothing) {
     EXPECT_THAT(advice, ::testing::Not(HasSubstr("ALLOC_CONF")));
 }
 
-TEST(AutopsyWordsTest, TheTellingFrameIsTheProgramsOwn) {
-  EXPECT_EQ(TellingFrame({"torch::unwind::unwind()", "c10::cuda::malloc", "at::native::mm",
-                          "linear (/usr/lib/python3/site-packages/torch/nn/functional.py:10)",
-                          "forward (/src/model.py:7)", "main (/src/train.py:1)"}),
-            "forward (/src/model.py:7)");
-  EXPECT_EQ(TellingFrame({"torch::unwind::unwind()", "torch::autograd::generated::MmBackward0::apply"}),
-            "torch::autograd::generated::MmBackward0::apply");
-  EXPECT_EQ(TellingFrame({}), "");
-}
-
 TEST(TrialTest, ASettingReplacesTheOneOfItsName) {
   EXPECT_EQ(WithSetting("", "a:1"), "a:1");
   EXPECT_EQ(WithSetting("a:1, b:[x:1,y:2],c:3", "b:4"), "a:1,c:3,b:4");

@@ -6,27 +6,10 @@
 #include <cstdio>
 #include <string_view>
 
+#include "profiler/text/frame.h"
+
 namespace vramscope::fragmentation {
 namespace {
-
-bool IsPythonOf(std::string_view frame, std::string_view part) {
-  return frame.find(".py:") != std::string_view::npos && frame.find(part) != std::string_view::npos;
-}
-
-bool IsOwnPython(std::string_view frame) {
-  return frame.find(".py:") != std::string_view::npos && !IsPythonOf(frame, "/torch/") &&
-         !IsPythonOf(frame, "site-packages") && !IsPythonOf(frame, "dist-packages");
-}
-
-bool IsMachinery(std::string_view frame) {
-  static constexpr std::string_view kParts[] = {
-      "unwind",        "CapturedTraceback", "gather_with_cpp", "CachingAllocator",  "Allocator",
-      "StorageImpl",   "::allocate",        "malloc",          "at::detail::empty", "empty_cuda",
-      "empty_strided", "gatherContext",     "resize_",         "structured_",       "wrapper_CUDA",
-      "c10::"};
-  return std::any_of(std::begin(kParts), std::end(kParts),
-                     [&](std::string_view part) { return frame.find(part) != std::string_view::npos; });
-}
 
 void AddReasons(Autopsy& autopsy) {
   const FreeBytes& free = autopsy.free;
@@ -193,10 +176,8 @@ std::string BytesText(uint64_t bytes) {
 }
 
 std::string TellingFrame(const std::vector<std::string>& frames) {
-  const auto own = std::find_if(frames.begin(), frames.end(), IsOwnPython);
-  if (own != frames.end()) return *own;
-  const auto telling = std::find_if_not(frames.begin(), frames.end(), IsMachinery);
-  return telling != frames.end() ? *telling : frames.empty() ? "" : frames.front();
+  const std::vector<std::string_view> views(frames.begin(), frames.end());
+  return std::string(text::TellingFrame(views));
 }
 
 std::string GroupTitle(const BlockText& text) {

@@ -133,7 +133,7 @@ class Finder {
       if (step == nullptr) continue;
       Place place;
       const auto stack = stacks.find({made.library, made.size});
-      if (stack != stacks.end()) place.line = report::FrameToShow(run_, stack->second);
+      if (stack != stacks.end()) place.line = frames_.Of(stack->second);
       place.op = run_.Text(made.api);
       place.phase = timeline::PhaseOf(training_.SpanAt(made.begin).part);
       place.pinned_host = true;
@@ -152,7 +152,7 @@ class Finder {
         facts != nullptr && facts->first_saved != model::kNever && facts->released >= steps_.back()->end;
     const model::Birthplace birth = model::Describe(run_.contexts, origin.context);
     Place place;
-    place.line = report::FrameToShow(run_, origin.stack);
+    place.line = frames_.Of(origin.stack);
     place.module = run_.Text(birth.module);
     place.op = run_.Text(birth.node != 0 ? birth.node : birth.op);
     place.phase = timeline::PhaseOf(training_.PartOf(block.thread, block.alloc_event));
@@ -233,6 +233,7 @@ class Finder {
 
   const classify::Analysis& analysis_;
   const model::Run& run_;
+  report::FramesToShow frames_{run_};
   const timeline::DeviceCurve& curve_;
   const timeline::Training& training_;
   classify::Origins origins_;

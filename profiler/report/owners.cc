@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "profiler/text/frame.h"
 
 namespace vramscope::report {
 namespace {
@@ -77,6 +80,20 @@ class Tally {
   uint64_t known_ = 0;
 };
 
+// Of the stacks that `frame` stands for, the one with the most bytes.
+uint32_t LargestStack(const std::map<std::pair<std::string_view, uint32_t>, uint64_t>& bytes_of_stack,
+                      std::string_view frame) {
+  uint32_t largest = 0;
+  uint64_t most = 0;
+  for (auto at = bytes_of_stack.lower_bound({frame, 0});
+       at != bytes_of_stack.end() && at->first.first == frame; ++at) {
+    if (at->second <= most) continue;
+    largest = at->first.second;
+    most = at->second;
+  }
+  return largest;
+}
+
 bool BelongsToParameter(Category category) {
   return category == Category::kParameter || category == Category::kGradient ||
          category == Category::kOptimizerState || category == Category::kBuffer;
@@ -84,22 +101,17 @@ bool BelongsToParameter(Category category) {
 
 }  // namespace
 
-// A snapshot has Python's and C++'s frames in one stack, and those of C++ have no file; the program is in
-// Python then.
 std::string_view FrameToShow(const model::Run& run, uint32_t stack) {
-  const auto frames = run.source->Stack(stack);
-  std::string_view innermost;
-  std::string_view node;
-  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    const std::string_view text = run.Text(*frame);
-    if (text.find("/torch/") != std::string_view::npos) continue;
-    if (text.find(".py:") != std::string_view::npos) return text;
-    if (innermost.empty()) innermost = text;
-    if (node.empty() && text.find("torch::autograd::generated::") != std::string_view::npos) node = text;
-  }
-  if (!node.empty()) return node;
-  if (!innermost.empty()) return innermost;
-  return frames.empty() ? std::string_view() : run.Text(frames.back());
+  std::vector<std::string_view> frames;
+  for (const trace::StringId frame : run.source->Stack(stack)) frames.push_back(run.Text(frame));
+  std::reverse(frames.begin(), frames.end());
+  return text::TellingFrame(frames);
+}
+
+std::string_view FramesToShow::Of(uint32_t stack) {
+  const auto [known, fresh] = by_stack_.try_emplace(stack);
+  if (fresh) known->second = FrameToShow(run_, stack);
+  return known->second;
 }
 
 Place PlaceOf(const classify::Analysis& analysis, classify::Origins& origins, BlockId block) {
@@ -119,7 +131,8 @@ Owners FindOwners(const classify::Analysis& analysis, classify::Origins& origins
   Tally parameters(Owner::Kind::kParameter);
   Tally ops(Owner::Kind::kOp);
   Tally stacks(Owner::Kind::kStack);
-  std::unordered_map<std::string_view, uint32_t> stack_of_frame;
+  FramesToShow frames(run);
+  std::map<std::pair<std::string_view, uint32_t>, uint64_t> bytes_of_stack;  // by frame and stack
   Owners result;
   for (const BlockId id : blocks) {
     const uint64_t bytes = run.blocks[id].size;
@@ -133,18 +146,17 @@ Owners FindOwners(const classify::Analysis& analysis, classify::Origins& origins
       parameters.Add(classify::ParameterOfName(analysis.names().Of(id)), bytes, category);
     }
     const uint32_t stack = origins.Of(id).stack;
-    const std::string_view frame = FrameToShow(run, stack);
+    const std::string_view frame = frames.Of(stack);
     stacks.Add(frame, bytes, category);
-    if (!frame.empty()) stack_of_frame.try_emplace(frame, stack);
+    if (!frame.empty()) bytes_of_stack[{frame, stack}] += bytes;
     result.inferred_blocks += place.as_in_step != 0 ? 1 : 0;
   }
   modules.Patterns().MoveTo(result, top);
   for (Tally* tally : {&modules, &parameters, &ops, &stacks}) std::move(*tally).MoveTo(result, top);
   for (Owner& owner : result.owners) {
     if (owner.kind != Owner::Kind::kStack) continue;
-    for (const uint32_t frame : run.source->Stack(stack_of_frame[owner.name])) {
+    for (const uint32_t frame : run.source->Stack(LargestStack(bytes_of_stack, owner.name)))
       owner.frames.emplace_back(run.Text(frame));
-    }
   }
   return result;
 }

@@ -4,6 +4,8 @@
 
 #include <map>
 #include <span>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "profiler/classify/analysis.h"
@@ -24,9 +26,19 @@ struct Place {
 [[nodiscard]] Place PlaceOf(const classify::Analysis& analysis, classify::Origins& origins,
                             model::BlockId block);
 
-// The frame of a stack that a user looks for: the innermost one that is not PyTorch's own; "" for an unknown
-// stack.
+// The frame that stands for a stack (text::TellingFrame); "" for an unknown stack.
 [[nodiscard]] std::string_view FrameToShow(const model::Run& run, uint32_t stack);
+
+// The same, remembered: many blocks have one stack. `run` must outlive it.
+class FramesToShow {
+ public:
+  explicit FramesToShow(const model::Run& run) : run_(run) {}
+  [[nodiscard]] std::string_view Of(uint32_t stack);
+
+ private:
+  const model::Run& run_;
+  std::unordered_map<uint32_t, std::string_view> by_stack_;
+};
 
 struct Owners {
   std::vector<Owner> owners;              // by kind, largest first

@@ -17,6 +17,7 @@
 #include <map>
 #include <tuple>
 
+#include "profiler/text/frame.h"
 #include "profiler/whatif/lifetimes/holders.h"
 #include "profiler/whatif/lifetimes/last_uses.h"
 #include "profiler/whatif/scene/lever.h"
@@ -44,9 +45,8 @@ std::string MebibytesOf(uint64_t bytes) {
 std::string LineOf(const Step& step, const StepBlock& block) {
   const auto frames = step.run->source->Stack(step.run->blocks[block.id].stack);
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    const std::string_view text = step.Text(*frame);
-    if (text.find("/torch/") == std::string_view::npos && text.find(".py:") != std::string_view::npos)
-      return std::string(text);
+    const std::string_view line = step.Text(*frame);
+    if (text::KindOfFrame(line) == text::FrameKind::kOwn) return std::string(line);
   }
   return "";
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a stack's frames are, and which of them stands for the stack.
+//
+// Why one place: reports, exports, autopsies, leaks and the viewer name a block by one line of its stack, and
+// a reader who follows a block from one view to the next must find the same line. Frames come from Python and
+// C++, from Linux and Windows, from traces and PyTorch's snapshots; all are texts:
+//
+//   forward (/src/model.py:32)                              own          stands for the stack
+//   generate (/venv/lib/python3.11/site-packages/hf/x.py:7) library      where the program has no line of its
+//   own torch::autograd::generated::MmBackward0::apply(...)     node         "MmBackward0": backward has no
+//   Python at::_ops::mm::call(at::Tensor const&)                   native       "at::_ops::mm::call"
+//   _call_impl (C:\py\Lib\site-packages\torch\nn\x.py:1357) framework
+//   at::detail::empty_cuda(...), c10::cuda::malloc          allocation   how every block is made
+//   _PyEval_EvalFrameDefault (libpython3.11.so:1038786)     interpreter  left out of flame graphs
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace vramscope::text {
+
+// In the order in which frames are preferred.
+enum class FrameKind : uint8_t { kOwn, kLibrary, kNode, kNative, kFramework, kAllocation, kInterpreter };
+[[nodiscard]] FrameKind KindOfFrame(std::string_view frame);
+
+// Whether a source file is part of the program: neither installed nor generated nor of the interpreter.
+[[nodiscard]] bool IsOwnFile(std::string_view path);
+
+// The text that stands for a stack: its innermost frame of the most preferred kind. A C++ frame without a
+// source line is its function's name alone, and an autograd node its class. "" for no frames. A part of one
+// of the frames.
+[[nodiscard]] std::string_view TellingFrame(std::span<const std::string_view> innermost_first);
+
+}  // namespace vramscope::text
