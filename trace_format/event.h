@@ -110,6 +110,8 @@ enum class LabelSource : uint16_t {
   kWorkspace = 6,        // the functions with which PyTorch allocates workspaces for a library
   kNvtx = 7,             // the memory extension of NVTX
   kVariable = 8,         // frames of the interpreter
+  kCollective = 9,       // given to a collective of NCCL; the address may lie inside of a block, name: which collective
+  kDataParallel = 10,    // a wrapper for data parallel training made it to communicate: buckets of DDP, gathered parameters of FSDP
 };
 
 // kRangeBegin / kRangeEnd

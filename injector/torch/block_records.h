@@ -22,9 +22,20 @@ inline uint16_t Code(DeviceValue device) {
       trace::DeviceCode(static_cast<uint8_t>(device.type), static_cast<uint8_t>(device.index)));
 }
 
-// True while this thread makes a handle of cuBLAS: the next block is its workspace (workspace_hooks.cc).
-extern thread_local bool workspace_expected __attribute__((tls_model("initial-exec")));
-void WorkspaceIsHere(const void* block, uint64_t bytes);
+// What this thread is about to allocate, where the function that it is in tells: the next block is a
+// workspace of cuBLAS (workspace_hooks.cc), all blocks are buckets of DistributedDataParallel
+// (collective_hooks.cc).
+enum class ExpectedBlocks : uint8_t { kAny, kWorkspace, kBuckets };
+extern thread_local ExpectedBlocks expected_blocks __attribute__((tls_model("initial-exec")));
+void LabelWorkspace(const void* block, uint64_t bytes);
+void LabelBucket(const void* block, uint64_t bytes);
+
+inline void LabelAsExpected(const void* block, uint64_t bytes) {
+  if (__builtin_expect(expected_blocks == ExpectedBlocks::kAny, 1)) return;
+  if (expected_blocks == ExpectedBlocks::kBuckets) return LabelBucket(block, bytes);
+  expected_blocks = ExpectedBlocks::kAny;
+  LabelWorkspace(block, bytes);
+}
 
 // `allocated` and `reserved`: the allocator's totals after it; 0 where it does not tell.
 inline void RecordBlock(const void* block, uint64_t bytes, DeviceValue device, uint64_t allocated,
@@ -36,7 +47,7 @@ inline void RecordBlock(const void* block, uint64_t bytes, DeviceValue device, u
                  bytes, of_request ? cuda_request.stream : 0, of_request ? cuda_request.bytes : 0, allocated,
                  reserved);
   cuda_request.bytes = 0;
-  if (__builtin_expect(workspace_expected, 0)) WorkspaceIsHere(block, bytes);
+  LabelAsExpected(block, bytes);
   if (__builtin_expect(nvtx::describing_blocks.load(std::memory_order_relaxed), 0))
     nvtx::DescribeBlock(block, bytes);
 }
@@ -50,7 +61,7 @@ inline void RecordFreedBlock(const void* block, uint64_t bytes, DeviceValue devi
 }
 
 inline void RecordNoBlock(int64_t bytes, DeviceValue device, uint64_t allocated, uint64_t reserved) {
-  workspace_expected = false;
+  expected_blocks = ExpectedBlocks::kAny;
   cuda_request.bytes = 0;
   Record(trace::EventType::kOutOfMemory, Code(device), NativeStackId(), bytes, allocated, reserved);
 }

@@ -95,6 +95,43 @@ using DataPointer = Opaque<32>;  // c10::DataPtr
   row(GraphReplay, "at::cuda::CUDAGraph::replay", void,                                                         \
       "_ZN2at4cuda9CUDAGraph6replayEv",                                                                         \
       (void* graph))                                                                                            \
+  /* NCCL and DistributedDataParallel: what is communicated */                                                  \
+  row(NcclAllReduce, "NCCL collectives", int,                                                                   \
+      "ncclAllReduce",                                                                                          \
+      (const void* send, void* recv, size_t count, int type, int op, void* comm, void* stream))                 \
+  row(NcclReduce, "NCCL collectives", int,                                                                      \
+      "ncclReduce",                                                                                             \
+      (const void* send, void* recv, size_t count, int type, int op, int root, void* comm, void* stream))       \
+  row(NcclBroadcast, "NCCL collectives", int,                                                                   \
+      "ncclBroadcast",                                                                                          \
+      (const void* send, void* recv, size_t count, int type, int root, void* comm, void* stream))               \
+  row(NcclBcast, "NCCL collectives", int,                                                                       \
+      "ncclBcast",                                                                                              \
+      (void* buffer, size_t count, int type, int root, void* comm, void* stream))                               \
+  row(NcclAllGather, "NCCL collectives", int,                                                                   \
+      "ncclAllGather",                                                                                          \
+      (const void* send, void* recv, size_t count, int type, void* comm, void* stream))                         \
+  row(NcclReduceScatter, "NCCL collectives", int,                                                               \
+      "ncclReduceScatter",                                                                                      \
+      (const void* send, void* recv, size_t count, int type, int op, void* comm, void* stream))                 \
+  row(NcclAllToAll, "NCCL collectives", int,                                                                    \
+      "ncclAlltoAll",                                                                                           \
+      (const void* send, void* recv, size_t count, int type, void* comm, void* stream))                         \
+  row(NcclGather, "NCCL collectives", int,                                                                      \
+      "ncclGather",                                                                                             \
+      (const void* send, void* recv, size_t count, int type, int root, void* comm, void* stream))               \
+  row(NcclScatter, "NCCL collectives", int,                                                                     \
+      "ncclScatter",                                                                                            \
+      (const void* send, void* recv, size_t count, int type, int root, void* comm, void* stream))               \
+  row(NcclSend, "NCCL collectives", int,                                                                        \
+      "ncclSend",                                                                                               \
+      (const void* send, size_t count, int type, int peer, void* comm, void* stream))                           \
+  row(NcclRecv, "NCCL collectives", int,                                                                        \
+      "ncclRecv",                                                                                               \
+      (void* recv, size_t count, int type, int peer, void* comm, void* stream))                                 \
+  row(InitializeBuckets, "c10d::Reducer::initialize_buckets", void,                                             \
+      "_ZN4c10d7Reducer18initialize_bucketsESt6vectorIS1_ImSaImEESaIS3_EE",                                     \
+      (void* reducer, void* indices))                                                                           \
   /* torch::optim of C++ programs */                                                                            \
   row(SGDStep, "torch::optim::SGD::step", TensorResult,                                                         \
       "_ZN5torch5optim3SGD4stepESt8functionIFN2at6TensorEvEE",                                                  \

@@ -48,6 +48,7 @@ void CpuNew(void* reporter, void* block, size_t bytes) {
     NoteBlock(block, bytes);
     RecordAfterAll(trace::EventType::kAlloc, Code(kDefaultCpu), NativeStackId(),
                    reinterpret_cast<uint64_t>(block), bytes);
+    LabelAsExpected(block, bytes);
   }
   if (auto* const real = RealCpuNew()) InsideCpuReporter([&] { real(reporter, block, bytes); });
 }

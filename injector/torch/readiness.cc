@@ -25,7 +25,7 @@ namespace {
 constexpr uint32_t kMemoryReached = 1;
 constexpr uint32_t kAutogradReached = 2;
 constexpr uint32_t kBridgeLoaded = 4;
-constexpr char kCudaNamespace[] = "_ZN2at4cuda";  // at::cuda, mangled
+constexpr const char* kCudaPrefixes[] = {"_ZN2at4cuda", "nccl"};  // at::cuda, mangled
 
 // A vtable entry is filled when its library is loaded, from the same scope that later binds the library's
 // calls: it tells, before any call, whether torch reaches us.
@@ -61,6 +61,13 @@ bool CudaIsHere() {
   return here;
 }
 
+bool IsOfCuda(const Hook& hook) {
+  for (const char* prefix : kCudaPrefixes) {
+    if (strncmp(hook.symbol, prefix, strlen(prefix)) == 0) return true;
+  }
+  return false;
+}
+
 // Proven hooks have said so themselves.
 void RecordHookCoverage() {
   const bool cuda_is_here = CudaIsHere();
@@ -71,8 +78,7 @@ void RecordHookCoverage() {
     const trace::CoverageState state = StateOf(hook.name);
     if (state == trace::CoverageState::kProven) continue;
     const bool missing = state == trace::CoverageState::kMissing;
-    const bool of_cuda = strncmp(hook.symbol, kCudaNamespace, sizeof(kCudaNamespace) - 1) == 0;
-    if (missing && of_cuda && !cuda_is_here) continue;  // there is nothing that could be missed
+    if (missing && IsOfCuda(hook) && !cuda_is_here) continue;  // there is nothing that could be missed
     RecordCoverage(hook.name, state, missing ? "no such function in this release of torch" : nullptr);
   }
 }

@@ -12,6 +12,19 @@ namespace {
 
 constexpr char kName[] = "cuBLAS workspace";
 
+template <typename Call>
+void* MakingHandle(Call real) {
+  expected_blocks = ExpectedBlocks::kWorkspace;
+  void* const handle = real();
+  expected_blocks = ExpectedBlocks::kAny;  // an exception leaves it to RecordNoBlock
+  return handle;
+}
+
+}  // namespace
+
+constinit thread_local ExpectedBlocks expected_blocks __attribute__((tls_model("initial-exec"))) =
+    ExpectedBlocks::kAny;
+
 void LabelWorkspace(const void* block, uint64_t bytes) {
   if (block == nullptr || bytes == 0) return;
   static std::atomic<uint32_t> name = 0;
@@ -19,23 +32,6 @@ void LabelWorkspace(const void* block, uint64_t bytes) {
   if (known == 0) name.store(known = InternString(kName, sizeof(kName) - 1), std::memory_order_relaxed);
   Record(trace::EventType::kLabel, static_cast<uint16_t>(trace::Role::kWorkspace), known,
          reinterpret_cast<uint64_t>(block), bytes, 0, static_cast<uint64_t>(trace::LabelSource::kWorkspace));
-}
-
-template <typename Call>
-void* MakingHandle(Call real) {
-  workspace_expected = true;
-  void* const handle = real();
-  workspace_expected = false;  // an exception leaves it to RecordNoBlock
-  return handle;
-}
-
-}  // namespace
-
-constinit thread_local bool workspace_expected __attribute__((tls_model("initial-exec"))) = false;
-
-void WorkspaceIsHere(const void* block, uint64_t bytes) {
-  workspace_expected = false;
-  LabelWorkspace(block, bytes);
 }
 
 void* BlasHandle() { return MakingHandle(RealBlasHandle()); }
