@@ -14,14 +14,7 @@ using trace::RangeKind;
 // The allocator's own total and ours are taken under different locks, so two threads may make them differ for
 // a moment. Only a difference that stays for this many reports in a row is believed.
 constexpr uint32_t kBelievedAfter = 16;
-// Labels of a block beyond this many are looked up in a map instead of one by one.
-constexpr int kFewLabels = 8;
 constexpr uint8_t kCpu = 0;  // c10::DeviceType
-
-bool KnownRole(uint64_t role) {
-  return role >= static_cast<uint64_t>(trace::Role::kParameter) &&
-         role <= static_cast<uint64_t>(trace::Role::kCommunication);
-}
 
 }  // namespace
 
@@ -169,6 +162,7 @@ void Loader::AddAlloc(const Event& event, ProcessIndex process) {
   block.device_code = run_.devices[device].code;
   block.stream = FindStream(field[trace::alloc::kStream]);
   run_.blocks.push_back(block);
+  if (address != 0 && processes_[process].ordered) processes_[process].ordered->insert_or_assign(address, id);
 
   run_.devices[device].changes.push_back(Change(now_, id, false));
   devices_[device].allocated += size;
@@ -193,6 +187,7 @@ void Loader::AddFree(const Event& event, ProcessIndex process) {
   // By the block's device, not the event's: a free may not know it.
   const DeviceIndex device = FindDevice(process, block.device_code);
   processes_[process].live.Erase(address);
+  if (processes_[process].ordered) processes_[process].ordered->erase(address);
   EndBlock(id, device);
   CheckTotal(device, false, field[trace::free_::kTotalAllocated], field[trace::free_::kTotalReserved]);
 }
@@ -238,63 +233,6 @@ BlockFacts& Loader::FactsOf(BlockId id) {
     run_.facts.push_back({.block = id});
   }
   return run_.facts[block.facts];
-}
-
-void Loader::AddLabel(const Event& event, ProcessIndex process) {
-  const uint64_t* field = event.field;
-  if (!KnownRole(field[trace::label::kRole])) {
-    ++run_.anomalies.bad_events;
-    return;
-  }
-  Label label;
-  label.event = now_;
-  label.role = static_cast<trace::Role>(field[trace::label::kRole]);
-  label.source = static_cast<trace::LabelSource>(field[trace::label::kSource]);
-  label.name = static_cast<uint32_t>(field[trace::label::kName]);
-  label.tensor = field[trace::label::kTensor];
-  NoteVariable(threads_[event.thread], label);
-
-  const uint64_t address = field[trace::label::kAddress];
-  if (address == 0) return;  // an empty tensor
-  const uint32_t* found = processes_[process].live.Find(address);
-  if (found == nullptr) {
-    ++run_.anomalies.labels_without_block;
-    return;
-  }
-  label.block = *found;
-  BlockFacts& facts = FactsOf(label.block);
-  if (AlreadySaid(facts, label)) return;
-  const auto index = static_cast<uint32_t>(run_.labels.size());
-  run_.labels.push_back(label);
-  if (facts.last_label == kNone) {
-    facts.first_label = index;
-  } else {
-    run_.labels[facts.last_label].next = index;
-  }
-  facts.last_label = index;
-}
-
-// AccumulateGrad labels the variable, and then its gradient, on one thread. What the gradient is about is the
-// variable: it outlives the gradient's own tensor object and has the name.
-void Loader::NoteVariable(ThreadState& thread, Label& label) {
-  if (label.source != trace::LabelSource::kAccumulateGrad) return;
-  if (label.role == trace::Role::kParameter) thread.accumulating = label.tensor;
-  if (label.role != trace::Role::kGradient || thread.accumulating == 0) return;
-  label.tensor = thread.accumulating;
-  thread.accumulating = 0;
-}
-
-bool Loader::AlreadySaid(const BlockFacts& facts, const Label& label) {
-  uint32_t index = facts.first_label;
-  for (int i = 0; i < kFewLabels; ++i) {
-    if (index == kNone) return false;
-    const Label& said = run_.labels[index];
-    if (said.role == label.role && said.name == label.name && said.tensor == label.tensor) return true;
-    index = said.next;
-  }
-  const uint64_t what = MixBits(uint64_t{label.block} << 32 | label.name) ^
-                        MixBits(label.tensor * 8 + static_cast<uint64_t>(label.role));
-  return !said_.Insert(what == 0 ? 1 : what, 0).fresh;
 }
 
 void Loader::AddSaved(const Event& event, ProcessIndex process) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -55,6 +56,8 @@ class Loader {
   struct ProcessState {
     std::vector<uint32_t> open_nvtx;  // of all threads, in order of their begins
     FlatMap live;                     // address -> BlockId
+    std::optional<std::map<uint64_t, BlockId>>
+        ordered;  // the same, from the first time that an address inside of a block is asked for
     FlatMap
         created;  // sequence number + 1 of an autograd node -> the module path that was open when it was made
     ProcessIndex parent = kNone;
@@ -83,6 +86,7 @@ class Loader {
   void EndBlock(BlockId id, DeviceIndex device);
   void CheckTotal(DeviceIndex device, bool allocation, uint64_t total_allocated, uint64_t total_reserved);
   static void NoteVariable(ThreadState& thread, Label& label);
+  [[nodiscard]] BlockId BlockAround(uint64_t address, ProcessIndex process);
   BlockFacts& FactsOf(BlockId id);
   [[nodiscard]] bool AlreadySaid(const BlockFacts& facts, const Label& label);
   uint16_t FindStream(uint64_t stream);

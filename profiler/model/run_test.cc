@@ -167,6 +167,31 @@ TEST(RunTest, LabelsOfForeignMemoryAndEmptyTensorsDoNoHarm) {
   EXPECT_EQ(run.anomalies.bad_events, 1u);
 }
 
+TEST(RunTest, ACollectivesAddressInsideOfABlockIsAboutThatBlock) {
+  constexpr uint64_t kBefore = 0x10000, kAt = 0x20000, kAfter = 0x30000;
+  const auto alloc = [](Script& s, uint64_t address) {
+    s.Event(trace::EventType::kAlloc, {address, 4096, 0x100, 0, 0, 0, 0, 0});
+  };
+  const auto label = [](Script& s, uint64_t address) {
+    s.Event(trace::EventType::kLabel, {address, 8, static_cast<uint64_t>(trace::Role::kCommunication),
+                                       static_cast<uint64_t>(trace::LabelSource::kCollective), 0, 0});
+  };
+  Script s;
+  alloc(s, kBefore);
+  alloc(s, kAt);
+  label(s, kAt + 512);
+  alloc(s, kAfter);  // after the first question
+  label(s, kAfter + 4095);
+  label(s, kAfter + 4096);  // the program's own memory
+  s.Event(trace::EventType::kFree, {kAt, 4096, 0x100, 0, 0, 0});
+  label(s, kAt + 512);
+  const auto run = s.Load();
+  ASSERT_EQ(run.labels.size(), 2u);
+  EXPECT_EQ(run.blocks[run.labels[0].block].address, kAt);
+  EXPECT_EQ(run.blocks[run.labels[1].block].address, kAfter);
+  EXPECT_EQ(run.anomalies.labels_without_block, 0u);
+}
+
 TEST(RunTest, ARangeThatAnExceptionLeftOpenEndsWithTheOneAround) {
   Script s;
   s.Range(RangeKind::kOptimizer, "Adam", 1, [&] {
