@@ -61,10 +61,10 @@ def parts(tensor: Any) -> Iterator[Tuple[str, Any]]:
     if flatten is None:
         yield "", tensor
         return
-    names = flatten(tensor)[0]
-    for name in names:
-        for suffix, inner in parts(getattr(tensor, name)):
-            yield ("." + name if len(names) > 1 else "") + suffix, inner
+    inner_tensors = [(name, inner) for name in flatten(tensor)[0] for inner in (getattr(tensor, name),) if is_tensor(inner)]  # DTensor: its mesh too
+    for name, inner in inner_tensors:
+        for suffix, part in parts(inner):
+            yield ("." + name if len(inner_tensors) > 1 else "") + suffix, part
 
 
 def places(tensor: Any) -> Iterator[Tuple[str, Any, int, int]]:

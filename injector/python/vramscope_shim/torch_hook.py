@@ -7,7 +7,7 @@ import platform
 import sys
 from typing import Any, Callable, Dict, Optional, Tuple
 
-from . import held, native, patches, storage
+from . import gathered, held, native, patches, storage
 from .compiler import Compiler
 from .data import Batches
 from .deep import ModuleRanges
@@ -76,6 +76,7 @@ class Recorder:
             ("python.first_use", self._first_use.install),
             ("python.modules", self._module_ranges.install),
             ("python.settings", self._settings.install),
+            ("python.gathered", gathered.install),
         )
 
     def install(self) -> None:

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters that FSDP2 (fully_shard) gathers from all ranks for a forward or a backward.
+
+Why not from the collective alone: its output is one buffer for a group of parameters, and FSDP2 copies it into a block for each of them,
+which no collective sees. A group is complete when each of its parameters changes from its shard to the gathered copy, to_unsharded().
+(What FSDP1 and DeepSpeed gather is the collective's own output.)
+"""
+
+import sys
+from functools import partial
+from typing import Any, Callable
+
+from . import compiler, import_hook, native, patches, storage
+
+HOOK = "python.gathered"
+# Since 2.6, and before.
+MODULES = ("torch.distributed.fsdp._fully_shard._fsdp_param", "torch.distributed._composable.fsdp._fsdp_param")
+
+
+def install(_: Any) -> None:
+    for name in MODULES:
+        import_hook.when_imported(name, partial(_wrap, name))
+
+
+def _wrap(name: str) -> None:
+    try:
+        kind = getattr(sys.modules[name], "FSDPParam", None)
+        if kind is not None and kind.__module__ == name:
+            patches.wrap_method(kind, "to_unsharded", _gathered)
+            native.coverage(HOOK, native.State.HOOKED)
+    except Exception as error:
+        native.missing(HOOK, error)
+
+
+def _gathered(original: Callable[..., Any]) -> Callable[..., Any]:
+    def to_unsharded(parameter: Any) -> Any:
+        result = original(parameter)
+        if not (compiler.in_use and compiler.is_compiling()):
+            try:
+                _tell(parameter)
+                native.proven(HOOK)
+            except Exception as error:
+                native.trouble(HOOK, error)
+        return result
+
+    return to_unsharded
+
+
+def _tell(parameter: Any) -> None:
+    name = getattr(parameter, "_param_fqn", None) or parameter._module_info.param_name
+    told_as = native.intern(f"gathered copy of {name}")
+    with storage.untouched():
+        # What was gathered, and the parameter: another tensor where an extension (float8) makes it from what was gathered.
+        for tensor in (parameter._unsharded_param, *parameter.all_gather_outputs):
+            for _, part, address, size in storage.places(tensor):
+                native.label(native.Role.COMMUNICATION, native.Source.DATA_PARALLEL, address, size, told_as, part._cdata)
