@@ -3,6 +3,11 @@
 
 namespace vramscope::classify {
 
+bool IsGoneSoon(const model::Block& block, const Birth& birth) {
+  if (birth.step == 0 || birth.before_first_step) return false;
+  return birth.next_step_end == model::kNever || block.free_event < birth.next_step_end;
+}
+
 bool Births::WasHeld(const model::Block& block) {
   if (block.stack == 0 || run_.source == nullptr) return false;
   if (block.stack == last_stack_) return last_held_;

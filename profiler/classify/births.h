@@ -22,6 +22,9 @@ struct Birth {
       false;  // the process was attached to when the block was there already: nothing is known of its birth
 };
 
+// Whether the block's memory does not reach from one step into the one after the next.
+[[nodiscard]] bool IsGoneSoon(const model::Block& block, const Birth& birth);
+
 // Asked in order of allocation: one position per process, moved forward.
 class Births {
  public:

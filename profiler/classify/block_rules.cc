@@ -31,6 +31,10 @@ Proof ProofOf(LabelSource source) {
       return Proof::kRegisterBuffer;
     case LabelSource::kWorkspace:
       return Proof::kWorkspaceLabel;
+    case LabelSource::kCollective:
+      return Proof::kCollective;
+    case LabelSource::kDataParallel:
+      return Proof::kDataParallel;
     case LabelSource::kNvtx:      // a name, no role
     case LabelSource::kVariable:  // who holds it
       break;
@@ -38,7 +42,8 @@ Proof ProofOf(LabelSource source) {
   return Proof::kModuleRegistry;
 }
 
-// The first label of each role, without those that call a passing leaf a parameter.
+// The first label of each role, without those that call a passing leaf a parameter. Of communication the one
+// of who made the block goes before what a collective was seen to do.
 struct Roles {
   std::array<const model::Label*, kRoleCount> first = {};
 
@@ -47,7 +52,10 @@ struct Roles {
     for (uint32_t i = facts->first_label; i != model::kNone; i = run.labels[i].next) {
       if (leaves.Disprove(i)) continue;
       const model::Label*& label = first[static_cast<size_t>(run.labels[i].role)];
-      if (label == nullptr) label = &run.labels[i];
+      if (label == nullptr ||
+          (run.labels[i].source == LabelSource::kDataParallel && label->source == LabelSource::kCollective)) {
+        label = &run.labels[i];
+      }
     }
   }
   [[nodiscard]] const model::Label* operator[](Role role) const { return first[static_cast<size_t>(role)]; }
@@ -68,10 +76,8 @@ constexpr std::array<std::pair<Role, Category>, 3> kStrongRoles = {
     {{Role::kParameter, Category::kParameter},
      {Role::kBuffer, Category::kBuffer},
      {Role::kOptimizerState, Category::kOptimizerState}}};
-constexpr std::array<std::pair<Role, Category>, 3> kWeakRoles = {
-    {{Role::kCommunication, Category::kCommunication},
-     {Role::kWorkspace, Category::kWorkspace},
-     {Role::kInput, Category::kInput}}};
+constexpr std::array<std::pair<Role, Category>, 2> kWeakRoles = {
+    {{Role::kWorkspace, Category::kWorkspace}, {Role::kInput, Category::kInput}}};
 
 bool IsLastingOptimizerState(const Block& block, const Birth& birth) {
   return birth.part == Part::kOptimizer && birth.next_step_end != kNever &&
@@ -111,12 +117,36 @@ Stretch Temporary(EventIndex begin, const Birth& birth) {
   return {begin, Category::kUnattributed, proof};
 }
 
+// Memory that was made to communicate, whatever else it holds in the meantime:
+//
+//   bucket of DistributedDataParallel                         communication
+//   the same with gradient_as_bucket_view, reduced shard      gradient: it was communicated first, and stays
+//   as one gathered copy of a parameter (FSDP, ZeRO-3)               communication
+//
+// Other memory that a collective reads or writes is what it was: a gradient that the program reduces, a
+// weight that it broadcasts, an activation of tensor parallelism; a temporary is communication
+// (AddUseBeforeGradient).
+std::optional<Stretch> MadeToCommunicate(const Block& block, const Birth& birth, const Roles& roles) {
+  const model::Label* communicated = roles[Role::kCommunication];
+  if (communicated == nullptr) return std::nullopt;
+  const bool made_for_it = communicated->source == LabelSource::kDataParallel;
+  const model::Label* gradient = roles[Role::kGradient];
+  if (gradient != nullptr && (made_for_it || communicated->event < gradient->event))
+    return Stretch{block.alloc_event, Category::kGradient, ProofOf(gradient->source)};
+  const bool is_gathered = roles[Role::kParameter] != nullptr && IsGoneSoon(block, birth);
+  if (!made_for_it && !is_gathered) return std::nullopt;
+  return Stretch{block.alloc_event, Category::kCommunication, ProofOf(communicated->source)};
+}
+
 // What the block is apart from a gradient label.
 void AddUseBeforeGradient(Life& life, const Block& block, const Birth& birth, const BlockFacts* facts,
                           const Roles& roles) {
   const EventIndex born = block.alloc_event;
   if (const auto labelled = ByLabel(roles, born, kWeakRoles)) return life.Add(*labelled);
   const bool saved = facts != nullptr && facts->first_saved != kNever;
+  const model::Label* communicated = roles[Role::kCommunication];
+  if (communicated != nullptr && !saved && roles[Role::kGradient] == nullptr)
+    return life.Add({born, Category::kCommunication, ProofOf(communicated->source)});
   if (const auto proof = ProofOfInput(block, birth, saved)) return life.Add({born, Category::kInput, *proof});
   if (!saved) return life.Add(Temporary(born, birth));
   life.Add({born, Category::kActivation, Proof::kSaved});
@@ -129,12 +159,17 @@ Life Classify(const model::Run& run, const Block& block, const Birth& birth, con
   Life life;
   const BlockFacts* facts = run.FactsOf(block);
   const Roles roles(run, facts, leaves);
+  if (const auto communication = MadeToCommunicate(block, birth, roles)) {
+    life.Add(*communication);
+    return life;
+  }
   if (const auto labelled = ByLabel(roles, block.alloc_event, kStrongRoles)) {
     life.Add(*labelled);
     return life;
   }
   const model::Label* gradient = roles[Role::kGradient];
-  if (gradient == nullptr && IsLastingOptimizerState(block, birth)) {
+  if (gradient == nullptr && roles[Role::kCommunication] == nullptr &&
+      IsLastingOptimizerState(block, birth)) {
     life.Add({block.alloc_event, Category::kOptimizerState, Proof::kOutlivedNextStep});
     return life;
   }

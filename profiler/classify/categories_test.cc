@@ -198,7 +198,7 @@ TEST(CategoriesTest, TheStrongerOfTwoRolesWins) {
   s.Alloc("batch", 8).Label("batch", Role::kInput, LabelSource::kDataLoader).Saved("batch").Released("batch");
   const Judged judged(s);
   EXPECT_EQ(judged("tied"), "parameter");
-  EXPECT_EQ(judged("bucket"), "communication > gradient");
+  EXPECT_EQ(judged("bucket"), "gradient") << "a bucket that gradients lie in";
   EXPECT_EQ(judged("batch"), "input");
 }
 
@@ -248,6 +248,92 @@ TEST(CategoriesTest, ALeafThatAModuleNamesIsAParameterHoweverShortItsMemoryLives
   TrainThroughALeaf(s, "w");
   const Judged judged(s);
   for (size_t step = 1; step <= 3; ++step) EXPECT_EQ(judged("gathered", step), "parameter") << step;
+}
+
+// Three steps in which gradients are copied to a bucket and reduced there; `view`: they lie in it.
+void TrainWithABucket(Script& s, bool view) {
+  s.Alloc("weight", 400).Parameter("weight", "fc.weight").Alloc("bucket", 400);
+  s.Label("bucket", Role::kCommunication, LabelSource::kDataParallel, "bucket");
+  for (int step = 1; step <= 3; ++step) {
+    s.Alloc("hidden", 128).SavedOutput("hidden");
+    s.Backward([&] {
+      s.Alloc("grad", 400).Gradient("grad", "weight").Released("hidden").Free("hidden");
+      if (view) s.Free("grad");
+      s.Label("bucket", Role::kCommunication, LabelSource::kCollective, "all-reduce");
+    });
+    if (view) s.Label("bucket", Role::kGradient, LabelSource::kOptimizer, "fc.weight", 7);
+    s.Optimizer("SGD", [&] { s.Alloc("scratch", 4).Free("scratch"); });
+    if (!view) s.Free("grad");
+  }
+}
+
+TEST(CategoriesTest, ABucketIsCommunication) {
+  Script s;
+  TrainWithABucket(s, false);
+  const Judged judged(s);
+  EXPECT_EQ(judged("bucket"), "communication");
+  EXPECT_EQ(judged.ProofOf("bucket"), Proof::kDataParallel);
+  EXPECT_EQ(judged("grad"), "temporary_backward > gradient");
+}
+
+TEST(CategoriesTest, ABucketThatGradientsLieInIsGradients) {
+  Script s;
+  TrainWithABucket(s, true);
+  EXPECT_EQ(Judged(s)("bucket"), "gradient");
+}
+
+TEST(CategoriesTest, AGatheredParameterIsCommunicationWhoeverGatheredIt) {
+  for (const LabelSource source : {LabelSource::kDataParallel, LabelSource::kCollective}) {
+    Script s;
+    s.Alloc("shard", 100).Label("shard", Role::kParameter, LabelSource::kModuleRegistry, "flat", 77);
+    for (int step = 1; step <= 3; ++step) {
+      s.Alloc("hidden", 128).SavedOutput("hidden");
+      s.Alloc("gathered", 400).Label("gathered", Role::kCommunication, source, "all-gather", 77);
+      s.Label("gathered", Role::kParameter, LabelSource::kAccumulateGrad, "", 77).Saved("gathered");
+      s.Backward([&] {
+        s.Alloc("grad", 400).Label("gathered", Role::kParameter, LabelSource::kAccumulateGrad, "", 77);
+        s.Label("grad", Role::kGradient, LabelSource::kAccumulateGrad, "", 5);
+        s.Released("hidden").Free("hidden").Released("gathered").Free("gathered").Alloc("reduced", 100);
+        s.Label("grad", Role::kCommunication, LabelSource::kCollective, "reduce-scatter").Free("grad");
+        s.Label("reduced", Role::kCommunication, LabelSource::kCollective, "reduce-scatter");
+      });
+      s.Label("reduced", Role::kGradient, LabelSource::kOptimizer, "flat", 77);
+      s.Optimizer("SGD", [&] { s.Alloc("scratch", 4).Free("scratch"); });
+      s.Free("reduced");
+    }
+    const Judged judged(s);
+    for (size_t step = 1; step <= 3; ++step) {
+      EXPECT_EQ(judged("gathered", step), "communication") << step;
+      EXPECT_EQ(judged("grad", step), "temporary_backward > gradient") << step;
+      EXPECT_EQ(judged("reduced", step), "gradient") << step;
+    }
+    EXPECT_EQ(judged("shard"), "parameter");
+  }
+}
+
+TEST(CategoriesTest, WhatTheProgramCommunicatesStaysWhatItIs) {
+  Script s;
+  const auto communicated = [&](const char* block) {
+    s.Label(block, Role::kCommunication, LabelSource::kCollective, "all-reduce");
+  };
+  s.Alloc("weight", 400).Parameter("weight", "fc.weight");
+  communicated("weight");
+  for (int step = 1; step <= 3; ++step) {
+    s.Alloc("hidden", 128);
+    communicated("hidden");
+    s.SavedOutput("hidden").Alloc("counts", 16);
+    communicated("counts");
+    s.Free("counts");
+    s.Backward([&] { s.Alloc("grad", 400).Gradient("grad", "weight").Released("hidden").Free("hidden"); });
+    communicated("grad");
+    s.Optimizer("SGD", [&] { s.Alloc("scratch", 4).Free("scratch"); });
+    s.Free("grad");
+  }
+  const Judged judged(s);
+  EXPECT_EQ(judged("weight"), "parameter");
+  EXPECT_EQ(judged("hidden", 1), "activation > temporary_forward");
+  EXPECT_EQ(judged("counts", 1), "communication");
+  EXPECT_EQ(judged("grad", 1), "temporary_backward > gradient");
 }
 
 TEST(CategoriesTest, ALeafThatNeverGetsAGradientWhileOthersDoIsNoParameter) {

@@ -24,20 +24,14 @@ struct Leaf {
   auto Key() const { return std::tuple(tensor, event); }
 };
 
-// Whether the block's memory does not reach from one step into the one after the next.
-bool IsGoneSoon(const model::Block& block, const Birth& birth) {
-  if (birth.step == 0 || birth.before_first_step) return false;
-  return birth.next_step_end == model::kNever || block.free_event < birth.next_step_end;
-}
-
 class Search {
  public:
   Search(const model::Run& run, std::span<const timeline::Training> training)
       : run_(run), training_(training), births_(run, training), last_gradient_(training.size(), 0) {
     for (const Label& label : run.labels) {
       const bool accumulated = label.source == LabelSource::kAccumulateGrad;
-      if (label.role == Role::kParameter && !accumulated && label.tensor != 0)
-        named_.push_back(TensorOf(label));
+      const bool named = label.role == Role::kParameter || label.role == Role::kCommunication;
+      if (named && !accumulated && label.tensor != 0) named_.push_back(TensorOf(label));
       if (label.role == Role::kGradient && accumulated) {
         with_gradient_.push_back(TensorOf(label));
         last_gradient_[with_gradient_.back().first] = label.event;
@@ -108,7 +102,7 @@ class Search {
   Births births_;
   std::vector<model::EventIndex> last_gradient_;  // by process: when something was accumulated last
   std::vector<TensorOfProcess> with_gradient_;    // into which something was accumulated; sorted
-  std::vector<TensorOfProcess> named_;            // by a module or an optimizer; sorted
+  std::vector<TensorOfProcess> named_;            // by a module, an optimizer or who gathered it; sorted
   std::vector<Leaf> leaves_;                      // those without a name, sorted by Key()
 };
 

@@ -11,8 +11,8 @@
 // Others stay but never get a gradient, though every parameter does: the still input of a graphed layer
 // (torch.cuda.make_graphed_callables), whose gradient torch.autograd.grad hands to somebody else.
 //
-// A leaf that a module or an optimizer has named is a parameter however short its memory lives: FSDP puts the
-// gathered weights into a new block in every forward.
+// A leaf that a module or an optimizer has named is a parameter however short its memory lives, and so is a
+// gathered copy of one: FSDP puts the gathered weights into a new block in every forward.
 #pragma once
 
 #include <span>

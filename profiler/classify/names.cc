@@ -33,17 +33,18 @@ std::string_view Names::Of(BlockId block) const {
 }
 
 // The fullest name, the first of equals: LibTorch registers "weight", a list of layers calls it "0.weight",
-// and the model "layers.0.weight".
+// and the model "layers.0.weight". What a collective did is a name only for what has no other.
 uint32_t Names::NameInLabels(BlockId block, uint64_t tensor) const {
   const model::BlockFacts* facts = run_.FactsOf(run_.blocks[block]);
   if (facts == nullptr) return 0;
   uint32_t fullest = 0;
-  std::ptrdiff_t most_dots = -1;
+  std::ptrdiff_t most_dots = -2;
   for (uint32_t i = facts->first_label; i != model::kNone; i = run_.labels[i].next) {
     const Label& label = run_.labels[i];
     if (label.name == 0 || (tensor != kAnyTensor && label.tensor != tensor)) continue;
     const std::string_view text = run_.Text(label.name);
-    const std::ptrdiff_t dots = std::count(text.begin(), text.end(), '.');
+    const bool is_collective = label.source == trace::LabelSource::kCollective;
+    const std::ptrdiff_t dots = is_collective ? -1 : std::count(text.begin(), text.end(), '.');
     if (dots > most_dots) {
       fullest = label.name;
       most_dots = dots;

@@ -18,6 +18,8 @@ constexpr std::array<Text, kProofCount> kTexts = {{
     {"data_loader", "A data loader returned it."},
     {"register_buffer", "A LibTorch module registered it."},
     {"workspace", "PyTorch allocated it as the workspace of a library."},
+    {"collective", "A collective of NCCL read or wrote it."},
+    {"data_parallel", "Data parallel training made it to communicate."},
     {"saved_for_backward", "Autograd kept it for backward."},
     {"born_in_forward", "It was allocated during forward and not kept for backward."},
     {"born_in_evaluation", "It was allocated during a forward that no backward pass followed."},

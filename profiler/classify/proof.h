@@ -15,6 +15,8 @@ enum class Proof : uint8_t {
   kDataLoaderLabel,
   kRegisterBuffer,
   kWorkspaceLabel,
+  kCollective,
+  kDataParallel,
   // Autograd.
   kSaved,
   // The time of the birth.
@@ -35,7 +37,7 @@ enum class Proof : uint8_t {
   kHeldBeforeAttach,
   kAllocationNotSeen,
 };
-inline constexpr size_t kProofCount = 21;
+inline constexpr size_t kProofCount = 23;
 
 // "saved_for_backward": for JSON.
 [[nodiscard]] const char* ProofKey(Proof proof);
