@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "profiler/classify/usage.h"
+#include "profiler/report/communication.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/notes.h"
 #include "profiler/report/owners.h"
@@ -206,6 +207,7 @@ class Builder {
     answer_.owners = std::move(owners.owners);
     answer_.owned_bytes = std::move(owners.known);
     inferred_blocks_ = owners.inferred_blocks;
+    answer_.notes = CommunicationNotes(analysis_, live[0], peak_event_);
     answer_.nvtx_ranges = FindNamedRanges(run_, curve, request_.top);
     if (request_.blocks) AddBlocks(curve);
     return {};

@@ -289,5 +289,21 @@ TEST(RequestTest, MomentsAndRangesAreReadOrRefusedWithASentence) {
   }
 }
 
+TEST(ReportTest, ASettingIsNamedForEachKindOfCommunication) {
+  Script s = TwoLayers();
+  s.Alloc("bucket", 4000)
+      .Label("bucket", trace::Role::kCommunication, trace::LabelSource::kDataParallel,
+             "bucket of DistributedDataParallel");
+  s.Alloc("gathered", 8000)
+      .Label("gathered", trace::Role::kCommunication, trace::LabelSource::kDataParallel,
+             "gathered copy of layers.0.weight");
+  const Answer answer = *Ask(s);
+  ASSERT_GE(answer.notes.size(), 2u);
+  EXPECT_THAT(answer.notes[0],
+              ::testing::AllOf(HasSubstr("8000 bytes in gathered"), HasSubstr("reshard_after_forward")));
+  EXPECT_THAT(answer.notes[1],
+              ::testing::AllOf(HasSubstr("4000 bytes in buckets"), HasSubstr("bucket_cap_mb")));
+}
+
 }  // namespace
 }  // namespace vramscope::report
