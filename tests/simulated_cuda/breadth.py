@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs on the simulated device: writes the tables of docs/compatibility.md, failing rows with their messages.
+"""What runs on the simulated device: writes the tables of breadth.md beside it, failing rows with their messages.
 
     breadth.py                              all sections, through `vramscope dryrun`, with this Python's PyTorch; about half an hour
     breadth.py --section trainers           one of them; the others stay as they are
@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import recorded_run  # noqa: E402
 
-DOCUMENT = HERE.parent.parent / "docs/compatibility.md"
+DOCUMENT = HERE / "breadth.md"
 GPU = "h100-80gb"
 LONGEST_MESSAGE = 220
 PACKAGES = ("torch", "transformers", "torchvision", "triton", "lightning", "accelerate", "peft", "bitsandbytes", "deepspeed")
