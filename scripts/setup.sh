@@ -3,7 +3,7 @@
 # Installs what is missing to build vramscope and to record the samples; with --tests also what the test suite needs.
 #
 #   scripts/setup.sh                   compiler, libraries, and a Python with PyTorch
-#   scripts/setup.sh --tests           also clang, for the sanitizers and the fuzz targets, and CUDA's headers (4 MB)
+#   scripts/setup.sh --tests           also clang, for the sanitizers and the fuzz targets, CUDA's headers (4 MB), and training frameworks (600 MB)
 #   scripts/setup.sh --triton          also Triton, for the test of torch.compile (1 GB)
 #   scripts/setup.sh --torch VERSION   also build/venv-VERSION with that release of PyTorch (repeatable)
 #
@@ -121,5 +121,8 @@ fi
 for release in ${releases[@]+"${releases[@]}"}; do
   make_venv "build/venv-$release" "$release" 'numpy<2'  # wheels before 2.3 were built against NumPy 1
 done
-if [[ $with_tests == yes ]]; then fetch_cuda_headers "$(torch_python)"; fi
+if [[ $with_tests == yes ]]; then
+  fetch_cuda_headers "$(torch_python)"
+  scripts/frameworks_venv.sh
+fi
 say "ready: PyTorch of $(torch_python)"
