@@ -16,14 +16,16 @@ class Program(NamedTuple):
     ranks: int  # processes of torchrun; 0: the program runs as it is
     gpus: int
     on_cpu: bool
+    alone: bool  # on the simulated device rank 0 runs without the others
 
 
 PROGRAMS: Dict[str, Program] = {}
 
 
-def program(*packages: str, ranks: int = 0, gpus: int = 1, on_cpu: bool = True) -> Callable[[Callable[[], None]], Callable[[], None]]:
+def program(*packages: str, ranks: int = 0, gpus: int = 1, on_cpu: bool = True,
+            alone: bool = False) -> Callable[[Callable[[], None]], Callable[[], None]]:
     def keep(function: Callable[[], None]) -> Callable[[], None]:
-        PROGRAMS[function.__name__] = Program(function, list(packages), ranks, max(ranks, gpus), on_cpu)
+        PROGRAMS[function.__name__] = Program(function, list(packages), ranks, max(ranks, gpus), on_cpu, alone)
         return function
 
     return keep

@@ -28,15 +28,18 @@ class Known(NamedTuple):
     ranks: int
     gpus: int
     on_cpu: bool = True
+    alone: bool = False
 
 
-def command(python: str, known: Known) -> List[str]:
-    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(known.ranks)] if known.ranks else []
+def command(python: str, known: Known, alone: bool) -> List[str]:
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(known.ranks)] if known.ranks and not alone else []
     return [python, *launcher, str(HERE / "programs.py"), known.name]
 
 
-def gpus(known: Known) -> str:
-    return GPU if known.gpus == 1 else f"{GPU}:{known.gpus}"
+def gpus(known: Known) -> List[str]:
+    if known.alone:
+        return ["--gpu", GPU, "--world-size", str(known.ranks), "--rank", "0"]
+    return ["--gpu", GPU if known.gpus == 1 else f"{GPU}:{known.gpus}"]
 
 
 def results(output: bytes) -> List[Any]:
@@ -70,18 +73,18 @@ class Modes:
 
     def _dryrun(self) -> List[str]:
         trace = self._folder / "dryrun.vms"
-        done = self._call([recorded_run.vramscope(), "dryrun", "--gpu", gpus(self._known), "-o", str(trace), "--"])
+        done = self._call([recorded_run.vramscope(), "dryrun", *gpus(self._known), "-o", str(trace), "--"])
         return _failure(done) if done.code else self._labels(trace)
 
     def _try_(self) -> List[str]:
-        done = self._call([recorded_run.vramscope(), "try", "--dry", "--gpu", gpus(self._known), "--empty-cache", "after-step", "--"])
+        done = self._call([recorded_run.vramscope(), "try", "--dry", *gpus(self._known), "--empty-cache", "after-step", "--"])
         return _failure(done) if done.code else []
 
     def _call(self, before: List[str]) -> recorded_run.Finished:
         for file in self._folder.glob("points.*"):
             file.unlink()
         environment = recorded_run.clean_environment(VRAMSCOPE_POINTS=str(self._folder / "points"), TOKENIZERS_PARALLELISM="false", HF_HUB_OFFLINE="1")
-        return recorded_run.run([*before, *command(self._python, self._known)], timeout=TIMEOUT * (2 if "try" in before else 1), env=environment)
+        return recorded_run.run([*before, *command(self._python, self._known, bool(before) and self._known.alone)], timeout=TIMEOUT * (2 if "try" in before else 1), env=environment)
 
     def _labels(self, trace: Path) -> List[str]:
         """Where the report's categories are not what the program knew at its points."""
@@ -109,7 +112,7 @@ def _failure(done: recorded_run.Finished) -> List[str]:
 
 def known_programs(python: str) -> Dict[str, Known]:
     """All programs, asked of programs.py."""
-    ask = "import json, programs; print(json.dumps([[name, p.packages, p.ranks, p.gpus, p.on_cpu] for name, p in programs.PROGRAMS.items()]))"
+    ask = "import json, programs; print(json.dumps([[name, p.packages, p.ranks, p.gpus, p.on_cpu, p.alone] for name, p in programs.PROGRAMS.items()]))"
     done = recorded_run.run([python, "-c", ask], cwd=str(HERE))
     if done.code:
         raise AssertionError(done.stderr.decode())

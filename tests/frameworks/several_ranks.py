@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that torchrun starts: data, tensor, pipeline and expert parallel."""
 import os
-from typing import Any, List
+from typing import Any, Dict, List
 
 import torch
 from torch import nn
@@ -147,6 +147,12 @@ def pipelined(stage: Any, model: nn.Module, first: bool, last: bool) -> None:
     leave()
 
 
+def shapes(first: bool) -> Dict[str, torch.Tensor]:
+    """What goes from stage to stage: the simulated device carries no data from rank to rank, so the stages cannot tell each other."""
+    return {"input_args": torch.empty(BATCH // 2, WIDTH, device=DEVICE, requires_grad=not first),
+            "output_args": torch.empty(BATCH // 2, WIDTH, device=DEVICE, requires_grad=True)}
+
+
 @program(ranks=2)
 def pipeline() -> None:
     from torch.distributed.pipelining import PipelineStage
@@ -154,7 +160,7 @@ def pipeline() -> None:
     rank = distributed()
     model = layers().to(DEVICE)
     device = torch.device(DEVICE, torch.cuda.current_device()) if DEVICE == "cuda" else torch.device(DEVICE)
-    pipelined(PipelineStage(model, rank, 2, device), model, rank == 0, rank == 1)
+    pipelined(PipelineStage(model, rank, 2, device, **shapes(rank == 0)), model, rank == 0, rank == 1)
 
 
 @program(ranks=8)
@@ -168,7 +174,7 @@ def fsdp2_pp_tp() -> None:
     fully_sharded(model, mesh=mesh["dp"])
     stage = mesh["pp"].get_local_rank()
     device = torch.device(DEVICE, torch.cuda.current_device()) if DEVICE == "cuda" else torch.device(DEVICE)
-    pipelined(PipelineStage(model, stage, 2, device, group=mesh["pp"].get_group()), model, stage == 0, stage == 1)
+    pipelined(PipelineStage(model, stage, 2, device, group=mesh["pp"].get_group(), **shapes(stage == 0)), model, stage == 0, stage == 1)
 
 
 @program(ranks=2)
@@ -226,6 +232,6 @@ def zero2() -> None:
     deepspeed(2)
 
 
-@program("deepspeed", ranks=2, on_cpu=False)  # there it compiles extensions
+@program("deepspeed", ranks=2, on_cpu=False, alone=True)  # its ranks compare what they broadcast, and the device carries nothing over
 def zero3() -> None:
     deepspeed(3)
