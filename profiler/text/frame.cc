@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/text/frame.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <cstdlib>
 #include <iterator>
+#include <memory>
 
 namespace vramscope::text {
 namespace {
@@ -271,6 +274,18 @@ FrameKind KindOf(const Frame& frame) {
 }
 
 }  // namespace
+
+std::optional<std::string> Demangled(std::string_view frame) {
+  const size_t open = frame.find(" (");
+  if (!frame.starts_with("_Z") || open == kNowhere || frame.find("+0x", open) == kNowhere)
+    return std::nullopt;
+  const std::string symbol(frame.substr(0, open));
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
+  if (status != 0 || name == nullptr) return std::nullopt;
+  return name.get() + std::string(frame.substr(open));
+}
 
 FrameKind KindOfFrame(std::string_view frame) { return KindOf(Split(frame)); }
 
