@@ -21,7 +21,15 @@ bool Births::WasHeld(const model::Block& block) {
   return last_held_;
 }
 
-Birth Births::BirthIn(const timeline::Span& span, const timeline::Training& training) {
+Births::Births(const model::Run& run, std::span<const timeline::Training> training)
+    : run_(run), training_(training), places_(training.size()) {
+  for (const model::Label& label : run.labels)
+    state_is_labelled_ |= label.source == trace::LabelSource::kOptimizer;
+}
+
+Birth Births::BirthIn(size_t number, const timeline::Training& training) const {
+  const auto& spans = training.spans();
+  const timeline::Span& span = spans[number];
   Birth birth;
   birth.part = span.part;
   birth.step = span.step;
@@ -30,6 +38,9 @@ Birth Births::BirthIn(const timeline::Span& span, const timeline::Training& trai
       span.step != 0 && next != nullptr && next->complete) {
     birth.next_step_end = next->end;
   }
+  const bool first = !training.steps().empty() && span.step == training.steps().front().number;
+  if (span.part == timeline::Part::kOptimizer && first && !state_is_labelled_ && number + 1 < spans.size())
+    birth.optimizer_end = spans[number + 1].begin;
   return birth;
 }
 
@@ -43,7 +54,7 @@ Birth Births::Of(const model::Block& block) {
     ++place.span;
     place.known = false;
   }
-  if (!place.known) place.birth = BirthIn(spans[place.span], training);
+  if (!place.known) place.birth = BirthIn(place.span, training);
   place.known = true;
 
   Birth birth = place.birth;

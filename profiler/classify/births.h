@@ -17,6 +17,9 @@ struct Birth {
   model::EventIndex backward = model::kNever;  // the backward pass that the preparation leads to
   model::EventIndex next_step_end =
       model::kNever;  // end of the step after the one of the birth; kNever: the trace has no such step
+  // End of the optimizer's first step, of a birth in it; kNever where the optimizer's state is labelled,
+  // which tells more.
+  model::EventIndex optimizer_end = model::kNever;
   bool before_first_step = false;
   bool held =
       false;  // the process was attached to when the block was there already: nothing is known of its birth
@@ -28,8 +31,7 @@ struct Birth {
 // Asked in order of allocation: one position per process, moved forward.
 class Births {
  public:
-  Births(const model::Run& run, std::span<const timeline::Training> training)
-      : run_(run), training_(training), places_(training.size()) {}
+  Births(const model::Run& run, std::span<const timeline::Training> training);
 
   [[nodiscard]] Birth Of(const model::Block& block);
 
@@ -41,9 +43,10 @@ class Births {
     Birth birth;
   };
   [[nodiscard]] bool WasHeld(const model::Block& block);
-  static Birth BirthIn(const timeline::Span& span, const timeline::Training& training);
+  [[nodiscard]] Birth BirthIn(size_t span, const timeline::Training& training) const;
 
   const model::Run& run_;
+  bool state_is_labelled_ = false;
   std::unordered_map<uint32_t, bool> held_stacks_;  // by stack: is it the one of trace::kHeldFrame?
   uint32_t last_stack_ = 0;                         // that was looked at: mostly the next block's too
   bool last_held_ = false;

@@ -15,7 +15,7 @@ using timeline::Part;
 using trace::LabelSource;
 using trace::Role;
 
-constexpr size_t kRoleCount = static_cast<size_t>(Role::kCommunication) + 1;
+constexpr size_t kRoleCount = static_cast<size_t>(Role::kNamed) + 1;
 
 Proof ProofOf(LabelSource source) {
   switch (source) {
@@ -79,9 +79,14 @@ constexpr std::array<std::pair<Role, Category>, 3> kStrongRoles = {
 constexpr std::array<std::pair<Role, Category>, 2> kWeakRoles = {
     {{Role::kWorkspace, Category::kWorkspace}, {Role::kInput, Category::kInput}}};
 
-bool IsLastingOptimizerState(const Block& block, const Birth& birth) {
-  return birth.part == Part::kOptimizer && birth.next_step_end != kNever &&
-         block.free_event >= birth.next_step_end;
+// Without a label: what the optimizer allocated and kept. One full step later that is sure; of a run that
+// ends before, it is what is still there when the optimizer's first step has ended.
+std::optional<Proof> ProofOfOptimizerState(const Block& block, const Birth& birth) {
+  if (birth.part != Part::kOptimizer) return std::nullopt;
+  if (birth.next_step_end != kNever)
+    return block.free_event >= birth.next_step_end ? std::optional(Proof::kOutlivedNextStep) : std::nullopt;
+  const bool kept = birth.optimizer_end != kNever && block.free_event >= birth.optimizer_end;
+  return kept ? std::optional(Proof::kOutlivedOptimizer) : std::nullopt;
 }
 
 std::optional<Proof> ProofOfInput(const Block& block, const Birth& birth, bool saved) {
@@ -168,9 +173,9 @@ Life Classify(const model::Run& run, const Block& block, const Birth& birth, con
     return life;
   }
   const model::Label* gradient = roles[Role::kGradient];
-  if (gradient == nullptr && roles[Role::kCommunication] == nullptr &&
-      IsLastingOptimizerState(block, birth)) {
-    life.Add({block.alloc_event, Category::kOptimizerState, Proof::kOutlivedNextStep});
+  if (const auto proof = ProofOfOptimizerState(block, birth);
+      gradient == nullptr && roles[Role::kCommunication] == nullptr && proof.has_value()) {
+    life.Add({block.alloc_event, Category::kOptimizerState, *proof});
     return life;
   }
   AddUseBeforeGradient(life, block, birth, facts, roles);

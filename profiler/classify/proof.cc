@@ -32,6 +32,8 @@ constexpr std::array<Text, kProofCount> kTexts = {{
     {"set_up_and_saved", "It was made before the first step, and autograd kept it for backward."},
     {"outlived_next_step",
      "It was allocated during an optimizer's step and still alive one full step later."},
+    {"outlived_optimizer",
+     "It was allocated during an optimizer's first step and still alive when that had ended."},
     {"born_outside_phases", "It was allocated outside of data loading, forward, backward and optimizer."},
     {"born_before_first_step", "It was allocated before the first step, and nothing named it."},
     {"before_attach", "The process held it before it was attached to, and nothing named it."},

@@ -31,13 +31,14 @@ enum class Proof : uint8_t {
   kPreparedAndAliveInBackward,
   kSetUpAndSaved,
   kOutlivedNextStep,
+  kOutlivedOptimizer,
   // Nothing known.
   kBornOutsidePhases,
   kBornBeforeFirstStep,
   kHeldBeforeAttach,
   kAllocationNotSeen,
 };
-inline constexpr size_t kProofCount = 23;
+inline constexpr size_t kProofCount = 24;
 
 // "saved_for_backward": for JSON.
 [[nodiscard]] const char* ProofKey(Proof proof);
