@@ -76,6 +76,7 @@ enum class MarkKind : uint16_t {
   kFactory = 16,           // what type is asked for where the program's source makes tensors of nothing; name: "FILE:LINE type", "FILE:LINE tensor@51"; docs/trace-format.md has all words
   kAutocastStaysOff = 17,  // autocast(enabled=False) was entered (value 1) or left (0) while it was off; name: for which devices, "cuda"
   kAutocastCleared = 18,   // the program called torch.clear_autocast_cache()
+  kUserMetadata = 19,      // PyTorch's allocator notes `name` with what it does from here on; 0 = nothing (torch.cuda.memory._set_memory_metadata)
 };
 
 // kOpScalar: this position tells no argument but a Python function that the op was called in: "rotate (models/gpt.py:42)", innermost first.
@@ -112,6 +113,8 @@ enum class LabelSource : uint16_t {
   kVariable = 8,         // frames of the interpreter
   kCollective = 9,       // given to a collective of NCCL; the address may lie inside of a block, name: which collective
   kDataParallel = 10,    // a wrapper for data parallel training made it to communicate: buckets of DDP, gathered parameters of FSDP
+  kUserMetadata = 11,    // MarkKind::kUserMetadata held when the block was allocated
+  kAnnotation = 12,      // torch.cuda.memory._annotate_tensor
 };
 
 // kRangeBegin / kRangeEnd

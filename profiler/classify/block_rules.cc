@@ -35,7 +35,9 @@ Proof ProofOf(LabelSource source) {
       return Proof::kCollective;
     case LabelSource::kDataParallel:
       return Proof::kDataParallel;
-    case LabelSource::kNvtx:      // a name, no role
+    case LabelSource::kNvtx:  // names, no roles
+    case LabelSource::kUserMetadata:
+    case LabelSource::kAnnotation:
     case LabelSource::kVariable:  // who holds it
       break;
   }

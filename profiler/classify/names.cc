@@ -32,22 +32,32 @@ std::string_view Names::Of(BlockId block) const {
   return {};
 }
 
+namespace {
+
+// Names of modules by their parts; behind them what the program wrote on its memory, of which an annotation
+// is about this block alone.
+std::ptrdiff_t FullnessOf(const Label& label, std::string_view name) {
+  if (label.source == trace::LabelSource::kCollective) return -3;
+  if (label.role != trace::Role::kNamed) return std::count(name.begin(), name.end(), '.');
+  return label.source == trace::LabelSource::kAnnotation ? -1 : -2;
+}
+
+}  // namespace
+
 // The fullest name, the first of equals: LibTorch registers "weight", a list of layers calls it "0.weight",
 // and the model "layers.0.weight". What a collective did is a name only for what has no other.
 uint32_t Names::NameInLabels(BlockId block, uint64_t tensor) const {
   const model::BlockFacts* facts = run_.FactsOf(run_.blocks[block]);
   if (facts == nullptr) return 0;
   uint32_t fullest = 0;
-  std::ptrdiff_t most_dots = -2;
+  std::ptrdiff_t most = -4;
   for (uint32_t i = facts->first_label; i != model::kNone; i = run_.labels[i].next) {
     const Label& label = run_.labels[i];
     if (label.name == 0 || (tensor != kAnyTensor && label.tensor != tensor)) continue;
-    const std::string_view text = run_.Text(label.name);
-    const bool is_collective = label.source == trace::LabelSource::kCollective;
-    const std::ptrdiff_t dots = is_collective ? -1 : std::count(text.begin(), text.end(), '.');
-    if (dots > most_dots) {
+    const std::ptrdiff_t fullness = FullnessOf(label, run_.Text(label.name));
+    if (fullness > most) {
       fullest = label.name;
-      most_dots = dots;
+      most = fullness;
     }
   }
   return fullest;

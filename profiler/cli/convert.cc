@@ -80,8 +80,7 @@ Result<std::optional<uint32_t>> Pid(const Arguments& arguments) {
 }
 
 // Which process, and until which event.
-Result<snapshot::Cut> FindCut(const std::shared_ptr<const model::Source>& source,
-                              const Arguments& arguments) {
+Result<snapshot::Cut> FindCut(const model::Run& run, const Arguments& arguments) {
   const auto pid = Pid(arguments);
   if (!pid.ok()) return pid.error();
   const auto moment = report::ParseMoment(arguments.Get("at", "peak"));
@@ -90,23 +89,20 @@ Result<snapshot::Cut> FindCut(const std::shared_ptr<const model::Source>& source
   if (moment->kind != Kind::kPeak && moment->kind != Kind::kTime)
     return Error{"convert --at takes peak or a time in nanoseconds."};
 
-  const Result<model::Run> run = model::Load(source);
-  if (!run.ok()) return run.error();
   std::vector<timeline::DeviceCurve> curves;
-  for (model::DeviceIndex device = 0; device < run->devices.size(); ++device)
-    curves.emplace_back(*run, device);
+  for (model::DeviceIndex device = 0; device < run.devices.size(); ++device) curves.emplace_back(run, device);
   report::Request request;
   request.pid = *pid;
-  const Result<model::DeviceIndex> device = report::ChooseDevice(*run, curves, request);
+  const Result<model::DeviceIndex> device = report::ChooseDevice(run, curves, request);
   if (!device.ok()) return device.error();
   if (*device == model::kNone)
     return Error{"nothing was allocated in this run, so there is nothing to write."};
 
   snapshot::Cut cut;
-  cut.process = run->devices[*device].process;
+  cut.process = run.devices[*device].process;
   if (!arguments.Has("at")) return cut;
   const model::EventIndex last =
-      moment->kind == Kind::kPeak ? curves[*device].peak().event : run->times.LastEventAt(moment->value);
+      moment->kind == Kind::kPeak ? curves[*device].peak().event : run.times.LastEventAt(moment->value);
   cut.events = last == model::kNever ? 0 : uint64_t{last} + 1;
   return cut;
 }
@@ -124,10 +120,12 @@ Status WriteSnapshot(const std::string& from, const std::string& to, const Argum
   }
   const auto source = snapshot::OpenSource(from);
   if (!source.ok()) return source.error();
-  const Result<snapshot::Cut> cut = FindCut(*source, arguments);
+  const Result<model::Run> run = model::Load(*source);
+  if (!run.ok()) return run.error();
+  const Result<snapshot::Cut> cut = FindCut(*run, arguments);
   if (!cut.ok()) return Error{from + ": " + cut.error().sentence};
   ProgressLine line(arguments, (*source)->event_count());
-  const auto made = snapshot::FromSource(*Watched(*source, WritingName(to), line), *cut);
+  const auto made = snapshot::FromSource(*Watched(*source, WritingName(to), line), *run, *cut);
   return made.ok() ? snapshot::WritePickle(*made, sink) : Status(made.error());
 }
 

@@ -26,7 +26,7 @@ std::string PlaceInTime(const Moment& moment, const Answer& answer) {
     return fmt::format("step {}{}{}", moment.step, says_phase ? ", " : "",
                        says_phase ? timeline::PhaseName(moment.phase) : "");
   }
-  if (answer.steps.empty()) return fmt::format("{} after the start", FormatDuration(moment.time_ns));
+  if (answer.steps.empty()) return FormatMoment(moment.time_ns, answer.counts_events);
   return moment.time_ns < answer.steps.front().begin_ns ? "the start, before the first step"
                                                         : "the end, after the last step";
 }
@@ -50,6 +50,7 @@ class ReportText {
       text += OwnerSection(Owner::Kind::kModule, "By single module");
       text += OwnerSection(Owner::Kind::kParameter, "By parameter, with its gradient and optimizer state");
     }
+    text += OwnerSection(Owner::Kind::kName, "By the program's own name");
     text += OwnerSection(Owner::Kind::kOp, "By operator");
     text += OwnerSection(Owner::Kind::kStack, "By line of code");
     return text + StepSection() + NvtxSection() + MomentSection() + DeviceSection() + HostSection() +
@@ -335,9 +336,10 @@ class ReportText {
         answer_.dropped_events == 0
             ? (answer_.damage.sentence.empty() ? ", nothing lost" : "")
             : ", " + terminal_.Paint(FormatCount(answer_.dropped_events, "event") + " lost", Ink::Bad());
-    return fmt::format("{} of {} over {}{}.", FormatCount(answer_.events, "event"),
-                       FormatCount(answer_.processes.size(), "process", "processes"),
-                       FormatDuration(answer_.duration_ns), lost);
+    const std::string over = answer_.counts_events ? ", whose times are not in the file"
+                                                   : " over " + FormatDuration(answer_.duration_ns);
+    return fmt::format("{} of {}{}{}.", FormatCount(answer_.events, "event"),
+                       FormatCount(answer_.processes.size(), "process", "processes"), over, lost);
   }
 
   // "30 of 31 hooks in place; missing: LibTorch bridge."

@@ -187,6 +187,14 @@ std::string FormatPercent(uint64_t part, uint64_t whole) {
   return fmt::format("{:.0f} %", percent);
 }
 
+std::string FormatTime(uint64_t time_ns, bool counts_events) {
+  return counts_events ? fmt::format("event {}", FormatCount(time_ns)) : FormatDuration(time_ns);
+}
+
+std::string FormatMoment(uint64_t time_ns, bool counts_events) {
+  return FormatTime(time_ns, counts_events) + (counts_events ? "" : " after the start");
+}
+
 std::string FormatDuration(uint64_t ns) {
   const double value = static_cast<double>(ns);
   if (ns < 1'000) return fmt::format("{} ns", ns);

@@ -75,6 +75,10 @@ std::string FormatCount(uint64_t count, std::string_view noun, std::string_view 
 std::string FormatPercent(uint64_t part, uint64_t whole);
 // "420 ns", "12.3 us", "8.1 ms", "2.45 s", "3 min 07 s", "2 h 05 min".
 std::string FormatDuration(uint64_t ns);
+// A time of a run: "1.20 s"; "event 7" where times are event numbers (model::Run::counts_events).
+std::string FormatTime(uint64_t time_ns, bool counts_events);
+// The same within a sentence: "1.20 s after the start"; "event 7".
+std::string FormatMoment(uint64_t time_ns, bool counts_events);
 
 // Columns that `text` takes: UTF-8 code points without colour sequences. Wide (CJK) and combining characters
 // count as one.

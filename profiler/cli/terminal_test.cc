@@ -51,6 +51,10 @@ TEST(TerminalTest, SmallSharesAreNotShownAsNothing) {
 }
 
 TEST(TerminalTest, DurationsUseTheUnitThatFits) {
+  EXPECT_EQ(FormatTime(420, false), "420 ns");
+  EXPECT_EQ(FormatTime(1420, true), "event 1,420");
+  EXPECT_EQ(FormatMoment(420, false), "420 ns after the start");
+  EXPECT_EQ(FormatMoment(2, true), "event 2");
   EXPECT_EQ(FormatDuration(420), "420 ns");
   EXPECT_EQ(FormatDuration(8'100'000), "8.1 ms");
   EXPECT_EQ(FormatDuration(2'450'000'000), "2.45 s");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/snapshot/history.h"
+#include "profiler/snapshot/time_axis.h"
 
 namespace vramscope::fragmentation {
 namespace {
@@ -17,14 +18,15 @@ struct Stacks {
   std::map<uint64_t, snapshot::StackId> by_address;  // of blocks that were there before it
 };
 
-Stacks StacksOf(const Snapshot& snapshot, uint32_t device, size_t events) {
+// `numbers`: of the device's events that the history's are of.
+Stacks StacksOf(const Snapshot& snapshot, uint32_t device, const std::vector<uint32_t>& numbers) {
   Stacks stacks;
-  stacks.by_event.reserve(events);
+  std::vector<snapshot::StackId> all;
   if (device < snapshot.device_traces.size()) {
-    ForEachEvent(snapshot, device, [&](const snapshot::Event& event) {
-      if (snapshot::IsKnown(event)) stacks.by_event.push_back(event.stack);
-    });
+    ForEachEvent(snapshot, device, [&](const snapshot::Event& event) { all.push_back(event.stack); });
   }
+  stacks.by_event.reserve(numbers.size());
+  for (const uint32_t number : numbers) stacks.by_event.push_back(all[number]);
   for (const snapshot::Segment& segment : snapshot.segments) {
     if (segment.device != device) continue;
     for (const snapshot::Block& block : segment.blocks) stacks.by_address[block.address] = block.stack;
@@ -92,12 +94,12 @@ Result<Subject> SubjectOf(std::shared_ptr<const Snapshot> snapshot, std::optiona
   Subject subject;
   subject.source = "snapshot";
   subject.device = "cuda:" + std::to_string(device);
-  subject.history = snapshot::HistoryOf(*snapshot, device);
+  snapshot::DeviceHistory read = snapshot::ReadHistory(*snapshot, device);
+  subject.history = std::move(read.history);
   subject.rules = RulesOf(subject.history);
-  subject.start_ns = subject.history.events.empty() ? 0 : subject.history.events.front().time_ns;
+  subject.counts_events = snapshot::TimeAxis(*snapshot).counts_events();
   subject.has_layout = true;
-  const auto stacks =
-      std::make_shared<const Stacks>(StacksOf(*snapshot, device, subject.history.events.size()));
+  const auto stacks = std::make_shared<const Stacks>(StacksOf(*snapshot, device, read.numbers));
   AddFailures(*snapshot, subject, *stacks);
   subject.describe = [snapshot, stacks](const Block& block, Moment) {
     BlockText text;

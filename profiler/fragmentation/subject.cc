@@ -9,13 +9,13 @@ namespace vramscope::fragmentation {
 Moment Subject::MomentAt(uint64_t time_ns) const {
   const auto after = std::upper_bound(
       history.events.begin(), history.events.end(), time_ns,
-      [&](uint64_t wanted, const allocator::Event& event) { return wanted < event.time_ns - start_ns; });
+      [&](uint64_t wanted, const allocator::Event& event) { return wanted < event.time_ns; });
   return static_cast<Moment>(after - history.events.begin());
 }
 
 uint64_t Subject::TimeOf(Moment moment) const {
   if (moment == 0 || history.events.empty()) return 0;
-  return history.events[moment - 1].time_ns - start_ns;
+  return history.events[moment - 1].time_ns;
 }
 
 std::optional<uint64_t> Subject::DriverFree(Moment moment, uint64_t reserved) const {

@@ -58,7 +58,7 @@ struct Subject {
   std::string source;  // "trace" or "snapshot"
   std::string device = "cuda:0";
   std::optional<uint32_t> pid;
-  uint64_t start_ns = 0;       // the event time that is called 0
+  bool counts_events = false;  // times are event numbers: model::Run::counts_events
   bool has_layout = false;     // segments are known; without them there are only totals
   bool requests_known = true;  // what the program asked for is recorded, not only the sizes of blocks
   bool streams_known = true;
@@ -77,9 +77,9 @@ struct Subject {
   std::function<BlockText(const Block&, Moment)> describe = [](const Block&, Moment) { return BlockText{}; };
   std::function<Place(Moment)> place = [](Moment) { return Place{}; };
 
-  // The moment after the last event at or before this time (counted from start_ns). 0 when all are later.
+  // The moment after the last event at or before this time. 0 when all are later.
   [[nodiscard]] Moment MomentAt(uint64_t time_ns) const;
-  // When the state of the moment began, from start_ns; 0 for the state before the first event.
+  // When the state of the moment began; 0 for the state before the first event.
   [[nodiscard]] uint64_t TimeOf(Moment moment) const;
   // What the driver could still give, where it is known.
   [[nodiscard]] std::optional<uint64_t> DriverFree(Moment moment, uint64_t reserved) const;

@@ -41,6 +41,7 @@ class TraceReading {
     subject_.pid = run_.processes[device_.process].info.pid;
     subject_.history.device = trace::DeviceIndexOf(device_.code);
     subject_.history.complete = true;
+    subject_.counts_events = run_.counts_events();
     subject_.history.torch_version = Metadata("torch.version");
     for (const char* name : {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF"}) {
       if (const std::string text = Metadata(name); !text.empty()) subject_.history.settings = text;

@@ -14,7 +14,7 @@ constexpr int kFewLabels = 8;
 
 bool KnownRole(uint64_t role) {
   return role >= static_cast<uint64_t>(trace::Role::kParameter) &&
-         role <= static_cast<uint64_t>(trace::Role::kCommunication);
+         role <= static_cast<uint64_t>(trace::Role::kNamed);
 }
 
 }  // namespace
@@ -36,6 +36,8 @@ void Loader::AddLabel(const Event& event, ProcessIndex process) {
   const uint64_t address = field[trace::label::kAddress];
   if (address == 0) return;  // an empty tensor
   const uint32_t* found = processes_[process].live.Find(address);
+  const bool named = label.role == trace::Role::kNamed;
+  if (named && (label.name == 0 || found == nullptr)) return;  // a program may name any memory
   if (found != nullptr) {
     label.block = *found;
   } else if (label.source == trace::LabelSource::kCollective) {

@@ -34,6 +34,11 @@ uint64_t Run::lost_events() const {
   return sum;
 }
 
+bool Run::counts_events() const {
+  const auto found = source->metadata().find(kTimesKey);
+  return found != source->metadata().end() && found->second == kEventNumbers;
+}
+
 std::string DeviceName(uint64_t device_code) {
   // c10::DeviceType (c10/core/DeviceType.h); the numbers are part of PyTorch's serialized format and do not
   // change.

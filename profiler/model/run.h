@@ -182,6 +182,8 @@ struct Run {
     return block.facts == kNone ? nullptr : &facts[block.facts];
   }
   [[nodiscard]] uint64_t lost_events() const;
+  // Times are event numbers: the order of events is known, not when they were.
+  [[nodiscard]] bool counts_events() const;
 };
 
 // "cpu", "cuda:0", "cuda" for the default index; "device 23:1" for types that are not known by name.

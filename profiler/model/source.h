@@ -16,6 +16,11 @@
 
 namespace vramscope::model {
 
+// Metadata of a source whose times are event numbers: it does not know when its events were, only their
+// order.
+inline constexpr char kTimesKey[] = "times";
+inline constexpr char kEventNumbers[] = "event numbers";
+
 class Source {
  public:
   virtual ~Source() = default;

@@ -73,8 +73,10 @@ struct Step {
 
 // What holds memory at the peak. Every kind of owner shares out the same bytes in its own way.
 struct Owner {
-  // A module pattern adds up the layers of a stack: "layers.*.mlp" is layers.0.mlp, layers.1.mlp, ...
-  enum class Kind : uint8_t { kModulePattern, kModule, kParameter, kOp, kStack } kind{};
+  // A module pattern adds up the layers of a stack: "layers.*.mlp" is layers.0.mlp, layers.1.mlp, ... A name
+  // is one that the program wrote on its memory: PyTorch's user metadata and annotations, NVTX's memory
+  // extension.
+  enum class Kind : uint8_t { kModulePattern, kModule, kParameter, kName, kOp, kStack } kind{};
   std::string name;
   uint32_t members = 1;  // how many modules a pattern stands for
   uint64_t bytes = 0;
@@ -127,6 +129,7 @@ struct Answer {
   std::string command_line;
   std::string torch_version;
   uint64_t duration_ns = 0;
+  bool counts_events = false;  // times are event numbers: model::Run::counts_events
   uint64_t events = 0;
 
   // The device and process that it is about; empty when nothing was allocated.

@@ -73,6 +73,7 @@ class Builder {
     }
     answer_.torch_version = Metadata(run_, "torch.version");
     answer_.duration_ns = run_.times.last_ns();
+    answer_.counts_events = run_.counts_events();
     answer_.events = run_.event_count();
     answer_.damage = run_.source->damage();
     answer_.anomalies = run_.anomalies;

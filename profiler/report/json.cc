@@ -221,6 +221,8 @@ const char* OwnerKindKey(Owner::Kind kind) {
       return "module";
     case Owner::Kind::kParameter:
       return "parameter";
+    case Owner::Kind::kName:
+      return "name";
     case Owner::Kind::kOp:
       return "op";
     case Owner::Kind::kStack:
@@ -251,6 +253,7 @@ std::string ToJson(const Answer& answer, int indent) {
       {"command_line", answer.command_line},
       {"torch_version", TextOrNull(answer.torch_version)},
       {"duration_ns", answer.duration_ns},
+      {"times", answer.counts_events ? "event_numbers" : "ns"},
       {"events", answer.events},
       {"dropped_events", answer.dropped_events},
       {"selection",

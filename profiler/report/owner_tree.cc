@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "profiler/report/owners.h"
@@ -80,12 +81,14 @@ OwnerNode MakeOwnerTree(const classify::Analysis& analysis, classify::Origins& o
   const model::Run& run = analysis.run();
   Growing root;
   std::vector<std::string_view> path;
+  std::unordered_map<uint32_t, std::vector<std::string_view>> drawn_of_stack;
   for (const model::BlockId block : blocks) {
     const classify::Category category = analysis.categories().At(block, at).category;
     path.clear();
     if (by == OwnersBy::kStack) {
-      for (const trace::StringId frame : run.source->Stack(origins.Of(block).stack))
-        path.push_back(run.Text(frame));
+      const auto [drawn, fresh] = drawn_of_stack.try_emplace(origins.Of(block).stack);
+      if (fresh) drawn->second = FramesToDraw(run, drawn->first);
+      path = drawn->second;
     } else {
       const Place place = PlaceOf(analysis, origins, block);
       if (by == OwnersBy::kModule) {

@@ -80,6 +80,14 @@ class Tally {
   uint64_t known_ = 0;
 };
 
+bool IsNamedByProgram(const model::Run& run, BlockId block) {
+  const model::BlockFacts* const facts = run.FactsOf(run.blocks[block]);
+  uint32_t label = facts == nullptr ? model::kNone : facts->first_label;
+  while (label != model::kNone && run.labels[label].role != trace::Role::kNamed)
+    label = run.labels[label].next;
+  return label != model::kNone;
+}
+
 // Of the stacks that `frame` stands for, the one with the most bytes.
 uint32_t LargestStack(const std::map<std::pair<std::string_view, uint32_t>, uint64_t>& bytes_of_stack,
                       std::string_view frame) {
@@ -108,6 +116,16 @@ std::string_view FrameToShow(const model::Run& run, uint32_t stack) {
   return text::TellingFrame(frames);
 }
 
+std::vector<std::string_view> FramesToDraw(const model::Run& run, uint32_t stack) {
+  std::vector<std::string_view> all;
+  std::vector<std::string_view> drawn;
+  for (const trace::StringId frame : run.source->Stack(stack)) {
+    all.push_back(run.Text(frame));
+    if (text::KindOfFrame(all.back()) != text::FrameKind::kInterpreter) drawn.push_back(all.back());
+  }
+  return drawn.empty() ? all : drawn;
+}
+
 std::string_view FramesToShow::Of(uint32_t stack) {
   const auto [known, fresh] = by_stack_.try_emplace(stack);
   if (fresh) known->second = FrameToShow(run_, stack);
@@ -129,6 +147,7 @@ Owners FindOwners(const classify::Analysis& analysis, classify::Origins& origins
   const model::Run& run = analysis.run();
   Tally modules(Owner::Kind::kModule);
   Tally parameters(Owner::Kind::kParameter);
+  Tally names(Owner::Kind::kName);
   Tally ops(Owner::Kind::kOp);
   Tally stacks(Owner::Kind::kStack);
   FramesToShow frames(run);
@@ -145,6 +164,7 @@ Owners FindOwners(const classify::Analysis& analysis, classify::Origins& origins
     if (BelongsToParameter(category)) {
       parameters.Add(classify::ParameterOfName(analysis.names().Of(id)), bytes, category);
     }
+    if (IsNamedByProgram(run, id)) names.Add(analysis.names().Of(id), bytes, category);
     const uint32_t stack = origins.Of(id).stack;
     const std::string_view frame = frames.Of(stack);
     stacks.Add(frame, bytes, category);
@@ -152,7 +172,7 @@ Owners FindOwners(const classify::Analysis& analysis, classify::Origins& origins
     result.inferred_blocks += place.as_in_step != 0 ? 1 : 0;
   }
   modules.Patterns().MoveTo(result, top);
-  for (Tally* tally : {&modules, &parameters, &ops, &stacks}) std::move(*tally).MoveTo(result, top);
+  for (Tally* tally : {&modules, &parameters, &names, &ops, &stacks}) std::move(*tally).MoveTo(result, top);
   for (Owner& owner : result.owners) {
     if (owner.kind != Owner::Kind::kStack) continue;
     for (const uint32_t frame : run.source->Stack(LargestStack(bytes_of_stack, owner.name)))

@@ -40,6 +40,10 @@ class FramesToShow {
   std::unordered_map<uint32_t, std::string_view> by_stack_;
 };
 
+// The frames of a stack for a flame graph, outermost first: without those of the interpreter, unless it has
+// no others.
+[[nodiscard]] std::vector<std::string_view> FramesToDraw(const model::Run& run, uint32_t stack);
+
 struct Owners {
   std::vector<Owner> owners;              // by kind, largest first
   std::map<Owner::Kind, uint64_t> known;  // bytes whose owner of that kind is known

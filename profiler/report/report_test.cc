@@ -110,6 +110,26 @@ TEST(ReportTest, OwnersAreModulesParametersAndOps) {
   EXPECT_EQ(owned["op aten::linear"], 500u);
 }
 
+TEST(ReportTest, TheStackBesideAnOwnerIsThatOfTheLargestShare) {
+  Script s;
+  const char* node = "torch::autograd::generated::BmmBackward0::apply(std::vector<at::Tensor>&&)";
+  s.Stack({node, "at::cuda::getNewWorkspace()"}).Alloc("small", 10);
+  s.Stack({node, "at::_ops::bmm::call", "at::detail::empty_cuda()"}).Alloc("large", 1000);
+  const Answer answer = Ask(s).value();
+  ASSERT_EQ(answer.owners.back().name, "BmmBackward0");
+  EXPECT_EQ(answer.owners.back().bytes, 1010u);
+  EXPECT_EQ(answer.owners.back().frames[1], "at::_ops::bmm::call");
+}
+
+TEST(ReportTest, MemoryThatTheProgramNamesHasAnOwner) {
+  Script s;
+  s.Alloc("cache", 1000).Label("cache", trace::Role::kNamed, trace::LabelSource::kAnnotation, "KV cache");
+  const Answer answer = Ask(s).value();
+  ASSERT_EQ(answer.owners.size(), 1u);
+  EXPECT_EQ(answer.owners[0].kind, Owner::Kind::kName);
+  EXPECT_EQ(answer.owners[0].name, "KV cache");
+}
+
 TEST(ReportTest, AMomentIsThePeakAStepATimeOrAMonotonicTime) {
   Script s = TwoLayers();
   s.trace().SetClock({0, 1'000'000});

@@ -30,17 +30,14 @@ void AddBlockSizes(const Snapshot& snapshot, uint32_t device, DeviceTimeline* ti
   if (!timeline->knows_segments || timeline->contradictions != 0) return;
   if (device >= snapshot.device_traces.size() || snapshot.event_count(device) == 0) return;
   allocator::BlockSizes sizes;
-  if (!allocator::Replay(HistoryOf(snapshot, device), &sizes).ok() || sizes.by_event.empty()) return;
+  const DeviceHistory read = ReadHistory(snapshot, device);
+  if (!allocator::Replay(read.history, &sizes).ok() || sizes.by_event.empty()) return;
 
-  uint32_t number = 0;  // of the device's events, those that no history has included
-  size_t known = 0;
-  ForEachEvent(snapshot, device, [&](const Event& event) {
-    const uint32_t this_one = number++;
-    if (!IsKnown(event)) return;
-    const uint64_t bytes = sizes.by_event[known++];
-    if (bytes != 0 && bytes != allocator::PlainlyRounded(event.bytes))
-      timeline->block_bytes[this_one] = bytes;
-  });
+  for (size_t i = 0; i < sizes.by_event.size(); ++i) {
+    const uint64_t bytes = sizes.by_event[i];
+    if (bytes != 0 && bytes != allocator::PlainlyRounded(read.history.events[i].bytes))
+      timeline->block_bytes[read.numbers[i]] = bytes;
+  }
   for (EarlierBlock& block : timeline->earlier_blocks) {
     if (const allocator::BlockState* const found = BlockAt(sizes.initial, block.address))
       block.bytes = found->bytes;

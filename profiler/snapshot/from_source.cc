@@ -2,10 +2,14 @@
 #include "profiler/snapshot/from_source.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <unordered_map>
+#include <utility>
 
+#include "profiler/snapshot/held_segment.h"
+#include "profiler/snapshot/host_history.h"
+#include "profiler/snapshot/segment_changes.h"
+#include "profiler/snapshot/settings_in_force.h"
+#include "profiler/snapshot/stack_copies.h"
 #include "profiler/snapshot/timeline.h"
 
 namespace vramscope::snapshot {
@@ -18,34 +22,34 @@ constexpr uint8_t kCpu = 0;  // c10::DeviceType
 
 class Collecting {
  public:
-  Collecting(const model::Source& source, const Cut& cut) : source_(source), cut_(cut) {}
+  Collecting(const model::Source& source, const model::Run& run, const Cut& cut)
+      : source_(source), run_(run), cut_(cut), segment_changes_(SegmentChangesOf(run, cut.process)) {}
 
   Result<Snapshot> Run() {
     const Status looked = Pass([this](const TraceEvent& event) { Look(event); });
     if (!looked.ok()) return looked.error();
+    out_.origins.front().has_metadata = noted_;
     const Status read = Pass([this](const TraceEvent& event) { Take(event); });
     if (!read.ok()) return read.error();
     for (auto& [number, device] : devices_) Finish(number, device);
-    std::stable_sort(out_.segments.begin(), out_.segments.end(),
-                     [](const Segment& a, const Segment& b) { return a.address < b.address; });
+    host_.MoveTo(&out_);
+    for (std::vector<Segment>* segments : {&out_.segments, &out_.host_segments}) {
+      std::stable_sort(segments->begin(), segments->end(),
+                       [](const Segment& a, const Segment& b) { return a.address < b.address; });
+    }
     TakeSettings();
     return std::move(out_);
   }
 
  private:
-  struct Live {
-    uint64_t bytes = 0;
-    uint64_t requested = 0;
-    uint64_t stream = 0;
-    StackId stack = 0;
-    BlockState state = BlockState::kAllocated;
-  };
   struct Device {
-    std::map<uint64_t, Live> live;  // by address
-    HeldMemory segments;            // as the trace says
-    HeldMemory used;                // addresses that blocks ever had
+    std::map<uint64_t, LiveBlock> live;  // by address
+    HeldMemory segments;                 // as the trace says
+    HeldMemory used;                     // addresses that blocks ever had
     std::vector<Event> events;
-    bool tells_completion = false;  // frees are followed by kFreeCompleted
+    std::map<uint64_t, size_t>
+        unclaimed;  // of events: memory that came, by address, until a block lies in it
+    bool expandable = false;
   };
 
   template <typename Visit>
@@ -53,7 +57,8 @@ class Collecting {
     uint64_t seen = 0;
     return source_.ForEachBatch([&](std::span<const TraceEvent> events) {
       for (const TraceEvent& event : events) {
-        if (seen++ == cut_.events) return false;
+        if (seen == cut_.events) return false;
+        now_ = static_cast<model::EventIndex>(seen++);
         const bool ours = event.thread < source_.threads().size() &&
                           source_.threads()[event.thread].process == cut_.process;
         if (ours) visit(event);
@@ -66,6 +71,12 @@ class Collecting {
     if (event.type == EventType::kAlloc && trace::DeviceTypeOf(event.field[trace::alloc::kDevice]) != kCpu)
       cuda_ = true;
     if (event.type == EventType::kFreeCompleted) completes_ = true;
+    noted_ |= IsMetadata(event);
+  }
+
+  static bool IsMetadata(const TraceEvent& event) {
+    return event.type == EventType::kMark &&
+           event.field[trace::mark::kKind] == static_cast<uint64_t>(trace::MarkKind::kUserMetadata);
   }
 
   // Whether the device is one of those that are told; and its number.
@@ -78,6 +89,7 @@ class Collecting {
   }
 
   void Take(const TraceEvent& event) {
+    TakeSegmentChanges(event);
     uint32_t number = 0;
     const uint64_t* field = event.field;
     switch (event.type) {
@@ -93,10 +105,15 @@ class Collecting {
         if (Number(field[2], &number)) TakeSegment(event, &devices_[number]);
         return;
       case EventType::kOutOfMemory:
-        if (Number(field[trace::oom::kDevice], &number)) {
-          Add(&devices_[number], event, Action::kOom, 0, field[trace::oom::kRequested], 0,
-              StackOf(field[trace::oom::kStack]));
-        }
+        if (Number(field[trace::oom::kDevice], &number)) TakeFailure(event, &devices_[number]);
+        return;
+      case EventType::kLabel:
+        return TakeLabel(event);
+      case EventType::kDriverAlloc:
+      case EventType::kDriverFree:
+        return host_.Take(event, TimeUs(event));
+      case EventType::kMark:
+        if (IsMetadata(event)) metadata_ = TextOf(field[trace::mark::kName]);
         return;
       case EventType::kRangeBegin:
       case EventType::kRangeEnd:
@@ -113,29 +130,94 @@ class Collecting {
     event.address = address;
     event.bytes = bytes;
     event.stack = stack;
-    event.origin = OriginOf(stream);
+    event.origin = OriginOf(stream, metadata_);
     event.time_us = TimeUs(from);
     device->events.push_back(event);
   }
 
   [[nodiscard]] uint64_t TimeUs(const TraceEvent& event) const {
+    if (run_.counts_events()) return kUnknown;
     return (source_.clock().start_realtime_ns + event.time_ns) / 1000;
   }
 
   void TakeAlloc(const TraceEvent& event, Device* device) {
     const uint64_t* field = event.field;
     const uint64_t address = field[trace::alloc::kAddress];
-    Live block;
+    LiveBlock block;
     block.bytes = field[trace::alloc::kSize];
     block.requested = field[trace::alloc::kRequested] != 0 ? field[trace::alloc::kRequested] : block.bytes;
     block.stream = field[trace::alloc::kStream];
-    block.stack = StackOf(field[trace::alloc::kStack]);
+    block.stack = StackOf(BlockStack(event));
     if (address == 0 || block.bytes == 0) return;
     if (device->live.contains(address))
       EndBlock(event, device, address, Action::kFreeCompleted);  // its free was not seen
     Add(device, event, Action::kAlloc, address, block.requested, block.stream, block.stack);
     device->live[address] = block;
     device->used.Add({address, block.bytes, block.stream});
+    Claim(address, block.stream, device);
+  }
+
+  // The joined stack: of Python where it was recorded with the operator.
+  [[nodiscard]] uint64_t BlockStack(const TraceEvent& event) const {
+    const model::BlockId id = run_.FirstBlockFrom(now_);
+    const bool known = id < run_.blocks.size() && run_.blocks[id].alloc_event == now_;
+    return known ? run_.blocks[id].stack : event.field[trace::alloc::kStack];
+  }
+
+  // The driver knows no streams; but memory is taken for a request, whose block is then the first in it.
+  void Claim(uint64_t address, uint64_t stream, Device* device) {
+    auto at = device->unclaimed.upper_bound(address);
+    if (at == device->unclaimed.begin()) return;
+    Event& came = device->events[(--at)->second];
+    if (address - came.address >= came.bytes) return;
+    came.origin = OriginOf(stream, out_.origins[came.origin].user_metadata);
+    device->segments.Add({came.address, came.bytes, stream});
+    device->unclaimed.erase(at);
+  }
+
+  void TakeFailure(const TraceEvent& event, Device* device) {
+    const uint64_t* field = event.field;
+    const auto code = static_cast<uint16_t>(field[trace::oom::kDevice]);
+    Add(device, event, Action::kOom, DriverFree(code), field[trace::oom::kRequested], 0,
+        StackOf(field[trace::oom::kStack]));
+  }
+
+  // What the driver had left; 0 where that is not known.
+  [[nodiscard]] uint64_t DriverFree(uint16_t code) const {
+    const model::DriverDevice* driver = run_.driver.Find(cut_.process, code);
+    if (driver == nullptr || driver->samples.empty()) return 0;
+    uint64_t capacity = 0;
+    for (const model::DriverSample& sample : driver->samples) capacity = std::max(capacity, sample.capacity);
+    const auto used = driver->UsedAfter(now_);
+    return used.has_value() && *used < capacity ? capacity - *used : 0;
+  }
+
+  // Those of the driver's calls up to this event.
+  void TakeSegmentChanges(const TraceEvent& event) {
+    for (; next_change_ < segment_changes_.size() && segment_changes_[next_change_].at <= now_;
+         ++next_change_) {
+      const SegmentChange& change = segment_changes_[next_change_];
+      uint32_t number = 0;
+      if (!Number(change.device_code, &number)) continue;
+      Device& device = devices_[number];
+      device.expandable |= change.mapped;
+      const Action action = change.mapped ? (change.came ? Action::kSegmentMap : Action::kSegmentUnmap)
+                                          : (change.came ? Action::kSegmentAlloc : Action::kSegmentFree);
+      ChangeSegments(event, &device, action, {change.address, change.bytes, 0}, StackOf(change.stack));
+    }
+  }
+
+  void ChangeSegments(const TraceEvent& event, Device* device, Action action, const MemoryRange& range,
+                      StackId stack) {
+    const bool came = action == Action::kSegmentAlloc || action == Action::kSegmentMap;
+    Add(device, event, action, range.address, range.bytes,
+        came ? range.stream : device->segments.StreamAt(range.address), stack);
+    if (came) {
+      device->segments.Add(range);
+      device->unclaimed[range.address] = device->events.size() - 1;
+    } else {
+      device->segments.Remove(range.address, range.bytes);
+    }
   }
 
   // A free does not always know its device.
@@ -165,7 +247,9 @@ class Collecting {
     }
   }
 
+  // Of a source that tells segments itself, as a snapshot does.
   void TakeSegment(const TraceEvent& event, Device* device) {
+    if (!segment_changes_.empty()) return;
     const uint64_t* field = event.field;
     const bool came = field[4] != 0;
     Add(device, event, came ? Action::kSegmentAlloc : Action::kSegmentFree, field[0], field[1], field[3], 0);
@@ -173,6 +257,20 @@ class Collecting {
       device->segments.Add({field[0], field[1], field[3]});
     } else {
       device->segments.Remove(field[0], field[1]);
+    }
+  }
+
+  // What the program wrote on a block with torch.cuda.memory._annotate_tensor.
+  void TakeLabel(const TraceEvent& event) {
+    const uint64_t* field = event.field;
+    if (field[trace::label::kSource] != static_cast<uint64_t>(trace::LabelSource::kAnnotation)) return;
+    for (auto& [number, device] : devices_) {
+      if (!device.live.contains(field[trace::label::kAddress])) continue;
+      const uint64_t stream = device.live.at(field[trace::label::kAddress]).stream;
+      Add(&device, event, Action::kAnnotate, field[trace::label::kAddress], field[trace::label::kBytes],
+          stream, 0);
+      device.events.back().origin = OriginOf(stream, TextOf(field[trace::label::kName]));
+      return;
     }
   }
 
@@ -190,38 +288,23 @@ class Collecting {
     out_.annotations.push_back(annotation);
   }
 
-  uint32_t OriginOf(uint64_t stream) {
-    for (uint32_t i = 0; i < out_.origins.size(); ++i) {
-      if (out_.origins[i].stream == stream) return i;
+  uint32_t OriginOf(uint64_t stream, uint32_t metadata) {
+    const auto [known, fresh] =
+        origin_of_.try_emplace({stream, metadata}, static_cast<uint32_t>(out_.origins.size()));
+    if (fresh) {
+      Origin& origin = out_.origins.emplace_back();
+      origin.stream = stream;
+      origin.has_metadata = noted_ || metadata != 0;
+      origin.user_metadata = metadata;
     }
-    out_.origins.emplace_back().stream = stream;
-    return static_cast<uint32_t>(out_.origins.size() - 1);
+    return known->second;
   }
 
-  StackId StackOf(uint64_t stack) {
-    if (stack == 0) return 0;
-    const auto [known, fresh] = stacks_.try_emplace(stack, 0);
-    if (!fresh) return known->second;
-    std::vector<FrameId> frames;
-    for (const trace::StringId frame : source_.Stack(static_cast<trace::StackId>(stack)))
-      frames.push_back(FrameOf(source_.String(frame)));
-    std::reverse(frames.begin(), frames.end());
-    return known->second = out_.stacks.AddStack(frames);
+  uint32_t TextOf(uint64_t name) {
+    return name == 0 ? 0 : out_.texts.Add(source_.String(static_cast<trace::StringId>(name)));
   }
 
-  // "function (file:line)", or a function alone.
-  FrameId FrameOf(std::string_view text) {
-    Frame frame;
-    const size_t open = text.rfind(" (");
-    const size_t colon = text.rfind(':');
-    const bool placed =
-        open != std::string_view::npos && colon != std::string_view::npos && colon > open &&
-        text.ends_with(')') &&
-        std::from_chars(text.data() + colon + 1, text.data() + text.size() - 1, frame.line).ec == std::errc();
-    frame.function = out_.texts.Add(placed ? text.substr(0, open) : text);
-    frame.file = out_.texts.Add(placed ? text.substr(open + 2, colon - open - 2) : "??");
-    return out_.stacks.AddFrame(frame);
-  }
+  StackId StackOf(uint64_t stack) { return stacks_.Of(stack); }
 
   void Finish(uint32_t number, Device& device) {
     if (out_.device_traces.size() <= number) out_.device_traces.resize(number + 1);
@@ -231,73 +314,54 @@ class Collecting {
       for (const Event& event : device.events) out_.events.push_back(event);
       device.events = {};
     }
-    const bool told = !device.segments.ranges().empty();
-    for (const MemoryRange& range : told ? device.segments.ranges() : Merged(device.used.ranges()))
-      AddSegment(number, range, device);
-  }
-
-  // Neighbours without a gap become one.
-  static std::vector<MemoryRange> Merged(const std::vector<MemoryRange>& ranges) {
-    std::vector<MemoryRange> merged;
+    std::vector<MemoryRange> ranges = device.segments.ranges();
+    if (ranges.empty() && segment_changes_.empty()) {
+      ranges = Merged(device.used.ranges());
+    } else if (device.expandable) {
+      ranges = Merged(ranges);  // pages of one expandable segment
+    }
     for (const MemoryRange& range : ranges) {
-      if (!merged.empty() && merged.back().address + merged.back().bytes == range.address) {
-        merged.back().bytes += range.bytes;
-      } else {
-        merged.push_back(range);
-      }
+      Segment& segment = out_.segments.emplace_back(SegmentWith(range, device.live));
+      segment.device = number;
+      segment.expandable = device.expandable;
     }
-    return merged;
-  }
-
-  void AddSegment(uint32_t number, const MemoryRange& range, const Device& device) {
-    constexpr uint64_t kSmallSegment = uint64_t{2} << 20;
-    Segment segment;
-    segment.device = number;
-    segment.address = range.address;
-    segment.bytes = range.bytes;
-    segment.stream = range.stream;
-    segment.large = range.bytes > kSmallSegment;
-    segment.requested_bytes = 0;
-    uint64_t at = range.address;
-    const auto free_until = [&](uint64_t end) {
-      if (at < end) segment.blocks.push_back({at, end - at, 0, 0, BlockState::kInactive});
-    };
-    const uint64_t end = range.address + range.bytes;
-    for (auto block = device.live.lower_bound(range.address);
-         block != device.live.end() && block->first < end; ++block) {
-      const Live& live = block->second;
-      if (block->first < at || block->first + live.bytes > end) continue;  // contradicts the segments
-      free_until(block->first);
-      segment.blocks.push_back({block->first, live.bytes, live.requested, live.stack, live.state});
-      if (live.state == BlockState::kAllocated) segment.allocated_bytes += live.bytes;
-      segment.active_bytes += live.bytes;
-      segment.requested_bytes += live.requested;
-      at = block->first + live.bytes;
-    }
-    free_until(end);
-    out_.segments.push_back(std::move(segment));
   }
 
   void TakeSettings() {
-    const auto conf = source_.metadata().find("env.PYTORCH_CUDA_ALLOC_CONF");
-    if (conf == source_.metadata().end()) return;
+    const trace::Metadata& metadata = source_.metadata();
+    const auto text_of = [&](const char* key) {
+      const auto found = metadata.find(key);
+      return found == metadata.end() ? std::string() : found->second;
+    };
+    std::string conf = text_of("env.PYTORCH_CUDA_ALLOC_CONF");
+    if (conf.empty()) conf = text_of("env.PYTORCH_ALLOC_CONF");
+    const std::string version = text_of("torch.version");
+    if (conf.empty() && version.empty()) return;
     out_.has_settings = true;
-    out_.settings.push_back({"PYTORCH_CUDA_ALLOC_CONF", conf->second, true});
+    out_.settings = SettingsInForce(conf, version);
   }
 
   const model::Source& source_;
+  const model::Run& run_;
   const Cut& cut_;
+  std::vector<SegmentChange> segment_changes_;
+  size_t next_change_ = 0;
+  model::EventIndex now_ = 0;  // the event that is looked at
   Snapshot out_;
+  HostHistory host_;
+  std::map<std::pair<uint64_t, uint32_t>, uint32_t> origin_of_{{{0, 0}, 0}};  // by stream and user metadata
+  uint32_t metadata_ = 0;
+  bool noted_ = false;  // the trace tells user metadata
   std::map<uint32_t, Device> devices_;
-  std::unordered_map<uint64_t, StackId> stacks_;
+  StackCopies stacks_{source_, &out_};
   bool cuda_ = false;
   bool completes_ = false;
 };
 
 }  // namespace
 
-Result<Snapshot> FromSource(const model::Source& source, const Cut& cut) {
-  return Collecting(source, cut).Run();
+Result<Snapshot> FromSource(const model::Source& source, const model::Run& run, const Cut& cut) {
+  return Collecting(source, run, cut).Run();
 }
 
 }  // namespace vramscope::snapshot

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
+
+#include "profiler/snapshot/time_axis.h"
 
 namespace vramscope::snapshot {
 namespace {
@@ -76,25 +79,36 @@ std::string SettingsOf(const Snapshot& snapshot) {
   return kept + "," + text;
 }
 
+// Which halves of frees the history of a device has.
+struct FreeHalves {
+  bool requests = false;
+  bool completions = false;
+};
+
+FreeHalves HalvesTold(const Snapshot& snapshot, uint32_t device) {
+  FreeHalves told;
+  ForEachEvent(snapshot, device, [&](const Event& event) {
+    told.requests |= event.action == Action::kFreeRequested;
+    told.completions |= event.action == Action::kFreeCompleted;
+  });
+  return told;
+}
+
 class Filling {
  public:
-  Filling(const Snapshot& snapshot, uint32_t device) : snapshot_(snapshot) {
-    history_.device = static_cast<int>(device);
-  }
+  Filling(const Snapshot& snapshot, uint32_t device)
+      : snapshot_(snapshot), axis_(snapshot), device_(device) {}
 
-  allocator::History Run() {
+  DeviceHistory Run() {
+    history_.device = static_cast<int>(device_);
     FindOrigins();
-    const auto device = static_cast<uint32_t>(history_.device);
-    if (device < snapshot_.device_traces.size()) {
-      history_.events.reserve(snapshot_.event_count(device));
-      ForEachEvent(snapshot_, device, [this](const Event& event) { Add(event); });
-    }
     for (const Segment& segment : snapshot_.segments) {
-      if (segment.device == device) Add(segment);
+      if (segment.device == device_) Add(segment);
     }
+    if (device_ < snapshot_.device_traces.size()) AddEvents();
     history_.has_segments = snapshot_.has_segments;
     history_.settings = SettingsOf(snapshot_);
-    return std::move(history_);
+    return std::move(filled_);
   }
 
  private:
@@ -119,16 +133,51 @@ class Filling {
     }
   }
 
-  void Add(const Event& from) {
-    if (!IsKnown(from)) return;
+  void AddEvents() {
+    const FreeHalves told = HalvesTold(snapshot_, device_);
+    history_.events.reserve(snapshot_.event_count(device_));
+    filled_.numbers.reserve(snapshot_.event_count(device_));
+    if (told.requests && !told.completions) FindWaiting();
+    uint32_t number = 0;
+    ForEachEvent(snapshot_, device_, [&](const Event& event) {
+      const uint32_t this_one = number++;
+      if (event.action > Action::kOom) return;
+      if (!told.requests && event.action == Action::kFreeCompleted)
+        Add(event, Action::kFreeRequested, this_one);
+      Add(event, event.action, this_one);
+      const auto waits = waiting_.find(event.address);
+      const bool waiting = waits != waiting_.end() && waits->second == this_one;
+      if (!told.completions && event.action == Action::kFreeRequested && !waiting)
+        Add(event, Action::kFreeCompleted, this_one);
+    });
+  }
+
+  // The last request for each block that is still waiting at the end.
+  void FindWaiting() {
+    for (const allocator::SegmentState& segment : history_.segments) {
+      for (const allocator::BlockState& block : segment.blocks) {
+        if (block.use == allocator::BlockUse::kPendingFree) waiting_[block.address] = 0;
+      }
+    }
+    uint32_t number = 0;
+    ForEachEvent(snapshot_, device_, [&](const Event& event) {
+      const uint32_t this_one = number++;
+      if (event.action != Action::kFreeRequested) return;
+      if (const auto found = waiting_.find(event.address); found != waiting_.end()) found->second = this_one;
+    });
+  }
+
+  void Add(const Event& from, Action action, uint32_t number) {
     allocator::Event event;
     event.address = from.address;
     event.bytes = from.bytes;
-    event.time_ns = from.time_us == kUnknown ? 0 : from.time_us * 1000;
+    last_ns_ = std::max(last_ns_, axis_.TimeOf(from, device_, number));
+    event.time_ns = last_ns_;
     event.stream = places_[from.origin].stream;
     event.pool = places_[from.origin].pool;
-    event.action = static_cast<allocator::Action>(from.action);
+    event.action = static_cast<allocator::Action>(action);
     history_.events.push_back(event);
+    filled_.numbers.push_back(number);
   }
 
   void Add(const Segment& from) {
@@ -148,13 +197,18 @@ class Filling {
   }
 
   const Snapshot& snapshot_;
-  allocator::History history_;
+  TimeAxis axis_;
+  uint32_t device_;
+  DeviceHistory filled_;
+  allocator::History& history_ = filled_.history;
   std::vector<Place> places_;
+  std::unordered_map<uint64_t, uint32_t> waiting_;  // by address: the event that asked
+  uint64_t last_ns_ = 0;
 };
 
 }  // namespace
 
-allocator::History HistoryOf(const Snapshot& snapshot, uint32_t device) {
+DeviceHistory ReadHistory(const Snapshot& snapshot, uint32_t device) {
   return Filling(snapshot, device).Run();
 }
 

@@ -24,8 +24,6 @@ bool BeginsTrace(const ByteStream& stream) {
          std::equal(magic.begin(), magic.end(), stream.begin());
 }
 
-constexpr uint32_t kMaxDevices = 256;  // c10::DeviceIndex has 8 bits
-
 // From the values that were read to the snapshot: which list is what.
 class Interpreter {
  public:
@@ -35,13 +33,15 @@ class Interpreter {
     if (root.Is(Kind::kDict)) {
       TakeKeys(root);
     } else {  // releases up to 1.13: the segments alone
-      TakeSegments(root);
+      TakeSegments(root, &out_.segments);
       found_ = out_.has_segments = !out_.segments.empty();
     }
     if (!found_)
       return Error{"it holds no memory snapshot: there are neither segments nor device_traces in it"};
-    std::stable_sort(out_.segments.begin(), out_.segments.end(),
-                     [](const Segment& a, const Segment& b) { return a.address < b.address; });
+    for (std::vector<Segment>* segments : {&out_.segments, &out_.host_segments}) {
+      std::stable_sort(segments->begin(), segments->end(),
+                       [](const Segment& a, const Segment& b) { return a.address < b.address; });
+    }
     return {};
   }
 
@@ -66,7 +66,7 @@ class Interpreter {
     switch (key) {
       case Word::kSegments:
         found_ = out_.has_segments = true;
-        return TakeSegments(value);
+        return TakeSegments(value, &out_.segments);
       case Word::kDeviceTraces:
         found_ = true;
         return TakeTraces(value);
@@ -80,11 +80,12 @@ class Interpreter {
         });
         return;
       case Word::kHostSegments:
-        out_.host_records += objects_.LengthOf(value);
-        return;
-      case Word::kHostTraces:
+        return TakeSegments(value, &out_.host_segments);
+      case Word::kHostTraces:  // of events, or as those of devices a list of such lists
         objects_.ForEach(value, [this](Value item) {
-          out_.host_records += item.Is(Kind::kEvent) || !MayVisit(item) ? 1 : objects_.LengthOf(item);
+          if (item.Is(Kind::kEvent)) return AddEvent(item, &out_.host_trace);
+          if (MayVisit(item))
+            objects_.ForEach(item, [this](Value event) { AddEvent(event, &out_.host_trace); });
         });
         return;
       default:
@@ -103,8 +104,8 @@ class Interpreter {
     return value.Is(kind);
   }
 
-  void TakeSegments(Value list) {
-    objects_.ForEach(list, [this](Value value) {
+  void TakeSegments(Value list, std::vector<Segment>* into) {
+    objects_.ForEach(list, [this, into](Value value) {
       if (!Expect(value, Kind::kSegment)) return;
       const Objects::SegmentRecord& record = objects_.segment(value);
       Segment segment = record.segment;
@@ -120,7 +121,8 @@ class Interpreter {
         address = block.address + block.bytes;
         segment.blocks.push_back(block);
       });
-      out_.segments.push_back(std::move(segment));
+      if (into == &out_.host_segments) segment.device = kHostDevice;
+      into->push_back(std::move(segment));
     });
   }
 
@@ -128,15 +130,17 @@ class Interpreter {
     objects_.ForEach(list, [this](Value trace) {
       if (out_.device_traces.size() == kMaxDevices || !MayVisit(trace)) return;
       auto& ranges = out_.device_traces.emplace_back();
-      objects_.ForEach(trace, [&](Value value) {
-        if (!Expect(value, Kind::kEvent)) return;
-        if (!ranges.empty() && ranges.back().first + ranges.back().count == value.index()) {
-          ++ranges.back().count;
-        } else {
-          ranges.push_back({value.index(), 1});
-        }
-      });
+      objects_.ForEach(trace, [&](Value value) { AddEvent(value, &ranges); });
     });
+  }
+
+  void AddEvent(Value value, std::vector<EventRange>* ranges) {
+    if (!Expect(value, Kind::kEvent)) return;
+    if (!ranges->empty() && ranges->back().first + ranges->back().count == value.index()) {
+      ++ranges->back().count;
+    } else {
+      ranges->push_back({value.index(), 1});
+    }
   }
 
   // A dict inside the dict becomes "outer.inner". A file may name one dict many times, so depth and number

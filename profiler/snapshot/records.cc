@@ -93,7 +93,7 @@ bool Objects::AddEvent(std::span<const Value> pairs, Value* record) {
     switch (WordAt(pairs[i])) {
       case Word::kAction: {
         const Word action = WordAt(value);
-        if (action >= Word::kAlloc && action <= Word::kOom) {
+        if (action >= Word::kAlloc && action <= Word::kAnnotate) {
           event.action = static_cast<Action>(static_cast<int>(action) - static_cast<int>(Word::kAlloc));
         }
         break;

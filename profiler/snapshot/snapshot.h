@@ -26,6 +26,8 @@
 namespace vramscope::snapshot {
 
 inline constexpr uint64_t kUnknown = ~uint64_t{0};
+inline constexpr uint32_t kMaxDevices = 256;          // c10::DeviceIndex has 8 bits
+inline constexpr uint32_t kHostDevice = ~uint32_t{0};  // of pinned host memory: -1 in a file
 
 // TraceEntry::Action of PyTorch, in its order.
 enum class Action : uint8_t {
@@ -38,6 +40,7 @@ enum class Action : uint8_t {
   kSegmentUnmap,
   kSnapshot,
   kOom,
+  kAnnotate,  // torch.cuda.memory._annotate_tensor: its user_metadata is about the block at `address`
   kOther
 };
 
@@ -128,9 +131,12 @@ struct Snapshot {
   bool has_settings = false;
   bool has_segments = false;  // the file lists them, be it none
 
-  uint64_t bytes_read = 0;    // of the pickle or JSON itself
-  uint64_t host_records = 0;  // events and segments of pinned host memory, which are not kept
-  uint64_t odd_records = 0;   // things in the lists that are no events, segments or blocks
+  // Pinned host memory (2026): the history and the segments of its caching allocator.
+  std::vector<EventRange> host_trace;
+  std::vector<Segment> host_segments;
+
+  uint64_t bytes_read = 0;   // of the pickle or JSON itself
+  uint64_t odd_records = 0;  // things in the lists that are no events, segments or blocks
 
   [[nodiscard]] std::string_view Text(uint32_t id) const { return texts[id]; }
   [[nodiscard]] uint64_t event_count(size_t device) const {
@@ -140,12 +146,17 @@ struct Snapshot {
   }
 };
 
-// Calls visit(event) for each event of a device in order.
+// Calls visit(event) for each event of some ranges in order.
 template <typename Visit>
-void ForEachEvent(const Snapshot& snapshot, size_t device, const Visit& visit) {
-  for (const EventRange& range : snapshot.device_traces[device]) {
+void ForEachEvent(const Snapshot& snapshot, const std::vector<EventRange>& ranges, const Visit& visit) {
+  for (const EventRange& range : ranges) {
     for (uint32_t i = 0; i < range.count; ++i) visit(snapshot.events[range.first + i]);
   }
+}
+// Of a device.
+template <typename Visit>
+void ForEachEvent(const Snapshot& snapshot, size_t device, const Visit& visit) {
+  ForEachEvent(snapshot, snapshot.device_traces[device], visit);
 }
 
 }  // namespace vramscope::snapshot

@@ -4,6 +4,7 @@
 //   blocks and segments that were there before  ─► alloc and segment events at time 0
 //   alloc, free_requested, free_completed, oom  ─► alloc, free, free_completed, out_of_memory
 //   segment_alloc / _free / _map / _unmap       ─► segment
+//   user_metadata, annotate, host_traces        ─► marks, labels, driver_alloc (telling.h)
 //   record_function("Optimizer.step#...")       ─► an optimizer's range and its step; other annotations:
 //   scopes
 //

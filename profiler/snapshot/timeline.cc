@@ -55,6 +55,13 @@ bool HeldMemory::Holds(uint64_t address, uint64_t bytes) const {
   return false;
 }
 
+uint64_t HeldMemory::StreamAt(uint64_t address) const {
+  const auto after = by_address_.upper_bound(address);
+  if (after == by_address_.begin()) return 0;
+  const MemoryRange& range = std::prev(after)->second;
+  return address - range.address < range.bytes ? range.stream : 0;
+}
+
 std::vector<MemoryRange> HeldMemory::ranges() const {
   std::vector<MemoryRange> ranges;
   for (const auto& [address, range] : by_address_) ranges.push_back(range);

@@ -40,6 +40,8 @@ class HeldMemory {
   // All of [address, address + bytes).
   [[nodiscard]] bool Holds(uint64_t address, uint64_t bytes) const;
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
+  // Of the range that holds `address`; 0 where none does.
+  [[nodiscard]] uint64_t StreamAt(uint64_t address) const;
   [[nodiscard]] std::vector<MemoryRange> ranges() const;
 
  private:

@@ -53,6 +53,7 @@ constexpr std::string_view kTexts[] = {
     "segment_unmap",
     "snapshot",
     "oom",
+    "annotate",
     "active_allocated",
     "active_pending_free",
     "active_awaiting_free",

@@ -55,6 +55,7 @@ enum class Word : uint8_t {
   kSegmentUnmap,
   kSnapshot,
   kOom,
+  kAnnotate,
   // states and others
   kActiveAllocated,
   kActivePendingFree,

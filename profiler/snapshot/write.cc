@@ -14,7 +14,7 @@ constexpr size_t kBatch = 1000;
 
 constexpr const char* kActions[] = {"alloc",        "free_requested", "free_completed", "segment_alloc",
                                     "segment_free", "segment_map",    "segment_unmap",  "snapshot",
-                                    "oom",          "unknown"};
+                                    "oom",          "annotate",       "unknown"};
 
 class Writing {
  public:
@@ -30,7 +30,7 @@ class Writing {
     List(snapshot_.segments, [this](const Segment& segment) { Write(segment); });
     out_.Text("device_traces");
     out_.BeginList();
-    for (size_t device = 0; device < snapshot_.device_traces.size(); ++device) WriteTrace(device);
+    for (const auto& trace : snapshot_.device_traces) WriteTrace(trace);
     out_.EndList();
     if (snapshot_.has_settings) {
       out_.Text("allocator_settings");
@@ -38,6 +38,12 @@ class Writing {
     }
     out_.Text("external_annotations");
     List(snapshot_.annotations, [this](const Annotation& annotation) { Write(annotation); });
+    if (!snapshot_.host_segments.empty() || !snapshot_.host_trace.empty()) {
+      out_.Text("host_segments");
+      List(snapshot_.host_segments, [this](const Segment& segment) { Write(segment); });
+      out_.Text("host_traces");
+      WriteTrace(snapshot_.host_trace);
+    }
     out_.EndDict();
     return out_.Finish();
   }
@@ -66,10 +72,10 @@ class Writing {
     out_.Text(text);
   }
 
-  void WriteTrace(size_t device) {
+  void WriteTrace(const std::vector<EventRange>& trace) {
     out_.BeginList();
     size_t written = 0;
-    ForEachEvent(snapshot_, device, [&](const Event& event) {
+    ForEachEvent(snapshot_, trace, [&](const Event& event) {
       if (++written % kBatch == 0) out_.NextBatch();
       Write(event);
     });
@@ -123,7 +129,8 @@ class Writing {
 
   void Write(const Segment& segment) {
     out_.BeginDict();
-    Key("device", segment.device);
+    out_.Text("device");
+    out_.Signed(segment.device == kHostDevice ? -1 : static_cast<int64_t>(segment.device));
     Key("address", segment.address);
     Key("total_size", segment.bytes);
     Key("allocated_size", segment.allocated_bytes);

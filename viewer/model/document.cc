@@ -138,6 +138,10 @@ void Walk(LayoutView& view) {
 
 }  // namespace
 
+std::string TimeText(const model::Run& run, uint64_t time_ns) {
+  return cli::FormatTime(time_ns, run.counts_events());
+}
+
 std::unique_ptr<LayoutView> MakeLayout(const Document& document, DeviceIndex device) {
   auto view = PlaceBlocks(document, device);
   Explain(document, *view);

@@ -91,6 +91,9 @@ struct Document {
 [[nodiscard]] std::unique_ptr<Document> HoldRun(std::string path, model::Run run,
                                                 std::shared_ptr<const snapshot::Snapshot> snapshot);
 void Analyse(Document& document);
+// A time of the run in words: "1.20 s", or "event 7" where it does not know times.
+[[nodiscard]] std::string TimeText(const model::Run& run, uint64_t time_ns);
+
 // `document` must outlive it.
 [[nodiscard]] std::unique_ptr<LayoutView> MakeLayout(const Document& document, model::DeviceIndex device);
 // In two parts as well: where blocks lie, for which the run is enough, so that it may be made beside Analyse;

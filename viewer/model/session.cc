@@ -89,7 +89,8 @@ void Session::ShowFile(size_t index) {
   const Tab tab = place.tab;
   place = Place{.file = index, .tab = tab, .window = TimeView(TimeView::kShortest)};
   if (document() == nullptr) return;
-  place.window = TimeView(static_cast<double>(document()->run->times.last_ns()));
+  const auto last = static_cast<double>(document()->run->times.last_ns());
+  place.window = document()->run->counts_events() ? TimeView::OfEvents(last) : TimeView(last);
   if (device() == nullptr) return;
   SetMoment(device()->curve.peak().event);
   ShowBusyPart();

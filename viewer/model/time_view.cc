@@ -12,9 +12,16 @@ namespace vramscope::viewer {
 
 using model::EventIndex;
 
+TimeView TimeView::OfEvents(double events) {
+  TimeView view;
+  view.counts_events_ = true;
+  view.whole_ = view.end_ = std::max(events, view.shortest());
+  return view;
+}
+
 void TimeView::Show(double begin_ns, double end_ns) {
   if (begin_ns > end_ns) std::swap(begin_ns, end_ns);
-  const double width = std::clamp(end_ns - begin_ns, kShortest, whole_);
+  const double width = std::clamp(end_ns - begin_ns, shortest(), whole_);
   const double middle = (begin_ns + end_ns) / 2;
   begin_ = std::clamp(middle - width / 2, 0.0, whole_ - width);
   // Who asks for the end of the run gets it to the bit; sums miss it by less than a nanosecond.
@@ -22,7 +29,7 @@ void TimeView::Show(double begin_ns, double end_ns) {
 }
 
 void TimeView::Zoom(double factor, double time_ns) {
-  const double width = std::clamp(this->width() / factor, kShortest, whole_);
+  const double width = std::clamp(this->width() / factor, shortest(), whole_);
   const double begin = time_ns - PlaceOf(time_ns) * width;
   Show(begin, begin + width);
 }
@@ -61,7 +68,7 @@ std::vector<TimeTick> TimeTicks(const TimeView& view, int most) {
   };
   static constexpr std::array<Unit, 5> kUnits = {
       {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}}};
-  const double at_least = view.width() / std::max(most, 1);
+  const double at_least = std::max(view.width() / std::max(most, 1), view.counts_events() ? 1.0 : 0.0);
   double distance = 0;
   for (double power = 1; distance == 0; power *= 10) {
     for (const double factor : {1.0, 2.0, 5.0}) {
@@ -78,7 +85,9 @@ std::vector<TimeTick> TimeTicks(const TimeView& view, int most) {
   const int digits = step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
   std::vector<TimeTick> ticks;
   for (double time = std::ceil(view.begin() / distance) * distance; time <= view.end(); time += distance) {
-    ticks.push_back({time, fmt::format("{:.{}f} {}", time / unit->ns, digits, unit->name)});
+    ticks.push_back({time, view.counts_events()
+                               ? fmt::format("event {:.0f}", time)
+                               : fmt::format("{:.{}f} {}", time / unit->ns, digits, unit->name)});
   }
   return ticks;
 }

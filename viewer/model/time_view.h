@@ -17,6 +17,9 @@ class TimeView {
 
   TimeView() = default;
   explicit TimeView(double whole_ns) : whole_(whole_ns < kShortest ? kShortest : whole_ns), end_(whole_) {}
+  // Where times are event numbers (model::Run::counts_events).
+  [[nodiscard]] static TimeView OfEvents(double events);
+  [[nodiscard]] bool counts_events() const { return counts_events_; }
 
   [[nodiscard]] double begin() const { return begin_; }
   [[nodiscard]] double end() const { return end_; }
@@ -39,9 +42,12 @@ class TimeView {
   friend bool operator==(const TimeView&, const TimeView&) = default;
 
  private:
+  [[nodiscard]] double shortest() const { return counts_events_ ? 1 : kShortest; }
+
   double whole_ = kShortest;
   double begin_ = 0;
   double end_ = kShortest;
+  bool counts_events_ = false;
 };
 
 // The events whose states a pixel column stands for: that at its begin, and all that come within.
@@ -55,7 +61,7 @@ struct EventColumn {
 
 struct TimeTick {
   double time_ns = 0;
-  std::string text;  // "12.5 ms"; all of one axis in one unit
+  std::string text;  // "12.5 ms", all of one axis in one unit; or "event 12"
 };
 // At most `most` of them, at round times.
 [[nodiscard]] std::vector<TimeTick> TimeTicks(const TimeView& view, int most);

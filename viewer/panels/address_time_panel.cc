@@ -115,11 +115,10 @@ void ShowPieceTooltip(App& app, const DeviceView& device, const AddressTimePictu
     const uint64_t born = run.times.TimeOf(block.alloc_event);
     const bool ends = block.free_event != model::kNever;
     const timeline::Step* step = document.training(device).StepAt(block.alloc_event);
-    ImGui::TextUnformatted(
-        fmt::format("{} to {}{}", cli::FormatDuration(born),
-                    ends ? cli::FormatDuration(run.times.TimeOf(block.free_event)) : "the end",
-                    step == nullptr ? "" : fmt::format(", from step {}", step->number))
-            .c_str());
+    ImGui::TextUnformatted(fmt::format("{} to {}{}", TimeText(run, born),
+                                       ends ? TimeText(run, run.times.TimeOf(block.free_event)) : "the end",
+                                       step == nullptr ? "" : fmt::format(", from step {}", step->number))
+                               .c_str());
     ImGui::TextDisabled("at %#lx", static_cast<unsigned long>(block.address));
   }
   ImGui::EndTooltip();

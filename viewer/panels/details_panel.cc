@@ -66,7 +66,7 @@ void ShowCategory(App& app, DeviceView& device, Category category, uint64_t byte
 void ShowMoment(App& app, DeviceView& device) {
   const Session& session = app.session;
   const model::EventIndex moment = session.place.moment;
-  ShowHeading("At " + cli::FormatDuration(static_cast<uint64_t>(session.MomentTime())));
+  ShowHeading("At " + TimeText(*session.document()->run, static_cast<uint64_t>(session.MomentTime())));
   ImGui::TextDisabled("%s", session.MomentText().c_str());
   const uint64_t allocated = device.curve.AllocatedAfter(moment);
   ShowFact("Allocated", cli::FormatBytes(allocated));
@@ -207,9 +207,8 @@ void ShowBlock(App& app) {
   ShowFact("Address", fmt::format("{:#x}", block.address));
   const uint64_t born = run.times.TimeOf(block.alloc_event);
   const bool ends = block.free_event != model::kNever;
-  ShowFact("Lifetime",
-           fmt::format("{} to {}", cli::FormatDuration(born),
-                       ends ? cli::FormatDuration(run.times.TimeOf(block.free_event)) : "the end"));
+  ShowFact("Lifetime", fmt::format("{} to {}", TimeText(run, born),
+                                   ends ? TimeText(run, run.times.TimeOf(block.free_event)) : "the end"));
   ShowFact("Category", classify::Info(stretch.category).name);
   if (!place.module.empty()) ShowFact("Module", cli::Printable(place.module));
   const std::string_view op = place.node.empty() ? place.op : place.node;

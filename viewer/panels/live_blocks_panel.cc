@@ -60,9 +60,8 @@ void ShowRow(App& app, const LiveRow& row, int number) {
   TextCell(row.name, l.colors.text);
   TextCell(row.module, l.colors.text);
   TextCell(row.op, l.colors.dim);
-  NumberCell(row.step == 0 ? cli::FormatDuration(row.born_ns)
-                           : fmt::format("{}, step {}", cli::FormatDuration(row.born_ns), row.step),
-             l.colors.dim);
+  const std::string born = TimeText(*app.session.document()->run, row.born_ns);
+  NumberCell(row.step == 0 ? born : fmt::format("{}, step {}", born, row.step), l.colors.dim);
   NumberCell(fmt::format("{:#x}", row.address), l.colors.dim);
 }
 

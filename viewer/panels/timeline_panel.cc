@@ -164,7 +164,7 @@ void ShowTooltip(const Session& session, const DeviceView& device, const Timelin
   ImGui::BeginTooltip();
   const timeline::Step* step = training.StepAt(memory.high_event);
   const timeline::Phase phase = timeline::PhaseOf(training.SpanAt(memory.high_event).part);
-  std::string when = cli::FormatDuration(document.run->times.TimeOf(memory.high_event));
+  std::string when = TimeText(*document.run, document.run->times.TimeOf(memory.high_event));
   if (step != nullptr) when += fmt::format(" · step {}", step->number);
   if (phase != timeline::Phase::kOther) when += fmt::format(" · {}", timeline::PhaseName(phase));
   ShowHeading(cli::FormatBytes(memory.high) + " allocated");

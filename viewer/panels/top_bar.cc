@@ -76,7 +76,7 @@ std::string Summary(const Session& session) {
   return fmt::format("peak {}  ·  {}  ·  {}  ·  {}", cli::FormatBytes(session.device()->curve.peak().bytes),
                      cli::FormatCount(training.steps().size(), "step"),
                      cli::FormatCount(document.run->event_count(), "event"),
-                     cli::FormatDuration(document.run->times.last_ns()));
+                     TimeText(*document.run, document.run->times.last_ns()));
 }
 
 void ShowBanner(const Session& session) {

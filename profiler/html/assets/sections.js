@@ -11,7 +11,7 @@ function leftOut(key, what) {
 // "step 3, backward"; "the start, before the first step"
 function placeInTime(moment) {
   if (moment.step !== null) return "step " + moment.step + (moment.phase === "other" ? "" : ", " + moment.phase);
-  if (report.steps.length === 0) return duration(moment.time_ns) + " after the start";
+  if (report.steps.length === 0) return countsEvents ? "event " + count(moment.time_ns) : duration(moment.time_ns) + " after the start";
   return moment.time_ns < report.steps[0].begin_ns ? "the start, before the first step" : "the end, after the last step";
 }
 
@@ -78,7 +78,8 @@ function makeDeviceMemory() {
 }
 
 const ownerKinds = [["module_pattern", "By module"], ["module", "By single module"],
-  ["parameter", "By parameter, with its gradient and optimizer state"], ["op", "By operator"], ["stack", "By line of code"]];
+  ["parameter", "By parameter, with its gradient and optimizer state"], ["name", "By the program's own name"], ["op", "By operator"],
+  ["stack", "By line of code"]];
 
 function ownerTable(kind) {
   const owners = report.owners.filter((owner) => owner.kind === kind);

@@ -69,7 +69,10 @@ function percent(part, whole) {
   return (value < 0.95 ? fixed(value, 1) : fixed(value, 0)) + " %";
 }
 
+// Snapshots without times: what stands for a time is the event's number.
+const countsEvents = report.times === "event_numbers";
 function duration(ns) {
+  if (countsEvents) return counted(ns, "event");
   if (ns < 1e3) return ns + " ns";
   if (ns < 1e6) return fixed(ns / 1e3, 1) + " us";
   if (ns < 1e9) return fixed(ns / 1e6, 1) + " ms";

@@ -100,6 +100,7 @@ function makeTimeline() {
   }
   // All of one axis in one unit.
   function timeText(time, unitStep) {
+    if (countsEvents) return Number.isInteger(time) ? "event " + time : "";
     const [unit, name] = view[1] >= 1e9 ? [1e9, "s"] : view[1] >= 1e6 ? [1e6, "ms"] : view[1] >= 1e3 ? [1e3, "us"] : [1, "ns"];
     const digits = Math.max(0, Math.ceil(-Math.log10(unitStep / unit) - 1e-9));
     return (time / unit).toFixed(Math.min(digits, 9)) + " " + name;
@@ -239,7 +240,7 @@ function makeTimeline() {
       .map((category) => [category.name, bytes(category.values[column]), category.color]);
     if (reserved) rows.push(["Reserved", bytes(reserved[column])]);
     if (used) rows.push(["Used on the device", bytes(used[column])]);
-    rows.push(["At", duration(peakAt[column])]);
+    rows.push(["At", countsEvents ? "event " + peakAt[column] : duration(peakAt[column])]);
     const last = column + 1 < begin.length ? begin[column + 1] : whole;
     const more = allShown() && low[column] !== total(column)
       ? "Highest moment of " + duration(Math.max(last - begin[column], 0)) + "; the lowest has " + bytes(low[column]) + "." : "";

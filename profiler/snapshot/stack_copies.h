@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks of a trace as those of a snapshot: frames as function, file and line, the innermost first.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+
+#include "profiler/model/source.h"
+#include "profiler/snapshot/snapshot.h"
+
+namespace vramscope::snapshot {
+
+class StackCopies {
+ public:
+  // Both must outlive it.
+  StackCopies(const model::Source& source, Snapshot* into) : source_(source), out_(*into) {}
+  [[nodiscard]] StackId Of(uint64_t stack);  // of the source
+
+ private:
+  FrameId FrameOf(std::string_view text);
+
+  const model::Source& source_;
+  Snapshot& out_;
+  std::unordered_map<uint64_t, StackId> known_;
+};
+
+}  // namespace vramscope::snapshot

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The events of a snapshot in the words of a trace: one pass over all devices, in the order of their times.
+//
+//   pinned host memory   segment_alloc, segment_free  ─► driver_alloc, driver_free (host_pinned, by PyTorch)
+//   user_metadata        a mark where it changes; a name of each block that is allocated under it
+//   annotate             a name of the block
+//
+// source.h has the rest of the table.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/model/flat_map.h"
+#include "profiler/model/source.h"
+#include "profiler/snapshot/snapshot.h"
+#include "profiler/snapshot/time_axis.h"
+#include "profiler/snapshot/timeline.h"
+
+namespace vramscope::snapshot {
+
+// What a pass needs besides the file.
+struct Told {
+  const Snapshot& snapshot;
+  const TimeAxis& axis;
+  const std::vector<DeviceTimeline>& timelines;  // by device
+  const std::vector<Annotation>& annotations;    // of one device, by time
+  trace::StringId host_api = 0;                  // names of the call and the library for pinned memory
+  trace::StringId host_library = 0;
+};
+
+class Telling {
+ public:
+  Telling(const Told& told, const model::Source::Visit& visit);
+
+  void Run();
+
+ private:
+  static constexpr uint32_t kNone = 0xffffffff;
+  struct Place {
+    uint32_t range = 0;
+    uint32_t within = 0;
+    uint32_t number = 0;
+  };
+  struct DeviceState {
+    HeldMemory memory;
+    uint64_t allocated = 0;
+    model::FlatMap live;  // address -> into sizes
+    std::vector<uint64_t> sizes;
+  };
+
+  // Histories: those of the devices, and behind them that of pinned host memory.
+  [[nodiscard]] uint32_t host() const { return static_cast<uint32_t>(devices_.size()); }
+  [[nodiscard]] const std::vector<EventRange>& HistoryAt(uint32_t which) const;
+  [[nodiscard]] const Event& EventAt(uint32_t which, const Place& place) const;
+  [[nodiscard]] uint32_t NextHistory(const std::vector<Place>& places) const;
+
+  trace::Event& New(trace::EventType type, uint64_t time_ns);
+  void Send();
+
+  void TellBeginning(uint32_t device);
+  void TellMemory(uint32_t device, const MemoryRange& range, bool came, uint64_t time_ns);
+  void TellAlloc(uint32_t device, const EarlierBlock& block, uint64_t time_ns);
+  void TellFree(uint32_t device, const Event& from, uint64_t time_ns);
+  void SayTotals(uint32_t device, trace::Event& event, size_t allocated, size_t reserved) const;
+  void Tell(uint32_t device, const Event& from, uint32_t number, uint64_t time_ns);
+  void TellHostBeginning();
+  void TellHost(uint64_t address, uint64_t bytes, bool came, uint64_t time_ns);
+  void TellMetadata(const Event& from, uint64_t time_ns);
+  void TellName(uint64_t address, uint64_t bytes, uint32_t name, trace::LabelSource source, uint64_t time_ns);
+  void TellAnnotations(uint64_t time_us);
+
+  const Told told_;
+  const Snapshot& snapshot_;
+  const model::Source::Visit& visit_;
+  std::vector<DeviceState> devices_;
+  std::vector<trace::Event> batch_;
+  std::unordered_map<uint32_t, uint64_t> steps_;  // by the optimizer's name
+  size_t next_annotation_ = 0;
+  uint32_t metadata_ = 0;  // the text that holds; 0 = none
+  uint64_t last_ns_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace vramscope::snapshot
