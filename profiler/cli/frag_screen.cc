@@ -21,6 +21,7 @@ using fragmentation::Subject;
 constexpr int kBar = 24;
 constexpr size_t kTitle = 58;
 constexpr size_t kMomentRows = 12;
+constexpr size_t kWaitingBlocks = 5;
 
 std::string FragHeading(std::string_view text, const Terminal& terminal) {
   return "\n" + terminal.Paint(text, Ink::Bold()) + "\n";
@@ -32,7 +33,7 @@ std::string When(const Subject& subject, const MomentAnswer& moment) {
   if (moment.place.step != 0) text += fmt::format(", step {}", moment.place.step);
   if (!moment.place.phase.empty() && moment.place.phase != "other") text += ", " + moment.place.phase;
   if (moment.place.step == 0 && !subject.history.events.empty()) {
-    text += fmt::format(", {} after the start", FormatDuration(moment.time_ns));
+    text += ", " + FormatMoment(moment.time_ns, subject.counts_events);
   }
   return text;
 }
@@ -179,6 +180,11 @@ std::string FragScreen(const std::string& path, const Subject& subject, const fr
                         answer.segments.size(), FormatCount(answer.segment_count, "segment")),
             terminal) +
         SegmentTable(subject, answer.segments, terminal);
+  }
+  if (!answer.chosen.waiting.empty()) {
+    text += FragHeading("Freed, and waiting for other streams", terminal);
+    for (const std::string& sentence : fragmentation::WaitingSentences(answer.chosen.waiting, kWaitingBlocks))
+      text += "  " + Printable(sentence) + "\n";
   }
   if (!answer.chosen.metrics.histogram.empty()) {
     text += FragHeading("Free blocks by size", terminal) + Histogram(answer.chosen, terminal);

@@ -2,6 +2,7 @@
 // `vramscope oom`: why a request failed, proved, and what to change.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "profiler/classify/category.h"
@@ -36,6 +37,8 @@ using fragmentation::Subject;
 using fragmentation::Trial;
 using fragmentation::TrialEnd;
 
+constexpr size_t kWaitingShown = 5;
+
 class OomScreen {
  public:
   OomScreen(const std::string& path, const Subject& subject, const Autopsy& autopsy, const Terminal& terminal)
@@ -47,7 +50,11 @@ class OomScreen {
                             Ink::Dim()) +
             "\n";
     text += Lines("Why nothing served it", autopsy_.reasons);
-    if (autopsy_.state.has_value()) text += State();
+    if (autopsy_.state.has_value()) {
+      text += State();
+      text += Lines("Freed, and waiting for other streams",
+                    fragmentation::WaitingSentences(autopsy_.state->waiting, kWaitingShown));
+    }
     text += Trials();
     if (!autopsy_.blockers.empty()) {
       text +=
@@ -94,8 +101,14 @@ class OomScreen {
     text += Heading("What would have happened to a request");
     Table table({Align::kLeft, Align::kLeft});
     table.AddRow({"up to " + FormatBytes(largest), "served from a free block"});
-    table.AddRow(
-        {"up to " + FormatBytes(autopsy_.free.all()), "served only if the free bytes were in one piece"});
+    if (autopsy_.returned > largest) {
+      table.AddRow({"up to " + FormatBytes(autopsy_.returned),
+                    "served by a new segment, once PyTorch has given its wholly free ones back"});
+    }
+    if (autopsy_.free.all() > std::max(largest, autopsy_.returned)) {
+      table.AddRow(
+          {"up to " + FormatBytes(autopsy_.free.all()), "served only if the free bytes were in one piece"});
+    }
     table.AddRow({"more", "depends on what the driver had left"});
     return text + table.ToString();
   }

@@ -10,6 +10,7 @@
 #include "profiler/cli/verb.h"
 #include "profiler/cli/whatif_screen.h"
 #include "profiler/fragmentation/answer.h"
+#include "profiler/fragmentation/layout_walk.h"
 
 namespace vramscope::cli {
 namespace {
@@ -78,14 +79,22 @@ Json AnswerJson(const Answered& answered) {
           {"refused", refused}};
 }
 
-std::string AllJson(const fragmentation::Subject& subject, const PeakUse& before,
+// What the file has, and its requests again under the recorded settings, which is what other settings compare
+// with: what was there before the history is asked for again in another order than the program's.
+struct Before {
+  PeakUse recorded;
+  PeakUse rerun;
+};
+
+std::string AllJson(const fragmentation::Subject& subject, const Before& before,
                     const std::vector<Answered>& answers, bool table) {
   Json document = {{"schema_version", 1},
                    {"device", subject.device},
                    {"process", nullptr},
                    {"step", nullptr},
-                   {"recorded_allocated_bytes", nullptr},
-                   {"before", PeakJson(before)}};
+                   {"recorded_allocated_bytes", before.recorded.allocated_bytes},
+                   {"before", PeakJson(before.recorded)},
+                   {"rerun", PeakJson(before.rerun)}};
   if (!table) {
     document.update(AnswerJson(answers.front()));
   } else {
@@ -99,14 +108,17 @@ std::string AllJson(const fragmentation::Subject& subject, const PeakUse& before
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string AllText(const std::string& path, const fragmentation::Subject& subject, const PeakUse& before,
+std::string AllText(const std::string& path, const fragmentation::Subject& subject, const Before& before,
                     const std::vector<Answered>& answers, const Terminal& terminal) {
   std::string text = fmt::format("{}: a snapshot of {}.\n\n", terminal.Paint(Printable(path), Ink::Bold()),
                                  Printable(subject.device));
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
   table.AddRow({"", "allocated", "", "reserved", ""});
-  table.AddRow(
-      {"as recorded", FormatBytes(before.allocated_bytes), "", FormatBytes(before.reserved_bytes), ""});
+  const PeakUse& rerun = before.rerun;
+  table.AddRow({"as recorded", FormatBytes(before.recorded.allocated_bytes), "",
+                FormatBytes(before.recorded.reserved_bytes), ""});
+  table.AddRow({"rerun, same settings", FormatBytes(rerun.allocated_bytes), "",
+                FormatBytes(rerun.reserved_bytes), ""});
   for (const Answered& answered : answers) {
     if (answered.applied.empty()) continue;
     std::string title = answered.question->title;
@@ -114,11 +126,15 @@ std::string AllText(const std::string& path, const fragmentation::Subject& subje
       title = answered.applied.front().asked.lever + " " + answered.applied.front().asked.value;
     const PeakUse& after = answered.result.peak;
     table.AddRow({Printable(title), FormatBytes(after.allocated_bytes),
-                  FormatChange(before.allocated_bytes, after.allocated_bytes),
+                  FormatChange(rerun.allocated_bytes, after.allocated_bytes),
                   FormatBytes(after.reserved_bytes),
-                  FormatChange(before.reserved_bytes, after.reserved_bytes)});
+                  FormatChange(rerun.reserved_bytes, after.reserved_bytes)});
   }
-  text += table.ToString();
+  text += table.ToString() +
+          terminal.Paint(
+              "Changes are against the rerun: the allocator begins empty in it, and in the file it did "
+              "not have to.\n",
+              Ink::Dim());
   for (const Answered& answered : answers) {
     for (const whatif::Applied& applied : answered.applied) text += "\n" + Printable(LeverLines(applied));
     for (const whatif::Refused& refused : answered.refused)
@@ -135,8 +151,10 @@ int AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>
   const auto file = OpenSubject(path, arguments);
   if (!file.ok()) return Fail(file.error().sentence);
   const fragmentation::Subject& subject = (*file)->subject;
-  const auto before = allocator::Rerun(subject.history, {subject.history.settings});
-  if (!before.ok()) return Fail(path + ": " + before.error().sentence, kCannotJudge);
+  const auto rerun = allocator::Rerun(subject.history, {subject.history.settings});
+  if (!rerun.ok()) return Fail(path + ": " + rerun.error().sentence, kCannotJudge);
+  const fragmentation::LayoutWalk walk(subject.history, subject.rules);
+  const Before before{{walk.peak_allocated(), walk.peak_reserved(), walk.fullest()}, rerun->peak};
   std::vector<Answered> answers;
   bool refused = false;
   for (const WhatifQuestion& question : questions) {
@@ -145,8 +163,8 @@ int AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>
     refused |= !answered->refused.empty();
     answers.push_back(std::move(*answered));
   }
-  fmt::print("{}", arguments.Has("json") ? AllJson(subject, before->peak, answers, table)
-                                         : AllText(path, subject, before->peak, answers, terminal));
+  fmt::print("{}", arguments.Has("json") ? AllJson(subject, before, answers, table)
+                                         : AllText(path, subject, before, answers, terminal));
   return refused ? kCannotJudge : kDone;
 }
 

@@ -109,6 +109,30 @@ Result<Moment> FindMoment(const Subject& subject, const LayoutWalk& walk, const 
   return Error{"--at takes peak, worst, end, oom, oom:N, step:N or nanoseconds, not \"" + text + "\"."};
 }
 
+namespace {
+
+std::vector<WaitingBlock> WaitingBlocks(const Subject& subject, const Layout& layout, Moment moment) {
+  std::vector<WaitingBlock> waiting;
+  for (const auto& [address, index] : layout.segments()) {
+    const Segment& segment = layout.segment(index);
+    const uint64_t stream = subject.history.streams[layout.DomainOf(segment).stream];
+    for (BlockIndex at = segment.first; at != kNoIndex; at = layout.block(at).next) {
+      const Block& block = layout.block(at);
+      if (block.use != allocator::BlockUse::kPendingFree) continue;
+      WaitingBlock one{block, subject.describe(block, moment), stream, {}};
+      for (const uint64_t other : subject.history.streams)
+        if (other != stream) one.waits_for.push_back(other);
+      waiting.push_back(std::move(one));
+    }
+  }
+  std::stable_sort(waiting.begin(), waiting.end(), [](const WaitingBlock& a, const WaitingBlock& b) {
+    return a.block.bytes > b.block.bytes;
+  });
+  return waiting;
+}
+
+}  // namespace
+
 MomentAnswer AnswerFor(const Subject& subject, const Layout& layout, Moment moment,
                        const std::string& asked) {
   MomentAnswer answer;
@@ -119,6 +143,7 @@ MomentAnswer AnswerFor(const Subject& subject, const Layout& layout, Moment mome
   answer.metrics = Measure(layout);
   answer.driver_free = subject.DriverFree(moment, answer.metrics.total.reserved);
   answer.largest_requests = LargestRequests(layout, answer.driver_free);
+  if (answer.metrics.total.pending != 0) answer.waiting = WaitingBlocks(subject, layout, moment);
   return answer;
 }
 

@@ -13,6 +13,15 @@
 
 namespace vramscope::fragmentation {
 
+// A block that was freed and that another stream may still use.
+struct WaitingBlock {
+  Block block;
+  BlockText text;
+  uint64_t stream = 0;  // its own: a handle
+  // Those of the other streams that it may wait for: no record says which, so one alone is known.
+  std::vector<uint64_t> waits_for;
+};
+
 struct MomentAnswer {
   std::string asked;  // "peak", "step:3", ... as it was asked for, or why it is in the list
   Moment moment = 0;
@@ -21,6 +30,7 @@ struct MomentAnswer {
   Metrics metrics;
   std::vector<LargestRequest> largest_requests;
   std::optional<uint64_t> driver_free;
+  std::vector<WaitingBlock> waiting;  // largest first
 };
 
 struct PinAnswer {

@@ -103,7 +103,7 @@ class Examination {
       const Layout layout = walk_.At(failure.moment);
       LookAt(layout, failure);
       Try(failure, layout.Total().reserved);
-      Judge(layout);
+      Judge();
     } else {
       JudgeByTotals(failure);
     }
@@ -133,6 +133,7 @@ class Examination {
       autopsy_.state->largest_requests = LargestRequests(layout, failure.driver_free);
     }
     autopsy_.free = Sort(layout, failure, large);
+    autopsy_.returned = ReturnedByEmptyCache(layout);
     autopsy_.free.driver = autopsy_.state->driver_free;
     autopsy_.blockers = Blockers(subject_, layout, failure, large);
     autopsy_.holders = Holders(subject_, layout, failure.moment);
@@ -159,7 +160,7 @@ class Examination {
     }
   }
 
-  void Judge(const Layout& layout) {
+  void Judge() {
     const FreeBytes& free = autopsy_.free;
     const uint64_t driver = free.driver.value_or(0);
     const bool fitted = autopsy_.reproduced.value_or(false) &&
@@ -167,7 +168,7 @@ class Examination {
                                     [](const Trial& trial) { return trial.end == TrialEnd::kFits; });
     if (free.largest_block >= autopsy_.rounded) {
       autopsy_.verdict = Verdict::kFitsFreeBlock;
-    } else if (free.driver.has_value() && driver + ReturnedByEmptyCache(layout) >= autopsy_.segment_bytes) {
+    } else if (free.driver.has_value() && driver + autopsy_.returned >= autopsy_.segment_bytes) {
       autopsy_.verdict = Verdict::kEmptyCache;
     } else if (fitted) {
       autopsy_.verdict = Verdict::kSetting;

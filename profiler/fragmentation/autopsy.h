@@ -55,6 +55,7 @@ struct Autopsy {
   uint64_t segment_bytes = 0;         // what the driver was asked for
   std::optional<MomentAnswer> state;  // none: the segments are not known
   FreeBytes free;
+  uint64_t returned = 0;  // what giving back all wholly free segments and pages leaves the driver, at least
   Verdict verdict = Verdict::kUnknown;
   uint64_t shortfall = 0;          // of a true shortage: at least so much more was needed
   std::optional<bool> reproduced;  // the model under the recorded settings fails there too; none: not tried

@@ -25,11 +25,13 @@ Json RequestJson(const Subject& subject, const Autopsy& autopsy) {
           {"frames", failure.frames}};
 }
 
-Json FreeJson(const FreeBytes& free) {
+Json FreeJson(const Autopsy& autopsy) {
+  const FreeBytes& free = autopsy.free;
   return {{"driver_bytes", OrNull(free.driver)},
           {"same_domain_bytes", free.same_domain},
           {"largest_block_bytes", free.largest_block},
           {"releasable_bytes", free.releasable},
+          {"returned_bytes", autopsy.returned},
           {"other_size_class_bytes", free.other_size_class},
           {"other_stream_bytes", free.other_stream},
           {"other_pool_bytes", free.other_pool},
@@ -77,7 +79,7 @@ std::string ToJson(const Subject& subject, const Autopsy& autopsy, int indent) {
                    {"verdict", VerdictKey(autopsy.verdict)},
                    {"verdict_sentence", VerdictSentence(autopsy)},
                    {"shortfall_bytes", autopsy.shortfall},
-                   {"free", autopsy.state.has_value() ? FreeJson(autopsy.free) : Json(nullptr)},
+                   {"free", autopsy.state.has_value() ? FreeJson(autopsy) : Json(nullptr)},
                    {"reasons", autopsy.reasons},
                    {"reproduced", OrNull(autopsy.reproduced)},
                    {"trials", TrialsJson(autopsy.trials)},

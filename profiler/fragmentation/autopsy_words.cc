@@ -162,6 +162,32 @@ std::string VerdictSentence(const Autopsy& autopsy) {
   return "";
 }
 
+std::vector<std::string> WaitingSentences(const std::vector<WaitingBlock>& waiting, size_t most) {
+  const auto handle = [](uint64_t stream) {
+    char text[24];
+    std::snprintf(text, sizeof(text), stream == 0 ? "0" : "0x%llx", static_cast<unsigned long long>(stream));
+    return std::string("stream ") + text;
+  };
+  std::vector<std::string> sentences;
+  uint64_t others = 0;
+  for (const WaitingBlock& one : waiting) {
+    if (sentences.size() == most) {
+      others += one.block.bytes;
+      continue;
+    }
+    std::string on = "another stream";
+    if (one.waits_for.size() == 1) on = handle(one.waits_for.front());
+    if (one.waits_for.size() > 1)
+      on += " (one of " + std::to_string(one.waits_for.size()) + "; the file does not say which)";
+    sentences.push_back(BytesText(one.block.bytes) + " of " + GroupTitle(one.text) + ", allocated on " +
+                        handle(one.stream) + ", wait for " + on + ".");
+  }
+  if (others != 0)
+    sentences.push_back(BytesText(others) + " in " + std::to_string(waiting.size() - most) +
+                        " more blocks wait.");
+  return sentences;
+}
+
 std::string BytesText(uint64_t bytes) {
   constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes);

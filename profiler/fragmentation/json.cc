@@ -76,6 +76,17 @@ Json PinJson(const Subject& subject, const PinAnswer& pin) {
           {"frames", pin.text.frames}};
 }
 
+Json WaitingJson(const Subject& subject, const std::vector<WaitingBlock>& waiting) {
+  Json all = Json::array();
+  for (const WaitingBlock& one : waiting) {
+    Json json = PinJson(subject, {one.block, one.text});
+    json["stream"] = one.stream;
+    json["waits_for_streams"] = one.waits_for;
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
 Json SeriesJson(const std::vector<SeriesPoint>& series) {
   Json all = Json::array();
   for (const SeriesPoint& point : series) {
@@ -141,7 +152,8 @@ Json MomentJson(const Subject& subject, const MomentAnswer& moment) {
             {"pending_share", metrics.PendingShare()}}},
           {"largest_requests", RequestsJson(subject, moment.largest_requests)},
           {"domains", DomainsJson(subject, metrics.domains)},
-          {"free_runs", HistogramJson(metrics.histogram)}};
+          {"free_runs", HistogramJson(metrics.histogram)},
+          {"waiting", WaitingJson(subject, moment.waiting)}};
 }
 
 Json SegmentsJson(const Subject& subject, const std::vector<SegmentAnswer>& segments) {

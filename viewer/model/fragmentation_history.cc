@@ -41,8 +41,8 @@ FragmentationOverTime MakeFragmentationOverTime(const LayoutView& layout) {
   auto answer = fragmentation::BuildAnswer(layout.subject, *layout.walk, question);
   if (answer.ok()) made.points = std::move(answer->series);
   const allocator::History& history = layout.subject.history;
+  made.outcomes.push_back({history.settings, true, layout.walk->peak_reserved(), ""});
   made.outcomes.push_back(Try(history, history.settings));
-  made.outcomes.front().recorded = true;
   for (const char* setting : kTried) {
     const std::string settings = fragmentation::WithSetting(history.settings, setting);
     if (settings != history.settings) made.outcomes.push_back(Try(history, settings));

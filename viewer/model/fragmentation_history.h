@@ -17,14 +17,16 @@ namespace vramscope::viewer {
 // The requests of the run, put through the model of PyTorch's allocator.
 struct SettingsOutcome {
   std::string settings;        // as PYTORCH_CUDA_ALLOC_CONF; "" = all defaults
-  bool recorded = false;       // those that the program ran with
+  bool recorded = false;       // what the file says, and no rerun
   uint64_t peak_reserved = 0;  // bytes
   std::string refused;         // one sentence, where they could not be tried
 };
 
 struct FragmentationOverTime {
   std::vector<fragmentation::SeriesPoint> points;  // in order; never without the fullest and the worst moment
-  std::vector<SettingsOutcome> outcomes;           // the recorded settings first
+  // What was recorded; the recorded settings rerun from an empty allocator, which is what the others compare
+  // with; and the others.
+  std::vector<SettingsOutcome> outcomes;
 };
 
 // O(events), some times over.
