@@ -36,7 +36,9 @@ const VerbHelp& ConvertHelp() {
         "collapsed (.folded), pprof (.pb.gz). See docs/exports.md."},
        {"table", '\0', "NAME", "Of CSV: events, blocks (default), series or steps."},
        {"device", '\0', "NAME", "Of exports: what peak, steps and stacks are about; default: as in report."},
-       {"at", '\0', "T", "Only what was until then: peak, or nanoseconds since the trace's start."},
+       {"at", '\0', "T",
+        "Of a snapshot: only what was until then. Of speedscope, collapsed and pprof: what was alive\n"
+        "then. peak, or nanoseconds since the trace's start."},
        {"process", '\0', "PID",
         "Which process a snapshot or an export is about; default: the one with the largest peak."}}};
   return help;
@@ -132,8 +134,13 @@ Status WriteSnapshot(const std::string& from, const std::string& to, const Argum
 // `path`: of the file that becomes `to`.
 Status WriteExport(const std::string& from, const std::string& to, const exporting::Format& format,
                    const Arguments& arguments, const std::string& path) {
-  const Result<report::Request> request = DeviceRequest(arguments);
+  Result<report::Request> request = DeviceRequest(arguments);
   if (!request.ok()) return request.error();
+  if (arguments.Has("at")) {
+    const auto moment = report::ParseMoment(arguments.Get("at"));
+    if (!moment.ok()) return moment.error();
+    request->at = {*moment};
+  }
   const auto table = exporting::ParseTable(arguments.Get("table", "blocks"));
   if (!table.ok()) return table.error();
   const Result<model::Run> run = LoadRun(from, arguments);
@@ -179,8 +186,9 @@ Status CheckOptions(const Target& target, const Arguments& arguments) {
         "--at, --process and --device choose what a snapshot or an export shows; a trace has everything."};
   if (target.form == Form::kPickle && arguments.Has("device"))
     return Error{"--device is for exports; a snapshot has all devices of a process."};
-  if (target.form == Form::kExport && arguments.Has("at"))
-    return Error{"--at is for snapshots; an export has the whole run."};
+  if (target.form == Form::kExport && arguments.Has("at") && !target.format->of_moment)
+    return Error{std::string("--at is for snapshots and flame graphs; ") + target.format->name +
+                 " has the whole run."};
   const bool csv = target.form == Form::kExport && target.format->write == exporting::WriteCsv;
   if (arguments.Has("table") && !csv) return Error{"--table chooses what a CSV file has."};
   return {};

@@ -19,7 +19,7 @@ Result<Content> Content::Of(const classify::Analysis& analysis, report::Request 
   content.peak_event_ = content.curve().peak().event;
   request.top = 0;
   request.blocks = true;
-  request.at = {{}};
+  if (request.at.empty()) request.at = {{}};
   Result<report::Answer> answer = report::BuildAnswer(analysis, request);
   if (!answer.ok()) return answer.error();
   content.answer_ = std::move(*answer);

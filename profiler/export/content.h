@@ -23,7 +23,8 @@ inline constexpr uint64_t kBetweenTellings = 4096;
 
 class Content {
  public:
-  // `analysis` must outlive it. Fails as report::BuildAnswer does, and when nothing was allocated.
+  // `analysis` must outlive it. Live stacks are those of request.at, or of the peak where it is empty. Fails
+  // as report::BuildAnswer does, and when nothing was allocated.
   static Result<Content> Of(const classify::Analysis& analysis, report::Request request);
 
   // Told now and then how many of the things of a table are written.
@@ -35,7 +36,7 @@ class Content {
 
   [[nodiscard]] const classify::Analysis& analysis() const { return *analysis_; }
   [[nodiscard]] const model::Run& run() const { return analysis_->run(); }
-  // Owners complete; the blocks of the peak are in moments[0].
+  // Owners complete; moments[0] has the blocks of the moment that live stacks are about.
   [[nodiscard]] const report::Answer& answer() const { return answer_; }
   [[nodiscard]] const std::vector<timeline::DeviceCurve>& curves() const { return curves_; }
   [[nodiscard]] model::DeviceIndex device() const { return device_; }  // the chosen one

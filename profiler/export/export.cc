@@ -8,14 +8,15 @@ namespace vramscope::exporting {
 namespace {
 
 constexpr std::array kFormats = {
-    Format{"csv", ".csv", "rows of one --table", WriteCsv},
-    Format{"sqlite", ".sqlite .sqlite3 .db", "a database with tables and views", WriteSqlite},
-    Format{"chrome", ".json", "Chrome's trace events: chrome://tracing, Perfetto", WriteChrome},
-    Format{"perfetto", ".perfetto-trace .pftrace", "Perfetto's own format: ui.perfetto.dev", WritePerfetto},
-    Format{"speedscope", ".speedscope.json", "live bytes at the peak by stack: speedscope.app",
-           WriteSpeedscope},
-    Format{"collapsed", ".collapsed .folded", "the same as lines for flamegraph.pl", WriteCollapsed},
-    Format{"pprof", ".pb.gz .pprof", "the same for go tool pprof", WritePprof},
+    Format{"csv", ".csv", "rows of one --table", false, WriteCsv},
+    Format{"sqlite", ".sqlite .sqlite3 .db", "a database with tables and views", false, WriteSqlite},
+    Format{"chrome", ".json", "Chrome's trace events: chrome://tracing, Perfetto", false, WriteChrome},
+    Format{"perfetto", ".perfetto-trace .pftrace", "Perfetto's own format: ui.perfetto.dev", false,
+           WritePerfetto},
+    Format{"speedscope", ".speedscope.json", "live bytes at the peak, or --at, by stack: speedscope.app",
+           true, WriteSpeedscope},
+    Format{"collapsed", ".collapsed .folded", "the same as lines for flamegraph.pl", true, WriteCollapsed},
+    Format{"pprof", ".pb.gz .pprof", "the same for go tool pprof", true, WritePprof},
 };
 
 struct TableName {

@@ -25,6 +25,7 @@ struct Format {
   const char* name;     // as --to takes it
   const char* endings;  // of files, separated by spaces; the longest one that fits decides
   const char* help;
+  bool of_moment;  // it holds what is alive at one moment
   // Writes a new file at `path`; what is there is replaced. Not for two threads with one path.
   Status (*write)(const Content& content, const Options& options, const std::string& path);
 };

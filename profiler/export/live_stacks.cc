@@ -13,8 +13,8 @@ namespace {
 std::vector<std::string> FramesOf(const Content& content, classify::Origins& origins, model::BlockId block) {
   const model::Run& run = content.run();
   std::vector<std::string> frames;
-  for (const trace::StringId frame : run.source->Stack(origins.Of(block).stack))
-    frames.push_back(text::Clean(run.Text(frame)));
+  for (const std::string_view frame : report::FramesToDraw(run, origins.Of(block).stack))
+    frames.push_back(text::Clean(frame));
   if (!frames.empty()) return frames;
   const report::Place place = report::PlaceOf(content.analysis(), origins, block);
   for (const std::string_view part : {place.module, place.node, place.op}) {
@@ -26,11 +26,11 @@ std::vector<std::string> FramesOf(const Content& content, classify::Origins& ori
 }  // namespace
 
 std::vector<LiveStack> FindLiveStacks(const Content& content) {
-  const report::Moment& peak = content.answer().moments.front();
+  const report::Moment& moment = content.answer().moments.front();
   classify::Origins origins(content.run(), content.analysis().training());
   std::map<std::vector<std::string>, std::pair<uint64_t, uint64_t>> sums;
   uint64_t seen = 0;
-  for (const report::LiveBlock& block : peak.blocks) {
+  for (const report::LiveBlock& block : moment.blocks) {
     std::vector<std::string> frames =
         FramesOf(content, origins, static_cast<model::BlockId>(block.number - 1));
     frames.emplace_back(classify::Info(block.category).key);
@@ -41,9 +41,9 @@ std::vector<LiveStack> FindLiveStacks(const Content& content) {
   }
   std::vector<LiveStack> stacks;
   for (const auto& [frames, sum] : sums) stacks.push_back({frames, sum.first, sum.second});
-  if (seen < peak.allocated_bytes) {
+  if (seen < moment.allocated_bytes) {
     stacks.push_back({{"not seen", classify::Info(classify::Category::kUnattributed).key},
-                      peak.allocated_bytes - seen,
+                      moment.allocated_bytes - seen,
                       0});
   }
   return stacks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that are alive at the peak, by where in the program they come from: what flame graphs draw.
+// The bytes that are alive at a moment, by where in the program they come from: what flame graphs draw.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ struct LiveStack {
   uint64_t blocks = 0;
 };
 
-// By frames. Frames are those of the recorded stack; where there is none the module, the autograd node and
-// the operator as far as they are known; the sum of bytes is the peak's. Bytes whose allocation was not seen
-// have the frame "not seen".
+// Of the content's moment, by frames. Frames are those of the recorded stack without the interpreter's; where
+// there is none the module, the autograd node and the operator as far as they are known; the sum of bytes is
+// the moment's. Bytes whose allocation was not seen have the frame "not seen".
 [[nodiscard]] std::vector<LiveStack> FindLiveStacks(const Content& content);
 
 }  // namespace vramscope::exporting

@@ -13,12 +13,16 @@ namespace {
 
 // Trace, TracePacket
 constexpr uint32_t kPacket = 1;
-constexpr uint32_t kTimestamp = 8, kSequence = 10, kTrackEvent = 11, kSequenceFlags = 13,
-                   kTrackDescriptor = 60;
+constexpr uint32_t kClockSnapshot = 6, kTimestamp = 8, kSequence = 10, kTrackEvent = 11, kSequenceFlags = 13,
+                   kTimestampClock = 58, kTrackDescriptor = 60;
+// ClockSnapshot and its Clock; BuiltinClock, and a clock of this sequence that begins with the trace
+constexpr uint32_t kClocks = 1, kPrimaryClock = 2, kClockId = 1, kClockTime = 2;
+constexpr uint64_t kRealtime = 1, kMonotonic = 3, kOurClock = 64;
 // TrackDescriptor
 constexpr uint32_t kUuid = 1, kTrackName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8;
 // ProcessDescriptor and ThreadDescriptor; CounterDescriptor
-constexpr uint32_t kPid = 1, kTid = 2, kThreadName = 5, kProcessName = 6, kUnit = 3, kUnitBytes = 3;
+constexpr uint32_t kPid = 1, kTid = 2, kThreadName = 5, kProcessName = 6, kUnit = 3, kUnitBytes = 3,
+                   kSharedAxis = 7;
 // TrackEvent and its types; DebugAnnotation
 constexpr uint32_t kAnnotation = 4, kType = 9, kTrackOfEvent = 11, kCategory = 22, kName = 23,
                    kCounterValue = 30;
@@ -32,6 +36,7 @@ class Perfetto {
   Perfetto(const Content& content, Output& out) : content_(content), run_(content.run()), out_(out) {}
 
   void Write() {
+    WriteClocks();
     for (model::ProcessIndex process = 0; process < run_.processes.size(); ++process) ProcessTrack(process);
     const Slices slices = FindSlices(content_);
     WriteSlices(slices);
@@ -52,7 +57,27 @@ class Perfetto {
   }
   void Descriptor(const Message& descriptor) { Packet(Message().Sub(kTrackDescriptor, descriptor)); }
   void Event(uint64_t time_ns, const Message& event) {
-    Packet(Message().Number(kTimestamp, time_ns).Sub(kTrackEvent, event));
+    Message packet;
+    packet.Number(kTimestamp, time_ns).Sub(kTrackEvent, event);
+    if (has_clocks_) packet.Number(kTimestampClock, kOurClock);
+    Packet(packet);
+  }
+
+  // Where the trace's time 0 lies on the machine's clocks, so that other traces of that machine line up with
+  // it.
+  void WriteClocks() {
+    const trace::TraceClock& clock = run_.source->clock();
+    const auto at = [](uint64_t id, uint64_t time) {
+      return Message().Number(kClockId, id).Number(kClockTime, time);
+    };
+    Message clocks;
+    clocks.Sub(kClocks, at(kOurClock, 0));
+    if (clock.start_realtime_ns != 0) clocks.Sub(kClocks, at(kRealtime, clock.start_realtime_ns));
+    if (clock.start_monotonic_ns != 0) clocks.Sub(kClocks, at(kMonotonic, clock.start_monotonic_ns));
+    has_clocks_ = clock.start_monotonic_ns != 0 || clock.start_realtime_ns != 0;
+    if (!has_clocks_) return;
+    clocks.Number(kPrimaryClock, clock.start_monotonic_ns != 0 ? kMonotonic : kRealtime);
+    Packet(Message().Sub(kClockSnapshot, clocks));
   }
 
   void ProcessTrack(model::ProcessIndex process) {
@@ -95,7 +120,7 @@ class Perfetto {
                    .Number(kUuid, uuid)
                    .Number(kParent, ProcessUuid(device.process))
                    .Bytes(kTrackName, text::Clean(device.name + " " + std::string(figure)))
-                   .Sub(kCounter, Message().Number(kUnit, kUnitBytes)));
+                   .Sub(kCounter, Message().Number(kUnit, kUnitBytes).Bytes(kSharedAxis, device.name)));
     return uuid;
   }
   void Count(uint64_t time_ns, uint64_t uuid, uint64_t value) {
@@ -151,6 +176,7 @@ class Perfetto {
   const model::Run& run_;
   Output& out_;
   bool first_ = true;
+  bool has_clocks_ = false;
   uint64_t next_uuid_ = uint64_t{1} << 32;  // processes have those below
 };
 

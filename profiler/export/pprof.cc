@@ -4,11 +4,13 @@
 #include <zlib.h>
 
 #include <map>
+#include <utility>
 
 #include "profiler/export/export.h"
 #include "profiler/export/live_stacks.h"
 #include "profiler/export/output.h"
 #include "profiler/export/protobuf.h"
+#include "profiler/text/source_place.h"
 
 namespace vramscope::exporting {
 namespace {
@@ -39,13 +41,27 @@ class Profile {
     return found->second;
   }
 
-  // Location and function share a number: frames are names, without lines of their own.
+  // "forward (/src/model.py:32)" is line 32 of the function forward in that file; what has no such place is a
+  // function with the frame's text as its name.
   uint64_t Location(const std::string& frame) {
     const auto [found, added] = locations_.emplace(frame, locations_.size() + 1);
     if (added) {
-      const uint64_t name = Text(frame);
-      profile_.Sub(4, Message().Number(1, found->second).Sub(4, Message().Number(1, found->second)));
-      profile_.Sub(5, Message().Number(1, found->second).Number(2, name).Number(3, name));
+      const auto place = text::SourcePlaceOf(frame);
+      Message line;
+      line.Number(1, place ? Function(place->function.empty() ? frame : place->function, place->path)
+                           : Function(frame, ""));
+      if (place) line.Number(2, place->line);
+      profile_.Sub(4, Message().Number(1, found->second).Sub(4, line));
+    }
+    return found->second;
+  }
+
+  uint64_t Function(const std::string& name, const std::string& file) {
+    const auto [found, added] = functions_.emplace(std::pair(name, file), functions_.size() + 1);
+    if (added) {
+      const uint64_t text = Text(name);
+      profile_.Sub(5,
+                   Message().Number(1, found->second).Number(2, text).Number(3, text).Number(4, Text(file)));
     }
     return found->second;
   }
@@ -54,6 +70,7 @@ class Profile {
   std::vector<std::string> texts_;
   std::map<std::string, uint64_t> text_numbers_;
   std::map<std::string, uint64_t> locations_;
+  std::map<std::pair<std::string, std::string>, uint64_t> functions_;
 };
 
 std::string Gzip(const std::string& bytes) {

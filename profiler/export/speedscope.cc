@@ -6,6 +6,7 @@
 #include "profiler/export/live_stacks.h"
 #include "profiler/export/output.h"
 #include "profiler/text/harmless.h"
+#include "profiler/text/source_place.h"
 
 namespace vramscope::exporting {
 
@@ -25,13 +26,21 @@ Status WriteSpeedscope(const Content& content, const Options&, const std::string
       "\"shared\":{\"frames\":[");
   for (size_t i = 0; i < frames.size(); ++i) {
     out->Text(i == 0 ? "{\"name\":" : ",{\"name\":");
-    out->Text(text::Json(frames[i]));
+    const auto place = text::SourcePlaceOf(frames[i]);
+    out->Text(text::Json(place && !place->function.empty() ? place->function : frames[i]));
+    if (place) {
+      out->Text(",\"file\":");
+      out->Text(text::Json(place->path));
+      out->Text(",\"line\":");
+      out->Number(place->line);
+    }
     out->Char('}');
   }
-  out->Text(
-      "]},\"profiles\":[{\"type\":\"sampled\",\"name\":\"live bytes at the peak\",\"unit\":\"bytes\","
-      "\"startValue\":0,\"endValue\":");
-  out->Number(content.answer().peak.allocated_bytes);
+  out->Text("]},\"profiles\":[{\"type\":\"sampled\",\"name\":");
+  const report::Moment& moment = content.answer().moments.front();
+  out->Text(text::Json("live bytes at " + (moment.asked.empty() ? "the peak" : moment.asked)));
+  out->Text(",\"unit\":\"bytes\",\"startValue\":0,\"endValue\":");
+  out->Number(moment.allocated_bytes);
   out->Text(",\"samples\":[");
   for (size_t i = 0; i < stacks.size(); ++i) {
     out->Text(i == 0 ? "[" : ",[");

@@ -1,96 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A SQLite database: what the report says, and a row for each block and each point of the curves.
-#include <sqlite3.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
-#include <unordered_map>
 
 #include "profiler/export/block_row.h"
 #include "profiler/export/export.h"
 #include "profiler/export/series.h"
 #include "profiler/export/slices.h"
+#include "profiler/export/sqlite_facts.h"
+#include "profiler/export/sqlite_rows.h"
 #include "profiler/export/sqlite_schema.h"
 #include "profiler/report/json.h"
 #include "profiler/text/harmless.h"
 
 namespace vramscope::exporting {
 namespace {
-
-// A connection that remembers its first failure; everything after that does nothing.
-class Database {
- public:
-  explicit Database(const std::string& path) {
-    if (sqlite3_open(path.c_str(), &db_) != SQLITE_OK) Fail();
-  }
-  ~Database() { sqlite3_close(db_); }
-  Database(const Database&) = delete;
-  Database& operator=(const Database&) = delete;
-
-  void Do(const char* sql) {
-    if (error_.empty() && sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) Fail();
-  }
-  void Fail() {
-    if (error_.empty()) error_ = db_ == nullptr ? "out of memory" : sqlite3_errmsg(db_);
-  }
-  [[nodiscard]] sqlite3* get() const { return db_; }
-  [[nodiscard]] const std::string& error() const { return error_; }
-
- private:
-  sqlite3* db_ = nullptr;
-  std::string error_;
-};
-
-// Rows into one table, column after column.
-class Rows {
- public:
-  Rows(Database& db, const char* table, int columns) : db_(db) {
-    std::string sql = std::string("INSERT INTO ") + table + " VALUES (?";
-    for (int i = 1; i < columns; ++i) sql += ",?";
-    sql += ")";
-    if (sqlite3_prepare_v2(db.get(), sql.c_str(), -1, &statement_, nullptr) != SQLITE_OK) db.Fail();
-  }
-  ~Rows() { sqlite3_finalize(statement_); }
-  Rows(const Rows&) = delete;
-  Rows& operator=(const Rows&) = delete;
-
-  // SQLite's integers are signed; what is above 2^63 (no address and no size is) would come out negative.
-  Rows& Number(uint64_t number) {
-    sqlite3_bind_int64(statement_, ++column_, static_cast<int64_t>(number));
-    return *this;
-  }
-  template <typename T>
-  Rows& Maybe(const std::optional<T>& number) {
-    return number.has_value() ? Number(static_cast<uint64_t>(*number)) : Null();
-  }
-  Rows& Step(uint32_t step) { return step == 0 ? Null() : Number(step); }
-  Rows& Null() {
-    sqlite3_bind_null(statement_, ++column_);
-    return *this;
-  }
-  // A text of ours that stays.
-  Rows& Constant(const char* text) {
-    sqlite3_bind_text(statement_, ++column_, text, -1, SQLITE_STATIC);
-    return *this;
-  }
-  // A name of somebody else.
-  Rows& Name(std::string_view name) {
-    const std::string clean = text::Clean(name);
-    sqlite3_bind_text(statement_, ++column_, clean.data(), static_cast<int>(clean.size()), SQLITE_TRANSIENT);
-    return *this;
-  }
-  void Add() {
-    if (db_.error().empty() && sqlite3_step(statement_) != SQLITE_DONE) db_.Fail();
-    sqlite3_reset(statement_);
-    column_ = 0;
-  }
-
- private:
-  Database& db_;
-  sqlite3_stmt* statement_ = nullptr;
-  int column_ = 0;
-};
 
 class Writer {
  public:
@@ -123,6 +48,8 @@ class Writer {
     AllSlices();
     Blocks();
     SeriesRows();
+    WriteDriverFacts(run_, db_);
+    WriteCounters(run_, db_);
     db_.Do("COMMIT");
     db_.Do(kSqliteViews);
   }
@@ -250,20 +177,10 @@ class Writer {
     }
   }
 
-  void Text(Rows& rows, std::string_view value) {
-    if (value.empty()) {
-      rows.Null();
-      return;
-    }
-    const auto [found, added] = texts_.emplace(value, texts_.size() + 1);
-    if (added) text_rows_->Number(found->second).Name(value).Add();
-    rows.Number(found->second);
-  }
-
   void Blocks() {
-    Rows texts(db_, "texts", 2);
-    text_rows_ = &texts;
-    Rows rows(db_, "blocks", 17);
+    Texts texts(db_);
+    Stacks stacks(run_, db_, texts);
+    Rows rows(db_, "blocks", 18);
     BlockRows blocks(content_);
     for (model::BlockId id = 0; id < run_.blocks.size(); ++id) {
       const BlockRow row = blocks.Of(id);
@@ -277,12 +194,14 @@ class Writer {
           .Maybe(row.free_ns);
       rows.Step(row.step).Constant(timeline::PhaseName(row.phase)).Number(static_cast<uint64_t>(row.first));
       rows.Number(static_cast<uint64_t>(row.last)).Maybe(row.at_peak);
-      Text(rows, row.name);
-      Text(rows, row.module);
-      Text(rows, row.op);
-      Text(rows, row.line);
+      texts.Put(rows, row.name);
+      texts.Put(rows, row.module);
+      texts.Put(rows, row.op);
+      texts.Put(rows, row.line);
+      stacks.Put(rows, row.stack);
       rows.Add();
     }
+    WriteOperators(run_, db_, texts, stacks);
   }
 
   void SeriesRows() {
@@ -302,8 +221,6 @@ class Writer {
   const model::Run& run_;
   Database& db_;
   std::vector<uint64_t> device_rows_;  // by DeviceIndex
-  Rows* text_rows_ = nullptr;
-  std::unordered_map<std::string_view, uint64_t> texts_;
 };
 
 }  // namespace

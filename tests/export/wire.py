@@ -54,7 +54,8 @@ def published(path: Path) -> List[Tuple[int, int, int]]:
     described = {packet.track_descriptor.uuid for packet in trace.packet if packet.HasField("track_descriptor")}
     events = [packet for packet in trace.packet if packet.HasField("track_event")]
     assert {packet.track_event.track_uuid for packet in events} <= described
-    assert len(events) + len(described) == len(trace.packet)
+    clocks = sum(packet.HasField("clock_snapshot") for packet in trace.packet)
+    assert len(events) + len(described) + clocks == len(trace.packet)
     trace.DiscardUnknownFields()
     assert len(trace.SerializeToString()) == path.stat().st_size, "a field has a number that Perfetto does not know"
     return [(packet.timestamp, packet.track_event.type, packet.track_event.counter_value) for packet in events]
