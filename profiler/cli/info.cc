@@ -12,7 +12,7 @@
 #include "profiler/cli/trace_facts.h"
 #include "profiler/cli/verb.h"
 #include "profiler/model/run.h"
-#include "profiler/report/answer.h"
+#include "profiler/report/coverage_json.h"
 #include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
@@ -53,17 +53,6 @@ nlohmann::json ProcessesJson(const TraceFacts& facts) {
   return processes;
 }
 
-nlohmann::json CoverageJson(const TraceFacts& facts) {
-  nlohmann::json coverage = nlohmann::json::array();
-  for (const HookFacts& hook : facts.hooks) {
-    coverage.push_back({{"hook", hook.hook},
-                        {"state", report::CoverageStateKey(hook.state)},
-                        {"detail", hook.detail},
-                        {"processes", hook.processes}});
-  }
-  return coverage;
-}
-
 std::string InfoJson(const model::Source& source, uint64_t file_bytes, const TraceFacts& facts) {
   nlohmann::json devices = nlohmann::json::array();
   for (const DeviceFacts& device : facts.devices) {
@@ -93,7 +82,7 @@ std::string InfoJson(const model::Source& source, uint64_t file_bytes, const Tra
                                     {{"ranges", facts.nvtx.ranges},
                                      {"ranges_by_name", facts.nvtx.by_name},
                                      {"named_memory", facts.nvtx.memory_names}}},
-                                   {"coverage", CoverageJson(facts)},
+                                   {"coverage", report::CoverageJson(facts.hooks)},
                                    {"metadata", source.metadata()},
                                    {"damage",
                                     {{"closed_cleanly", damage.closed_cleanly},
@@ -259,21 +248,27 @@ class InfoText {
   std::string CoverageTitle() const {
     const auto count = [&](CoverageState state) {
       return std::count_if(facts_.hooks.begin(), facts_.hooks.end(),
-                           [&](const HookFacts& hook) { return hook.state == state; });
+                           [&](const model::Hook& hook) { return hook.state == state; });
     };
     const auto proven = count(CoverageState::kProven);
-    return fmt::format("Coverage: {} of {} hooks in place, {} of them seen to work",
-                       proven + count(CoverageState::kHooked), facts_.hooks.size(), proven);
+    const auto failed =
+        std::ranges::count_if(facts_.hooks, [](const model::Hook& hook) { return hook.failures != 0; });
+    return fmt::format("Coverage: {} of {} hooks in place, {} of them seen to work{}",
+                       proven + count(CoverageState::kHooked), facts_.hooks.size(), proven,
+                       failed == 0 ? "" : fmt::format(", {} failed and stepped aside", failed));
   }
 
   std::string CoverageTable() const {
     Table table({Align::kLeft, Align::kLeft, Align::kLeft});
-    for (const HookFacts& hook : facts_.hooks) {
+    for (const model::Hook& hook : facts_.hooks) {
       const Ink ink = hook.state == CoverageState::kMissing    ? Ink::Warning()
                       : hook.state == CoverageState::kDisabled ? Ink::Dim()
                                                                : Ink::Plain();
-      table.AddRow({Printable(hook.hook), terminal_.Paint(report::CoverageStateKey(hook.state), ink),
+      table.AddRow({Printable(hook.name), terminal_.Paint(report::CoverageStateKey(hook.state), ink),
                     Printable(hook.detail)});
+      if (hook.failures != 0)
+        table.AddRow({"", terminal_.Paint("failed", Ink::Bad()),
+                      FormatCount(hook.failures, "time") + ", first: " + Printable(hook.failure)});
     }
     return table.ToString();
   }

@@ -2,8 +2,10 @@
 #include "profiler/cli/report_screen.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 
 #include "profiler/cli/memory_text.h"
 #include "profiler/report/savings_json.h"
@@ -342,20 +344,30 @@ class ReportText {
                        FormatCount(answer_.processes.size(), "process", "processes"), over, lost);
   }
 
-  // "30 of 31 hooks in place; missing: LibTorch bridge."
+  // "30 of 31 hooks in place; missing: LibTorch bridge. Details: vramscope info run.vms"
   [[nodiscard]] std::string CoverageSentence() const {
-    constexpr size_t kMostNamed = 3;
-    std::vector<std::string> missing;
-    for (const report::Hook& hook : answer_.coverage) {
+    std::vector<std::string> missing, off, failed;
+    for (const model::Hook& hook : answer_.coverage) {
       if (hook.state == trace::CoverageState::kMissing) missing.push_back(Printable(hook.name));
+      if (hook.state == trace::CoverageState::kDisabled) off.push_back(Printable(hook.name));
+      if (hook.failures != 0) failed.push_back(Printable(hook.name));
     }
     const size_t hooks = answer_.coverage.size();
-    std::string text = fmt::format("{} of {} in place", hooks - missing.size(), FormatCount(hooks, "hook"));
-    if (missing.empty()) return text + ".";
-    for (size_t i = 0; i < std::min(missing.size(), kMostNamed); ++i)
-      text += (i == 0 ? "; missing: " : ", ") + missing[i];
-    if (missing.size() > kMostNamed) text += fmt::format(" and {} more", missing.size() - kMostNamed);
-    return text + ". Details: vramscope info " + Printable(path_);
+    const std::string text =
+        fmt::format("{} of {} in place", hooks - missing.size() - off.size(), FormatCount(hooks, "hook"));
+    const std::string others =
+        Listed("missing", missing) + Listed("switched off", off) + Listed("failed", failed);
+    return others.empty() ? text + "." : text + others + ". Details: vramscope info " + Printable(path_);
+  }
+
+  // "; missing: LibTorch bridge, python.names"
+  [[nodiscard]] static std::string Listed(const char* what, const std::vector<std::string>& hooks) {
+    constexpr size_t kMostNamed = 3;
+    if (hooks.empty()) return "";
+    const std::span<const std::string> named(hooks.data(), std::min(hooks.size(), kMostNamed));
+    std::string text = fmt::format("; {}: {}", what, fmt::join(named, ", "));
+    if (hooks.size() > kMostNamed) text += fmt::format(" and {} more", hooks.size() - kMostNamed);
+    return text;
   }
 
   [[nodiscard]] std::string OutOfMemorySentence(const report::OutOfMemory& oom) const {

@@ -8,13 +8,11 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <set>
 #include <utility>
 
 namespace vramscope::cli {
 namespace {
 
-using trace::CoverageState;
 using trace::Event;
 using trace::EventType;
 using trace::MarkKind;
@@ -81,10 +79,7 @@ class Gatherer {
       if (counts_[i] != 0) facts_.by_type[trace::kEventSchema[i].name] = counts_[i];
     }
     for (const auto& [code, device] : devices_) facts_.devices.push_back(device);
-    for (auto& [name, hook] : hooks_) {
-      hook.first.processes = hook.second.size();
-      facts_.hooks.push_back(hook.first);
-    }
+    facts_.hooks = model::HooksOf(coverage_);
     for (const auto& [library, calls] : driver_calls_) {
       const std::string_view path = source_.String(static_cast<trace::StringId>(library));
       facts_.driver.by_library[std::string(path.substr(path.rfind('/') + 1))] += calls;
@@ -135,28 +130,11 @@ class Gatherer {
   }
 
   void AddCoverage(const Event& event, uint32_t process) {
-    const std::string name(source_.String(static_cast<trace::StringId>(event.field[trace::coverage::kHook])));
-    const auto state = static_cast<CoverageState>(event.field[trace::coverage::kState]);
-    auto& [hook, reporters] = hooks_[name];
-    const bool first = reporters.empty();
-    reporters.insert(process);
-    hook.hook = name;
-    if (!first && Rank(state) < Rank(hook.state)) return;
-    hook.state = state;
-    hook.detail = source_.String(static_cast<trace::StringId>(event.field[trace::coverage::kDetail]));
-  }
-
-  static int Rank(CoverageState state) {
-    switch (state) {
-      case CoverageState::kProven:
-        return 3;
-      case CoverageState::kHooked:
-        return 2;
-      case CoverageState::kDisabled:
-        return 1;
-      default:
-        return 0;
-    }
+    const auto text = [&](size_t field) {
+      return std::string(source_.String(static_cast<trace::StringId>(event.field[field])));
+    };
+    const auto state = static_cast<trace::CoverageState>(event.field[trace::coverage::kState]);
+    coverage_.push_back({process, text(trace::coverage::kHook), state, text(trace::coverage::kDetail)});
   }
 
   uint64_t Steps() const {
@@ -176,7 +154,7 @@ class Gatherer {
   std::map<uint64_t, DeviceFacts> devices_;
   std::map<uint64_t, uint64_t> driver_calls_;                // that took memory, by library
   std::map<uint64_t, uint64_t> nvtx_ranges_, named_memory_;  // by name
-  std::map<std::string, std::pair<HookFacts, std::set<uint32_t>>> hooks_;
+  std::vector<model::Coverage> coverage_;
   std::map<uint32_t, std::map<uint64_t, uint64_t>> optimizer_steps_;  // process -> optimizer -> steps
 };
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/model/coverage.h"
 #include "profiler/model/source.h"
 
 namespace vramscope::cli {
@@ -22,15 +23,6 @@ struct DeviceFacts {
   uint64_t code = 0;
   uint64_t allocations = 0;
   uint64_t allocated_bytes = 0;  // all blocks that were ever handed out
-};
-
-// One hook over all processes: the best state that any of them reported, for a worker does not use
-// everything.
-struct HookFacts {
-  std::string hook;
-  trace::CoverageState state = trace::CoverageState::kMissing;
-  std::string detail;
-  uint64_t processes = 0;  // that reported it
 };
 
 // Calls of the CUDA driver that give or take memory.
@@ -53,7 +45,7 @@ struct TraceFacts {
   std::vector<DeviceFacts> devices;  // by code
   DriverFacts driver;
   NvtxFacts nvtx;
-  std::vector<HookFacts> hooks;             // by name
+  std::vector<model::Hook> hooks;           // by name
   std::map<std::string, uint64_t> by_type;  // events
   uint64_t events = 0;
   uint64_t first_time_ns = 0;  // of the events

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "profiler/model/coverage.h"
+
 namespace vramscope::model {
 namespace {
 
@@ -287,11 +289,17 @@ void Loader::FreeCheckpoint(uint64_t id, ProcessIndex process) {
 
 void Loader::AddCoverage(const Event& event, ProcessIndex process) {
   const std::string_view hook = run_.Text(static_cast<uint32_t>(event.field[trace::coverage::kHook]));
+  const auto state = static_cast<trace::CoverageState>(event.field[trace::coverage::kState]);
+  const std::string_view detail = run_.Text(static_cast<uint32_t>(event.field[trace::coverage::kDetail]));
+  if (state == kHookFailed) {  // each one counts
+    run_.coverage.push_back({process, std::string(hook), state, std::string(detail)});
+    return;
+  }
   const auto [place, fresh] = coverage_.try_emplace({process, hook}, run_.coverage.size());
   if (fresh) run_.coverage.push_back({process, std::string(hook), {}, {}});
   Coverage& coverage = run_.coverage[place->second];
-  coverage.state = static_cast<trace::CoverageState>(event.field[trace::coverage::kState]);
-  coverage.detail = run_.Text(static_cast<uint32_t>(event.field[trace::coverage::kDetail]));
+  coverage.state = state;
+  coverage.detail = detail;
 }
 
 DeviceIndex Loader::FindDevice(ProcessIndex process, uint64_t code) {

@@ -14,6 +14,7 @@
 
 #include "profiler/classify/category.h"
 #include "profiler/classify/proof.h"
+#include "profiler/model/coverage.h"
 #include "profiler/model/run.h"
 #include "profiler/report/device_memory.h"
 #include "profiler/report/host_memory.h"
@@ -108,14 +109,6 @@ struct Process {
   uint64_t peak_bytes = 0;  // on the device where it was largest
 };
 
-struct Hook {
-  std::string name;
-  trace::CoverageState state{};  // the best that any process reported
-  std::string detail;
-  uint64_t processes = 0;  // that reported it
-};
-[[nodiscard]] const char* CoverageStateKey(trace::CoverageState state);
-
 struct OutOfMemory {
   uint64_t time_ns = 0;
   uint32_t pid = 0;
@@ -148,7 +141,7 @@ struct Answer {
   std::vector<Process> processes;               // in order of their start
   std::optional<HostMemory> host_memory;        // of the process that it is about, and its workers
   std::vector<OutOfMemory> out_of_memory;
-  std::vector<Hook> coverage;  // by name
+  std::vector<model::Hook> coverage;  // by name
   uint64_t dropped_events = 0;
   trace::Damage damage;
   model::Anomalies anomalies;

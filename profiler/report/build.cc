@@ -23,20 +23,6 @@ std::string Metadata(const model::Run& run, std::string_view key) {
   return found == run.source->metadata().end() ? std::string() : found->second;
 }
 
-int Rank(trace::CoverageState state) {
-  switch (state) {
-    case trace::CoverageState::kProven:
-      return 3;
-    case trace::CoverageState::kHooked:
-      return 2;
-    case trace::CoverageState::kDisabled:
-      return 1;
-    case trace::CoverageState::kMissing:
-      return 0;
-  }
-  return 0;
-}
-
 class Builder {
  public:
   Builder(const classify::Analysis& analysis, const Request& request)
@@ -52,7 +38,7 @@ class Builder {
     AddProcesses();
     AddHostMemory(*chosen);
     AddOutOfMemory();
-    AddCoverage();
+    answer_.coverage = model::HooksOf(run_.coverage);
     if (*chosen != model::kNone) {
       if (const Status device = AddChosen(*chosen); !device.ok()) return device.error();
     } else if (const Status moments = AddEmptyMoments(); !moments.ok()) {
@@ -178,18 +164,6 @@ class Builder {
                                        model::DeviceName(from.device_code), from.requested, span.step,
                                        timeline::PhaseOf(span.part)});
     }
-  }
-
-  void AddCoverage() {
-    std::map<std::string, Hook> hooks;
-    for (const model::Coverage& coverage : run_.coverage) {
-      Hook& hook = hooks[coverage.hook];
-      if (hook.processes++ > 0 && Rank(coverage.state) < Rank(hook.state)) continue;
-      hook.name = coverage.hook;
-      hook.state = coverage.state;
-      hook.detail = coverage.detail;
-    }
-    for (auto& [name, hook] : hooks) answer_.coverage.push_back(std::move(hook));
   }
 
   // --- the chosen device

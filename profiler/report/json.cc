@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "profiler/report/coverage_json.h"
 #include "profiler/report/memory_json.h"
 #include "profiler/report/savings_json.h"
 #include "profiler/text/or_null.h"
@@ -179,17 +180,6 @@ Json OutOfMemoryJson(const Answer& answer) {
   return all;
 }
 
-Json CoverageJson(const Answer& answer) {
-  Json coverage = Json::array();
-  for (const Hook& hook : answer.coverage) {
-    coverage.push_back({{"hook", hook.name},
-                        {"state", CoverageStateKey(hook.state)},
-                        {"detail", hook.detail},
-                        {"processes", hook.processes}});
-  }
-  return coverage;
-}
-
 Json AnomaliesJson(const model::Anomalies& anomalies) {
   return {{"double_allocs", anomalies.double_allocs},
           {"unknown_frees", anomalies.unknown_frees},
@@ -231,20 +221,6 @@ const char* OwnerKindKey(Owner::Kind kind) {
   return "module";
 }
 
-const char* CoverageStateKey(trace::CoverageState state) {
-  switch (state) {
-    case trace::CoverageState::kMissing:
-      return "missing";
-    case trace::CoverageState::kHooked:
-      return "hooked";
-    case trace::CoverageState::kProven:
-      return "proven";
-    case trace::CoverageState::kDisabled:
-      return "disabled";
-  }
-  return "missing";
-}
-
 std::string ToJson(const Answer& answer, int indent) {
   Json steps_asked = nullptr;
   if (answer.step_range.has_value()) steps_asked = {answer.step_range->first, answer.step_range->second};
@@ -271,7 +247,7 @@ std::string ToJson(const Answer& answer, int indent) {
   document["processes"] = ProcessesJson(answer);
   document["host_memory"] = HostMemoryJson(answer.host_memory);
   document["out_of_memory"] = OutOfMemoryJson(answer);
-  document["coverage"] = CoverageJson(answer);
+  document["coverage"] = CoverageJson(answer.coverage);
   document["damage"] = {{"closed_cleanly", answer.damage.closed_cleanly},
                         {"unreadable_bytes", answer.damage.bytes_unreadable},
                         {"unreadable_blocks", answer.damage.blocks_unreadable},

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "profiler/cli/terminal.h"
+#include "profiler/model/coverage.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -136,14 +137,11 @@ void ShowAbout(const App& app) {
   fact("Drawn by", fmt::format("Dear ImGui {}, {}", IMGUI_VERSION, app.renderer));
   fact("Fonts", look().fonts.names.empty() ? "those inside Dear ImGui" : look().fonts.names);
   if (app.session.document() == nullptr) return;
-  const auto& coverage = app.session.document()->run->coverage;
-  const auto missing = std::count_if(coverage.begin(), coverage.end(), [](const model::Coverage& hook) {
-    return hook.state == trace::CoverageState::kMissing;
-  });
-  if (coverage.empty()) return fact("Recorded", "this file does not say what was hooked");
+  const std::vector<model::Hook> hooks = model::HooksOf(app.session.document()->run->coverage);
+  if (hooks.empty()) return fact("Recorded", "this file does not say what was hooked");
   fact("Recorded", fmt::format("{} of {} in place; vramscope info lists them",
-                               coverage.size() - static_cast<size_t>(missing),
-                               cli::FormatCount(coverage.size(), "hook")));
+                               std::ranges::count_if(hooks, &model::Hook::in_place),
+                               cli::FormatCount(hooks.size(), "hook")));
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ PARAMETER, BUFFER, GRADIENT, OPTIMIZER_STATE, INPUT, COMMUNICATION, HELD, TYPE_B
 OPTIMIZER, DATA_LOADER, MODULE, SCOPE, AUTOCAST, CHECKPOINT, ZERO_GRAD = 2, 3, 4, 5, 6, 7, 9
 MARK_STEP_DONE, MARK_ZERO_GRAD, MARK_BATCH_READY, MARK_USER, MARK_CHECKPOINT_FREED, MARK_CONVERSION, MARK_FUNCTION, MARK_SLIDING_WINDOW, MARK_FLOAT_BUFFER, MARK_CALLER, MARK_FACTORY, MARK_AUTOCAST_STAYS_OFF, MARK_AUTOCAST_CLEARED = 1, 4, 5, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18
 
+FAILED = 4  # state of a hook of ours that raised
+
 needs_torch = unittest.skipUnless(TORCH_PYTHON, "VRAMSCOPE_TEST_PYTHON is not set")
 
 
@@ -58,6 +60,11 @@ class Run(NamedTuple):
             if event.what == "coverage":
                 found.setdefault(event.name, []).append((event.number[0], event.detail))
         return found
+
+    def failures(self) -> Dict[str, List[str]]:
+        """Hooks of ours that raised, and why."""
+        failed = {hook: [detail for state, detail in told if state == FAILED] for hook, told in self.coverage().items()}
+        return {hook: reasons for hook, reasons in failed.items() if reasons}
 
 
 def run(

@@ -35,7 +35,7 @@ class UndisturbedTest(unittest.TestCase):
                 before = textwrap.dedent(MODEL) + f"programs = {list(PROGRAMS)}\n"
                 environment = {} if mode in ("bare", "") else {"VRAMSCOPE_STUB_DEEP": mode}
                 done = harness.run(IN_FORKS, before, recorded=mode != "bare", environment=environment, folder=folder)
-                assert done.exit_code == 0 and not _hooks_that_raised(done), (_hooks_that_raised(done), done.stderr)
+                assert done.exit_code == 0 and not done.failures(), (done.failures(), done.stderr)
                 cls.statuses[mode] = done.stdout
                 cls.in_forks[mode] = {name: Ended(_read(folder, f"{name}.out"), _read(folder, f"{name}.err")) for name in PROGRAMS}
 
@@ -70,7 +70,7 @@ class UndisturbedTest(unittest.TestCase):
             self.assertEqual(done.stdout, bare.stdout, deep)
             self.assertEqual(_without_clock(done.stderr), _without_clock(bare.stderr), deep)
             self.assertEqual(done.exit_code, bare.exit_code)
-            self.assertEqual(_hooks_that_raised(done), {}, deep)
+            self.assertEqual(done.failures(), {}, deep)
             runs.append(done)
         return runs
 
@@ -261,10 +261,6 @@ class UndisturbedTest(unittest.TestCase):
         """
         for done in self.same(program, "2-3", light=False):
             self.assertEqual(len({event.process for event in done.named("label", harness.PARAMETER)}), 4, "2 spawned, 2 forked")
-
-
-def _hooks_that_raised(done: Run) -> Dict[str, Any]:
-    return {hook: told for hook, told in done.coverage().items() if any("Error" in detail for _, detail in told)}
 
 
 def _read(folder: str, name: str) -> str:

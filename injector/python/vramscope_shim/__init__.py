@@ -7,7 +7,7 @@
                                                      ├─ scopes       record_function; data loader, zero_grad
                                                      ├─ regions      autocast, checkpoint
                                                      └─ deep         module ranges, in deep steps only
-    all of them say it through native, which is injector/core/api.h
+    all of them say it through native, which is injector/core/api.h, and are called through guard
 
 Rules of this package: standard library only, Python 3.8 syntax; no exception, output or warning of ours reaches the program; no frame of
 ours shows in its tracebacks; no tensor is made, changed or kept alive. Without the shim a trace loses names, not bytes.
@@ -21,41 +21,45 @@ def start(attached: bool = False) -> bool:
     interpreters, attach). May be called at any time and as often as one likes; waits for torch when it is not imported yet.
     attached: the program has been running for a while; what it holds already is told first (held.py).
     """
+    from . import guard
+
+    return bool(guard.hook("python", _start)(attached))
+
+
+def _start(attached: bool) -> bool:
     import sys
 
     from . import import_hook
 
-    try:
-        if import_hook.is_imported("torch"):
-            from . import torch_hook
+    if import_hook.is_imported("torch"):
+        from . import torch_hook
 
-            return torch_hook.install(sys.modules["torch"], attached)
-        import_hook.watch_for_torch()
-    except Exception:
-        pass
+        return torch_hook.install(sys.modules["torch"], attached)
+    import_hook.watch_for_torch()
     return False
 
 
 def is_safe() -> bool:
     """Whether start(attached=True) and stop() may be called at this moment, in whatever the program is doing."""
-    try:
-        from . import patches
+    from . import guard, patches
 
-        return patches.may_be_changed_now()
-    except Exception:
-        return True
+    return guard.hook("python", patches.may_be_changed_now)() is not False
 
 
 def stop() -> None:
     """Recording has ended, the program goes on: takes out all that start() put in. start() may be called again."""
+    from . import guard
+
+    guard.hook("python", _stop)()
+    guard.forget()
+
+
+def _stop() -> None:
     import sys
 
     from . import import_hook
 
-    try:
-        import_hook.forget()
-        torch_hook = sys.modules.get(__name__ + ".torch_hook")
-        if torch_hook is not None:
-            torch_hook.uninstall()
-    except Exception:
-        pass
+    import_hook.forget()
+    torch_hook = sys.modules.get(__name__ + ".torch_hook")
+    if torch_hook is not None:
+        torch_hook.uninstall()

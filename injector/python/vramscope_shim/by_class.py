@@ -6,6 +6,7 @@ Why by id: an odd metaclass may not let its classes be hashed.
 """
 
 import weakref
+from functools import partial
 from typing import Any, Callable, Dict, Generic, Tuple, TypeVar
 
 Fact = TypeVar("Fact")
@@ -20,5 +21,5 @@ class ByClass(Generic[Fact]):
         key = id(kind)
         known = self._known.get(key)
         if known is None or known[0]() is not kind:
-            known = self._known[key] = (weakref.ref(kind, lambda _: self._known.pop(key, None)), self._read(kind))
+            known = self._known[key] = (weakref.ref(kind, partial(self._known.pop, key)), self._read(kind))
         return known[1]

@@ -12,9 +12,9 @@ import itertools
 import threading
 import weakref
 from functools import partial
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Dict, List, Tuple
 
-from . import native, patches
+from . import guard, native, patches
 
 HOOK = "python.checkpoint"
 
@@ -36,30 +36,28 @@ class Checkpoints:
         self._numbers = itertools.count(1)
         self._frames: Dict[int, Tuple[int, Any]] = {}  # id of a living frame -> its number, and a reference that tells its end
         self._thread = threading.local()
+        self._is_freed = guard.hook(HOOK, self._frame_freed)
 
     def install(self, frame: type, forward_hook: type, recomputation_hook: type) -> None:
-        patches.wrap_method(frame, "__init__", _then(self._frame_made))
-        patches.wrap_method(forward_hook, "__init__", _then(self._forward_of))
-        patches.wrap_method(forward_hook, "__exit__", _then(self._forward_done))
-        patches.wrap_method(recomputation_hook, "__init__", _then(self._recomputation_of))
-        patches.wrap_method(recomputation_hook, "__enter__", _then(self._recomputation_begins))
-        patches.wrap_method(recomputation_hook, "__exit__", _then(self._recomputation_done))
+        patches.wrap_method(frame, "__init__", guard.after(HOOK, self._frame_made))
+        patches.wrap_method(forward_hook, "__init__", guard.after(HOOK, self._forward_of))
+        patches.wrap_method(forward_hook, "__exit__", guard.after(HOOK, self._forward_done))
+        patches.wrap_method(recomputation_hook, "__init__", guard.after(HOOK, self._recomputation_of))
+        patches.wrap_method(recomputation_hook, "__enter__", guard.after(HOOK, self._recomputation_begins))
+        patches.wrap_method(recomputation_hook, "__exit__", guard.after(HOOK, self._recomputation_done))
 
     def _frame_made(self, frame: Any, *_: Any, **__: Any) -> None:
         number = next(self._numbers)
         identity = id(frame)
-        self._frames[identity] = (number, weakref.ref(frame, partial(self._frame_freed, identity, number)))
+        self._frames[identity] = (number, weakref.ref(frame, partial(self._is_freed, identity, number)))
         self._open_numbers().append(number)
         self._forward.begin(number)
 
     def _frame_freed(self, identity: int, number: int, _: Any) -> None:
-        try:
-            if self._frames.get(identity, (0,))[0] == number:
-                del self._frames[identity]
-            self._end_forward(number)  # without gradients there is no region, only the frame
-            self._freed(number)
-        except Exception as error:
-            native.trouble(HOOK, error)
+        if self._frames.get(identity, (0,))[0] == number:
+            del self._frames[identity]
+        self._end_forward(number)  # without gradients there is no region, only the frame
+        self._freed(number)
 
     def _forward_of(self, hook: Any, frame: Any, *_: Any, **__: Any) -> None:
         hook.vramscope_number = self._number_of(frame)
@@ -87,20 +85,3 @@ class Checkpoints:
 
     def _open_numbers(self) -> List[int]:
         return self._thread.__dict__.setdefault("open_numbers", [])
-
-
-def _then(tell: Callable[..., None]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The original method, and after it what we have to tell."""
-
-    def build(original: Callable[..., Any]) -> Callable[..., Any]:
-        def method(self: Any, *arguments: Any, **named: Any) -> Any:
-            result = original(self, *arguments, **named)
-            try:
-                tell(self, *arguments, **named)
-            except Exception as error:
-                native.trouble(HOOK, error)
-            return result
-
-        return method
-
-    return build

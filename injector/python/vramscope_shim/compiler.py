@@ -1,80 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stays out of torch.compile's way.
 
-1. A hook of ours that dynamo meets while it traces the program's function must leave nothing in the graph: is_compiling().
+1. A hook of ours that dynamo meets while it traces the program's function must leave nothing in the graph: guard asks is_compiling().
 2. A hook that runs for real between two compiled parts must not be compiled itself: its code is marked to be skipped. (Otherwise dynamo
    would compile it, with is_compiling() true: a hook that does nothing.)
-3. Who wants to know is told when torch.compile() is called.
+3. Who wants to know is told when something is compiled: before dynamo traces the first function, or, before 2.4, when torch.compile() is called.
+   Many a library calls torch.compile() as a decorator, for a function that is never run.
 """
 
 import sys
 import types
 from typing import Any, Callable, Iterator
 
-from . import import_hook, native, patches
+from . import guard, import_hook, patches
 
 HOOK = "python.compiler"
-
-
-in_use = False  # torch.compile() was called: until then nothing is compiled, and is_compiling() need not be asked
-
-
-def _never() -> bool:
-    return False
-
-
-# torch's own question, which dynamo answers with True in what it traces. Hooks must ask it as compiler.is_compiling(): dynamo knows the
-# function by where it finds it, and does not look into our objects (2.2).
-is_compiling: Callable[[], bool] = _never
 
 
 class Compiler:
     def __init__(self) -> None:
         self._before_first: Callable[[], None] = lambda: None
         self._after_each: Callable[[], None] = lambda: None
+        self._is_used = False
 
     def install(self, torch: Any) -> None:
         """torch._dynamo is imported by every optimizer: that alone does not mean that something is compiled."""
-        global is_compiling
         public = getattr(getattr(torch, "compiler", None), "is_compiling", None)
-        is_compiling = public or getattr(torch._utils, "is_compiling", _never)
+        guard.is_compiling = public or getattr(torch._utils, "is_compiling", guard.is_compiling)
         import_hook.when_imported("torch._dynamo", self._watch)
 
     def when_used(self, before_first: Callable[[], None], after_each: Callable[[], None]) -> None:
-        """What to do before the first torch.compile(), and after each."""
+        """What to do before something is compiled for the first time, and, before 2.4, after each torch.compile()."""
         self._before_first, self._after_each = before_first, after_each
 
     def _watch(self) -> None:
-        try:
-            dynamo = sys.modules["torch._dynamo.eval_frame"]
-            for code in _own_code():
-                dynamo.skip_code(code)
-            dynamo.skip_code(around_optimizer_steps())
-            patches.wrap_method(dynamo.OptimizeContext, "__init__", self._making_compiled)
-            if _has_compiled(dynamo):
-                self._used(True)
-                self._used(False)
-        except Exception as error:
-            native.trouble(HOOK, error)
+        dynamo = sys.modules["torch._dynamo.eval_frame"]
+        for code in _own_code():
+            dynamo.skip_code(code)
+        dynamo.skip_code(around_optimizer_steps())
+        traces = getattr(sys.modules.get("torch._dynamo.callback"), "CompilationCallbackHandler", None)
+        if hasattr(traces, "run_start_callbacks"):  # torch._dynamo.reset() would forget a callback
+            patches.wrap_method(traces, "run_start_callbacks", guard.before(HOOK, self._used, while_compiling=True))
+        else:
+            patches.wrap_method(dynamo.OptimizeContext, "__init__", guard.around(HOOK, self._used, lambda *_, **__: self._after_each()))
+        if _has_compiled(dynamo):
+            self._used()
+            self._after_each()
 
-    def _making_compiled(self, original: Callable[..., None]) -> Callable[..., None]:
-        def __init__(context: Any, *args: Any, **settings: Any) -> None:
-            self._used(True)
-            original(context, *args, **settings)
-            self._used(False)
-
-        return __init__
-
-    def _used(self, begins: bool) -> None:
-        global in_use
-        try:
-            if not begins:
-                self._after_each()
-            elif not in_use:
-                in_use = True
-                self._before_first()
-        except Exception as error:
-            native.trouble(HOOK, error)
+    def _used(self, *_: Any, **__: Any) -> None:
+        guard.compiler_used = True
+        if not self._is_used:
+            self._is_used = True
+            self._before_first()
 
 
 def _has_compiled(dynamo: Any) -> bool:

@@ -8,9 +8,9 @@ which no collective sees. A group is complete when each of its parameters change
 
 import sys
 from functools import partial
-from typing import Any, Callable
+from typing import Any
 
-from . import compiler, import_hook, native, patches, storage
+from . import guard, import_hook, native, patches, storage
 
 HOOK = "python.gathered"
 # Since 2.6, and before.
@@ -23,30 +23,14 @@ def install(_: Any) -> None:
 
 
 def _wrap(name: str) -> None:
-    try:
-        kind = getattr(sys.modules[name], "FSDPParam", None)
-        if kind is not None and kind.__module__ == name:
-            patches.wrap_method(kind, "to_unsharded", _gathered)
-            native.coverage(HOOK, native.State.HOOKED)
-    except Exception as error:
-        native.missing(HOOK, error)
-
-
-def _gathered(original: Callable[..., Any]) -> Callable[..., Any]:
-    def to_unsharded(parameter: Any) -> Any:
-        result = original(parameter)
-        if not (compiler.in_use and compiler.is_compiling()):
-            try:
-                _tell(parameter)
-                native.proven(HOOK)
-            except Exception as error:
-                native.trouble(HOOK, error)
-        return result
-
-    return to_unsharded
+    kind = getattr(sys.modules[name], "FSDPParam", None)
+    if kind is not None and kind.__module__ == name:
+        patches.wrap_method(kind, "to_unsharded", guard.after(HOOK, _tell))
+        native.coverage(HOOK, native.State.HOOKED)
 
 
 def _tell(parameter: Any) -> None:
+    native.proven(HOOK)
     name = getattr(parameter, "_param_fqn", None) or parameter._module_info.param_name
     told_as = native.intern(f"gathered copy of {name}")
     with storage.untouched():

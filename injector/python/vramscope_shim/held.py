@@ -38,8 +38,6 @@ def tell(torch: Any, registry: Any, optimizers: Any) -> None:
                 optimizers.tell_held(optimizer)
             registry.look(only_if_due=False)
         native.coverage(HOOK, native.State.PROVEN, "" if on_gpu else "blocks of the CPU that Python does not know are missing")
-    except Exception as error:
-        native.trouble(HOOK, error)
     finally:
         sys.setswitchinterval(interval)
 

@@ -9,10 +9,13 @@ importlib._bootstrap._load_unlocked, Python 3.8 to 3.14; where this fails one da
 
 import sys
 
+from . import guard
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing alone would cost more than everything here
     from typing import Any, Callable, Dict, List, Optional
 
+HOOK = "python.import"
 ModuleSpec: "Any" = type(sys.__spec__)
 
 
@@ -27,7 +30,7 @@ def _set_initializing(spec: "Any", value: bool) -> None:
     spec.__class__ = ModuleSpec
     # Not so when the import failed; then we keep waiting for another try.
     if getattr(sys.modules.get(spec.name), "__spec__", None) is spec:
-        _finder.imported(spec.name)
+        _imported(spec.name)
 
 
 # Named like its base because repr() shows the class.
@@ -48,8 +51,7 @@ class _Finder:
             find = getattr(finder, "find_spec", None)
             spec = find(name, path, target) if find is not None and finder is not self else None
             if spec is not None:
-                if type(spec) is ModuleSpec:
-                    spec.__class__ = _WatchedSpec
+                _watch(spec)
                 return spec
         return None
 
@@ -58,13 +60,17 @@ class _Finder:
         if not self.waiting and self in sys.meta_path:
             sys.meta_path.remove(self)
         for react in reactions:
-            try:
-                react()
-            except Exception:
-                pass
+            react()
+
+
+def _begin_to_watch(spec: "Any") -> None:
+    if type(spec) is ModuleSpec:
+        spec.__class__ = _WatchedSpec
 
 
 _finder = _Finder()
+_imported = guard.hook(HOOK, _finder.imported)
+_watch = guard.hook(HOOK, _begin_to_watch)
 
 
 def is_imported(name: str) -> bool:
@@ -73,13 +79,15 @@ def is_imported(name: str) -> bool:
 
 
 def when_imported(name: str, react: "Callable[[], object]") -> None:
-    """Calls react() once: now when the module is imported already, else right after it will have been, after those who asked before."""
+    """Calls react() once: now when the module is imported already, else right after it will have been, after those who asked before.
+    What fails in it reaches nobody."""
+    react = guard.hook(f"python.import of {name}", react)
     if is_imported(name):
         react()
         return
     module = sys.modules.get(name)
-    if module is not None and type(getattr(module, "__spec__", None)) is ModuleSpec:
-        module.__spec__.__class__ = _WatchedSpec  # being imported right now, by another thread or further up this one
+    if module is not None:
+        _watch(getattr(module, "__spec__", None))  # being imported right now, by another thread or further up this one
     _finder.waiting.setdefault(name, []).append(react)
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)

@@ -5,10 +5,9 @@ A program without optimizer and data loader has no moment of its own at which it
 nearly all of them run under torch.no_grad() or torch.inference_mode(). Both are put back at the end of the first training step.
 """
 
-import sys
-from typing import Any, Callable, List, Tuple
+from typing import Any, List, Tuple
 
-from . import native, patches
+from . import guard, native, patches
 from .modules import Registry
 
 HOOK = "python.first_use"
@@ -22,7 +21,7 @@ class FirstUse:
     def install(self, torch: Any) -> None:
         for owner in (torch.no_grad, torch.inference_mode):
             self._originals.append((owner, owner.__dict__["__enter__"]))
-            patches.wrap_method(owner, "__enter__", self._entering)
+            patches.wrap_method(owner, "__enter__", guard.before(HOOK, self._entering))
         native.coverage(HOOK, native.State.HOOKED)
 
     def stop(self) -> None:
@@ -30,16 +29,9 @@ class FirstUse:
             owner, original = self._originals.pop()
             owner.__enter__ = original  # type: ignore[attr-defined]
 
-    def _entering(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def __enter__(context: Any) -> Any:
-            try:
-                if not _is_torch(sys._getframe(1)):
-                    self._registry.look()
-            except Exception as error:
-                native.trouble(HOOK, error)
-            return original(context)
-
-        return __enter__
+    def _entering(self, _context: Any) -> None:
+        if not _is_torch(patches.caller()):
+            self._registry.look()
 
 
 def _is_torch(frame: Any) -> bool:

@@ -9,12 +9,16 @@ with its class: `Discriminator.net.0.weight`.
 """
 
 import weakref
+from functools import partial
 from time import monotonic
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from . import living, native, patches, storage
+from . import guard, living, native, patches, storage
 from .pace import Pace
 from .told import Told
+
+
+HOOK = "python.names"
 
 
 class Slot(NamedTuple):
@@ -53,11 +57,11 @@ class Registry:
         kinds = ("parameter", "buffer", "module")
         registrars = [getattr(module, f"register_module_{kind}_registration_hook", None) for kind in kinds]
         if None in registrars:
-            native.coverage("python.names", native.State.HOOKED, "no registration hooks in this torch: modules are searched for")
+            native.coverage(HOOK, native.State.HOOKED, "no registration hooks in this torch: modules are searched for")
             return
         for registrar, hook in zip(registrars, (self._registered, self._buffer_registered, self._registered)):
-            patches.register(torch, registrar, hook)
-        native.coverage("python.names", native.State.HOOKED)
+            patches.register(torch, registrar, guard.hook(HOOK, hook))
+        native.coverage(HOOK, native.State.HOOKED)
 
     def forget(self) -> None:
         self._known.clear()
@@ -65,33 +69,25 @@ class Registry:
     # --- the registration hooks of torch.nn.Module; called before the value is stored
 
     def _registered(self, module: Any, key: str, value: Any) -> None:
-        if value is None:
-            return
-        try:
+        if value is not None:
             self._stale = True
             self._remember(module)
-        except Exception as error:
-            native.trouble("python.names", error)
 
     def _buffer_registered(self, module: Any, key: str, value: Any) -> None:
         """Also called when a buffer is assigned again (`self.mean = ...` in a forward): then its new storage is told at once."""
         if value is None:
             return
-        try:
-            slot = self._slot_at.get((id(module), key))
-            if slot is None or slot.owner() is not module:
-                self._registered(module, key, value)
-                return
-            with storage.untouched():
-                self._told.tell(slot.role, slot.name, value, slot.name)
-        except Exception as error:
-            native.trouble("python.names", error)
+        slot = self._slot_at.get((id(module), key))
+        if slot is None or slot.owner() is not module:
+            self._registered(module, key, value)
+            return
+        with storage.untouched():
+            self._told.tell(slot.role, slot.name, value, slot.name)
 
     def _remember(self, module: Any) -> None:
         key = id(module)
         if key not in self._known:
-            known = self._known
-            known[key] = weakref.ref(module, lambda _: known.pop(key, None))
+            self._known[key] = weakref.ref(module, partial(self._known.pop, key))
 
     # --- what others ask
 

@@ -8,6 +8,8 @@ ctypes, which costs ten times that, and more where the caches are cold. PyDLL ke
 import ctypes
 from typing import Any, Callable, Dict, Optional, Set
 
+from . import guard
+
 API_VERSION = 1
 AUTOGRAD_HOOKS_REACHED = 2  # bit of vramscope_torch_ready
 
@@ -37,7 +39,7 @@ class Call:
 
 
 class State:
-    MISSING, HOOKED, PROVEN, DISABLED = 0, 1, 2, 3
+    MISSING, HOOKED, PROVEN, DISABLED, FAILED = 0, 1, 2, 3, 4
 
 
 _library: Any = None
@@ -63,6 +65,7 @@ def connect() -> bool:
             missing("python", error)
             _library = None
             raise
+        guard.tell_through(_failed)
     return bool(_library.vramscope_recording())
 
 
@@ -238,22 +241,8 @@ def proven(hook: str) -> None:
 
 def missing(hook: str, error: BaseException) -> None:
     """Says that a hook could not be put in."""
-    coverage(hook, State.MISSING, _sentence(error))
+    coverage(hook, State.MISSING, f"{type(error).__name__}: {error}"[:300])
 
 
-def trouble(hook: str, error: BaseException) -> None:
-    """Takes an error of ours out of the program's way and into the trace, once per hook. Never raises.
-
-    Only for Exception: KeyboardInterrupt and the like belong to the program, also when they strike inside a hook.
-    """
-    try:
-        key = "trouble " + hook
-        if key not in _reported:
-            _reported.add(key)
-            coverage(hook, State.HOOKED, _sentence(error))
-    except Exception:
-        pass
-
-
-def _sentence(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:300]
+def _failed(hook: str, reason: str) -> None:
+    coverage(hook, State.FAILED, reason)

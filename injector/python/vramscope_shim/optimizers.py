@@ -7,10 +7,11 @@ torch calls our two global hooks before and after each step() of each optimizer 
 
 import importlib
 import weakref
+from functools import partial
 from time import monotonic
 from typing import Any, Callable, Dict, Iterator, Tuple
 
-from . import compiler, native, patches, storage
+from . import compiler, guard, native, patches, storage
 from .modules import Registry
 from .pace import Pace
 from .steps import TrainingLoop, Turn
@@ -46,6 +47,10 @@ class Optimizers:
         self._loop = loop
         self._gradients_are_seen = gradients_are_seen
         self._tracks: Dict[int, Track] = {}
+        self.before = guard.hook(HOOK, self._before)
+        self.after = guard.hook(HOOK, self._after)
+        self.raised = guard.hook(HOOK, self._raised)
+        self._is_gone = guard.hook(HOOK, self._gone)
         self.hooked = False
 
     def install(self, torch: Any) -> None:
@@ -62,6 +67,7 @@ class Optimizers:
 
     def forget(self) -> None:
         self._tracks.clear()
+        self.before = self.after = self.raised = self._is_gone = _nothing  # each of them held this object
 
     def keep_hooks(self) -> None:
         """torch.compile() takes the function that calls the hooks away from torch's own optimizers (2.0 to 2.2): put another one there,
@@ -76,7 +82,7 @@ class Optimizers:
 
     def _stepping(self, step: Callable[..., Any]) -> Callable[..., Any]:
         def stepping(optimizer: Any, *args: Any, **settings: Any) -> Any:
-            if compiler.is_compiling():
+            if guard.is_compiling():
                 return step(optimizer, *args, **settings)
             self.before(optimizer)
             try:
@@ -91,38 +97,28 @@ class Optimizers:
 
     # --- around step()
 
-    def before(self, optimizer: Any, _args: Any = None, _kwargs: Any = None) -> None:
-        if compiler.in_use and compiler.is_compiling():
-            return  # dynamo traces step(): it must find nothing here
-        try:
-            track = self._tracks.get(id(optimizer)) or self._meet(optimizer)
-            track.depth += 1
-            if track.depth > 1:
-                return
-            if monotonic() > track.pace.next_look:
-                self._look_before(optimizer, track)
-            track.window.begin()
-        except Exception as error:
-            native.trouble(HOOK, error)
-
-    def after(self, optimizer: Any, _args: Any = None, _kwargs: Any = None) -> None:
-        if compiler.in_use and compiler.is_compiling():
+    def _before(self, optimizer: Any, _args: Any = None, _kwargs: Any = None) -> None:
+        track = self._tracks.get(id(optimizer)) or self._meet(optimizer)
+        track.depth += 1
+        if track.depth > 1:
             return
-        try:
-            track = self._tracks[id(optimizer)]
-            track.depth -= 1
-            if track.depth > 0:
-                return
-            track.count += 1
-            track.window.done(track.count)
-            state = optimizer.state
-            if track.looking or track.signs != (id(state), len(state), len(optimizer.param_groups)):
-                self._look_after(optimizer, track)
-            self._loop.stepped(track)
-        except Exception as error:
-            native.trouble(HOOK, error)
+        if monotonic() > track.pace.next_look:
+            self._look_before(optimizer, track)
+        track.window.begin()
 
-    def raised(self, optimizer: Any) -> None:
+    def _after(self, optimizer: Any, _args: Any = None, _kwargs: Any = None) -> None:
+        track = self._tracks[id(optimizer)]
+        track.depth -= 1
+        if track.depth > 0:
+            return
+        track.count += 1
+        track.window.done(track.count)
+        state = optimizer.state
+        if track.looking or track.signs != (id(state), len(state), len(optimizer.param_groups)):
+            self._look_after(optimizer, track)
+        self._loop.stepped(track)
+
+    def _raised(self, optimizer: Any) -> None:
         """step() ended by an exception: close its window, count nothing."""
         track = self._tracks.get(id(optimizer))
         if track is not None and track.depth > 0:
@@ -147,16 +143,13 @@ class Optimizers:
             registry.search()
             registry.look(only_if_due=False)
         key = id(optimizer)
-        track = Track(optimizer, weakref.ref(optimizer, lambda _: self._gone(key)))
+        track = Track(optimizer, weakref.ref(optimizer, partial(self._is_gone, key)))
         self._tracks[key] = track
         self._loop.joined(key, track)
         return track
 
-    def _gone(self, key: int) -> None:
-        try:
-            self._loop.left(self._tracks.pop(key))
-        except Exception as error:
-            native.trouble(HOOK, error)
+    def _gone(self, key: int, _reference: Any) -> None:
+        self._loop.left(self._tracks.pop(key))
 
     # --- walks over tensors
 
@@ -203,6 +196,10 @@ class Optimizers:
         if not storage.is_tensor(owner):
             return str(owner)
         return self._registry.name_of(owner) or places.get(id(owner), "a parameter of no group")
+
+
+def _nothing(*_: Any) -> None:
+    pass
 
 
 def _parameters(optimizer: Any) -> Iterator[Tuple[str, Any]]:

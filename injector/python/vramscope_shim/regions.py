@@ -11,12 +11,13 @@ Module.zero_grad: the optimizers' own opens a scope (scopes.py), this one does n
 
 import sys
 import threading
-from typing import Any, Callable, Dict, List
+from typing import Any, Dict, List
 
-from . import checkpoints, compiler, import_hook, native, patches
+from . import checkpoints, guard, import_hook, native, patches
 
 AUTOCAST_HOOK = "python.autocast"
 CHECKPOINT_HOOK = "python.checkpoint"
+ZERO_GRAD_HOOK = "python.zero_grad"
 
 
 class Regions:
@@ -31,50 +32,30 @@ class Regions:
 
     def install(self, torch: Any) -> None:
         autocast = torch.amp.autocast_mode.autocast
-        patches.wrap_method(autocast, "__enter__", self._entering_autocast)
-        patches.wrap_method(autocast, "__exit__", self._leaving_autocast)
-        patches.wrap_method(torch, "clear_autocast_cache", self._clearing_cache)
+        patches.wrap_method(autocast, "__enter__", guard.after(AUTOCAST_HOOK, self._entered_autocast))
+        patches.wrap_method(autocast, "__exit__", guard.before(AUTOCAST_HOOK, self._leaving_autocast))
+        patches.wrap_method(torch, "clear_autocast_cache", guard.before(AUTOCAST_HOOK, self._clearing_cache))
         native.coverage(AUTOCAST_HOOK, native.State.HOOKED)
         self._wrap_zero_grad(torch)
         import_hook.when_imported("torch.utils.checkpoint", self._install_checkpoint)
 
     # --- autocast
 
-    def _entering_autocast(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def __enter__(autocast: Any) -> Any:
-            result = original(autocast)
-            try:
-                self._autocast_range(autocast).begin()
-                self._entered_from(sys._getframe(1))
-                self._tell_stays_off(autocast, sys._getframe(1), 1)
-            except Exception as error:
-                native.trouble(AUTOCAST_HOOK, error)
-            return result
+    def _entered_autocast(self, autocast: Any) -> None:
+        frame = patches.caller()
+        self._autocast_range(autocast).begin()
+        self._entered_from(frame)
+        self._tell_stays_off(autocast, frame, 1)
 
-        return __enter__
+    def _leaving_autocast(self, autocast: Any, *_: Any) -> None:
+        frame = patches.caller()
+        self._left_from(frame)
+        self._tell_stays_off(autocast, frame, 0)
+        self._autocast_range(autocast).end()
 
-    def _leaving_autocast(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def __exit__(autocast: Any, exc_type: Any, exc_val: Any, exc_tb: Any) -> Any:
-            try:
-                self._left_from(sys._getframe(1))
-                self._tell_stays_off(autocast, sys._getframe(1), 0)
-                self._autocast_range(autocast).end()
-            except Exception as error:
-                native.trouble(AUTOCAST_HOOK, error)
-            return original(autocast, exc_type, exc_val, exc_tb)
-
-        return __exit__
-
-    def _clearing_cache(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def clear_autocast_cache() -> Any:
-            try:
-                if native.deep() and sys._getframe(1).f_globals.get("__name__") != "torch.amp.autocast_mode":  # __exit__
-                    self._cleared(0)
-            except Exception as error:
-                native.trouble(AUTOCAST_HOOK, error)
-            return original()
-
-        return clear_autocast_cache
+    def _clearing_cache(self) -> None:
+        if native.deep() and patches.caller().f_globals.get("__name__") != "torch.amp.autocast_mode":  # __exit__
+            self._cleared(0)
 
     def _autocast_range(self, autocast: Any) -> native.Range:
         if not autocast._enabled and not autocast.prev:
@@ -98,16 +79,18 @@ class Regions:
         window = native.Range(native.Kind.ZERO_GRAD, "Module")
         zeroed = native.moment(native.Mark.ZERO_GRAD, "Module")
 
-        def build(original: Callable[..., Any]) -> Callable[..., Any]:
-            def zero_grad(self: Any, set_to_none: bool = original.__defaults__[0]) -> None:  # type: ignore[attr-defined]
-                if compiler.is_compiling():
-                    return original(self, set_to_none)
-                window.begin()
-                try:
-                    original(self, set_to_none)
-                finally:
-                    window.end()
-                zeroed(bool(set_to_none))
+        def ends(_module: Any, set_to_none: bool) -> None:
+            window.end()
+            zeroed(bool(set_to_none))
+
+        within = guard.around(ZERO_GRAD_HOOK, lambda *_: window.begin(), ends)
+
+        def build(original: Any) -> Any:
+            zeroing = within(original)
+
+            def zero_grad(self: Any, set_to_none: bool = original.__defaults__[0]) -> None:
+                """A call with other arguments fails where the original's would."""
+                zeroing(self, set_to_none)
 
             return zero_grad
 

@@ -14,7 +14,7 @@ import sys
 from time import monotonic
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
-from . import data, native, patches
+from . import data, guard, native, patches
 from .optimizers import Optimizers
 from .pace import Pace
 
@@ -35,7 +35,7 @@ class Scope(NamedTuple):
 
 def _caller() -> Any:
     """For an action: the frame that the scope stands in."""
-    return sys._getframe(3)  # this function, the action, __enter__ or __exit__
+    return sys._getframe(4)  # this function, the action, who calls it, __enter__ or __exit__
 
 
 def plain(kind: int, name: str) -> Scope:
@@ -90,37 +90,20 @@ class Scopes:
 
     def install(self, torch: Any) -> None:
         record_function = torch.autograd.profiler.record_function
-        scopes, meet = self._scopes, self._meet
-
-        def entering(original: Callable[..., Any]) -> Callable[..., Any]:
-            def __enter__(self: Any) -> Any:
-                result = original(self)
-                try:
-                    begin = (scopes.get(self.name) or meet(self.name)).begin
-                    if begin is not None:
-                        begin()
-                except Exception as error:
-                    native.trouble(HOOK, error)
-                return result
-
-            return __enter__
-
-        def leaving(original: Callable[..., Any]) -> Callable[..., Any]:
-            def __exit__(self: Any, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
-                try:
-                    scope = scopes.get(self.name) or meet(self.name)
-                    end = scope.end if exc_type is None else scope.failed
-                    if end is not None:
-                        end()
-                except Exception as error:
-                    native.trouble(HOOK, error)
-                return original(self, exc_type, exc_value, traceback)
-
-            return __exit__
-
-        patches.wrap_method(record_function, "__enter__", entering)
-        patches.wrap_method(record_function, "__exit__", leaving)
+        patches.wrap_method(record_function, "__enter__", guard.after(HOOK, self._entered))
+        patches.wrap_method(record_function, "__exit__", guard.before(HOOK, self._leaving))
         native.coverage(HOOK, native.State.HOOKED)
+
+    def _entered(self, scope: Any) -> None:
+        begin = (self._scopes.get(scope.name) or self._meet(scope.name)).begin
+        if begin is not None:
+            begin()
+
+    def _leaving(self, scope: Any, exc_type: Any, *_: Any) -> None:
+        found = self._scopes.get(scope.name) or self._meet(scope.name)
+        end = found.end if exc_type is None else found.failed
+        if end is not None:
+            end()
 
     def _meet(self, name: str) -> Scope:
         kind, _, detail = name.partition("#")

@@ -7,7 +7,7 @@ import platform
 import sys
 from typing import Any, Callable, Dict, Optional, Tuple
 
-from . import gathered, held, native, patches, storage
+from . import gathered, guard, held, native, patches, storage
 from .compiler import Compiler
 from .data import Batches
 from .deep import ModuleRanges
@@ -78,22 +78,23 @@ class Recorder:
             ("python.settings", self._settings.install),
             ("python.gathered", gathered.install),
         )
+        self._exiting = guard.hook("python.names", self._at_exit)
 
     def install(self) -> None:
         for key, value in _facts(self._torch).items():
             native.fact(key, value)
         for hook, put_in in self._parts:
             self._try(hook, put_in)
-        atexit.register(self._at_exit)
+        atexit.register(self._exiting)
 
     def tell_what_is_held(self) -> None:
         """The program was here before us."""
-        held.tell(self._torch, self._registry, self._optimizers)
+        guard.hook(held.HOOK, held.tell)(self._torch, self._registry, self._optimizers)
 
     def forget(self) -> None:
         """Takes apart what refers to each other in circles: it would lie there until the next full garbage collection, which a program with
         many objects does not have for a long time. A hook that is running meets an empty part, and that is caught like any error of ours."""
-        atexit.unregister(self._at_exit)
+        atexit.unregister(self._exiting)
         self._parts = ()
         for part in (self.loop, self._registry, self._optimizers):
             part.forget()
@@ -115,12 +116,9 @@ class Recorder:
 
     def _at_exit(self) -> None:
         """A program without optimizer, loader or no_grad: what still lives can be named now."""
-        try:
-            self._module_ranges.leave()
-            if not self._registry.looks and native.memory_seen():  # a look takes 70 ms after a mere `import torch`
-                self._registry.look()
-        except Exception as error:
-            native.trouble("python.names", error)
+        self._module_ranges.leave()
+        if not self._registry.looks and native.memory_seen():  # a look takes 70 ms after a mere `import torch`
+            self._registry.look()
 
 
 def _triton_operators() -> Optional[str]:

@@ -39,13 +39,7 @@ def arrange(text: str) -> None:
     notes = Notes(plan["notes"])
 
     def when(name: str, lever: str, install: "Callable[[], None]") -> None:
-        def react() -> None:
-            try:
-                install()
-            except Exception as error:
-                notes.refused(lever, f"this PyTorch has no place for it ({type(error).__name__}: {error})")
-
-        when_imported(name, react)
+        when_imported(name, notes.guarded(lever, install, "this PyTorch has no place for it"))
 
     when("torch", "alloc-conf", lambda: _check_settings(plan, notes))
     if "amp" in plan:

@@ -15,6 +15,8 @@ import importlib
 import sys
 from typing import Any, Callable, Dict, Optional
 
+from vramscope_shim import guard
+
 from . import batches
 from .backward import Backward
 from .notes import Notes
@@ -37,7 +39,7 @@ class Accumulation:
     def install(self) -> None:
         torch = self._torch
         Backward.of(torch).weight = self._weight
-        Backward.of(torch).before.append(self._look_for_turns)
+        Backward.of(torch).when_begins(guard.hook("try.accumulation", self._look_for_turns))
         self._steps.layers.insert(0, self._step)
         optimizer = importlib.import_module("torch.optim.optimizer").Optimizer
         optimizer.zero_grad = self._unless(optimizer.zero_grad, lambda owner, *_, **__: self._asked.get(id(owner), 0) % self._count != 0)
@@ -97,8 +99,10 @@ class Accumulation:
         return any(asked % self._count != 0 for asked in self._asked.values())
 
     def _unless(self, original: Callable[..., Any], superfluous: Callable[..., bool], result: Any = None) -> Callable[..., Any]:
+        is_superfluous = guard.hook("try.accumulation", superfluous)
+
         @functools.wraps(original)
         def function(*args: Any, **settings: Any) -> Any:
-            return result if self._works and superfluous(*args, **settings) else original(*args, **settings)
+            return result if self._works and is_superfluous(*args, **settings) else original(*args, **settings)
 
         return function

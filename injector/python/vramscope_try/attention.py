@@ -9,6 +9,8 @@ import importlib
 import sys
 from typing import Any, Callable
 
+from vramscope_shim import guard
+
 from . import complete
 from .notes import Notes, place
 
@@ -25,24 +27,23 @@ def install(kernel: str, notes: Notes) -> None:
 
 
 def _choosing(original: Callable[..., Any], choice: Callable[[], Any], kernel: str, compiler: Any, notes: Notes) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def scaled_dot_product_attention(*args: Any, **settings: Any) -> Any:
+    def choose(call: Callable[..., Any], *args: Any, **settings: Any) -> Any:
         if compiler.is_compiling():
             with choice():
-                return original(*args, **settings)
+                return call(*args, **settings)
         try:
             with choice():
-                result = original(*args, **settings)
+                result = call(*args, **settings)
         except RuntimeError as error:
             if "No available kernel" not in str(error):
                 raise
-            notes.refused("attention", f"{kernel} attention cannot do what is asked of it at {place(sys._getframe(1))}")
+            notes.refused("attention", f"{kernel} attention cannot do what is asked of it at {place(sys._getframe())}")
         else:
-            notes.applied("attention", f"{kernel} at {place(sys._getframe(1))}")
+            notes.applied("attention", f"{kernel} at {place(sys._getframe())}")
             return result
-        return original(*args, **settings)
+        return call(*args, **settings)
 
-    return scaled_dot_product_attention
+    return guard.instead("try.attention", original, choose, while_compiling=True)
 
 
 def _call_it(model: Any) -> None:

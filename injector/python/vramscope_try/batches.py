@@ -47,24 +47,29 @@ class Batches:
     def _loading(self, original: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(original)
 
-        @functools.wraps(original)
-        def __init__(loader: Any, *args: Any, **settings: Any) -> None:
+        def change(*args: Any, **settings: Any) -> Any:
             try:
-                given = signature.bind(loader, *args, **settings)
-            except TypeError:
-                original(loader, *args, **settings)
-                return
+                given = signature.bind(*args, **settings)
+            except TypeError:  # as the program will be told
+                return None
             arguments = given.arguments
             if arguments.get("batch_sampler") is not None:
                 if not self.changed:
-                    self._notes.refused(self._lever, f"{_kind(arguments['batch_sampler'])} makes the batches at {place(sys._getframe(1))}")
+                    self._notes.refused(self._lever, f"{_kind(arguments['batch_sampler'])} makes the batches at {place(sys._getframe())}")
             elif arguments.get("batch_size", 1) is None:
-                self._notes.refused(self._lever, f"the data set of the DataLoader at {place(sys._getframe(1))} makes batches itself")
+                self._notes.refused(self._lever, f"the data set of the DataLoader at {place(sys._getframe())} makes batches itself")
             elif isinstance(arguments.get("batch_size", 1), int):
                 arguments["batch_size"] = self._resized(arguments["dataset"], arguments.get("batch_size", 1), "DataLoader")
+            return given
+
+        changed = self._notes.guarded(self._lever, change)
+
+        @functools.wraps(original)
+        def __init__(*args: Any, **settings: Any) -> None:
+            given = changed(*args, **settings)
             self._within += 1
             try:
-                original(*given.args, **given.kwargs)
+                _make(original, given, args, settings)
             finally:
                 self._within -= 1
 
@@ -73,17 +78,21 @@ class Batches:
     def _sampling(self, original: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(original)
 
-        @functools.wraps(original)
-        def __init__(*args: Any, **settings: Any) -> None:
+        def change(*args: Any, **settings: Any) -> Any:
             try:
                 given = signature.bind(*args, **settings)
             except TypeError:
-                original(*args, **settings)
-                return
+                return None
             arguments = given.arguments
             if not self._within and isinstance(arguments["batch_size"], int):
                 arguments["batch_size"] = self._resized(arguments["sampler"], arguments["batch_size"], "BatchSampler")
-            original(*given.args, **given.kwargs)
+            return given
+
+        changed = self._notes.guarded(self._lever, change)
+
+        @functools.wraps(original)
+        def __init__(*args: Any, **settings: Any) -> None:
+            _make(original, changed(*args, **settings), args, settings)
 
         return __init__
 
@@ -94,8 +103,16 @@ class Batches:
             self._factor = (self._size or size) / size
         changed = max(1, int(size * self._factor / self._parts + 0.5))
         self.changed[id(source), changed] = source
-        self._notes.applied(self._lever, f"{size} -> {changed} in the {kind} at {place(sys._getframe(2))}")
+        self._notes.applied(self._lever, f"{size} -> {changed} in the {kind} at {place(sys._getframe())}")
         return changed
+
+
+def _make(original: Callable[..., None], given: Any, args: Any, settings: Any) -> None:
+    """given: the arguments that the original gets; None: the program's."""
+    if given is None:
+        original(*args, **settings)
+    else:
+        original(*given.args, **given.kwargs)
 
 
 def _kind(thing: Any) -> str:

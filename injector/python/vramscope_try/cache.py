@@ -7,6 +7,8 @@ import importlib
 import sys
 from typing import Any, Callable, Optional, Set
 
+from vramscope_shim import guard
+
 from .backward import Backward
 from .notes import Notes
 from .steps import Closure, Steps
@@ -20,7 +22,7 @@ def install(when: str, notes: Notes) -> None:
         notes.applied("empty-cache", when)
 
     if when == "before-backward":
-        Backward.of(torch).before.append(empty)
+        Backward.of(torch).when_begins(guard.hook("try.cache", empty))
     elif when == "before-optimizer":
         Steps.of(torch).layers.insert(0, functools.partial(_before_step, empty))
     else:
@@ -42,7 +44,7 @@ class _AfterStep:
 
     def install(self) -> None:
         self._steps.layers.insert(0, self._step)
-        Backward.of(self._torch).before.append(self._give_up)
+        Backward.of(self._torch).when_begins(guard.hook("try.cache", self._give_up))
         optimizer = importlib.import_module("torch.optim.optimizer").Optimizer
         optimizer.zero_grad = self._around(optimizer.zero_grad, lambda owner: {id(owner)})
         module = sys.modules["torch.nn"].Module
@@ -57,16 +59,13 @@ class _AfterStep:
         return result
 
     def _around(self, original: Callable[..., Any], zeroes: Callable[[Any], Set[int]]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def zero_grad(owner: Any, *args: Any, **settings: Any) -> Any:
-            result = original(owner, *args, **settings)
+        def zeroed(owner: Any, *_: Any, **__: Any) -> None:
             if self._to_zero is not None:
                 self._to_zero -= zeroes(owner)
                 if not self._to_zero:
                     self._give_up()
-            return result
 
-        return zero_grad
+        return functools.wraps(original)(guard.after("try.cache", zeroed)(original))
 
     def _give_up(self) -> None:
         if self._to_zero is not None:

@@ -10,6 +10,8 @@ import sys
 import weakref
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
+from vramscope_shim import guard
+
 from . import blocks, forwards, outermost
 from .notes import Notes
 
@@ -57,7 +59,7 @@ class Checkpointing:
         key = id(module)
         if key in self._seen:
             return
-        self._seen[key] = weakref.ref(module, lambda _: self._seen.pop(key, None))
+        self._seen[key] = weakref.ref(module, functools.partial(self._seen.pop, key))
         switch = _own_switch(module) if self._wishes == ["all"] else None
         if switch is not None:
             switch(gradient_checkpointing_kwargs=self._settings)
@@ -81,7 +83,7 @@ class Checkpointing:
             return False  # an activation function: it would save nothing
         if getattr(module, _MARK, False):
             return True
-        forwards.replace(module, _MARK, lambda _, forward, args, named: _checkpointed(forward, args, named, self._settings))
+        forwards.replace(module, _MARK, lambda _, call, forward, args, named: guard.of_program(call, _checkpointed, forward, args, named, self._settings))
         return True
 
 

@@ -12,11 +12,12 @@ import sys
 import weakref
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-from vramscope_shim import living
+from vramscope_shim import guard, living
 
 from . import blocks
 from .notes import Notes
 
+HOOK = "try.complete"
 Change = Callable[[Any], None]  # of a model
 
 _instance: Optional["Complete"] = None
@@ -30,7 +31,7 @@ def watch(torch: Any, lever: str, notes: Notes, change: Change) -> None:
 def train_beside(torch: Any, layer: Any, keys: Tuple[str, ...]) -> None:
     """Optimizers that are given the weight of this layer are given those of its modules of these names too, where they do not have them."""
     beside, weight = _of(torch).beside, id(layer.weight)
-    beside[weight] = (weakref.ref(layer, lambda _: beside.pop(weight, None)), keys)
+    beside[weight] = (weakref.ref(layer, functools.partial(beside.pop, weight)), keys)
 
 
 def is_sharded(model: Any) -> bool:
@@ -57,30 +58,33 @@ class Complete:
         parallel.__init__ = self._wrapping(parallel.__init__)
 
     def _taking(self, original: Callable[..., None]) -> Callable[..., None]:
+        completed = guard.hook(HOOK, self._tell_and_complete)
+
         @functools.wraps(original)
         def __init__(optimizer: Any, params: Any, *args: Any, **settings: Any) -> None:
             if hasattr(params, "__iter__") and not isinstance(params, (self._torch.Tensor, dict)):
-                params = list(params)
-                self._tell(_models_of(set(map(id, _parameters_in(params)))))
-                params = self._completed(params)
+                params = list(params)  # a generator gives its parameters once
+                params = completed(params) or params
             original(optimizer, params, *args, **settings)
 
         return __init__
 
-    def _wrapping(self, original: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(original)
-        def __init__(wrapper: Any, module: Any, *args: Any, **settings: Any) -> None:
-            self._tell([module])
-            original(wrapper, module, *args, **settings)
+    def _tell_and_complete(self, params: List[Any]) -> List[Any]:
+        self._tell(_models_of(set(map(id, _parameters_in(params)))))
+        return self._completed(params)
 
-        return __init__
+    def _wrapping(self, original: Callable[..., None]) -> Callable[..., None]:
+        def wraps(_wrapper: Any, module: Any, *_: Any, **__: Any) -> None:
+            self._tell([module])
+
+        return functools.wraps(original)(guard.before(HOOK, wraps)(original))
 
     def _tell(self, models: Iterable[Any]) -> None:
         for model in models:
             model = blocks.unwrapped(model)
             key = id(model)
             if key not in self._seen:
-                self._seen[key] = weakref.ref(model, lambda _, key=key: self._seen.pop(key, None))
+                self._seen[key] = weakref.ref(model, functools.partial(self._seen.pop, key))
                 for change in self.changes:
                     change(model)
 

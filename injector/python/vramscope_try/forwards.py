@@ -8,7 +8,10 @@ circle, so that it is freed later than in the unchanged program, and a copy of t
 import functools
 from typing import Any, Callable, Dict, Tuple
 
-Around = Callable[[Any, Callable[..., Any], Tuple[Any, ...], Dict[str, Any]], Any]  # module, its forward, arguments
+from vramscope_shim import guard
+
+HOOK = "try.forward"
+Around = Callable[[Any, Any, Callable[..., Any], Tuple[Any, ...], Dict[str, Any]], Any]  # module, guard's call, its forward, arguments
 
 
 def replace(module: Any, mark: str, around: Around) -> None:
@@ -16,7 +19,7 @@ def replace(module: Any, mark: str, around: Around) -> None:
     setattr(module, mark, True)
     own = vars(module).get("forward")
     if own is not None:  # put there by a library that hooks models (accelerate)
-        module.forward = functools.wraps(own)(lambda *args, **named: around(module, own, args, named))
+        module.forward = guard.instead(HOOK, own, lambda call, *args, **named: around(module, call, call, args, named), while_compiling=True)
         return
     kind = type(module)
     if mark not in getattr(kind.forward, "vramscope_marks", ()):
@@ -24,11 +27,11 @@ def replace(module: Any, mark: str, around: Around) -> None:
 
 
 def _asking(original: Callable[..., Any], mark: str, around: Around) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def forward(self: Any, *args: Any, **named: Any) -> Any:
-        if mark in vars(self):
-            return around(self, original.__get__(self), args, named)
-        return original(self, *args, **named)
+    def ask(call: Callable[..., Any], module: Any, *args: Any, **named: Any) -> Any:
+        if mark in vars(module):
+            return around(module, call, functools.partial(call, module), args, named)
+        return call(module, *args, **named)
 
+    forward = guard.instead(HOOK, original, ask, while_compiling=True)
     forward.vramscope_marks = {*getattr(original, "vramscope_marks", ()), mark}  # type: ignore[attr-defined]
     return forward

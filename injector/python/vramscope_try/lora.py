@@ -62,6 +62,6 @@ def _add(torch: Any, layer: Any, rank: int) -> None:
     forwards.replace(layer, _MARK, _forward)
 
 
-def _forward(layer: Any, original: Any, args: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
+def _forward(layer: Any, _call: Any, original: Any, args: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
     (x,) = (*args, *named.values())
     return original(x) + layer.lora_up(layer.lora_down(x))

@@ -46,7 +46,7 @@ class Deferred:
         self._loss = _loss_in_parts(torch)
         self._logits = _logits(torch, self.cross_entropy, self.used_elsewhere)
 
-    def forward(self, layer: Any, original: Callable[..., Any], args: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
+    def forward(self, layer: Any, _call: Any, original: Callable[..., Any], args: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
         torch = self._torch
         (hidden,) = (*args, *named.values())
         if not torch.is_grad_enabled() or not layer.training or torch.compiler.is_compiling():

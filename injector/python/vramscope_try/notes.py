@@ -9,6 +9,8 @@ import os
 import sys
 from typing import Any, Callable, Dict, List
 
+from vramscope_shim import guard
+
 
 class Notes:
     def __init__(self, folder: str) -> None:
@@ -26,16 +28,13 @@ class Notes:
         """Said only where nothing in the whole run was changed."""
         self._add(lever, "unmatched", why)
 
-    def guarded(self, lever: str, function: Callable[..., None]) -> Callable[..., None]:
-        """`function`, whose exceptions are told and nothing else."""
+    def guarded(self, lever: str, function: Callable[..., Any], why: str = "it failed here", undo: Callable[[], None] = lambda: None) -> Callable[..., Any]:
+        """`function`, whose exceptions are noted too, as a refusal of that lever. undo(): what is open then is closed."""
+        def failed(error: Exception) -> None:
+            undo()
+            self.refused(lever, f"{why} ({type(error).__name__}: {error})")
 
-        def told(*args: Any) -> None:
-            try:
-                function(*args)
-            except Exception as error:
-                self.refused(lever, f"it failed here ({type(error).__name__}: {error})")
-
-        return told
+        return guard.hook(f"try.{lever}", function, failed)
 
     def _add(self, lever: str, state: str, text: str) -> None:
         if self._process != os.getpid():  # a forked child tells its own
@@ -56,7 +55,7 @@ class Notes:
 def place(frame: Any) -> str:
     """FILE:LINE of the program's own code: the first frame from `frame` on that is neither ours nor PyTorch's."""
     torch = os.path.dirname(getattr(sys.modules.get("torch"), "__file__", None) or __file__) + os.sep
-    ours = os.path.dirname(os.path.abspath(__file__)) + os.sep
-    while frame is not None and frame.f_code.co_filename.startswith((torch, ours)):
+    ours = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in (__file__, guard.__file__))
+    while frame is not None and frame.f_code.co_filename.startswith((torch, *ours)):
         frame = frame.f_back
     return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}" if frame is not None else "?"

@@ -5,12 +5,15 @@ Optimizer gets a __new__ that makes the other class. So names, isinstance and su
 its class from. Only what the program passes is handed on, and only what the other one has: defaults are the other one's own.
 """
 
-import functools
 import inspect
 import sys
 from typing import Any, Callable, Dict, Optional, Set
 
+from vramscope_shim import guard
+
 from .notes import Notes, place
+
+HOOK = "try.optimizer"
 
 _IMPLEMENTATIONS = {
     "foreach": {"foreach": True, "fused": False},
@@ -36,36 +39,35 @@ class Replacement:
         self._ready: Set[int] = set()  # made, and about to be initialised by Python once more
 
     def install(self) -> None:
-        self._base.__new__ = self._new
+        self._base.__new__ = guard.instead(HOOK, _new_object, self._new)
         self._kind.__init__ = self._once(self._kind.__init__)
 
     def _once(self, original: Callable[..., None]) -> Callable[..., None]:
         """Python calls __init__ on what __new__ returns when it is of the class that was asked for: AdamW is an Adam."""
 
-        @functools.wraps(original)
-        def __init__(optimizer: Any, *args: Any, **settings: Any) -> None:
+        def initialize(call: guard.Call, optimizer: Any, *args: Any, **settings: Any) -> None:
             if id(optimizer) in self._ready:
                 self._ready.discard(id(optimizer))
                 return
-            original(optimizer, *args, **settings)
+            call(optimizer, *args, **settings)
 
-        return __init__
+        return guard.instead(HOOK, original, initialize)
 
-    def _new(self, cls: Any, *args: Any, **settings: Any) -> Any:
+    def _new(self, call: guard.Call, cls: Any, *args: Any, **settings: Any) -> Any:
         if self._making or not _is_given_parameters(args, settings):
-            return object.__new__(cls)
-        parameters = list(args[0] if args else settings["params"])
+            return call(cls)
+        parameters = call.of_program(list, args[0] if args else settings["params"])
         try:
             self._making = True
             mapped = self._mapped(cls, args[1:], settings)
             optimizer = object.__new__(self._kind)
             self._kind.__init__(optimizer, parameters, **mapped)
+            self._notes.applied("optimizer", f"{cls.__name__} -> {self._described(mapped)} at {place(sys._getframe())}")
         except Exception as error:
             self._notes.refused("optimizer", f"{self._kind.__name__} cannot be made of these parameters ({error})")
-            return self._unchanged(cls, parameters, args, settings)
+            return call.of_program(self._unchanged, cls, parameters, args, settings)
         finally:
             self._making = False
-        self._notes.applied("optimizer", f"{cls.__name__} -> {self._described(mapped)} at {place(sys._getframe(1))}")
         if issubclass(self._kind, cls):
             self._ready.add(id(optimizer))
         return optimizer
@@ -102,6 +104,11 @@ class Replacement:
     def _described(self, mapped: Dict[str, Any]) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in mapped.items() if isinstance(value, (int, float, tuple)))
         return f"{self._kind.__name__}({shown})"
+
+
+def _new_object(cls: Any, *_: Any, **__: Any) -> Any:
+    """What a class without a __new__ of its own has."""
+    return object.__new__(cls)
 
 
 def _is_several(value: Any) -> bool:

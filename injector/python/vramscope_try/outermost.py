@@ -7,10 +7,9 @@ checkpoint's recomputation), and calls that torch.compile traces.
 
 import sys
 import threading
-import warnings
 from typing import Any, Callable, List, Optional
 
-from vramscope_shim import compiler, patches
+from vramscope_shim import guard, patches
 
 from .backward import Backward
 from .notes import Notes
@@ -21,14 +20,15 @@ Left = Callable[[bool], None]  # whether it raised
 _instance: Optional["Outermost"] = None
 
 
-def watch(torch: Any, lever: str, notes: Notes, entered: Entered, left: Optional[Left] = None) -> None:
-    """What goes wrong in `entered` and `left` is noted as a refusal of that lever, and the program goes on."""
+def watch(torch: Any, lever: str, notes: Notes, entered: Entered, left: Optional[Left] = None, undo: Callable[[], None] = lambda: None) -> None:
+    """What goes wrong in `entered` and `left` is noted as a refusal of that lever, after undo(), and the program goes on."""
     global _instance
     if _instance is None:
         _instance = Outermost(torch)
-    _instance.entered.append(notes.guarded(lever, entered))
+    _instance.entered.append(notes.guarded(lever, entered, undo=undo))
+    _instance.undo.append(undo)
     if left is not None:
-        _instance.left.append(notes.guarded(lever, left))
+        _instance.left.append(notes.guarded(lever, left, undo=undo))
 
 
 class Outermost:
@@ -36,18 +36,23 @@ class Outermost:
         self._thread = threading.local()
         self.entered: List[Entered] = []
         self.left: List[Left] = []
+        self.undo: List[Callable[[], None]] = []
         self._backward = Backward.of(torch)
         module = torch.nn.modules.module
         if hasattr(torch, "compiler") and hasattr(torch.compiler, "is_compiling"):
-            compiler.is_compiling = torch.compiler.is_compiling
-        # torch.compile says that hooks like ours are called once more for what it makes: which is a whole model, as we want it.
-        warnings.filterwarnings("ignore", message="Using `torch.compile.module.` when there are global hooks")
-        patches.register(torch, module.register_module_forward_pre_hook, self._before)
-        patches.register(torch, module.register_module_forward_hook, self._after, always_call=True)
+            guard.is_compiling, guard.compiler_used = torch.compiler.is_compiling, True
+        # Hooks like ours are called once more for what torch.compile makes: which is a whole model, as we want it.
+        patches.hide_module_hooks(torch)
+        patches.register(torch, module.register_module_forward_pre_hook, guard.hook("try.outermost", self._before, self._failed))
+        patches.register(torch, module.register_module_forward_hook, guard.hook("try.outermost", self._after, self._failed), always_call=True)
+
+    def _failed(self, _error: Exception) -> None:
+        """Who is inside of what is not known any more."""
+        self._thread.__dict__["depth"] = 0
+        for undo in self.undo:
+            undo()
 
     def _before(self, module: Any, _inputs: Any) -> None:
-        if compiler.is_compiling():
-            return
         thread = self._thread.__dict__
         depth = thread.get("depth", 0)
         thread["depth"] = depth + 1
@@ -56,8 +61,6 @@ class Outermost:
                 tell(module)
 
     def _after(self, _module: Any, _inputs: Any, _result: Any) -> None:
-        if compiler.is_compiling():
-            return
         thread = self._thread.__dict__
         thread["depth"] = max(thread.get("depth", 0) - 1, 0)  # 0: it was entered before we came
         if thread["depth"] == 0 and not self._backward.running:

@@ -28,19 +28,21 @@ class Region:
         self._notes = notes
         self._make = make
         self._again = again
+        self._is_over = False
         self._thread = threading.local()  # open: the context manager; brief: it ends with the call that it began with
 
     def install(self) -> None:
         torch = self._torch
-        outermost.watch(torch, self._lever, self._notes, self._model_called, self._model_returned)
+        outermost.watch(torch, self._lever, self._notes, self._model_called, self._model_returned, self._give_up)
         backward = Backward.of(torch)
-        backward.before.append(self._leave)
-        backward.after_grad.append(self._enter_again)
+        backward.undo.append(self._give_up)
+        backward.when_begins(self._notes.guarded(self._lever, self._leave, undo=self._give_up))
+        backward.when_grad_ends(self._notes.guarded(self._lever, self._enter_again, undo=self._give_up))
         optimizer = importlib.import_module("torch.optim.optimizer")
-        patches.register(torch, optimizer.register_optimizer_step_pre_hook, self._optimizer_steps)
+        patches.register(torch, optimizer.register_optimizer_step_pre_hook, self._notes.guarded(self._lever, self._optimizer_steps, undo=self._give_up))
 
     def _model_called(self, module: Any) -> None:
-        if getattr(self._thread, "open", None) is not None:
+        if self._is_over or getattr(self._thread, "open", None) is not None:
             return
         region = self._make(module)
         if region is not None:
@@ -52,6 +54,11 @@ class Region:
             self._leave()
 
     def _optimizer_steps(self, _optimizer: Any, _args: Any, _settings: Any) -> None:
+        self._leave()
+
+    def _give_up(self) -> None:
+        """Something failed that would have left a region: there is none any more."""
+        self._is_over = True
         self._leave()
 
     def _enter(self, region: Any) -> None:
@@ -67,7 +74,7 @@ class Region:
 
     def _enter_again(self) -> None:
         """After torch.autograd.grad(create_graph=True): what is computed from its result is part of the loss."""
-        if not getattr(self._thread, "used", False) or getattr(self._thread, "open", None) is not None:
+        if self._is_over or not getattr(self._thread, "used", False) or getattr(self._thread, "open", None) is not None:
             return
         region = self._again()
         if region is not None:

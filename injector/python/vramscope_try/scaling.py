@@ -12,9 +12,14 @@ import functools
 import sys
 from typing import Any, Callable, Set
 
+from vramscope_shim import guard
+
 from .backward import Backward
 from .notes import Notes
 from .steps import Closure, Steps
+
+
+HOOK = "try.scaling"
 
 
 class Scaling:
@@ -48,24 +53,21 @@ class Scaling:
     # --- the program's own scaler
 
     def _switching_on(self, original: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(original)
-        def __init__(scaler: Any, *args: Any, **settings: Any) -> None:
+        def switch_on(call: guard.Call, scaler: Any, *args: Any, **settings: Any) -> None:
             if not self._making and settings.get("enabled") is False:
                 settings["enabled"] = True
                 self._notes.applied("amp", "the program's GradScaler switched on")
-            original(scaler, *args, **settings)
+            call(scaler, *args, **settings)
 
-        return __init__
+        return guard.instead(HOOK, original, switch_on)
 
     def _noticing(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def scale(scaler: Any, outputs: Any) -> Any:
+        def notice(scaler: Any, _outputs: Any) -> None:
             if scaler is not self._scaler and scaler.is_enabled():
                 self._scaled_by_program = True
                 self._backward.begins()  # as good as: `with torch.autocast(...)` ends before it in code
-            return original(scaler, outputs)
 
-        return scale
+        return functools.wraps(original)(guard.before(HOOK, notice)(original))
 
     # --- ours
 
@@ -77,8 +79,9 @@ class Scaling:
             first = tensors if isinstance(tensors, self._torch.Tensor) else next(iter(tensors))
             self._scaler = self._make(first.device.type)
             self._notes.applied("amp", "a GradScaler around backward() and the optimizers' step()")
+        scaled = self._scaler.scale(tensors)
         self._pending = True
-        return self._scaler.scale(tensors)
+        return scaled
 
     def _make(self, device: str) -> Any:
         self._making = True
@@ -113,15 +116,13 @@ class Scaling:
         self._pending = False
 
     def _unscaling(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def clip(*args: Any, **settings: Any) -> Any:
+        def unscale(*_: Any, **__: Any) -> None:
             for optimizer in self._steps.living() if self._pending else ():
                 if id(optimizer) not in self._stepped | self._unscaled and _has_gradients(optimizer):
                     self._unscaled.add(id(optimizer))
                     self._scaler.unscale_(optimizer)
-            return original(*args, **settings)
 
-        return clip
+        return functools.wraps(original)(guard.before(HOOK, unscale)(original))
 
 
 def _has_gradients(optimizer: Any) -> bool:

@@ -10,6 +10,9 @@ import importlib
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Set
 
+from vramscope_shim import guard
+
+HOOK = "try.steps"
 Closure = Optional[Callable[[], Any]]
 Layer = Callable[[Any, Callable[[Closure], Any], Closure], Any]
 
@@ -39,32 +42,32 @@ class Steps:
         optimizer.__init__ = self._meeting(optimizer.__init__)
 
     def _meeting(self, original: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(original)
-        def __init__(optimizer: Any, *args: Any, **settings: Any) -> None:
-            original(optimizer, *args, **settings)
+        def meet(optimizer: Any, *_: Any, **__: Any) -> None:
             key = id(optimizer)
-            self.optimizers[key] = weakref.ref(optimizer, lambda _: self.optimizers.pop(key, None))
+            self.optimizers[key] = weakref.ref(optimizer, functools.partial(self.optimizers.pop, key))
             kind = type(optimizer)
             if not getattr(kind.step, "vramscope_layers", False):
                 kind.step = self._layered(kind.step)
 
-        return __init__
+        return functools.wraps(original)(guard.after(HOOK, meet)(original))
 
     def _layered(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def step(optimizer: Any, *args: Any, **settings: Any) -> Any:
+        def in_layers(call: guard.Call, optimizer: Any, *args: Any, **settings: Any) -> Any:
             key = id(optimizer)
             if key in self._busy:
-                return original(optimizer, *args, **settings)
+                return call(optimizer, *args, **settings)
             if args:
                 settings["closure"], args = args[0], args[1:]
             closure = settings.pop("closure", None)
+            if closure is not None:
+                closure = functools.partial(call.of_program, closure)
             self._busy.add(key)
             try:
-                return _proceed(self.layers, optimizer, functools.partial(original, optimizer, *args, **settings), closure)
+                return _proceed(self.layers, optimizer, functools.partial(call, optimizer, *args, **settings), closure)
             finally:
                 self._busy.discard(key)
 
+        step = guard.instead(HOOK, original, in_layers)
         step.vramscope_layers = True  # type: ignore[attr-defined]
         return step
 

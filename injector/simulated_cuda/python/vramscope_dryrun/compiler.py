@@ -9,17 +9,20 @@
 The caches of all this lie in the folder of the run (`vramscope dryrun` names it in the environment), so no GPU ever meets such code.
 """
 
-import functools
 import importlib
 import sys
 import sysconfig
 from typing import Any, Callable
 
+from vramscope_shim import guard
+
+HOOK = "dryrun.compiler"
+
 
 def leave_out_ptxas() -> None:
     """make_cubin() of Triton 3, a method in some releases and a static function in others. The text goes on, for the device counts code by it."""
     backend = sys.modules["triton.backends.nvidia.compiler"].CUDABackend
-    backend.make_cubin = staticmethod(lambda *args, **_settings: next(text for text in args if isinstance(text, str)).encode())
+    backend.make_cubin = staticmethod(guard.instead(HOOK, backend.make_cubin, lambda _, *args, **__: next(text for text in args if isinstance(text, str)).encode()))
 
 
 def name_missing_compiler() -> None:
@@ -32,27 +35,25 @@ def compute_constants_on_the_host() -> None:
     torch = sys.modules["torch"]
     folder = sys.modules["torch._inductor.fx_passes.joint_graph"].UniformValueConstantFolder
     on_the_host = _make_mode(torch)
-    run = folder.run
 
-    def run_on_the_host(self: Any, *args: Any, **settings: Any) -> Any:
+    def run_on_the_host(call: guard.Call, *args: Any, **settings: Any) -> Any:
         with on_the_host():
-            return run(self, *args, **settings)
+            return call(*args, **settings)
 
-    folder.run = run_on_the_host
+    folder.run = guard.instead(HOOK, folder.run, run_on_the_host)
 
 
 def _explained(build: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(build)
-    def _build(*args: Any, **settings: Any) -> Any:
+    def explain(call: guard.Call, *args: Any, **settings: Any) -> Any:
         try:
-            return build(*args, **settings)
+            return call(*args, **settings)
         except Exception as error:
             header = f"{sysconfig.get_paths()['include']}/Python.h"
-            raise RuntimeError(
+            raise call.for_program(RuntimeError(
                 f"Triton could not build its launcher. It needs a C compiler (gcc, or the one that CC names) and {header} (package python3-dev)."
-            ) from error
+            )) from error
 
-    return _build
+    return guard.instead(HOOK, build, explain)
 
 
 def _make_mode(torch: Any) -> Any:

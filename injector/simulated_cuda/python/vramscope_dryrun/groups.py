@@ -5,10 +5,13 @@ A group is split off while it is made where the world was bound to a device, and
 2.15 gives 0); else when it is first used, by the color that was made of its ranks.
 """
 
+from vramscope_shim import guard
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterable, List
 
+HOOK = "dryrun.groups"
 NEXT = -1  # instead of a color: whichever is split off next
 
 
@@ -21,14 +24,10 @@ def _tell(color: int, ranks: int) -> None:
 def _telling(make: "Callable[..., Any]", name: str, position: int, size: "Callable[[Any], int]") -> "Callable[..., Any]":
     """`make`, whose argument of that name and position says how large the group will be."""
 
-    def made(*arguments: "Any", **named: "Any") -> "Any":
+    def begin(*arguments: "Any", **named: "Any") -> None:
         _tell(NEXT, size(arguments[position] if len(arguments) > position else named.get(name)))
-        try:
-            return make(*arguments, **named)
-        finally:
-            _tell(NEXT, 0)
 
-    return made
+    return guard.around(HOOK, begin, lambda *_, **__: _tell(NEXT, 0))(make)
 
 
 def install() -> None:
@@ -38,14 +37,14 @@ def install() -> None:
     def mine(lists: "Iterable[List[int]]") -> int:
         return next((len(ranks) for ranks in lists or () if collectives.get_rank() in ranks), 0)
 
-    def color_of(ranks: "List[int]") -> int:
-        color = make_color(ranks)
+    def color_of(call: guard.Call, ranks: "List[int]") -> int:
+        color = call(ranks)
         _tell(color, len(ranks))
         return color
 
     make_color = getattr(collectives, "_process_group_color", None)
     if make_color is not None:
-        collectives._process_group_color = color_of
+        collectives._process_group_color = guard.instead(HOOK, make_color, color_of)
     collectives.new_group = _telling(collectives.new_group, "ranks", 0, lambda ranks: len(ranks or ()))
     if hasattr(collectives, "split_group"):
         collectives.split_group = _telling(collectives.split_group, "split_ranks", 1, mine)

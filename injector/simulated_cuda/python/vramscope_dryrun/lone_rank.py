@@ -12,6 +12,9 @@ import sys
 from datetime import timedelta
 from typing import Any, Dict, List, Optional
 
+from vramscope_shim import guard
+
+HOOK = "dryrun.lone_rank"
 ID_BYTES = 128  # of an ncclUniqueId, the one value of which the length counts
 
 
@@ -19,25 +22,23 @@ def install(world: int, rank: int) -> None:
     # NCCL's own watchers ask the store from threads of theirs, and would wait for Python while a process group is destroyed.
     os.environ.update(TORCH_NCCL_ENABLE_MONITORING="0", TORCH_NCCL_DUMP_ON_TIMEOUT="0", TORCH_NCCL_ASYNC_ERROR_HANDLING="0")
     collectives = sys.modules["torch.distributed.distributed_c10d"]
-    init_process_group = collectives.init_process_group
     store = _make_store(collectives.Store, world)
 
-    def init(backend: Optional[str] = None, *_: Any, **settings: Any) -> None:
+    def init(call: guard.Call, backend: Optional[str] = None, *_: Any, **settings: Any) -> None:
         importlib.import_module("torch.testing._internal.distributed.fake_pg")  # registers "fake"
         kept = {key: settings[key] for key in ("timeout", "group_name", "pg_options", "device_id") if settings.get(key) is not None}
-        init_process_group(_without_partners(backend), store=store, rank=rank, world_size=world, **kept)
+        call(_without_partners(backend), store=store, rank=rank, world_size=world, **kept)
 
-    def new_group(*args: Any, **settings: Any) -> Any:
+    def new_group(call: guard.Call, *args: Any, **settings: Any) -> Any:
         if len(args) > 2:
             args = (*args[:2], _without_partners(args[2]) if args[2] else None, *args[3:])
         elif settings.get("backend"):
             settings["backend"] = _without_partners(settings["backend"])
-        return make_group(*args, **settings)
+        return call(*args, **settings)
 
-    make_group = collectives.new_group
     replaced: Dict[str, Any] = {
-        "init_process_group": init,
-        "new_group": new_group,
+        "init_process_group": guard.instead(HOOK, collectives.init_process_group, init),
+        "new_group": guard.instead(HOOK, collectives.new_group, new_group),
         "barrier": lambda *_, **__: None,
         "monitored_barrier": lambda *_, **__: None,
     }

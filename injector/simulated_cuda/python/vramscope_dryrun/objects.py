@@ -7,8 +7,12 @@ anyway; what is exchanged so takes no device memory on a GPU either, but for a f
 
 import pickle
 import sys
-from typing import Any, Dict, List, Optional, Tuple
+from functools import partial
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from vramscope_shim import guard
+
+HOOK = "dryrun.objects"
 _calls: Dict[Tuple[int, ...], int] = {}  # how many exchanges these ranks have had: every rank counts alike
 
 
@@ -16,11 +20,17 @@ def install(alone: bool) -> None:
     """`alone`: the other ranks do not exist, and would have said what this one says."""
     collectives = sys.modules["torch.distributed.distributed_c10d"]
     exchange = _repeat if alone else _through_store
-    functions = {**_functions(collectives, exchange), **(_FROM_ONE_TO_ANOTHER if alone else {})}
+    stand_ins = _functions(collectives, exchange)
+    guarded = {name: guard.instead(HOOK, getattr(collectives, name), partial(_in_place, function)) for name, function in stand_ins.items()}
+    functions = {**guarded, **(_FROM_ONE_TO_ANOTHER if alone else {})}
     for module in (collectives, sys.modules.get("torch.distributed")):
         for name, function in functions.items():
             if module is not None:
                 setattr(module, name, function)
+
+
+def _in_place(function: Callable[..., Any], _original: Any, *args: Any, **named: Any) -> Any:
+    return function(*args, **named)
 
 
 def _send_object_list(*_: Any, **__: Any) -> None:

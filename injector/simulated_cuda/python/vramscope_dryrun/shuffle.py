@@ -11,6 +11,9 @@ import random
 import sys
 from typing import Any, Callable, Iterator
 
+from vramscope_shim import guard
+
+HOOK = "dryrun.shuffle"
 _ODD = 0x9E3779B97F4A7C15  # 2^64 / golden ratio: neighbouring orders and seeds fall far apart
 _SAMPLERS = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
 
@@ -30,16 +33,15 @@ def other(seed: int, order: int, bits: int) -> int:
 def _reseeded(function: Callable[..., Any], order: int, bits: int = 63) -> Callable[..., Any]:
     """`function` with its seed changed; what is no number (None: from the clock) is left alone."""
 
-    @functools.wraps(function)
-    def seeded(*args: Any, **kwargs: Any) -> Any:
+    def seed(call: guard.Call, *args: Any, **kwargs: Any) -> Any:
         values = list(args)
         if values and isinstance(values[0], int):
             values[0] = other(values[0], order, bits)
         elif isinstance(kwargs.get("seed"), int):
             kwargs["seed"] = other(kwargs["seed"], order, bits)
-        return function(*values, **kwargs)
+        return call(*values, **kwargs)
 
-    return seeded
+    return guard.instead(HOOK, function, seed)
 
 
 def _change_numpy(order: int) -> None:
@@ -64,30 +66,29 @@ def _change_samplers(order: int) -> None:
 def _with_other_generator(iterate: Callable[..., Iterator[Any]], order: int) -> Callable[..., Iterator[Any]]:
     """A sampler without a generator asks PyTorch's own, whose seed is another one already."""
 
-    @functools.wraps(iterate)
-    def shuffled(self: Any) -> Iterator[Any]:
+    def shuffle(call: guard.Call, sampler: Any) -> Iterator[Any]:
         torch = sys.modules["torch"]
-        given = self.generator
+        given = sampler.generator
         if given is None:
-            yield from iterate(self)
-            return
+            return call(sampler)
         drawn = int(torch.empty((), dtype=torch.int64).random_(generator=given))  # each epoch another one
-        self.generator = torch.Generator().manual_seed(other(drawn, order, 63))
-        try:
-            yield from iterate(self)
-        finally:
-            self.generator = given
+        return _with(torch.Generator().manual_seed(other(drawn, order, 63)), sampler, call(sampler))
 
-    return shuffled
+    return guard.instead(HOOK, iterate, shuffle)
+
+
+def _with(generator: Any, sampler: Any, order: Iterator[Any]) -> Iterator[Any]:
+    given, sampler.generator = sampler.generator, generator
+    try:
+        yield from order
+    finally:
+        sampler.generator = given
 
 
 def _change_distributed(order: int) -> None:
     sampler = sys.modules["torch.utils.data.distributed"].DistributedSampler
-    init = sampler.__init__
 
-    @functools.wraps(init)
-    def changed(self: Any, *args: Any, **kwargs: Any) -> None:
-        init(self, *args, **kwargs)
-        self.seed = other(self.seed, order, 31)  # the same for every rank
+    def change(made: Any, *_: Any, **__: Any) -> None:
+        made.seed = other(made.seed, order, 31)  # the same for every rank
 
-    sampler.__init__ = changed
+    sampler.__init__ = functools.wraps(sampler.__init__)(guard.after(HOOK, change)(sampler.__init__))

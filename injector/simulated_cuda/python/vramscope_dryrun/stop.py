@@ -12,9 +12,10 @@ import os
 import sys
 from typing import Any, List, Tuple
 
-from vramscope_shim import patches, torch_hook
+from vramscope_shim import guard, patches, torch_hook
 from vramscope_shim.steps import DORMANT_AFTER, TrainingLoop
 
+HOOK = "dryrun.stop"
 LEAST_STEPS = 3
 CALM_STEPS = 2
 
@@ -37,14 +38,14 @@ class Stop:
         self._watches_ends = False
 
     def watch(self) -> None:
-        self._loop.watchers.append(self._step_ended)
-        patches.register(self._torch, self._optimizer.register_optimizer_step_pre_hook, self._before)
+        self._loop.watchers.append(guard.hook(HOOK, self._step_ended))
+        patches.register(self._torch, self._optimizer.register_optimizer_step_pre_hook, guard.hook(HOOK, self._before))
 
     def _before(self, _optimizer: Any, _args: Any, _kwargs: Any) -> None:
         """At the first step, to come after all other hooks: what is raised there keeps no one from seeing the end of the step."""
         if not self._watches_ends:
             self._watches_ends = True
-            patches.register(self._torch, self._optimizer.register_optimizer_step_post_hook, self._after)
+            patches.register(self._torch, self._optimizer.register_optimizer_step_post_hook, guard.hook(HOOK, self._after))
 
     def _after(self, _optimizer: Any, _args: Any, _kwargs: Any) -> None:
         if self._due:

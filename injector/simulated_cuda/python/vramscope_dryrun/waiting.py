@@ -10,6 +10,10 @@ import os
 import sys
 from typing import Any, Callable, Dict, Tuple
 
+from vramscope_shim import guard
+
+HOOK = "dryrun.waiting"
+
 _steps = 0
 _steps_at: Dict[Tuple[str, int], int] = {}  # when that line was reported last
 _notes = ""
@@ -21,7 +25,7 @@ def arrange(notes: str, when_imported: Callable[[str, Callable[[], None]], None]
     when_imported("torch.optim.optimizer", _watch_steps)
 
 
-def read_often(file: str, line: int) -> None:
+def _read_often(file: str, line: int) -> None:
     if _steps_at.get((file, line)) != _steps:
         _steps_at[file, line] = _steps
         return
@@ -31,8 +35,11 @@ def read_often(file: str, line: int) -> None:
     raise SystemExit(0)
 
 
+read_often = guard.hook(HOOK, _read_often)
+
+
 def _watch_steps() -> None:
-    sys.modules["torch.optim.optimizer"].register_optimizer_step_post_hook(_stepped)
+    sys.modules["torch.optim.optimizer"].register_optimizer_step_post_hook(guard.hook(HOOK, _stepped))
 
 
 def _stepped(*_: Any) -> None:

@@ -5,9 +5,10 @@ What is skipped leaves its tensor as torch.empty() made it: pages that nobody to
 and tensors on the device (where a kernel costs nothing, but may allocate) are treated as ever.
 """
 
-import functools
 import sys
 from typing import Any, Callable
+
+from vramscope_shim import guard
 
 LARGE_BYTES = 64 << 10
 
@@ -23,11 +24,10 @@ def install() -> None:
 
 
 def _unless_large(torch: Any, fill: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(fill)
-    def filled(*args: Any, **kwargs: Any) -> Any:
+    def skip(call: guard.Call, *args: Any, **kwargs: Any) -> Any:
         tensor = args[0] if args else kwargs.get("tensor")
         if type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.device.type == "cpu" and tensor.nbytes >= LARGE_BYTES:
             return tensor
-        return fill(*args, **kwargs)
+        return call(*args, **kwargs)
 
-    return filled
+    return guard.instead("dryrun.weights", fill, skip)

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing that fails in our Python code reaches the program: whatever calls us, calls us through one of these.
+
+    hook(where, function)            torch or the interpreter calls it, for us alone: registered hooks, callbacks, reactions to imports
+    before, after, around            builders for patches.wrap_method: the original, and something of ours before it, after it, or both
+    instead(where, original, ours)   ours(call, ...) in place of the original, which is call(...). Where ours fails before it has called the
+                                     original, the program gets the original; where it fails later, what the original returned
+
+An exception of ours becomes a fact of the trace, counted by `where`, and ours is passed over. Exceptions of the program go on untouched: the
+original is called outside of our `try`, or through `call`, which knows what it raised. So does running out of device memory, which
+is what a change did to the program. KeyboardInterrupt, SystemExit and the like belong to the
+program also when they strike inside our code.
+
+While dynamo traces the program none of ours is called: it must leave nothing in a graph.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing alone would cost more than everything here
+    from typing import Any, Callable, Dict, List, Optional, Tuple
+
+    Function = Callable[..., Any]
+
+compiler_used = False  # something may be compiled: until then is_compiling() need not be asked
+
+
+def _never() -> bool:
+    return False
+
+
+# torch's own question, which dynamo answers with True in what it traces. It knows the function by where it finds it, in a module (2.2).
+is_compiling: "Callable[[], bool]" = _never
+
+entries: "Dict[str, Entry]" = {}  # by name: what is guarded in this process
+_untold: "List[Tuple[str, str]]" = []  # failures before the recorder was found
+_tell: "Optional[Callable[[str, str], None]]" = None
+
+
+class Entry:
+    """One function of ours, and how often it failed."""
+
+    __slots__ = ("where", "function", "failures", "_also")
+
+    def __init__(self, where: str, function: "Function", also: "Optional[Function]" = None) -> None:
+        self.where = where
+        self.function = function
+        self.failures = 0
+        self._also = also
+        entries[f"{where}: {getattr(function, '__qualname__', '?')}"] = self
+
+    def failed(self, error: Exception) -> None:
+        """Never raises, also not where the stack has no room left."""
+        try:
+            self.failures += 1
+            # The reason once only: texts are kept, and some have an address in them.
+            _failed(self.where, f"{type(error).__name__}: {error}"[:300] if self.failures == 1 else "")
+            if self._also is not None:
+                self._also(error)
+        except Exception:
+            pass
+
+
+def _failed(where: str, reason: str) -> None:
+    if _tell is not None:
+        _tell(where, reason)
+    else:
+        _untold.append((where, reason))
+
+
+def tell_through(tell: "Callable[[str, str], None]") -> None:
+    """The recorder was found: tell(where, reason, "" when it is known) counts a failure there."""
+    global _tell
+    _tell = tell
+    while _untold:
+        tell(*_untold.pop(0))
+
+
+def forget() -> None:
+    """The recording has ended."""
+    entries.clear()
+
+
+def hook(where: str, function: "Function", also: "Optional[Function]" = None, while_compiling: bool = False) -> "Function":
+    """`function`, which returns None when it fails. also(error) is called then."""
+    entry = Entry(where, function, also)
+
+    def hooked(*args: "Any", **named: "Any") -> "Any":
+        if compiler_used and not while_compiling and is_compiling():
+            return None
+        try:
+            return entry.function(*args, **named)
+        except Exception as error:
+            entry.failed(error)
+            return None
+
+    return hooked
+
+
+def before(where: str, function: "Function", while_compiling: bool = False) -> "Callable[[Function], Function]":
+    """function(arguments of the original), then the original."""
+    entry = Entry(where, function)
+
+    def build(original: "Function") -> "Function":
+        def method(*args: "Any", **named: "Any") -> "Any":
+            if while_compiling or not (compiler_used and is_compiling()):
+                try:
+                    entry.function(*args, **named)
+                except Exception as error:
+                    entry.failed(error)
+            return original(*args, **named)
+
+        return method
+
+    return build
+
+
+def after(where: str, function: "Function") -> "Callable[[Function], Function]":
+    """The original, then, unless it raised, function(its arguments)."""
+    entry = Entry(where, function)
+
+    def build(original: "Function") -> "Function":
+        def method(*args: "Any", **named: "Any") -> "Any":
+            result = original(*args, **named)
+            if not (compiler_used and is_compiling()):
+                try:
+                    entry.function(*args, **named)
+                except Exception as error:
+                    entry.failed(error)
+            return result
+
+        return method
+
+    return build
+
+
+def around(where: str, begin: "Function", end: "Function") -> "Callable[[Function], Function]":
+    """begin(arguments of the original), the original, then, also when it raised, end(arguments)."""
+    begins, ends = hook(where, begin), hook(where, end)
+
+    def build(original: "Function") -> "Function":
+        def method(*args: "Any", **named: "Any") -> "Any":
+            if compiler_used and is_compiling():
+                return original(*args, **named)
+            begins(*args, **named)
+            try:
+                return original(*args, **named)
+            finally:
+                ends(*args, **named)
+
+        return method
+
+    return build
+
+
+class Call:
+    """The original, for ours to call, as often as it likes."""
+
+    __slots__ = ("_original", "_over", "returned", "result")
+
+    def __init__(self, original: "Function") -> None:
+        self._original = original
+        self._over = False  # ours has returned: it may have handed this object to somebody, who calls it later
+        self.returned = False
+        self.result: "Any" = None
+
+    def __call__(self, *args: "Any", **named: "Any") -> "Any":
+        result = self.of_program(self._original, *args, **named)
+        if not self._over:
+            self.result, self.returned = result, True
+        return result
+
+    def of_program(self, function: "Function", *args: "Any", **named: "Any") -> "Any":
+        """function(...), of the program: what it raises is the program's."""
+        _of_program.raised = 0
+        try:
+            return function(*args, **named)
+        except Exception as error:
+            self.for_program(error)
+            raise
+
+    def for_program(self, error: Exception) -> Exception:
+        """`error`, which is meant for the program, to be raised."""
+        _of_program.raised = id(error)  # a reference would keep its frames alive
+        return error
+
+    def close(self) -> "Any":
+        self._over = True
+        result, self.result = self.result, None
+        return result
+
+
+def of_program(call: "Any", function: "Function", *args: "Any", **named: "Any") -> "Any":
+    """function(...), which runs code of the program; `call`: the Call, or the original itself while dynamo traces."""
+    return call.of_program(function, *args, **named) if type(call) is Call else function(*args, **named)
+
+
+_of_program: "Any" = None  # raised: id of the last exception that went through a Call of this thread
+
+
+def instead(where: str, original: "Function", ours: "Function", while_compiling: bool = False) -> "Function":
+    """Looks like the original. while_compiling: ours(original, ...) is traced with the program."""
+    global _of_program
+    import functools
+    import threading
+
+    if _of_program is None:
+        _of_program = threading.local()
+    entry = Entry(where, ours)
+
+    def function(*args: "Any", **named: "Any") -> "Any":
+        if compiler_used and is_compiling():
+            return ours(original, *args, **named) if while_compiling else original(*args, **named)
+        call = Call(original)
+        _of_program.raised = 0
+        try:
+            return entry.function(call, *args, **named)
+        except Exception as error:
+            if _of_program.raised == id(error) or type(error).__name__ == "OutOfMemoryError":
+                raise
+            entry.failed(error)
+            result = call.close()
+            return result if call.returned else original(*args, **named)
+        finally:
+            call.close()
+
+    return functools.wraps(original)(function)
