@@ -311,6 +311,25 @@ class NamesTest(unittest.TestCase):
         self.assert_all_told(done, INPUT)
         self.assertEqual([event.number[1] for event in done.named("mark", harness.MARK_BATCH_READY)], list(range(1, 15)))
 
+    def test_a_batch_that_an_iterator_around_the_loader_hands_out_later(self) -> None:
+        """Accelerate's loaders read one batch ahead, and move the one before to the device meanwhile."""
+        program = """
+            from torch.utils.data import DataLoader
+            def one_behind(loader):
+                batch = other = None
+                for ahead in loader:
+                    if batch is not None:
+                        tell(5, "batch.x", batch["x"])
+                        yield batch
+                    other = {"y": ahead["x"].clone()}
+                    batch = {"x": ahead["x"].clone()}
+            for batch in one_behind(DataLoader([{"x": torch.randn(3)} for _ in range(16)], batch_size=4)):
+                pass
+        """
+        done = harness.run(program, ORACLE)
+        self.assert_all_told(done, INPUT)
+        self.assertNotIn("batch.y", done.labels(INPUT))
+
     def test_batches_of_worker_processes(self) -> None:
         program = """
             from torch.utils.data import DataLoader, TensorDataset

@@ -1,37 +1,91 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches from a DataLoader: which tensors they hold, under names like `batch[0]` and `batch.input_ids`."""
+"""Batches from a DataLoader: which tensors they hold, under names like `batch[0]` and `batch.input_ids`.
+
+Many libraries put an iterator of their own around the loader, which reads one batch ahead and hands out the one before, on the device:
+
+    for ahead in loader:                      here, while the loader makes the next one, `batch` is what the program will get
+        yield batch
+        batch = move_to_device(ahead)
+
+So the variables of the generators around a loader are looked at: what has the keys, shapes and types of the batch before is that batch.
+"""
 
 from collections.abc import Mapping
-from typing import Any, Iterator, Tuple
+from itertools import islice
+from typing import Any, Callable, Dict, Iterator, Tuple
 
 from . import native, storage
+from .lasting import GENERATORS
 from .modules import Registry
+from .variables import look_at
 
 HOOK = "python.dataloader"
 MAX_DEPTH = 8
 MAX_TENSORS = 1024
+MAX_ITERATORS = 8  # one around the other
+
+Form = Dict[str, Tuple[Any, Any]]  # name in the batch -> shape and type
 
 
 class Batches:
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, read: Callable[[int], None]) -> None:
+        """read(batches that were read before) is called before each batch that a loader returns."""
         self._registry = registry
+        self._read = read
         self._ready = native.moment(native.Mark.BATCH_READY, "batch")
         self._count = 0
+        self._before: Form = {}  # of the last batch
+        self._kind_before = 0  # id of its class
 
-    def ready(self, batch: Any) -> None:
-        """A loader is about to return `batch`."""
+    def ready(self, batch: Any, frame: Any) -> None:
+        """A loader is about to return `batch`, from that frame."""
+        self._read(self._count)
         self._count += 1
         self._ready(self._count)
         native.proven(HOOK)
         with storage.untouched():
-            for count, (name, tensor) in enumerate(tensors_in(batch, "batch")):
-                if count == MAX_TENSORS:
-                    break
-                for suffix, part, address, size in storage.places(tensor):
-                    name_id = native.intern(name + suffix)
-                    native.label(native.Role.INPUT, native.Source.DATA_LOADER, address, size, name_id, part._cdata)
+            tensors = _first_tensors_in(batch)
+            self._tell(tensors)
+            if self._before:
+                self._tell_held_around(frame.f_back)
+            self._before, self._kind_before = _form_of(tensors), id(type(batch))
         if not self._registry.looks:
             self._registry.look()
+
+    def _tell_held_around(self, frame: Any) -> None:
+        """By the generators that ask the loader."""
+        def tell(variables: Any) -> None:
+            for value in variables.values():
+                tensors = _first_tensors_in(value) if id(type(value)) == self._kind_before else {}
+                if tensors and _form_of(tensors) == self._before:
+                    self._tell(tensors)
+
+        for _ in range(MAX_ITERATORS):
+            if frame is None or not frame.f_code.co_flags & GENERATORS:
+                return
+            look_at(frame, tell)
+            frame = frame.f_back
+
+    @staticmethod
+    def _tell(tensors: Dict[str, Any]) -> None:
+        for name, tensor in tensors.items():
+            for suffix, part, address, size in storage.places(tensor):
+                native.label(native.Role.INPUT, native.Source.DATA_LOADER, address, size, native.intern(name + suffix), part._cdata)
+
+
+def _first_tensors_in(batch: Any) -> Dict[str, Any]:
+    return dict(islice(tensors_in(batch, "batch"), MAX_TENSORS))
+
+
+def _form_of(tensors: Dict[str, Any]) -> Form:
+    return {name: (_shape_of(tensor), tensor.dtype) for name, tensor in tensors.items()}
+
+
+def _shape_of(tensor: Any) -> Any:
+    try:
+        return tuple(tensor.shape)
+    except RuntimeError:  # a nested tensor has none
+        return None
 
 
 def tensors_in(value: Any, path: str, depth: int = 0) -> Iterator[Tuple[str, Any]]:

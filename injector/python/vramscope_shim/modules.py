@@ -95,6 +95,15 @@ class Registry:
         slot = self._slot_of.get(id(parameter))
         return slot.name if slot is not None and slot.tensor() is parameter else None
 
+    def parameters(self) -> List[Tuple[str, Any]]:
+        """(name, tensor), as of the last look."""
+        found = ((slot.name, slot.tensor()) for slot in self._slots if slot.role == native.Role.PARAMETER)
+        return [(name, tensor) for name, tensor in found if tensor is not None]
+
+    def is_known(self, tensor: Any) -> bool:
+        """Whether it is a parameter or a buffer of a module."""
+        return id(tensor) in self._slot_of
+
     def path_of(self, module: Any) -> str:
         """The dotted path below the root; the class name for a root and for a module in no known tree."""
         reference, path = self._paths.get(id(module), (None, ""))

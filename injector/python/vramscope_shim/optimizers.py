@@ -126,6 +126,9 @@ class Optimizers:
             if track.depth == 0:
                 track.window.end()
 
+    def has_stepped(self) -> bool:
+        return bool(self._tracks)
+
     def tell_held(self, optimizer: Any) -> None:
         """What an optimizer holds already; it takes part in the counting of steps from its next step on."""
         track = Track(optimizer, None)

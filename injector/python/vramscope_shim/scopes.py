@@ -64,7 +64,8 @@ def batch(name: str, batches: data.Batches) -> Scope:
 
     def end() -> None:
         window.end()
-        batches.ready(_caller().f_locals.get("data"))
+        frame = _caller()
+        batches.ready(frame.f_locals.get("data"), frame)
 
     return Scope(window.begin, end, window.end)
 

@@ -14,6 +14,7 @@ from .deep import ModuleRanges
 from .inference import FirstUse
 from .modules import Registry
 from .optimizers import Optimizers
+from .other_optimizers import OtherOptimizers
 from .regions import Regions
 from .scopes import Scopes
 from .settings import Settings
@@ -66,12 +67,13 @@ class Recorder:
         self.loop = TrainingLoop(native.step_done, self._step_turned)
         optimizers = Optimizers(torch, self._registry, self.loop, bool(reached & native.AUTOGRAD_HOOKS_REACHED))
         self._optimizers = optimizers
+        others = OtherOptimizers(torch, self._registry, optimizers.has_stepped)
         compiler.when_used(self._module_ranges.give_up, optimizers.keep_hooks)
         self._parts: Tuple[Tuple[str, Callable[[Any], None]], ...] = (
             ("python.compiler", compiler.install),
             ("python.names", self._registry.install),
             ("python.optimizer", optimizers.install),
-            ("python.scopes", Scopes(optimizers, Batches(self._registry)).install),
+            ("python.scopes", Scopes(optimizers, Batches(self._registry, others.look)).install),
             ("python.autocast", Regions().install),
             ("python.first_use", self._first_use.install),
             ("python.modules", self._module_ranges.install),

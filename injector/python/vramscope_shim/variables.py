@@ -19,7 +19,7 @@ the program has got itself, from locals(), is left as it is.
 
 import sys
 from collections import OrderedDict
-from typing import Any, FrozenSet, Iterator, List, Tuple
+from typing import Any, Callable, FrozenSet, Iterator, List, Tuple
 
 from . import native, storage
 from .lasting import Behind, Lasting, nothing
@@ -57,8 +57,7 @@ class Variables:
         return self._lasting.behind(code, BEFORE_ALL).lasting.intersection(code.co_varnames[:arguments])
 
     def _tell_frame(self, frame: Any, behind: Behind, given: FrozenSet[str]) -> None:
-        variables = frame.f_locals
-        try:
+        def tell(variables: Any) -> None:
             alone = _alone(variables, behind.resting)
             for name, value in variables.items():
                 kind = type(value)
@@ -68,9 +67,18 @@ class Variables:
                 for tensor in (value,) if kind is self._tensor else tensors_in(value):
                     if id(type(tensor)) not in self._passed_over:
                         label(role, name, tensor)
-        finally:
-            if type(variables) is dict and sys.getrefcount(variables) == NOBODY_ELSE:
-                variables.clear()
+
+        look_at(frame, tell)
+
+
+def look_at(frame: Any, tell: Callable[[Any], None]) -> None:
+    """tell(the frame's variables), without anything being held longer for it."""
+    variables = frame.f_locals
+    try:
+        tell(variables)
+    finally:
+        if type(variables) is dict and sys.getrefcount(variables) == NOBODY_ELSE:
+            variables.clear()
 
 
 def _role(value: Any, lasting: bool, given: bool, alone: bool) -> int:

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state of optimizers that are not torch.optim's: fastai's, Keras's, the program's own.
+
+They have no hooks, so they are recognised by what they hold. An optimizer is the object nearest to the parameters, and no module, from which both
+parameters of the program's models and other tensors of their shapes can be reached; what else it holds is its state.
+
+    optimizer ─ params ─ [weight, bias]                             a list of the parameters
+             ├─ state ─ {weight: {"grad_avg": tensor}}              their shapes: "grad_avg of weight"
+             └─ _momentums ─ [variable ─ _value ─ tensor]           variables of a library's own: "_momentums[0]._value"
+
+From the parameters up: who refers to them, who refers to those, through lists, dicts and objects. From each object down the same way, not into
+modules. The search goes through all objects of the garbage collector, once for each level above a few of the parameters: it takes a second in a
+program with a million objects, so it is made seldom, and only while no optimizer of torch.optim has stepped.
+"""
+
+import gc
+from collections import deque
+from typing import Any, Deque, Dict, Iterator, List, Set, Tuple
+
+from . import guard, native, storage
+from .modules import Registry
+from .told import Told
+
+HOOK = "python.other_optimizers"
+LOOKS = (2, 4, 16, 64, 256)  # batches that were read before
+SAMPLE = 6  # parameters that are looked for: an optimizer has all of a model
+MAX_UP = 5
+MAX_DOWN = 6
+MOST_REFERRERS = 64  # of one level: the collector compares each reference with each of them
+MAX_OBJECTS = 20000  # on the way down from one object
+MAX_WITHOUT_PARAMETER = 2000  # the same, until one is met
+
+_CONTAINERS = (list, tuple, dict, set)
+
+
+class OtherOptimizers:
+    def __init__(self, torch: Any, registry: Registry, has_stepped: Any) -> None:
+        """has_stepped(): an optimizer of torch.optim did."""
+        self._torch = torch
+        self._registry = registry
+        self._has_stepped = has_stepped
+        self._told = Told(native.Source.OPTIMIZER)
+        self.look = guard.hook(HOOK, self._look)
+
+    def _look(self, batches: int) -> None:
+        if batches not in LOOKS or self._has_stepped():
+            return
+        self._registry.look(only_if_due=False)
+        parameters = {id(parameter): name for name, parameter in self._registry.parameters()}
+        if not parameters:
+            return
+        with storage.untouched():
+            shapes = {tuple(parameter.shape) for _, parameter in self._registry.parameters()}
+            for optimizer in self._optimizers(parameters, shapes):
+                for name, tensor in self._state_of(optimizer, parameters):
+                    self._told.tell(native.Role.OPTIMIZER_STATE, (id(optimizer), name), tensor, name)
+
+    def _optimizers(self, parameters: Dict[int, str], shapes: Set[Tuple[int, ...]]) -> Iterator[Any]:
+        trained = [parameter for _, parameter in self._registry.parameters() if parameter.requires_grad]
+        level: List[Any] = trained[:: max(1, len(trained) // SAMPLE)]
+        met: Set[int] = set(map(id, level))
+        for _ in range(MAX_UP):
+            above = [each for each in gc.get_referrers(*level) if id(each) not in met and self._may_hold(each)]
+            level = []
+            for each in above[:MOST_REFERRERS]:
+                met.add(id(each))
+                if type(each) in _CONTAINERS or issubclass(type(each), dict):
+                    level.append(each)
+                elif any(tuple(tensor.shape) in shapes for _, tensor in self._state_of(each, parameters)):
+                    yield each
+                else:
+                    level.append(each)
+            if not level:
+                return
+
+    def _may_hold(self, thing: Any) -> bool:
+        """A container, or an object with attributes; no module, and nothing of the interpreter's, of torch's or of ours."""
+        kind = type(thing)
+        if kind in _CONTAINERS or issubclass(kind, (dict, list)):
+            return "__name__" not in thing if issubclass(kind, dict) else True  # the variables of a file
+        module = str(getattr(kind, "__module__", ""))
+        if kind.__module__ == "builtins" or module.split(".", 1)[0] in ("torch", "vramscope_shim", "vramscope_try"):
+            return False
+        return not issubclass(kind, (self._torch.nn.Module, type)) and bool(_attributes(thing))
+
+    def _state_of(self, optimizer: Any, parameters: Dict[int, str]) -> List[Tuple[str, Any]]:
+        """(name, tensor) of all that it reaches and that is no parameter; nothing where it reaches no parameter."""
+        state: List[Tuple[str, Any]] = []
+        met: Set[int] = set()
+        waiting: Deque[Tuple[str, Any, int]] = deque([("", optimizer, 0)])
+        holds_parameters = False
+        while waiting and len(met) < (MAX_OBJECTS if holds_parameters else MAX_WITHOUT_PARAMETER):
+            name, thing, depth = waiting.popleft()
+            if id(thing) in met:
+                continue
+            met.add(id(thing))
+            if storage.is_tensor(thing):
+                if id(thing) in parameters:
+                    holds_parameters = True
+                elif not self._registry.is_known(thing):
+                    state.append((name or "state", thing))
+            elif depth < MAX_DOWN:
+                waiting += [(inner_name, inner, depth + 1) for inner_name, inner in _inside(thing, name, parameters, self._may_hold)]
+        return state if holds_parameters else []
+
+
+def _inside(thing: Any, name: str, parameters: Dict[int, str], may_hold: Any) -> Iterator[Tuple[str, Any]]:
+    kind = type(thing)
+    if issubclass(kind, dict):
+        for key, value in list(dict.items(thing)):
+            if id(key) in parameters:
+                yield "", key
+                yield from ((f"{inner} of {parameters[id(key)]}", each) for inner, each in _named(value))
+            else:
+                yield f"{name}.{key}" if name else str(key), value
+    elif issubclass(kind, (list, tuple)):
+        yield from ((f"{name}[{index}]", each) for index, each in enumerate(tuple(kind.__iter__(thing))))
+    elif kind is set:
+        yield from ((name, each) for each in tuple(thing))
+    elif may_hold(thing):
+        yield from ((f"{name}.{key}" if name else key, value) for key, value in _attributes(thing).items())
+
+
+def _named(value: Any) -> Iterator[Tuple[str, Any]]:
+    if issubclass(type(value), dict):
+        yield from ((str(key), each) for key, each in list(dict.items(value)))
+    else:
+        yield "state", value
+
+
+def _attributes(thing: Any) -> Dict[str, Any]:
+    """As they lie there: an attribute that is asked for may be code of the program's."""
+    try:
+        found = object.__getattribute__(thing, "__dict__")
+    except AttributeError:
+        return {}
+    return dict(found) if type(found) is dict else {}
