@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace vramscope::timeline {
@@ -28,6 +29,21 @@ class Identities {
       if (!steps.empty() && mark.value <= steps.back().count) ++which;
       steps.push_back({mark.event, mark.value, which});
     }
+    told_ = !steps_.empty() || std::ranges::any_of(run.coverage, [&](const model::Coverage& hook) {
+      return hook.process == process && hook.hook == "python.optimizer";
+    });
+  }
+
+  // Whether the end of each finished step is marked in this process.
+  [[nodiscard]] bool told() const { return told_; }
+
+  // The first mark of a finished step of the optimizer at this address from that event on; kNever: none
+  // comes.
+  [[nodiscard]] EventIndex MarkFrom(uint64_t address, EventIndex from) const {
+    const auto known = steps_.find(address);
+    if (known == steps_.end()) return model::kNever;
+    const auto mark = std::ranges::lower_bound(known->second, from, {}, &Counted::event);
+    return mark == known->second.end() ? model::kNever : mark->event;
   }
 
   // Of the one whose next step to be counted, from that event on, is at this address.
@@ -47,13 +63,15 @@ class Identities {
     uint32_t which;
   };
   std::map<uint64_t, std::vector<Counted>> steps_;
+  bool told_ = false;
 };
 
-// One finished optimizer step.
+// One optimizer step.
 struct OptimizerStep {
   Identity optimizer;
   EventIndex begin = 0;
   EventIndex end = 0;
+  EventIndex mark = 0;  // that says it was finished: the next of this optimizer
 };
 
 struct Optimizer {
@@ -70,11 +88,22 @@ void CollectSteps(const std::vector<Window>& windows, const Identities& identiti
   for (const Window& window : windows) {
     const EventIndex end = std::max(window.end, end_around);
     if (window.optimizer) {
-      steps.push_back({identities.Of(window.id, window.begin), window.begin, end});
+      steps.push_back({identities.Of(window.id, window.begin), window.begin, end,
+                       identities.MarkFrom(window.id, window.end)});
     } else {
       CollectSteps(window.inside, identities, end, steps);
     }
   }
+}
+
+// A step that raised, or was cut off, has no mark of its own: the next one is that of a later step.
+void DropUnfinished(std::vector<OptimizerStep>& steps) {
+  std::set<std::pair<uint64_t, EventIndex>> taken;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    if (step->mark != model::kNever && !taken.emplace(step->optimizer.first, step->mark).second)
+      step->mark = model::kNever;
+  }
+  std::erase_if(steps, [](const OptimizerStep& step) { return step.mark == model::kNever; });
 }
 
 std::vector<OptimizerStep> StepsFromMarks(const model::Run& run, model::ProcessIndex process,
@@ -82,7 +111,7 @@ std::vector<OptimizerStep> StepsFromMarks(const model::Run& run, model::ProcessI
   std::vector<OptimizerStep> steps;
   for (const model::Mark& mark : run.marks) {
     if (IsStepOf(run, process, mark))
-      steps.push_back({identities.Of(mark.tensor, mark.event), mark.event, mark.event + 1});
+      steps.push_back({identities.Of(mark.tensor, mark.event), mark.event, mark.event + 1, mark.event});
   }
   return steps;
 }
@@ -135,6 +164,7 @@ StepEnds FindStepEnds(const model::Run& run, model::ProcessIndex process, const 
   const Identities identities(run, process);
   std::vector<OptimizerStep> steps;
   CollectSteps(windows.outermost, identities, 0, steps);
+  if (identities.told()) DropUnfinished(steps);
   if (!steps.empty()) return {EndsOf(steps), StepEnds::Source::kOptimizerWindows};
   steps = StepsFromMarks(run, process, identities);
   if (!steps.empty()) return {EndsOf(steps), StepEnds::Source::kOptimizerMarks};

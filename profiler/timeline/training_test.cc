@@ -162,6 +162,23 @@ TEST(TrainingTest, AnOptimizerWhereAnotherOneLayIsNotTheSame) {
   }
 }
 
+// Out of memory in the optimizer, caught by the program, which goes on with the next batch.
+TEST(TrainingTest, AStepThatRaisedIsNoStep) {
+  for (const bool first : {true, false}) {
+    Loop loop;
+    loop.s.Coverage("python.optimizer", trace::CoverageState::kProven);
+    uint64_t finished = 0;
+    for (int step = 0; step < 4; ++step) {
+      loop.Forward();
+      loop.Backward();
+      loop.Optimizer(1);
+      const bool raised = step == (first ? 0 : 2);
+      if (!raised) loop.s.Mark(MarkKind::kOptimizerStepDone, ++finished, "Adam", 1);
+    }
+    EXPECT_EQ(FindTraining(loop.s.Load(), 0).steps().size(), 3u) << first;
+  }
+}
+
 TEST(TrainingTest, EvaluationBetweenStepsIsForwardThatLeadsNowhere) {
   Loop loop;
   loop.Work();
