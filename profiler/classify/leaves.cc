@@ -34,11 +34,13 @@ class Search {
       if (named && !accumulated && label.tensor != 0) named_.push_back(TensorOf(label));
       if (label.role == Role::kGradient && accumulated) {
         with_gradient_.push_back(TensorOf(label));
+        gradients_.emplace_back(with_gradient_.back(), label.event);
         last_gradient_[with_gradient_.back().first] = label.event;
       }
     }
     std::sort(named_.begin(), named_.end());
     std::sort(with_gradient_.begin(), with_gradient_.end());
+    std::sort(gradients_.begin(), gradients_.end());
     CollectLeaves();
   }
 
@@ -72,7 +74,8 @@ class Search {
     });
     for (Leaf& leaf : leaves_) {
       const model::Block& block = run_.blocks[run_.labels[leaf.label].block];
-      leaf.disproved = IsGoneSoon(block, births_.Of(block)) || IsPassedOver(leaf);
+      leaf.disproved =
+          IsGoneSoon(block, births_.Of(block)) || IsPassedOver(leaf) || IsNamelessAmongNamed(leaf, block);
     }
     std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) { return a.Key() < b.Key(); });
   }
@@ -85,6 +88,22 @@ class Search {
     const auto used_in =
         std::ranges::upper_bound(steps, leaf.event, {}, [](const timeline::Step& step) { return step.end; });
     return used_in != steps.end() && used_in->end < last_gradient_[process];
+  }
+
+  // Whether it has no name in a process whose parameters have names, and gets no gradients in a second step.
+  [[nodiscard]] bool IsNamelessAmongNamed(const Leaf& leaf, const model::Block& block) const {
+    const model::ProcessIndex process = leaf.tensor.first;
+    const auto named = std::ranges::lower_bound(named_, TensorOfProcess{process, 0});
+    if (named == named_.end() || named->first != process) return false;
+    const auto next = [&](model::EventIndex from) {
+      const auto found = std::ranges::lower_bound(gradients_, std::pair(leaf.tensor, from));
+      const bool own =
+          found != gradients_.end() && found->first == leaf.tensor && found->second < block.free_event;
+      return own ? found->second : model::kNever;
+    };
+    const model::EventIndex first = next(block.alloc_event);
+    const timeline::Step* step = first == model::kNever ? nullptr : training_[process].StepAt(first);
+    return step != nullptr && next(step->end) == model::kNever;
   }
 
   // The leaf that a gradient belongs to: the last one labelled with its tensor. nullptr for a named one.
@@ -102,8 +121,9 @@ class Search {
   Births births_;
   std::vector<model::EventIndex> last_gradient_;  // by process: when something was accumulated last
   std::vector<TensorOfProcess> with_gradient_;    // into which something was accumulated; sorted
-  std::vector<TensorOfProcess> named_;            // by a module, an optimizer or who gathered it; sorted
-  std::vector<Leaf> leaves_;                      // those without a name, sorted by Key()
+  std::vector<std::pair<TensorOfProcess, model::EventIndex>> gradients_;  // the same with each time; sorted
+  std::vector<TensorOfProcess> named_;  // by a module, an optimizer or who gathered it; sorted
+  std::vector<Leaf> leaves_;            // those without a name, sorted by Key()
 };
 
 }  // namespace

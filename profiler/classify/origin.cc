@@ -7,6 +7,23 @@ namespace vramscope::classify {
 
 using model::BlockId;
 
+namespace {
+
+// Whether two blocks of one place in their steps can be of the same origin: they are born in the same part,
+// and in an optimizer both outlive their step or none does. State is made once, where later steps have
+// temporaries as large.
+bool AreAlike(const timeline::Training& training, const model::Block& a, const model::Block& b) {
+  const timeline::Part part = training.PartOf(a.thread, a.alloc_event);
+  if (part != training.PartOf(b.thread, b.alloc_event)) return false;
+  const auto outlives_step = [&](const model::Block& block) {
+    const timeline::Step* step = training.StepAt(block.alloc_event);
+    return step != nullptr && block.free_event > step->end;
+  };
+  return part != timeline::Part::kOptimizer || outlives_step(a) == outlives_step(b);
+}
+
+}  // namespace
+
 Origin Origins::Of(BlockId block) {
   const model::Block& birth = run_.blocks[block];
   Origin own{birth.context, birth.stack, 0};
@@ -29,7 +46,7 @@ Origin Origins::Of(BlockId block) {
   } else if (from_end <= likeness.same_from_end) {
     twin = &run_.blocks[deep[deep.size() - from_end]];
   }
-  if (twin == nullptr || twin->context == 0) return own;
+  if (twin == nullptr || twin->context == 0 || !AreAlike(training_[process], birth, *twin)) return own;
   return {twin->context, own.stack != 0 ? own.stack : twin->stack, likeness.deep_step};
 }
 

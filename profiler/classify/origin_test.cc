@@ -59,6 +59,41 @@ TEST(OriginTest, WhatDiffersHasNoOriginAndWhatLiesAroundItHas) {
   EXPECT_EQ(origins.Of(s.Id("extra")).context, 0u);
 }
 
+// Counted from the end, the state that an optimizer makes in the first step lies where a gradient or a
+// temporary of its size lies in the deep step.
+TEST(OriginTest, StateThatIsMadeOnceHasNoOriginInAStepThatMakesNone) {
+  Script s;
+  for (int step = 1; step <= 3; ++step) {
+    const auto with_op = [&](const std::string& name, const auto& body) {
+      if (step == 2) {
+        s.Op(name, body);
+      } else {
+        body();
+      }
+    };
+    const auto forward = [&] { with_op("aten::embedding", [&] { s.Alloc("x", 100).Saved("x"); }); };
+    if (step == 2) {
+      s.Module("embedding", forward);
+    } else {
+      forward();
+    }
+    s.Backward([&] { with_op("EmbeddingBackward0", [&] { s.Alloc("grad", 400); }); });
+    s.Optimizer("AdamW", [&] {
+      if (step == 1) s.Alloc("exp_avg", 400).Alloc("exp_avg_sq", 400);
+      with_op("aten::sqrt", [&] { s.Alloc("root", 400); });
+      s.Free("root");
+    });
+    s.Released("x").Free("x").Free("grad");
+  }
+  const auto run = s.Load();
+  const Analysis analysis(run);
+  Origins origins(run, analysis.training());
+  EXPECT_EQ(origins.Of(s.Id("exp_avg")).context, 0u);
+  EXPECT_EQ(origins.Of(s.Id("exp_avg_sq")).context, 0u);
+  EXPECT_EQ(origins.Of(s.Id("root", 1)).as_in_step, 2u);
+  EXPECT_EQ(origins.Of(s.Id("grad", 3)).as_in_step, 2u);
+}
+
 TEST(OriginTest, WithoutADeepStepNothingIsKnown) {
   Script s;
   s.Alloc("a", 8).Saved("a").Backward([] {}).Optimizer("SGD", [] {});
