@@ -76,8 +76,9 @@ std::optional<Stretch> ByLabel(const Roles& roles, EventIndex birth,
 
 constexpr std::array<std::pair<Role, Category>, 3> kStrongRoles = {
     {{Role::kParameter, Category::kParameter},
-     {Role::kBuffer, Category::kBuffer},
-     {Role::kOptimizerState, Category::kOptimizerState}}};
+     {Role::kOptimizerState, Category::kOptimizerState},
+     {Role::kBuffer,
+      Category::kBuffer}}};  // last: torch.compile keeps state that it compiles as buffers, too
 constexpr std::array<std::pair<Role, Category>, 2> kWeakRoles = {
     {{Role::kWorkspace, Category::kWorkspace}, {Role::kInput, Category::kInput}}};
 

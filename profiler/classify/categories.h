@@ -10,7 +10,7 @@
 // Rules, strongest first (a label speaks for the whole life, also before it came; a gradient label from then
 // on):
 //   communication, gradient              made to communicate: buckets, gathered parameters; a gradient where
-//   gradients are views of it parameter, buffer, optimizer state   labels; not those of leaves made on the
+//   gradients are views of it parameter, optimizer state, buffer   labels; not those of leaves made on the
 //   way (leaves.h) gradient                             label, from the first one on optimizer state without
 //   label: born in an optimizer's step and alive one full step later workspace, input labels communication
 //   read or written by a collective, never saved by autograd input                                without

@@ -196,8 +196,11 @@ TEST(CategoriesTest, TheStrongerOfTwoRolesWins) {
   s.Alloc("bucket", 8).Label("bucket", Role::kCommunication, LabelSource::kModuleRegistry);
   s.Label("bucket", Role::kGradient, LabelSource::kAccumulateGrad);
   s.Alloc("batch", 8).Label("batch", Role::kInput, LabelSource::kDataLoader).Saved("batch").Released("batch");
+  s.Alloc("compiled", 8).Label("compiled", Role::kBuffer, LabelSource::kModuleRegistry, "graph");
+  s.Label("compiled", Role::kOptimizerState, LabelSource::kOptimizer, "exp_avg of w");
   const Judged judged(s);
   EXPECT_EQ(judged("tied"), "parameter");
+  EXPECT_EQ(judged("compiled"), "optimizer_state");
   EXPECT_EQ(judged("bucket"), "gradient") << "a bucket that gradients lie in";
   EXPECT_EQ(judged("batch"), "input");
 }

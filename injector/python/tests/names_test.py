@@ -311,6 +311,24 @@ class NamesTest(unittest.TestCase):
         self.assert_all_told(done, INPUT)
         self.assertEqual([event.number[1] for event in done.named("mark", harness.MARK_BATCH_READY)], list(range(1, 15)))
 
+    def test_state_of_a_compiled_optimizer_is_no_buffer(self) -> None:
+        program = """
+            import logging
+            torch._logging.set_logs(all=logging.ERROR)
+            model = nn.Linear(4, 4)
+            optimizer = torch.optim.Adam(model.parameters())
+            step = torch.compile(optimizer.step, backend="eager")
+            for _ in range(4):
+                model(torch.ones(2, 4)).sum().backward()
+                step()
+            for name, parameter in model.named_parameters():
+                for key, tensor in optimizer.state[parameter].items():
+                    tell(4, f"{key} of {name}", tensor)
+        """
+        done = harness.run(program, ORACLE)
+        self.assertLessEqual(set(self.truth(done)[OPTIMIZER_STATE]), self.told(done, OPTIMIZER_STATE))
+        self.assertEqual(done.labels(BUFFER), {})
+
     def test_a_batch_that_an_iterator_around_the_loader_hands_out_later(self) -> None:
         """Accelerate's loaders read one batch ahead, and move the one before to the device meanwhile."""
         program = """

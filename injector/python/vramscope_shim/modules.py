@@ -160,8 +160,8 @@ class Registry:
         self._slots, self._slot_of, self._slot_at, self._paths = [], {}, {}, {}
         taken: Set[str] = set()
         for root in modules:
-            if id(root) in held:
-                continue
+            if id(root) in held or "compile_subgraph_reason" in vars(root):
+                continue  # a graph of torch.compile's has what it works on, an optimizer's state too, as buffers
             slots = self._slots_below(root)
             if any(slot.name in taken for slot in slots):
                 prefix = _free_prefix(type(root).__name__, taken)
