@@ -72,9 +72,18 @@ class Search {
     });
     for (Leaf& leaf : leaves_) {
       const model::Block& block = run_.blocks[run_.labels[leaf.label].block];
-      leaf.disproved = IsGoneSoon(block, births_.Of(block)) || IsPassedOver(leaf);
+      const Birth birth = births_.Of(block);
+      leaf.disproved = IsGoneSoon(block, birth) || IsMadeAmongNamed(leaf, birth) || IsPassedOver(leaf);
     }
     std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) { return a.Key() < b.Key(); });
+  }
+
+  // Whether it is made in the middle of the training of a process whose parameters have names.
+  [[nodiscard]] bool IsMadeAmongNamed(const Leaf& leaf, const Birth& birth) const {
+    if (birth.step == 0 || birth.before_first_step) return false;
+    const model::ProcessIndex process = leaf.tensor.first;
+    const auto first = std::lower_bound(named_.begin(), named_.end(), TensorOfProcess{process, 0});
+    return first != named_.end() && first->first == process;
   }
 
   // Whether it never got a gradient, though other leaves got one in a later step than that of its first use.

@@ -7,6 +7,17 @@ namespace vramscope::classify {
 
 using model::BlockId;
 
+namespace {
+
+// Where forward begins is told by other facts in light steps; these edges are hooked in both.
+enum class Stage : uint8_t { kForward, kBackward, kOptimizer };
+Stage StageOf(timeline::Part part) {
+  if (part == timeline::Part::kBackward) return Stage::kBackward;
+  return timeline::PhaseOf(part) == timeline::Phase::kOptimizer ? Stage::kOptimizer : Stage::kForward;
+}
+
+}  // namespace
+
 Origin Origins::Of(BlockId block) {
   const model::Block& birth = run_.blocks[block];
   Origin own{birth.context, birth.stack, 0};
@@ -51,12 +62,16 @@ const Origins::Likeness& Origins::LikenessOf(const Key& key) {
   Likeness& best = entry->second;
   if (!fresh) return best;
   const StepBlocks& mine = BlocksOf(key);
-  const auto same_size = [this](BlockId a, BlockId b) { return run_.blocks[a].size == run_.blocks[b].size; };
-  for (const timeline::Step& step : training_[key.process].steps()) {
+  const timeline::Training& training = training_[key.process];
+  const auto stage = [&](BlockId id) { return StageOf(training.SpanAt(run_.blocks[id].alloc_event).part); };
+  const auto alike = [&](BlockId a, BlockId b) {
+    return run_.blocks[a].size == run_.blocks[b].size && stage(a) == stage(b);
+  };
+  for (const timeline::Step& step : training.steps()) {
     if (!step.deep || !step.complete) continue;
     const StepBlocks& deep = BlocksOf({key.process, key.device_code, step.number});
-    const auto begin = std::mismatch(mine.begin(), mine.end(), deep.begin(), deep.end(), same_size).first;
-    const auto end = std::mismatch(mine.rbegin(), mine.rend(), deep.rbegin(), deep.rend(), same_size).first;
+    const auto begin = std::mismatch(mine.begin(), mine.end(), deep.begin(), deep.end(), alike).first;
+    const auto end = std::mismatch(mine.rbegin(), mine.rend(), deep.rbegin(), deep.rend(), alike).first;
     const auto from_begin = static_cast<size_t>(begin - mine.begin());
     const auto from_end = static_cast<size_t>(end - mine.rbegin());
     if (from_begin + from_end > best.same_from_begin + best.same_from_end)

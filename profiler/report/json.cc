@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "profiler/growth/json.h"
 #include "profiler/report/memory_json.h"
 #include "profiler/report/savings_json.h"
 #include "profiler/text/or_null.h"
@@ -270,6 +271,7 @@ std::string ToJson(const Answer& answer, int indent) {
   document["devices"] = DevicesJson(answer);
   document["processes"] = ProcessesJson(answer);
   document["host_memory"] = HostMemoryJson(answer.host_memory);
+  document["growth"] = growth::ToJson(answer.growth);
   document["out_of_memory"] = OutOfMemoryJson(answer);
   document["coverage"] = CoverageJson(answer);
   document["damage"] = {{"closed_cleanly", answer.damage.closed_cleanly},

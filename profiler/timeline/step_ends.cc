@@ -40,6 +40,16 @@ class Identities {
     return {address, next == steps.end() ? steps.back().which : next->which};
   }
 
+  [[nodiscard]] bool empty() const { return steps_.empty(); }
+
+  // Whether the one at this address finished a step between these events.
+  [[nodiscard]] bool Finished(uint64_t address, EventIndex from, EventIndex until) const {
+    const auto known = steps_.find(address);
+    return known != steps_.end() && std::ranges::any_of(known->second, [&](const Counted& step) {
+             return step.event >= from && step.event < until;
+           });
+  }
+
  private:
   struct Counted {
     EventIndex event;
@@ -49,11 +59,12 @@ class Identities {
   std::map<uint64_t, std::vector<Counted>> steps_;
 };
 
-// One finished optimizer step.
+// One call of an optimizer's step().
 struct OptimizerStep {
   Identity optimizer;
   EventIndex begin = 0;
   EventIndex end = 0;
+  bool raised = false;
 };
 
 struct Optimizer {
@@ -75,6 +86,26 @@ void CollectSteps(const std::vector<Window>& windows, const Identities& identiti
       CollectSteps(window.inside, identities, end, steps);
     }
   }
+}
+
+// Whether each step() that returns is marked: the shim does so for Python, and says in its coverage that it is
+// there.
+bool MarksSteps(const model::Run& run, model::ProcessIndex process, const Identities& identities) {
+  return !identities.empty() || std::any_of(run.coverage.begin(), run.coverage.end(), [&](const auto& hook) {
+    return hook.process == process && hook.hook == "python.optimizer" &&
+           hook.state == trace::CoverageState::kProven;
+  });
+}
+
+// Takes out those that raised: the next step of the same optimizer begins, or the trace ends, without a mark.
+void LeaveOutRaised(const Identities& identities, std::vector<OptimizerStep>& steps) {
+  std::map<uint64_t, EventIndex> next_begin;  // by address
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const auto [next, last] = next_begin.try_emplace(step->optimizer.first, model::kNever);
+    step->raised = !identities.Finished(step->optimizer.first, step->begin, next->second);
+    next->second = step->begin;
+  }
+  std::erase_if(steps, [](const OptimizerStep& step) { return step.raised; });
 }
 
 std::vector<OptimizerStep> StepsFromMarks(const model::Run& run, model::ProcessIndex process,
@@ -135,7 +166,10 @@ StepEnds FindStepEnds(const model::Run& run, model::ProcessIndex process, const 
   const Identities identities(run, process);
   std::vector<OptimizerStep> steps;
   CollectSteps(windows.outermost, identities, 0, steps);
-  if (!steps.empty()) return {EndsOf(steps), StepEnds::Source::kOptimizerWindows};
+  if (!steps.empty()) {
+    if (MarksSteps(run, process, identities)) LeaveOutRaised(identities, steps);
+    return {EndsOf(steps), StepEnds::Source::kOptimizerWindows};
+  }
   steps = StepsFromMarks(run, process, identities);
   if (!steps.empty()) return {EndsOf(steps), StepEnds::Source::kOptimizerMarks};
   StepEnds result;

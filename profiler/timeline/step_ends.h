@@ -9,6 +9,9 @@
 //   D D D D D G D D ...    ends after each G
 //   A A A A B B B          two loops: ends after each A, then after each B
 //
+// A call of step() that raised ends nothing: the recorder marks each one that returned, and where it does, a
+// window without its mark is no step.
+//
 // Without optimizer windows: marks of finished optimizer steps; without those, each backward pass ends a
 // step.
 #pragma once

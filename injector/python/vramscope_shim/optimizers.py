@@ -123,12 +123,18 @@ class Optimizers:
             native.trouble(HOOK, error)
 
     def raised(self, optimizer: Any) -> None:
-        """step() ended by an exception: close its window, count nothing."""
+        """step() ended by an exception: close its window, count nothing, and tell the state that it has made so far."""
         track = self._tracks.get(id(optimizer))
-        if track is not None and track.depth > 0:
-            track.depth -= 1
-            if track.depth == 0:
-                track.window.end()
+        if track is None or track.depth == 0:
+            return
+        track.depth -= 1
+        if track.depth > 0:
+            return
+        track.window.end()
+        try:
+            self._look_after(optimizer, track)
+        except Exception as error:
+            native.trouble(HOOK, error)
 
     def tell_held(self, optimizer: Any) -> None:
         """What an optimizer holds already; it takes part in the counting of steps from its next step on."""
