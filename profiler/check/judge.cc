@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profiler/growth/words.h"
+
 namespace vramscope::check {
 namespace {
 
@@ -92,6 +94,7 @@ class Judgement {
     verdict_.measured_bytes = bytes;
     verdict_.places = found.size();
     if (!found.empty()) verdict_.detail = PlaceOf(found.front());
+    if (!found.empty() && found.front().every > 1) verdict_.detail += ", " + growth::RateText(found.front());
     return Decided(found.empty());
   }
 

@@ -98,6 +98,7 @@ std::optional<Proof> ProofOfInput(const Block& block, const Birth& birth, bool s
   // there.
   if (birth.before_first_step) return saved ? std::optional(Proof::kSetUpAndSaved) : std::nullopt;
   if (birth.part != Part::kPrepare) return std::nullopt;
+  if (!saved && birth.kept) return std::nullopt;
   if (saved) return Proof::kPreparedAndSaved;
   const bool alive_in_backward = birth.backward != kNever && block.free_event > birth.backward;
   return alive_in_backward ? std::optional(Proof::kPreparedAndAliveInBackward) : std::nullopt;
@@ -155,7 +156,14 @@ void AddUseBeforeGradient(Life& life, const Block& block, const Birth& birth, co
   const model::Label* communicated = roles[Role::kCommunication];
   if (communicated != nullptr && !saved && roles[Role::kGradient] == nullptr)
     return life.Add({born, Category::kCommunication, ProofOf(communicated->source)});
-  if (const auto proof = ProofOfInput(block, birth, saved)) return life.Add({born, Category::kInput, *proof});
+  if (const auto proof = ProofOfInput(block, birth, saved)) {
+    life.Add({born, Category::kInput, *proof});
+    if (birth.kept && birth.next_step_end != kNever && !(saved && facts->released == kNever)) {
+      const EventIndex last_used = saved ? facts->released : born;
+      life.Add({std::max(birth.next_step_end, last_used), Category::kUnattributed, Proof::kBornOutsidePhases});
+    }
+    return;
+  }
   if (!saved) return life.Add(Temporary(born, birth));
   life.Add({born, Category::kActivation, Proof::kSaved});
   if (facts->released != kNever) life.Add(Temporary(facts->released, birth));

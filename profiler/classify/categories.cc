@@ -5,6 +5,7 @@
 
 #include "profiler/classify/births.h"
 #include "profiler/classify/block_rules.h"
+#include "profiler/classify/kept.h"
 #include "profiler/classify/leaves.h"
 
 namespace vramscope::classify {
@@ -26,10 +27,13 @@ void Life::Add(const Stretch& stretch) {
 Categories::Categories(const model::Run& run, std::span<const timeline::Training> training) : run_(run) {
   const Leaves leaves(run, training);
   Births births(run, training);
+  Kept kept(run, training);
   first_.reserve(run.blocks.size());
   for (BlockId id = 0; id < run.blocks.size(); ++id) {
     if (id % kGroup == 0) later_of_.push_back(static_cast<uint32_t>(later_.size()));
-    const Life life = Classify(run, run.blocks[id], births.Of(run.blocks[id]), leaves);
+    Birth birth = births.Of(run.blocks[id]);
+    birth.kept = kept.ForGood(id, birth);
+    const Life life = Classify(run, run.blocks[id], birth, leaves);
     first_.push_back({life[0].category, life[0].proof, life.size() > 1});
     for (size_t i = 1; i < life.size(); ++i) later_.push_back({id, life[i]});
   }

@@ -9,17 +9,24 @@ using model::BlockId;
 
 namespace {
 
-// Whether two blocks of one place in their steps can be of the same origin: they are born in the same part,
+// Where forward begins is told by other facts in light steps; these edges are hooked in both.
+enum class Stage : uint8_t { kForward, kBackward, kOptimizer };
+Stage StageOf(timeline::Part part) {
+  if (part == timeline::Part::kBackward) return Stage::kBackward;
+  return timeline::PhaseOf(part) == timeline::Phase::kOptimizer ? Stage::kOptimizer : Stage::kForward;
+}
+
+// Whether two blocks of one place in their steps can be of the same origin: they are born in the same stage,
 // and in an optimizer both outlive their step or none does. State is made once, where later steps have
 // temporaries as large.
 bool AreAlike(const timeline::Training& training, const model::Block& a, const model::Block& b) {
-  const timeline::Part part = training.PartOf(a.thread, a.alloc_event);
-  if (part != training.PartOf(b.thread, b.alloc_event)) return false;
+  const Stage stage = StageOf(training.PartOf(a.thread, a.alloc_event));
+  if (stage != StageOf(training.PartOf(b.thread, b.alloc_event))) return false;
   const auto outlives_step = [&](const model::Block& block) {
     const timeline::Step* step = training.StepAt(block.alloc_event);
     return step != nullptr && block.free_event > step->end;
   };
-  return part != timeline::Part::kOptimizer || outlives_step(a) == outlives_step(b);
+  return stage != Stage::kOptimizer || outlives_step(a) == outlives_step(b);
 }
 
 }  // namespace
@@ -68,12 +75,16 @@ const Origins::Likeness& Origins::LikenessOf(const Key& key) {
   Likeness& best = entry->second;
   if (!fresh) return best;
   const StepBlocks& mine = BlocksOf(key);
-  const auto same_size = [this](BlockId a, BlockId b) { return run_.blocks[a].size == run_.blocks[b].size; };
-  for (const timeline::Step& step : training_[key.process].steps()) {
+  const timeline::Training& training = training_[key.process];
+  const auto stage = [&](BlockId id) { return StageOf(training.SpanAt(run_.blocks[id].alloc_event).part); };
+  const auto alike = [&](BlockId a, BlockId b) {
+    return run_.blocks[a].size == run_.blocks[b].size && stage(a) == stage(b);
+  };
+  for (const timeline::Step& step : training.steps()) {
     if (!step.deep || !step.complete) continue;
     const StepBlocks& deep = BlocksOf({key.process, key.device_code, step.number});
-    const auto begin = std::mismatch(mine.begin(), mine.end(), deep.begin(), deep.end(), same_size).first;
-    const auto end = std::mismatch(mine.rbegin(), mine.rend(), deep.rbegin(), deep.rend(), same_size).first;
+    const auto begin = std::mismatch(mine.begin(), mine.end(), deep.begin(), deep.end(), alike).first;
+    const auto end = std::mismatch(mine.rbegin(), mine.rend(), deep.rbegin(), deep.rend(), alike).first;
     const auto from_begin = static_cast<size_t>(begin - mine.begin());
     const auto from_end = static_cast<size_t>(end - mine.rbegin());
     if (from_begin + from_end > best.same_from_begin + best.same_from_end)

@@ -94,6 +94,27 @@ TEST(OriginTest, StateThatIsMadeOnceHasNoOriginInAStepThatMakesNone) {
   EXPECT_EQ(origins.Of(s.Id("grad", 3)).as_in_step, 2u);
 }
 
+TEST(OriginTest, StateOfTheFirstStepIsNotTakenForWhatBackwardMakesInADeepOne) {
+  Script s;
+  for (int step = 1; step <= 2; ++step) {
+    s.Alloc("a", 8).Saved("a");
+    s.Backward([&] {
+      s.Node("MmBackward0", 1, [&] { s.Alloc("grad", 400); });
+      s.Released("a").Free("a");
+    });
+    s.Optimizer("Adam", [&] {
+      if (step == 1) s.Alloc("state", 400);
+      s.Alloc("scratch", 64).Free("scratch");
+    });
+    s.Free("grad");
+    if (step == 1) s.Mark(trace::MarkKind::kDeepBegin, 2);
+  }
+  const auto run = s.Load();
+  const Analysis analysis(run);
+  Origins origins(run, analysis.training());
+  EXPECT_EQ(origins.Of(s.Id("state")).context, 0u);
+}
+
 TEST(OriginTest, WithoutADeepStepNothingIsKnown) {
   Script s;
   s.Alloc("a", 8).Saved("a").Backward([] {}).Optimizer("SGD", [] {});

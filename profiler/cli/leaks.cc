@@ -10,6 +10,7 @@
 #include "profiler/cli/progress.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/growth/words.h"
 #include "profiler/leaks/growth.h"
 
 namespace vramscope::cli {
@@ -29,54 +30,44 @@ const VerbHelp& LeaksHelp() {
 
 namespace {
 
-using leaks::Growth;
+using growth::Growth;
+using growth::KeeperText;
+using growth::MissingText;
+using growth::PlaceText;
+using growth::RateText;
+using growth::SinceText;
 
 constexpr size_t kMostShown = 12;
-
-// "step 3", "steps 3 to 18", "9 of steps 3 to 18"
-std::string StepsText(const Growth& growth) {
-  if (growth.first_step == growth.last_step) return fmt::format("step {}", growth.first_step);
-  const bool in_each = growth.steps == growth.last_step - growth.first_step + 1;
-  return fmt::format("{}steps {} to {}", in_each ? "" : fmt::format("{} of ", growth.steps),
-                     growth.first_step, growth.last_step);
-}
-
-// "train.py:42 (forward), layers.3.attn, aten::softmax"
-std::string Where(const Growth& growth) {
-  std::string text;
-  for (const std::string& part : {growth.line, growth.module, growth.op}) {
-    if (!part.empty()) text += (text.empty() ? "" : ", ") + Printable(part);
-  }
-  if (text.empty()) text = "somewhere";
-  return fmt::format(
-      "{} in {}", text,
-      growth.phase == timeline::Phase::kOther ? "no phase" : timeline::PhaseName(growth.phase));
-}
-
-std::string KeptBy(const Growth& growth) {
-  if (growth.keeper == leaks::Keeper::kProgram)
-    return "an object of the program keeps them: a list, a cache, a closure";
-  return fmt::format(
-      "autograd keeps them, made in {}: a tensor is kept with its graph; keep tensor.detach() or .item()",
-      FormatCount(growth.places, "place"));
-}
 
 std::string Listed(const std::vector<Growth>& all, const Terminal& terminal) {
   std::string text;
   for (size_t i = 0; i < all.size() && i < kMostShown; ++i) {
     const Growth& growth = all[i];
+    const bool in_phase = growth.phase != timeline::Phase::kOther;
     text += fmt::format(
-        "\n  {} a step: {} of {} from {}\n",
-        terminal.Paint(FormatSignedBytes(static_cast<int64_t>(growth.bytes_per_step)), Ink::Bold()),
+        "\n  {}, {}: {} of {}\n", terminal.Paint("+" + RateText(growth), Ink::Bold()), SinceText(growth),
         FormatBytes(growth.bytes),
         FormatCount(growth.blocks, growth.pinned_host ? "allocation of pinned host memory" : "tensor",
-                    growth.pinned_host ? "allocations of pinned host memory" : ""),
-        StepsText(growth));
-    text += fmt::format("    allocated at {}\n    {}\n", Where(growth),
-                        terminal.Paint(KeptBy(growth), Ink::Dim()));
+                    growth.pinned_host ? "allocations of pinned host memory" : ""));
+    text += fmt::format("    allocated at {}{}\n    {}\n", Printable(PlaceText(growth)),
+                        in_phase ? std::string(" in ") + timeline::PhaseName(growth.phase) : "",
+                        terminal.Paint(KeeperText(growth), Ink::Dim()));
+    if (const std::string missing = MissingText(growth); !missing.empty())
+      text += "    " + terminal.Paint(missing, Ink::Dim()) + "\n";
   }
   if (all.size() > kMostShown)
     text += fmt::format("\n  ... and {} more, in --json\n", all.size() - kMostShown);
+  return text;
+}
+
+std::string HostText(const leaks::Answer& answer) {
+  std::string text;
+  for (const leaks::HostGrowth& host : answer.host) {
+    text += fmt::format("\nHost memory of {} grows by {} a step, {} so far.\n",
+                        host.pid != 0 ? fmt::format("process {}", host.pid)
+                                      : FormatCount(host.processes, "DataLoader worker"),
+                        FormatBytes(host.growth.bytes_per_step), FormatBytes(host.growth.bytes));
+  }
   return text;
 }
 
@@ -90,22 +81,11 @@ std::string LeaksText(const leaks::Answer& answer, const Terminal& terminal) {
       text += fmt::format("{} grew in the beginning and {} stopped.\n",
                           FormatCount(answer.settled.size(), "place"),
                           answer.settled.size() == 1 ? "has" : "have");
-    return text;
+    return text + HostText(answer);
   }
-  uint64_t sum = 0;
-  uint64_t pinned = 0;
-  for (const Growth& growth : answer.leaks) (growth.pinned_host ? pinned : sum) += growth.bytes_per_step;
-  std::string grows = sum == 0 ? "" : fmt::format("Memory grows by {} a step", FormatBytes(sum));
-  if (pinned != 0) {
-    grows +=
-        fmt::format("{} by {} a step", grows.empty() ? "Pinned host memory grows" : ", pinned host memory",
-                    FormatBytes(pinned));
-  }
-  grows += fmt::format(", from {}.", FormatCount(answer.leaks.size(), "place"));
-  std::string text = terminal.Paint(grows, Ink::Bold());
+  std::string text = terminal.Paint(growth::Headline(answer.leaks), Ink::Bold());
   text += "\n" + terminal.Paint(judged, Ink::Dim()) + "\n" + Listed(answer.leaks, terminal);
-  if (!answer.has_stacks) text += "\nNo lines of code: record again with --stacks python.\n";
-  return text;
+  return text + HostText(answer);
 }
 
 int LeaksVerb(const Arguments& arguments, const Terminal& terminal) {

@@ -117,13 +117,25 @@ class OomScreen {
     if (autopsy_.trials.empty() || !autopsy_.reproduced.value_or(false)) return "";
     Table table({Align::kLeft, Align::kLeft, Align::kRight});
     for (const Trial& trial : autopsy_.trials) {
-      const std::string end = trial.end == TrialEnd::kFits    ? terminal_.Paint("fits", Ink::Good())
-                              : trial.end == TrialEnd::kFails ? terminal_.Paint("fails", Ink::Bad())
-                                                              : terminal_.Paint("fails before", Ink::Bad());
-      table.AddRow({trial.settings, end, FormatBytes(trial.reserved) + " reserved"});
+      table.AddRow({trial.settings, EndText(trial), FormatBytes(trial.reserved) + " reserved"});
     }
     return Heading("Replayed under other settings (the recorded ones fail here, as recorded)") +
            table.ToString();
+  }
+
+  [[nodiscard]] std::string EndText(const Trial& trial) const {
+    switch (trial.end) {
+      case TrialEnd::kFits:
+        return terminal_.Paint("fits", Ink::Good());
+      case TrialEnd::kFails:
+        return terminal_.Paint("fails", Ink::Bad());
+      case TrialEnd::kFailsBefore:
+        return terminal_.Paint("fails before", Ink::Bad());
+      case TrialEnd::kFailsAfter:
+        return terminal_.Paint(fmt::format("fails {} later", FormatCount(trial.served + 1, "request")),
+                               Ink::Bad());
+    }
+    return "";
   }
 
   [[nodiscard]] std::string Holders() const {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "profiler/diff/compare.h"
+#include "profiler/text/bytes.h"
 
 namespace vramscope::diff {
 namespace {
@@ -25,6 +26,7 @@ using CategoryChange = std::array<int64_t, classify::kCategoryCount>;
 
 constexpr size_t kMostNamed = 3;  // modules in one sentence
 constexpr double kSameBatch = 0.01;
+constexpr int64_t kFewestKept = 3;
 
 std::string Joined(const std::set<std::string>& names) {
   std::string text;
@@ -83,6 +85,7 @@ class Finder {
     Batch();
     Precision();
     Checkpointing();
+    Kept();
     Program();
     // Where one thing alone was changed, all that differs is its doing, also what lies elsewhere: a layer
     // behind the added one keeps more.
@@ -196,14 +199,54 @@ class Finder {
                        Claim({Category::kOptimizerState, Category::kTemporaryOptimizer})});
   }
 
+  // Of the steps that both have, when each goes backward first.
   void Batch() {
-    const auto old_bytes = static_cast<double>(before_.facts.input_bytes);
-    const auto new_bytes = static_cast<double>(after_.facts.input_bytes);
+    double old_bytes = 0, new_bytes = 0;
+    for (const auto& [step, bytes] : after_.facts.input_of_step) {
+      const auto old = before_.facts.input_of_step.find(step);
+      if (old == before_.facts.input_of_step.end()) continue;
+      old_bytes += static_cast<double>(old->second);
+      new_bytes += static_cast<double>(bytes);
+    }
     if (old_bytes == 0 || new_bytes == 0 || std::abs(new_bytes / old_bytes - 1) < kSameBatch) return;
     causes_.push_back({Cause::Kind::kBatch,
                        fmt::format("Input of a step {:.2f} times as large", new_bytes / old_bytes),
                        Claim({Category::kInput, Category::kActivation, Category::kTemporaryForward,
                               Category::kTemporaryBackward})});
+  }
+
+  // Tensors that both make equally often, and one keeps for longer.
+  void Kept() {
+    for (const auto& [size, old] : before_.facts.made) {
+      const auto found = after_.facts.made.find(size);
+      if (found == after_.facts.made.end() || found->second.times != old.times) continue;
+      const int64_t more = static_cast<int64_t>(found->second.most) - static_cast<int64_t>(old.most);
+      const int64_t bytes = static_cast<int64_t>(size) * more;
+      const int64_t whole = static_cast<int64_t>(after_.answer.peak.allocated_bytes) -
+                            static_cast<int64_t>(before_.answer.peak.allocated_bytes);
+      if (std::abs(more) < kFewestKept || std::abs(bytes) * 10 < std::abs(whole)) continue;
+      causes_.push_back(
+          {Cause::Kind::kKept,
+           fmt::format("{} tensors of {}{} are {}", std::abs(more), text::Bytes(size),
+                       2 * old.outside > old.times ? ", made outside of the training steps," : "",
+                       more > 0 ? "kept now" : "not kept any more"),
+           ClaimSize(size)});
+    }
+  }
+
+  // The change of the peak that blocks of this size are, apart from weights and optimizer state.
+  int64_t ClaimSize(uint64_t size) {
+    int64_t bytes = 0;
+    for (const auto& [side, sign] : {std::pair(&before_, -1), std::pair(&after_, 1)}) {
+      for (const LiveBlock& block : side->answer.moments.front().blocks) {
+        const bool lasts = block.category == Category::kParameter || block.category == Category::kBuffer ||
+                           block.category == Category::kOptimizerState;
+        if (block.bytes != size || lasts) continue;
+        bytes += sign * static_cast<int64_t>(size);
+        left_[static_cast<size_t>(block.category)] -= sign * static_cast<int64_t>(size);
+      }
+    }
+    return bytes;
   }
 
   void Precision() {

@@ -86,6 +86,8 @@ const char* CauseKey(Cause::Kind kind) {
       return "precision";
     case Cause::Kind::kCheckpointing:
       return "checkpointing";
+    case Cause::Kind::kKept:
+      return "kept";
     case Cause::Kind::kSettings:
       return "allocator_settings";
     case Cause::Kind::kTorch:

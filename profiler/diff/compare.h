@@ -59,6 +59,7 @@ struct Cause {
     kBatch,
     kPrecision,
     kCheckpointing,
+    kKept,
     kSettings,
     kTorch
   } kind{};

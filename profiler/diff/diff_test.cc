@@ -108,6 +108,30 @@ TEST(DiffTest, ALargerBatchIsNamedWithWhatIsMadeOfIt) {
   EXPECT_EQ(diff.causes[0].bytes, 64 + 2 * 128);
 }
 
+// 20 predictions after the training, which stay or go to the host.
+Script Evaluated(bool keeps) {
+  Script s = Train({});
+  for (int i = 0; i < 20; ++i) {
+    const std::string prediction = "prediction" + std::to_string(i);
+    s.Alloc(prediction, 1 << 20);
+    if (!keeps) s.Free(prediction);
+  }
+  return s;
+}
+
+TEST(DiffTest, PredictionsThatAreNotKeptAnyMoreAreNamedAndNoBatch) {
+  const auto side = [](const Script& script) {
+    const model::Run run = script.Load();
+    const classify::Analysis analysis(run);
+    return *diff::SideOf("run.vms", analysis, {});
+  };
+  const Diff diff = Compare(side(Evaluated(true)), side(Evaluated(false)));
+  ASSERT_EQ(diff.causes.size(), 1u);
+  EXPECT_EQ(diff.causes[0].what,
+            "19 tensors of 1.0 MiB, made outside of the training steps, are not kept any more");
+  EXPECT_EQ(diff.causes[0].bytes, diff.peak.change());
+}
+
 TEST(DiffTest, ParametersOfHalfTheSizeAreAnotherType) {
   const Diff diff = Compare(SideOf({}), SideOf({.element = 2}));
   ASSERT_EQ(diff.causes.size(), 1u);

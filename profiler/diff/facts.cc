@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/diff/facts.h"
 
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/classify/usage.h"
+#include "profiler/timeline/curve.h"
+
 namespace vramscope::diff {
 namespace {
 
@@ -19,16 +26,58 @@ void AddRanges(const model::Run& run, uint32_t pid, Facts& facts) {
   }
 }
 
-void AddBlocks(const report::Moment& peak, Facts& facts) {
-  for (const report::LiveBlock& block : peak.blocks) {
-    if (block.category == Category::kInput) facts.input_bytes += block.bytes;
-    if (block.category == Category::kParameter && !block.name.empty())
-      facts.parameters[block.name] += block.bytes;
-    if (block.category == Category::kOptimizerState) {
-      const size_t of = block.name.find(" of ");  // "exp_avg of layers.0.weight"
-      if (of != std::string::npos) facts.optimizer_state.insert(block.name.substr(0, of));
-    }
+constexpr uint64_t kLeastMade = 64 << 10;
+
+model::DeviceIndex DeviceOf(const model::Run& run, const report::Answer& answer) {
+  for (model::DeviceIndex i = 0; i < run.devices.size(); ++i) {
+    if (run.devices[i].name == answer.device && run.processes[run.devices[i].process].info.pid == answer.pid)
+      return i;
   }
+  return model::kNone;
+}
+
+void AddBlocks(const classify::Analysis& analysis, const model::Device& device, Facts& facts) {
+  const model::Run& run = analysis.run();
+  const timeline::Training& training = analysis.training()[device.process];
+  std::unordered_map<uint64_t, uint64_t> alive;  // by size
+  for (const model::Change& change : device.changes) {
+    const model::Block& block = run.blocks[change.block()];
+    const Category category = analysis.categories().AtBirth(change.block());
+    if (category == Category::kParameter || category == Category::kOptimizerState) {
+      if (change.freed()) continue;
+      const std::string name(analysis.names().Of(change.block()));
+      const size_t of = name.find(" of ");  // "exp_avg of layers.0.weight"
+      if (category == Category::kParameter && !name.empty())
+        facts.parameters[name] = std::max(facts.parameters[name], block.size);
+      if (category == Category::kOptimizerState && of != std::string::npos)
+        facts.optimizer_state.insert(name.substr(0, of));
+      continue;
+    }
+    if (category == Category::kBuffer || block.size < kLeastMade) continue;
+    uint64_t& now = alive[block.size];
+    now += change.freed() ? ~uint64_t{0} : 1;
+    if (change.freed()) continue;
+    Made& made = facts.made[block.size];
+    ++made.times;
+    made.outside += training.StepAt(block.alloc_event) == nullptr ? 1 : 0;
+    made.most = std::max(made.most, now);
+  }
+}
+
+void AddInputs(const classify::Analysis& analysis, model::DeviceIndex device, Facts& facts) {
+  const model::Run& run = analysis.run();
+  std::vector<uint32_t> steps;
+  std::vector<model::EventIndex> moments;
+  for (const timeline::Span& span : analysis.training()[run.devices[device].process].spans()) {
+    if (span.part != timeline::Part::kBackward || span.step == 0) continue;
+    if (!steps.empty() && steps.back() == span.step) continue;
+    steps.push_back(span.step);
+    moments.push_back(span.begin);
+  }
+  const timeline::DeviceCurve curve(run, device);
+  const auto usage = classify::UsageAt(run, analysis.categories(), curve, moments);
+  for (size_t i = 0; i < steps.size(); ++i)
+    facts.input_of_step[steps[i]] = usage[i][static_cast<size_t>(Category::kInput)];
 }
 
 }  // namespace
@@ -36,7 +85,10 @@ void AddBlocks(const report::Moment& peak, Facts& facts) {
 Facts FactsOf(const classify::Analysis& analysis, const report::Answer& answer) {
   Facts facts;
   AddRanges(analysis.run(), answer.pid, facts);
-  if (!answer.moments.empty()) AddBlocks(answer.moments.front(), facts);
+  if (const model::DeviceIndex device = DeviceOf(analysis.run(), answer); device != model::kNone) {
+    AddBlocks(analysis, analysis.run().devices[device], facts);
+    AddInputs(analysis, device, facts);
+  }
   facts.torch_version = answer.torch_version;
   const trace::Metadata& metadata = analysis.run().source->metadata();
   for (const char* key : {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF"}) {

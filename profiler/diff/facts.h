@@ -2,6 +2,9 @@
 // What a run says about the program that made it, as far as memory depends on it: the optimizer, the model's
 // parameters, what a step is fed with, precision, checkpointing.
 //
+// None of these depends on where the peak lies: the peaks of two runs may be at different moments, where
+// anything differs.
+//
 // Why: two runs differ by what somebody changed in the program. Bytes by category say how much, these facts
 // say what it was.
 #pragma once
@@ -16,13 +19,22 @@
 
 namespace vramscope::diff {
 
+// Blocks of one size, other than what lasts by its nature (weights, optimizer state).
+struct Made {
+  uint64_t times = 0;
+  uint64_t outside = 0;  // of these, outside of all training steps
+  uint64_t most = 0;     // alive at one time
+};
+
 struct Facts {
   std::set<std::string> optimizers;            // classes whose step() ran: "AdamW"
   std::set<std::string> optimizer_state;       // what they keep for a parameter: "exp_avg", "exp_avg_sq"
   std::set<std::string> autocast;              // types of autocast regions: "bfloat16"
   bool checkpoints = false;                    // torch.utils.checkpoint ran
-  std::map<std::string, uint64_t> parameters;  // name -> bytes, those alive at the peak
-  uint64_t input_bytes = 0;                    // of category input, at the peak
+  std::map<std::string, uint64_t> parameters;  // name -> bytes
+  std::map<uint32_t, uint64_t>
+      input_of_step;              // bytes of category input when the step's first backward begins
+  std::map<uint64_t, Made> made;  // by size, from 64 KiB on
   std::string torch_version;
   std::string allocator_settings;  // PYTORCH_CUDA_ALLOC_CONF and the like; "" = none or not known
 };

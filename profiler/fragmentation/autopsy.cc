@@ -99,14 +99,18 @@ class Examination {
     const Rules& rules = subject_.rules;
     autopsy_.rounded = failure.rounded ? failure.requested : rules.Rounded(failure.requested);
     autopsy_.segment_bytes = rules.SegmentBytes(autopsy_.rounded);
+    autopsy_.program = subject_.circumstances(number - 1);
     if (subject_.has_layout) {
       const Layout layout = walk_.At(failure.moment);
       LookAt(layout, failure);
       Try(failure, layout.Total().reserved);
       Judge();
+      autopsy_.steps_more =
+          autopsy_.program.StepsMore(layout.Total().reserved + autopsy_.free.driver.value_or(0));
     } else {
       JudgeByTotals(failure);
     }
+    JudgeProgram();
     AddWords(subject_, autopsy_);
     return std::move(autopsy_);
   }
@@ -155,8 +159,27 @@ class Examination {
     for (const char* setting : kTrials) {
       const std::string text = WithSetting(history.settings, setting);
       if (text == history.settings) continue;
-      Result<Trial> trial = TrySettings(history, failure.moment, room, text);
+      Result<Trial> trial = TrySettings(history, failure.moment, room, text, autopsy_.program.upcoming);
       if (trial.ok()) autopsy_.trials.push_back(std::move(trial).value());
+    }
+  }
+
+  // What the request and those that follow it take at least.
+  [[nodiscard]] uint64_t Needed() const {
+    uint64_t bytes = autopsy_.rounded;
+    for (const uint64_t request : autopsy_.program.upcoming) bytes += subject_.rules.Rounded(request);
+    return bytes;
+  }
+
+  // Growth and failed steps are what to look at where they hold what the request lacked.
+  void JudgeProgram() {
+    autopsy_.of_allocator = autopsy_.verdict;
+    const Circumstances& program = autopsy_.program;
+    const auto holds_it = [&](uint64_t bytes) { return bytes != 0 && bytes >= autopsy_.rounded; };
+    if (holds_it(program.left_by_failures)) {
+      autopsy_.verdict = Verdict::kFailedSteps;
+    } else if (holds_it(program.grown)) {
+      autopsy_.verdict = Verdict::kGrowth;
     }
   }
 
@@ -172,11 +195,11 @@ class Examination {
       autopsy_.verdict = Verdict::kEmptyCache;
     } else if (fitted) {
       autopsy_.verdict = Verdict::kSetting;
-    } else if (free.all() + driver >= autopsy_.rounded) {
+    } else if (free.all() + driver >= Needed()) {
       autopsy_.verdict = Verdict::kStitchable;
     } else if (free.driver.has_value()) {
       autopsy_.verdict = Verdict::kTrueShortage;
-      autopsy_.shortfall = autopsy_.rounded - free.all() - driver;
+      autopsy_.shortfall = Needed() - free.all() - driver;
     }
   }
 
@@ -203,6 +226,10 @@ const char* VerdictKey(Verdict verdict) {
   switch (verdict) {
     case Verdict::kUnknown:
       return "unknown";
+    case Verdict::kGrowth:
+      return "growth";
+    case Verdict::kFailedSteps:
+      return "failed_steps";
     case Verdict::kFitsFreeBlock:
       return "fits_free_block";
     case Verdict::kEmptyCache:

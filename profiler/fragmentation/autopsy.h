@@ -2,7 +2,12 @@
 // Why a request failed: what was asked for, what was free and why it did not serve, the verdict with its
 // proof in bytes and by replay, the tensors at fault, and what to change, in that order.
 //
+// What the program did comes first: memory that it keeps of every step, or of steps that failed, runs out
+// under any setting. Then what the allocator could have done:
+//
 //   could have served it        verdict
+//   what grew                   growth                and how many steps any setting could add
+//   what failed steps left      failed_steps          a caught exception holds it
 //   a free block                fits_free_block       PyTorch searched too early
 //   driver + what empty_cache   empty_cache
 //   another setting             setting               proved: the model under it serves the request
@@ -20,7 +25,16 @@
 
 namespace vramscope::fragmentation {
 
-enum class Verdict : uint8_t { kUnknown, kFitsFreeBlock, kEmptyCache, kSetting, kStitchable, kTrueShortage };
+enum class Verdict : uint8_t {
+  kUnknown,
+  kGrowth,
+  kFailedSteps,
+  kFitsFreeBlock,
+  kEmptyCache,
+  kSetting,
+  kStitchable,
+  kTrueShortage
+};
 [[nodiscard]] const char* VerdictKey(Verdict verdict);
 
 // Where free bytes were that did not serve the request. They add up to all free bytes and those of the
@@ -56,8 +70,11 @@ struct Autopsy {
   std::optional<MomentAnswer> state;  // none: the segments are not known
   FreeBytes free;
   uint64_t returned = 0;  // what giving back all wholly free segments and pages leaves the driver, at least
+  Circumstances program;
   Verdict verdict = Verdict::kUnknown;
-  uint64_t shortfall = 0;          // of a true shortage: at least so much more was needed
+  Verdict of_allocator = Verdict::kUnknown;  // the same, of this request alone
+  uint64_t shortfall = 0;                    // of a true shortage: at least so much more was needed
+  uint64_t steps_more = 0;                   // of growth: that memory without any slack would have added
   std::optional<bool> reproduced;  // the model under the recorded settings fails there too; none: not tried
   std::vector<Trial> trials;       // of other settings
   std::vector<SegmentAnswer> blockers;  // segments of the request's domain with free bytes

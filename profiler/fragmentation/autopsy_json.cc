@@ -4,6 +4,7 @@
 #include "profiler/fragmentation/autopsy.h"
 #include "profiler/fragmentation/autopsy_words.h"
 #include "profiler/fragmentation/json.h"
+#include "profiler/growth/json.h"
 #include "profiler/text/or_null.h"
 
 namespace vramscope::fragmentation {
@@ -39,7 +40,17 @@ Json FreeJson(const Autopsy& autopsy) {
 }
 
 const char* EndKey(TrialEnd end) {
-  return end == TrialEnd::kFits ? "fits" : end == TrialEnd::kFails ? "fails" : "fails_before";
+  switch (end) {
+    case TrialEnd::kFits:
+      return "fits";
+    case TrialEnd::kFails:
+      return "fails";
+    case TrialEnd::kFailsBefore:
+      return "fails_before";
+    case TrialEnd::kFailsAfter:
+      return "fails_after";
+  }
+  return "fails";
 }
 
 Json TrialsJson(const std::vector<Trial>& trials) {
@@ -49,10 +60,18 @@ Json TrialsJson(const std::vector<Trial>& trials) {
     all.push_back({{"settings", trial.settings},
                    {"result", EndKey(trial.end)},
                    {"failed_at_event", before ? Json(trial.failed_at) : Json(nullptr)},
+                   {"served_after", trial.end == TrialEnd::kFailsAfter ? Json(trial.served) : Json(nullptr)},
                    {"reserved_bytes", trial.reserved},
                    {"driver_free_bytes", trial.driver_free}});
   }
   return all;
+}
+
+Json UpcomingJson(const Circumstances& program) {
+  if (program.upcoming.empty()) return nullptr;
+  uint64_t bytes = 0;
+  for (const uint64_t request : program.upcoming) bytes += request;
+  return {{"what", program.upcoming_of}, {"requests", program.upcoming.size()}, {"bytes", bytes}};
 }
 
 Json HoldersJson(const std::vector<Holder>& holders) {
@@ -78,7 +97,12 @@ std::string ToJson(const Subject& subject, const Autopsy& autopsy, int indent) {
                    {"request", RequestJson(subject, autopsy)},
                    {"verdict", VerdictKey(autopsy.verdict)},
                    {"verdict_sentence", VerdictSentence(autopsy)},
+                   {"allocator_verdict", VerdictKey(autopsy.of_allocator)},
                    {"shortfall_bytes", autopsy.shortfall},
+                   {"growth", growth::ToJson(autopsy.program.growth)},
+                   {"steps_more", autopsy.program.growth.empty() ? Json(nullptr) : Json(autopsy.steps_more)},
+                   {"left_by_failures_bytes", autopsy.program.left_by_failures},
+                   {"upcoming", UpcomingJson(autopsy.program)},
                    {"free", autopsy.state.has_value() ? FreeJson(autopsy) : Json(nullptr)},
                    {"reasons", autopsy.reasons},
                    {"reproduced", OrNull(autopsy.reproduced)},

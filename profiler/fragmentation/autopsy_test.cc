@@ -42,6 +42,7 @@ class AutopsyTest : public ::testing::Test {
     run_ = script_.Load();
     analysis_.emplace(*run_);
     subject_ = SubjectOf(*analysis_, std::nullopt, std::nullopt).value();
+    if (program_.has_value()) subject_->circumstances = [this](size_t) { return *program_; };
     const LayoutWalk walk(subject_->history, subject_->rules);
     return Examine(*subject_, walk, 0).value();
   }
@@ -50,6 +51,7 @@ class AutopsyTest : public ::testing::Test {
   std::optional<model::Run> run_;
   std::optional<classify::Analysis> analysis_;
   std::optional<Subject> subject_;
+  std::optional<Circumstances> program_;  // instead of what the trace tells
 };
 
 TEST_F(AutopsyTest, MoreThanAllThatIsFreeIsATrueShortageByTheDifference) {
@@ -78,6 +80,60 @@ TEST_F(AutopsyTest, AFailureThatTheModelDoesNotRepeatProvesNothing) {
   EXPECT_THAT(autopsy.unknown, ::testing::Contains(HasSubstr("prove nothing")));
   for (const std::string& advice : autopsy.advice)
     EXPECT_THAT(advice, ::testing::Not(HasSubstr("ALLOC_CONF")));
+}
+
+TEST_F(AutopsyTest, GrowthComesBeforeWhatTheAllocatorCouldHaveDone) {
+  program_.emplace();
+  program_->growth.push_back({.line = "main (train.py:9)",
+                              .first_step = 1,
+                              .last_step = 11,
+                              .steps = 11,
+                              .every = 1,
+                              .blocks = 11,
+                              .bytes = 1408 * kMiB,
+                              .bytes_each_time = 128 * kMiB,
+                              .bytes_per_step = 128 * kMiB});
+  program_->grown = 1408 * kMiB;
+  program_->grows_per_step = 128 * kMiB;
+  const Autopsy autopsy = FailureOf(600 * kMiB);
+  EXPECT_EQ(autopsy.verdict, Verdict::kGrowth);
+  EXPECT_EQ(autopsy.of_allocator, Verdict::kSetting);
+  const std::string sentence = VerdictSentence(autopsy);
+  EXPECT_THAT(sentence, HasSubstr("128.0 MiB of every step are kept since step 1, 1.4 GiB by now"));
+  EXPECT_THAT(sentence, HasSubstr("train.py:9"));
+  EXPECT_THAT(sentence, HasSubstr("whatever the setting"));
+  EXPECT_THAT(autopsy.advice.front(), HasSubstr("Let go of what is allocated at main (train.py:9)"));
+}
+
+TEST_F(AutopsyTest, WhatFailedStepsLeftIsSaidFirst) {
+  program_.emplace();
+  program_->left_by_failures = 620 * kMiB;
+  program_->failures = 3;
+  const Autopsy autopsy = FailureOf(600 * kMiB);
+  EXPECT_EQ(autopsy.verdict, Verdict::kFailedSteps);
+  EXPECT_THAT(VerdictSentence(autopsy), HasSubstr("620.0 MiB of 3 failed steps are still held"));
+  EXPECT_THAT(autopsy.advice.front(), HasSubstr("Do not keep the exception"));
+}
+
+TEST_F(AutopsyTest, ASettingThatServesTheRequestAloneIsNoAnswerWhereMoreIsToCome) {
+  program_.emplace();
+  program_->upcoming = {50 * kMiB, 50 * kMiB};
+  program_->upcoming_of = "exp_avg, exp_avg_sq of 1 parameter";
+  const Autopsy autopsy = FailureOf(600 * kMiB);  // 624 MiB are free in all
+  EXPECT_EQ(autopsy.verdict, Verdict::kTrueShortage);
+  EXPECT_EQ(autopsy.shortfall, 76 * kMiB);
+  ASSERT_FALSE(autopsy.trials.empty());
+  EXPECT_EQ(autopsy.trials.front().settings, "expandable_segments:True");
+  EXPECT_EQ(autopsy.trials.front().end, TrialEnd::kFailsAfter);
+  EXPECT_EQ(autopsy.trials.front().served, 0u);
+  EXPECT_THAT(VerdictSentence(autopsy), HasSubstr("exp_avg, exp_avg_sq of 1 parameter"));
+}
+
+TEST(AutopsyWordsTest, ABlockIsCalledByItsNameThenItsLineThenItsOperator) {
+  EXPECT_EQ(GroupTitle({.name = "fc.weight", .op = "aten::mm"}), "fc.weight");
+  EXPECT_EQ(GroupTitle({.op = "aten::mm", .frames = {"main (/src/train.py:1)"}}), "main (/src/train.py:1)");
+  EXPECT_EQ(GroupTitle({.module = "layers.0", .op = "aten::mm"}), "aten::mm in layers.0");
+  EXPECT_EQ(GroupTitle({}), "not known");
 }
 
 TEST(TrialTest, ASettingReplacesTheOneOfItsName) {

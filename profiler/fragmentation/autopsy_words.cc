@@ -2,42 +2,116 @@
 #include "profiler/fragmentation/autopsy_words.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <string_view>
 
+#include "profiler/growth/words.h"
+#include "profiler/text/bytes.h"
 #include "profiler/text/frame.h"
 
 namespace vramscope::fragmentation {
 namespace {
 
+constexpr const char* kNotKnown = "not known";
+
+std::string StepsText(uint64_t steps) { return std::to_string(steps) + (steps == 1 ? " step" : " steps"); }
+
+// "Memory grows: 128.0 MiB of every step are kept since step 1, 1.4 GiB by now, allocated at train.py:9."
+std::string GrowthSentence(const Autopsy& autopsy) {
+  const Circumstances& program = autopsy.program;
+  const growth::Growth& most = program.growth.front();
+  std::string text = "Memory grows: " + growth::RateText(most) +
+                     (most.every == 1 ? " are kept " : ", kept ") + growth::SinceText(most) + ", " +
+                     text::Bytes(most.bytes) + " by now, allocated at " + growth::PlaceText(most);
+  if (program.growth.size() > 1)
+    text += ", and " + text::Bytes(program.grown - most.bytes) + " from " +
+            std::to_string(program.growth.size() - 1) + " more";
+  if (!autopsy.state.has_value()) return text + ".";
+  const uint32_t step = autopsy.state->place.step;
+  if (autopsy.steps_more == 0) {
+    return text + "; so it ends " + (step == 0 ? "here" : "at step " + std::to_string(step)) +
+           " whatever the setting.";
+  }
+  return text + "; no setting can delay the end by more than " + StepsText(autopsy.steps_more) + ".";
+}
+
+std::string FailedStepsSentence(const Autopsy& autopsy) {
+  const Circumstances& program = autopsy.program;
+  return text::Bytes(program.left_by_failures) + " of " +
+         (program.failures == 1 ? std::string("a failed step")
+                                : std::to_string(program.failures) + " failed steps") +
+         " are still held, as caught exceptions hold them; freed, they would serve the request.";
+}
+
+std::string SentenceOf(Verdict verdict, const Autopsy& autopsy) {
+  const FreeBytes& free = autopsy.free;
+  const std::string request = text::Bytes(autopsy.rounded);
+  switch (verdict) {
+    case Verdict::kGrowth:
+      return GrowthSentence(autopsy);
+    case Verdict::kFailedSteps:
+      return FailedStepsSentence(autopsy);
+    case Verdict::kFitsFreeBlock:
+      return "It would have fitted: a free block of " + text::Bytes(free.largest_block) +
+             " was there for a request of " + request + ".";
+    case Verdict::kEmptyCache:
+      return "empty_cache would do: given back, the cache leaves the driver enough for " +
+             text::Bytes(autopsy.segment_bytes) + ".";
+    case Verdict::kSetting:
+      return "Fragmentation, and another setting would have fitted it.";
+    case Verdict::kStitchable:
+      return "Fragmentation: enough was free for " + request +
+             ", in pieces that no request can have together.";
+    case Verdict::kTrueShortage:
+      return (autopsy.program.upcoming.empty()
+                  ? std::string("A true shortage: with all free memory in one piece, ")
+                  : "A true shortage: with the " + autopsy.program.upcoming_of +
+                        " that are still to come and all free memory in one piece, ") +
+             text::Bytes(autopsy.shortfall) + " were missing.";
+    case Verdict::kUnknown:
+      return autopsy.failure.has_value() ? "Why it failed is not known."
+                                         : "No request is seen to fail; this is the state at the end.";
+  }
+  return "";
+}
+
 void AddReasons(Autopsy& autopsy) {
   const FreeBytes& free = autopsy.free;
   auto& reasons = autopsy.reasons;
+  if (autopsy.verdict == Verdict::kFailedSteps && !autopsy.program.growth.empty())
+    reasons.push_back(GrowthSentence(autopsy));
+  if (autopsy.verdict != autopsy.of_allocator)
+    reasons.push_back("Of this request alone: " + SentenceOf(autopsy.of_allocator, autopsy));
   if (free.driver.has_value()) {
-    reasons.push_back("The driver had " + BytesText(*free.driver) + " left; a new segment takes " +
-                      BytesText(autopsy.segment_bytes) + ".");
+    reasons.push_back("The driver had " + text::Bytes(*free.driver) + " left; a new segment takes " +
+                      text::Bytes(autopsy.segment_bytes) + ".");
+  }
+  if (!autopsy.program.upcoming.empty()) {
+    uint64_t bytes = 0;
+    for (const uint64_t request : autopsy.program.upcoming) bytes += request;
+    reasons.push_back("The optimizer still makes " + autopsy.program.upcoming_of + ": " + text::Bytes(bytes) +
+                      " in " + std::to_string(autopsy.program.upcoming.size()) + " requests after this one.");
   }
   if (free.same_domain != 0) {
-    reasons.push_back(BytesText(free.same_domain) +
+    reasons.push_back(text::Bytes(free.same_domain) +
                       " are free in segments of the same pool and stream, but the largest "
                       "piece is " +
-                      BytesText(free.largest_block) + ": live blocks lie between.");
+                      text::Bytes(free.largest_block) + ": live blocks lie between.");
   }
   if (free.releasable != 0)
-    reasons.push_back(BytesText(free.releasable) + " are wholly free segments or pages elsewhere.");
+    reasons.push_back(text::Bytes(free.releasable) + " are wholly free segments or pages elsewhere.");
   if (free.other_size_class != 0) {
     const bool small = autopsy.rounded <= kSmallRequestBytes;
-    reasons.push_back(BytesText(free.other_size_class) +
+    reasons.push_back(text::Bytes(free.other_size_class) +
                       (small ? " are free in the large pool; requests up to 1 MiB come from the small one."
                              : " are free in the small pool, which serves requests up to 1 MiB."));
   }
   if (free.other_stream != 0)
-    reasons.push_back(BytesText(free.other_stream) + " are free, but belong to other streams.");
+    reasons.push_back(text::Bytes(free.other_stream) + " are free, but belong to other streams.");
   if (free.other_pool != 0)
-    reasons.push_back(BytesText(free.other_pool) + " are free, but in another memory pool.");
+    reasons.push_back(text::Bytes(free.other_pool) + " are free, but in another memory pool.");
   if (free.pending != 0) {
-    reasons.push_back(BytesText(free.pending) +
+    reasons.push_back(text::Bytes(free.pending) +
                       " were freed and still in use by another stream (record_stream).");
   }
 }
@@ -64,29 +138,62 @@ void AddUnknowns(const Subject& subject, Autopsy& autopsy) {
         "at the same "
         "request, so its answers prove nothing here.");
   }
+  const auto unnamed = std::find_if(autopsy.holders.begin(), autopsy.holders.end(),
+                                    [](const Holder& holder) { return holder.title == kNotKnown; });
+  if (unnamed != autopsy.holders.end()) {
+    unknown.push_back(
+        "Where the program allocated " + text::Bytes(unnamed->bytes) + ": " +
+        (subject.source == "snapshot"
+             ? "record the history with torch.cuda.memory._record_memory_history(stacks=\"python\")."
+             : "record with --stacks python --depth all."));
+  }
   if (!subject.streams_known) unknown.emplace_back("On which streams blocks lie: all count as one.");
 }
 
 void AddShortageAdvice(const Autopsy& autopsy, std::vector<std::string>& advice) {
-  advice.push_back("Need " + BytesText(autopsy.shortfall) +
+  advice.push_back("Need " + text::Bytes(autopsy.shortfall) +
                    " less at this moment: no allocator setting gives it.");
-  if (autopsy.holders.empty()) return;
+  if (autopsy.state.has_value() && autopsy.state->place.step == 1) {
+    advice.emplace_back(
+        "It ended in the first step, so what a whole step takes was not seen: a dry run on a larger device "
+        "tells, "
+        "vramscope dryrun --gpu GPU --capacity 192GiB -- COMMAND.");
+  }
+  if (autopsy.holders.empty() || autopsy.verdict != Verdict::kTrueShortage) return;
   const Holder& largest = autopsy.holders.front();
   advice.push_back("The largest holder is " + largest.title +
                    (largest.category.empty() ? "" : " (" + largest.category + ")") + " with " +
-                   BytesText(largest.bytes) + " in " + std::to_string(largest.blocks) + " blocks.");
+                   text::Bytes(largest.bytes) + " in " + std::to_string(largest.blocks) + " blocks.");
   uint64_t activations = 0;
   for (const Holder& holder : autopsy.holders)
     activations += holder.category == "activation" ? holder.bytes : 0;
   if (activations > autopsy.shortfall) {
-    advice.push_back("Activations hold " + BytesText(activations) +
+    advice.push_back("Activations hold " + text::Bytes(activations) +
                      ": a smaller batch, checkpointing or lower precision takes it from there.");
+  }
+}
+
+// What the program itself has to change; the allocator's part follows.
+void AddProgramAdvice(const Autopsy& autopsy, std::vector<std::string>& advice) {
+  const Circumstances& program = autopsy.program;
+  if (autopsy.verdict == Verdict::kFailedSteps) {
+    advice.emplace_back(
+        "Do not keep the exception: its traceback holds the frames of the failed step and their tensors. "
+        "Leave "
+        "the except block before the next step, and keep str(error) at most.");
+  }
+  for (const growth::Growth& growth : program.growth) {
+    if (growth.bytes < autopsy.rounded) continue;
+    advice.push_back("Let go of what is allocated at " + growth::PlaceText(growth) + ": " +
+                     growth::KeeperText(growth) + ".");
+    if (const std::string missing = growth::MissingText(growth); !missing.empty()) advice.push_back(missing);
   }
 }
 
 void AddAdvice(Autopsy& autopsy) {
   auto& advice = autopsy.advice;
-  switch (autopsy.verdict) {
+  AddProgramAdvice(autopsy, advice);
+  switch (autopsy.of_allocator) {
     case Verdict::kFitsFreeBlock:
       advice.emplace_back(
           "Make the same request again: a free block became large enough while PyTorch gave back its cache, "
@@ -102,6 +209,8 @@ void AddAdvice(Autopsy& autopsy) {
     case Verdict::kTrueShortage:
       return AddShortageAdvice(autopsy, advice);
     case Verdict::kUnknown:
+    case Verdict::kGrowth:
+    case Verdict::kFailedSteps:
       return;
     case Verdict::kSetting:
     case Verdict::kStitchable:
@@ -113,9 +222,13 @@ void AddAdvice(Autopsy& autopsy) {
       const std::string key = trial.settings.substr(0, trial.settings.rfind(':'));
       if (trial.end != TrialEnd::kFits || key == told) continue;
       told = key;
-      advice.push_back("Set PYTORCH_CUDA_ALLOC_CONF=" + trial.settings +
-                       ": replayed under it the request is served, with " + BytesText(trial.reserved) +
-                       " reserved and " + BytesText(trial.driver_free) + " left.");
+      advice.push_back(
+          "Set PYTORCH_CUDA_ALLOC_CONF=" + trial.settings +
+          ": replayed under it the request is served, with " + text::Bytes(trial.reserved) +
+          " reserved and " + text::Bytes(trial.driver_free) + " left" +
+          (autopsy.program.grows_per_step == 0
+               ? "."
+               : "; with what grows that delays the end by " + StepsText(autopsy.steps_more) + " at most."));
     }
   }
   if (!autopsy.blockers.empty() && !autopsy.blockers.front().pinned_by.empty()) {
@@ -123,9 +236,9 @@ void AddAdvice(Autopsy& autopsy) {
     const size_t others = worst.pinned.pins.size() - 1;
     advice.push_back(
         "Allocate what lives long before what does not: " + GroupTitle(worst.pinned_by.front().text) + " (" +
-        BytesText(worst.pinned_by.front().block.bytes) + ")" +
+        text::Bytes(worst.pinned_by.front().block.bytes) + ")" +
         (others == 0 ? "" : " and " + std::to_string(others) + " more") + " hold" +
-        (others == 0 ? "s " : " ") + BytesText(worst.pinned.held_back) + " of one segment back.");
+        (others == 0 ? "s " : " ") + text::Bytes(worst.pinned.held_back) + " of one segment back.");
   }
 }
 
@@ -137,30 +250,7 @@ void AddWords(const Subject& subject, Autopsy& autopsy) {
   AddUnknowns(subject, autopsy);
 }
 
-std::string VerdictSentence(const Autopsy& autopsy) {
-  const FreeBytes& free = autopsy.free;
-  const std::string request = BytesText(autopsy.rounded);
-  switch (autopsy.verdict) {
-    case Verdict::kFitsFreeBlock:
-      return "It would have fitted: a free block of " + BytesText(free.largest_block) +
-             " was there for a request of " + request + ".";
-    case Verdict::kEmptyCache:
-      return "empty_cache would do: given back, the cache leaves the driver enough for " +
-             BytesText(autopsy.segment_bytes) + ".";
-    case Verdict::kSetting:
-      return "Fragmentation, and another setting would have fitted it.";
-    case Verdict::kStitchable:
-      return "Fragmentation: enough was free for " + request +
-             ", in pieces that no request can have together.";
-    case Verdict::kTrueShortage:
-      return "A true shortage: with all free memory in one piece, " + BytesText(autopsy.shortfall) +
-             " were missing.";
-    case Verdict::kUnknown:
-      return autopsy.failure.has_value() ? "Why it failed is not known."
-                                         : "No request is seen to fail; this is the state at the end.";
-  }
-  return "";
-}
+std::string VerdictSentence(const Autopsy& autopsy) { return SentenceOf(autopsy.verdict, autopsy); }
 
 std::vector<std::string> WaitingSentences(const std::vector<WaitingBlock>& waiting, size_t most) {
   const auto handle = [](uint64_t stream) {
@@ -188,18 +278,7 @@ std::vector<std::string> WaitingSentences(const std::vector<WaitingBlock>& waiti
   return sentences;
 }
 
-std::string BytesText(uint64_t bytes) {
-  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  char text[32];
-  std::snprintf(text, sizeof(text), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
-  return text;
-}
+std::string BytesText(uint64_t bytes) { return text::Bytes(bytes); }
 
 std::string TellingFrame(const std::vector<std::string>& frames) {
   const std::vector<std::string_view> views(frames.begin(), frames.end());
@@ -208,8 +287,9 @@ std::string TellingFrame(const std::vector<std::string>& frames) {
 
 std::string GroupTitle(const BlockText& text) {
   if (!text.name.empty()) return text.name;
-  const std::string frame = TellingFrame(text.frames);
-  return frame.empty() ? "a block without a name" : frame;
+  if (const std::string frame = TellingFrame(text.frames); !frame.empty()) return frame;
+  if (text.op.empty()) return kNotKnown;
+  return text.module.empty() ? text.op : text.op + " in " + text.module;
 }
 
 }  // namespace vramscope::fragmentation

@@ -24,8 +24,8 @@ void AddWords(const Subject& subject, Autopsy& autopsy);
 [[nodiscard]] std::vector<std::string> WaitingSentences(const std::vector<WaitingBlock>& waiting,
                                                         size_t most);
 
-// What blocks are told apart by when they are added up: the name without its number, else the line that
-// allocated them.
+// What blocks are told apart by when they are added up, as in a report: the name, else the line that
+// allocated them, else the operator and its module; "not known" where nothing was recorded.
 [[nodiscard]] std::string GroupTitle(const BlockText& text);
 
 // The frame that says most to the program's author: the innermost of their own Python code, else the

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "profiler/allocator/history.h"
+#include "profiler/fragmentation/circumstances.h"
 #include "profiler/fragmentation/layout_walk.h"
 #include "profiler/fragmentation/rules.h"
 
@@ -24,6 +25,7 @@ struct BlockText {
   std::string name;                 // "layers.0.weight"; "" = nobody named it
   std::string category;             // a key like "activation"; "" = not known
   std::string module;               // of its birth; "" = not known
+  std::string op;                   // the operator or the autograd node of its birth; "" = not known
   std::vector<std::string> frames;  // of its birth, innermost first
 };
 
@@ -75,6 +77,8 @@ struct Subject {
 
   // Text about a live block at a moment.
   std::function<BlockText(const Block&, Moment)> describe = [](const Block&, Moment) { return BlockText{}; };
+  // What the program did around failure `index`.
+  std::function<Circumstances(size_t index)> circumstances = [](size_t) { return Circumstances{}; };
   std::function<Place(Moment)> place = [](Moment) { return Place{}; };
 
   // The moment after the last event at or before this time. 0 when all are later.

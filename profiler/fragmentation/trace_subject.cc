@@ -5,7 +5,10 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
+
+#include "profiler/classify/origin.h"
 
 namespace vramscope::fragmentation {
 namespace {
@@ -33,7 +36,8 @@ struct Collected {
 
 class TraceReading {
  public:
-  TraceReading(const Run& run, model::DeviceIndex device) : run_(run), device_(run.devices[device]) {}
+  TraceReading(const Run& run, model::DeviceIndex device)
+      : run_(run), index_(device), device_(run.devices[device]) {}
 
   PlacedSubject Take() && {
     subject_.source = "trace";
@@ -53,10 +57,17 @@ class TraceReading {
     FindStreamsOfSegments();
     AddRoom();
     AddNotes();
-    const auto explain = [origins = origins_, process = device_.process](const Analysis& analysis,
-                                                                         Subject& subject) {
+    const auto explain = [origins = origins_, failures = failures_at_, index = index_,
+                          process = device_.process](const Analysis& analysis, Subject& subject) {
       AddSteps(analysis.training()[process], *origins, subject);
       AddTexts(analysis, process, origins, subject);
+      subject.circumstances = [&analysis, failures, index](size_t failure) {
+        for (const model::OutOfMemory& oom : analysis.run().out_of_memory) {
+          if (oom.event == failures[failure])
+            return CircumstancesOf(analysis, index, oom.event, oom.requested);
+        }
+        return Circumstances{};
+      };
     };
     return {std::move(subject_), explain};
   }
@@ -272,7 +283,14 @@ class TraceReading {
       const timeline::Span& span = analysis.training()[process].SpanAt(origins->EventOf(moment));
       return Place{span.step, timeline::PhaseName(timeline::PhaseOf(span.part))};
     };
-    subject.describe = [&analysis, origins](const Block& block, Moment moment) {
+    // Compares steps as it is asked, from whichever thread.
+    struct Births {
+      explicit Births(const Analysis& analysis) : origins(analysis.run(), analysis.training()) {}
+      std::mutex mutex;
+      classify::Origins origins;
+    };
+    const auto births = std::make_shared<Births>(analysis);
+    subject.describe = [&analysis, origins, births](const Block& block, Moment moment) {
       BlockText text;
       if (block.born == kBeforeHistory) return text;
       const Run& run = analysis.run();
@@ -280,7 +298,12 @@ class TraceReading {
       text.number = id + uint64_t{1};
       text.name = analysis.names().Of(id);
       text.category = classify::Info(analysis.categories().At(id, origins->EventOf(moment)).category).key;
-      text.frames = FramesOf(run, run.blocks[id].stack);
+      const std::lock_guard lock(births->mutex);
+      const classify::Origin origin = births->origins.Of(id);
+      const model::Birthplace birth = model::Describe(run.contexts, origin.context);
+      text.module = run.Text(birth.module);
+      text.op = run.Text(birth.node != 0 ? birth.node : birth.op);
+      text.frames = FramesOf(run, origin.stack);
       return text;
     };
   }
@@ -311,6 +334,7 @@ class TraceReading {
   }
 
   const Run& run_;
+  model::DeviceIndex index_;
   const model::Device& device_;
   Subject subject_;
   std::shared_ptr<Origins> origins_ = std::make_shared<Origins>();

@@ -48,18 +48,46 @@ std::optional<std::string> SettingIn(const std::string& settings, const std::str
   return std::nullopt;
 }
 
+namespace {
+
+// The history up to the failure, with its request and those that follow as the requests that they are.
+allocator::History WithUpcoming(const allocator::History& history, Moment failure,
+                                std::span<const uint64_t> upcoming) {
+  constexpr uint64_t kFirst = uint64_t{1} << 62;  // no device has addresses there
+  allocator::History longer = history;
+  longer.events.resize(failure + 1);
+  longer.events.back().action = allocator::Action::kAlloc;
+  longer.events.back().address = kFirst;
+  for (size_t i = 0; i < upcoming.size(); ++i) {
+    allocator::Event event = longer.events[failure];
+    event.address = kFirst + (i + 1) * (uint64_t{1} << 32);
+    event.bytes = upcoming[i];
+    longer.events.push_back(event);
+  }
+  return longer;
+}
+
+}  // namespace
+
 Result<Trial> TrySettings(const allocator::History& history, Moment failure, uint64_t room,
-                          const std::string& settings) {
-  const auto run = allocator::Rerun(
-      history,
-      {.settings = settings, .capacity = room, .keep_earlier_segments = true, .last_event = failure});
+                          const std::string& settings, std::span<const uint64_t> upcoming) {
+  allocator::RerunRequest request{.settings = settings, .capacity = room, .keep_earlier_segments = true};
+  request.last_event = failure + upcoming.size();
+  const auto run = upcoming.empty() ? allocator::Rerun(history, request)
+                                    : allocator::Rerun(WithUpcoming(history, failure, upcoming), request);
   if (!run.ok()) return run.error();
   Trial trial;
   trial.settings = settings;
-  trial.end = !run->first_failure              ? TrialEnd::kFits
-              : *run->first_failure == failure ? TrialEnd::kFails
-                                               : TrialEnd::kFailsBefore;
-  if (trial.end == TrialEnd::kFailsBefore) trial.failed_at = static_cast<Moment>(*run->first_failure);
+  if (run->first_failure.has_value()) {
+    const auto at = static_cast<Moment>(*run->first_failure);
+    trial.end = at == failure  ? TrialEnd::kFails
+                : at < failure ? TrialEnd::kFailsBefore
+                               : TrialEnd::kFailsAfter;
+    if (at < failure) trial.failed_at = at;
+    if (at > failure) trial.served = at - failure - 1;
+  } else {
+    trial.end = TrialEnd::kFits;
+  }
   trial.reserved = run->statistics.all.reserved_bytes.current;
   trial.driver_free = run->driver_free;
   return trial;

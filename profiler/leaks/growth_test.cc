@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "profiler/growth/words.h"
 #include "profiler/model/testing/script.h"
 
 namespace vramscope::leaks {
@@ -57,8 +58,9 @@ TEST(GrowthTest, WhatEachStepKeepsIsALeakWithItsLine) {
   EXPECT_EQ(leak.line, "train (train.py:42)");
   EXPECT_EQ(leak.bytes_per_step, 96u);
   EXPECT_EQ(leak.first_step, 1u);
-  ASSERT_EQ(leak.kept.size(), answer.steps - 2);  // what the last two made may be on its way
-  EXPECT_EQ(leak.kept.back(), (StepBytes{answer.last_judged, 96}));
+  EXPECT_EQ(leak.every, 1u);
+  ASSERT_EQ(leak.kept.size(), answer.steps);
+  EXPECT_EQ(leak.kept.back(), (StepBytes{answer.steps, 96}));
   ASSERT_EQ(answer.ends.size(), answer.steps);  // when a step ends, its gradient and batch are still there
   EXPECT_EQ(answer.ends[0], (StepBytes{1, 400 + 96 + 400 + 64}));
   EXPECT_EQ(answer.ends[9].bytes, 400u + 10 * 96 + 400 + 64);
@@ -111,16 +113,89 @@ TEST(GrowthTest, ALeakAtEveryThirdStepIsSeen) {
       },
       24));
   ASSERT_EQ(answer.leaks.size(), 1u);
-  EXPECT_EQ(answer.leaks[0].steps, 7u) << "steps 3 to 21";
+  EXPECT_EQ(answer.leaks[0].steps, 8u) << "steps 3 to 24";
+  EXPECT_EQ(answer.leaks[0].every, 3u);
+  EXPECT_EQ(answer.leaks[0].bytes_per_step, 30u);
+}
+
+TEST(GrowthTest, AnEpochsLeakIsCountedByTheEpochAndByWhatWasAskedFor) {
+  const Answer answer = Judge(Loop(
+      [](Script& s, int step) {
+        if (step % 6 == 1 && step > 1)
+          s.Stack({"validate (train.py:30)"}).Alloc("validation" + std::to_string(step), 1024, 1000);
+      },
+      24));
+  ASSERT_EQ(answer.leaks.size(), 1u);
+  EXPECT_EQ(answer.leaks[0].every, 6u);
+  EXPECT_EQ(answer.leaks[0].bytes_each_time, 1000u);
+  EXPECT_EQ(answer.leaks[0].line, "validate (train.py:30)");
+  EXPECT_EQ(growth::Headline(answer.leaks), "Memory grows by 1000 B every 6 steps, from 1 place.");
+}
+
+TEST(GrowthTest, ThreeEpochsOfThreeStepsAreEnoughAndTheLastMayComeAfterTheLoop) {
+  Script s = Loop(
+      [](Script& t, int step) {
+        if (step == 4 || step == 7) t.Alloc("validation" + std::to_string(step), 1000);
+      },
+      9);
+  s.Alloc("hidden", 128).Saved("hidden").Alloc("validation10", 1000).Released("hidden").Free("hidden");
+  const Answer answer = Judge(s);
+  ASSERT_EQ(answer.leaks.size(), 1u);
+  EXPECT_EQ(answer.leaks[0].every, 3u);
+  EXPECT_EQ(answer.leaks[0].bytes, 3000u);
+}
+
+TEST(GrowthTest, FewLongStepsThatEachKeepSomethingGrow) {
+  const Answer answer =
+      Judge(Loop([](Script& s, int step) { s.Alloc("kept" + std::to_string(step), 96); }, 3));
+  ASSERT_EQ(answer.leaks.size(), 1u);
+  EXPECT_EQ(answer.leaks[0].bytes_per_step, 96u);
+}
+
+TEST(GrowthTest, WhatIsFetchedTwoStepsAheadIsNoGrowthOfFewSteps) {
+  for (const int steps : {3, 4, 6}) {
+    Script s;
+    s.Alloc("weight", 400).Parameter("weight", "fc.weight").Alloc("ahead1", 64).Alloc("ahead2", 64);
+    for (int step = 1; step <= steps; ++step) {
+      s.Data([&] { s.Alloc("ahead" + std::to_string(step + 2), 64); });
+      s.Alloc("hidden", 128).Saved("hidden");
+      s.Backward([&] { s.Alloc("grad", 400).Gradient("grad", "weight").Released("hidden").Free("hidden"); });
+      s.Optimizer("SGD", [&] {});
+      s.Free("grad").Free("ahead" + std::to_string(step));
+    }
+    EXPECT_TRUE(Judge(s).leaks.empty()) << steps;
+  }
+}
+
+TEST(GrowthTest, ATensorThatItsOwnGradientLeadsBackToIsInACycle) {
+  const auto keep = [](bool create_graph) {
+    return Judge(Loop([=](Script& s, int step) {
+      const std::string x = "x" + std::to_string(step);
+      s.Alloc(x, 96).Saved(x);
+      s.Alloc("product", 32).Saved("product");
+      s.Backward([&] {
+        s.Alloc("of" + x, 96).Released(x).Gradient("of" + x, x);
+        if (create_graph) s.Alloc("derivative", 32).Saved("derivative");
+      });
+      if (create_graph) s.Released("derivative").Free("derivative");
+      s.Released("product").Free("product");
+    }));
+  };
+  const Answer cycle = keep(true);
+  ASSERT_EQ(cycle.leaks.size(), 2u) << "the tensor and its gradient";
+  for (const Growth& leak : cycle.leaks) EXPECT_EQ(leak.keeper, Keeper::kCycle);
+  const Answer list = keep(false);
+  ASSERT_EQ(list.leaks.size(), 2u);
+  for (const Growth& leak : list.leaks) EXPECT_EQ(leak.keeper, Keeper::kProgram);
 }
 
 TEST(GrowthTest, FewStepsCannotBeJudged) {
-  const Script script = Loop([](Script&, int) {}, 4);
+  const Script script = Loop([](Script&, int) {}, 2);
   const model::Run run = script.Load();
   const classify::Analysis analysis(run);
   const auto answer = FindGrowth(analysis, {});
   ASSERT_FALSE(answer.ok());
-  EXPECT_THAT(answer.error().sentence, HasSubstr("4 finished steps"));
+  EXPECT_THAT(answer.error().sentence, HasSubstr("2 finished steps"));
 }
 
 TEST(GrowthTest, TheJsonFormHasTheSameNumbers) {

@@ -14,6 +14,7 @@
 
 #include "profiler/classify/category.h"
 #include "profiler/classify/proof.h"
+#include "profiler/growth/growth.h"
 #include "profiler/model/coverage.h"
 #include "profiler/model/run.h"
 #include "profiler/report/device_memory.h"
@@ -140,6 +141,7 @@ struct Answer {
   std::vector<Device> devices;                  // largest peak first
   std::vector<Process> processes;               // in order of their start
   std::optional<HostMemory> host_memory;        // of the process that it is about, and its workers
+  std::vector<growth::Growth> growth;           // what leaks on the device, most bytes a step first
   std::vector<OutOfMemory> out_of_memory;
   std::vector<model::Hook> coverage;  // by name
   uint64_t dropped_events = 0;

@@ -185,6 +185,8 @@ class Builder {
     answer_.notes = CommunicationNotes(analysis_, live[0], peak_event_);
     answer_.nvtx_ranges = FindNamedRanges(run_, curve, request_.top);
     if (request_.blocks) AddBlocks(curve);
+    const model::EventIndex end = growth::EndOfTraining(analysis_, curve.device().process);
+    answer_.growth = growth::FindGrowth(analysis_, curve, end).leaks;
     return {};
   }
 

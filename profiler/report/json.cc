@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "profiler/growth/json.h"
 #include "profiler/report/coverage_json.h"
 #include "profiler/report/memory_json.h"
 #include "profiler/report/savings_json.h"
@@ -246,6 +247,7 @@ std::string ToJson(const Answer& answer, int indent) {
   document["devices"] = DevicesJson(answer);
   document["processes"] = ProcessesJson(answer);
   document["host_memory"] = HostMemoryJson(answer.host_memory);
+  document["growth"] = growth::ToJson(answer.growth);
   document["out_of_memory"] = OutOfMemoryJson(answer);
   document["coverage"] = CoverageJson(answer.coverage);
   document["damage"] = {{"closed_cleanly", answer.damage.closed_cleanly},

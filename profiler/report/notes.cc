@@ -3,7 +3,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <string>
+#include <string_view>
+
+#include "profiler/classify/origin.h"
+#include "profiler/classify/weight_copies.h"
+#include "profiler/growth/words.h"
+#include "profiler/report/owners.h"
+#include "profiler/text/bytes.h"
 
 namespace vramscope::report {
 namespace {
@@ -24,6 +32,53 @@ void AddStepNotes(const timeline::Training& training, Answer& answer) {
     answer.notes.push_back("The trace ends inside step " + std::to_string(training.steps().back().number) +
                            ".");
   }
+}
+
+// The share of the peak below which growth is no news for a report.
+constexpr uint64_t kLeastGrownPercent = 1;
+
+void AddGrowthNote(Answer& answer) {
+  uint64_t grown = 0;
+  for (const growth::Growth& place : answer.growth) grown += place.pinned_host ? 0 : place.bytes;
+  if (grown * 100 < answer.peak.allocated_bytes * kLeastGrownPercent) return;
+  const growth::Growth& most = answer.growth.front();
+  answer.notes.push_back(growth::Headline(answer.growth) + " Most is allocated at " +
+                         growth::PlaceText(most) + ": vramscope leaks shows all.");
+}
+
+// Copies of all weights that are there at the peak, by the line that made most of them.
+void AddWeightCopyNote(const classify::Analysis& analysis, model::DeviceIndex device, Answer& answer) {
+  const model::Run& run = analysis.run();
+  const model::Device& about = run.devices[device];
+  const model::EventIndex peak = run.times.LastEventAt(answer.peak.time_ns);
+  if (peak == model::kNever) return;
+  classify::Origins origins(run, analysis.training());
+  std::map<std::string_view, uint64_t> by_line;
+  uint64_t bytes = 0;
+  for (const model::BlockId id : classify::FindWeightCopies(run, analysis.training())) {
+    const model::Block& block = run.blocks[id];
+    if (!block.AliveAfter(peak) || block.device_code != about.code || run.ProcessOf(block) != about.process)
+      continue;
+    bytes += block.size;
+    by_line[FrameToShow(run, origins.Of(id).stack)] += block.size;
+  }
+  if (bytes == 0) return;
+  const auto most = std::max_element(by_line.begin(), by_line.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  answer.notes.push_back(text::Bytes(bytes) + " at the peak are a copy of the model's weights" +
+                         (most->first.empty()
+                              ? ", made between two steps; record with --stacks python for the line."
+                              : ", made at " + std::string(most->first) + "."));
+}
+
+// What a whole step takes is not in a trace that ends in the first one.
+void AddFirstStepNote(Answer& answer) {
+  const bool ends_there =
+      !answer.out_of_memory.empty() && answer.steps.size() == 1 && !answer.steps.front().complete;
+  if (!ends_there) return;
+  answer.notes.emplace_back(
+      "It ran out of memory in the first step, so this is not what a whole step takes: a dry run on a larger "
+      "device tells, vramscope dryrun --gpu GPU --capacity 192GiB -- COMMAND.");
 }
 
 void AddOriginNotes(const classify::Analysis& analysis, uint64_t inferred_blocks, Answer& answer) {
@@ -114,6 +169,9 @@ void AddNotes(const classify::Analysis& analysis, model::DeviceIndex device, uin
   if (device != model::kNone) {
     const model::Device& about = analysis.run().devices[device];
     AddStepNotes(analysis.training()[about.process], answer);
+    if (!answer.growth.empty()) AddGrowthNote(answer);
+    AddWeightCopyNote(analysis, device, answer);
+    AddFirstStepNote(answer);
     AddOriginNotes(analysis, inferred_blocks, answer);
     AddUnseenNote(about, answer);
     AddDriverNotes(analysis.run(), about, answer);

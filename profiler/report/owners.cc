@@ -107,6 +107,23 @@ bool BelongsToParameter(Category category) {
          category == Category::kOptimizerState || category == Category::kBuffer;
 }
 
+// What an optimizer allocates in a step without operators is at least that optimizer's: "AdamW".
+std::string_view OptimizerThatMade(const classify::Analysis& analysis, const model::Block& block) {
+  const model::Run& run = analysis.run();
+  const model::ProcessIndex process = run.ProcessOf(block);
+  if (analysis.training()[process].PartOf(block.thread, block.alloc_event) != timeline::Part::kOptimizer)
+    return {};
+  const std::vector<uint32_t>& ranges = run.processes[process].ranges;
+  auto next =
+      std::upper_bound(ranges.begin(), ranges.end(), block.alloc_event,
+                       [&](model::EventIndex at, uint32_t index) { return at < run.ranges[index].begin; });
+  while (next != ranges.begin()) {
+    const model::Range& range = run.ranges[*--next];
+    if (range.kind == trace::RangeKind::kOptimizer) return run.Text(range.name);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view FrameToShow(const model::Run& run, uint32_t stack) {
@@ -132,22 +149,6 @@ std::string_view FramesToShow::Of(uint32_t stack) {
   return known->second;
 }
 
-// The class of the optimizer in whose step the block was made; "" when it was made elsewhere.
-std::string_view OptimizerOf(const classify::Analysis& analysis, BlockId block) {
-  constexpr ptrdiff_t kMostMarks = 64;  // between a block and the end of the optimizer's step
-  const model::Run& run = analysis.run();
-  const model::Block& birth = run.blocks[block];
-  const model::ProcessIndex process = run.ProcessOf(birth);
-  if (analysis.training()[process].PartOf(birth.thread, birth.alloc_event) != timeline::Part::kOptimizer)
-    return {};
-  const auto next = std::ranges::lower_bound(run.marks, birth.alloc_event, {}, &model::Mark::event);
-  const auto last = next + std::min(kMostMarks, run.marks.end() - next);
-  const auto done = std::find_if(next, last, [&](const model::Mark& mark) {
-    return mark.kind == trace::MarkKind::kOptimizerStepDone && run.threads[mark.thread].process == process;
-  });
-  return done == last ? std::string_view() : run.Text(done->name);
-}
-
 Place PlaceOf(const classify::Analysis& analysis, classify::Origins& origins, BlockId block) {
   const model::Run& run = analysis.run();
   const classify::Origin origin = origins.Of(block);
@@ -155,7 +156,7 @@ Place PlaceOf(const classify::Analysis& analysis, classify::Origins& origins, Bl
   Place place{run.Text(birth.module), run.Text(birth.node), run.Text(birth.op), origin.as_in_step};
   const std::string_view module_by_name = classify::ModuleOfName(analysis.names().Of(block));
   if (!module_by_name.empty()) place.module = module_by_name;
-  if (place.node.empty() && place.op.empty()) place.op = OptimizerOf(analysis, block);
+  if (place.op.empty() && place.node.empty()) place.op = OptimizerThatMade(analysis, run.blocks[block]);
   return place;
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace vramscope::timeline {
@@ -29,21 +28,6 @@ class Identities {
       if (!steps.empty() && mark.value <= steps.back().count) ++which;
       steps.push_back({mark.event, mark.value, which});
     }
-    told_ = !steps_.empty() || std::ranges::any_of(run.coverage, [&](const model::Coverage& hook) {
-      return hook.process == process && hook.hook == "python.optimizer";
-    });
-  }
-
-  // Whether the end of each finished step is marked in this process.
-  [[nodiscard]] bool told() const { return told_; }
-
-  // The first mark of a finished step of the optimizer at this address from that event on; kNever: none
-  // comes.
-  [[nodiscard]] EventIndex MarkFrom(uint64_t address, EventIndex from) const {
-    const auto known = steps_.find(address);
-    if (known == steps_.end()) return model::kNever;
-    const auto mark = std::ranges::lower_bound(known->second, from, {}, &Counted::event);
-    return mark == known->second.end() ? model::kNever : mark->event;
   }
 
   // Of the one whose next step to be counted, from that event on, is at this address.
@@ -56,6 +40,16 @@ class Identities {
     return {address, next == steps.end() ? steps.back().which : next->which};
   }
 
+  [[nodiscard]] bool empty() const { return steps_.empty(); }
+
+  // Whether the one at this address finished a step between these events.
+  [[nodiscard]] bool Finished(uint64_t address, EventIndex from, EventIndex until) const {
+    const auto known = steps_.find(address);
+    return known != steps_.end() && std::ranges::any_of(known->second, [&](const Counted& step) {
+             return step.event >= from && step.event < until;
+           });
+  }
+
  private:
   struct Counted {
     EventIndex event;
@@ -63,15 +57,14 @@ class Identities {
     uint32_t which;
   };
   std::map<uint64_t, std::vector<Counted>> steps_;
-  bool told_ = false;
 };
 
-// One optimizer step.
+// One call of an optimizer's step().
 struct OptimizerStep {
   Identity optimizer;
   EventIndex begin = 0;
   EventIndex end = 0;
-  EventIndex mark = 0;  // that says it was finished: the next of this optimizer
+  bool raised = false;
 };
 
 struct Optimizer {
@@ -88,22 +81,31 @@ void CollectSteps(const std::vector<Window>& windows, const Identities& identiti
   for (const Window& window : windows) {
     const EventIndex end = std::max(window.end, end_around);
     if (window.optimizer) {
-      steps.push_back({identities.Of(window.id, window.begin), window.begin, end,
-                       identities.MarkFrom(window.id, window.end)});
+      steps.push_back({identities.Of(window.id, window.begin), window.begin, end});
     } else {
       CollectSteps(window.inside, identities, end, steps);
     }
   }
 }
 
-// A step that raised, or was cut off, has no mark of its own: the next one is that of a later step.
-void DropUnfinished(std::vector<OptimizerStep>& steps) {
-  std::set<std::pair<uint64_t, EventIndex>> taken;
+// Whether each step() that returns is marked: the shim does so for Python, and says in its coverage that it is
+// there.
+bool MarksSteps(const model::Run& run, model::ProcessIndex process, const Identities& identities) {
+  return !identities.empty() || std::any_of(run.coverage.begin(), run.coverage.end(), [&](const auto& hook) {
+    return hook.process == process && hook.hook == "python.optimizer" &&
+           hook.state == trace::CoverageState::kProven;
+  });
+}
+
+// Takes out those that raised: the next step of the same optimizer begins, or the trace ends, without a mark.
+void LeaveOutRaised(const Identities& identities, std::vector<OptimizerStep>& steps) {
+  std::map<uint64_t, EventIndex> next_begin;  // by address
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-    if (step->mark != model::kNever && !taken.emplace(step->optimizer.first, step->mark).second)
-      step->mark = model::kNever;
+    const auto [next, last] = next_begin.try_emplace(step->optimizer.first, model::kNever);
+    step->raised = !identities.Finished(step->optimizer.first, step->begin, next->second);
+    next->second = step->begin;
   }
-  std::erase_if(steps, [](const OptimizerStep& step) { return step.mark == model::kNever; });
+  std::erase_if(steps, [](const OptimizerStep& step) { return step.raised; });
 }
 
 std::vector<OptimizerStep> StepsFromMarks(const model::Run& run, model::ProcessIndex process,
@@ -111,7 +113,7 @@ std::vector<OptimizerStep> StepsFromMarks(const model::Run& run, model::ProcessI
   std::vector<OptimizerStep> steps;
   for (const model::Mark& mark : run.marks) {
     if (IsStepOf(run, process, mark))
-      steps.push_back({identities.Of(mark.tensor, mark.event), mark.event, mark.event + 1, mark.event});
+      steps.push_back({identities.Of(mark.tensor, mark.event), mark.event, mark.event + 1});
   }
   return steps;
 }
@@ -164,8 +166,10 @@ StepEnds FindStepEnds(const model::Run& run, model::ProcessIndex process, const 
   const Identities identities(run, process);
   std::vector<OptimizerStep> steps;
   CollectSteps(windows.outermost, identities, 0, steps);
-  if (identities.told()) DropUnfinished(steps);
-  if (!steps.empty()) return {EndsOf(steps), StepEnds::Source::kOptimizerWindows};
+  if (!steps.empty()) {
+    if (MarksSteps(run, process, identities)) LeaveOutRaised(identities, steps);
+    return {EndsOf(steps), StepEnds::Source::kOptimizerWindows};
+  }
   steps = StepsFromMarks(run, process, identities);
   if (!steps.empty()) return {EndsOf(steps), StepEnds::Source::kOptimizerMarks};
   StepEnds result;

@@ -9,8 +9,8 @@
 //   D D D D D G D D ...    ends after each G
 //   A A A A B B B          two loops: ends after each A, then after each B
 //
-// A step that raised ends nothing: what was done until then belongs to the step that the program makes after
-// it.
+// A call of step() that raised ends nothing: the recorder marks each one that returned, and where it does, a
+// window without its mark is no step.
 //
 // Without optimizer windows: marks of finished optimizer steps; without those, each backward pass ends a
 // step.

@@ -248,6 +248,34 @@ TEST(TrainingTest, MarksOfFinishedStepsServeWhereNoWindowWasRecorded) {
   EXPECT_EQ(training.spans().back().step, 0u);
 }
 
+TEST(TrainingTest, AStepOfTheOptimizerThatRaisedEndsNothing) {
+  Loop loop;
+  const auto go = [&](uint64_t number) {
+    loop.Forward();
+    loop.Backward();
+    loop.Optimizer();
+    if (number != 0) loop.s.Mark(MarkKind::kOptimizerStepDone, number, "Adam", 1);
+  };
+  go(1);
+  go(0);
+  go(2);
+  const auto run = loop.s.Load();
+  ASSERT_EQ(FindTraining(run, 0).steps().size(), 2u);
+  EXPECT_LT(run.marks[0].event, FindTraining(run, 0).StepNumber(1)->end + 2);
+}
+
+TEST(TrainingTest, AFirstStepThatRaisedIsNotFinished) {
+  Loop loop;
+  loop.s.Coverage("python.optimizer", trace::CoverageState::kProven);
+  loop.Forward();
+  loop.Backward();
+  loop.Optimizer();
+  const auto run = loop.s.Load();
+  const Training training = FindTraining(run, 0);
+  ASSERT_EQ(training.steps().size(), 1u);
+  EXPECT_FALSE(training.steps()[0].complete);
+}
+
 TEST(TrainingTest, AnOptimizerThatRunsInsideBackwardEndsItsStepWithThatPass) {
   Loop loop;
   for (int step = 0; step < 2; ++step) {

@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/model/leaks_view.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/growth/words.h"
 
 namespace vramscope::viewer {
 
 std::string LeaksHeadline(const leaks::Answer& answer) {
   if (answer.leaks.empty()) return "Nothing grows from step to step.";
-  uint64_t device = 0;
-  uint64_t pinned = 0;
-  for (const leaks::Growth& growth : answer.leaks)
-    (growth.pinned_host ? pinned : device) += growth.bytes_per_step;
-  std::string text = device == 0 ? "" : fmt::format("Memory grows by {} a step", cli::FormatBytes(device));
-  if (pinned != 0)
-    text += fmt::format("{} by {} a step", text.empty() ? "Pinned host memory grows" : ", pinned host memory",
-                        cli::FormatBytes(pinned));
-  return fmt::format("{}, from {}.", text, cli::FormatCount(answer.leaks.size(), "place"));
+  return growth::Headline(answer.leaks);
 }
 
 std::string FilterFor(const leaks::Growth& growth) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "profiler/cli/terminal.h"
+#include "profiler/growth/words.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -128,12 +129,6 @@ std::string GrowthDetails(const Growth& growth) {
   return text;
 }
 
-const char* KeptBy(const Growth& growth) {
-  return growth.keeper == leaks::Keeper::kGraph
-             ? "A tensor is kept with its autograd graph: keep tensor.detach() or .item() instead."
-             : "An object of the program keeps them: a list, a cache, a closure.";
-}
-
 // After the last finished step: what the program frees when it ends is still there.
 void ShowEndOfSteps(App& app, const leaks::Answer& answer) {
   Session& session = app.session;
@@ -176,7 +171,7 @@ void ShowGrowthRow(App& app, const leaks::Answer& answer, const Growth& growth, 
   ImGui::SetCursorPos({begin.x, begin.y + Em(1.15f)});
   const std::string more = GrowthDetails(growth);
   ImGui::TextDisabled(
-      "%s", FitText(look().fonts.text, (more.empty() ? "" : more + ". ") + KeptBy(growth), width).c_str());
+      "%s", FitText(look().fonts.text, (more.empty() ? "" : more + ". ") + growth::KeeperText(growth), width).c_str());
   ImGui::PopID();
 }
 

@@ -28,6 +28,8 @@ const char* EndText(fragmentation::TrialEnd end) {
       return "fails too";
     case fragmentation::TrialEnd::kFailsBefore:
       return "fails even earlier";
+    case fragmentation::TrialEnd::kFailsAfter:
+      return "fails a little later";
   }
   return "";
 }

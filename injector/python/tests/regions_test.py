@@ -95,6 +95,27 @@ class RegionsTest(unittest.TestCase):
         self.assertEqual(done.ranges(OPTIMIZER), ["<SGD", "SGD>"] * 4)
         self.assertEqual([event.number[1] for event in done.named("mark", harness.MARK_STEP_DONE)], [1])
 
+    def test_the_state_that_a_step_made_before_it_raised_is_told(self) -> None:
+        program = """
+            made, zeros_like = [], torch.zeros_like
+            def at_most_three(*arguments, **options):
+                if len(made) == 3:
+                    raise MemoryError
+                made.append(zeros_like(*arguments, **options))
+                return made[-1]
+            adam = torch.optim.Adam(model.parameters())
+            for parameter in model.parameters():
+                parameter.grad = zeros_like(parameter)
+            torch.zeros_like = at_most_three
+            try:
+                adam.step()
+            except MemoryError:
+                pass
+            torch.zeros_like = zeros_like
+        """
+        names = list(self.run_well(program).labels(harness.OPTIMIZER_STATE))
+        self.assertEqual([name.split(" of ")[0] for name in names if name.startswith("exp_avg")], ["exp_avg", "exp_avg_sq", "exp_avg"])
+
     def test_a_subclass_that_calls_its_base_steps_once(self) -> None:
         program = """
             class Mine(torch.optim.SGD):

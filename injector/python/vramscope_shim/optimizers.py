@@ -119,12 +119,15 @@ class Optimizers:
         self._loop.stepped(track)
 
     def _raised(self, optimizer: Any) -> None:
-        """step() ended by an exception: close its window, count nothing."""
+        """step() ended by an exception: close its window, count nothing, and tell the state that it has made so far."""
         track = self._tracks.get(id(optimizer))
-        if track is not None and track.depth > 0:
-            track.depth -= 1
-            if track.depth == 0:
-                track.window.end()
+        if track is None or track.depth == 0:
+            return
+        track.depth -= 1
+        if track.depth > 0:
+            return
+        track.window.end()
+        self._look_after(optimizer, track)
 
     def has_stepped(self) -> bool:
         return bool(self._tracks)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/classify/kept.h"
+
+#include <algorithm>
+
+#include "profiler/classify/weight_copies.h"
+
+namespace vramscope::classify {
+namespace {
+
+using model::Block;
+using model::BlockId;
+
+// Whether it can be told: the step after the one of its birth is in the trace.
+bool IsDecided(const Birth& birth) { return birth.next_step_end != model::kNever; }
+
+}  // namespace
+
+Kept::Kept(const model::Run& run, std::span<const timeline::Training> training)
+    : run_(run), weight_copies_(FindWeightCopies(run, training)) {
+  Births births(run, training);
+  for (BlockId id = 0; id < run.blocks.size(); ++id) {
+    const Block& block = run.blocks[id];
+    const Birth birth = births.Of(block);
+    if (birth.part != timeline::Part::kPrepare || !IsDecided(birth)) continue;
+    Seen& seen = seen_[KeyOf(block)];
+    ++(block.free_event >= birth.next_step_end ? seen.kept : seen.freed);
+  }
+}
+
+Kept::Key Kept::KeyOf(const Block& block) const {
+  return {run_.ProcessOf(block), block.device_code, block.Requested(), block.stack};
+}
+
+bool Kept::ForGood(BlockId id, const Birth& birth) const {
+  if (birth.part != timeline::Part::kPrepare) return false;
+  if (std::binary_search(weight_copies_.begin(), weight_copies_.end(), id)) return true;
+  const Block& block = run_.blocks[id];
+  if (IsDecided(birth)) return block.free_event >= birth.next_step_end;
+  const auto seen = seen_.find(KeyOf(block));
+  return seen != seen_.end() && seen->second.kept != 0 && seen->second.freed == 0;
+}
+
+}  // namespace vramscope::classify

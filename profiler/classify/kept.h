@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program makes between two steps and keeps: lists of results, copies of its weights.
+//
+// Why: a batch is made between two steps too. It is gone one step later, and what is kept is not:
+//
+//   step           2          3          4          5
+//   batch          ├──────────┤                              input
+//   history              ├──────────────────────────── ...   alive one full step later: kept
+//   best weights         ├──────────┤                        a copy of all weights, whatever its life
+//
+// The last step's blocks have no step after it. They are taken for what blocks of their size and line were in
+// the steps before, if all of those were kept.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "profiler/classify/births.h"
+#include "profiler/model/run.h"
+#include "profiler/timeline/training.h"
+
+namespace vramscope::classify {
+
+class Kept {
+ public:
+  // O(blocks).
+  Kept(const model::Run& run, std::span<const timeline::Training> training);
+
+  // Whether a block that was born between two steps is kept and no batch.
+  [[nodiscard]] bool ForGood(model::BlockId block, const Birth& birth) const;
+
+ private:
+  struct Key {
+    model::ProcessIndex process = 0;
+    uint16_t device_code = 0;
+    uint64_t bytes = 0;
+    uint32_t stack = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Seen {
+    uint64_t kept = 0;
+    uint64_t freed = 0;
+  };
+  [[nodiscard]] Key KeyOf(const model::Block& block) const;
+
+  const model::Run& run_;
+  std::vector<model::BlockId> weight_copies_;  // ascending
+  std::map<Key, Seen> seen_;
+};
+
+}  // namespace vramscope::classify

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/growth/growth.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "profiler/classify/origin.h"
+#include "profiler/growth/keepers.h"
+#include "profiler/text/frame.h"
+
+namespace vramscope::growth {
+namespace {
+
+using model::BlockId;
+using model::EventIndex;
+
+constexpr size_t kTail = 2;  // steps at the end whose blocks may be on their way: the last one, and what was
+                             // fetched ahead
+constexpr size_t kWarmUp = 2;                      // steps at the beginning that make what all later ones use
+constexpr size_t kFewSteps = kWarmUp + 3 + kTail;  // fewer are judged by all their steps
+constexpr size_t kFewestTimes = 3;
+
+// Where a block comes from, as far as it is known; equal for the blocks of one place in the program.
+struct Place {
+  std::string_view line;
+  std::string_view module;
+  std::string_view op;
+  timeline::Phase phase{};
+  Keeper keeper{};
+  bool pinned_host = false;
+  auto operator<=>(const Place&) const = default;
+};
+
+struct Survivors {
+  std::map<uint32_t, uint64_t> bytes_of_step;  // step number -> bytes
+  uint64_t blocks = 0;
+  uint64_t bytes = 0;
+  uint32_t as_in_step = 0;
+
+  void Add(uint32_t step, uint64_t more) {
+    bytes_of_step[step] += more;
+    bytes += more;
+    ++blocks;
+  }
+  void Add(const Survivors& others) {
+    for (const auto& [step, more] : others.bytes_of_step) bytes_of_step[step] += more;
+    bytes += others.bytes;
+    blocks += others.blocks;
+    as_in_step = std::max(as_in_step, others.as_in_step);
+  }
+};
+
+class Finder {
+ public:
+  Finder(const classify::Analysis& analysis, const timeline::DeviceCurve& curve, EventIndex until)
+      : run_(analysis.run()),
+        device_(curve.device()),
+        training_(analysis.training()[device_.process]),
+        until_(until),
+        keepers_(analysis, device_.process, until),
+        origins_(run_, analysis.training()) {
+    for (const timeline::Step& step : training_.steps()) {
+      if (step.complete && step.end <= until + 1) steps_.push_back(&step);
+    }
+    later_ = steps_.empty() || until + 1 > steps_.back()->end
+                 ? until
+                 : curve.PeakWithin(until, std::max(run_.event_count(), until + 1)).event;
+  }
+
+  Found Find() && {
+    found_.steps = static_cast<uint32_t>(steps_.size());
+    if (steps_.size() < kFewestSteps) return std::move(found_);
+    const size_t warm_up = steps_.size() < kFewSteps ? 0 : kWarmUp;
+    found_.first_judged = static_cast<uint32_t>(warm_up + 1);
+    found_.last_judged = static_cast<uint32_t>(steps_.size() < kFewSteps ? steps_.size() : LastSure());
+    CollectSurvivors();
+    CollectPinned();
+    MergeGraphs();
+    for (const auto& [place, survivors] : places_) Add(place, survivors);
+    const auto more = [](const Growth& a, const Growth& b) {
+      return std::tie(b.bytes_per_step, b.bytes, a.line, a.op) <
+             std::tie(a.bytes_per_step, a.bytes, b.line, b.op);
+    };
+    std::sort(found_.leaks.begin(), found_.leaks.end(), more);
+    std::sort(found_.settled.begin(), found_.settled.end(), more);
+    return std::move(found_);
+  }
+
+ private:
+  // The last step whose blocks cannot be on their way any more.
+  [[nodiscard]] uint32_t LastSure() const {
+    return static_cast<uint32_t>(steps_.size() - std::min(steps_.size(), kTail));
+  }
+  [[nodiscard]] uint32_t JudgedCount() const { return found_.last_judged - found_.first_judged + 1; }
+
+  // The step that what is allocated at `at` counts to: from 1; one more than there are for what comes after
+  // the last one; 0 for what comes before the first one.
+  [[nodiscard]] uint32_t StepOf(EventIndex at) const {
+    const timeline::Span& span = training_.SpanAt(at);
+    const bool is_idle = timeline::PhaseOf(span.part) == timeline::Phase::kOther;
+    const timeline::Step* const step = training_.StepNumber(span.step);
+    if (step == nullptr || step->number > found_.steps) {
+      if (at < steps_.back()->end) return 0;
+      return is_idle && span.begin == steps_.back()->end ? found_.steps : found_.steps + 1;
+    }
+    const bool between = is_idle && span.begin == step->begin;
+    return between && step->number > 1 ? step->number - 1 : step->number;
+  }
+
+  [[nodiscard]] bool IsOfDevice(const model::Block& block) const {
+    return block.device_code == device_.code && run_.ProcessOf(block) == device_.process;
+  }
+
+  // What is there at the end, and what comes after it, as far as it is there when most of that is.
+  [[nodiscard]] bool Survives(EventIndex begin, EventIndex end) const {
+    return end > (begin <= until_ ? until_ : later_);
+  }
+
+  void CollectSurvivors() {
+    for (BlockId id = 0; id < run_.blocks.size(); ++id) {
+      const model::Block& block = run_.blocks[id];
+      if (block.alloc_event > later_) break;
+      if (!Survives(block.alloc_event, block.free_event) || !IsOfDevice(block)) continue;
+      const uint32_t step = StepOf(block.alloc_event);
+      if (step == 0) continue;
+      const classify::Origin origin = origins_.Of(id);
+      Survivors& survivors = places_[PlaceOf(id, origin)];
+      survivors.Add(step, block.Requested());
+      survivors.as_in_step = std::max(survivors.as_in_step, origin.as_in_step);
+      found_.has_stacks |= origin.stack != 0;
+    }
+  }
+
+  // Host memory has no blocks, so light steps are not compared with deep ones: what is of one size and
+  // library is taken for one place.
+  void CollectPinned() {
+    const auto concerns = [&](const model::DriverAllocation& made) {
+      return made.kind == trace::DriverMemory::kHostPinned && made.process == device_.process &&
+             made.begin <= later_ && Survives(made.begin, made.end);
+    };
+    std::map<std::pair<uint32_t, uint64_t>, uint32_t> stacks;  // library, size
+    for (const model::DriverAllocation& made : run_.driver.allocations) {
+      if (concerns(made) && made.stack != 0) stacks[{made.library, made.size}] = made.stack;
+    }
+    for (const model::DriverAllocation& made : run_.driver.allocations) {
+      const uint32_t step = concerns(made) ? StepOf(made.begin) : 0;
+      if (step == 0) continue;
+      Place place;
+      const auto stack = stacks.find({made.library, made.size});
+      if (stack != stacks.end()) place.line = LineOf(stack->second);
+      place.op = run_.Text(made.api);
+      place.phase = timeline::PhaseOf(training_.SpanAt(made.begin).part);
+      place.pinned_host = true;
+      places_[place].Add(step, made.size);
+      found_.has_stacks |= !place.line.empty();
+    }
+  }
+
+  std::string_view LineOf(uint32_t stack) {
+    const auto [known, fresh] = lines_.try_emplace(stack);
+    if (!fresh) return known->second;
+    std::vector<std::string_view> frames;
+    for (const trace::StringId frame : run_.source->Stack(stack)) frames.push_back(run_.Text(frame));
+    std::reverse(frames.begin(), frames.end());
+    return known->second = text::TellingFrame(frames);
+  }
+
+  [[nodiscard]] Place PlaceOf(BlockId id, const classify::Origin& origin) {
+    const model::Block& block = run_.blocks[id];
+    const model::Birthplace birth = model::Describe(run_.contexts, origin.context);
+    Place place;
+    place.line = LineOf(origin.stack);
+    place.module = run_.Text(birth.module);
+    place.op = run_.Text(birth.node != 0 ? birth.node : birth.op);
+    place.phase = timeline::PhaseOf(training_.PartOf(block.thread, block.alloc_event));
+    place.keeper = keepers_.Of(id);
+    return place;
+  }
+
+  // A graph that is kept keeps the tensors of many places; those that grow at the same times are one leak,
+  // named by the place that has most.
+  void MergeGraphs() {
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<Place>> graphs;  // first step, distance -> places
+    for (const auto& [place, survivors] : places_) {
+      if (place.keeper == Keeper::kGraph && Leaks(place, survivors))
+        graphs[{survivors.bytes_of_step.begin()->first, Every(survivors)}].push_back(place);
+    }
+    for (const auto& [times, parts] : graphs) {
+      const Place name = *std::max_element(parts.begin(), parts.end(), [&](const Place& a, const Place& b) {
+        return places_.at(a).bytes < places_.at(b).bytes;
+      });
+      Survivors all;
+      for (const Place& part : parts) {
+        all.Add(places_.at(part));
+        places_.erase(part);
+      }
+      // What the program keeps of the same line is the end of the graph, a sum or a loss.
+      std::erase_if(places_, [&](const auto& entry) {
+        const Place& place = entry.first;
+        const bool ends_it = place.keeper == Keeper::kProgram && !place.pinned_host && !name.line.empty() &&
+                             place.line == name.line && Leaks(place, entry.second);
+        if (ends_it) all.Add(entry.second);
+        return ends_it;
+      });
+      merged_[name] = parts.size();
+      places_[name] = std::move(all);
+    }
+  }
+
+  [[nodiscard]] bool Leaks(const Place& place, const Survivors& survivors) {
+    if (steps_.size() < kFewSteps) return LeaksInFewSteps(place, survivors) || LeaksNowAndThen(survivors);
+    return LeaksAllTheTime(survivors) || LeaksNowAndThen(survivors);
+  }
+
+  [[nodiscard]] bool LeaksAllTheTime(const Survivors& survivors) const {
+    size_t steps = 0;
+    bool in_third[3] = {};
+    for (const auto& [step, bytes] : survivors.bytes_of_step) {
+      if (step < found_.first_judged || step > found_.last_judged) continue;
+      ++steps;
+      in_third[3 * (step - found_.first_judged) / JudgedCount()] = true;
+    }
+    return steps >= kFewestTimes && in_third[0] && in_third[1] && in_third[2];
+  }
+
+  // At equal distances, as after each epoch.
+  [[nodiscard]] bool LeaksNowAndThen(const Survivors& survivors) const {
+    const auto& times = survivors.bytes_of_step;
+    const uint32_t every = Every(survivors);
+    if (every < 2 || times.size() < kFewestTimes) return false;
+    if (std::next(times.rbegin())->first > LastSure()) return false;  // two at most are sure
+    const auto [least, most] = std::minmax_element(
+        times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    const bool alike = most->second - least->second <= most->second / 8;
+    return alike && found_.steps <= times.rbegin()->first + every;
+  }
+
+  [[nodiscard]] bool LeaksInFewSteps(const Place& place, const Survivors& survivors) {
+    const auto& times = survivors.bytes_of_step;
+    const bool in_most = times.size() >= std::max<size_t>(kFewestTimes, steps_.size() - 1);
+    return in_most && times.begin()->first <= LastSure() && RisesAtTheEnd(place);
+  }
+
+  // Whether more of the place is there after each of the last three steps than after the one before.
+  [[nodiscard]] bool RisesAtTheEnd(const Place& place) {
+    if (places_at_ends_.empty()) {
+      for (BlockId id = 0; id < run_.blocks.size(); ++id) {
+        const model::Block& block = run_.blocks[id];
+        if (!IsOfDevice(block) || StepOf(block.alloc_event) == 0) continue;
+        for (size_t i = 0; i < 3; ++i) {
+          if (block.AliveAfter(steps_[steps_.size() - 3 + i]->end - 1))
+            places_at_ends_[PlaceOf(id, origins_.Of(id))][i] += block.Requested();
+        }
+      }
+    }
+    if (place.pinned_host) return false;
+    const auto& bytes = places_at_ends_[place];
+    return bytes[0] < bytes[1] && bytes[1] < bytes[2];
+  }
+
+  // Steps from one time to the next; 0 when the distances differ. A time between two steps may be counted to
+  // either of them.
+  [[nodiscard]] static uint32_t Every(const Survivors& survivors) {
+    std::vector<uint32_t> gaps;
+    for (auto at = survivors.bytes_of_step.begin(); std::next(at) != survivors.bytes_of_step.end(); ++at)
+      gaps.push_back(std::next(at)->first - at->first);
+    if (gaps.empty()) return 0;
+    std::sort(gaps.begin(), gaps.end());
+    const bool equal = gaps.back() - gaps.front() <= (gaps.front() > 1 ? 1 : 0);
+    return equal ? gaps[gaps.size() / 2] : 0;
+  }
+
+  void Add(const Place& place, const Survivors& survivors) {
+    const bool leaks = Leaks(place, survivors);
+    if (!leaks && survivors.bytes_of_step.size() < 2) return;  // made once
+    Growth growth;
+    growth.line = place.line;
+    growth.module = place.module;
+    growth.op = place.op;
+    growth.phase = place.phase;
+    growth.keeper = place.keeper;
+    growth.pinned_host = place.pinned_host;
+    if (const auto merged = merged_.find(place); merged != merged_.end())
+      growth.places = static_cast<uint32_t>(merged->second);
+    growth.as_in_step = survivors.as_in_step;
+    for (const auto& [step, bytes] : survivors.bytes_of_step) {
+      const uint32_t last = std::min(step, found_.steps);  // what comes after the last one counts to it here
+      if (growth.kept.empty() || growth.kept.back().step != last) growth.kept.push_back({last, 0});
+      growth.kept.back().bytes += bytes;
+    }
+    growth.first_step = growth.kept.front().step;
+    growth.last_step = growth.kept.back().step;
+    growth.steps = static_cast<uint32_t>(growth.kept.size());
+    growth.every = leaks ? Every(survivors) : 0;
+    growth.blocks = survivors.blocks;
+    growth.bytes = survivors.bytes;
+    growth.bytes_each_time = survivors.bytes / survivors.bytes_of_step.size();
+    growth.bytes_per_step = growth.every != 0 ? growth.bytes_each_time / growth.every : Judged(survivors);
+    (leaks ? found_.leaks : found_.settled).push_back(std::move(growth));
+  }
+
+  // Mean of the judged steps.
+  [[nodiscard]] uint64_t Judged(const Survivors& survivors) const {
+    uint64_t judged = 0;
+    for (const auto& [step, bytes] : survivors.bytes_of_step)
+      judged += step >= found_.first_judged && step <= found_.last_judged ? bytes : 0;
+    return judged / JudgedCount();
+  }
+
+  const model::Run& run_;
+  const model::Device& device_;
+  const timeline::Training& training_;
+  EventIndex until_;
+  EventIndex later_;  // after `until_`, when most is there; the same where steps go on
+  Keepers keepers_;
+  classify::Origins origins_;
+  std::vector<const timeline::Step*> steps_;  // finished ones
+  std::map<uint32_t, std::string_view> lines_;
+  std::map<Place, Survivors> places_;
+  std::map<Place, size_t> merged_;                           // graphs -> places that are in it
+  std::map<Place, std::array<uint64_t, 3>> places_at_ends_;  // after the last three steps
+  Found found_;
+};
+
+}  // namespace
+
+Found FindGrowth(const classify::Analysis& analysis, const timeline::DeviceCurve& curve, EventIndex until) {
+  return Finder(analysis, curve, until).Find();
+}
+
+EventIndex EndOfTraining(const classify::Analysis& analysis, model::ProcessIndex process) {
+  const auto& steps = analysis.training()[process].steps();
+  const auto last =
+      std::find_if(steps.rbegin(), steps.rend(), [](const timeline::Step& step) { return step.complete; });
+  const EventIndex events = analysis.run().event_count();
+  return last != steps.rend() ? last->end - 1 : events == 0 ? 0 : events - 1;
+}
+
+}  // namespace vramscope::growth

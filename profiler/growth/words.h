@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Growth in sentences, the same in every answer that speaks of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiler/growth/growth.h"
+
+namespace vramscope::growth {
+
+// "Memory grows by 128.0 MiB a step, pinned host memory by 4.0 MiB a step, from 2 places."; "Memory grows by
+// 12.0 MiB every 20 steps, from 1 place." Of at least one place.
+[[nodiscard]] std::string Headline(const std::vector<Growth>& places);
+
+// "128.0 MiB of every step", "12.0 MiB every 20 steps", "12.0 MiB at a time".
+[[nodiscard]] std::string RateText(const Growth& growth);
+
+// "since step 1"; "from 3 of steps 21 to 61".
+[[nodiscard]] std::string SinceText(const Growth& growth);
+
+// "train.py:42, layers.3.attn, aten::softmax"; "a place that was not recorded".
+[[nodiscard]] std::string PlaceText(const Growth& growth);
+
+// Who keeps it and what to do: "an object of the program keeps them: a list, a cache, a closure".
+[[nodiscard]] std::string KeeperText(const Growth& growth);
+
+// What to record so that the place is known; "" when its line is.
+[[nodiscard]] std::string MissingText(const Growth& growth);
+
+}  // namespace vramscope::growth
