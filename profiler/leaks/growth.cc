@@ -150,7 +150,7 @@ class Finder {
     const model::BlockFacts* const facts = run_.FactsOf(block);
     const bool saved =
         facts != nullptr && facts->first_saved != model::kNever && facts->released >= steps_.back()->end;
-    const model::Birthplace birth = model::Describe(run_.contexts, origin.context);
+    const model::Birthplace& birth = run_.contexts.PlaceOf(origin.context);
     Place place;
     place.line = frames_.Of(origin.stack);
     place.module = run_.Text(birth.module);
