@@ -10,6 +10,7 @@
 #include "profiler/cli/verb.h"
 #include "profiler/cli/whatif_screen.h"
 #include "profiler/fragmentation/answer.h"
+#include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
 namespace {
@@ -96,7 +97,7 @@ std::string AllJson(const fragmentation::Subject& subject, const PeakUse& before
       document["cases"].push_back(one);
     }
   }
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text::Dump(document) + "\n";
 }
 
 std::string AllText(const std::string& path, const fragmentation::Subject& subject, const PeakUse& before,
@@ -145,8 +146,8 @@ int AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>
     refused |= !answered->refused.empty();
     answers.push_back(std::move(*answered));
   }
-  fmt::print("{}", arguments.Has("json") ? AllJson(subject, before->peak, answers, table)
-                                         : AllText(path, subject, before->peak, answers, terminal));
+  Print(arguments.Has("json") ? AllJson(subject, before->peak, answers, table)
+                              : AllText(path, subject, before->peak, answers, terminal));
   return refused ? kCannotJudge : kDone;
 }
 

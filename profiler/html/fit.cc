@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/text/json_dump.h"
+
 namespace vramscope::html {
 namespace {
 
@@ -40,8 +42,7 @@ void CutSteps(Json& steps, size_t most) {
 
 void Cut(Json& value, const Limits& limits) {
   if (value.is_string()) {
-    const auto& text = value.get_ref<const std::string&>();
-    if (text.size() > limits.text) value = CutText(text, limits.text);
+    value = CutText(value.get_ref<const std::string&>(), limits.text);
   } else if (value.is_array()) {
     if (value.size() > limits.entries)
       value.erase(value.begin() + static_cast<ptrdiff_t>(limits.entries), value.end());
@@ -57,15 +58,14 @@ void Cut(Json& value, const Limits& limits) {
 
 }  // namespace
 
-size_t SizeOf(const Json& document) {
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace).size();
-}
+size_t SizeOf(const Json& document) { return text::Dump(document, -1).size(); }
 
-std::string CutText(std::string_view text, size_t most) {
-  if (text.size() <= most) return std::string(text);
+std::string CutText(std::string_view foreign, size_t most) {
+  const std::string text = text::Lines(foreign);
+  if (text.size() <= most) return text;
   size_t end = most;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return std::string(text.substr(0, end)) + "\u2026";
+  return text.substr(0, end) + "\u2026";
 }
 
 Json Fit(Json& document, size_t budget) {
@@ -86,7 +86,7 @@ Json Fit(Json& document, size_t budget) {
 }
 
 std::string ScriptSafe(const Json& document) {
-  const std::string plain = document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string plain = text::Dump(document, -1);
   std::string safe;
   safe.reserve(plain.size());
   for (const char c : plain) {
@@ -101,7 +101,7 @@ std::string ScriptSafe(const Json& document) {
 
 std::string EscapeText(std::string_view text) {
   std::string safe;
-  for (const char c : text) {
+  for (const char c : text::Lines(text)) {
     switch (c) {
       case '&':
         safe += "&amp;";
@@ -116,7 +116,7 @@ std::string EscapeText(std::string_view text) {
         safe += "&quot;";
         break;
       default:
-        safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+        safe += c == '\n' || c == '\t' ? ' ' : c;
     }
   }
   return safe;

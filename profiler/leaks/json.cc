@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/leaks/growth.h"
+#include "profiler/text/json_dump.h"
 
 namespace vramscope::leaks {
 namespace {
@@ -45,7 +46,7 @@ std::string ToJson(const Answer& answer) {
                          {"bytes_per_step", answer.bytes_per_step},
                          {"leaks", GrowthJson(answer.leaks)},
                          {"settled", GrowthJson(answer.settled)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace);
+  return text::Dump(document);
 }
 
 }  // namespace vramscope::leaks
