@@ -107,7 +107,7 @@ TEST(TerminalTest, ATableIsCutOnlyWhereTheTerminalHasNoRoom) {
   EXPECT_EQ(table.ToString(), "  " + name + "  1\n");
   table.AddRow({terminal.Paint(name, Ink::Bold()), "22 MiB"});
   EXPECT_EQ(table.ToString(),
-            "  transformer…ks.11.mlp.fc1.weight       1\n  \x1b[1mtransformer…ks.11.mlp.fc1.weight\x1b[0m  "
+            "  transforme…cks.11.mlp.fc1.weight       1\n  \x1b[1mtransforme…cks.11.mlp.fc1.weight\x1b[0m  "
             "22 MiB\n");
 }
 

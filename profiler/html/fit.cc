@@ -42,7 +42,8 @@ void CutSteps(Json& steps, size_t most) {
 
 void Cut(Json& value, const Limits& limits) {
   if (value.is_string()) {
-    value = CutText(value.get_ref<const std::string&>(), limits.text);
+    const auto& text = value.get_ref<const std::string&>();
+    if (text.size() > limits.text) value = CutText(text, limits.text);
   } else if (value.is_array()) {
     if (value.size() > limits.entries)
       value.erase(value.begin() + static_cast<ptrdiff_t>(limits.entries), value.end());
@@ -60,12 +61,11 @@ void Cut(Json& value, const Limits& limits) {
 
 size_t SizeOf(const Json& document) { return text::Dump(document, -1).size(); }
 
-std::string CutText(std::string_view foreign, size_t most) {
-  const std::string text = text::Lines(foreign);
-  if (text.size() <= most) return text;
+std::string CutText(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
   size_t end = most;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "\u2026";
+  return std::string(text.substr(0, end)) + "\u2026";
 }
 
 Json Fit(Json& document, size_t budget) {
@@ -101,7 +101,7 @@ std::string ScriptSafe(const Json& document) {
 
 std::string EscapeText(std::string_view text) {
   std::string safe;
-  for (const char c : text::Lines(text)) {
+  for (const char c : text::OneLine(text)) {
     switch (c) {
       case '&':
         safe += "&amp;";
@@ -116,7 +116,7 @@ std::string EscapeText(std::string_view text) {
         safe += "&quot;";
         break;
       default:
-        safe += c == '\n' || c == '\t' ? ' ' : c;
+        safe += c;
     }
   }
   return safe;

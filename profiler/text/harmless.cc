@@ -84,11 +84,6 @@ size_t OnOneLine(std::string& out, uint32_t c, std::string_view /*rest*/) {
   return 0;
 }
 
-size_t OnLines(std::string& out, uint32_t c, std::string_view /*rest*/) {
-  out += c == '\n' || c == '\t' ? static_cast<char>(c) : '?';
-  return 0;
-}
-
 void AppendCleaned(std::string& out, std::string_view text) { AppendVisible(out, text, OnOneLine); }
 
 bool IsNumber(std::string_view text) {
@@ -122,20 +117,15 @@ std::string OneLine(std::string_view text) {
   return line;
 }
 
-std::string Lines(std::string_view text) {
-  std::string lines;
-  lines.reserve(text.size());
-  AppendVisible(lines, text, OnLines);
-  return lines;
-}
-
 std::string ForTerminal(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());
   AppendVisible(shown, text, [](std::string& out, uint32_t c, std::string_view rest) {
     const size_t colour = ColourLength(rest);
-    if (colour == 0) return OnLines(out, c, rest);
-    out += rest.substr(0, colour);
+    if (colour != 0)
+      out += rest.substr(0, colour);
+    else
+      out += c == '\n' || c == '\t' ? static_cast<char>(c) : '?';
     return colour;
   });
   return shown;

@@ -24,9 +24,7 @@ inline constexpr size_t kLongest = 1024;  // bytes of a cleaned name
 [[nodiscard]] std::string OneLine(std::string_view text);
 // The same; what is longer than kLongest keeps both ends with " ... " between. O(min(length, kLongest)).
 [[nodiscard]] std::string Clean(std::string_view name);
-// Text of several lines: newlines and tabs stay.
-[[nodiscard]] std::string Lines(std::string_view text);
-// The same for a terminal: the colours that we write (SGR sequences) stay too.
+// Text of several lines for a terminal: newlines, tabs and the colours that we write (SGR sequences) stay.
 [[nodiscard]] std::string ForTerminal(std::string_view text);
 // A JSON document in which the same characters stand as \u escapes, so that it says the same and may be
 // printed. It must be valid.

@@ -168,7 +168,6 @@ class ForeignFiles(unittest.TestCase):
         page = Path(self.folder.name) / "page.html"
         self.run_verb("report", path, "--html", str(page))
         self.assertEqual([c for c in invisible(page.read_text()) if c not in ("0x9", "0xd")], [])
-        self.assertNotIn("evil\\u202e", page.read_text())
         missing = self.run_verb("report", str(page) + EVIL)[2]
         self.assertEqual(invisible(missing), [])
 
