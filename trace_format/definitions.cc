@@ -6,15 +6,11 @@
 namespace vramscope::trace {
 namespace {
 
-// How many processes or threads one byte of a file may define: records of thousands of like threads compress
-// well.
-constexpr uint64_t kRecordsPerFileByte = 16;
-constexpr uint64_t kMaxRecords = 1u << 20;
+constexpr uint64_t kMaxRecords = 1u << 20;  // processes or threads
 
 constexpr size_t kMaxStackDepth = 4096;
 
-// Nobody's program has so many source files; a hostile trace could name an empty one in three bytes.
-constexpr size_t kMaxSourceFiles = 1 << 16;
+constexpr uint64_t kMapEntryBytes = 128;
 
 void PutRecord(uint32_t number, ByteView record, Bytes* out) {
   PutVarint(number, out);
@@ -24,14 +20,6 @@ void PutRecord(uint32_t number, ByteView record, Bytes* out) {
 
 uint64_t CodeStatus(int32_t status) { return Zigzag(static_cast<uint64_t>(int64_t{status})); }
 int32_t StatusOf(uint64_t coded) { return static_cast<int32_t>(Unzigzag(coded)); }
-
-// The element `number` of `records`, which grows to hold it; nullptr when `number` is beyond belief.
-template <typename T>
-T* RecordAt(uint64_t number, uint64_t max_records, std::vector<T>& records) {
-  if (number >= max_records) return nullptr;
-  if (number >= records.size()) records.resize(static_cast<size_t>(number) + 1);
-  return &records[static_cast<size_t>(number)];
-}
 
 }  // namespace
 
@@ -75,8 +63,23 @@ void PutSourceFile(std::string_view path, std::string_view text, Bytes* out) {
   PutBytes(record, out);
 }
 
-Definitions::Definitions(uint64_t file_bytes)
-    : max_records_(std::min(kMaxRecords, file_bytes * kRecordsPerFileByte)) {}
+bool Definitions::Charge(uint64_t bytes) {
+  if (bytes > memory_left_) return false;
+  memory_left_ -= bytes;
+  return true;
+}
+
+template <typename T>
+T* Definitions::RecordAt(uint64_t number, std::vector<T>& records) {
+  if (number >= kMaxRecords) return nullptr;
+  const uint64_t wanted = number + 1;
+  if (wanted > records.size()) {
+    // While a vector grows, its old elements are there too.
+    if (!Charge((wanted - records.size()) * 2 * sizeof(T))) return nullptr;
+    records.resize(static_cast<size_t>(wanted));
+  }
+  return &records[static_cast<size_t>(number)];
+}
 
 bool Definitions::Apply(BlockType type, uint32_t count, ByteView payload) {
   const ByteCursor cursor(payload);
@@ -103,7 +106,7 @@ bool Definitions::ApplyStrings(uint32_t count, ByteCursor cursor) {
   std::vector<std::string_view> texts;
   for (uint32_t i = 0; i < count; ++i) {
     const std::string_view text = cursor.Text();
-    if (!cursor.ok()) break;
+    if (!cursor.ok() || !Charge(2 * sizeof(text))) break;
     texts.push_back(text);
   }
   strings_.AddRun(first, std::move(texts));
@@ -117,7 +120,7 @@ bool Definitions::ApplyStacks(uint32_t count, ByteCursor cursor) {
     const uint64_t id = first + i;
     const uint64_t distance = cursor.Varint();
     const StringId frame = static_cast<StringId>(cursor.Varint());
-    if (!cursor.ok()) break;
+    if (!cursor.ok() || !Charge(2 * sizeof(StackNode))) break;
     const bool is_outermost = distance == 0 || distance > id;
     nodes.push_back({is_outermost ? 0 : static_cast<StackId>(id - distance), frame});
   }
@@ -138,8 +141,8 @@ bool Definitions::ApplyProcesses(uint32_t count, ByteCursor cursor) {
     info.executable = record.Text();
     info.command_line = record.Text();
     if (!record.ok() || !cursor.ok()) return false;
-    ProcessInfo* place = RecordAt(number, max_records_, processes_);
-    if (place == nullptr) return false;
+    ProcessInfo* place = RecordAt(number, processes_);
+    if (place == nullptr || !Charge(info.executable.size() + info.command_line.size())) return false;
     *place = std::move(info);
   }
   return true;
@@ -154,8 +157,8 @@ bool Definitions::ApplyThreads(uint32_t count, ByteCursor cursor) {
     info.os_thread = static_cast<uint32_t>(record.Varint());
     info.name = record.Text();
     if (!record.ok() || !cursor.ok()) return false;
-    ThreadInfo* place = RecordAt(number, max_records_, threads_);
-    if (place == nullptr) return false;
+    ThreadInfo* place = RecordAt(number, threads_);
+    if (place == nullptr || !Charge(info.name.size())) return false;
     *place = std::move(info);
   }
   return true;
@@ -165,7 +168,7 @@ bool Definitions::ApplyMetadata(uint32_t count, ByteCursor cursor) {
   for (uint32_t i = 0; i < count; ++i) {
     const std::string_view key = cursor.Text();
     const std::string_view value = cursor.Text();
-    if (!cursor.ok()) return false;
+    if (!cursor.ok() || !Charge(kMapEntryBytes + key.size() + value.size())) return false;
     metadata_.insert_or_assign(std::string(key), std::string(value));
   }
   return true;
@@ -177,7 +180,7 @@ bool Definitions::ApplySourceFiles(uint32_t count, ByteCursor cursor) {
     const std::string_view path = record.Text();
     const std::string_view text = record.Text();
     if (!record.ok() || !cursor.ok()) return false;
-    if (source_files_.size() >= kMaxSourceFiles && !source_files_.contains(path)) return false;
+    if (!Charge(kMapEntryBytes)) return false;
     source_files_.insert_or_assign(path, text);
   }
   return true;

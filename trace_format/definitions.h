@@ -62,8 +62,13 @@ void PutSourceFile(std::string_view path, std::string_view text, Bytes* out);
 // What a reader has learnt from the definition blocks.
 class Definitions {
  public:
-  // `file_bytes` bounds how many processes and threads are believed.
-  explicit Definitions(uint64_t file_bytes);
+  // The definitions of a file of so many bytes may take twice as many, and 32 MiB: real ones compress ten- or
+  // twentyfold, and are a small part of a large file. More is a hostile file, of which the rest reads as
+  // unknown.
+  explicit Definitions(uint64_t file_bytes) : memory_left_(kFirstMemory + kMemoryPerFileByte * file_bytes) {}
+
+  // Counts memory that is about to be taken for them; false when it is too much.
+  [[nodiscard]] bool Charge(uint64_t bytes);
 
   // Takes a definition block in; false when its payload is malformed (what came before the fault is kept).
   // Strings and source files are views into `payload`, which must live as long as they are used.
@@ -85,7 +90,14 @@ class Definitions {
   bool ApplyMetadata(uint32_t count, ByteCursor cursor);
   bool ApplySourceFiles(uint32_t count, ByteCursor cursor);
 
-  uint64_t max_records_;
+  static constexpr uint64_t kFirstMemory = uint64_t{32} << 20;
+  static constexpr uint64_t kMemoryPerFileByte = 2;
+
+  // The element `number` of `records`, which grows to hold it; nullptr when it would take too much.
+  template <typename T>
+  T* RecordAt(uint64_t number, std::vector<T>& records);
+
+  uint64_t memory_left_;
   SparseTable<std::string_view> strings_;
   SparseTable<StackNode> stacks_;
   std::vector<ProcessInfo> processes_;

@@ -104,13 +104,19 @@ TEST(DefinitionsTest, SourceFilesThatAreCutAreLeftOut) {
   }
 }
 
-TEST(DefinitionsTest, SoManySourceFilesThatNobodyHasAreNotBelieved) {
-  Bytes payload;
-  constexpr uint32_t kFiles = 70'000;
-  for (uint32_t i = 0; i < kFiles; ++i) PutSourceFile(std::to_string(i), "", &payload);
-  Definitions definitions(1 << 20);
-  EXPECT_FALSE(definitions.Apply(BlockType::kSourceFiles, kFiles, payload));
-  EXPECT_EQ(definitions.source_files().size(), 65'536u);
+TEST(DefinitionsTest, WhatASmallFileCannotHoldIsNotBelieved) {
+  Bytes files, process, threads;
+  constexpr uint32_t kFiles = 1'000'000;
+  for (uint32_t i = 0; i < kFiles; ++i) PutSourceFile(std::to_string(i), "", &files);
+  PutProcess(1'000'000, {}, &process);
+  for (uint32_t i = 0; i < kFiles; ++i) PutThread(i, {}, &threads);
+  EXPECT_FALSE(Definitions(1000).Apply(BlockType::kProcesses, 1, process));
+  Definitions of_files(1000), of_threads(1000);
+  EXPECT_FALSE(of_files.Apply(BlockType::kSourceFiles, kFiles, files));
+  EXPECT_LT(of_files.source_files().size(), 300'000u);
+  EXPECT_FALSE(of_threads.Apply(BlockType::kThreads, kFiles, threads));
+  EXPECT_LT(of_threads.threads().size() * sizeof(ThreadInfo), 32u << 20);
+  EXPECT_TRUE(Definitions(200 << 20).Apply(BlockType::kProcesses, 1, process)) << "a large file may";
 }
 
 }  // namespace

@@ -30,9 +30,10 @@ bool IsReadable(const BlockHeader& header) {
   return IsKnownBlock(header.type) && header.version <= kBlockVersion;
 }
 
-// How much memory definitions may take, as a multiple of the file: real ones compress ten- or twentyfold.
-// More is a hostile file, of which the rest of the names reads as unknown.
-constexpr uint64_t kDefinitionBytesPerFileByte = 64;
+// A recording takes 1.6 to 2.6 bytes per event. What repeats without end (no times, one address) takes next
+// to nothing, so the first millions are free; beyond, more than this is a file that was made to fill memory.
+constexpr uint64_t kFreeEvents = uint64_t{16} << 20;
+constexpr uint64_t kMaxEventsPerByte = 8;
 
 std::string Version(uint16_t major, uint16_t minor) {
   return std::to_string(major) + "." + std::to_string(minor);
@@ -97,7 +98,6 @@ class TraceReader::Impl {
   BlockMap map_;
   Definitions definitions_;
   std::deque<Bytes> definition_payloads_;  // strings, sources are views into them, or into the file
-  uint64_t definition_bytes_ = 0;
   std::vector<BlockEntry> event_blocks_;
   std::vector<BlockEntry> checkpoints_;
   // Times may fall from one block to the next (a late thread). Per event block: the smallest time from it to
@@ -119,6 +119,11 @@ Status TraceReader::Impl::Load() {
         "that `vramscope record` or torch.cuda.memory._dump_snapshot wrote."};
   }
   SortBlocks();
+  if (event_count_ > kFreeEvents + kMaxEventsPerByte * file_.size()) {
+    return Error{name_ + ": names " + std::to_string(event_count_) + " events in " +
+                 std::to_string(file_.size()) +
+                 " bytes, which no recording does, so it is not read. Record again."};
+  }
   return {};
 }
 
@@ -164,8 +169,7 @@ void TraceReader::Impl::LoadDefinitions(const BlockEntry& block) {
   Bytes buffer;
   const auto payload = LoadPayload(file_, block, &decompressor, &buffer);
   if (!payload) return;
-  definition_bytes_ += payload->size() + block.header.count * sizeof(std::string_view);
-  if (definition_bytes_ > kMaxRawBytes + file_.size() * kDefinitionBytesPerFileByte) return;
+  if (!definitions_.Charge(buffer.size())) return;
   // A malformed tail is dropped; what it defined reads as unknown.
   (void)definitions_.Apply(block.header.type, block.header.count, *payload);
   definition_payloads_.push_back(std::move(buffer));

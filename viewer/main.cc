@@ -11,6 +11,7 @@
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/text/failure.h"
 #include "viewer/model/recent_files.h"
 #include "viewer/panels/app.h"
 #include "viewer/platform/window.h"
@@ -23,7 +24,7 @@ namespace {
 constexpr int kBadInput = 2;
 
 int Fail(const std::string& sentence) {
-  std::fputs(fmt::format("vramscope: {}\n", sentence).c_str(), stderr);
+  std::fputs(fmt::format("vramscope: {}\n", cli::Printable(sentence)).c_str(), stderr);
   return kBadInput;
 }
 
@@ -105,7 +106,7 @@ int RunWithoutWindow(Start start, const cli::Arguments& arguments) {
   viewer.WaitUntilLoaded();
   if (!arguments.Has("script")) {
     for (const auto& file : session.files()) {
-      if (const std::string error = file->job->error(); !error.empty()) return Fail(cli::Printable(error));
+      if (const std::string error = file->job->error(); !error.empty()) return Fail(error);
     }
   }
   if (!start.place.empty()) {
@@ -214,7 +215,7 @@ int Run(const std::vector<std::string>& words) {
   const auto color = cli::ParseColorMode(arguments->Get("color", "auto"));
   if (!color.ok()) return Fail(color.error().sentence);
   if (arguments->help_wanted()) {
-    fmt::print("{}", cli::HelpText(cli::ViewHelp(), cli::Terminal::For(STDOUT_FILENO, *color)));
+    cli::Print(cli::HelpText(cli::ViewHelp(), cli::Terminal::For(STDOUT_FILENO, *color)));
     return EXIT_SUCCESS;
   }
   const Result<Start> start = StartFrom(*arguments);
@@ -232,7 +233,6 @@ int main(int count, char** words) {
   try {
     return vramscope::viewer::Run({words + 1, words + count});
   } catch (const std::exception& failure) {
-    return vramscope::viewer::Fail(
-        fmt::format("{}. This is a fault of vramscope; please report it.", failure.what()));
+    return vramscope::viewer::Fail(vramscope::text::SentenceOf(failure, "view"));
   }
 }

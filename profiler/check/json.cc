@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/check/judge.h"
+#include "profiler/text/json_dump.h"
 #include "profiler/text/or_null.h"
 
 namespace vramscope::check {
@@ -38,7 +39,7 @@ std::string ToJson(const report::Answer& run, const std::vector<Verdict>& verdic
                          {"device", run.device.empty() ? Json(nullptr) : Json(run.device)},
                          {"process", run.device.empty() ? Json(nullptr) : Json(run.pid)},
                          {"rules", std::move(rules)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace);
+  return text::Dump(document);
 }
 
 }  // namespace vramscope::check

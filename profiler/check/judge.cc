@@ -12,7 +12,7 @@ namespace {
 // Why figures of this run may be too low; "" when they are not.
 std::string LossesOf(const report::Answer& run) {
   if (run.dropped_events != 0)
-    return std::to_string(run.dropped_events) + " events were lost, so the true figure may be higher.";
+    return std::to_string(run.dropped_events) + " events were lost, so the true figure may be higher";
   return run.damage.sentence;
 }
 
@@ -34,19 +34,20 @@ class Judgement {
  public:
   Judgement(const Rule& rule, const Evidence& evidence) : rule_(rule), evidence_(evidence) {
     verdict_.rule = rule;
+    SetLimit();
   }
 
   Verdict Give() {
-    if (evidence_.run->device.empty()) return NotJudged("Nothing was allocated in this run.");
+    if (evidence_.run->device.empty()) return NotJudged("nothing was allocated");
     switch (rule_.kind) {
       case Rule::Kind::kPeak:
         return Below(evidence_.run->peak.allocated_bytes, "");
       case Rule::Kind::kReserved:
         return Below(ChosenDevice(*evidence_.run)->peak_reserved_bytes,
-                     "What the allocator of this device reserves was not recorded.");
+                     "what the allocator of this device reserves was not recorded");
       case Rule::Kind::kDeviceUsed:
         return Below(ChosenDevice(*evidence_.run)->peak_used_bytes,
-                     "The driver was not seen to say how much of this device is in use.");
+                     "the driver was not seen to say how much of this device is in use");
       case Rule::Kind::kCategory:
         return Below(evidence_.run->peak.categories[static_cast<size_t>(rule_.category)], "");
       case Rule::Kind::kFragmentation:
@@ -60,6 +61,34 @@ class Judgement {
   }
 
  private:
+  // What it is held against is known before anything is measured, and shown also where nothing could be.
+  void SetLimit() {
+    switch (rule_.kind) {
+      case Rule::Kind::kPeak:
+      case Rule::Kind::kReserved:
+      case Rule::Kind::kDeviceUsed:
+      case Rule::Kind::kCategory:
+        verdict_.limit_bytes = rule_.bytes;
+        return;
+      case Rule::Kind::kFragmentation:
+        verdict_.limit_share = rule_.share;
+        return;
+      case Rule::Kind::kNoLeak:
+        verdict_.limit_bytes = 0;
+        return;
+      case Rule::Kind::kBaseline:
+        if (!evidence_.baseline->device.empty())
+          verdict_.limit_bytes = Above(evidence_.diff->peak.before, rule_.share);
+        return;
+    }
+  }
+
+  static uint64_t Above(uint64_t bytes, double share) {
+    const double more = std::floor(static_cast<double>(bytes) * share);
+    constexpr uint64_t kMost = ~uint64_t{0};
+    return more >= static_cast<double>(kMost - bytes) ? kMost : bytes + static_cast<uint64_t>(more);
+  }
+
   Verdict NotJudged(const std::string& why) {
     verdict_.outcome = Outcome::kNotJudged;
     verdict_.detail = why;
@@ -74,19 +103,16 @@ class Judgement {
 
   Verdict Below(std::optional<uint64_t> bytes, const char* not_known) {
     verdict_.measured_bytes = bytes;
-    verdict_.limit_bytes = rule_.bytes;
     return bytes.has_value() ? Decided(*bytes < rule_.bytes) : NotJudged(not_known);
   }
 
   Verdict Fragmentation() {
-    verdict_.limit_share = rule_.share;
     if (!evidence_.fragmentation->ok()) return NotJudged(evidence_.fragmentation->error().sentence);
     verdict_.measured_share = (*evidence_.fragmentation)->Fragmentation();
     return Decided(*verdict_.measured_share < rule_.share);
   }
 
   Verdict NoLeak() {
-    verdict_.limit_bytes = 0;
     if (!evidence_.leaks->ok()) return NotJudged(evidence_.leaks->error().sentence);
     const std::vector<leaks::Growth>& found = (*evidence_.leaks)->leaks;
     uint64_t bytes = 0;
@@ -101,11 +127,9 @@ class Judgement {
   Verdict Baseline() {
     const diff::Row& peak = evidence_.diff->peak;
     verdict_.measured_bytes = peak.after;
-    verdict_.limit_bytes =
-        peak.before + static_cast<uint64_t>(std::floor(static_cast<double>(peak.before) * rule_.share));
-    if (evidence_.baseline->device.empty()) return NotJudged("Nothing was allocated in the baseline.");
+    if (evidence_.baseline->device.empty()) return NotJudged("nothing was allocated in the baseline");
     if (const std::string losses = LossesOf(*evidence_.baseline); !losses.empty())
-      return NotJudged("Of the baseline: " + losses);
+      return NotJudged("of the baseline: " + losses);
     if (peak.change() != 0 && !evidence_.diff->causes.empty())
       verdict_.detail = evidence_.diff->causes.front().what;
     return Decided(peak.after <= *verdict_.limit_bytes);

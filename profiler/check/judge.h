@@ -60,8 +60,8 @@ struct Verdict {
   std::optional<double> measured_share;
   std::optional<double> limit_share;
   uint64_t places = 0;  // kNoLeak: that grow
-  // Why it is not judged, as a sentence; or what is to be looked at: the first place that leaks, what was
-  // changed since the baseline. As recorded.
+  // Why it is not judged, to be read behind "could not be judged: "; or what is to be looked at: the first
+  // place that leaks, what was changed since the baseline. As recorded.
   std::string detail;
 };
 

@@ -99,6 +99,23 @@ TEST(JudgeTest, ABaselineIsHeldWithItsTolerance) {
   EXPECT_EQ(JudgeOne({Rule::Kind::kBaseline, "", 0, 0.09}, uncertain).outcome, Outcome::kNotJudged);
 }
 
+TEST(JudgeTest, ARunThatAllocatedNothingIsNotJudgedAndItsLimitsAreThoseThatWereAskedFor) {
+  const report::Answer nothing;
+  const diff::Diff diff;
+  const Evidence evidence{.run = &nothing, .baseline = &nothing, .diff = &diff};
+  for (const Rule& rule : {Rule{Rule::Kind::kPeak, "", 51'200}, Rule{Rule::Kind::kFragmentation, "", 0, 0.1},
+                           Rule{Rule::Kind::kNoLeak}, Rule{Rule::Kind::kBaseline}}) {
+    const Verdict verdict = JudgeOne(rule, evidence);
+    EXPECT_EQ(verdict.outcome, Outcome::kNotJudged);
+    EXPECT_EQ(verdict.detail, "nothing was allocated");
+    EXPECT_FALSE(verdict.measured_bytes.has_value() || verdict.measured_share.has_value());
+  }
+  EXPECT_EQ(JudgeOne({Rule::Kind::kPeak, "", 51'200}, evidence).limit_bytes, 51'200u);
+  EXPECT_EQ(JudgeOne({Rule::Kind::kFragmentation, "", 0, 0.1}, evidence).limit_share, 0.1);
+  EXPECT_EQ(JudgeOne({Rule::Kind::kBaseline}, evidence).limit_bytes, std::nullopt)
+      << "the baseline has none either";
+}
+
 TEST(JudgeTest, TheWorstOutcomeIsTheAnswer) {
   const Verdict pass{.outcome = Outcome::kPass};
   const Verdict fail{.outcome = Outcome::kFail};

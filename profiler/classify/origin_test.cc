@@ -34,7 +34,7 @@ Script ThreeSteps(bool extra_in_step_3) {
 }
 
 std::string ModuleOf(const model::Run& run, const Origin& origin) {
-  return std::string(run.Text(model::Describe(run.contexts, origin.context).module));
+  return std::string(run.Text(run.contexts.PlaceOf(origin.context).module));
 }
 
 TEST(OriginTest, ALightStepThatAllocatesAlikeHasTheOriginsOfTheDeepOne) {

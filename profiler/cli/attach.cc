@@ -112,7 +112,7 @@ void EndOnSignals() {
 }
 
 void SayWhatHappened(const collector::AttachOptions& options, const collector::AttachOutcome& outcome) {
-  std::fputs((RecordingLine(outcome.recording) + "\n").c_str(), stderr);
+  std::fputs((Printable(RecordingLine(outcome.recording)) + "\n").c_str(), stderr);
   if (outcome.process_ended) {
     Say(fmt::format("Process {} ended while it was recorded.", options.pid));
   } else if (!outcome.let_go) {

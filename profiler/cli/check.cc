@@ -200,8 +200,8 @@ int CheckVerb(const Arguments& arguments, const Terminal& terminal) {
   if (!rules.ok()) return Fail(rules.error().sentence);
   const Result<Checked> checked = Check(arguments.positionals().front(), *rules, arguments);
   if (!checked.ok()) return Fail(checked.error().sentence);
-  fmt::print("{}", arguments.Has("json") ? check::ToJson(checked->run, checked->verdicts) + "\n"
-                                         : CheckScreen(*checked, terminal));
+  Print(arguments.Has("json") ? check::ToJson(checked->run, checked->verdicts) + "\n"
+                              : CheckScreen(*checked, terminal));
   for (const auto& [option, text] :
        {std::pair{"junit", CheckJUnit(*checked)}, std::pair{"markdown", CheckMarkdown(*checked)}}) {
     if (!arguments.Has(option)) continue;

@@ -48,7 +48,8 @@ std::string Limit(const Verdict& verdict) {
     case Rule::Kind::kNoLeak:
       return "none allowed";
     case Rule::Kind::kBaseline:
-      return "at most " + FormatBytes(*verdict.limit_bytes);
+      return verdict.limit_bytes ? "at most " + FormatBytes(*verdict.limit_bytes)
+                                 : "the baseline's: not known";
     default:
       return "below " + FormatBytes(*verdict.limit_bytes);
   }
@@ -63,6 +64,7 @@ std::string Excess(const Verdict& verdict) {
 }
 
 std::string Remark(const Verdict& verdict) {
+  if (verdict.outcome == check::Outcome::kNotJudged) return "could not be judged: " + verdict.detail;
   std::string remark = Excess(verdict);
   if (verdict.rule.kind == Rule::Kind::kNoLeak && verdict.places != 0)
     remark = fmt::format("from {}, first", FormatCount(verdict.places, "place"));

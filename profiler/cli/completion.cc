@@ -27,7 +27,7 @@ int CompletionVerb(const Arguments& arguments, const Terminal&) {
   if (shell == "zsh") text = ZshCompletion(Verbs());
   if (shell == "fish") text = FishCompletion(Verbs());
   if (text.empty()) return Fail("completion needs the shell: vramscope completion bash, zsh or fish.");
-  fmt::print("{}", text);
+  Print(text);
   return kDone;
 }
 

@@ -198,8 +198,7 @@ Status CheckOptions(const Target& target, const Arguments& arguments) {
 void WarnOfDamage(const std::string& from) {
   if (snapshot::LooksLikeSnapshot(from)) return;
   const auto source = snapshot::OpenSource(from);
-  if (source.ok() && !(*source)->damage().sentence.empty())
-    fmt::print(stderr, "vramscope: {}\n", Printable((*source)->damage().sentence));
+  if (source.ok() && !(*source)->damage().sentence.empty()) Say((*source)->damage().sentence);
 }
 
 int ConvertVerb(const Arguments& arguments, const Terminal&) {

@@ -76,11 +76,11 @@ int DiffVerb(const Arguments& arguments, const Terminal& terminal) {
   const diff::Diff diff = diff::Compare(*before, *after);
   if (arguments.Has("html")) return WriteHtml(*before, *after, diff, arguments.Get("html"));
   if (arguments.Has("json")) {
-    fmt::print("{}\n", diff::ToJson(*before, *after, diff));
+    Print(diff::ToJson(*before, *after, diff) + "\n");
   } else if (arguments.Has("markdown")) {
-    fmt::print("{}", DiffMarkdown(*before, *after, diff, top));
+    Print(DiffMarkdown(*before, *after, diff, top));
   } else {
-    fmt::print("{}", DiffScreen(*before, *after, diff, top, terminal));
+    Print(DiffScreen(*before, *after, diff, top, terminal));
   }
   return kDone;
 }

@@ -79,9 +79,9 @@ class DiffText {
   [[nodiscard]] std::string Causes() const {
     if (diff_.causes.size() < 2) return "";
     Table table({Align::kRight, Align::kLeft});
+    table.MayCut(1, terminal_);
     for (const Cause& cause : diff_.causes) {
-      table.AddRow({cause.bytes == 0 ? "" : FormatSignedBytes(cause.bytes),
-                    Shorten(Printable(cause.what), kLongestCause, terminal_.unicode)});
+      table.AddRow({cause.bytes == 0 ? "" : FormatSignedBytes(cause.bytes), Printable(cause.what)});
     }
     return Heading("What was changed") + table.ToString();
   }
@@ -90,14 +90,13 @@ class DiffText {
   [[nodiscard]] std::string Rows(const std::vector<const Row*>& rows, NameOf name_of) const {
     uint64_t largest = 0;
     for (const Row* row : rows) largest = std::max(largest, static_cast<uint64_t>(std::abs(row->change())));
-    const auto name_width = static_cast<size_t>(std::clamp(terminal_.width - 64, 20, 60));
-    const int cells = std::clamp(terminal_.width - static_cast<int>(name_width) - 48, 0, kWidestDiffBar);
+    const int cells = std::clamp(terminal_.width - 68, 0, kWidestDiffBar);
     Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+    table.MayCut(0, terminal_);
     for (const Row* row : rows) {
       const auto size = static_cast<uint64_t>(std::abs(row->change()));
-      table.AddRow({Shorten(name_of(*row), name_width, terminal_.unicode), FormatBytes(row->before),
-                    FormatBytes(row->after), FormatSignedBytes(row->change()),
-                    row->change() == 0 ? "" : DiffPercent(*row),
+      table.AddRow({name_of(*row), FormatBytes(row->before), FormatBytes(row->after),
+                    FormatSignedBytes(row->change()), row->change() == 0 ? "" : DiffPercent(*row),
                     terminal_.Paint(terminal_.Bar(size, largest, cells), InkOf(row->change()))});
     }
     return table.ToString();

@@ -23,7 +23,7 @@ int ListModels(const std::vector<collector::GpuModel>& models) {
   Table table({Align::kLeft, Align::kRight, Align::kLeft});
   for (const collector::GpuModel& model : models)
     table.AddRow({model.name, FormatBytes(model.capacity_bytes), model.product});
-  fmt::print("{}", table.ToString());
+  Print(table.ToString());
   return kDone;
 }
 
@@ -42,10 +42,10 @@ int OneRun(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& argume
   int code = result->used_device ? kDone : NotUsed();
   if (result->used_device) {
     if (json)
-      fmt::print("{}\n", VerdictJson(*result));
+      Print(VerdictJson(*result) + "\n");
     else
-      fmt::print("{}{}", VerdictText(*result, terminal),
-                 ReportScreen(result->trace, result->answer, OwnersShown::kFew, terminal));
+      Print(VerdictText(*result, terminal) +
+            ReportScreen(result->trace, result->answer, OwnersShown::kFew, terminal));
     if (!result->fits) return kNo;  // that it does not fit is the answer, however the command ended
   }
   return result->wait_status != 0 ? ExitAsCommand(result->wait_status) : code;
@@ -144,9 +144,9 @@ int AllGpus(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& argum
   GpuRuns table(plan, runner);
   if (!table.Fill(code)) return code;
   if (arguments.Has("json"))
-    fmt::print("{}\n", GpuTableJson(table.rows(), table.first()));
+    Print(GpuTableJson(table.rows(), table.first()) + "\n");
   else
-    fmt::print("{}", GpuTableText(table.rows(), table.first(), terminal));
+    Print(GpuTableText(table.rows(), table.first(), terminal));
   return std::ranges::any_of(table.rows(), &GpuRow::fits) ? kDone : kNo;
 }
 
@@ -178,9 +178,9 @@ int Batches(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& argum
   if (!answer) return code;
   std::ranges::sort(rows, {}, &BatchRow::batch);
   if (arguments.Has("json"))
-    fmt::print("{}\n", BatchTableJson(rows));
+    Print(BatchTableJson(rows) + "\n");
   else
-    fmt::print("{}", BatchTableText(rows, terminal));
+    Print(BatchTableText(rows, terminal));
   return LargestThatFits(rows) != 0 ? kDone : kNo;
 }
 
@@ -194,9 +194,9 @@ int Shuffles(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& argu
     runs.push_back(std::move(*run));
   }
   if (arguments.Has("json"))
-    fmt::print("{}\n", ShuffleTableJson(runs));
+    Print(ShuffleTableJson(runs) + "\n");
   else
-    fmt::print("{}", ShuffleTableText(runs, terminal));
+    Print(ShuffleTableText(runs, terminal));
   return std::ranges::all_of(runs, &DryrunResult::fits) ? kDone : kNo;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/report/json.h"
+#include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
 namespace {
@@ -209,7 +210,7 @@ std::string VerdictJson(const DryrunResult& result) {
                                       {"line", read.line},
                                       {"count", read.count}});
   }
-  return document.dump(2);
+  return text::Dump(document);
 }
 
 std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& measured,
@@ -246,7 +247,7 @@ std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& me
          {"retries", row.retries},
          {"answered_by", NameOf(row.answered_by)}});
   }
-  return document.dump(2);
+  return text::Dump(document);
 }
 
 uint64_t LargestThatFits(const std::vector<BatchRow>& rows) {
@@ -290,7 +291,7 @@ std::string BatchTableJson(const std::vector<BatchRow>& rows) {
                                    {"shortfall_bytes", row.result.shortfall_bytes},
                                    {"peak", PeakOf(row.result)}});
   }
-  return document.dump(2);
+  return text::Dump(document);
 }
 
 std::string ShuffleTableText(const std::vector<DryrunResult>& runs, const Terminal& terminal) {
@@ -339,7 +340,7 @@ std::string ShuffleTableJson(const std::vector<DryrunResult>& runs) {
                                     {"shortfall_bytes", run.shortfall_bytes},
                                     {"peak", PeakOf(run)}});
   }
-  return document.dump(2);
+  return text::Dump(document);
 }
 
 }  // namespace vramscope::cli

@@ -24,7 +24,7 @@ int DumpVerb(const Arguments& arguments, const Terminal&) {
   if (!pid.ok()) return Fail(pid.error().sentence);
   const Result<std::string> path = collector::AskRecordingOf(static_cast<uint32_t>(*pid), "dump");
   if (!path.ok()) return Fail(path.error().sentence);
-  fmt::print("{}\n", Printable(*path));
+  Print(Printable(*path) + "\n");
   return kDone;
 }
 

@@ -15,6 +15,7 @@
 #include "profiler/cli/verb.h"
 #include "profiler/report/json.h"
 #include "profiler/report/memory_json.h"
+#include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
 
@@ -150,7 +151,7 @@ std::string ExplainJson(const Explanation& explanation) {
                          {"driver", report::DriverJson(moment.driver)},
                          {"driver_libraries", report::DriverLibrariesJson(moment.driver)},
                          {"explanation", Paragraph(explanation)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace);
+  return text::Dump(document);
 }
 
 Result<report::Request> ExplainRequestFrom(const Arguments& arguments) {
@@ -177,13 +178,13 @@ int ExplainVerb(const Arguments& arguments, const Terminal& terminal) {
   const Result<Explanation> explanation = report::Explain(analysis, *request);
   if (!explanation.ok()) return Fail(path + ": " + explanation.error().sentence);
   if (arguments.Has("json")) {
-    fmt::print("{}\n", ExplainJson(*explanation));
+    Print(ExplainJson(*explanation) + "\n");
     return kDone;
   }
   const DeviceMemory& memory = *explanation->moment.driver;
-  fmt::print(
+  Print(fmt::format(
       "{}\n{}\n{}", Wrap(Paragraph(*explanation), static_cast<size_t>(std::clamp(terminal.width, 40, 100))),
-      terminal.Paint(DeviceMemoryHeading(memory, "then"), Ink::Bold()), DeviceMemoryTable(memory, terminal));
+      terminal.Paint(DeviceMemoryHeading(memory, "then"), Ink::Bold()), DeviceMemoryTable(memory, terminal)));
   return kDone;
 }
 

@@ -85,8 +85,7 @@ int FragVerb(const Arguments& arguments, const Terminal& terminal) {
   const auto answer = fragmentation::BuildAnswer(subject, walk, question);
   if (!answer.ok()) return Fail(path + ": " + answer.error().sentence);
   if (arguments.Has("svg")) return WriteSvg(arguments, subject, walk, *answer, *picture);
-  fmt::print("{}", json ? fragmentation::ToJson(subject, *answer) + "\n"
-                        : FragScreen(path, subject, *answer, terminal));
+  Print(json ? fragmentation::ToJson(subject, *answer) + "\n" : FragScreen(path, subject, *answer, terminal));
   return kDone;
 }
 

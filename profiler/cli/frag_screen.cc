@@ -19,7 +19,6 @@ using fragmentation::MomentAnswer;
 using fragmentation::Subject;
 
 constexpr int kBar = 24;
-constexpr size_t kTitle = 58;
 constexpr size_t kMomentRows = 12;
 constexpr size_t kWaitingBlocks = 5;
 
@@ -144,6 +143,7 @@ std::string CauseTable(const fragmentation::Decomposition& causes, const Termina
 std::string SegmentTable(const Subject& subject, const std::vector<fragmentation::SegmentAnswer>& segments,
                          const Terminal& terminal) {
   Table table({Align::kLeft, Align::kRight, Align::kLeft, Align::kRight, Align::kLeft});
+  table.MayCut(2, terminal);
   for (const auto& answer : segments) {
     const std::string domain = DomainTitle(subject, answer.domain.pool, answer.domain.stream);
     table.AddRow({fmt::format("{:#x}", answer.segment.address), FormatBytes(answer.pinned.held_back),
@@ -151,7 +151,7 @@ std::string SegmentTable(const Subject& subject, const std::vector<fragmentation
                               domain.empty() ? "" : ", " + domain)});
     for (const auto& pin : answer.pinned_by) {
       const auto category = classify::CategoryFromKey(pin.text.category);
-      const std::string title = Shorten(BlockTitle(pin.block, pin.text), kTitle, terminal.unicode);
+      const std::string title = BlockTitle(pin.block, pin.text);
       table.AddRow({"", "", terminal.Paint("  " + title, Ink::Dim()), FormatBytes(pin.block.bytes),
                     category.has_value() ? terminal.Paint(classify::Info(*category).name,
                                                           Ink::Rgb(classify::Info(*category).rgb))

@@ -170,7 +170,14 @@ Result<Models> ReadGpuFile(const std::string& path, const Models& known) {
   if (descriptor < 0)
     return Error{fmt::format("--gpu-file {}: cannot be read: {}.", Printable(path), std::strerror(errno))};
   close(descriptor);
-  return ParseGpuFile(collector::ReadWhole(path), Printable(path), known);
+  constexpr size_t kMostBytes = size_t{1} << 20;
+  const std::string text = collector::ReadWhole(path, kMostBytes + 1);
+  if (text.size() > kMostBytes)
+    return Error{
+        fmt::format("--gpu-file {}: it is larger than 1 MiB; a GPU takes a few lines of JSON "
+                    "(docs/dryrun.md).",
+                    Printable(path))};
+  return ParseGpuFile(text, Printable(path), known);
 }
 
 }  // namespace vramscope::cli

@@ -14,6 +14,7 @@
 #include "profiler/model/run.h"
 #include "profiler/report/coverage_json.h"
 #include "profiler/snapshot/source.h"
+#include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
 
@@ -90,7 +91,7 @@ std::string InfoJson(const model::Source& source, uint64_t file_bytes, const Tra
                                      {"unreadable_blocks", damage.blocks_unreadable},
                                      {"sentence", damage.sentence}}}};
   // Names come from foreign programs and need not be UTF-8.
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return text::Dump(document);
 }
 
 // The text form, part by part.
@@ -194,13 +195,13 @@ class InfoText {
 
   std::string ProcessTable() const {
     Table table({Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
+    table.MayCut(5, terminal_);
     for (const ProcessFacts& process : facts_.processes) {
       const trace::ProcessInfo& info = process.info;
       const bool ended = info.end_ns > info.start_ns;
       table.AddRow({std::to_string(info.pid), process.role, FormatCount(process.events, "event"),
                     ended ? FormatDuration(info.end_ns - info.start_ns) : "", ExitText(info.exit_status),
-                    Shorten(Printable(info.command_line.empty() ? info.executable : info.command_line), 60,
-                            terminal_.unicode)});
+                    Printable(info.command_line.empty() ? info.executable : info.command_line)});
     }
     return table.ToString();
   }
@@ -230,13 +231,13 @@ class InfoText {
   std::string NvtxTable() const {
     constexpr size_t kMostRows = 12;
     Table table({Align::kLeft, Align::kRight, Align::kLeft});
+    table.MayCut(0, terminal_);
     const auto add = [&](const std::map<std::string, uint64_t>& names, const char* one, const char* what) {
       std::vector<std::pair<std::string, uint64_t>> rows(names.begin(), names.end());
       std::stable_sort(rows.begin(), rows.end(),
                        [](const auto& a, const auto& b) { return a.second > b.second; });
       for (size_t i = 0; i < std::min(rows.size(), kMostRows); ++i)
-        table.AddRow({Shorten(Printable(rows[i].first), 60, terminal_.unicode),
-                      FormatCount(rows[i].second, one), i == 0 ? what : ""});
+        table.AddRow({Printable(rows[i].first), FormatCount(rows[i].second, one), i == 0 ? what : ""});
       if (rows.size() > kMostRows)
         table.AddRow({fmt::format("and {} more names", rows.size() - kMostRows), "", ""});
     };
@@ -302,9 +303,9 @@ int InfoVerb(const Arguments& arguments, const Terminal& terminal) {
   std::error_code ignored;
   const uint64_t file_bytes = std::filesystem::file_size(path, ignored);
   if (arguments.Has("json")) {
-    fmt::print("{}\n", InfoJson(**source, file_bytes, facts));
+    Print(InfoJson(**source, file_bytes, facts) + "\n");
   } else {
-    fmt::print("{}", InfoText(path, **source, file_bytes, facts, terminal).Build());
+    Print(InfoText(path, **source, file_bytes, facts, terminal).Build());
   }
   return kDone;
 }

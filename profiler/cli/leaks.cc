@@ -98,7 +98,7 @@ int LeaksVerb(const Arguments& arguments, const Terminal& terminal) {
   const classify::Analysis analysis(*run);
   const Result<leaks::Answer> answer = leaks::FindGrowth(analysis, *request);
   if (!answer.ok()) return Fail(path + ": " + answer.error().sentence, kCannotJudge);
-  fmt::print("{}", arguments.Has("json") ? leaks::ToJson(*answer) + "\n" : LeaksText(*answer, terminal));
+  Print(arguments.Has("json") ? leaks::ToJson(*answer) + "\n" : LeaksText(*answer, terminal));
   return kDone;
 }
 

@@ -2,17 +2,21 @@
 // The `vramscope` command: finds the verb and hands the rest to it.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/text/failure.h"
 
 namespace vramscope::cli {
 namespace {
@@ -52,7 +56,7 @@ int Run(const std::vector<std::string>& words) {
   const std::string first = words.empty() ? "" : words.front();
   if (first.empty() || first == "--help" || first == "-h" || first == "help") {
     std::FILE* stream = first.empty() ? stderr : stdout;
-    fmt::print(stream, "{}", Overview(Terminal::For(fileno(stream), ColorMode::kAuto)));
+    Print(Overview(Terminal::For(fileno(stream), ColorMode::kAuto)), stream);
     return first.empty() ? kBadInput : kDone;
   }
   if (first == "--version") {
@@ -61,6 +65,9 @@ int Run(const std::vector<std::string>& words) {
   }
   const auto verbs = Verbs();
   const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return first == v.name; });
+  // A file without a verb: what people want first.
+  if (std::error_code failed; verb == verbs.end() && std::filesystem::is_regular_file(first, failed))
+    return RunReport(words);
   if (verb == verbs.end()) return UnknownVerb(first);
   return verb->run(std::span(words).subspan(1));
 }
@@ -78,8 +85,9 @@ int main(int count, char** words) {
     }
     return code;
   } catch (const std::exception& failure) {
+    const std::vector<std::string> given(words + 1, words + count);
     return vramscope::cli::Fail(
-        fmt::format("{}. This is a fault of vramscope; please report it.", failure.what()),
+        vramscope::text::SentenceOf(failure, fmt::format("vramscope {}", fmt::join(given, " "))),
         vramscope::cli::kCannotJudge);
   }
 }

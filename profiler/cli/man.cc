@@ -46,14 +46,14 @@ int ManVerb(const Arguments& arguments, const Terminal&) {
     return Fail(
         "man prints one page, or writes all of them: vramscope man report, or vramscope man --into FOLDER.");
   if (named.empty()) {
-    fmt::print("{}", ManPage(Verbs(), VRAMSCOPE_VERSION));
+    Print(ManPage(Verbs(), VRAMSCOPE_VERSION));
     return kDone;
   }
   const auto verb = std::find_if(Verbs().begin(), Verbs().end(),
                                  [&](const Verb& one) { return named.front() == one.name; });
   if (verb == Verbs().end())
     return Fail(fmt::format("there is no verb '{}'. See vramscope --help.", Printable(named.front())));
-  fmt::print("{}", ManPage(*verb, VRAMSCOPE_VERSION));
+  Print(ManPage(*verb, VRAMSCOPE_VERSION));
   return kDone;
 }
 

@@ -51,6 +51,7 @@ std::string DeviceMemoryTable(const DeviceMemory& memory, const Terminal& termin
   for (const DeviceRow row : rows) widest = std::max(widest, memory.Of(row));
   const int cells = std::clamp(terminal.width - kBesideBar, 0, kWidestBar);
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+  table.MayCut(0, terminal);
   for (const DeviceRow row : rows) {
     const int64_t bytes = memory.Of(row);
     const Ink ink = Ink::Rgb(classify::Info(report::Info(row).color_like).rgb);
@@ -59,7 +60,7 @@ std::string DeviceMemoryTable(const DeviceMemory& memory, const Terminal& termin
     size_t shown = 0;
     for (const report::LibraryBytes& of : memory.libraries) {
       if (of.row != row || ++shown > kMostLibraries) continue;
-      table.AddRow({terminal.Paint("  " + Shorten(Printable(of.library), 26, terminal.unicode), Ink::Dim()),
+      table.AddRow({terminal.Paint("  " + Printable(of.library), Ink::Dim()),
                     terminal.Paint(Bytes(of.bytes), Ink::Dim())});
     }
   }

@@ -139,7 +139,8 @@ class OomScreen {
   }
 
   [[nodiscard]] std::string Holders() const {
-    Table table({Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
+    Table table({Align::kRight, Align::kRight, Align::kLeft, Align::kLeft, Align::kLeft});
+    table.MayCut(3, terminal_);
     const uint64_t all = autopsy_.state.has_value() ? autopsy_.state->metrics.active() : 0;
     for (const auto& holder : autopsy_.holders) {
       const auto category = classify::CategoryFromKey(holder.category);
@@ -147,8 +148,7 @@ class OomScreen {
                     category.has_value() ? terminal_.Paint(classify::Info(*category).name,
                                                            Ink::Rgb(classify::Info(*category).rgb))
                                          : "",
-                    fmt::format("{} ({})", Shorten(Printable(holder.title), 70, terminal_.unicode),
-                                FormatCount(holder.blocks, "block"))});
+                    Printable(holder.title), "(" + FormatCount(holder.blocks, "block") + ")"});
     }
     return autopsy_.holders.empty() ? "" : Heading("Who has the memory") + table.ToString();
   }
@@ -176,8 +176,8 @@ int OomVerb(const Arguments& arguments, const Terminal& terminal) {
   const fragmentation::LayoutWalk walk(subject.history, subject.rules);
   const auto autopsy = fragmentation::Examine(subject, walk, number);
   if (!autopsy.ok()) return Fail(path + ": " + autopsy.error().sentence);
-  fmt::print("{}", arguments.Has("json") ? fragmentation::ToJson(subject, *autopsy) + "\n"
-                                         : OomScreen(path, subject, *autopsy, terminal).Build());
+  Print(arguments.Has("json") ? fragmentation::ToJson(subject, *autopsy) + "\n"
+                              : OomScreen(path, subject, *autopsy, terminal).Build());
   return autopsy->verdict == fragmentation::Verdict::kUnknown ? kCannotJudge : kDone;
 }
 

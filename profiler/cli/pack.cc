@@ -19,6 +19,7 @@
 #include "profiler/packing/csv.h"
 #include "profiler/packing/run_items.h"
 #include "profiler/report/device_choice.h"
+#include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
 
@@ -124,6 +125,28 @@ nlohmann::json OrNull(const std::optional<uint64_t>& value) {
   return value.has_value() ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
+const char* ReachedKey(packing::Reached reached) {
+  switch (reached) {
+    case packing::Reached::kAsTheyCome:
+      return "in_order_of_time";
+    case packing::Reached::kFirstFit:
+      return "first_fit";
+    case packing::Reached::kSearch:
+      return "search";
+  }
+  return "";
+}
+
+// What there was no time for; "" when nothing.
+std::string NotReached(const packing::Answer& answer) {
+  if (answer.optimal() || answer.reached == packing::Reached::kSearch) return "";
+  return answer.reached == packing::Reached::kFirstFit ? "Found by first fit; there was no time, or there "
+                                                         "are too many blocks, to search for a better one.\n"
+                                                       : "The time was up before first fit had ended: the "
+                                                         "blocks lie in the order of their times. A longer "
+                                                         "--budget finds better ones.\n";
+}
+
 std::string PackJson(const PackSubject& subject, const packing::Answer& answer) {
   const bool of_run = !subject.device.empty();
   const nlohmann::json document = {
@@ -133,12 +156,13 @@ std::string PackJson(const PackSubject& subject, const packing::Answer& answer) 
       {"achieved_bytes", answer.packing.height},
       {"first_fit_bytes", answer.first_fit_height},
       {"optimal", answer.optimal()},
+      {"reached", ReachedKey(answer.reached)},
       {"search_ns", static_cast<uint64_t>(answer.seconds * 1e9)},
       {"device", of_run ? nlohmann::json(subject.device) : nlohmann::json(nullptr)},
       {"process", of_run ? nlohmann::json(subject.pid) : nlohmann::json(nullptr)},
       {"peak_allocated_bytes", OrNull(subject.peak_allocated)},
       {"peak_reserved_bytes", OrNull(subject.peak_reserved)}};
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return text::Dump(document);
 }
 
 std::string Above(uint64_t bytes, uint64_t bound) {
@@ -161,6 +185,7 @@ std::string PackText(const std::string& path, const PackSubject& subject, const 
                   Above(*subject.peak_reserved, answer.lower_bound)});
   }
   text += table.ToString();
+  if (const std::string not_reached = NotReached(answer); !not_reached.empty()) text += "\n" + not_reached;
   return subject.damage.empty() ? text
                                 : text + "\n" + terminal.Paint(Printable(subject.damage), Ink::Dim()) + "\n";
 }
@@ -184,9 +209,9 @@ int Pack(const std::string& path, const Arguments& arguments, const Terminal& te
     if (const Status named = file->Commit(); !named.ok()) return Fail(named.error().sentence);
   }
   if (arguments.Has("json")) {
-    fmt::print("{}\n", PackJson(*subject, answer));
+    Print(PackJson(*subject, answer) + "\n");
   } else {
-    fmt::print("{}", PackText(path, *subject, answer, terminal));
+    Print(PackText(path, *subject, answer, terminal));
   }
   return kDone;
 }

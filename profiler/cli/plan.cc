@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vramscope plan`: the cheapest changes with which a recorded program fits.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -16,7 +17,7 @@ const VerbHelp& PlanHelp() {
   static const VerbHelp help = {
       "plan",
       "the cheapest changes with which a recorded program fits",
-      "plan [options] RUN --fit SIZE [--verify [-- COMMAND...]]",
+      "plan [options] RUN --fit SIZE [--verify -- COMMAND...]",
       {{"vramscope plan run.vms --fit 24GiB", "what to change so that it fits in 24 GiB"},
        {"vramscope plan run.vms --fit rtx-4090 --forbid amp,optimizer --verify -- python train.py",
         "on that GPU, and measured on a simulated one"}},
@@ -29,9 +30,11 @@ const VerbHelp& PlanHelp() {
        {"largest-batch", '\0', nullptr, "The other way round: the largest batch that fits."},
        {"smallest-gpu", '\0', nullptr, "The smallest GPU of the table that it fits on, without --fit."},
        {"verify", '\0', nullptr,
-        "Run the command, or that of the trace, on a simulated GPU with each plan's\nchanges: what is "
-        "measured "
-        "decides, instead of the bound."},
+        "Run the command on a simulated GPU with each plan's changes: what is measured\ndecides, instead of "
+        "the bound."},
+       {"run-recorded", '\0', nullptr,
+        "With --verify: run the command that the trace names; it is shown first. Only for\ntraces from "
+        "somebody whom you would let run commands here."},
        {"gpu", '\0', "MODEL", "Which one; default: one with the memory of the recorded GPU."},
        {"device", '\0', "NAME", "cuda:0, ...; default: the one with the largest peak."},
        {"process", '\0', "PID", "Default: the process with the largest peak."},
@@ -75,9 +78,10 @@ Status VerifyPlans(const PlanRequest& request, const PlanSubject& subject, PlanA
     const RecordedStep& recorded = *subject.recorded;
     const model::Device& device = recorded.run.devices[recorded.device];
     Result<std::vector<std::string>> words =
-        WordsOf(recorded.run.processes[device.process].info.command_line);
+        RecordedCommand(recorded.run.processes[device.process].info.command_line, request.run_recorded);
     if (!words.ok()) return words.error();
     command = std::move(*words);
+    Say(fmt::format("Running the command of the trace: {}", fmt::join(command, " ")));
   }
   answer.verified_on = gpu->name;
   VerifiedPlans found = FindVerifiedPlans(subject.recorded->step, subject.recorded->baseline,
@@ -97,7 +101,7 @@ int Plans(const PlanRequest& request, const PlanSubject& subject, const Terminal
     answer.plans = plan::MakePlans(subject.recorded->step, subject.recorded->baseline,
                                    Question(request, subject.reserved_limit));
   }
-  fmt::print("{}", json ? PlanJson(subject, answer) : PlanText(subject, answer, terminal));
+  Print(json ? PlanJson(subject, answer) : PlanText(subject, answer, terminal));
   return answer.plans.plans.empty() ? kNo : kDone;
 }
 
@@ -108,7 +112,7 @@ int LargestBatch(const PlanRequest& request, const PlanSubject& subject, const T
   const auto answer = plan::FindLargestBatches(subject.recorded->step, subject.recorded->baseline,
                                                Question(request, subject.reserved_limit));
   if (!answer.ok()) return Fail(request.path + ": " + answer.error().sentence, kCannotJudge);
-  fmt::print("{}", json ? LargestBatchJson(subject, *answer) : LargestBatchText(subject, *answer, terminal));
+  Print(json ? LargestBatchJson(subject, *answer) : LargestBatchText(subject, *answer, terminal));
   return std::ranges::any_of(answer->rows, [](const plan::LargestBatch& row) { return row.size != 0; })
              ? kDone
              : kNo;
@@ -131,7 +135,7 @@ int SmallestGpu(const PlanRequest& request, const PlanSubject& subject, const Te
     answers.push_back(std::move(answer));
     if (!fits) break;
   }
-  fmt::print("{}", json ? SmallestGpuJson(subject, answers) : SmallestGpuText(subject, answers, terminal));
+  Print(json ? SmallestGpuJson(subject, answers) : SmallestGpuText(subject, answers, terminal));
   return answers.empty() || answers.front().plans.plans.empty() ? kNo : kDone;
 }
 

@@ -78,11 +78,14 @@ Result<PlanRequest> PlanRequestFrom(const Arguments& arguments) {
   request.largest_batch = arguments.Has("largest-batch");
   request.smallest_gpu = arguments.Has("smallest-gpu");
   request.verify = arguments.Has("verify");
+  request.run_recorded = arguments.Has("run-recorded");
   request.gpu = arguments.Get("gpu");
   if (!request.command.empty() && !request.verify)
     return Error{"plan runs a command only with --verify; without it, one trace is all that it takes."};
   if (request.verify && (request.largest_batch || request.smallest_gpu))
     return Error{"--verify is for the plans of --fit."};
+  if (request.run_recorded && (!request.verify || !request.command.empty()))
+    return Error{"--run-recorded is for --verify without a command."};
   if (request.largest_batch && request.smallest_gpu)
     return Error{"--largest-batch and --smallest-gpu are two questions; ask them one after the other."};
   for (const Status& status : {ReadLevers(arguments, request), ReadFit(arguments, request)}) {

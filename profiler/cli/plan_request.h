@@ -14,12 +14,13 @@ namespace vramscope::cli {
 
 struct PlanRequest {
   std::string path;
-  std::vector<std::string> command;            // to verify with; empty = that of the trace
+  std::vector<std::string> command;            // to verify with; empty = that of the trace, when run_recorded
   uint64_t fit_bytes = 0;                      // of the device; 0 = not asked for
   std::optional<collector::GpuModel> fit_gpu;  // when --fit names one
   bool largest_batch = false;
   bool smallest_gpu = false;
   bool verify = false;
+  bool run_recorded = false;
   std::string gpu;  // to verify on; empty = like the recorded one
   std::vector<std::string> levers;
   size_t top = 0;

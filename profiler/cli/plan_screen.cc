@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/cli/whatif_screen.h"
+#include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
 namespace {
@@ -139,9 +140,7 @@ Json HeadJson(const PlanSubject& subject) {
           {"beside_bytes", subject.beside ? Json(subject.beside_bytes) : Json(nullptr)}};
 }
 
-std::string Dumped(const Json& document) {
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string Dumped(const Json& document) { return text::Dump(document) + "\n"; }
 
 }  // namespace
 

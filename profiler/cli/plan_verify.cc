@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <sstream>
 
+#include "profiler/cli/terminal.h"
 #include "profiler/cli/try_screen.h"
 
 namespace vramscope::cli {
@@ -102,7 +104,15 @@ VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline
   return found;
 }
 
-Result<std::vector<std::string>> WordsOf(const std::string& command_line) {
+Result<std::vector<std::string>> RecordedCommand(const std::string& command_line, bool may_run) {
+  // A trace may come from anybody: what it names is shown, and run only when that was asked for.
+  if (!may_run) {
+    const std::string named = command_line.empty()
+                                  ? ""
+                                  : fmt::format(" The trace names \"{}\"; --run-recorded runs that.",
+                                                Printable(command_line));
+    return Error{"--verify runs a command: give it behind --." + named};
+  }
   const Error unclear{
       "the command of the trace cannot be run again from its text; give it: plan RUN --fit 24GiB --verify -- "
       "python train.py"};

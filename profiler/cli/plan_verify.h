@@ -42,7 +42,8 @@ VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline
                                 plan::Request question, const std::vector<std::string>& command,
                                 const collector::GpuModel& gpu);
 
-// The words of a recorded command line; an error when they cannot be told apart.
-Result<std::vector<std::string>> WordsOf(const std::string& command_line);
+// The words of a recorded command line, to be run; an error that shows it when it `may_run` not, and when
+// they cannot be told apart.
+Result<std::vector<std::string>> RecordedCommand(const std::string& command_line, bool may_run);
 
 }  // namespace vramscope::cli

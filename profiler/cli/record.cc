@@ -170,7 +170,7 @@ int RecordVerb(const Arguments& arguments, const Terminal&) {
   const Result<collector::RecordOutcome> outcome = collector::Record(*options);
   if (!outcome.ok()) return Fail(outcome.error().sentence);
   ::signal(SIGPIPE, SIG_IGN);  // the command's exit is what counts, not whether someone reads the last line
-  if (!arguments.Has("quiet")) std::fputs((RecordingLine(*outcome) + "\n").c_str(), stderr);
+  if (!arguments.Has("quiet")) std::fputs((Printable(RecordingLine(*outcome)) + "\n").c_str(), stderr);
   if (WIFSIGNALED(outcome->wait_status)) collector::DieBySignal(WTERMSIG(outcome->wait_status));
   return WEXITSTATUS(outcome->wait_status);
 }

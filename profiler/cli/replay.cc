@@ -13,6 +13,7 @@
 #include "profiler/cli/subject_file.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
 
@@ -143,8 +144,8 @@ int RunAgain(const std::string& path, const fragmentation::Subject& subject, con
   auto result = allocator::Rerun(history, request);
   if (!result.ok()) return Fail(path + ": " + result.error().sentence);
   result->notes.insert(result->notes.end(), subject.notes.begin(), subject.notes.end());
-  fmt::print("{}", arguments.Has("json") ? RerunJson(history, request, *result).dump(2) + "\n"
-                                         : RerunText(*result, terminal));
+  Print(arguments.Has("json") ? text::Dump(RerunJson(history, request, *result)) + "\n"
+                              : RerunText(*result, terminal));
   return result->failed_requests == 0 ? kDone : kNo;
 }
 
@@ -160,8 +161,8 @@ int ReplayVerb(const Arguments& arguments, const Terminal& terminal) {
   auto result = allocator::Replay(history);
   if (!result.ok()) return Fail(path + ": " + result.error().sentence);
   result->notes.insert(result->notes.end(), subject.notes.begin(), subject.notes.end());
-  fmt::print("{}", arguments.Has("json") ? ReplayJson(history, *result).dump(2) + "\n"
-                                         : ReplayText(*result, terminal));
+  Print(arguments.Has("json") ? text::Dump(ReplayJson(history, *result)) + "\n"
+                              : ReplayText(*result, terminal));
   return result->exact() ? kDone : kNo;
 }
 

@@ -118,10 +118,10 @@ int Report(const std::string& path, const report::Request& request, const Argume
   if (!answer.ok()) return Fail(path + ": " + answer.error().sentence);
   if (arguments.Has("html")) return WriteHtml(path, arguments, analysis, *answer);
   if (arguments.Has("json")) {
-    fmt::print("{}\n", report::ToJson(*answer));
+    Print(report::ToJson(*answer) + "\n");
   } else {
     const OwnersShown shown = arguments.Has("top") ? OwnersShown::kAll : OwnersShown::kFew;
-    fmt::print("{}", ReportScreen(path, *answer, shown, terminal));
+    Print(ReportScreen(path, *answer, shown, terminal));
   }
   return kDone;
 }

@@ -176,14 +176,13 @@ class ReportText {
     }
     if (owners.empty()) return "";
     const uint64_t whole = answer_.peak.allocated_bytes;
-    const auto name_width = static_cast<size_t>(std::clamp(terminal_.width - 56, 20, 60));
     Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
+    table.MayCut(0, terminal_);
     uint64_t shown = 0;
     for (const Owner* owner : owners) {
       const Category mostly = Largest(owner->categories);
       shown += owner->bytes;
-      table.AddRow({Shorten(NameOf(*owner), name_width, terminal_.unicode), FormatBytes(owner->bytes),
-                    FormatPercent(owner->bytes, whole),
+      table.AddRow({NameOf(*owner), FormatBytes(owner->bytes), FormatPercent(owner->bytes, whole),
                     terminal_.Paint(terminal_.Bar(owner->bytes, owners[0]->bytes, 12), InkOf(mostly)),
                     Dim(Mostly(*owner, mostly))});
     }
@@ -261,11 +260,11 @@ class ReportText {
   [[nodiscard]] std::string NvtxSection() const {
     if (answer_.nvtx_ranges.empty()) return "";
     Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-    const size_t room = static_cast<size_t>(std::max(terminal_.width - 60, 20));
+    table.MayCut(0, terminal_);
     for (const report::NamedRange& range : answer_.nvtx_ranges) {
       const auto grown = static_cast<uint64_t>(std::max<int64_t>(range.most_growth, 0));
-      table.AddRow({Shorten(Printable(range.name), room, terminal_.unicode), FormatCount(range.times, "time"),
-                    FormatDuration(range.total_ns), "peak " + FormatBytes(range.peak_bytes),
+      table.AddRow({Printable(range.name), FormatCount(range.times, "time"), FormatDuration(range.total_ns),
+                    "peak " + FormatBytes(range.peak_bytes),
                     grown == 0 ? "" : Dim("keeps up to " + FormatBytes(grown))});
     }
     return Heading("NVTX ranges") + table.ToString();
@@ -276,6 +275,7 @@ class ReportText {
   [[nodiscard]] std::string MomentSection() const {
     if (answer_.moments.empty()) return "";
     Table table({Align::kLeft, Align::kRight, Align::kLeft, Align::kLeft});
+    table.MayCut(3, terminal_);
     for (const Moment& moment : answer_.moments) {
       std::string parts;
       for (size_t i = 0; i < classify::kCategoryCount; ++i) {
@@ -284,9 +284,8 @@ class ReportText {
             fmt::format("{}{} {}", parts.empty() ? "" : ", ", classify::Info(static_cast<Category>(i)).plural,
                         FormatBytes(moment.categories[i]));
       }
-      const size_t room = static_cast<size_t>(std::max(terminal_.width - 50, 30));
       table.AddRow({Printable(moment.asked), FormatBytes(moment.allocated_bytes),
-                    PlaceInTime(moment, answer_), Dim(Shorten(parts, room, terminal_.unicode))});
+                    PlaceInTime(moment, answer_), Dim(parts)});
     }
     return Heading("Moments") + table.ToString();
   }

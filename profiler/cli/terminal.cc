@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "profiler/text/harmless.h"
+
 namespace vramscope::cli {
 namespace {
 
@@ -231,26 +233,22 @@ std::string Shorten(std::string_view text, size_t columns, bool unicode) {
                      text.substr(tail_begin));
 }
 
-std::string Printable(std::string_view text) {
-  std::string shown;
-  shown.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    if (byte == '\t' || byte == '\n' || byte == '\r') {
-      shown += ' ';
-    } else if (byte < 0x20 || byte == 0x7F) {
-      shown += '?';
-    } else if (byte == 0xC2 && next >= 0x80 &&
-               next < 0xA0) {  // U+0080 to U+009F: some terminals obey them as well
-      shown += '?';
-      ++i;
-    } else {
-      shown += text[i];
-    }
-  }
-  return shown;
+namespace {
+
+// A text that is painted as a whole, or not at all.
+std::string ShortenPainted(std::string_view text, size_t columns, bool unicode) {
+  constexpr std::string_view kEnd = "\x1b[0m";
+  const size_t begin = text.starts_with('\x1b') && text.ends_with(kEnd) ? text.find('m') + 1 : 0;
+  const size_t end = begin == 0 ? text.size() : text.size() - kEnd.size();
+  return fmt::format("{}{}{}", text.substr(0, begin),
+                     Shorten(text.substr(begin, end - begin), columns, unicode), text.substr(end));
 }
+
+}  // namespace
+
+std::string Printable(std::string_view text) { return text::OneLine(text); }
+
+void Print(std::string_view text, std::FILE* stream) { fmt::print(stream, "{}", text::ForTerminal(text)); }
 
 void Table::AddRow(std::vector<std::string> cells) {
   assert(cells.size() <= columns_.size());
@@ -258,13 +256,33 @@ void Table::AddRow(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+void Table::MayCut(size_t column, const Terminal& terminal) {
+  cut_ = column;
+  terminal_width_ = static_cast<size_t>(terminal.width);
+  unicode_ = terminal.unicode;
+}
+
+void Table::Cut(std::vector<size_t>& widths, std::vector<std::vector<std::string>>& rows,
+                size_t indent) const {
+  constexpr size_t kLeast = 20;
+  size_t beside = indent;
+  for (size_t i = 0; i < widths.size(); ++i)
+    if (i != cut_ && widths[i] != 0) beside += widths[i] + 2;
+  const size_t room = std::max(terminal_width_ - std::min(beside, terminal_width_), kLeast);
+  if (widths[cut_] <= room) return;
+  widths[cut_] = room;
+  for (auto& row : rows) row[cut_] = ShortenPainted(row[cut_], room, unicode_);
+}
+
 std::string Table::ToString(size_t indent) const {
   std::vector<size_t> widths(columns_.size(), 0);
   for (const auto& row : rows_) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(row[i]));
   }
+  std::vector<std::vector<std::string>> rows = rows_;
+  if (cut_ != kNoColumn) Cut(widths, rows, indent);
   std::string text;
-  for (const auto& row : rows_) {
+  for (const auto& row : rows) {
     std::string line(indent, ' ');
     for (size_t i = 0; i < row.size(); ++i) {
       if (widths[i] == 0) continue;

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,9 +87,13 @@ size_t DisplayWidth(std::string_view text);
 // Cut to `columns` with an ellipsis in the middle, which keeps both ends of a path or dotted name. For
 // unpainted text.
 std::string Shorten(std::string_view text, size_t columns, bool unicode);
-// Control characters (a hostile process name could carry terminal commands) shown as '?'; tabs and newlines
-// as spaces.
+// A name of a foreign program, or a file's, for a cell or a sentence: text::OneLine.
 std::string Printable(std::string_view text);
+
+// Writes to `stream`. All that verbs say goes through here, and all that they say of errors through Say:
+// whatever a name carries, the terminal gets our lines, our colours and visible characters alone
+// (text::ForTerminal).
+void Print(std::string_view text, std::FILE* stream = stdout);
 
 enum class Align : uint8_t { kLeft, kRight };
 
@@ -97,6 +102,9 @@ class Table {
  public:
   explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
+  // Where rows are wider than the terminal, the cells of this column are cut, and painted ones keep their
+  // colour; where there is room, none is.
+  void MayCut(size_t column, const Terminal& terminal);
   // Cells beyond the declared columns are an error of ours; missing cells are empty.
   void AddRow(std::vector<std::string> cells);
   // The text with `indent` spaces in front of each line, two spaces between columns, no spaces at line ends,
@@ -104,8 +112,15 @@ class Table {
   [[nodiscard]] std::string ToString(size_t indent = 2) const;
 
  private:
+  static constexpr size_t kNoColumn = ~size_t{0};
+
+  void Cut(std::vector<size_t>& widths, std::vector<std::vector<std::string>>& rows, size_t indent) const;
+
   std::vector<Align> columns_;
   std::vector<std::vector<std::string>> rows_;
+  size_t cut_ = kNoColumn;
+  size_t terminal_width_ = 0;
+  bool unicode_ = false;
 };
 
 }  // namespace vramscope::cli

@@ -100,11 +100,27 @@ TEST(TerminalTest, LongNamesKeepBothEnds) {
   EXPECT_EQ(DisplayWidth(Shorten("äöüäöüäöüäöü", 7, false)), 7U);
 }
 
+TEST(TerminalTest, ATableIsCutOnlyWhereTheTerminalHasNoRoom) {
+  Terminal terminal;
+  terminal.unicode = terminal.color = true;
+  terminal.width = 42;
+  const std::string name = "transformer.blocks.11.mlp.fc1.weight";
+  Table table({Align::kLeft, Align::kRight});
+  table.MayCut(0, terminal);
+  table.AddRow({name, "1"});
+  EXPECT_EQ(table.ToString(), "  " + name + "  1\n");
+  table.AddRow({terminal.Paint(name, Ink::Bold()), "22 MiB"});
+  EXPECT_EQ(table.ToString(),
+            "  transforme…cks.11.mlp.fc1.weight       1\n  \x1b[1mtransforme…cks.11.mlp.fc1.weight\x1b[0m  "
+            "22 MiB\n");
+}
+
 TEST(TerminalTest, ForeignTextCannotCommandTheTerminal) {
   EXPECT_EQ(Printable("a\x1b[2Jb\n\xC2\x9B"
                       "c"),
             "a?[2Jb ?c");
   EXPECT_EQ(Printable("naïve"), "naïve");
+  EXPECT_EQ(Printable("exe\xE2\x80\xAEgpj"), "exe?gpj");
 }
 
 }  // namespace

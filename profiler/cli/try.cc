@@ -143,12 +143,12 @@ int Try(const Arguments& arguments, const Terminal& terminal) {
   if (!after.ok()) return Fail(after.error().sentence);
   if (after->FailedOtherwise()) {
     Say("The command fails with the change, otherwise than by lack of memory; its last words are above.");
-    fmt::print(stderr, "{}", NotAppliedText(*plan, outcomes, predicted));
+    Print(NotAppliedText(*plan, outcomes, predicted), stderr);
     return ExitAsCommand(after->wait_status);
   }
   if (after->answer.device.empty()) return NothingAllocated();
-  fmt::print("{}", json ? TryJson(*plan, *before, *after, outcomes, predicted) + "\n"
-                        : TryText(*plan, *before, *after, outcomes, predicted, terminal));
+  Print(json ? TryJson(*plan, *before, *after, outcomes, predicted) + "\n"
+             : TryText(*plan, *before, *after, outcomes, predicted, terminal));
   if (!AllApplied(outcomes)) return kCannotJudge;
   return after->fits ? kDone : kNo;
 }

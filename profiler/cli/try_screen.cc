@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "profiler/text/json_dump.h"
+
 namespace vramscope::cli {
 namespace {
 
@@ -186,7 +188,7 @@ std::string TryJson(const TryPlan& plan, const Measured& before, const Measured&
       document["not_applied"].push_back(
           {{"option", outcome.lever}, {"why", why}, {"lines", LinesFor(plan, outcome.lever, predicted)}});
   }
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return text::Dump(document);
 }
 
 }  // namespace vramscope::cli

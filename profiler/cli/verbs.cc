@@ -50,7 +50,7 @@ int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
   if (!color.ok()) return Fail(color.error().sentence);
   const Terminal terminal = Terminal::For(STDOUT_FILENO, *color);
   if (arguments->help_wanted()) {
-    fmt::print("{}", HelpText(help, terminal));
+    Print(HelpText(help, terminal));
     return kDone;
   }
   return run(*arguments, terminal);
@@ -75,7 +75,7 @@ int Fail(const std::string& sentence, int code) {
 }
 
 void Say(const std::string& sentence) {
-  std::fputs(fmt::format("vramscope: {}\n", sentence).c_str(), stderr);
+  std::fputs(fmt::format("vramscope: {}\n", Printable(sentence)).c_str(), stderr);
 }
 
 }  // namespace vramscope::cli

@@ -62,7 +62,7 @@ int RunView(std::span<const std::string> words) {
   if (errno == ENOENT) {
     return Fail(
         fmt::format("the viewer is not installed: there is no {}. It is built where Dear ImGui and GLFW are "
-                    "(docs/viewer.md); vramscope report and vramscope frag say the same in words.",
+                    "(docs/viewer.md). For a browser: vramscope report FILE --html page.html",
                     Printable(viewer)));
   }
   return Fail(fmt::format("{} cannot be started: {}.", Printable(viewer), std::strerror(errno)));

@@ -153,7 +153,7 @@ int ListLevers() {
     table.AddRow({fmt::format("--{} {}", info.name, info.values), info.summary});
     table.AddRow({"", fmt::format("needs {}", info.facts)});
   }
-  fmt::print("{}", table.ToString());
+  Print(table.ToString());
   return kDone;
 }
 
@@ -181,7 +181,7 @@ int AnswerTo(const std::string& path, const Arguments& arguments, const Terminal
     refused |= !prediction->refused.empty();
     answer.cases.push_back({one.title, std::move(prediction).value()});
   }
-  fmt::print("{}", arguments.Has("json") ? WhatifJson(answer) : WhatifText(answer, terminal));
+  Print(arguments.Has("json") ? WhatifJson(answer) : WhatifText(answer, terminal));
   return refused ? kCannotJudge : kDone;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/fragmentation/answer.h"
+#include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
 namespace {
@@ -216,7 +217,7 @@ std::string WhatifJson(const WhatifAnswer& answer) {
     }
     document["cases"] = cases;
   }
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text::Dump(document) + "\n";
 }
 
 }  // namespace vramscope::cli

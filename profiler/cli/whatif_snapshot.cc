@@ -11,6 +11,7 @@
 #include "profiler/cli/whatif_screen.h"
 #include "profiler/fragmentation/answer.h"
 #include "profiler/fragmentation/layout_walk.h"
+#include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
 namespace {
@@ -105,7 +106,7 @@ std::string AllJson(const fragmentation::Subject& subject, const Before& before,
       document["cases"].push_back(one);
     }
   }
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text::Dump(document) + "\n";
 }
 
 std::string AllText(const std::string& path, const fragmentation::Subject& subject, const Before& before,
@@ -163,8 +164,8 @@ int AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>
     refused |= !answered->refused.empty();
     answers.push_back(std::move(*answered));
   }
-  fmt::print("{}", arguments.Has("json") ? AllJson(subject, before, answers, table)
-                                         : AllText(path, subject, before, answers, terminal));
+  Print(arguments.Has("json") ? AllJson(subject, before, answers, table)
+                              : AllText(path, subject, before, answers, terminal));
   return refused ? kCannotJudge : kDone;
 }
 

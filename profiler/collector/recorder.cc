@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "profiler/collector/process_facts.h"
+#include "profiler/text/harmless.h"
 
 namespace vramscope::collector {
 namespace {
@@ -153,8 +154,8 @@ void Recorder::AnnounceStop() {
   if (stop_announced_) return;
   stop_announced_ = true;
   drain_.DetachAll();
-  const std::string line =
-      fmt::format("vramscope: recording has stopped, the command runs on: {}\n", output_.stop_sentence());
+  const std::string line = fmt::format("vramscope: recording has stopped, the command runs on: {}\n",
+                                       text::OneLine(output_.stop_sentence()));
   std::fputs(line.c_str(), stderr);  // nobody may be reading it any more, and that must not matter
 }
 

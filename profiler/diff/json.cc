@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/diff/compare.h"
+#include "profiler/text/json_dump.h"
 
 namespace vramscope::diff {
 namespace {
@@ -64,7 +65,7 @@ std::string ToJson(const Side& before, const Side& after, const Diff& diff) {
                          {"categories", std::move(categories)},
                          {"owners", std::move(owners)},
                          {"steps", std::move(steps)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace);
+  return text::Dump(document);
 }
 
 }  // namespace vramscope::diff

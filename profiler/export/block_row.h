@@ -37,7 +37,6 @@ class BlockRows {
     const model::Run& run = content.run();
     for (model::DeviceIndex device = 0; device < run.devices.size(); ++device)
       devices_[Key(run.devices[device].process, run.devices[device].code)] = device;
-    places_.resize(run.contexts.size());
   }
 
   // In order of allocation: one block after the other, each once.
@@ -64,7 +63,7 @@ class BlockRows {
     if (row.device == content_.device() && block.AliveAfter(content_.peak_event()))
       row.at_peak = life.At(content_.peak_event()).category;
     row.name = content_.analysis().names().Of(id);
-    const model::Birthplace& place = PlaceOf(block.context);
+    const model::Birthplace& place = run.contexts.PlaceOf(block.context);
     row.module = run.Text(place.module);
     row.op = run.Text(place.op);
     row.stack = block.stack;
@@ -74,16 +73,10 @@ class BlockRows {
 
  private:
   static uint64_t Key(model::ProcessIndex process, uint16_t code) { return uint64_t{process} << 16 | code; }
-  const model::Birthplace& PlaceOf(model::ContextId context) {
-    auto& place = places_[context];
-    if (!place.has_value()) place = model::Describe(content_.run().contexts, context);
-    return *place;
-  }
 
   const Content& content_;
   report::FramesToShow lines_;
   std::unordered_map<uint64_t, model::DeviceIndex> devices_;
-  std::vector<std::optional<model::Birthplace>> places_;  // by context
 };
 
 }  // namespace vramscope::exporting

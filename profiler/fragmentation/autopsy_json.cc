@@ -5,6 +5,7 @@
 #include "profiler/fragmentation/autopsy_words.h"
 #include "profiler/fragmentation/json.h"
 #include "profiler/growth/json.h"
+#include "profiler/text/json_dump.h"
 #include "profiler/text/or_null.h"
 
 namespace vramscope::fragmentation {
@@ -112,7 +113,7 @@ std::string ToJson(const Subject& subject, const Autopsy& autopsy, int indent) {
                    {"holders", HoldersJson(autopsy.holders)},
                    {"advice", autopsy.advice},
                    {"unknown", autopsy.unknown}};
-  return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return text::Dump(document, indent);
 }
 
 }  // namespace vramscope::fragmentation

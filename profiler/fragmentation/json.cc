@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/fragmentation/cause.h"
+#include "profiler/text/json_dump.h"
 #include "profiler/text/or_null.h"
 
 namespace vramscope::fragmentation {
@@ -203,7 +204,7 @@ std::string ToJson(const Subject& subject, const Answer& answer, int indent) {
   document["series"] = SeriesJson(answer.series);
   document["troubles"] = TroublesJson(answer.troubles);
   document["notes"] = answer.notes;
-  return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return text::Dump(document, indent);
 }
 
 }  // namespace vramscope::fragmentation

@@ -171,7 +171,7 @@ class Finder {
 
   [[nodiscard]] Place PlaceOf(BlockId id, const classify::Origin& origin) {
     const model::Block& block = run_.blocks[id];
-    const model::Birthplace birth = model::Describe(run_.contexts, origin.context);
+    const model::Birthplace& birth = run_.contexts.PlaceOf(origin.context);
     Place place;
     place.line = LineOf(origin.stack);
     place.module = run_.Text(birth.module);

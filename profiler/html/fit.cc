@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/text/json_dump.h"
+
 namespace vramscope::html {
 namespace {
 
@@ -57,9 +59,7 @@ void Cut(Json& value, const Limits& limits) {
 
 }  // namespace
 
-size_t SizeOf(const Json& document) {
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace).size();
-}
+size_t SizeOf(const Json& document) { return text::Dump(document, -1).size(); }
 
 std::string CutText(std::string_view text, size_t most) {
   if (text.size() <= most) return std::string(text);
@@ -86,7 +86,7 @@ Json Fit(Json& document, size_t budget) {
 }
 
 std::string ScriptSafe(const Json& document) {
-  const std::string plain = document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string plain = text::Dump(document, -1);
   std::string safe;
   safe.reserve(plain.size());
   for (const char c : plain) {
@@ -101,7 +101,7 @@ std::string ScriptSafe(const Json& document) {
 
 std::string EscapeText(std::string_view text) {
   std::string safe;
-  for (const char c : text) {
+  for (const char c : text::OneLine(text)) {
     switch (c) {
       case '&':
         safe += "&amp;";
@@ -116,7 +116,7 @@ std::string EscapeText(std::string_view text) {
         safe += "&quot;";
         break;
       default:
-        safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+        safe += c;
     }
   }
   return safe;

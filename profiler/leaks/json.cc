@@ -5,6 +5,7 @@
 
 #include "profiler/leaks/growth.h"
 #include "profiler/report/json.h"
+#include "profiler/text/json_dump.h"
 
 namespace vramscope::leaks {
 namespace {
@@ -35,7 +36,7 @@ std::string ToJson(const Answer& answer) {
                          {"leaks", growth::ToJson(answer.leaks)},
                          {"settled", growth::ToJson(answer.settled)},
                          {"host", HostJson(answer.host)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace);
+  return text::Dump(document);
 }
 
 }  // namespace vramscope::leaks

@@ -12,40 +12,26 @@ ContextId ContextTree::Child(ContextId parent, ContextKind kind, uint32_t name) 
   if (entries_.size() >= kMaxContexts) return parent;
   const uint64_t key = uint64_t{parent} << 36 | uint64_t{static_cast<uint8_t>(kind)} << 32 | name;
   const auto [id, fresh] = children_.Insert(key, static_cast<uint32_t>(entries_.size()));
-  if (fresh) entries_.push_back({parent, name, kind});
+  if (fresh) entries_.push_back(Below(entries_[parent], kind, name, *id));
   return *id;
 }
 
-ContextId ContextTree::ModulePath(ContextId id) const {
-  while (id != 0 && entries_[id].kind != ContextKind::kModule) id = entries_[id].parent;
-  return id;
-}
-
-Birthplace Describe(const ContextTree& tree, ContextId id) {
-  Birthplace place;
-  for (bool ops_end = false; id != 0; id = tree[id].parent) {
-    const ContextTree::Entry& entry = tree[id];
-    switch (entry.kind) {
-      case ContextKind::kOp:
-        if (ops_end) break;  // an op around a module call says less than the module
-        if (place.inner_op == 0) place.inner_op = entry.name;
-        place.op = entry.name;
-        break;
-      case ContextKind::kModule:
-        ops_end = true;
-        if (place.module == 0) place.module = entry.name;
-        break;
-      case ContextKind::kNode:
-        ops_end = true;
-        if (place.node == 0) place.node = entry.name;
-        break;
-      case ContextKind::kScope:
-        ops_end = true;
-        if (place.scope == 0) place.scope = entry.name;
-        break;
-    }
+ContextTree::Entry ContextTree::Below(const Entry& parent, ContextKind kind, uint32_t name, ContextId id) {
+  Entry entry = parent;
+  entry.kind = kind;
+  Birthplace& place = entry.place;
+  if (kind == ContextKind::kOp) {
+    if (parent.kind != ContextKind::kOp) place.op = name;
+    if (name != 0) place.inner_op = name;
+    return entry;
   }
-  return place;
+  place.op = place.inner_op = 0;  // an op around a module call says less than the module
+  uint32_t& own = kind == ContextKind::kModule ? place.module
+                  : kind == ContextKind::kNode ? place.node
+                                               : place.scope;
+  if (name != 0) own = name;
+  if (kind == ContextKind::kModule) entry.module_path = id;
+  return entry;
 }
 
 }  // namespace vramscope::model

@@ -20,31 +20,6 @@ namespace vramscope::model {
 
 enum class ContextKind : uint8_t { kModule = 1, kOp = 2, kNode = 3, kScope = 4 };
 
-class ContextTree {
- public:
-  struct Entry {
-    ContextId parent = 0;
-    uint32_t name = 0;  // trace::StringId
-    ContextKind kind{};
-  };
-
-  ContextTree() : entries_(1) {}
-
-  // The path `parent` / (kind, name); always the same id. A tree of more than 2^28 paths answers with
-  // `parent`.
-  ContextId Child(ContextId parent, ContextKind kind, uint32_t name);
-
-  [[nodiscard]] size_t size() const { return entries_.size(); }
-  // The last entry of the path; of kind 0 for the root.
-  [[nodiscard]] const Entry& operator[](ContextId id) const { return entries_[id]; }
-  // The nearest path upwards that ends in a module (the path itself may); 0 = none.
-  [[nodiscard]] ContextId ModulePath(ContextId id) const;
-
- private:
-  std::vector<Entry> entries_;
-  FlatMap children_;
-};
-
 // What a path says, as names (trace::StringId, 0 = not known).
 struct Birthplace {
   uint32_t module = 0;    // the innermost module
@@ -53,6 +28,32 @@ struct Birthplace {
   uint32_t inner_op = 0;  // the innermost op: what asked for the memory
   uint32_t scope = 0;     // the innermost record_function scope
 };
-[[nodiscard]] Birthplace Describe(const ContextTree& tree, ContextId id);
+
+class ContextTree {
+ public:
+  ContextTree() : entries_(1) {}
+
+  // The path `parent` / (kind, name); always the same id. A tree of more than 2^28 paths answers with
+  // `parent`.
+  ContextId Child(ContextId parent, ContextKind kind, uint32_t name);
+
+  [[nodiscard]] size_t size() const { return entries_.size(); }
+  // The following follow from the path above when it gets its id: a file may nest a million deep.
+  [[nodiscard]] const Birthplace& PlaceOf(ContextId id) const { return entries_[id].place; }
+  // The nearest path upwards that ends in a module (the path itself may); 0 = none.
+  [[nodiscard]] ContextId ModulePath(ContextId id) const { return entries_[id].module_path; }
+
+ private:
+  struct Entry {
+    Birthplace place;
+    ContextId module_path = 0;
+    ContextKind kind{};  // of its end; 0 for the root
+  };
+
+  static Entry Below(const Entry& parent, ContextKind kind, uint32_t name, ContextId id);
+
+  std::vector<Entry> entries_;
+  FlatMap children_;
+};
 
 }  // namespace vramscope::model

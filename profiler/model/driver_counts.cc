@@ -70,16 +70,11 @@ void DriverLoader::Change(ProcessIndex process, uint16_t code, DriverOwner owner
   changes_.push_back({now_, RowOf({code, {process, owner, library}}), bytes});
 }
 
-// A handful: processes x owners.
 uint32_t DriverLoader::RowOf(const RawRow& wanted) {
-  for (uint32_t i = 0; i < rows_.size(); ++i) {
-    const RawRow& known = rows_[i];
-    if (known.code == wanted.code && known.row.process == wanted.row.process &&
-        known.row.owner == wanted.row.owner && known.row.library == wanted.row.library)
-      return i;
-  }
-  rows_.push_back(wanted);
-  return static_cast<uint32_t>(rows_.size() - 1);
+  const auto [row, fresh] = row_of_.try_emplace(
+      std::tuple(wanted.code, wanted.row.process, wanted.row.owner, wanted.row.library), rows_.size());
+  if (fresh) rows_.push_back(wanted);
+  return row->second;
 }
 
 // Only the first and the last page of an allocation can be shared with others.

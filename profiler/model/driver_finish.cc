@@ -114,8 +114,7 @@ void DriverLoader::BuildDevices(Anomalies& anomalies) {
 void DriverLoader::BuildDevice(uint16_t code, std::vector<ProcessIndex> processes, Anomalies& anomalies) {
   DriverDevice device(code, std::move(processes));
   const auto is_of = [&](ProcessIndex process) {
-    return process == kNone ||
-           std::find(device.processes.begin(), device.processes.end(), process) != device.processes.end();
+    return process == kNone || std::binary_search(device.processes.begin(), device.processes.end(), process);
   };
   Replay(
       code,

@@ -43,17 +43,19 @@ DriverOwner OwnerOfLibrary(std::string_view library) {
 }
 
 uint32_t DriverDevice::FindRow(const Row& wanted) {
-  for (uint32_t i = 0; i < rows.size(); ++i) {
-    const Row& row = rows[i];
-    if (row.process == wanted.process && row.owner == wanted.owner && row.library == wanted.library) return i;
+  const auto [row, fresh] =
+      row_of_.try_emplace(std::tuple(wanted.process, wanted.owner, wanted.library), rows.size());
+  if (fresh) {
+    rows.push_back(wanted);
+    now_.push_back(0);
   }
-  rows.push_back(wanted);
-  now_.push_back(0);
-  return static_cast<uint32_t>(rows.size() - 1);
+  return row->second;
 }
 
 void DriverDevice::AddChange(const DriverChange& change) {
-  if (changes.size() % kStride == 0) totals_.push_back(now_);
+  // At most as many totals as changes, however many rows a file has.
+  if (totals_.empty() || changes.size() - totals_.back().changes >= std::max(kStride, now_.size()))
+    totals_.push_back({changes.size(), now_});
   changes.push_back(change);
   now_[change.row] += change.bytes;
   sum_ += change.bytes;
@@ -100,9 +102,12 @@ std::vector<DriverDevice::RowBytes> DriverDevice::RowsAfter(EventIndex at) const
   const size_t until = ChangesUntil(at);
   std::vector<int64_t> bytes(rows.size());
   if (until > 0) {
-    const size_t chunk = (until - 1) / kStride;
-    std::copy(totals_[chunk].begin(), totals_[chunk].end(), bytes.begin());
-    for (size_t i = chunk * kStride; i < until; ++i) bytes[changes[i].row] += changes[i].bytes;
+    const auto after =
+        std::upper_bound(totals_.begin(), totals_.end(), until - 1,
+                         [](size_t change, const Totals& totals) { return change < totals.changes; });
+    const Totals& before = *(after - 1);
+    std::copy(before.of_rows.begin(), before.of_rows.end(), bytes.begin());
+    for (size_t i = before.changes; i < until; ++i) bytes[changes[i].row] += changes[i].bytes;
   }
   std::vector<RowBytes> answer;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -139,7 +144,7 @@ std::optional<uint64_t> DriverDevice::UsedAfter(EventIndex at) const {
 const DriverDevice* DriverLevel::Find(ProcessIndex process, uint16_t code) const {
   const auto found = std::find_if(devices.begin(), devices.end(), [&](const DriverDevice& device) {
     return device.code == code &&
-           std::find(device.processes.begin(), device.processes.end(), process) != device.processes.end();
+           std::binary_search(device.processes.begin(), device.processes.end(), process);
   });
   return found == devices.end() ? nullptr : &*found;
 }

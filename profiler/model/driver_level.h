@@ -10,16 +10,19 @@
 //                          driver counts and nobody was seen to take
 //
 // Why a curve for each row and not a list of allocations: "what made up the 21 GiB at this moment" is asked
-// for any moment, and the answer must add up there. Totals of all rows are kept every 256 changes, so a
-// moment costs at most 256 additions, as timeline::DeviceCurve does it for blocks.
+// for any moment, and the answer must add up there. Totals of all rows are kept every 256 changes (or as many
+// as there are rows), so a moment costs at most as many additions, as timeline::DeviceCurve does it for
+// blocks.
 //
 // A row never takes up a difference. Where the driver's own figure does not follow from the recorded calls,
 // the row `unattributed` changes at that sample and the sample counts as a mismatch.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "profiler/model/chunked.h"
@@ -147,7 +150,7 @@ class DriverDevice {
   [[nodiscard]] uint64_t below_rows() const { return below_rows_; }
 
   uint16_t code = 0;                    // trace::DeviceCode
-  std::vector<ProcessIndex> processes;  // that used it
+  std::vector<ProcessIndex> processes;  // that used it; ascending
   std::vector<Row> rows;
   Chunked<DriverChange, 10> changes;
   std::vector<DriverSample> samples;
@@ -160,8 +163,14 @@ class DriverDevice {
   [[nodiscard]] const DriverSample* SampleBefore(EventIndex at) const;
   void NotePeak(EventIndex event, int64_t used);
 
-  std::vector<std::vector<int64_t>> totals_;  // of all rows then known, before change number i * kStride
-  std::vector<int64_t> now_;                  // after the last change
+  struct Totals {
+    size_t changes = 0;            // before this change
+    std::vector<int64_t> of_rows;  // that were then known
+  };
+
+  std::vector<Totals> totals_;
+  std::map<std::tuple<ProcessIndex, DriverOwner, uint32_t>, uint32_t> row_of_;
+  std::vector<int64_t> now_;  // after the last change
   int64_t sum_ = 0;
   uint64_t peak_used_ = 0;
   EventIndex peak_event_ = 0;

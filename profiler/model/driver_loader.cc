@@ -85,6 +85,9 @@ DriverLoader::ProcessDevice& DriverLoader::DeviceOf(ProcessIndex process, uint16
   const auto found =
       std::find_if(devices.begin(), devices.end(), [&](const ProcessDevice& d) { return d.code == code; });
   if (found != devices.end()) return *found;
+  constexpr size_t kMostDevices =
+      256;  // c10::DeviceIndex has 8 bits; beyond, the last one stands for the rest
+  if (devices.size() == kMostDevices) return devices.back();
   devices.emplace_back().code = code;
   return devices.back();
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -128,7 +129,8 @@ class DriverLoader {
   std::vector<ProcessState> processes_;
   std::unordered_map<uint32_t, DriverOwner> owners_;  // by library
   std::vector<RawRow> rows_;
-  Chunked<DriverChange, 10> changes_;  // row: into rows_
+  std::map<std::tuple<uint16_t, ProcessIndex, DriverOwner, uint32_t>, uint32_t> row_of_;  // into rows_
+  Chunked<DriverChange, 10> changes_;                                                     // row: into rows_
   std::vector<DriverChange> endings_;  // what processes had when they ended
   std::vector<RawSample> samples_;
   std::map<std::pair<uint16_t, uint64_t>, uint64_t>

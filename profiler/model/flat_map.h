@@ -6,6 +6,7 @@
 // back, so that a map whose keys come and go for hours stays as fast as on its first day.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -24,12 +25,11 @@ constexpr uint64_t MixBits(uint64_t x) {
 // Keys are not 0.
 class FlatMap {
  public:
-  FlatMap() : slots_(kFirstCapacity) {}
-
   [[nodiscard]] size_t size() const { return size_; }
 
   // The value of `key`, or nullptr. Valid until the next change.
   [[nodiscard]] const uint32_t* Find(uint64_t key) const {
+    if (slots_.empty()) return nullptr;
     for (size_t i = Home(key); slots_[i].key != 0; i = Next(i)) {
       if (slots_[i].key == key) return &slots_[i].value;
     }
@@ -53,6 +53,7 @@ class FlatMap {
   }
 
   bool Erase(uint64_t key) {
+    if (slots_.empty()) return false;
     size_t hole = Home(key);
     for (; slots_[hole].key != key; hole = Next(hole)) {
       if (slots_[hole].key == 0) return false;
@@ -81,7 +82,7 @@ class FlatMap {
   [[nodiscard]] size_t Next(size_t i) const { return (i + 1) & (slots_.size() - 1); }
 
   void Grow() {
-    std::vector<Slot> old(slots_.size() * 2);
+    std::vector<Slot> old(std::max(kFirstCapacity, slots_.size() * 2));
     old.swap(slots_);
     for (const Slot& slot : old) {
       if (slot.key == 0) continue;
@@ -91,7 +92,8 @@ class FlatMap {
     }
   }
 
-  std::vector<Slot> slots_;
+  std::vector<Slot>
+      slots_;  // none before the first key: a file may declare a million threads that do nothing
   size_t size_ = 0;
 };
 

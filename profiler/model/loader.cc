@@ -17,6 +17,8 @@ using trace::RangeKind;
 // a moment. Only a difference that stays for this many reports in a row is believed.
 constexpr uint32_t kBelievedAfter = 16;
 constexpr uint8_t kCpu = 0;  // c10::DeviceType
+// Of one process; c10::DeviceIndex has 8 bits. Beyond, the last one stands for the rest.
+constexpr size_t kMostDevices = 256;
 
 }  // namespace
 
@@ -100,6 +102,7 @@ void Loader::AddOne(const Event& event) {
       }
       return;
     case EventType::kMark:
+      run_.processes[process].marks.push_back(static_cast<uint32_t>(run_.marks.size()));
       run_.marks.push_back({now_, event.thread, static_cast<trace::MarkKind>(field[trace::mark::kKind]),
                             static_cast<uint32_t>(field[trace::mark::kName]), field[trace::mark::kValue],
                             field[trace::mark::kTensor]});
@@ -306,6 +309,10 @@ DeviceIndex Loader::FindDevice(ProcessIndex process, uint64_t code) {
   const auto wanted = static_cast<uint16_t>(code);
   for (const DeviceIndex known : run_.processes[process].devices) {
     if (run_.devices[known].code == wanted) return known;
+  }
+  if (run_.processes[process].devices.size() == kMostDevices) {
+    ++run_.anomalies.bad_events;
+    return run_.processes[process].devices.back();
   }
   const auto index = static_cast<DeviceIndex>(run_.devices.size());
   Device& device = run_.devices.emplace_back();

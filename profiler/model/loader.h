@@ -16,6 +16,7 @@
 
 #include "profiler/model/driver_loader.h"
 #include "profiler/model/flat_map.h"
+#include "profiler/model/open_stack.h"
 #include "profiler/model/run.h"
 
 namespace vramscope::model {
@@ -30,20 +31,17 @@ class Loader {
 
  private:
   struct OpenContext {
-    ContextKind kind;
     ContextId before;       // what is on top again when it ends
     uint32_t stack_before;  // of ThreadState::stack
-    uint64_t id;            // of a range: its id; of a node: its address
-    uint32_t name;
   };
   struct ThreadState {
     ContextId context = 0;
     uint32_t stack =
         0;  // trace::StackId of the program's call that is open: Python's, of the outermost operator
-    std::vector<OpenContext> open;
-    std::vector<uint32_t> open_ranges;
-    std::vector<uint64_t> checkpoints;  // ids of the open kCheckpoint ranges
-    uint64_t accumulating = 0;  // the variable whose gradient autograd is about to label on this thread
+    OpenStack<OpenContext> open;
+    OpenStack<uint32_t> open_ranges;
+    OpenStack<uint64_t> checkpoints;  // ids of the open kCheckpoint ranges
+    uint64_t accumulating = 0;        // the variable whose gradient autograd is about to label on this thread
   };
   struct DeviceState {
     uint64_t allocated = 0;  // sum of the live blocks
@@ -54,8 +52,8 @@ class Loader {
     uint64_t reserved = 0;
   };
   struct ProcessState {
-    std::vector<uint32_t> open_nvtx;  // of all threads, in order of their begins
-    FlatMap live;                     // address -> BlockId
+    std::unordered_map<uint64_t, std::vector<uint32_t>> open_nvtx;  // of all threads, by what ends them
+    FlatMap live;                                                   // address -> BlockId
     std::optional<std::map<uint64_t, BlockId>>
         ordered;  // the same, from the first time that an address inside of a block is asked for
     FlatMap
@@ -78,7 +76,6 @@ class Loader {
   void StartForwardSearch(ProcessIndex process);
   void EndRange(const trace::Event& event, ProcessIndex process);
   void EndNvtxRange(const trace::Event& event, ProcessIndex process);
-  static void CloseCheckpoint(ThreadState& thread, uint64_t id);
   void BeginNode(const trace::Event& event, ProcessIndex process);
   void AddCoverage(const trace::Event& event, ProcessIndex process);
 

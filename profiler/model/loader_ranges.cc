@@ -4,8 +4,6 @@
 //
 // Begins and ends come from different hooks and an exception may pass through any of them, so an end closes
 // what was opened inside it too.
-#include <algorithm>
-
 #include "profiler/model/loader.h"
 
 namespace vramscope::model {
@@ -14,8 +12,20 @@ namespace {
 using trace::Event;
 using trace::RangeKind;
 
-// How far an end looks for its begin; deeper nesting is taken for damage.
-constexpr size_t kDeepestNesting = 4096;
+// What a begin and its end have in common.
+uint64_t KeyOf(RangeKind kind, uint32_t name, uint64_t id) {
+  return MixBits(uint64_t{static_cast<uint16_t>(kind)} << 32 | name) ^ MixBits(id);
+}
+
+uint64_t KeyOf(ContextKind kind, uint32_t name, uint64_t id) {
+  const bool named = kind == ContextKind::kModule || kind == ContextKind::kScope;
+  return MixBits(uint64_t{static_cast<uint8_t>(kind)} << 32 | (named ? name : 0)) ^ MixBits(id);
+}
+
+// The program's own ranges: a started one (id not 0) may end on another thread, a pushed one has its name.
+uint64_t KeyOfNvtx(uint64_t id, uint32_t thread, uint32_t name) {
+  return id != 0 ? MixBits(id) : ~MixBits(uint64_t{thread} << 32 | name);
+}
 
 bool EndsForwardSearch(RangeKind kind) {
   return kind == RangeKind::kBackward || kind == RangeKind::kOptimizer || kind == RangeKind::kDataLoader;
@@ -43,12 +53,12 @@ void Loader::BeginRange(const Event& event, ProcessIndex process) {
   if (GivesContext(range.kind)) {
     OpenContextOn(thread, ContextOf(range.kind), thread.context, range.name, range.id);
   }
-  if (range.kind == RangeKind::kCheckpoint && range.id != 0) thread.checkpoints.push_back(range.id);
+  if (range.kind == RangeKind::kCheckpoint && range.id != 0) thread.checkpoints.Begin(range.id, range.id);
   const auto index = static_cast<uint32_t>(run_.ranges.size());
   if (range.kind == RangeKind::kNvtx) {
-    processes_[process].open_nvtx.push_back(index);
+    processes_[process].open_nvtx[KeyOfNvtx(range.id, range.thread, range.name)].push_back(index);
   } else {
-    thread.open_ranges.push_back(index);
+    thread.open_ranges.Begin(KeyOf(range.kind, range.name, range.id), index);
   }
   run_.processes[process].ranges.push_back(index);
   run_.ranges.push_back(range);
@@ -67,49 +77,34 @@ void Loader::EndRange(const Event& event, ProcessIndex process) {
   if (kind == RangeKind::kNvtx) return EndNvtxRange(event, process);
   ThreadState& thread = threads_[event.thread];
   if (EndsForwardSearch(kind)) StartForwardSearch(process);
-  if (kind == RangeKind::kCheckpoint && id != 0) CloseCheckpoint(thread, id);
+  if (kind == RangeKind::kCheckpoint && id != 0) thread.checkpoints.EndFrom(thread.checkpoints.Find(id));
   if (GivesContext(kind)) CloseContextOn(thread, ContextOf(kind), id, name);
 
   auto& open = thread.open_ranges;
-  const auto last = open.rbegin() + static_cast<ptrdiff_t>(std::min(open.size(), kDeepestNesting));
-  const auto match = std::find_if(open.rbegin(), last, [&](uint32_t index) {
-    const Range& range = run_.ranges[index];
-    return range.kind == kind && range.name == name && range.id == id;
-  });
-  if (match == last) {
+  const size_t match = open.Find(KeyOf(kind, name, id));
+  if (match == open.size()) {
     ++run_.anomalies.unbalanced_ranges;
     return;
   }
   // What was opened inside and not closed (an exception passed through) ends here too.
-  const auto keep = static_cast<size_t>(open.rend() - match) - 1;
-  run_.anomalies.unbalanced_ranges += open.size() - keep - 1;
-  for (size_t i = keep; i < open.size(); ++i) run_.ranges[open[i]].end = now_;
-  open.resize(keep);
+  run_.anomalies.unbalanced_ranges += open.size() - match - 1;
+  for (size_t i = match; i < open.size(); ++i) run_.ranges[open[i]].end = now_;
+  open.EndFrom(match);
 }
 
 // The program's own ranges need not nest, neither in each other nor in those that hooks see: an end closes
 // its range and nothing else. A started range (id not 0) is known by its id and may end on another thread.
 void Loader::EndNvtxRange(const Event& event, ProcessIndex process) {
   const auto name = static_cast<uint32_t>(event.field[trace::range::kName]);
-  const uint64_t id = event.field[trace::range::kId];
-  auto& open = processes_[process].open_nvtx;
-  const auto last = open.rbegin() + static_cast<ptrdiff_t>(std::min(open.size(), kDeepestNesting));
-  const auto match = std::find_if(open.rbegin(), last, [&](uint32_t index) {
-    const Range& range = run_.ranges[index];
-    return range.id == id && (id != 0 || (range.thread == event.thread && range.name == name));
-  });
-  if (match == last) {
+  auto& all = processes_[process].open_nvtx;
+  const auto open = all.find(KeyOfNvtx(event.field[trace::range::kId], event.thread, name));
+  if (open == all.end()) {
     ++run_.anomalies.unbalanced_ranges;
     return;
   }
-  run_.ranges[*match].end = now_;
-  open.erase(match.base() - 1);
-}
-
-void Loader::CloseCheckpoint(ThreadState& thread, uint64_t id) {
-  const auto match = std::find(thread.checkpoints.rbegin(), thread.checkpoints.rend(), id);
-  if (match != thread.checkpoints.rend())
-    thread.checkpoints.erase(match.base() - 1, thread.checkpoints.end());
+  run_.ranges[open->second.back()].end = now_;
+  open->second.pop_back();
+  if (open->second.empty()) all.erase(open);
 }
 
 void Loader::BeginNode(const Event& event, ProcessIndex process) {
@@ -125,22 +120,17 @@ void Loader::BeginNode(const Event& event, ProcessIndex process) {
 
 void Loader::OpenContextOn(ThreadState& thread, ContextKind kind, ContextId parent, uint32_t name,
                            uint64_t id, uint32_t stack) {
-  thread.open.push_back({kind, thread.context, thread.stack, id, name});
+  thread.open.Begin(KeyOf(kind, name, id), {thread.context, thread.stack});
   if (stack != 0) thread.stack = stack;
   thread.context = run_.contexts.Child(parent, kind, name);
 }
 
 void Loader::CloseContextOn(ThreadState& thread, ContextKind kind, uint64_t id, uint32_t name) {
-  const bool named = kind == ContextKind::kModule || kind == ContextKind::kScope;
-  const size_t last = thread.open.size() - std::min(thread.open.size(), kDeepestNesting);
-  for (size_t i = thread.open.size(); i-- > last;) {
-    const OpenContext& open = thread.open[i];
-    if (open.kind != kind || open.id != id || (named && open.name != name)) continue;
-    thread.context = open.before;
-    thread.stack = open.stack_before;
-    thread.open.resize(i);
-    return;
-  }
+  const size_t match = thread.open.Find(KeyOf(kind, name, id));
+  if (match == thread.open.size()) return;
+  thread.context = thread.open[match].before;
+  thread.stack = thread.open[match].stack_before;
+  thread.open.EndFrom(match);
 }
 
 }  // namespace vramscope::model

@@ -47,9 +47,9 @@ inline constexpr BlockId kMaxBlocks = 1u << 31;
 // A device as one process sees it: an allocator of its own.
 struct Device {
   ProcessIndex process = 0;
-  uint16_t code = 0;  // trace::DeviceCode
-  std::string name;   // "cpu", "cuda:0"
-  Chunked<Change> changes;
+  uint16_t code = 0;           // trace::DeviceCode
+  std::string name;            // "cpu", "cuda:0"
+  Chunked<Change, 6> changes;  // small chunks: a file may name devices by the thousand
   // Bytes that the allocator counts but whose allocation was not seen: before recording began, or lost. From
   // the totals that the device's allocator reports; empty when it agrees with the blocks all the time, or
   // does not report (CPU).
@@ -61,6 +61,7 @@ struct Process {
   trace::ProcessInfo info;
   std::vector<DeviceIndex> devices;
   std::vector<uint32_t> ranges;  // into Run::ranges, in order of their begin
+  std::vector<uint32_t> marks;   // into Run::marks
   std::vector<EventIndex>
       first_saves;  // the first kSaved after each end or begin of a backward, optimizer or data range
   uint64_t events = 0;

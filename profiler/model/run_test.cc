@@ -218,9 +218,7 @@ TEST(RunTest, ABlockKnowsTheModuleAndOpsOfItsBirth) {
   s.Thread("autograd").Node("AddmmBackward0", 7, [&] { s.Op("aten::mm", [&] { s.Alloc("grad", 8); }); });
   s.Alloc("after", 8);
   const auto run = s.Load();
-  const auto place = [&](const char* block) {
-    return Describe(run.contexts, run.blocks[s.Id(block)].context);
-  };
+  const auto place = [&](const char* block) { return run.contexts.PlaceOf(run.blocks[s.Id(block)].context); };
   EXPECT_EQ(run.Text(place("out").module), "encoder.fc");
   EXPECT_EQ(run.Text(place("out").op), "aten::linear");
   EXPECT_EQ(run.Text(place("out").inner_op), "aten::addmm");
@@ -302,6 +300,35 @@ TEST(RunTest, TheLiveBlocksAfterAnyMomentOfARandomStreamAreThoseOfAPlainWalk) {
     for (const auto& block : expected) expected_numbers.push_back(block.number);
     ASSERT_THAT(numbers, ::testing::ElementsAreArray(expected_numbers)) << "after event " << at;
   }
+}
+
+// Scanning for the begin of each end would take hours here.
+TEST(RunTest, AMillionNestedRangesAndAsManyEndsOfOthersLoadInLinearTime) {
+  const auto field_of = [](RangeKind kind, uint64_t id) {
+    return std::vector<uint64_t>{static_cast<uint64_t>(kind), 0, id};
+  };
+  for (const auto& [kind, deep] : {std::pair(RangeKind::kModule, uint64_t{1'000'000}),
+                                   std::pair(RangeKind::kCheckpoint, uint64_t{200'000}),
+                                   std::pair(RangeKind::kNvtx, uint64_t{200'000})}) {
+    Script s;
+    for (uint64_t i = 1; i <= deep; ++i) s.Event(EventType::kRangeBegin, field_of(kind, i));
+    for (uint64_t i = 1; i <= deep; ++i) s.Event(EventType::kRangeEnd, field_of(kind, deep + i));
+    s.Event(EventType::kRangeEnd, field_of(kind, 1));
+    const auto run = s.Load();
+    EXPECT_EQ(run.ranges[0].end, 2 * deep);
+    EXPECT_EQ(run.anomalies.unbalanced_ranges, kind == RangeKind::kNvtx ? deep : 2 * deep - 1);
+  }
+}
+
+TEST(RunTest, ABlockBelowAMillionOpenOperatorsHasTheOutermostAndTheInnermost) {
+  Script s;
+  const uint64_t first = s.trace().Intern("aten::outer"), last = s.trace().Intern("aten::inner");
+  for (uint64_t i = 0; i < 1'000'000; ++i) s.Event(EventType::kOpBegin, {i == 0 ? first : last});
+  for (int i = 0; i < 1000; ++i) s.Alloc("block" + std::to_string(i), 8);
+  const auto run = s.Load();
+  const Birthplace& place = run.contexts.PlaceOf(run.blocks[999].context);
+  EXPECT_EQ(run.Text(place.op), "aten::outer");
+  EXPECT_EQ(run.Text(place.inner_op), "aten::inner");
 }
 
 }  // namespace

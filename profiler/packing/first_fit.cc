@@ -35,6 +35,8 @@ class Taken {
     return next == stretches_.end() || next->begin >= from + bytes ? from : next->end;
   }
 
+  [[nodiscard]] size_t size() const { return stretches_.size(); }
+
  private:
   struct Stretch {
     uint64_t begin;
@@ -45,9 +47,10 @@ class Taken {
 
 class Tree {
  public:
-  explicit Tree(uint32_t sections)
-      : leaves_(std::bit_ceil(std::max(sections, 1u))), nodes_(2 * size_t{leaves_}) {}
+  Tree(uint32_t sections, Deadline& deadline)
+      : deadline_(deadline), leaves_(std::bit_ceil(std::max(sections, 1u))), nodes_(2 * size_t{leaves_}) {}
 
+  // The offset where it was put; nothing means anything once the deadline has passed.
   uint64_t Place(Sections::Span span, uint64_t bytes) {
     asked_.clear();
     ForCanonical(span, [this](uint32_t node) {
@@ -57,9 +60,10 @@ class Tree {
     std::sort(asked_.begin(), asked_.end());
     asked_.erase(std::unique(asked_.begin(), asked_.end()), asked_.end());
     const uint64_t offset = LowestFree(bytes);
+    if (deadline_.Passed()) return 0;
     ForCanonical(span, [&](uint32_t node) {
-      nodes_[node].cover.Add(offset, offset + bytes);
-      for (uint32_t above = node; above > 0; above /= 2) nodes_[above].any.Add(offset, offset + bytes);
+      Add(nodes_[node].cover, offset, bytes);
+      for (uint32_t above = node; above > 0; above /= 2) Add(nodes_[above].any, offset, bytes);
     });
     return offset;
   }
@@ -70,10 +74,16 @@ class Tree {
     Taken any;
   };
 
-  [[nodiscard]] uint64_t LowestFree(uint64_t bytes) const {
+  void Add(Taken& taken, uint64_t offset, uint64_t bytes) {
+    constexpr size_t kMovedAtOnce = 64;  // stretches that make room for one
+    (void)deadline_.Passed(1 + taken.size() / kMovedAtOnce);
+    taken.Add(offset, offset + bytes);
+  }
+
+  [[nodiscard]] uint64_t LowestFree(uint64_t bytes) {
     uint64_t offset = 0;
     size_t agreed = 0;
-    for (size_t i = 0; agreed < asked_.size(); i = (i + 1) % asked_.size()) {
+    for (size_t i = 0; agreed < asked_.size() && !deadline_.Passed(); i = (i + 1) % asked_.size()) {
       const uint64_t free = asked_[i]->FreeFrom(offset, bytes);
       agreed = free == offset ? agreed + 1 : 0;
       // The same set may have the next stretch in the way too, so it is asked again in its turn.
@@ -92,6 +102,7 @@ class Tree {
     }
   }
 
+  Deadline& deadline_;
   uint32_t leaves_;
   std::vector<Node> nodes_;
   std::vector<const Taken*> asked_;
@@ -99,7 +110,8 @@ class Tree {
 
 }  // namespace
 
-Packing FirstFit(std::span<const Item> items, const Sections& sections, Order order) {
+std::optional<Packing> FirstFit(std::span<const Item> items, const Sections& sections, Order order,
+                                Deadline& deadline) {
   const auto lifetime = [&](uint32_t i) {
     return uint64_t{sections.spans[i].last} - sections.spans[i].first + 1;
   };
@@ -120,11 +132,12 @@ Packing FirstFit(std::span<const Item> items, const Sections& sections, Order or
     return a < b;
   });
 
-  Tree tree(sections.count);
+  Tree tree(sections.count, deadline);
   Packing packing;
   packing.offsets.resize(items.size());
   for (const uint32_t i : turn) {
     packing.offsets[i] = tree.Place(sections.spans[i], items[i].bytes);
+    if (deadline.Passed()) return std::nullopt;
     packing.height = std::max(packing.height, packing.offsets[i] + items[i].bytes);
   }
   return packing;

@@ -13,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
+#include "profiler/packing/deadline.h"
 #include "profiler/packing/instance.h"
 
 namespace vramscope::packing {
@@ -25,7 +27,8 @@ enum class Order : uint8_t {
   kLifetime,  // longest-lived first
 };
 
-// Lifetimes are counted in sections. O(n log n) tree operations.
-[[nodiscard]] Packing FirstFit(std::span<const Item> items, const Sections& sections, Order order);
+// Lifetimes are counted in sections. O(n log n) tree operations; nothing when the time was up before.
+[[nodiscard]] std::optional<Packing> FirstFit(std::span<const Item> items, const Sections& sections,
+                                              Order order, Deadline& deadline);
 
 }  // namespace vramscope::packing

@@ -4,17 +4,6 @@
 #include <algorithm>
 
 namespace vramscope::packing {
-namespace {
-
-struct Edge {
-  int64_t time;
-  bool begins;
-  uint32_t item;
-  // Ends come first: intervals are half-open.
-  friend bool operator<(const Edge& a, const Edge& b) {
-    return a.time != b.time ? a.time < b.time : (a.begins != b.begins ? !a.begins : a.item < b.item);
-  }
-};
 
 std::vector<Edge> EdgesOf(std::span<const Item> items) {
   std::vector<Edge> edges;
@@ -24,11 +13,12 @@ std::vector<Edge> EdgesOf(std::span<const Item> items) {
     edges.push_back({items[i].begin, true, i});
     edges.push_back({items[i].end, false, i});
   }
-  std::sort(edges.begin(), edges.end());
+  // Ends come first: intervals are half-open.
+  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
+    return a.time != b.time ? a.time < b.time : (a.begins != b.begins ? !a.begins : a.item < b.item);
+  });
   return edges;
 }
-
-}  // namespace
 
 uint64_t LowerBound(std::span<const Item> items) {
   uint64_t now = 0;

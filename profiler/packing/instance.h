@@ -30,6 +30,14 @@ struct Packing {
   uint64_t height = 0;
 };
 
+// Where the items begin and end, in order of time; those of no bytes do neither. O(n log n).
+struct Edge {
+  int64_t time;
+  bool begins;
+  uint32_t item;
+};
+[[nodiscard]] std::vector<Edge> EdgesOf(std::span<const Item> items);
+
 // The most bytes alive at one time. O(n log n).
 [[nodiscard]] uint64_t LowerBound(std::span<const Item> items);
 

@@ -2,14 +2,22 @@
 #include "profiler/packing/pack.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "profiler/packing/as_they_come.h"
+#include "profiler/packing/deadline.h"
 #include "profiler/packing/first_fit.h"
 #include "profiler/packing/section_search.h"
 
 namespace vramscope::packing {
 namespace {
 
-using Clock = SectionSearch::Clock;
+using Clock = Deadline::Clock;
+
+// Of a search: 24 bytes for each of these. A step with 16,000 blocks has a million; of more, no descent would
+// end in time.
+constexpr uint64_t kWidestSearch = uint64_t{16} << 20;
 
 class Packer {
  public:
@@ -19,8 +27,11 @@ class Packer {
   }
 
   Answer Run() {
-    RunFirstFit();
-    if (!GoodEnough()) RunSearch();
+    answer_.packing = AsTheyCome(items_, deadline_);
+    const Sections sections = FindSections(items_);
+    if (!GoodEnough()) RunFirstFit(sections);
+    answer_.first_fit_height = answer_.packing.height;
+    if (!GoodEnough()) RunSearch(sections);
     answer_.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
     return std::move(answer_);
   }
@@ -31,28 +42,28 @@ class Packer {
     return answer_.optimal() ||
            static_cast<double>(answer_.packing.height) <= bound * (1 + limits_.good_enough);
   }
-  [[nodiscard]] bool TimeIsUp() const { return Clock::now() >= deadline_; }
 
-  void RunFirstFit() {
-    const Sections sections = FindSections(items_);
-    answer_.packing = FirstFit(items_, sections, Order::kSize);
-    for (const Order order : {Order::kArea, Order::kLifetime}) {
-      if (GoodEnough() || TimeIsUp()) break;
-      Packing other = FirstFit(items_, sections, order);
-      if (other.height < answer_.packing.height) answer_.packing = std::move(other);
+  void RunFirstFit(const Sections& sections) {
+    for (const Order order : {Order::kSize, Order::kArea, Order::kLifetime}) {
+      std::optional<Packing> other = FirstFit(items_, sections, order, deadline_);
+      if (!other) return;
+      answer_.reached = Reached::kFirstFit;
+      if (other->height < answer_.packing.height) answer_.packing = std::move(*other);
+      if (GoodEnough()) return;
     }
-    answer_.first_fit_height = answer_.packing.height;
   }
 
   // The lower bound itself is tried most often: where it can be reached, reaching it is hardly harder than
   // coming near. Heights in between are for where it cannot.
-  void RunSearch() {
+  void RunSearch(const Sections& sections) {
+    if (deadline_.Passed() || SectionSearch::WidthOf(sections) > kWidestSearch) return;
+    answer_.reached = Reached::kSearch;
     constexpr double kShares[] = {0, 0.5, 0, 0.25, 0, 0.75};
     constexpr uint64_t kFirstNodes = 5000;
     constexpr double kGrowth = 1.02;
-    SectionSearch search(items_, limits_.seed);
+    SectionSearch search(items_, sections, limits_.seed);
     double nodes = std::max<double>(kFirstNodes, 2.0 * static_cast<double>(items_.size()));
-    for (size_t turn = 0; !GoodEnough() && !TimeIsUp(); ++turn, nodes *= kGrowth) {
+    for (size_t turn = 0; !GoodEnough() && !deadline_.Passed(); ++turn, nodes *= kGrowth) {
       const uint64_t gap = answer_.packing.height - answer_.lower_bound;
       const auto above = static_cast<uint64_t>(kShares[turn % std::size(kShares)] * static_cast<double>(gap));
       const uint64_t target = std::min(answer_.lower_bound + above, answer_.packing.height - 1);
@@ -72,7 +83,7 @@ class Packer {
   std::span<const Item> items_;
   const Limits& limits_;
   Clock::time_point begin_;
-  Clock::time_point deadline_;
+  Deadline deadline_;
   Answer answer_;
 };
 

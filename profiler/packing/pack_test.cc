@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/packing/as_they_come.h"
 #include "profiler/packing/csv.h"
 #include "profiler/packing/first_fit.h"
 #include "profiler/packing/section_search.h"
@@ -79,6 +80,8 @@ uint64_t BestOfAllOrders(const std::vector<Item>& items) {
   return best;
 }
 
+Deadline InAnHour() { return Deadline(Deadline::Clock::now() + std::chrono::hours(1)); }
+
 TEST(PackTest, FindsTheOptimumOfSmallInstancesAndProvesIt) {
   std::mt19937 chance(std::random_device{}());
   const auto seed = chance();
@@ -101,9 +104,11 @@ TEST(PackTest, OverlapsNowhereInRandomInstances) {
   for (int round = 0; round < 20; ++round) {
     const std::vector<Item> items = RandomItems(&chance, 200, 60, 1000);
     const Sections sections = FindSections(items);
+    Deadline later = InAnHour();
     for (const Order order : {Order::kSize, Order::kArea, Order::kLifetime}) {
-      EXPECT_EQ(Fault(items, FirstFit(items, sections, order)), "");
+      EXPECT_EQ(Fault(items, FirstFit(items, sections, order, later).value()), "");
     }
+    EXPECT_EQ(Fault(items, AsTheyCome(items, later)), "");
     const Answer answer = Pack(items, {.budget = std::chrono::milliseconds(20)});
     EXPECT_EQ(Fault(items, answer.packing), "");
     EXPECT_GE(answer.packing.height, answer.lower_bound);
@@ -117,10 +122,27 @@ TEST(PackTest, TakesNothingForNothing) {
   EXPECT_EQ(Pack(items, {}).packing.height, 0u);
 }
 
+TEST(PackTest, EndsWithAPackingHoweverLittleTimeThereIs) {
+  std::mt19937 chance(7);
+  const std::vector<Item> items = RandomItems(&chance, 1000, 300, 1000);
+  const Answer none = Pack(items, {.budget = std::chrono::nanoseconds(0)});
+  EXPECT_EQ(Fault(items, none.packing), "");
+  EXPECT_EQ(none.reached, Reached::kAsTheyCome);
+  // Each overlaps all: a descent of the search would take 10^10 steps, so none begins.
+  std::vector<Item> long_lived;
+  for (int64_t i = 0; i < 100'000; ++i) long_lived.push_back({i, i + 1'000'000, 1 + chance() % 4096});
+  Deadline now(Deadline::Clock::now());
+  EXPECT_FALSE(FirstFit(long_lived, FindSections(long_lived), Order::kSize, now).has_value());
+  std::vector<Item> pairs = items;
+  for (int64_t i = 0; i < 6000; ++i) pairs.push_back({i, i + 6000 - i % 2, 1 + chance() % 4096});
+  const Answer wide = Pack(pairs, {.budget = std::chrono::hours(1), .good_enough = 0.0});
+  EXPECT_EQ(wide.reached, Reached::kFirstFit);
+}
+
 TEST(SectionSearchTest, ProvesThatTwoThatMeetDoNotFitIntoLess) {
   const std::vector<Item> items = {{0, 2, 4}, {1, 3, 4}};
-  SectionSearch search(items, 1);
-  const auto later = SectionSearch::Clock::now() + std::chrono::seconds(60);
+  SectionSearch search(items, FindSections(items), 1);
+  Deadline later = InAnHour();
   EXPECT_EQ(search.Search(7, 1000, later), SectionSearch::Outcome::kImpossible);
   EXPECT_EQ(search.Search(8, 1000, later), SectionSearch::Outcome::kFound);
 }

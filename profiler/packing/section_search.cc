@@ -7,10 +7,8 @@
 
 namespace vramscope::packing {
 
-SectionSearch::SectionSearch(std::span<const Item> items, uint64_t seed)
-    : item_count_(items.size()), chance_(seed) {
-  const Sections sections = FindSections(items);
-  sections_ = sections.count;
+SectionSearch::SectionSearch(std::span<const Item> items, const Sections& sections, uint64_t seed)
+    : sections_(sections.count), item_count_(items.size()), chance_(seed) {
   for (uint32_t i = 0; i < items.size(); ++i) {
     const Sections::Span span = sections.spans[i];
     if (span.first > span.last) continue;
@@ -25,39 +23,51 @@ SectionSearch::SectionSearch(std::span<const Item> items, uint64_t seed)
     if (before.first == boxes_[i].first && before.last == boxes_[i].last && before.size == boxes_[i].size)
       boxes_[i].twin = i - 1;
   }
+  load_.resize(sections_ + 1);
+  covering_.resize(sections_ + 1);
+  for (const Box& box : boxes_) {  // where they begin and end; the sums follow
+    load_[box.first] += box.size;
+    load_[box.last + 1] -= box.size;
+    ++covering_[box.first];
+    --covering_[box.last + 1];
+  }
+  for (uint32_t s = 1; s < sections_; ++s) {
+    load_[s] += load_[s - 1];
+    covering_[s] += covering_[s - 1];
+  }
+  load_.resize(sections_);
+  covering_.resize(sections_);
+  for (const uint64_t load : load_) most_load_ = std::max(most_load_, load);
   weight_.assign(sections_, 1);
   valley_of_.resize(sections_);
   possible_.resize(sections_ + 1);
   offset_.resize(boxes_.size());
 }
 
+uint64_t SectionSearch::WidthOf(const Sections& sections) {
+  uint64_t width = 0;
+  for (const Sections::Span& span : sections.spans)
+    if (span.first <= span.last) width += span.last - span.first + 1;
+  return width;
+}
+
 void SectionSearch::Start(uint64_t height) {
   height_ = height;
   floor_.assign(sections_, 0);
-  slack_.assign(sections_, height);
-  remaining_.assign(sections_, 0);
+  slack_.resize(sections_);
+  for (uint32_t s = 0; s < sections_; ++s) slack_[s] = height - load_[s];
+  remaining_ = covering_;
   placed_.assign(boxes_.size(), 0);
   open_boxes_.resize(boxes_.size());
   open_at_.resize(boxes_.size());
-  for (uint32_t i = 0; i < boxes_.size(); ++i) {
-    open_boxes_[i] = open_at_[i] = i;
-    for (uint32_t s = boxes_[i].first; s <= boxes_[i].last; ++s) {
-      slack_[s] -= boxes_[i].size;
-      ++remaining_[s];
-    }
-  }
+  for (uint32_t i = 0; i < boxes_.size(); ++i) open_boxes_[i] = open_at_[i] = i;
   undo_.clear();
   choices_.clear();
   levels_.clear();
 }
 
-SectionSearch::Outcome SectionSearch::Search(uint64_t height, uint64_t nodes, Clock::time_point deadline) {
-  std::vector<uint64_t> load(sections_);
-  for (const Box& box : boxes_) {
-    for (uint32_t s = box.first; s <= box.last; ++s) load[s] += box.size;
-  }
-  if (std::any_of(load.begin(), load.end(), [&](uint64_t bytes) { return bytes > height; }))
-    return Outcome::kImpossible;
+SectionSearch::Outcome SectionSearch::Search(uint64_t height, uint64_t nodes, Deadline& deadline) {
+  if (most_load_ > height) return Outcome::kImpossible;
   Start(height);
   std::uniform_real_distribution<double> any(0, 1);
   prefer_width_ = 2 * any(chance_);
@@ -65,7 +75,7 @@ SectionSearch::Outcome SectionSearch::Search(uint64_t height, uint64_t nodes, Cl
   prefer_level_ = 1.5 * any(chance_);
   noise_ = 0.02 + 0.5 * any(chance_) * any(chance_);
 
-  bool alive = OpenLevel();
+  bool alive = OpenLevel(deadline);
   for (uint64_t seen = 0; seen < nodes; ++seen) {
     if (open_boxes_.empty() && alive) {
       found_.offsets.assign(item_count_, 0);
@@ -76,7 +86,7 @@ SectionSearch::Outcome SectionSearch::Search(uint64_t height, uint64_t nodes, Cl
       }
       return Outcome::kFound;
     }
-    if ((seen & 255) == 255 && Clock::now() > deadline) return Outcome::kGaveUp;
+    if (deadline.Passed()) return Outcome::kGaveUp;
     // Back to the last state that has something left to try.
     bool moved = false;
     while (!moved) {
@@ -89,7 +99,7 @@ SectionSearch::Outcome SectionSearch::Search(uint64_t height, uint64_t nodes, Cl
       if (levels_.empty()) return Outcome::kImpossible;
       TakeBack(levels_.back());
     }
-    alive = OpenLevel();
+    alive = OpenLevel(deadline);
     if (!alive) TakeBack(levels_.back());
   }
   return Outcome::kGaveUp;
@@ -226,14 +236,13 @@ double SectionSearch::Promise(const Box& box, const Valley& valley) {
 }
 
 // Finds what may be tried in the present state. False when nothing leads on.
-bool SectionSearch::OpenLevel() {
-  const size_t undo_begin = undo_.size();
+bool SectionSearch::OpenLevel(Deadline& deadline) {
   for (bool changed = true; changed;) {
+    if (deadline.Passed(sections_ + open_boxes_.size())) return false;
     FindValleys();
     CountPossibilities();
     if (!FillDeadValleys(&changed)) return false;
   }
-  (void)undo_begin;
   if (open_boxes_.empty()) return true;
   const uint32_t section = ChooseSection();
   if (section == kNone) return false;

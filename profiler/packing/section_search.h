@@ -17,7 +17,6 @@
 // 2004), canonical orders of MiniMalloc (Moffitt and Stonehouse, ASPLOS 2024).
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -25,21 +24,24 @@
 #include <span>
 #include <vector>
 
+#include "profiler/packing/deadline.h"
 #include "profiler/packing/instance.h"
 
 namespace vramscope::packing {
 
 class SectionSearch {
  public:
-  using Clock = std::chrono::steady_clock;
   enum class Outcome { kFound, kImpossible, kGaveUp };
 
-  // `items` must outlive the search and number less than 2^31.
-  SectionSearch(std::span<const Item> items, uint64_t seed);
+  // `items` must outlive the search and number less than 2^31; `sections` are theirs.
+  SectionSearch(std::span<const Item> items, const Sections& sections, uint64_t seed);
+
+  // What one descent takes at most, in sections that items cover: it keeps as many to take its steps back.
+  [[nodiscard]] static uint64_t WidthOf(const Sections& sections);
 
   // Searches until it finds a packing of at most `height`, has proved that there is none, or has seen `nodes`
-  // states or `deadline`.
-  [[nodiscard]] Outcome Search(uint64_t height, uint64_t nodes, Clock::time_point deadline);
+  // states or the deadline has passed.
+  [[nodiscard]] Outcome Search(uint64_t height, uint64_t nodes, Deadline& deadline);
   [[nodiscard]] const Packing& found() const { return found_; }
 
  private:
@@ -85,7 +87,7 @@ class SectionSearch {
   void FindValleys();
   bool CountPossibilities();
   [[nodiscard]] uint32_t ChooseSection() const;
-  bool OpenLevel();
+  bool OpenLevel(Deadline& deadline);
   bool TryNext();
   void TakeBack(const Level& level);
   void Blame(uint32_t section) { weight_[section] += 1; }
@@ -95,6 +97,9 @@ class SectionSearch {
   uint32_t sections_ = 0;
   size_t item_count_ = 0;
   std::mt19937_64 chance_;
+  std::vector<uint64_t> load_;      // bytes of all boxes, by section
+  std::vector<uint32_t> covering_;  // their number
+  uint64_t most_load_ = 0;
 
   uint64_t height_ = 0;
   std::vector<uint64_t> floor_;

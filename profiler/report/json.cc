@@ -7,6 +7,7 @@
 #include "profiler/report/coverage_json.h"
 #include "profiler/report/memory_json.h"
 #include "profiler/report/savings_json.h"
+#include "profiler/text/json_dump.h"
 #include "profiler/text/or_null.h"
 
 namespace vramscope::report {
@@ -257,7 +258,7 @@ std::string ToJson(const Answer& answer, int indent) {
   document["advice"] = AdviceJson(answer.savings);
   document["anomalies"] = AnomaliesJson(answer.anomalies);
   document["notes"] = answer.notes;
-  return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return text::Dump(document, indent);
 }
 
 }  // namespace vramscope::report

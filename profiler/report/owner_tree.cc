@@ -43,7 +43,7 @@ void AddPath(Growing& root, std::span<const std::string_view> path, uint64_t byt
 
 // "layers.3.mlp" as its three parts.
 void AddParts(std::string_view module, std::vector<std::string_view>& path) {
-  for (size_t begin = 0; begin < module.size();) {
+  for (size_t begin = 0; begin < module.size() && path.size() < kDeepest;) {
     const size_t end = std::min(module.find('.', begin), module.size());
     path.push_back(module.substr(begin, end - begin));
     begin = end + 1;

@@ -152,7 +152,7 @@ std::string_view FramesToShow::Of(uint32_t stack) {
 Place PlaceOf(const classify::Analysis& analysis, classify::Origins& origins, BlockId block) {
   const model::Run& run = analysis.run();
   const classify::Origin origin = origins.Of(block);
-  const model::Birthplace birth = model::Describe(run.contexts, origin.context);
+  const model::Birthplace& birth = run.contexts.PlaceOf(origin.context);
   Place place{run.Text(birth.module), run.Text(birth.node), run.Text(birth.op), origin.as_in_step};
   const std::string_view module_by_name = classify::ModuleOfName(analysis.names().Of(block));
   if (!module_by_name.empty()) place.module = module_by_name;

@@ -15,14 +15,25 @@ class Bytes {
   bool AtEnd() {
     if (p_ != in_.end()) return false;
     Refill();
+    if (Offset() - value_begin_ > kLongestValue) {
+      problem_ = "it has a text of more than " + std::to_string(kLongestValue >> 20) + " MiB";
+      p_ = in_.end();
+    }
     return p_ == in_.end();
   }
   [[nodiscard]] char Current() const { return static_cast<char>(*p_); }
   void Next() { ++p_; }
+  // A value has ended here.
+  void EndValue() { value_begin_ = Offset(); }
   void CountInto(Budget* budget) { budget_ = budget; }
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
+  // The parser keeps a text until it ends, three times over. PyTorch's longest are stacks in user metadata.
+  static constexpr uint64_t kLongestValue = uint64_t{4} << 20;
+
+  [[nodiscard]] uint64_t Offset() const { return in_.offset() + static_cast<uint64_t>(p_ - in_.begin()); }
+
   void Refill() {
     const Status read = in_.Fill(p_, ByteStream::kWindow);
     if (!read.ok()) problem_ = read.error().sentence;
@@ -33,6 +44,7 @@ class Bytes {
   ByteStream& in_;
   const uint8_t* p_;
   Budget* budget_ = nullptr;
+  uint64_t value_begin_ = 0;
   std::string problem_;
 };
 
@@ -67,28 +79,34 @@ class Events {
   using string_t = nlohmann::json::string_t;
   using binary_t = nlohmann::json::binary_t;
 
-  explicit Events(Objects* objects) : objects_(*objects) {}
+  Events(Objects* objects, Bytes* bytes) : objects_(*objects), bytes_(*bytes) {}
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
-  bool null() { return objects_.Push(Value()); }
-  bool boolean(bool value) { return objects_.Push(Value(Kind::kBool, value ? 1 : 0)); }
-  bool number_integer(number_integer_t value) { return objects_.PushInt(value); }
-  bool number_unsigned(number_unsigned_t value) { return objects_.PushUnsigned(value); }
-  bool number_float(number_float_t value, const string_t&) { return objects_.PushFloat(value); }
-  bool string(string_t& value) { return objects_.PushText(value); }
-  bool key(string_t& value) { return objects_.PushText(value); }
+  bool null() { return Took(objects_.Push(Value())); }
+  bool boolean(bool value) { return Took(objects_.Push(Value(Kind::kBool, value ? 1 : 0))); }
+  bool number_integer(number_integer_t value) { return Took(objects_.PushInt(value)); }
+  bool number_unsigned(number_unsigned_t value) { return Took(objects_.PushUnsigned(value)); }
+  bool number_float(number_float_t value, const string_t&) { return Took(objects_.PushFloat(value)); }
+  bool string(string_t& value) { return Took(objects_.PushText(value)); }
+  bool key(string_t& value) { return Took(objects_.PushText(value)); }
   bool binary(binary_t&) { return false; }
-  bool start_object(std::size_t) { return objects_.OpenDict() && objects_.Mark(); }
-  bool end_object() { return objects_.SetItems(); }
-  bool start_array(std::size_t) { return objects_.OpenList() && objects_.Mark(); }
-  bool end_array() { return objects_.Appends(); }
+  bool start_object(std::size_t) { return Took(objects_.OpenDict() && objects_.Mark()); }
+  bool end_object() { return Took(objects_.SetItems()); }
+  bool start_array(std::size_t) { return Took(objects_.OpenList() && objects_.Mark()); }
+  bool end_array() { return Took(objects_.Appends()); }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) {
     problem_ = "it is no JSON, or cut off, at byte " + std::to_string(position);
     return false;
   }
 
  private:
+  bool Took(bool taken) {
+    bytes_.EndValue();
+    return taken;
+  }
+
   Objects& objects_;
+  Bytes& bytes_;
   std::string problem_;
 };
 
@@ -98,7 +116,7 @@ Status ReadJson(ByteStream* in, Objects* objects) {
   Bytes bytes(in);
   bytes.CountInto(&objects->budget());
   objects->budget().Read(static_cast<size_t>(in->end() - in->begin()));
-  Events events(objects);
+  Events events(objects, &bytes);
   if (nlohmann::json::sax_parse(Iterator(&bytes), Iterator(nullptr), &events)) return {};
   if (!bytes.problem().empty()) return Error{bytes.problem()};
   return Error{events.problem().empty() ? objects->problem() : events.problem()};

@@ -146,9 +146,8 @@ class Interpreter {
   // A dict inside the dict becomes "outer.inner". A file may name one dict many times, so depth and number
   // are limited.
   void TakeSettings(const std::string& path, Value dict, int depth) {
-    constexpr int kMaxDepth = 4;
     constexpr size_t kMaxSettings = 1000;
-    if (depth == kMaxDepth || settings_seen_ > 10 * kMaxSettings) return;
+    if (depth == kSettingsDepth || settings_seen_ > 10 * kMaxSettings) return;
     Value key;
     bool is_key = false;
     objects_.ForEach(dict, [&](Value value) {

@@ -111,6 +111,9 @@ struct EventRange {
   uint32_t count = 0;
 };
 
+// Dicts in dicts of allocator_settings.
+inline constexpr int kSettingsDepth = 4;
+
 // A value of allocator_settings: its path ("roundup_power2_divisions.256"), and how Python writes it.
 struct Setting {
   std::string key;

@@ -34,7 +34,7 @@ class Writing {
     out_.EndList();
     if (snapshot_.has_settings) {
       out_.Text("allocator_settings");
-      WriteSettings("", snapshot_.settings);
+      WriteSettings("", snapshot_.settings, 1);
     }
     out_.Text("external_annotations");
     List(snapshot_.annotations, [this](const Annotation& annotation) { Write(annotation); });
@@ -168,12 +168,13 @@ class Writing {
     out_.EndDict();
   }
 
-  // Settings whose keys begin with `path`, which neighbours share.
-  void WriteSettings(const std::string& path, std::span<const Setting> settings) {
+  // Settings whose keys begin with `path`, which neighbours share. As deep as they are read: a key may have
+  // any number of dots.
+  void WriteSettings(const std::string& path, std::span<const Setting> settings, int depth) {
     out_.BeginDict();
     for (size_t i = 0; i < settings.size();) {
       const std::string key = settings[i].key.substr(path.size());
-      const size_t dot = key.find('.');
+      const size_t dot = depth == kSettingsDepth ? std::string::npos : key.find('.');
       out_.Text(key.substr(0, dot));
       if (dot == std::string::npos) {
         WriteValue(settings[i++]);
@@ -182,7 +183,7 @@ class Writing {
       const std::string inner = path + key.substr(0, dot + 1);
       size_t end = i;
       while (end < settings.size() && settings[end].key.starts_with(inner)) ++end;
-      WriteSettings(inner, settings.subspan(i, end - i));
+      WriteSettings(inner, settings.subspan(i, end - i), depth + 1);
       i = end;
     }
     out_.EndDict();

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/text/harmless.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdint>
+#include <iterator>
 
 namespace vramscope::text {
 namespace {
@@ -33,26 +36,60 @@ CodePoint Decode(std::string_view text) {
   return {value, bytes, true};
 }
 
-// Bidirectional controls and line separators: they make one text look like another.
-bool MisleadsTheEye(uint32_t c) {
-  return (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
-         c == 0x061C || c == 0xFEFF;
+struct CodePoints {
+  uint32_t first, last;
+};
+
+// General category Cf, and the separators of lines and paragraphs: Unicode 15.0, DerivedGeneralCategory.txt.
+constexpr CodePoints kFormat[] = {
+    {0x00AD, 0x00AD},   {0x0600, 0x0605},   {0x061C, 0x061C},   {0x06DD, 0x06DD},   {0x070F, 0x070F},
+    {0x0890, 0x0891},   {0x08E2, 0x08E2},   {0x180E, 0x180E},   {0x200B, 0x200F},   {0x2028, 0x202E},
+    {0x2060, 0x206F},   {0xFEFF, 0xFEFF},   {0xFFF9, 0xFFFB},   {0x110BD, 0x110BD}, {0x110CD, 0x110CD},
+    {0x13430, 0x1343F}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE007F}};
+
+// It has no look of its own: it makes a terminal do something, or one text look like another.
+bool IsInvisible(uint32_t c) {
+  if (c < 0xAD) return c < 0x20 || (c >= 0x7F && c < 0xA0);
+  return std::any_of(std::begin(kFormat), std::end(kFormat),
+                     [c](const CodePoints& range) { return c >= range.first && c <= range.last; });
 }
 
-void AppendCleaned(std::string& out, std::string_view text) {
+// How many bytes a colour takes at the begin of `text`: ESC [ numbers m. 0: there is none.
+size_t ColourLength(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+// Appends `text`. For what must not stand there as it is, `instead(out, code point, rest of the text)`
+// appends something else; it returns how many bytes that stands for, 0 for the code point alone.
+template <typename Instead>
+void AppendVisible(std::string& out, std::string_view text, const Instead& instead) {
   while (!text.empty()) {
     const CodePoint c = Decode(text);
-    if (!c.valid) {
-      out += kReplacement;
-    } else if (c.value == '\t' || c.value == '\n' || c.value == '\r') {
-      out += ' ';
-    } else if (c.value < 0x20 || (c.value >= 0x7F && c.value < 0xA0) || MisleadsTheEye(c.value)) {
-      out += '?';
-    } else {
+    if (c.valid && !IsInvisible(c.value)) {
       out += text.substr(0, c.bytes);
+      text.remove_prefix(c.bytes);
+    } else if (!c.valid) {
+      out += kReplacement;
+      text.remove_prefix(1);
+    } else {
+      text.remove_prefix(std::max(instead(out, c.value, text), c.bytes));
     }
-    text.remove_prefix(c.bytes);
   }
+}
+
+size_t OnOneLine(std::string& out, uint32_t c, std::string_view /*rest*/) {
+  out += c == '\t' || c == '\n' || c == '\r' ? ' ' : '?';
+  return 0;
+}
+
+void AppendCleaned(std::string& out, std::string_view text) { AppendVisible(out, text, OnOneLine); }
+
+bool IsNumber(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
 }
 
 // Ends that begin and end between characters.
@@ -72,6 +109,46 @@ std::string Shortened(std::string_view clean) {
 }
 
 }  // namespace
+
+std::string OneLine(std::string_view text) {
+  std::string line;
+  line.reserve(text.size());
+  AppendCleaned(line, text);
+  return line;
+}
+
+std::string ForTerminal(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  AppendVisible(shown, text, [](std::string& out, uint32_t c, std::string_view rest) {
+    const size_t colour = ColourLength(rest);
+    if (colour != 0)
+      out += rest.substr(0, colour);
+    else
+      out += c == '\n' || c == '\t' ? static_cast<char>(c) : '?';
+    return colour;
+  });
+  return shown;
+}
+
+std::string EscapedJson(std::string_view document) {
+  std::string escaped;
+  escaped.reserve(document.size());
+  AppendVisible(escaped, document, [](std::string& out, uint32_t c, std::string_view /*rest*/) {
+    if (c == '\n') {
+      out += '\n';  // between values: texts have none
+      return size_t{0};
+    }
+    const auto put = [&out](uint32_t unit) {
+      out += "\\u";
+      for (int shift = 12; shift >= 0; shift -= 4) out += "0123456789abcdef"[unit >> shift & 0xF];
+    };
+    if (c >= 0x10000) put(0xD800 + ((c - 0x10000) >> 10));
+    put(c >= 0x10000 ? 0xDC00 + ((c - 0x10000) & 0x3FF) : c);
+    return size_t{0};
+  });
+  return escaped;
+}
 
 std::string Clean(std::string_view name) {
   std::string clean;
@@ -129,8 +206,8 @@ std::string Markdown(std::string_view name) {
 
 std::string Csv(std::string_view name) {
   std::string clean = Clean(name);
-  if (!clean.empty() && std::string_view("=+-@").find(clean[0]) != std::string_view::npos)
-    clean.insert(0, "'");
+  const bool formula = !clean.empty() && std::string_view("=+-@").find(clean[0]) != std::string_view::npos;
+  if (formula && !IsNumber(clean)) clean.insert(0, "'");
   if (clean.find_first_of(",\"") == std::string::npos) return clean;
   std::string quoted = "\"";
   for (const char c : clean) {

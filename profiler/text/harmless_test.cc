@@ -45,6 +45,26 @@ TEST(CleanTest, KeepsBothEndsOfAMegabyte) {
   EXPECT_EQ(Clean(wide).find("\xEF\xBF\xBD"), std::string::npos);  // no character is cut in two
 }
 
+TEST(OneLineTest, HasNoCharacterThatChangesTheLookOfOthers) {
+  for (const std::string unseen : {"\xC2\xAD", "\xD8\x9C", "\xE2\x80\x8B", "\xE2\x80\xAE", "\xE2\x81\xA6",
+                                   "\xEF\xBB\xBF", "\xF3\xA0\x81\x81"})
+    EXPECT_EQ(OneLine("a" + unseen + "b"), "a?b");
+  EXPECT_EQ(OneLine("a\r\nb"), "a  b");
+  EXPECT_EQ(OneLine(std::string(5000, 'x')).size(), 5000u);
+}
+
+TEST(ForTerminalTest, KeepsOurColoursAndLinesAndNothingElse) {
+  EXPECT_EQ(ForTerminal("\x1b[1;31mred\x1b[0m\nnext\tone"), "\x1b[1;31mred\x1b[0m\nnext\tone");
+  EXPECT_EQ(ForTerminal("\x1b[2J\x1b]0;title\x07\rover"), "?[2J?]0;title??over");
+  EXPECT_EQ(ForTerminal("\x1b["), "?[");
+  EXPECT_EQ(ForTerminal("\x1b[1\xFFm\xC2\x9B"), "?[1\xEF\xBF\xBDm?");
+}
+
+TEST(EscapedJsonTest, SaysTheSameInCharactersThatMayBePrinted) {
+  EXPECT_EQ(EscapedJson("{\n \"a\": \"\xE5\xB1\x82\xE2\x80\xAE\x7F\xF3\xA0\x81\x81\"}"),
+            "{\n \"a\": \"\xE5\xB1\x82\\u202e\\u007f\\udb40\\udc41\"}");
+}
+
 TEST(XmlTest, HasNoTagAndNoQuote) { EXPECT_EQ(Xml("<b a=\"'&"), "&lt;b a=&quot;&apos;&amp;"); }
 
 TEST(MarkdownTest, HasNoMarkupLinkOrMention) {
@@ -57,6 +77,7 @@ TEST(CsvTest, QuotesAndDisarmsFormulas) {
   EXPECT_EQ(Csv("plain"), "plain");
   EXPECT_EQ(Csv("a,\"b\""), "\"a,\"\"b\"\"\"");
   EXPECT_EQ(Csv("=1+1"), "'=1+1");
+  EXPECT_EQ(Csv("-1"), "-1");
 }
 
 TEST(JsonTest, IsOneStringEvenInsideAPage) {

@@ -13,21 +13,25 @@ using model::EventIndex;
 // Its address, and which of those that were there: when an optimizer is gone, another one may get its place.
 using Identity = std::pair<uint64_t, uint32_t>;
 
-bool IsStepOf(const model::Run& run, model::ProcessIndex process, const model::Mark& mark) {
-  return mark.kind == trace::MarkKind::kOptimizerStepDone && run.threads[mark.thread].process == process;
+// Marks of a process that say so.
+template <typename Visit>
+void ForEachStep(const model::Run& run, model::ProcessIndex process, const Visit& visit) {
+  for (const uint32_t index : run.processes[process].marks) {
+    const model::Mark& mark = run.marks[index];
+    if (mark.kind == trace::MarkKind::kOptimizerStepDone) visit(mark);
+  }
 }
 
 // Each optimizer counts its steps: where the count at an address does not go up, another one is there.
 class Identities {
  public:
   Identities(const model::Run& run, model::ProcessIndex process) {
-    for (const model::Mark& mark : run.marks) {
-      if (!IsStepOf(run, process, mark)) continue;
+    ForEachStep(run, process, [&](const model::Mark& mark) {
       std::vector<Counted>& steps = steps_[mark.tensor];
       uint32_t which = steps.empty() ? 0 : steps.back().which;
       if (!steps.empty() && mark.value <= steps.back().count) ++which;
       steps.push_back({mark.event, mark.value, which});
-    }
+    });
   }
 
   // Of the one whose next step to be counted, from that event on, is at this address.
@@ -111,10 +115,9 @@ void LeaveOutRaised(const Identities& identities, std::vector<OptimizerStep>& st
 std::vector<OptimizerStep> StepsFromMarks(const model::Run& run, model::ProcessIndex process,
                                           const Identities& identities) {
   std::vector<OptimizerStep> steps;
-  for (const model::Mark& mark : run.marks) {
-    if (IsStepOf(run, process, mark))
-      steps.push_back({identities.Of(mark.tensor, mark.event), mark.event, mark.event + 1});
-  }
+  ForEachStep(run, process, [&](const model::Mark& mark) {
+    steps.push_back({identities.Of(mark.tensor, mark.event), mark.event, mark.event + 1});
+  });
   return steps;
 }
 

@@ -55,8 +55,8 @@ namespace {
 
 std::vector<Interval> DeepWindows(const model::Run& run, model::ProcessIndex process) {
   std::vector<Interval> windows;
-  for (const model::Mark& mark : run.marks) {
-    if (run.threads[mark.thread].process != process) continue;
+  for (const uint32_t index : run.processes[process].marks) {
+    const model::Mark& mark = run.marks[index];
     if (mark.kind == trace::MarkKind::kDeepBegin) windows.push_back({mark.event, model::kNever});
     if (mark.kind == trace::MarkKind::kDeepEnd && !windows.empty()) windows.back().end = mark.event;
   }

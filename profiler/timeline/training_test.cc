@@ -346,5 +346,14 @@ TEST(TrainingTest, AnEmptyTraceIsOneSpanOfNothing) {
   EXPECT_EQ(StoryOf(s), "0:other");
 }
 
+TEST(TrainingTest, AMillionNestedBackwardPassesAreOneThatNeverEnds) {
+  Script s;
+  for (int i = 0; i < 1'000'000; ++i) s.RangeBegin(RangeKind::kBackward, "");
+  const auto run = s.Load();
+  const Training training = FindTraining(run, 0);
+  ASSERT_EQ(training.steps().size(), 1u);
+  EXPECT_EQ(training.SpanAt(999'999).part, Part::kBackward);
+}
+
 }  // namespace
 }  // namespace vramscope::timeline

@@ -12,6 +12,10 @@ using model::Range;
 using model::ThreadIndex;
 using trace::RangeKind;
 
+// A wrapped LBFGS that steps inside a backward pass has four. A file may have any number: what is deeper is
+// taken for a part of the window around it, so that nobody who follows `inside` runs out of stack or time.
+constexpr int kDeepestWindow = 64;
+
 bool Trains(RangeKind kind) { return kind == RangeKind::kBackward || kind == RangeKind::kOptimizer; }
 
 std::vector<ThreadIndex> FindTrainingThreads(const model::Run& run, model::ProcessIndex process) {
@@ -28,7 +32,8 @@ std::vector<ThreadIndex> FindTrainingThreads(const model::Run& run, model::Proce
 // without nesting: the later one is cut where the one around it ends.
 void Place(std::vector<Window>& outermost, Window window) {
   std::vector<Window>* level = &outermost;
-  while (!level->empty() && window.begin < level->back().end) {
+  for (int depth = 1; !level->empty() && window.begin < level->back().end; ++depth) {
+    if (depth == kDeepestWindow) return;
     window.end = std::min(window.end, level->back().end);
     level = &level->back().inside;
   }

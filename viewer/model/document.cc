@@ -29,8 +29,9 @@ std::vector<TimelineMark> MarksOf(const Run& run, const model::Device& device,
     marks.push_back({TimelineMark::Kind::kOutOfMemory, oom.event,
                      fmt::format("Out of memory: {} were asked for", cli::FormatBytes(oom.requested))});
   }
-  for (const model::Mark& mark : run.marks) {
-    if (mark.kind != trace::MarkKind::kUser || run.threads[mark.thread].process != device.process) continue;
+  for (const uint32_t index : run.processes[device.process].marks) {
+    const model::Mark& mark = run.marks[index];
+    if (mark.kind != trace::MarkKind::kUser) continue;
     marks.push_back({TimelineMark::Kind::kUser, mark.event, cli::Printable(run.Text(mark.name))});
   }
   return marks;

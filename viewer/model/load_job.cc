@@ -10,6 +10,7 @@
 #include "profiler/model/read_ahead.h"
 #include "profiler/snapshot/read.h"
 #include "profiler/snapshot/source.h"
+#include "profiler/text/failure.h"
 #include "trace_format/reader.h"
 
 namespace vramscope::viewer {
@@ -63,7 +64,7 @@ LoadJob::LoadJob(std::string path, std::function<void()> wake)
     try {
       Work();
     } catch (const std::exception& failure) {  // memory that is not there, above all
-      Fail(path_ + ": " + failure.what() + ".");
+      Fail(text::SentenceOf(failure, path_));
     }
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     finished_ = true;

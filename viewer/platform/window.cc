@@ -25,8 +25,10 @@ Window* OwnerOf(GLFWwindow* window) { return static_cast<Window*>(glfwGetWindowU
 
 Result<std::unique_ptr<Window>> Window::Open(int width, int height, KeyQueue& keys) {
   if (glfwInit() == GLFW_FALSE) {
-    return Error{"a window cannot be opened: " + LastError() +
-                 ". Without a display, write pictures: vramscope-viewer --screenshot out.png FILE."};
+    return Error{
+        "a window cannot be opened: " + LastError() +
+        ". Without a display, write a page for a browser: vramscope report FILE --html page.html; or a "
+        "picture: vramscope view FILE --screenshot out.png"};
   }
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);

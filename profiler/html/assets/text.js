@@ -6,11 +6,11 @@
 const report = JSON.parse(document.getElementById("report").textContent);
 const picture = JSON.parse(document.getElementById("picture").textContent);
 
-// Control characters, and those that turn the direction of writing, show nothing of what they do.
+// Control and format characters (direction, joiners, tags) show nothing of what they do.
 function printable(text) {
   return String(text)
     .replace(/[\t\n\r]/g, " ")
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, "?");
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
 }
 
 // element("td", {class: "number", title: "..."}, "text", child, ...): strings become text nodes, null is nothing.

@@ -77,12 +77,23 @@ bool Belongs(std::string_view name, std::string_view pattern) {
   return PathMatches(pattern, name);
 }
 
+// What is deeper belongs to the module at this depth: a name may have a million dots.
+constexpr size_t kDeepestPath = 64;
+
+std::string_view FirstNames(std::string_view path, size_t most) {
+  size_t dot = path.find('.');
+  for (size_t names = 1; dot != std::string_view::npos && names < most; ++names)
+    dot = path.find('.', dot + 1);
+  return path.substr(0, dot);
+}
+
 // Nodes by their paths; those between are made with the first one below them.
 class TreeBuilder {
  public:
-  ModuleNode& At(std::string_view path) { return nodes_[Index(path)]; }
+  ModuleNode& At(std::string_view path) { return nodes_[Index(FirstNames(path, kDeepestPath))]; }
   void AddKept(std::string_view path, uint64_t bytes) {
-    for (uint32_t i = Index(path); i != kNone; i = nodes_[i].parent) nodes_[i].kept += bytes;
+    for (uint32_t i = Index(FirstNames(path, kDeepestPath)); i != kNone; i = nodes_[i].parent)
+      nodes_[i].kept += bytes;
   }
 
   [[nodiscard]] std::vector<ModuleNode> InOrder() const {

@@ -15,10 +15,11 @@ namespace {
 void AddAutocastMarks(const timeline::Step& recorded, Step& step) {
   const model::Run& run = *step.run;
   std::map<model::ThreadIndex, std::vector<size_t>> open;  // into the windows
-  for (const model::Mark& mark : run.marks) {
+  for (const uint32_t index : run.processes[run.devices[step.device].process].marks) {
+    const model::Mark& mark = run.marks[index];
     const bool cleared = mark.kind == trace::MarkKind::kAutocastCleared;
     if ((mark.kind != trace::MarkKind::kAutocastStaysOff && !cleared) || mark.event < recorded.begin ||
-        mark.event >= recorded.end || run.threads[mark.thread].process != run.devices[step.device].process)
+        mark.event >= recorded.end)
       continue;
     const Position at = Position(mark.event) - recorded.begin;
     if (cleared) {

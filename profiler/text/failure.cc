@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/text/failure.h"
+
+#include <new>
+#include <stdexcept>
+
+namespace vramscope::text {
+
+std::string SentenceOf(const std::exception& failure, const std::string& what) {
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&failure) != nullptr ||
+                      dynamic_cast<const std::length_error*>(&failure) != nullptr;
+  if (memory)
+    return "there is not enough memory for " + what +
+           ". Use a machine with more, or lift the limit (ulimit -v).";
+  return std::string(failure.what()) + ". This is a fault of vramscope; please report it.";
+}
+
+}  // namespace vramscope::text
