@@ -285,7 +285,7 @@ TEST(SessionTest, RingsTakeNoMoreThanTheSessionsRoomAndTheRestIsCounted) {
   WriteRoom(collector.folder(), trace::kRingHeaderBytes + 2 * kRing + 100);
   const pid_t child = StartChild([&collector] {
     StopSession();
-    if (!StartSessionIn(collector.folder().c_str(), "", 0)) _exit(2);
+    if (!SetOptions(collector.folder().c_str(), "", 0)) _exit(2);
     for (uint64_t thread = 1; thread <= 3; ++thread) std::jthread([thread] { RecordCounter(thread); });
     _exit(0);
   });

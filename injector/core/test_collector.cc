@@ -30,7 +30,7 @@ TestCollector::TestCollector(const std::string& options) {
   if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
   folder_ = pattern;
   lock_ = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  flock(lock_, LOCK_EX);
+  Lock();
   setenv(trace::kSessionVariable, folder_.c_str(), 1);
   setenv(trace::kCollectorVariable, std::to_string(getpid()).c_str(), 1);
   SetOptions(options);
@@ -43,6 +43,8 @@ TestCollector::~TestCollector() {
 }
 
 void TestCollector::Unlock() const { flock(lock_, LOCK_UN); }
+
+void TestCollector::Lock() const { flock(lock_, LOCK_EX); }
 
 void TestCollector::SetOptions(const std::string& options) {
   setenv(trace::kOptionsVariable, options.c_str(), 1);

@@ -37,8 +37,9 @@ class TestCollector {
   TestCollector& operator=(const TestCollector&) = delete;
 
   const std::string& folder() const { return folder_; }
-  // As when the collector is killed.
+  // As when the collector is killed, and the opposite.
   void Unlock() const;
+  void Lock() const;
   // Sets the environment again, for the processes that are started from now on.
   void SetOptions(const std::string& options);
 
