@@ -45,14 +45,44 @@ class FileSink final : public ByteSink {
   uint64_t end_ = 0;  // bytes of whole writes
 };
 
+class StreamSink final : public ByteSink {
+ public:
+  StreamSink(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  StreamSink(const StreamSink&) = delete;
+  StreamSink& operator=(const StreamSink&) = delete;
+  ~StreamSink() override { ::close(descriptor_); }
+
+  Status Write(std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t step = ::write(descriptor_, bytes.data(), bytes.size());
+      if (step < 0 && errno == EINTR) continue;
+      if (step < 0) return Error{path_ + ": cannot be written: " + std::strerror(errno) + "."};
+      bytes = bytes.subspan(static_cast<size_t>(step));
+    }
+    return {};
+  }
+
+ private:
+  int descriptor_;
+  std::string path_;
+};
+
 }  // namespace
+
+std::unique_ptr<ByteSink> FileSinkOf(int descriptor, const std::string& path) {
+  return std::make_unique<FileSink>(descriptor, path);
+}
+
+std::unique_ptr<ByteSink> StreamSinkOf(int descriptor, const std::string& path) {
+  return std::make_unique<StreamSink>(descriptor, path);
+}
 
 Result<std::unique_ptr<ByteSink>> CreateFileSink(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor < 0) {
     return Error{path + ": cannot be created: " + std::strerror(errno) + ". Choose another path."};
   }
-  return std::unique_ptr<ByteSink>(std::make_unique<FileSink>(descriptor, path));
+  return FileSinkOf(descriptor, path);
 }
 
 }  // namespace vramscope::trace

@@ -22,4 +22,11 @@ class ByteSink {
 // cannot be created.
 Result<std::unique_ptr<ByteSink>> CreateFileSink(const std::string& path);
 
+// The same over an open descriptor of an empty regular file, which it closes in the end. `path` is for
+// sentences.
+std::unique_ptr<ByteSink> FileSinkOf(int descriptor, const std::string& path);
+// Over a descriptor that cannot seek or is not ours alone (a pipe, a device, standard output): what was
+// written before a failure stays written.
+std::unique_ptr<ByteSink> StreamSinkOf(int descriptor, const std::string& path);
+
 }  // namespace vramscope::trace

@@ -30,6 +30,7 @@ inline constexpr uint32_t kRingVersion = 1;
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr uint32_t kMaxRings = 512;
 inline constexpr uint64_t kDefaultRingBytes = 1 << 20;
+inline constexpr uint64_t kSmallestRingBytes = 1 << 16;
 inline constexpr uint64_t kGiveUpNs = 2'000'000'000;
 
 enum class ClockKind : uint32_t {
@@ -75,8 +76,18 @@ struct RingFileHeader {
   std::atomic<uint32_t> mode;      // what to record; written by the collector, read by the target (Mode below)
   std::atomic<uint32_t> deep;      // target: 1 while inside a deep window
   std::atomic<uint32_t> detached;  // collector: 1 = nobody drains any more, record nothing
+  uint64_t pid_namespace;          // with pid: which process this is (process_identity.h); 0 = unknown
+  uint64_t start_ticks;
 };
 static_assert(sizeof(RingFileHeader) <= kRingHeaderBytes);
+
+// <session>/room: how much of the file system rings may still take. A target takes the bytes of a ring before it makes one, the collector
+// gives back those of a process that has ended. Nobody waits for room: a thread without a ring counts its records as lost.
+struct RingRoom {
+  std::atomic<int64_t> bytes_left;
+  std::atomic<uint64_t> unrecorded;  // processes that could not begin for want of room
+};
+inline constexpr char kRoomName[] = "room";
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 // RingFileHeader::mode
@@ -91,7 +102,7 @@ inline constexpr char kSessionVariable[] = "VRAMSCOPE_SESSION";    // the sessio
 inline constexpr char kOptionsVariable[] = "VRAMSCOPE_OPTIONS";    // "device=auto;depth=auto;deep_steps=2-4;stacks=none"
 inline constexpr char kNvtxNextVariable[] = "VRAMSCOPE_NVTX_NEXT";  // what NVTX_INJECTION64_PATH was before
 inline constexpr char kDormantVariable[] = "VRAMSCOPE";             // "dormant": record nothing until somebody asks for it
-inline constexpr char kDoorPath[] = "/dev/shm/vramscope-door-";     // where: a socket, with the pid behind it
+inline constexpr char kDoorName[] = "vramscope-door-";              // where: an abstract socket, with <pid namespace>-<pid> appended
 inline constexpr char kCollectorVariable[] = "VRAMSCOPE_COLLECTOR";  // pid of the collector, to see whether it is alive
 
 }  // namespace vramscope::trace

@@ -11,6 +11,7 @@
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/collector/output_place.h"
 #include "profiler/text/failure.h"
 #include "viewer/model/recent_files.h"
 #include "viewer/panels/app.h"
@@ -223,6 +224,12 @@ int Run(const std::vector<std::string>& words) {
   const bool headless = arguments->Has("screenshot") || arguments->Has("script");
   if (arguments->Has("frame-times") && !arguments->Has("script"))
     return Fail("--frame-times is of a script; --script names it.");
+  std::vector<std::string> inputs = start->paths;
+  inputs.push_back(arguments->Get("script"));
+  for (const char* output : {"screenshot", "frame-times"}) {
+    if (const Status other = collector::CheckIsNoInput(arguments->Get(output), inputs); !other.ok())
+      return Fail(other.error().sentence);
+  }
   return headless ? RunWithoutWindow(*start, *arguments) : RunWindow(*start, *arguments);
 }
 

@@ -4,16 +4,18 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
 
 #include "injector/core/options.h"
+#include "injector/core/session.h"
+#include "trace_format/process_identity.h"
 #include "trace_format/ring.h"
 
 // What attach calls; not in programs that test this room alone.
@@ -32,7 +34,6 @@ struct Door {
   std::atomic<bool> opened;
   std::atomic<int> listener;  // descriptor + 1; 0 = none
   bool atfork_registered;
-  char path[sizeof(sockaddr_un::sun_path)];
 };
 constinit Door door = {};
 
@@ -43,32 +44,20 @@ void LeaveDoorToParent() {
   door.opened.store(false, std::memory_order_relaxed);
 }
 
-bool Bind(int listener, const sockaddr_un& address) {
-  const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
-  if (bind(listener, generic, sizeof address) == 0) return true;
-  if (errno != EADDRINUSE) return false;
-  // A process of the same number was killed here: nobody answers at its door.
-  const int guest = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool dead = connect(guest, generic, sizeof address) != 0 && errno == ECONNREFUSED;
-  close(guest);
-  return dead && unlink(address.sun_path) == 0 && bind(listener, generic, sizeof address) == 0;
-}
-
 int Listen() {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
-  snprintf(address.sun_path, sizeof address.sun_path, "%s%d", trace::kDoorPath, static_cast<int>(getpid()));
+  // The first byte stays 0: a name that is in no file system and goes with its listener.
+  const int length =
+      snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s%llu-%d", trace::kDoorName,
+               static_cast<unsigned long long>(trace::PidNamespaceOf("self")), static_cast<int>(getpid()));
   const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (listener < 0) return -1;
-  // The socket's mode before anyone can see it: the file is made with that of the descriptor. No umask, which
-  // belongs to all threads.
-  fchmod(listener, 0600);
-  if (!Bind(listener, address) || listen(listener, 4) != 0) {
-    close(listener);
-    return -1;
-  }
-  memcpy(door.path, address.sun_path, sizeof door.path);
-  return listener;
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
+  if (bind(listener, reinterpret_cast<const sockaddr*>(&address), size) == 0 && listen(listener, 4) == 0)
+    return listener;
+  close(listener);
+  return -1;
 }
 
 bool IsWelcome(int guest) {
@@ -93,7 +82,7 @@ bool ReadOrder(int guest, char* order, size_t capacity) {
 }
 
 int Obey(const char* order) {
-  if (strcmp(order, kWho) == 0) return SessionIsWanted() ? CollectorPid() : 0;
+  if (strcmp(order, kWho) == 0) return SessionIsWanted() && !CollectorGone() ? CollectorPid() : 0;
   if (strncmp(order, kStart, sizeof kStart - 1) == 0 && vramscope_attach != nullptr)
     return vramscope_attach(order + sizeof kStart - 1);
   return -1;
@@ -138,10 +127,6 @@ void StartWaiting() {
   pthread_create(&thread, &attributes, Wait, nullptr);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
-}
-
-__attribute__((destructor)) void TakeDoorAway() {
-  if (door.listener.load(std::memory_order_relaxed) != 0) unlink(door.path);
 }
 
 }  // namespace

@@ -4,7 +4,10 @@
 // Why: a production run should cost nothing and be recordable all the same, also where ptrace is forbidden.
 // Asleep, an event costs a few loads; a socket and one waiting thread are all there is.
 //
-//   first event ── thread "vramscope" listens ──► /dev/shm/vramscope-door-<pid>     mode 0600
+//   first event ── thread "vramscope" listens ──► abstract socket vramscope-door-<pid namespace>-<pid>
+//
+// An abstract name is in no file system: it takes no room there, is never left behind, and a process in
+// another container that has the same number has another name.
 //
 //   guest (vramscope start, stop)                 door
 //   "start\n<folder>\n<options>\n<collector>" ──► vramscope_attach()   its answer as a number: 0 = begun

@@ -18,6 +18,7 @@
 #include "injector/core/options.h"
 #include "injector/core/session_file.h"
 #include "injector/core/thread_ring.h"
+#include "trace_format/process_identity.h"
 
 namespace vramscope::injector {
 
@@ -29,9 +30,11 @@ struct Session {
   std::atomic<bool> initialized;
   std::atomic<pid_t> pid;  // whose file this is; 0 = no file yet
   uint32_t image;          // n of <pid>.<n>.ring
-  bool failed;             // do not try again
+  uint64_t next_try_ns;    // no file could be made: not before this time again; 0 = none was tried
+  uint64_t missed;         // events since then
+  bool counted_unrecorded;
   bool atfork_registered;
-  bool no_more_rings;  // the last attempt to add a ring failed
+  bool no_more_rings;  // the last attempt to add a ring failed for good
   pthread_key_t key;   // its destructor closes the ring of an ending thread
   uint64_t ring_bytes;
   trace::RingFileHeader* file;
@@ -50,6 +53,11 @@ void ForgetRings() {
   for (trace::RingHeader*& ring : session.rings) ring = nullptr;
   for (ThreadRing*& owner : session.owners) owner = nullptr;
   session.no_more_rings = false;
+}
+
+void ForgetFailure() {
+  session.next_try_ns = session.missed = 0;
+  session.counted_unrecorded = false;
 }
 
 // Takes the file out of its place; the place stays, and says that nothing is recorded.
@@ -71,7 +79,7 @@ void ForgetParent(pid_t parent) {
   session.file = nullptr;
   EmptyHeaderPage();
   ForgetRings();
-  session.failed = false;
+  ForgetFailure();
   session.pid.store(0, std::memory_order_relaxed);
   process_page.file.store(nullptr, std::memory_order_relaxed);
   ForgetRing(thread_ring);
@@ -127,6 +135,9 @@ void FillHeader(trace::RingFileHeader* header, uint32_t capacity) {
   header->created_ticks = Ticks();
   header->forked_from = static_cast<uint32_t>(session.forked_from);
   header->forked_from_image = session.forked_from_image;
+  const trace::ProcessIdentity identity = trace::OwnIdentity();
+  header->pid_namespace = identity.pid_namespace;
+  header->start_ticks = identity.start_ticks;
   header->first_own_string = NextStringId();
   header->next_string.store(NextStringId(), std::memory_order_relaxed);
   header->next_stack.store(NextStackId(), std::memory_order_relaxed);
@@ -134,6 +145,7 @@ void FillHeader(trace::RingFileHeader* header, uint32_t capacity) {
   __atomic_store_n(&header->magic, trace::kRingMagic, __ATOMIC_RELEASE);
 }
 
+// The collector hears of a process that could not begin through the count of those alone.
 bool MakeFile() {
   session.ring_bytes = ChosenRingBytes();
   const uint32_t capacity = RingsWithinFileLimit(session.ring_bytes);
@@ -142,10 +154,13 @@ bool MakeFile() {
   if (file < 0) return false;
   void* header = nullptr;
   if (ftruncate(file, static_cast<off_t>(trace::RingOffset(capacity, session.ring_bytes))) == 0) {
-    header = MapReserved(file, 0, trace::kRingHeaderBytes, session.header_page);
+    header = MapInRoom(file, 0, trace::kRingHeaderBytes, session.header_page);
   }
   close(file);
-  if (header == nullptr) return false;
+  if (header == nullptr) {
+    RemoveFile(session.image);
+    return false;
+  }
   session.header_page = header;
   session.file = static_cast<trace::RingFileHeader*>(header);
   FillHeader(session.file, capacity);
@@ -181,6 +196,23 @@ void Publish() {
   session.pid.store(getpid(), std::memory_order_relaxed);
   process_page.session.store(session.number, std::memory_order_relaxed);
   process_page.file.store(session.file, std::memory_order_release);
+}
+
+// A program that has used up its descriptors or the shared memory may give some back: tried again now and
+// then. What it did meanwhile is lost and counted.
+void BeginOrMiss() {
+  constexpr uint64_t kTryAgainNs = 1'000'000'000;
+  const uint64_t now = MonotonicNs();
+  if (now >= session.next_try_ns && PrepareProcess() && MakeFile()) {
+    session.file->lost_without_ring.store(session.missed, std::memory_order_relaxed);
+    if (session.counted_unrecorded) CountUnrecorded(-1);
+    ForgetFailure();
+    return Publish();
+  }
+  ++session.missed;
+  if (now < session.next_try_ns) return;
+  session.next_try_ns = now + kTryAgainNs;
+  if (!session.counted_unrecorded) session.counted_unrecorded = CountUnrecorded(1);
 }
 
 // Strikes out the threads that cannot touch their ring of this session any more: they were seen outside of
@@ -239,10 +271,16 @@ trace::RingHeader* MapNewRing(uint32_t index) {
   // Opened anew each time: a descriptor kept open could be closed by the program and its number be given to
   // one of its own files.
   const int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) {
+    // The program has used up its descriptors: it may close some.
+    session.no_more_rings = errno != EMFILE && errno != ENFILE;
+    return nullptr;
+  }
   const uint64_t length = trace::kRingHeaderBytes + session.ring_bytes;
-  void* const memory =
-      file < 0 ? nullptr : MapReserved(file, trace::RingOffset(index, session.ring_bytes), length);
-  if (file >= 0) close(file);
+  void* const memory = HasRoomBeside(file, length)
+                           ? MapInRoom(file, trace::RingOffset(index, session.ring_bytes), length)
+                           : nullptr;
+  close(file);
   if (memory == nullptr) {
     session.no_more_rings = true;
     return nullptr;
@@ -301,13 +339,7 @@ bool StartSession() {
   ForgetParentAfterBareClone();
   pthread_mutex_lock(&session_lock);
   // Asked again under the lock: whoever waited here while a session ended must not begin one in no folder.
-  if (session.file == nullptr && !session.failed && SessionIsWanted()) {
-    if (PrepareProcess() && MakeFile()) {
-      Publish();
-    } else {
-      session.failed = true;
-    }
-  }
+  if (session.file == nullptr && SessionIsWanted()) BeginOrMiss();
   const bool started = session.file != nullptr;
   pthread_mutex_unlock(&session_lock);
   errno = error;
@@ -352,7 +384,7 @@ void StopSession() {
     ForgetRings();
     session.file = nullptr;
     session.pid.store(0, std::memory_order_relaxed);
-    session.failed = false;
+    ForgetFailure();
     EmptyHeaderPage();
   }
   pthread_mutex_unlock(&session_lock);
@@ -383,7 +415,9 @@ bool CollectorGone() {
   const pid_t collector = CollectorPid();
   if (collector <= 0) return false;
   const int error = errno;
-  const bool gone = kill(collector, 0) != 0 && errno == ESRCH;
+  const FolderOwner owner = OwnerOfFolder();
+  const bool gone = owner == FolderOwner::kGone ||
+                    (owner == FolderOwner::kUnknown && kill(collector, 0) != 0 && errno == ESRCH);
   errno = error;
   trace::RingFileHeader* const file = process_page.file.load(std::memory_order_relaxed);
   if (gone && file != nullptr) file->detached.store(1, std::memory_order_relaxed);

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,20 +22,91 @@
 namespace vramscope::injector {
 namespace {
 
-constexpr uint64_t kSmallestRing = 16 * kPageBytes;
 constexpr uint64_t kLargestRing = 1 << 26;
+constexpr uint64_t kRingsOfRoom = 16;
 constexpr uint32_t kMostImages = 100'000;  // of one pid
 
+// The session's room, mapped while it lives; nullptr where there is none.
+class MappedRoom {
+ public:
+  MappedRoom() {
+    char path[kPathBytes];
+    snprintf(path, sizeof path, "%s/%s", options.session, trace::kRoomName);
+    const int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) return;
+    void* const memory = mmap(nullptr, sizeof(trace::RingRoom), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory != MAP_FAILED) room_ = static_cast<trace::RingRoom*>(memory);
+    close(file);
+  }
+  ~MappedRoom() {
+    if (room_ != nullptr) munmap(room_, sizeof(trace::RingRoom));
+  }
+  MappedRoom(const MappedRoom&) = delete;
+  MappedRoom& operator=(const MappedRoom&) = delete;
+
+  trace::RingRoom* operator->() const { return room_; }
+  explicit operator bool() const { return room_ != nullptr; }
+
+ private:
+  trace::RingRoom* room_ = nullptr;
+};
+
+// False when there is not so much left; true when the session has no such file.
+bool TakeRoom(int64_t bytes) {
+  const MappedRoom room;
+  if (!room) return true;
+  int64_t left = room->bytes_left.load(std::memory_order_relaxed);
+  while (left >= bytes) {
+    if (room->bytes_left.compare_exchange_weak(left, left - bytes)) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+bool CountUnrecorded(int64_t processes) {
+  const MappedRoom room;
+  if (!room) return false;
+  room->unrecorded.fetch_add(static_cast<uint64_t>(processes), std::memory_order_relaxed);
+  return true;
+}
+
+bool HasRoomBeside(int file, uint64_t bytes) {
+  constexpr uint64_t kMostKept = uint64_t{256} << 20;
+  struct statvfs facts;
+  if (fstatvfs(file, &facts) != 0 || facts.f_blocks == 0) return true;  // without a limit
+  const uint64_t sixteenth = uint64_t{facts.f_blocks} * facts.f_frsize / 16;
+  const uint64_t kept = sixteenth < kMostKept ? sixteenth : kMostKept;
+  return uint64_t{facts.f_bavail} * facts.f_frsize >= kept + bytes;
+}
+
+FolderOwner OwnerOfFolder() {
+  const int folder = open(options.session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0) return FolderOwner::kUnknown;
+  // Shared: two targets that look at once must not take each other for the owner.
+  const bool taken = flock(folder, LOCK_SH | LOCK_NB) == 0;
+  const FolderOwner owner = taken                  ? FolderOwner::kGone
+                            : errno == EWOULDBLOCK ? FolderOwner::kLives
+                                                   : FolderOwner::kUnknown;
+  close(folder);
+  return owner;
+}
 
 void WritePath(char (&path)[kPathBytes], uint32_t image) {
   snprintf(path, sizeof path, "%s/%d.%u.ring", options.session, static_cast<int>(getpid()), image);
 }
 
 uint64_t ChosenRingBytes() {
-  const uint64_t wanted = OptionNumber("ring_bytes", trace::kDefaultRingBytes);
-  const bool usable = wanted >= kSmallestRing && wanted <= kLargestRing && (wanted & (wanted - 1)) == 0;
-  return usable ? wanted : trace::kDefaultRingBytes;
+  const uint64_t wanted = OptionNumber("ring_bytes", 0);
+  const bool usable =
+      wanted >= trace::kSmallestRingBytes && wanted <= kLargestRing && (wanted & (wanted - 1)) == 0;
+  if (usable) return wanted;
+  const MappedRoom room;
+  uint64_t bytes = trace::kDefaultRingBytes;
+  if (!room) return bytes;
+  const int64_t left = room->bytes_left.load(std::memory_order_relaxed);
+  while (bytes > trace::kSmallestRingBytes && left < static_cast<int64_t>(bytes * kRingsOfRoom)) bytes /= 2;
+  return bytes;
 }
 
 uint32_t RingsWithinFileLimit(uint64_t ring_bytes) {
@@ -52,6 +125,14 @@ void* MapReserved(int file, uint64_t offset, uint64_t length, void* place) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
+void* MapInRoom(int file, uint64_t offset, uint64_t length, void* place) {
+  const auto bytes = static_cast<int64_t>(length);
+  if (!TakeRoom(bytes)) return nullptr;
+  void* const memory = MapReserved(file, offset, length, place);
+  if (memory == nullptr) TakeRoom(-bytes);
+  return memory;
+}
+
 void Warm(void* memory, uint64_t length) {
   if (madvise(memory, length, MADV_POPULATE_WRITE) == 0) return;
   auto* const bytes = static_cast<volatile std::byte*>(memory);  // Linux before 5.14
@@ -66,6 +147,12 @@ int CreateFile(uint32_t& image) {
     if (file >= 0 || errno != EEXIST) return file;
   }
   return -1;
+}
+
+void RemoveFile(uint32_t image) {
+  char path[kPathBytes];
+  WritePath(path, image);
+  unlink(path);
 }
 
 void WaitForAllProcessors() {

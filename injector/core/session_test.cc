@@ -3,12 +3,15 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -203,7 +206,8 @@ TEST(SessionTest, NothingBeginsWhileASessionEnds) {
     hooks.clear();
     _exit(begun == 0 && !RecordingFile() ? 0 : 5);
   });
-  DrainingThread draining(collector);  // each session defines the names of all tests before, and waits for room
+  DrainingThread draining(
+      collector);  // each session defines the names of all tests before, and waits for room
   EXPECT_EQ(WEXITSTATUS(WaitFor(child)), 0);
 }
 
@@ -252,6 +256,99 @@ TEST(SessionTest, AThreadThatStaysInsideHoldsNoFileAndTheNextSessionIsWhole) {
   EXPECT_EQ(std::count_if(marks.begin(), marks.end(),
                           [](const auto& mark) { return mark.field[trace::mark::kValue] == 7; }),
             1);
+}
+
+// Leaves the session's room so many bytes.
+void WriteRoom(const std::string& folder, int64_t bytes) {
+  std::ofstream file(folder + "/" + trace::kRoomName, std::ios::binary);
+  const uint64_t unrecorded = 0;
+  file.write(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+  file.write(reinterpret_cast<const char*>(&unrecorded), sizeof unrecorded);
+}
+
+struct Room {
+  int64_t bytes_left = 0;
+  uint64_t unrecorded = 0;
+};
+
+Room ReadRoom(const std::string& folder) {
+  Room room;
+  std::ifstream(folder + "/" + trace::kRoomName, std::ios::binary)
+      .read(reinterpret_cast<char*>(&room), sizeof room);
+  return room;
+}
+
+TEST(SessionTest, RingsTakeNoMoreThanTheSessionsRoomAndTheRestIsCounted) {
+  FreshCollector();
+  TestCollector collector("");
+  constexpr uint64_t kRing = trace::kRingHeaderBytes + trace::kSmallestRingBytes;
+  WriteRoom(collector.folder(), trace::kRingHeaderBytes + 2 * kRing + 100);
+  const pid_t child = StartChild([&collector] {
+    StopSession();
+    if (!SetOptions(collector.folder().c_str(), "", 0)) _exit(2);
+    for (uint64_t thread = 1; thread <= 3; ++thread) std::jthread([thread] { RecordCounter(thread); });
+    _exit(0);
+  });
+  ASSERT_EQ(WaitFor(child), 0);
+  collector.Drain();
+  const trace::RingFileHeader* const header = collector.Header(child);
+  ASSERT_NE(header, nullptr);
+  EXPECT_EQ(header->ring_bytes, trace::kSmallestRingBytes);
+  EXPECT_EQ(header->ring_count.load(), 2U);
+  EXPECT_EQ(header->lost_without_ring.load(), 1U);
+  EXPECT_EQ(ReadRoom(collector.folder()).bytes_left, 100);
+}
+
+TEST(SessionTest, AProcessWithoutRoomGoesOnAndIsCounted) {
+  FreshCollector();
+  TestCollector collector("");
+  WriteRoom(collector.folder(), 100);
+  const pid_t child = StartChild([&collector] {
+    StopSession();
+    if (!SetOptions(collector.folder().c_str(), "", 0)) _exit(2);
+    _exit(RecordCounter(1) ? 3 : 0);
+  });
+  ASSERT_EQ(WaitFor(child), 0);
+  EXPECT_EQ(ReadRoom(collector.folder()).unrecorded, 1U);
+}
+
+TEST(SessionTest, DescriptorsThatAreGivenBackBeginTheRecordingAndWhatWasMissedIsCounted) {
+  FreshCollector();
+  TestCollector collector("");
+  const pid_t child = StartChild([&collector] {
+    StopSession();
+    if (!SetOptions(collector.folder().c_str(), "", 0)) _exit(2);
+    rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const rlimit none = {0, limit.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    if (RecordCounter(1) || RecordCounter(2)) _exit(3);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    while (!RecordCounter(3)) std::this_thread::yield();
+    _exit(0);
+  });
+  ASSERT_EQ(WaitFor(child), 0);
+  collector.Drain();
+  ASSERT_NE(collector.Header(child), nullptr);
+  EXPECT_GE(collector.Lost(), 2U);
+}
+
+TEST(SessionTest, TheLockOfItsFolderSaysThatACollectorLivesAndNotItsNumber) {
+  FreshCollector();
+  auto collector = std::make_unique<TestCollector>("");
+  const std::string folder = collector->folder();
+  int nobody = 1 << 22;
+  ASSERT_TRUE(kill(nobody, 0) != 0 && errno == ESRCH);
+  const auto gone = [&](int pid) {
+    const pid_t child = StartChild([&] {
+      StopSession();
+      _exit(SetOptions(folder.c_str(), "", pid) && CollectorGone() ? 1 : 0);
+    });
+    return WEXITSTATUS(WaitFor(child)) == 1;
+  };
+  EXPECT_FALSE(gone(nobody)) << "a collector of another pid namespace";
+  collector->Unlock();
+  EXPECT_TRUE(gone(getpid())) << "another process has the collector's number";
 }
 
 TEST(SessionTest, AFolderThatIsGoneMeansNoRecordingAndNoTrouble) {

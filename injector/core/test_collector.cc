@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,6 +29,8 @@ TestCollector::TestCollector(const std::string& options) {
       std::filesystem::exists("/dev/shm") ? "/dev/shm/injector-test-XXXXXX" : "/tmp/injector-test-XXXXXX";
   if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
   folder_ = pattern;
+  lock_ = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  Lock();
   setenv(trace::kSessionVariable, folder_.c_str(), 1);
   setenv(trace::kCollectorVariable, std::to_string(getpid()).c_str(), 1);
   SetOptions(options);
@@ -36,7 +39,12 @@ TestCollector::TestCollector(const std::string& options) {
 TestCollector::~TestCollector() {
   for (auto& [key, file] : files_) munmap(file.header, file.bytes);
   std::filesystem::remove_all(folder_);
+  close(lock_);
 }
+
+void TestCollector::Unlock() const { flock(lock_, LOCK_UN); }
+
+void TestCollector::Lock() const { flock(lock_, LOCK_EX); }
 
 void TestCollector::SetOptions(const std::string& options) {
   setenv(trace::kOptionsVariable, options.c_str(), 1);

@@ -30,13 +30,16 @@ struct TestRecord {
 
 class TestCollector {
  public:
-  // Makes a folder for the session and names it in this process's environment, with these options.
+  // Makes a folder for the session, locks it, and names it in this process's environment, with these options.
   explicit TestCollector(const std::string& options);
   ~TestCollector();  // removes the folder
   TestCollector(const TestCollector&) = delete;
   TestCollector& operator=(const TestCollector&) = delete;
 
   const std::string& folder() const { return folder_; }
+  // As when the collector is killed, and the opposite.
+  void Unlock() const;
+  void Lock() const;
   // Sets the environment again, for the processes that are started from now on.
   void SetOptions(const std::string& options);
 
@@ -71,6 +74,7 @@ class TestCollector {
   void Take(const Key& key, File& file, uint32_t thread, const trace::RawRecord* record);
 
   std::string folder_;
+  int lock_ = -1;  // descriptor of the folder: says that this collector lives
   std::map<Key, File> files_;
   std::vector<TestRecord> records_;
 };

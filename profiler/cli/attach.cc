@@ -13,6 +13,7 @@
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/collector/output_place.h"
 
 namespace vramscope::cli {
 
@@ -24,7 +25,9 @@ const VerbHelp& AttachHelp() {
       {{"vramscope attach 4711 --steps 5", "five whole training steps; the program runs on as before"},
        {"vramscope attach 4711 --duration 30s -o live.vms",
         "or until Ctrl-C, which ends the recording alone"}},
-      {{"output", 'o', "FILE", "Write the trace there, also over an existing file."},
+      {{"output", 'o', "FILE",
+        "Write the trace there, also over an old trace. In the name, %h is the host,\n"
+        "%p the process number of vramscope, %j the job, and %q{NAME} a variable."},
        {"steps", '\0', "5", "End after so many whole training steps."},
        {"duration", '\0', "30s", "End after that time: 500ms, 30s, 5m or 1h."},
        {"device", '\0', "auto|cpu|cuda|all",
@@ -75,7 +78,10 @@ Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, c
   const Result<pid_t> pid = PidFrom(arguments, fmt::format("{} 4711 --steps 5", verb));
   if (!pid.ok()) return pid.error();
   options.pid = *pid;
-  options.recording.output = arguments.Get("output");
+  const Result<std::string> output = collector::ExpandName(arguments.Get("output"));
+  if (!output.ok()) return output.error();
+  options.recording.output = *output;
+  options.recording.say = Say;
   options.recording.device = arguments.Get("device", options.recording.device);
   options.recording.depth = "light";
   options.recording.version = VRAMSCOPE_VERSION;

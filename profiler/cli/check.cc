@@ -186,8 +186,8 @@ Result<Checked> Check(const std::string& path, const std::vector<Rule>& rules, c
   return Checked{path, arguments.Get("baseline"), std::move(side->answer), std::move(verdicts)};
 }
 
-Status WriteFile(const std::string& path, const std::string& text) {
-  Result<NewFile> file = NewFile::Create(path);
+Status WriteFile(const std::string& path, const std::string& text, const Checked& checked) {
+  Result<NewFile> file = NewFile::Create(path, {checked.path, checked.baseline});
   if (!file.ok()) return file.error();
   if (const Status written = file->Write(text); !written.ok()) return written;
   return file->Commit();
@@ -205,7 +205,7 @@ int CheckVerb(const Arguments& arguments, const Terminal& terminal) {
   for (const auto& [option, text] :
        {std::pair{"junit", CheckJUnit(*checked)}, std::pair{"markdown", CheckMarkdown(*checked)}}) {
     if (!arguments.Has(option)) continue;
-    if (const Status written = WriteFile(arguments.Get(option), text); !written.ok())
+    if (const Status written = WriteFile(arguments.Get(option), text, *checked); !written.ok())
       return Fail(written.error().sentence);
   }
   switch (check::Overall(checked->verdicts)) {

@@ -35,6 +35,7 @@ const VerbHelp& ConvertHelp() {
         "perfetto (.perfetto-trace, .pftrace), speedscope (.speedscope.json),\n"
         "collapsed (.folded), pprof (.pb.gz). See docs/exports.md."},
        {"table", '\0', "NAME", "Of CSV: events, blocks (default), series or steps."},
+       {"redact", '\0', nullptr, "Take what looks like a token, key or password out of command lines."},
        {"device", '\0', "NAME", "Of exports: what peak, steps and stacks are about; default: as in report."},
        {"at", '\0', "T",
         "Of a snapshot: only what was until then. Of speedscope, collapsed and pprof: what was alive\n"
@@ -120,7 +121,7 @@ Status WriteSnapshot(const std::string& from, const std::string& to, const Argum
     const auto read = snapshot::Read(from);
     return read.ok() ? snapshot::WritePickle(**read, sink) : Status(read.error());
   }
-  const auto source = snapshot::OpenSource(from);
+  const auto source = OpenSource(from, arguments);
   if (!source.ok()) return source.error();
   const Result<model::Run> run = model::Load(*source);
   if (!run.ok()) return run.error();
@@ -158,11 +159,11 @@ Status WriteExport(const std::string& from, const std::string& to, const exporti
 
 Status Convert(const std::string& from, const std::string& to, const Target& target,
                const Arguments& arguments) {
-  Result<NewFile> file = NewFile::Create(to);
+  Result<NewFile> file = NewFile::Create(to, {from});
   if (!file.ok()) return file.error();
   auto sink = file->TakeSink();
   if (target.form == Form::kTrace) {
-    const auto source = snapshot::OpenSource(from);
+    const auto source = OpenSource(from, arguments);
     if (!source.ok()) return source.error();
     ProgressLine line(arguments, (*source)->event_count());
     const Status status = snapshot::WriteTrace(*Watched(*source, WritingName(to), line), std::move(sink));

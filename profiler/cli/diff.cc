@@ -51,7 +51,7 @@ int WriteHtml(const diff::Side& before, const diff::Side& after, const diff::Dif
                                                .headline = DiffHeadline(diff),
                                                .title = Printable(name(before) + " against " + name(after)),
                                                .version = VRAMSCOPE_VERSION});
-  Result<NewFile> file = NewFile::Create(out);
+  Result<NewFile> file = NewFile::Create(out, {before.path, after.path});
   if (!file.ok()) return Fail(file.error().sentence);
   if (const Status written = file->Write(page); !written.ok()) return Fail(written.error().sentence);
   if (const Status committed = file->Commit(); !committed.ok()) return Fail(committed.error().sentence);

@@ -11,6 +11,7 @@
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/collector/output_place.h"
 
 namespace vramscope::cli {
 namespace {
@@ -202,7 +203,9 @@ Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collec
   DryrunPlan plan;
   plan.command = arguments.positionals();
   plan.keep_init = arguments.Has("keep-init");
-  plan.output = arguments.Get("output");
+  const Result<std::string> output = collector::ExpandName(arguments.Get("output"));
+  if (!output.ok()) return output.error();
+  plan.output = *output;
   for (const Status& status :
        {ReadDevice(arguments, models, plan), ReadSteps(arguments, plan), ReadRank(arguments, plan),
         ReadBatches(arguments, plan), ReadShuffles(arguments, plan), ReadRecording(arguments, plan)}) {
@@ -212,6 +215,9 @@ Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collec
     return Error{"dryrun needs a command: vramscope dryrun --gpu h100-80gb -- python train.py"};
   if (!plan.output.empty() && (plan.batches || plan.shuffles != 0 || !plan.table.empty()))
     return Error{"-o keeps the trace of one run; --batch, --shuffles and --gpu all make several."};
+  if (const auto place = collector::PlaceOf(plan.output);
+      !plan.output.empty() && place.ok() && place->is_stream)
+    return Error{fmt::format("{}: the trace of a dry run is read again, so -o names a file.", plan.output)};
   return plan;
 }
 

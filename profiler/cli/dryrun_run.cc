@@ -90,11 +90,10 @@ void ReadOtherGpus(const std::string& folder, const classify::Analysis& analysis
 }
 
 std::string DryrunSettings(const DryrunPlan& plan, uint64_t order, const std::string& scratch) {
-  std::string text =
-      fmt::format("steps={};init={};notes={}", plan.steps, plan.keep_init ? "keep" : "skip", scratch);
+  std::string text = fmt::format("steps={};init={}", plan.steps, plan.keep_init ? "keep" : "skip");
   if (plan.lone_rank) text += fmt::format(";world={};rank={}", plan.lone_rank->world, plan.lone_rank->rank);
   if (order != 0) text += fmt::format(";order={}", order);
-  return text;
+  return text + ";notes=" + scratch;  // last: TMPDIR may have any letter in its name
 }
 
 // What inductor and Triton compile for the device has no machine code in it: it must not get into caches from
@@ -146,6 +145,7 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   if (!plan_.stacks.empty()) options.stacks = plan_.stacks;
   options.embed_source = plan_.embed_source;
   options.version = VRAMSCOPE_VERSION;
+  options.say = Say;
   if (const auto checked = collector::CheckCommand(command); !checked.ok()) return checked.error();
   Result<collector::Installation> installation = collector::FindInstallation();
   if (!installation.ok()) return installation.error();

@@ -16,6 +16,7 @@
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/collector/trace_claim.h"
 #include "profiler/text/failure.h"
 
 namespace vramscope::cli {
@@ -76,6 +77,7 @@ int Run(const std::vector<std::string>& words) {
 }  // namespace vramscope::cli
 
 int main(int count, char** words) {
+  vramscope::collector::NoteProcessStart();
   vramscope::cli::OccupyClosedStandardDescriptors();
   try {
     const int code = vramscope::cli::Run({words + 1, words + count});

@@ -24,7 +24,7 @@ const VerbHelp& ManHelp() {
 namespace {
 
 Status WritePage(const std::string& folder, const std::string& name, const std::string& page) {
-  Result<NewFile> file = NewFile::Create(folder + "/" + name + ".1");
+  Result<NewFile> file = NewFile::Create(folder + "/" + name + ".1", {});
   if (!file.ok()) return file.error();
   if (const Status written = file->Write(page); !written.ok()) return written;
   return file->Commit();

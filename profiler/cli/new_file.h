@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is there whole or not at all: written beside its name, and renamed when it is complete.
+// What every verb writes that is no recording: a file that is there whole or not at all, written beside its
+// name and renamed when it is complete; or a stream (collector/output_place.h) that gets the whole in one
+// piece.
+//
+// Without Commit nothing is left, also when the program is ended by a signal meanwhile.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "profiler/collector/output_place.h"
 #include "trace_format/file_sink.h"
 #include "trace_format/result.h"
 
@@ -13,11 +19,11 @@ namespace vramscope::cli {
 
 class NewFile {
  public:
-  // Makes "<path>.<pid>.part". An existing `path` stays as it is until Commit.
-  static Result<NewFile> Create(const std::string& path);
-  NewFile(NewFile&& other) noexcept = default;
+  // An existing `path` stays as it is until Commit. Refused when it is one of `inputs`, the files that are
+  // read.
+  static Result<NewFile> Create(const std::string& path, const std::vector<std::string>& inputs);
+  NewFile(NewFile&& other) noexcept;
   NewFile& operator=(NewFile&&) = delete;
-  // Without Commit nothing is left.
   ~NewFile();
 
   // Takes the sink: what is written to it goes into the file. Only once.
@@ -29,11 +35,13 @@ class NewFile {
   [[nodiscard]] Status Commit();
 
  private:
-  NewFile(std::string path, std::string part, std::unique_ptr<trace::ByteSink> sink)
-      : path_(std::move(path)), part_(std::move(part)), sink_(std::move(sink)) {}
+  NewFile(std::string path, collector::OutputPlace place, std::string part,
+          std::unique_ptr<trace::ByteSink> sink);
+  [[nodiscard]] Status CopyToStream() const;
 
-  std::string path_;
-  std::string part_;  // "" after Commit
+  std::string path_;  // as the user named it
+  collector::OutputPlace place_;
+  std::string part_;  // "" when nothing is to be removed
   std::unique_ptr<trace::ByteSink> sink_;
 };
 

@@ -202,7 +202,7 @@ int Pack(const std::string& path, const Arguments& arguments, const Terminal& te
   const packing::Answer answer =
       packing::Pack(subject->blocks.items, {.budget = *budget, .good_enough = *good_enough});
   if (arguments.Has("offsets")) {
-    Result<NewFile> file = NewFile::Create(arguments.Get("offsets"));
+    Result<NewFile> file = NewFile::Create(arguments.Get("offsets"), {path});
     if (!file.ok()) return Fail(file.error().sentence);
     const Status written = file->Write(packing::OffsetsCsv(subject->blocks, answer.packing));
     if (!written.ok()) return Fail(written.error().sentence);

@@ -49,7 +49,10 @@ class ProgressLine {
 [[nodiscard]] std::string ProgressText(std::string_view what, std::string_view thing, uint64_t done,
                                        uint64_t total, double seconds, const Terminal& terminal);
 
-// A trace or snapshot, read under such a line.
+// A trace or snapshot, whose command lines are without secrets when --redact is given (text/redact.h).
+[[nodiscard]] Result<std::shared_ptr<const model::Source>> OpenSource(const std::string& path,
+                                                                      const Arguments& arguments);
+// The same, read under such a line.
 [[nodiscard]] Result<model::Run> LoadRun(const std::string& path, const Arguments& arguments);
 // A trace alone; an error says when it is none.
 [[nodiscard]] Result<model::Run> LoadTrace(const std::string& path, const Arguments& arguments);

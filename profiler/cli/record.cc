@@ -19,6 +19,7 @@
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/collector/command.h"
+#include "profiler/collector/output_place.h"
 #include "profiler/collector/signal_relay.h"
 #include "profiler/collector/target_program.h"
 #include "trace_format/ring.h"
@@ -33,7 +34,9 @@ const VerbHelp& RecordHelp() {
       {{"vramscope record -- python train.py", "writes run.vms, or run-2.vms when that exists"},
        {"vramscope record -o big.vms --depth all --stacks python -- torchrun --nproc-per-node 2 train.py",
         "all processes in one trace"}},
-      {{"output", 'o', "FILE", "Write the trace there, also over an existing file."},
+      {{"output", 'o', "FILE",
+        "Write the trace there, also over an old trace. In the name, %r is the rank, %h the host,\n"
+        "%p the process number of vramscope, %j the job, and %q{NAME} a variable."},
        {"device", '\0', "auto|cpu|cuda|all",
         "Whose memory. auto: CUDA where the program uses it, else the CPU."},
        {"depth", '\0', "light|auto|deep|all",
@@ -54,6 +57,8 @@ const VerbHelp& RecordHelp() {
        {"black-box", '\0', "STEPS",
         "Keep the last STEPS optimizer steps in memory. They are written when memory runs out, when the\n"
         "command fails, and by vramscope dump; else nothing is."},
+       {"redact", '\0', nullptr,
+        "Take what looks like a token, key or password out of the command lines that are recorded."},
        {"dormant", '\0', nullptr,
         "Record nothing until vramscope start asks for it. Costs nothing that can be measured."},
        {"quiet", 'q', nullptr, "No line at the end."}}};
@@ -110,7 +115,11 @@ Result<uint32_t> ParseBlackBox(const Arguments& arguments) {
 Result<collector::RecordOptions> RecordOptionsFrom(const Arguments& arguments) {
   collector::RecordOptions options;
   options.command = arguments.positionals();
-  options.output = arguments.Get("output");
+  const Result<std::string> output = collector::ExpandName(arguments.Get("output"));
+  if (!output.ok()) return output.error();
+  options.output = *output;
+  options.say = Say;
+  options.redact = arguments.Has("redact");
   options.device = arguments.Get("device", options.device);
   options.depth = arguments.Get("depth", options.depth);
   options.deep_steps = arguments.Get("deep-steps", options.deep_steps);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/cli/recorded_step.h"
 
+#include <fmt/format.h>
+
 #include "profiler/cli/verb.h"
 #include "profiler/report/device_choice.h"
+#include "profiler/report/notes.h"
 
 namespace vramscope::cli {
 
@@ -18,9 +21,17 @@ Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, 
   const Result<model::DeviceIndex> device = report::ChooseDevice(recorded->run, curves, request);
   if (!device.ok()) return Error{path + ": " + device.error().sentence};
   *code = kCannotJudge;
+  const std::string caching_off = report::CachingOff(recorded->run.source->metadata());
   if (*device == model::kNone || trace::DeviceTypeOf(recorded->run.devices[*device].code) == 0)
-    return Error{path + ": nothing was allocated on a GPU; record on one, or with vramscope dryrun."};
+    return Error{path + ": nothing was allocated on a GPU; " +
+                 (caching_off.empty() ? "record on one, or with vramscope dryrun." : caching_off)};
   recorded->device = *device;
+  const auto& metadata = recorded->run.source->metadata();
+  const auto missing = metadata.find("bridge.missing");
+  const auto operators = recorded->run.event_counts[static_cast<size_t>(trace::EventType::kOpBegin)];
+  if (missing != metadata.end() && operators == 0)
+    return Error{fmt::format("{}: operators were not recorded, so no change can be estimated. {}", path,
+                             missing->second)};
   recorded->analysis.emplace(recorded->run);
   Result<whatif::Step> step = whatif::ReadStep(*recorded->analysis, *device);
   if (!step.ok()) return Error{path + ": " + step.error().sentence};

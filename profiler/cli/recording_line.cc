@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdlib>
+
 #include "profiler/cli/terminal.h"
+#include "profiler/report/notes.h"
 
 namespace vramscope::cli {
 namespace {
@@ -13,8 +16,14 @@ std::string LossSentence(const collector::RecordOutcome& outcome) {
   if (!outcome.stop_sentence.empty()) {
     return fmt::format("recording stopped early, {} not recorded", FormatCount(outcome.lost_events, "event"));
   }
-  return outcome.lost_events == 0 ? "nothing lost"
-                                  : fmt::format("{} lost", FormatCount(outcome.lost_events, "event"));
+  std::string lost;
+  if (outcome.lost_events != 0) lost = FormatCount(outcome.lost_events, "event") + " lost";
+  if (outcome.unrecorded_processes != 0) {
+    lost += fmt::format("{}{} not recorded for want of shared memory, descriptors or address space",
+                        lost.empty() ? "" : ", ",
+                        FormatCount(outcome.unrecorded_processes, "process", "processes"));
+  }
+  return lost.empty() ? "nothing lost" : lost;
 }
 
 std::string BlackBoxLine(const collector::RecordOutcome& outcome) {
@@ -26,11 +35,15 @@ std::string BlackBoxLine(const collector::RecordOutcome& outcome) {
                      FormatBytes(outcome.file_bytes), outcome.path);
 }
 
-}  // namespace
+// The command has this program's environment.
+std::string CachingSentence() {
+  if (std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") == nullptr) return "";
+  return " " + report::CachingOff({{"env.PYTORCH_NO_CUDA_MEMORY_CACHING", ""}});
+}
 
-std::string RecordingLine(const collector::RecordOutcome& outcome) {
+std::string LineOf(const collector::RecordOutcome& outcome) {
   if (outcome.is_black_box) return BlackBoxLine(outcome);
-  if (outcome.events == 0 && outcome.lost_events == 0) {
+  if (outcome.events == 0 && outcome.lost_events == 0 && outcome.unrecorded_processes == 0) {
     if (!outcome.unrecorded.empty())
       return fmt::format("{}: no events. {}", outcome.path, outcome.unrecorded);
     return fmt::format(
@@ -41,6 +54,12 @@ std::string RecordingLine(const collector::RecordOutcome& outcome) {
                      FormatCount(outcome.events, "event"),
                      FormatCount(outcome.processes, "process", "processes"), FormatBytes(outcome.peak_bytes),
                      FormatBytes(outcome.file_bytes), LossSentence(outcome), outcome.path);
+}
+
+}  // namespace
+
+std::string RecordingLine(const collector::RecordOutcome& outcome) {
+  return LineOf(outcome) + CachingSentence();
 }
 
 }  // namespace vramscope::cli

@@ -36,6 +36,7 @@ const VerbHelp& ReportHelp() {
        {"at", '\0', "T",
         "Also tell of this moment: peak, step:3 (the peak of step 3), nanoseconds since\n"
         "the trace's start, or mono:NS (CLOCK_MONOTONIC). May be given again."},
+       {"redact", '\0', nullptr, "Take what looks like a token, key or password out of command lines."},
        {"blocks", '\0', nullptr, "With --json: list the blocks alive at each --at moment."},
        {"device", '\0', "NAME", "cpu, cuda:0, ...; default: the one with the largest peak, CUDA before CPU."},
        {"process", '\0', "PID", "Default: the process with the largest peak."},
@@ -94,7 +95,7 @@ int WriteHtml(const std::string& path, const Arguments& arguments, const classif
               const report::Answer& answer) {
   if (answer.device.empty()) return Fail(path + ": no allocation was recorded, so there is nothing to draw.");
   const std::string out = arguments.Get("html");
-  Result<NewFile> file = NewFile::Create(out);
+  Result<NewFile> file = NewFile::Create(out, arguments.positionals());
   if (!file.ok()) return Fail(file.error().sentence);
   ProgressLine line(arguments, answer.events);
   line.Show("Drawing " + Printable(out));

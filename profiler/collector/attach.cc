@@ -20,6 +20,7 @@
 #include "profiler/collector/recorder.h"
 #include "profiler/collector/recording_trace.h"
 #include "profiler/collector/session_folder.h"
+#include "trace_format/ring.h"
 
 namespace vramscope::collector {
 namespace {
@@ -55,7 +56,10 @@ Status CheckSurroundings(pid_t pid) {
 Status GiveTo(pid_t pid, const std::string& folder) {
   struct stat owner {};
   if (stat(fmt::format("/proc/{}", pid).c_str(), &owner) != 0 || owner.st_uid == geteuid()) return {};
-  if (chown(folder.c_str(), owner.st_uid, owner.st_gid) == 0) return {};
+  const std::string room = fmt::format("{}/{}", folder, trace::kRoomName);
+  if (chown(room.c_str(), owner.st_uid, owner.st_gid) == 0 &&
+      chown(folder.c_str(), owner.st_uid, owner.st_gid) == 0)
+    return {};
   return Error{
       fmt::format("{}: cannot be given to the user of process {}: {}.", folder, pid, std::strerror(errno))};
 }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ namespace vramscope::collector {
 
 class BlackBoxFiles {
  public:
-  // `wanted`: the first file's name, over an existing one; empty: run.vms, or the first run-N.vms that does
-  // not exist. `complete` puts what is known about the processes so far into the trace's definitions.
+  // `wanted`: the first file's name, over an old trace; empty: run.vms. Those after it get the first free
+  // number (trace_claim.h). `complete` puts what is known about the processes so far into the trace's
+  // definitions.
   BlackBoxFiles(TraceOutput& output, std::string wanted, std::function<void()> complete);
 
   // After each turn of the recorder: writes when the program has run out of memory.
@@ -36,8 +38,8 @@ class BlackBoxFiles {
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
-  Result<std::string> Write(const char* why, bool over_last);
-  Result<std::string> NextPath() const;
+  Result<std::string> Write(const char* why);
+  Status WriteInto(std::unique_ptr<trace::ByteSink> sink, const char* why);
 
   TraceOutput& output_;
   std::string wanted_;

@@ -29,6 +29,8 @@ namespace fs = std::filesystem;
 using std::chrono::seconds;
 
 constexpr seconds kCompilerLimit{600};  // 8 s on an idle machine
+// What a failure came from (a header, the linker, a full disk) may be there by now, and is in no key.
+constexpr seconds kTryAgainAfter{3600};
 constexpr char kBridgeFolder[] = "injector/torch/bridge";
 // Headers that the bridge reads layouts from: they differ whenever a bridge for one torch would not do for
 // another.
@@ -169,6 +171,11 @@ Result<fs::path> CacheFolder(const BridgeOptions& options) {
           "no operators."};
     }
   }
+  if (folder.string().find(';') != std::string::npos)
+    return Error{fmt::format(
+        "{}: a folder with a semicolon in its name cannot hold the deep recorder: deep steps will "
+        "have no operators. Set XDG_CACHE_HOME to another one.",
+        folder.string())};
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed)
@@ -201,10 +208,16 @@ class BuildLock {
 };
 
 Error BuildFailed(const std::string& torch_version, const fs::path& log) {
-  return Error{
-      fmt::format("The deep recorder cannot be built for torch {}: deep steps will have no operators. The "
-                  "compiler's words are in {}; remove that file to try again.",
-                  torch_version, log.string())};
+  return Error{fmt::format(
+      "The deep recorder cannot be built for torch {}: deep steps will have no operators. The "
+      "compiler's words are in {}; it is tried again after an hour, or when that file is removed.",
+      torch_version, log.string())};
+}
+
+bool FailedLately(const fs::path& log) {
+  std::error_code failed;
+  const fs::file_time_type written = fs::last_write_time(log, failed);
+  return !failed && fs::file_time_type::clock::now() - written < kTryAgainAfter;
 }
 
 // Compiles into `library`, or leaves the compiler's words in `log`. Each appears whole or not at all, so an
@@ -220,6 +233,7 @@ bool Compile(const Plan& plan, const fs::path& library, const fs::path& log) {
   const bool done = RunTool(command, kCompilerLimit, words).ok();
   std::error_code ignored;
   if (!done) fs::rename(words, log, ignored);
+  if (done) fs::remove(log, ignored);
   if (done) fs::rename(unfinished, library, ignored);
   fs::remove(done ? words : unfinished, ignored);
   return done && Exists(library);
@@ -248,7 +262,7 @@ Result<BridgeInfo> BuildPlan(const Plan& plan, const TorchLocation& torch, const
   const fs::path log = folder / (plan.key + ".log");
   BridgeInfo info{library.string(), torch.version, torch.root, false};
   if (Exists(library)) return info;
-  if (Exists(log)) return BuildFailed(torch.version, log);
+  if (FailedLately(log)) return BuildFailed(torch.version, log);
 
   if (options.progress)
     options.progress(
@@ -275,12 +289,17 @@ Result<BridgeInfo> EnsureBridge(std::span<const std::string> command, const Brid
   if (const auto library = RecallAnswer(memory, question))
     return BridgeInfo{*library, torch->version, torch->root, false};
 
+  // Said now: who waits for a run of hours wants to know before it begins.
+  const auto missing = [&options](const Error& error) -> Result<BridgeInfo> {
+    if (options.progress) options.progress(error.sentence);
+    return error;
+  };
   const Result<Plan> plan = MakePlan(*torch, source_root);
-  if (!plan.ok()) return plan.error();
-  if (!folder.ok()) return folder.error();
+  if (!plan.ok()) return missing(plan.error());
+  if (!folder.ok()) return missing(folder.error());
   Result<BridgeInfo> bridge = BuildPlan(*plan, *torch, *folder, options);
-  if (bridge.ok())
-    KeepAnswer(memory, question, bridge->path, WitnessesOf(*plan, *torch, source_root, bridge->path));
+  if (!bridge.ok()) return missing(bridge.error());
+  KeepAnswer(memory, question, bridge->path, WitnessesOf(*plan, *torch, source_root, bridge->path));
   return bridge;
 }
 

@@ -8,7 +8,7 @@
 //
 //   ${XDG_CACHE_HOME:-~/.cache}/vramscope/bridge/
 //       torch-2.15.0-<key>.so      key: bridge source, compiler, torch's headers and library
-//       torch-2.15.0-<key>.log     the compiler's words, kept when it failed: not tried again
+//       torch-2.15.0-<key>.log     the compiler's words when it failed: tried again after an hour
 //       torch-2.15.0-<key>.lock    held while compiling; others wait and find the result
 //       <hash>.answer              what was found out before (remembered.h)
 #pragma once
@@ -24,8 +24,8 @@ namespace vramscope::collector {
 struct BridgeOptions {
   std::string source_root;   // holds injector/torch/bridge; empty: what belongs to this executable
   std::string cache_folder;  // empty: as above
-  // Told before a wait of more than a moment: "Building the deep recorder for torch 2.15.0, once, about 10
-  // s."
+  // Called before a wait of more than a moment, "Building the deep recorder for torch 2.15.0, once, about 10
+  // s.", and with the sentence of an error if the command does use torch.
   std::function<void(const std::string& sentence)> progress;
 };
 

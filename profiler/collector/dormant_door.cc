@@ -10,41 +10,34 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <filesystem>
-#include <system_error>
+#include <string>
+#include <utility>
 
 #include "profiler/collector/process_facts.h"
+#include "trace_format/process_identity.h"
 #include "trace_format/ring.h"
 
 namespace vramscope::collector {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr timeval kPatience = {10, 0};
 
-void RemoveDeadDoors() {
-  const fs::path door = trace::kDoorPath;
-  const std::string prefix = door.filename().string();
-  std::error_code failed;
-  for (fs::directory_iterator it(door.parent_path(), failed), end; !failed && it != end;
-       it.increment(failed)) {
-    const std::string name = it->path().filename().string();
-    pid_t pid = 0;
-    if (!name.starts_with(prefix)) continue;
-    const auto parsed = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), pid);
-    if (parsed.ec != std::errc() || pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH) continue;
-    std::error_code ignored;
-    fs::remove(it->path(), ignored);
-  }
+// The address of a process's door, and its length.
+std::pair<sockaddr_un, socklen_t> DoorOf(pid_t pid) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const auto end = fmt::format_to_n(address.sun_path + 1, sizeof address.sun_path - 1, "{}{}-{}",
+                                    trace::kDoorName, trace::PidNamespaceOf(std::to_string(pid).c_str()), pid)
+                       .out;
+  return {address, static_cast<socklen_t>(end - reinterpret_cast<char*>(&address))};
 }
 
 // A door that somebody else has set up in this process's name would tell them our session.
-bool BelongsToOwner(int connection, pid_t pid) {
+bool BelongsTo(int connection, pid_t pid) {
   ucred behind{};
   socklen_t length = sizeof behind;
   struct stat owner {};
-  return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &behind, &length) == 0 &&
+  return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &behind, &length) == 0 && behind.pid == pid &&
          stat(fmt::format("/proc/{}", pid).c_str(), &owner) == 0 && behind.uid == owner.st_uid;
 }
 
@@ -57,8 +50,9 @@ Error NoDoor(pid_t pid) {
 }
 
 Result<int> Converse(int connection, pid_t pid, const std::string& order) {
-  if (!BelongsToOwner(connection, pid))
-    return Error{fmt::format("Another user listens in the name of process {}. It was not spoken to.", pid)};
+  if (!BelongsTo(connection, pid))
+    return Error{
+        fmt::format("Another process listens in the name of process {}. It was not spoken to.", pid)};
   setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   char answer[16] = {};
   int number = 0;
@@ -74,13 +68,15 @@ Result<int> Converse(int connection, pid_t pid, const std::string& order) {
 }  // namespace
 
 Result<int> SayAtDoor(pid_t pid, const std::string& order) {
-  RemoveDeadDoors();
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  fmt::format_to_n(address.sun_path, sizeof address.sun_path - 1, "{}{}", trace::kDoorPath, pid);
+  const uint64_t theirs = trace::PidNamespaceOf(std::to_string(pid).c_str());
+  if (theirs != 0 && theirs != trace::PidNamespaceOf("self"))
+    return Error{fmt::format(
+        "Process {} runs in another container than vramscope. Run vramscope inside that container, with its "
+        "process number there.",
+        pid)};
+  const auto [address, length] = DoorOf(pid);
   const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (connection < 0 ||
-      connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  if (connection < 0 || connect(connection, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
     if (connection >= 0) close(connection);
     return NoDoor(pid);
   }

@@ -11,8 +11,7 @@
 namespace vramscope::collector {
 
 // Says `order` at the door of process `pid` and gives the number that comes back. An error in one sentence
-// when the process has no door, or it is not its own user's. Removes doors that killed processes of this user
-// left behind.
+// when the process has no door, or another one answers.
 Result<int> SayAtDoor(pid_t pid, const std::string& order);
 
 }  // namespace vramscope::collector

@@ -20,6 +20,7 @@ namespace {
 // No clock of this machine runs ahead of ours by this much: such ticks are broken, and waiting for them would
 // block the ring.
 constexpr uint64_t kImpossibleLeadNs = 1'000'000'000;
+constexpr uint32_t kHighestPid = 1 << 22;  // PID_MAX_LIMIT of Linux
 constexpr size_t kMaxMetadataKey = 128;
 constexpr size_t kMaxMetadataValue = 4096;
 
@@ -66,6 +67,8 @@ TargetProcess& Drain::AddProcess(std::unique_ptr<RingFile> file, const std::stri
   auto process = std::make_unique<TargetProcess>(std::move(file), path, std::move(ids));
   process->info.executable = executable.empty() && parent ? parent->info.executable : executable;
   process->info.command_line = command_line.empty() && parent ? parent->info.command_line : command_line;
+  // Unseen from here: a number that no process can have, so that it is not taken for another one.
+  if (process->info.pid == 0) process->info.pid = kHighestPid + 1 + static_cast<uint32_t>(processes_.size());
   process->info.start_ns = ToTraceNs(facts.created_monotonic_ns);
   process->trace_process = output_.writer().AddProcess(process->info);
   active_.push_back(process.get());
@@ -158,9 +161,11 @@ void Drain::Deliver(TargetProcess& process, RingSource& ring, const trace::RawRe
 
 uint32_t Drain::ThreadOf(TargetProcess& process, RingSource& ring) {
   if (ring.thread_known && ring.generation == ring.cursor.generation()) return ring.thread;
-  const uint32_t os_thread = ring.cursor.os_thread();
-  ring.thread = output_.writer().AddThread(
-      {process.trace_process, os_thread, ThreadName(process.facts().pid, os_thread)});
+  // In another pid namespace only the main thread's number is known from here.
+  const uint32_t own_number = ring.cursor.os_thread();
+  const uint32_t os_thread = own_number == process.facts().pid ? process.info.pid : own_number;
+  ring.thread =
+      output_.writer().AddThread({process.trace_process, os_thread, ThreadName(process.info.pid, os_thread)});
   ring.generation = ring.cursor.generation();
   ring.thread_known = true;
   return ring.thread;
@@ -239,7 +244,7 @@ void Drain::ReportLosses(TargetProcess& process, uint64_t watermark) {
   if (const uint64_t lost = process.TakeLossWithoutRing(); lost != 0) {
     if (!process.ringless_thread) {
       process.ringless_thread =
-          output_.writer().AddThread({process.trace_process, process.facts().pid, "threads without a ring"});
+          output_.writer().AddThread({process.trace_process, process.info.pid, "threads without a ring"});
     }
     AddLoss(*process.ringless_thread, lost, start_monotonic_ns_ + process.info.start_ns, watermark,
             watermark);

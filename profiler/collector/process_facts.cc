@@ -2,14 +2,18 @@
 #include "profiler/collector/process_facts.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 #include "profiler/collector/whole_file.h"
 
@@ -67,7 +71,40 @@ uint64_t MemoryBytes() {
   return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : 0;
 }
 
+// /proc may be that of another pid namespace (unshare without --mount-proc): then its numbers are not ours.
+bool ProcIsOurs() {
+  std::array<char, 32> number{};
+  const ssize_t length = readlink("/proc/self", number.data(), number.size() - 1);
+  return length > 0 && number.data() == std::to_string(getpid());
+}
+
 }  // namespace
+
+uint32_t PidHere(const trace::ProcessIdentity& process) {
+  if (!process.known() || process.pid_namespace == trace::PidNamespaceOf("self")) return process.pid;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator it("/proc", failed), end; !failed && it != end;
+       it.increment(failed)) {
+    const std::string name = it->path().filename().string();
+    if (trace::PidNamespaceOf(name.c_str()) != process.pid_namespace ||
+        trace::StartTicksOf(name.c_str()) != process.start_ticks)
+      continue;
+    // "NSpid: 4711 2": from the outermost namespace that this /proc shows to the process's own.
+    const std::string numbers = ValueOf(fmt::format("/proc/{}/status", name), "NSpid");
+    const size_t last = numbers.find_last_of(" \t");
+    if (numbers.substr(last == std::string::npos ? 0 : last + 1) == std::to_string(process.pid))
+      return static_cast<uint32_t>(std::strtoul(name.c_str(), nullptr, 10));
+  }
+  return 0;
+}
+
+bool HasEnded(const trace::ProcessIdentity& process) {
+  if (!process.known() || process.pid_namespace != trace::PidNamespaceOf("self")) return false;
+  if (kill(static_cast<pid_t>(process.pid), 0) != 0 && errno == ESRCH) return true;
+  if (!ProcIsOurs()) return false;
+  const uint64_t started = trace::StartTicksOf(std::to_string(process.pid).c_str());
+  return started != 0 && started != process.start_ticks;
+}
 
 std::string ExecutableOf(uint32_t pid) {
   std::array<char, PATH_MAX> path{};
@@ -96,6 +133,10 @@ std::string ThreadName(uint32_t pid, uint32_t thread) {
   std::string name = ReadWhole(fmt::format("/proc/{}/task/{}/comm", pid, thread));
   if (name.ends_with('\n')) name.pop_back();
   return name;
+}
+
+uint32_t ParentOf(uint32_t pid) {
+  return static_cast<uint32_t>(trace::StatFieldOf(std::to_string(pid).c_str(), 4));
 }
 
 std::map<std::string, std::string> MachineFacts() {

@@ -8,12 +8,22 @@
 #include <string>
 #include <vector>
 
+#include "trace_format/process_identity.h"
+
 namespace vramscope::collector {
 
 std::string ExecutableOf(uint32_t pid);
 // Arguments joined by spaces, those with blanks or quotes in single quotes; at most 4 KiB.
 std::string CommandLineOf(uint32_t pid);
 std::string ThreadName(uint32_t pid, uint32_t thread);
+
+// The number that the process has in our pid namespace: its own, unless it lives in another one. 0 = it is
+// not seen from here, which a process of this user is as long as it runs.
+uint32_t PidHere(const trace::ProcessIdentity& process);
+// True only if it is certain: a process of another pid namespace may always be running.
+bool HasEnded(const trace::ProcessIdentity& process);
+
+uint32_t ParentOf(uint32_t pid);
 
 // `arguments` as CommandLineOf shows them.
 std::string JoinCommandLine(const std::vector<std::string>& arguments);

@@ -12,7 +12,8 @@
 namespace vramscope::collector {
 
 ProcessWatch::ProcessWatch(uint32_t pid)
-    : pid_(pid), pidfd_(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0))) {}
+    : pid_(pid),
+      pidfd_(pid == 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0))) {}
 
 ProcessWatch::~ProcessWatch() {
   if (pidfd_ >= 0) close(pidfd_);
@@ -28,6 +29,7 @@ ProcessWatch& ProcessWatch::operator=(ProcessWatch&& other) noexcept {
 }
 
 bool ProcessWatch::HasEnded() const {
+  if (pid_ == 0) return true;
   if (pidfd_ < 0) return kill(static_cast<pid_t>(pid_), 0) != 0 && errno == ESRCH;
   pollfd ready{pidfd_, POLLIN, 0};
   return poll(&ready, 1, 0) == 1;

@@ -8,6 +8,7 @@ namespace vramscope::collector {
 
 class ProcessWatch {
  public:
+  // 0 = a process that is not seen any more (PidHere).
   explicit ProcessWatch(uint32_t pid);
   ~ProcessWatch();
   ProcessWatch(ProcessWatch&& other) noexcept;

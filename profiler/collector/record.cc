@@ -24,7 +24,7 @@
 #include "profiler/collector/recording_trace.h"
 #include "profiler/collector/session_folder.h"
 #include "profiler/collector/target_program.h"
-#include "trace_format/file_sink.h"
+#include "profiler/text/redact.h"
 #include "trace_format/ring.h"
 
 namespace vramscope::collector {
@@ -144,7 +144,8 @@ Result<RecordOutcome> Record(const RecordOptions& options) {
   auto session = SessionFolder::Create();
   if (!session.ok()) return give_up(session.error());
   WriteStartFacts(options, output.writer());
-  output.writer().SetMetadata("command_line", JoinCommandLine(options.command));
+  const std::string line = JoinCommandLine(options.command);
+  output.writer().SetMetadata("command_line", options.redact ? text::Redacted(line) : line);
   if (!unrecorded->empty()) output.writer().SetMetadata("command.unrecorded", *unrecorded);
 
   RingFolderWatch folder((*session)->path());
@@ -157,6 +158,7 @@ Result<RecordOutcome> Record(const RecordOptions& options) {
   if (options.release_stdio) ReleaseStdio();
 
   Recorder recorder(output, trace_file->start, folder, &relay);
+  if (options.redact) recorder.RedactCommandLines();
   RecordOutcome outcome;
   outcome.path = trace_file->path;
   outcome.unrecorded = *unrecorded;

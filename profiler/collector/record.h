@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,7 +25,8 @@ namespace vramscope::collector {
 
 struct RecordOptions {
   std::vector<std::string> command;  // not empty
-  std::string output;                // empty: run.vms, or run-2.vms, ... when that exists
+  std::string output;                // empty: run.vms, or run-2.vms, ... when that exists (trace_claim.h)
+  std::function<void(const std::string&)> say;  // what the user should know now; may be empty
   // As the injector reads them (injector/core/options.h).
   std::string device = "auto";
   std::string depth = "auto";
@@ -32,6 +34,7 @@ struct RecordOptions {
   std::string stacks = "none";
   std::string cupti = "auto";
   bool emit_nvtx_mem = false;
+  bool redact = false;        // command lines without what looks like a secret (text/redact.h)
   bool embed_source = false;  // source files that stacks name, in the trace
   std::string bridge;  // the deep recorder's library (bridge_build.h); empty: deep steps without operators
   std::string bridge_missing;  // why, as one sentence for the trace's metadata
@@ -59,6 +62,7 @@ struct RecordOutcome {
   std::vector<std::string> black_boxes;  // all that were written
   uint64_t events = 0;                   // in the trace
   uint64_t processes = 0;                // that recorded
+  uint64_t unrecorded_processes = 0;     // that could make no rings
   uint64_t peak_bytes = 0;               // of the fullest device
   uint64_t file_bytes = 0;
   uint64_t lost_events = 0;            // that a target dropped or that could not be written
@@ -78,8 +82,5 @@ void FindBridge(RecordOptions& options, const BridgeOptions& wishes);
 
 // An error means that the command was not started, and no trace was made.
 Result<RecordOutcome> Record(const RecordOptions& options);
-
-// run.vms, run-2.vms, run-3.vms, ...: the first that does not exist in `folder`, made empty.
-Result<std::string> ReserveOutput(const std::string& folder);
 
 }  // namespace vramscope::collector

@@ -9,9 +9,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <map>
@@ -226,12 +228,6 @@ TEST_F(RecordTest, ACommandThatCannotBeStartedLeavesNoTrace) {
   EXPECT_FALSE(std::filesystem::exists(Trace()));
 }
 
-TEST_F(RecordTest, TracesNeverOverwriteEachOther) {
-  EXPECT_EQ(*ReserveOutput(folder_), folder_ + "/run.vms");
-  EXPECT_EQ(*ReserveOutput(folder_), folder_ + "/run-2.vms");
-  EXPECT_EQ(*ReserveOutput(folder_), folder_ + "/run-3.vms");
-}
-
 TEST_F(RecordTest, TheEnvironmentKeepsWhatWasThereBehindWhatWeAdd) {
   RecordOptions options = Options({});
   options.command = {"sh", "-c",
@@ -248,6 +244,10 @@ TEST_F(RecordTest, TheEnvironmentKeepsWhatWasThereBehindWhatWeAdd) {
   EXPECT_EQ(text,
             "/shim:/users|device=auto;depth=auto;deep_steps=2-4;stacks=none;shim=/shim;cupti=auto|kept\n");
 }
+
+// Asked for by users, by terminals, by batch systems, and by timers.
+constexpr std::array kSignalsOfTheCommand = {SIGINT,  SIGTERM, SIGHUP,    SIGUSR1, SIGQUIT, SIGALRM,
+                                             SIGXCPU, SIGPROF, SIGVTALRM, SIGPWR,  40};
 
 // The collector in a process group of its own, as a shell starts a job.
 class SignalsTest : public RecordTest {
@@ -279,27 +279,41 @@ class SignalsTest : public RecordTest {
 
 TEST_F(SignalsTest, ASignalToTheCollectorReachesTheCommandOnce) {
   Start();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGQUIT}) {
+  for (const int signal : kSignalsOfTheCommand) {
     kill(collector_, signal);
     Await(signal);
   }
   kill(collector_, SIGUSR2);
   EXPECT_EQ(WEXITSTATUS(Finish()), 17);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGQUIT})
-    EXPECT_EQ(counters_[signal].load(), 1U) << signal;
+  for (const int signal : kSignalsOfTheCommand) EXPECT_EQ(counters_[signal].load(), 1U) << signal;
+}
+
+// As `perl -e 'alarm 1; exec "vramscope", "record", ...'` or `ulimit -t` would have it.
+TEST_F(SignalsTest, ATimerThatWasSetBeforeBelongsToTheCommand) {
+  collector_ = fork();
+  if (collector_ == 0) {
+    const itimerval soon{{}, {0, 100'000}};
+    setitimer(ITIMER_REAL, &soon, nullptr);
+    RecordOptions options = Options({});
+    options.command = {"/bin/sleep", "60"};
+    const Result<RecordOutcome> outcome = Record(options);
+    _exit(outcome.ok() && WIFSIGNALED(outcome->wait_status) && WTERMSIG(outcome->wait_status) == SIGALRM
+              ? 17
+              : 98);
+  }
+  EXPECT_EQ(WEXITSTATUS(Finish()), 17);
 }
 
 TEST_F(SignalsTest, ASignalToTheGroupReachesTheCommandOnceToo) {
   Start();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGQUIT}) {
+  for (const int signal : kSignalsOfTheCommand) {
     kill(-collector_, signal);
     Await(signal);
   }
   // What the collector would pass on wrongly, it passes on before it comes to this one.
   kill(collector_, SIGUSR2);
   EXPECT_EQ(WEXITSTATUS(Finish()), 17);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGQUIT})
-    EXPECT_EQ(counters_[signal].load(), 1U) << signal;
+  for (const int signal : kSignalsOfTheCommand) EXPECT_EQ(counters_[signal].load(), 1U) << signal;
 }
 
 TEST_F(SignalsTest, TheCollectorStopsAndGoesOnWithTheCommand) {

@@ -10,6 +10,7 @@
 
 #include "profiler/collector/process_facts.h"
 #include "profiler/text/harmless.h"
+#include "profiler/text/redact.h"
 
 namespace vramscope::collector {
 namespace {
@@ -116,14 +117,15 @@ void Recorder::NoteEnded() {
 
 void Recorder::Welcome(uint64_t now_ns) {
   for (RingFolderWatch::Found& found : folder_.Collect()) {
-    const uint32_t pid = found.file->facts().pid;
+    const uint32_t pid = PidHere(found.file->facts().identity());
     if (output_.stopped() || closing_) found.file->Detach();
     // An image of the same pid before this one has ended by exec.
     for (const Watched& watched : watched_) {
-      if (watched.process->facts().pid == pid) watched.process->SetEnded(drain_.ToTraceNs(now_ns), -1);
+      if (watched.process->info.pid == pid) watched.process->SetEnded(drain_.ToTraceNs(now_ns), -1);
     }
-    TargetProcess& process =
-        drain_.AddProcess(std::move(found.file), found.path, ExecutableOf(pid), CommandLineOf(pid));
+    std::string line = CommandLineOf(pid);
+    if (redact_) line = text::Redacted(line);
+    TargetProcess& process = drain_.AddProcess(std::move(found.file), found.path, ExecutableOf(pid), line);
     watched_.push_back({&process, ProcessWatch(pid)});
     host_.Watch(pid, process.trace_process);
   }
@@ -161,7 +163,7 @@ void Recorder::AnnounceStop() {
 
 std::vector<uint32_t> Recorder::LeftRunning() const {
   std::vector<uint32_t> pids;
-  for (const Watched& watched : watched_) pids.push_back(watched.process->facts().pid);
+  for (const Watched& watched : watched_) pids.push_back(watched.process->info.pid);
   return pids;
 }
 

@@ -29,6 +29,8 @@ class Recorder {
   // `relay` may be null for RunUntil.
   Recorder(TraceOutput& output, ClockAnchor start, RingFolderWatch& folder, SignalRelay* relay);
 
+  // Before Run: command lines are kept without what looks like a secret (text/redact.h).
+  void RedactCommandLines() { redact_ = true; }
   // Called after each turn, and soon when `descriptor` becomes readable. Before Run.
   void AfterEachTurn(int descriptor, std::function<void()> work);
 
@@ -64,6 +66,7 @@ class Recorder {
   Drain drain_;
   RingFolderWatch& folder_;
   SignalRelay* relay_;
+  bool redact_ = false;
   std::vector<Watched> watched_;
   HostSampler host_;
   HostCounters host_counters_;

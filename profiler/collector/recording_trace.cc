@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/collector/recording_trace.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <map>
 #include <utility>
 
 #include "profiler/collector/process_facts.h"
-#include "trace_format/file_sink.h"
 
 namespace vramscope::collector {
 namespace {
-
-constexpr int kMaxOutputNumber = 10'000;
 
 trace::TraceClock StartOfTrace(const ClockAnchor& start) {
   timespec now{};
@@ -29,7 +22,7 @@ trace::TraceClock StartOfTrace(const ClockAnchor& start) {
 
 // "main": the command itself; "worker": forked from a recorded process; "child": started anew by exec.
 const char* RoleOf(const TargetProcess& process, pid_t command) {
-  if (process.facts().pid == static_cast<uint32_t>(command)) return "main";
+  if (process.info.pid == static_cast<uint32_t>(command)) return "main";
   return process.facts().forked_from != 0 ? "worker" : "child";
 }
 
@@ -38,7 +31,7 @@ void WriteEndFacts(const RecordOutcome& outcome, pid_t command, std::optional<in
   TargetProcess* last_image_of_command = nullptr;
   for (const auto& process : drain.processes()) {
     writer.SetMetadata(fmt::format("process.{}.role", process->trace_process), RoleOf(*process, command));
-    if (process->facts().pid == static_cast<uint32_t>(command)) last_image_of_command = process.get();
+    if (process->info.pid == static_cast<uint32_t>(command)) last_image_of_command = process.get();
   }
   if (last_image_of_command != nullptr && wait_status) last_image_of_command->info.exit_status = *wait_status;
   drain.WriteSummary();
@@ -49,56 +42,19 @@ void WriteEndFacts(const RecordOutcome& outcome, pid_t command, std::optional<in
   }
   if (outcome.lost_events != 0)
     writer.SetMetadata("recording.lost_events", std::to_string(outcome.lost_events));
+  if (outcome.unrecorded_processes != 0)
+    writer.SetMetadata("recording.unrecorded_processes", std::to_string(outcome.unrecorded_processes));
   if (!folder.refused().empty()) {
     writer.SetMetadata("recording.refused_rings", fmt::format("{}", fmt::join(folder.refused(), " ")));
   }
 }
 
-// The trace's file, and whether it was made for this recording and may be removed when the command cannot be
-// started.
-struct OutputPlace {
-  std::string path;
-  bool new_file = true;
-};
-
-Result<OutputPlace> ChooseOutput(const RecordOptions& options) {
-  if (options.black_box_steps != 0) return OutputPlace{"", false};  // named when it is written
-  if (!options.output.empty()) {
-    const bool new_file = access(options.output.c_str(), F_OK) != 0;
-    return OutputPlace{options.output, new_file};
-  }
-  Result<std::string> reserved = ReserveOutput(".");
-  if (!reserved.ok()) return reserved.error();
-  return OutputPlace{*reserved, true};
-}
-
-Result<std::unique_ptr<TraceOutput>> OpenOutput(const RecordOptions& options, const std::string& path,
-                                                const ClockAnchor& start) {
-  if (options.black_box_steps != 0)
-    return TraceOutput::CreateBlackBox(StartOfTrace(start), options.black_box_steps);
-  auto sink = trace::CreateFileSink(path);
-  if (!sink.ok()) return sink.error();
-  return TraceOutput::Create(std::move(sink).value(), StartOfTrace(start), options.max_bytes);
+Result<TraceClaim> ClaimOutput(const RecordOptions& options) {
+  return options.output.empty() ? TraceClaim::Take("run.vms", OldTraces::kLeave)
+                                : TraceClaim::Take(options.output, OldTraces::kWriteOver);
 }
 
 }  // namespace
-
-Result<std::string> ReserveOutput(const std::string& folder) {
-  for (int number = 1; number < kMaxOutputNumber; ++number) {
-    const std::string name = number == 1 ? "run.vms" : fmt::format("run-{}.vms", number);
-    const std::string path = folder == "." ? name : fmt::format("{}/{}", folder, name);
-    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd >= 0) {
-      close(fd);
-      return path;
-    }
-    if (errno != EEXIST) {
-      return Error{
-          fmt::format("{}: cannot be created: {}. Name another place with -o.", path, std::strerror(errno))};
-    }
-  }
-  return Error{fmt::format("run.vms to run-{}.vms all exist. Name the trace with -o.", kMaxOutputNumber - 1)};
-}
 
 std::string OptionsText(const RecordOptions& options) {
   std::string text = fmt::format("device={};depth={};deep_steps={};stacks={}", options.device, options.depth,
@@ -112,20 +68,32 @@ std::string OptionsText(const RecordOptions& options) {
 }
 
 void RecordingTrace::Discard() const {
-  if (new_file) unlink(path.c_str());
+  if (claim) claim->Discard();
 }
 
 Result<RecordingTrace> OpenTrace(const RecordOptions& options) {
-  const Result<OutputPlace> place = ChooseOutput(options);
-  if (!place.ok()) return place.error();
-  RecordingTrace trace = {place->path, place->new_file, TakeAnchor(), nullptr};
-  auto output = OpenOutput(options, place->path, trace.start);
+  RecordingTrace trace;
+  trace.start = TakeAnchor();
+  auto output = Result<std::unique_ptr<TraceOutput>>(Error{});
+  if (options.black_box_steps != 0) {  // its file is made when it is written
+    if (const Status free = CheckMayBeTrace(options.output); !free.ok()) return free.error();
+    output = TraceOutput::CreateBlackBox(StartOfTrace(trace.start), options.black_box_steps);
+  } else {
+    Result<TraceClaim> claim = ClaimOutput(options);
+    if (!claim.ok()) return claim.error();
+    trace.claim.emplace(std::move(claim).value());
+    trace.path = trace.claim->path();
+    output = TraceOutput::Create(trace.claim->TakeSink(), StartOfTrace(trace.start), options.max_bytes);
+  }
   if (!output.ok()) {
     trace.Discard();
     return output.error();
   }
   trace.output = std::move(output).value();
   if (options.embed_source) trace.output->EmbedSources();
+  if (trace.claim && trace.claim->evaded() && options.say)
+    options.say(fmt::format("{} is the trace of another recorder that runs now; this one writes {}.",
+                            options.output, trace.path));
   return trace;
 }
 
@@ -152,6 +120,7 @@ void CloseTrace(pid_t command, std::optional<int> wait_status, Recorder& recorde
   outcome.stop_sentence = output.stop_sentence();
   outcome.lost_events = drain.lost() + output.events_lost();
   outcome.processes = drain.processes().size();
+  outcome.unrecorded_processes = folder.unrecorded();
   outcome.peak_bytes = drain.totals().PeakBytes();
   WriteEndFacts(outcome, command, wait_status, folder, drain, output.writer());
   output.Close();

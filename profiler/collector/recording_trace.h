@@ -11,21 +11,22 @@
 
 #include "profiler/collector/record.h"
 #include "profiler/collector/recorder.h"
+#include "profiler/collector/trace_claim.h"
 #include "trace_format/result.h"
 
 namespace vramscope::collector {
 
 struct RecordingTrace {
-  std::string path;
-  bool new_file = true;  // it did not exist before
-  ClockAnchor start;     // its time 0
+  std::string path;                 // empty: a black box, which is named when it is written
+  std::optional<TraceClaim> claim;  // of that file
+  ClockAnchor start;                // its time 0
   std::unique_ptr<TraceOutput> output;
 
   // Removes the file when it was made for this recording: nothing will be recorded.
   void Discard() const;
 };
 
-// Makes the file that the options name, or run.vms, run-2.vms, ...
+// Makes the file that the options name, or run.vms, run-2.vms, ... (trace_claim.h).
 Result<RecordingTrace> OpenTrace(const RecordOptions& options);
 
 // What VRAMSCOPE_OPTIONS is for a process recorded with these.

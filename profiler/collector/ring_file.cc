@@ -94,7 +94,9 @@ Result<bool> RingFile::ReadHeader(const std::string& name) {
             .created_monotonic_ns = from.created_monotonic_ns,
             .forked_from = from.forked_from,
             .forked_from_image = from.forked_from_image,
-            .first_own_string = from.first_own_string};
+            .first_own_string = from.first_own_string,
+            .pid_namespace = from.pid_namespace,
+            .start_ticks = from.start_ticks};
   // Judge the copy, not the shared memory: the target could change it in between.
   const bool sizes_fit = std::has_single_bit(facts_.ring_bytes) && facts_.ring_bytes >= kSmallestRing &&
                          facts_.ring_bytes <= kLargestRing && facts_.ring_capacity >= 1 &&

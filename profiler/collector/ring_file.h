@@ -13,6 +13,7 @@
 #include <string>
 
 #include "profiler/collector/sigbus_guard.h"
+#include "trace_format/process_identity.h"
 #include "trace_format/result.h"
 #include "trace_format/ring.h"
 
@@ -31,6 +32,10 @@ struct RingFileFacts {
   uint32_t forked_from = 0;
   uint32_t forked_from_image = 0;
   uint32_t first_own_string = 0;
+  uint64_t pid_namespace = 0;  // in which `pid` counts; 0 = unknown
+  uint64_t start_ticks = 0;
+
+  [[nodiscard]] trace::ProcessIdentity identity() const { return {pid, pid_namespace, start_ticks}; }
 };
 
 class RingFile {

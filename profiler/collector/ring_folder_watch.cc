@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "profiler/collector/ring_room.h"
+
 namespace vramscope::collector {
 
 namespace fs = std::filesystem;
@@ -74,5 +76,7 @@ std::vector<RingFolderWatch::Found> RingFolderWatch::Collect() {
   });
   return found;
 }
+
+uint64_t RingFolderWatch::unrecorded() const { return UnrecordedProcesses(folder_); }
 
 }  // namespace vramscope::collector

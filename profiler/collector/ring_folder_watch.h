@@ -2,6 +2,7 @@
 // Tells of new ring files in the session folder, each once and when its header is complete.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -32,6 +33,8 @@ class RingFolderWatch {
 
   // One sentence for each of the first files that are no ring files.
   [[nodiscard]] const std::vector<std::string>& refused() const { return refused_; }
+  // Processes that could make no ring file.
+  [[nodiscard]] uint64_t unrecorded() const;
 
  private:
   static constexpr size_t kMaxRefused = 16;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -17,19 +18,54 @@
 namespace vramscope::collector {
 namespace {
 
-// Decisions of the command: it may handle, ignore or die by them.
-constexpr std::array kForwarded = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 // Only taken notice of: SIGCHLD is ours, the other two follow from what the command does with the terminal.
 constexpr std::array kTaken = {SIGCHLD, SIGTTIN, SIGTTOU};
 // A closed stderr or a file size limit must be an error of a write here, not our end.
 constexpr std::array kIgnored = {SIGPIPE, SIGXFSZ};
+// Nobody can take these, or they tell of a fault in this very process.
+constexpr std::array kLeft = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+// These mean something without being sent: a change of the window, urgent data. The command has its own.
+constexpr std::array kOwn = {SIGWINCH, SIGURG};
+
+template <size_t N>
+bool Contains(const std::array<int, N>& signals, int signal) {
+  return std::find(signals.begin(), signals.end(), signal) != signals.end();
+}
+
+// Decisions of the command: it may handle, ignore or die by them. All the others, real-time signals too:
+// batch systems warn with any of them.
+bool IsForwarded(int signal) {
+  const bool exists = signal < 32 || (signal >= SIGRTMIN && signal <= SIGRTMAX);
+  return exists && !Contains(kTaken, signal) && !Contains(kIgnored, signal) && !Contains(kLeft, signal) &&
+         !Contains(kOwn, signal);
+}
 
 sigset_t TakenSignals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : kForwarded) sigaddset(&set, signal);
-  for (const int signal : kTaken) sigaddset(&set, signal);
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    if (IsForwarded(signal) || Contains(kTaken, signal)) sigaddset(&set, signal);
+  }
   return set;
+}
+
+constexpr std::array kTimers = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+
+// A timer that ends this process would end the recording; see RestoreForExec.
+std::array<itimerval, kTimers.size()> TakeTimers() {
+  const itimerval none{};
+  std::array<itimerval, kTimers.size()> found{};
+  for (size_t i = 0; i < kTimers.size(); ++i) setitimer(kTimers[i], &none, &found[i]);
+  return found;
+}
+
+// Of processor time: SIGXCPU at the soft limit was meant for the command. At the hard one the kernel kills.
+rlimit RaiseProcessorLimit() {
+  rlimit found{};
+  if (getrlimit(RLIMIT_CPU, &found) != 0) return {RLIM_INFINITY, RLIM_INFINITY};
+  const rlimit raised{found.rlim_max, found.rlim_max};
+  setrlimit(RLIMIT_CPU, &raised);
+  return found;
 }
 
 // The signals pending for the process as a whole, as /proc shows them: bit signal - 1.
@@ -74,6 +110,8 @@ SignalRelay::SignalRelay() {
   sigprocmask(SIG_BLOCK, &taken, &found_mask_);
   signal_fd_ = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
   for (const int signal : kIgnored) ::signal(signal, SIG_IGN);
+  found_timers_ = TakeTimers();
+  found_processor_limit_ = RaiseProcessorLimit();
   // Ignored (nohup) stays ignored, except here: children of a process that ignores SIGCHLD leave no exit
   // status.
   ::signal(SIGCHLD, SIG_DFL);
@@ -84,10 +122,16 @@ SignalRelay::~SignalRelay() {
   ReadSignals();  // they were for the command, which has ended; unblocked, they would end us instead of its
                   // exit code
   close(signal_fd_);
-  RestoreForExec();
+  RestoreSignals();
 }
 
 void SignalRelay::RestoreForExec() const {
+  for (size_t i = 0; i < kTimers.size(); ++i) setitimer(kTimers[i], &found_timers_[i], nullptr);
+  setrlimit(RLIMIT_CPU, &found_processor_limit_);
+  RestoreSignals();
+}
+
+void SignalRelay::RestoreSignals() const {
   for (const int signal : kIgnored) sigaction(signal, &found_actions_[static_cast<size_t>(signal)], nullptr);
   sigaction(SIGCHLD, &found_actions_[SIGCHLD], nullptr);
   sigprocmask(SIG_SETMASK, &found_mask_, nullptr);
@@ -129,8 +173,9 @@ uint64_t SignalRelay::ReadSignals() {
 SignalRelay::CommandState SignalRelay::Relay(pid_t command) {
   const uint64_t arrived = ReadSignals();
   if (arrived != 0) group_signals_ |= TakeGroupSignals();
-  for (const int signal : kForwarded) {
-    if ((arrived & Bit(signal)) != 0 && (group_signals_ & Bit(signal)) == 0) kill(command, signal);
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    if (IsForwarded(signal) && (arrived & Bit(signal)) != 0 && (group_signals_ & Bit(signal)) == 0)
+      kill(command, signal);
   }
   group_signals_ &= ~arrived;
   int status = 0;

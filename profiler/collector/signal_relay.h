@@ -18,6 +18,8 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/types.h>
 
 #include <array>
@@ -36,7 +38,8 @@ class SignalRelay {
   SignalRelay(const SignalRelay&) = delete;
   SignalRelay& operator=(const SignalRelay&) = delete;
 
-  // In the forked child before exec: everything as the collector's caller had it. Async-signal-safe.
+  // In the forked child before exec: everything as the collector's caller had it, also the timers (alarm) and
+  // the limit of processor time, which are taken from the collector itself. Async-signal-safe.
   void RestoreForExec() const;
   // Starts the sentinel; in the parent once the command is forked.
   void StartSentinel();
@@ -55,6 +58,7 @@ class SignalRelay {
  private:
   static constexpr size_t kSignalCount = 65;
 
+  void RestoreSignals() const;
   // Those that have come to this process since the last call, bit signal - 1.
   uint64_t ReadSignals();
   [[nodiscard]] pid_t ForkSentinel() const;
@@ -64,6 +68,8 @@ class SignalRelay {
 
   std::array<struct sigaction, kSignalCount> found_actions_{};
   sigset_t found_mask_{};
+  std::array<itimerval, 3> found_timers_{};  // real, virtual, prof
+  rlimit found_processor_limit_{};
   int signal_fd_ = -1;
   pid_t sentinel_ = 0;
   uint64_t group_signals_ = 0;  // seen by a sentinel, not yet read here

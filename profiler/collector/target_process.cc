@@ -5,12 +5,16 @@
 
 #include <utility>
 
+#include "profiler/collector/process_facts.h"
+#include "profiler/collector/ring_room.h"
+
 namespace vramscope::collector {
 
 TargetProcess::TargetProcess(std::unique_ptr<RingFile> file, std::string path, std::shared_ptr<IdMap> id_map)
     : ids(std::move(id_map)), file_(std::move(file)), path_(std::move(path)), facts_(file_->facts()) {
-  info.pid = facts_.pid;
-  info.parent_pid = facts_.parent_pid;
+  info.pid = PidHere(facts_.identity());
+  // Its parent's number counts in the process's namespace, and is 0 when the parent lives outside of it.
+  info.parent_pid = info.pid == facts_.pid ? facts_.parent_pid : ParentOf(info.pid);
 }
 
 void TargetProcess::SetEnded(uint64_t time_ns, int32_t exit_status) {
@@ -32,9 +36,12 @@ void TargetProcess::Refresh() {
 
 void TargetProcess::Retire() {
   if (retired()) return;
+  const uint64_t taken = trace::RingOffset(file_->ring_count(), facts_.ring_bytes);
   rings.clear();
   file_.reset();
-  if (!path_.empty()) unlink(path_.c_str());
+  if (path_.empty()) return;
+  unlink(path_.c_str());
+  GiveBackRingRoom(path_.substr(0, path_.rfind('/')), taken);
 }
 
 uint64_t TargetProcess::TakeLossWithoutRing() {

@@ -2,7 +2,6 @@
 #include "profiler/collector/trace_output.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -49,23 +48,15 @@ Result<std::unique_ptr<TraceOutput>> TraceOutput::CreateBlackBox(const trace::Tr
   return output;
 }
 
-Status TraceOutput::WriteBlackBox(const std::string& path) {
-  const bool new_file = access(path.c_str(), F_OK) != 0;
+Status TraceOutput::WriteBlackBox(std::unique_ptr<trace::ByteSink> sink) {
   if (sources_) sources_->Update(*writer_);
   writer_->SetMetadata("black_box.steps_before", std::to_string(box_->steps_before()));
-  Status status;
-  if (auto sink = trace::CreateFileSink(path); !sink.ok()) {
-    status = sink.error();
-  } else if (auto writer = trace::TraceWriter::CreateLike(*writer_, std::move(sink).value(), clock_);
-             !writer.ok()) {
-    status = writer.error();
-  } else {
-    status = (*writer)->Append(box_->Events());
-    if (Status closed = (*writer)->Close(); status.ok()) status = closed;
-    box_events_ = (*writer)->events_written();
-    box_bytes_ = (*writer)->bytes_written();
-  }
-  if (!status.ok() && new_file) unlink(path.c_str());
+  auto writer = trace::TraceWriter::CreateLike(*writer_, std::move(sink), clock_);
+  if (!writer.ok()) return writer.error();
+  Status status = (*writer)->Append(box_->Events());
+  if (Status closed = (*writer)->Close(); status.ok()) status = closed;
+  box_events_ = (*writer)->events_written();
+  box_bytes_ = (*writer)->bytes_written();
   return status;
 }
 

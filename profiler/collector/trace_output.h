@@ -32,9 +32,8 @@ class TraceOutput {
   // From now on, source files that stacks name go into the trace too (source_embedder.h).
   void EmbedSources() { sources_.emplace(); }
 
-  // The black box as a whole trace of its own; what is in it stays. Only for a black box. On failure nothing
-  // is left of a file that was not there before.
-  Status WriteBlackBox(const std::string& path);
+  // The black box as a whole trace of its own; what is in it stays. Only for a black box.
+  Status WriteBlackBox(std::unique_ptr<trace::ByteSink> sink);
   // True once after each out-of-memory error that has gone into the black box.
   bool TakeOutOfMemory();
   // Steps that the black box does not have any more.

@@ -300,7 +300,7 @@ class TraceReading {
       text.category = classify::Info(analysis.categories().At(id, origins->EventOf(moment)).category).key;
       const std::lock_guard lock(births->mutex);
       const classify::Origin origin = births->origins.Of(id);
-      const model::Birthplace birth = model::Describe(run.contexts, origin.context);
+      const model::Birthplace& birth = run.contexts.PlaceOf(origin.context);
       text.module = run.Text(birth.module);
       text.op = run.Text(birth.node != 0 ? birth.node : birth.op);
       text.frames = FramesOf(run, origin.stack);

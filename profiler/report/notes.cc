@@ -81,6 +81,28 @@ void AddFirstStepNote(Answer& answer) {
       "device tells, vramscope dryrun --gpu GPU --capacity 192GiB -- COMMAND.");
 }
 
+// What the recorder could not do, in its own words.
+void AddRecorderNotes(const model::Run& run, Answer& answer) {
+  const auto& metadata = run.source->metadata();
+  const auto fact = [&metadata](const char* key) {
+    const auto found = metadata.find(key);
+    return found == metadata.end() ? std::string() : found->second;
+  };
+  const auto operators = run.event_counts[static_cast<size_t>(trace::EventType::kOpBegin)];
+  if (const std::string why = fact("bridge.missing"); !why.empty() && operators == 0)
+    answer.notes.push_back("Operators were not recorded. " + why);
+  if (const std::string processes = fact("recording.unrecorded_processes"); !processes.empty()) {
+    answer.notes.push_back(
+        "Processes that could not be recorded for want of shared memory, descriptors or "
+        "address space: " +
+        processes + ".");
+  }
+  const bool has_blocks =
+      std::any_of(run.devices.begin(), run.devices.end(),
+                  [](const model::Device& device) { return trace::DeviceTypeOf(device.code) != 0; });
+  if (const std::string why = CachingOff(metadata); !why.empty() && !has_blocks) answer.notes.push_back(why);
+}
+
 void AddOriginNotes(const classify::Analysis& analysis, uint64_t inferred_blocks, Answer& answer) {
   const bool knows_ops = analysis.run().contexts.size() > 1;
   if (!knows_ops) {
@@ -164,6 +186,16 @@ void AddSegmentNotes(Answer& answer) {
 
 }  // namespace
 
+std::string CachingOff(const trace::Metadata& metadata) {
+  for (const char* key : {"program.pytorch_no_cuda_memory_caching", "env.PYTORCH_NO_CUDA_MEMORY_CACHING"}) {
+    if (metadata.contains(key))
+      return "PYTORCH_NO_CUDA_MEMORY_CACHING is set: PyTorch then takes every tensor from the driver and "
+             "reports "
+             "none of them, so no block on a GPU is recorded. Unset it to record.";
+  }
+  return "";
+}
+
 void AddNotes(const classify::Analysis& analysis, model::DeviceIndex device, uint64_t inferred_blocks,
               Answer& answer) {
   if (device != model::kNone) {
@@ -177,6 +209,7 @@ void AddNotes(const classify::Analysis& analysis, model::DeviceIndex device, uin
     AddDriverNotes(analysis.run(), about, answer);
   }
   AddBlackBoxNote(analysis.run(), answer);
+  AddRecorderNotes(analysis.run(), answer);
   AddSegmentNotes(answer);
   AddTrustNotes(answer);
 }

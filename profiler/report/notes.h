@@ -2,6 +2,8 @@
 // The sentences that a reader of a report needs to read its figures right.
 #pragma once
 
+#include <string>
+
 #include "profiler/classify/analysis.h"
 #include "profiler/report/answer.h"
 
@@ -11,5 +13,8 @@ namespace vramscope::report {
 // kNone; `inferred_blocks`: owners taken from a deep step.
 void AddNotes(const classify::Analysis& analysis, model::DeviceIndex device, uint64_t inferred_blocks,
               Answer& answer);
+
+// Why there may be no blocks on a GPU: the program ran without PyTorch's caching allocator; "" if it did not.
+[[nodiscard]] std::string CachingOff(const trace::Metadata& metadata);
 
 }  // namespace vramscope::report

@@ -176,7 +176,8 @@ void CountSignal(int signal) { signal_counters[signal].fetch_add(1); }
 
 int Signals(std::atomic<uint64_t>* counters) {
   signal_counters = counters;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGCONT})
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGCONT, SIGALRM, SIGXCPU,
+                           SIGPROF, SIGVTALRM, SIGPWR, 40})
     ::signal(signal, CountSignal);
   counters[0].store(Pid());  // ready
   while (counters[SIGUSR2].load() == 0) usleep(1000);

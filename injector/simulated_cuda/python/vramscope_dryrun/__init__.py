@@ -23,6 +23,7 @@ def arrange(text: str) -> None:
     """Called by sitecustomize, before the program begins."""
     from vramscope_shim.import_hook import when_imported  # the recorder's; it is always there in a dry run
 
+    text, _, notes = text.partition(";notes=")  # the last, for a folder may have a ";" in its name
     settings: "Dict[str, str]" = dict(part.split("=", 1) for part in text.split(";") if "=" in part)
 
     def weights() -> None:
@@ -33,7 +34,7 @@ def arrange(text: str) -> None:
     def stop() -> None:
         from . import stop
 
-        stop.install(settings["steps"], settings.get("notes", ""))
+        stop.install(settings["steps"], notes)
 
     def ranks() -> None:
         from . import groups, lone_rank, objects
@@ -62,7 +63,7 @@ def arrange(text: str) -> None:
     when_imported("torch._inductor.fx_passes.joint_graph", in_compiler("compute_constants_on_the_host"))
     from . import waiting
 
-    waiting.arrange(settings.get("notes", ""), when_imported)
+    waiting.arrange(notes, when_imported)
     if "order" in settings:
         from . import shuffle
 

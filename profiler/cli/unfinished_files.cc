@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/unfinished_files.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <climits>
+#include <cstring>
+
+namespace vramscope::cli {
+namespace {
+
+enum class Slot : int { kFree, kFilling, kFull };
+
+// Read by the handler, so no memory of strings.
+struct UnfinishedFile {
+  std::atomic<Slot> state = Slot::kFree;
+  std::array<char, PATH_MAX> path{};
+};
+std::array<UnfinishedFile, 8> unfinished_files;
+
+void RemoveAndDie(int signal) {
+  for (const UnfinishedFile& file : unfinished_files) {
+    if (file.state.load(std::memory_order_acquire) == Slot::kFull) unlink(file.path.data());
+  }
+  ::signal(signal, SIG_DFL);
+  raise(signal);  // delivered when this handler returns
+}
+
+void InstallOnce() {
+  static const bool installed = [] {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+      struct sigaction found {};
+      if (sigaction(signal, nullptr, &found) == 0 && found.sa_handler == SIG_DFL)
+        ::signal(signal, RemoveAndDie);
+    }
+    return true;
+  }();
+  (void)installed;
+}
+
+}  // namespace
+
+void RemoveOnSignal(const std::string& path) {
+  InstallOnce();
+  if (path.size() >= PATH_MAX) return;
+  for (UnfinishedFile& file : unfinished_files) {
+    Slot free = Slot::kFree;
+    if (!file.state.compare_exchange_strong(free, Slot::kFilling)) continue;
+    std::memcpy(file.path.data(), path.c_str(), path.size() + 1);
+    file.state.store(Slot::kFull, std::memory_order_release);
+    return;
+  }
+}
+
+void KeepOnSignal(const std::string& path) {
+  for (UnfinishedFile& file : unfinished_files) {
+    if (file.state.load(std::memory_order_acquire) == Slot::kFull && path == file.path.data())
+      file.state.store(Slot::kFree, std::memory_order_release);
+  }
+}
+
+}  // namespace vramscope::cli
