@@ -111,6 +111,7 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
   }
   std::map<std::string, std::string> environment = {
       {"LD_PRELOAD", fmt::format("{}", fmt::join(libraries, ":"))},
+      {"PATH", (fs::path(folder) / "bin").string()},  // nvidia-smi
       {"VRAMSCOPE_SIMULATED_GPU", fmt::format("{}:{}", device.gpu.name, device.devices)},
       // Triton looks for the driver with ldconfig unless it is told.
       {"TRITON_LIBCUDA_PATH", fs::path(libraries.front()).parent_path().string()},
