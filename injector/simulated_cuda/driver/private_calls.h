@@ -18,6 +18,13 @@ void vramscope_simulated_origin(const char* call, const void* caller);
 int vramscope_simulated_clear(void* block, size_t bytes);
 // What a kernel leaves in device memory, at once and without a step of the clock. 0 or an error of CUDA.
 int vramscope_simulated_write(void* to, const void* from, size_t bytes);
+// The host has written to these bytes of device memory itself: they are cleared when they are handed out
+// anew.
+void vramscope_simulated_written(void* to, size_t bytes);
+// How many elements the calling thread's next question about data finds (host_reads.h); -1 = not known. The
+// second takes the answer; it returns 0 when there is one.
+void vramscope_simulated_count(int64_t count);
+int vramscope_simulated_take_count(int64_t* count);
 // The devices of the machine, also those that CUDA_VISIBLE_DEVICES hides: how many, what they are called, and
 // the bytes of each. The next two functions know them by the machine's numbers.
 int vramscope_simulated_machine(const char** product, size_t* capacity);
