@@ -11,6 +11,7 @@
 #include "profiler/cli/dryrun_plan.h"
 #include "profiler/cli/dryrun_run.h"
 #include "profiler/cli/dryrun_screen.h"
+#include "profiler/cli/dryrun_tables.h"
 #include "profiler/cli/gpu_file.h"
 #include "profiler/cli/report_screen.h"
 #include "profiler/cli/terminal.h"
@@ -20,77 +21,140 @@ namespace vramscope::cli {
 namespace {
 
 int ListModels(const std::vector<collector::GpuModel>& models) {
-  Table table({Align::kLeft, Align::kRight, Align::kLeft});
+  Table table({Align::kLeft, Align::kRight, Align::kLeft, Align::kLeft});
   for (const collector::GpuModel& model : models)
-    table.AddRow({model.name, FormatBytes(model.capacity_bytes), model.product});
+    table.AddRow({model.name, FormatBytes(model.capacity_bytes), model.product, model.memory_source});
   Print(table.ToString());
   return kDone;
 }
 
-int NotUsed() {
-  return Fail(
-      "The command did not use the simulated GPU, so there is nothing to judge. Does it choose the CPU?",
-      kCannotJudge);
+// How a run ends that was made for its own sake: the command's own code where it failed otherwise than by
+// lack of memory.
+int ExitOf(const DryrunResult& result) {
+  if (const std::optional<bool> verdict = result.Verdict()) return *verdict ? kDone : kNo;
+  return result.wait_status != 0 ? ExitAsCommand(result.wait_status) : kCannotJudge;
+}
+
+void SayNotUsed(const DryrunResult& result) {
+  Say(result.wait_status != 0
+          ? fmt::format("There is nothing to judge: {}, before it used the simulated GPU.",
+                        result.WhyNotJudged())
+          : "The command did not use the simulated GPU, so there is nothing to judge. Does it choose the "
+            "CPU?");
+}
+
+bool ReadsSizes(const DryrunResult& result) {
+  return std::ranges::any_of(result.data_reads, &DataRead::sizes);
+}
+
+AssumedValues FullMasks(const DryrunPlan& plan) { return {1, plan.balanced_routing.value_or(true)}; }
+
+// What the first run assumes; nullopt: what no kernel computes is 0.
+std::optional<AssumedValues> FirstAssumption(const DryrunPlan& plan) {
+  if (!plan.masks && !plan.balanced_routing) return std::nullopt;
+  return AssumedValues{plan.masks.value_or(0), plan.balanced_routing.value_or(true)};
+}
+
+// The command failed, perhaps because counts that a kernel would have computed were zeros.
+bool MayNeedIntegers(const DryrunResult& result) {
+  return result.FailedOtherwise() && !result.assumed && (!result.data_reads.empty() || result.read_vectors);
+}
+
+// Where memory depends on data: the same with masks that select everything.
+void AddUpperBound(const DryrunPlan& plan, DryrunRunner& runner, DryrunResult& result) {
+  if (plan.masks || result.Verdict() != true || !ReadsSizes(result)) return;
+  Say("Memory depends on data here, so the command runs once more for the upper bound.");
+  const RunVariant full = {0, FullMasks(plan), false};
+  const Result<DryrunResult> other =
+      runner.Run(plan.command, plan.device, CommandOutput::kToFile, nullptr, full);
+  if (!other.ok()) return;
+  result.upper = OtherBound{*full.assumed, other->Verdict(), other->answer.peak.allocated_bytes,
+                            other->PeakReserved(), other->ledger.peak_bytes};
+}
+
+Result<DryrunResult> RunOnce(const DryrunPlan& plan, DryrunRunner& runner, CommandOutput output) {
+  Result<DryrunResult> result =
+      runner.Run(plan.command, plan.device, output, nullptr, {0, FirstAssumption(plan), true});
+  if (!result.ok() || !MayNeedIntegers(*result)) return result;
+  Say("The command failed after it read values that no kernel computes here. It runs again with integers "
+      "computed.");
+  Result<DryrunResult> again =
+      runner.Run(plan.command, plan.device, output, nullptr, {0, FullMasks(plan), true});
+  return again.ok() && again->FailedOtherwise() ? result : again;
 }
 
 int OneRun(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
            const Terminal& terminal) {
   const bool json = arguments.Has("json");
-  const Result<DryrunResult> result =
-      runner.Run(plan.command, plan.device, json ? CommandOutput::kToStderr : CommandOutput::kAsItIs);
+  Result<DryrunResult> result =
+      RunOnce(plan, runner, json ? CommandOutput::kToStderr : CommandOutput::kAsItIs);
   if (!result.ok()) return Fail(result.error().sentence);
-  int code = result->used_device ? kDone : NotUsed();
-  if (result->used_device) {
-    if (json)
-      Print(VerdictJson(*result) + "\n");
-    else
-      Print(VerdictText(*result, terminal) +
-            ReportScreen(result->trace, result->answer, OwnersShown::kFew, terminal));
-    if (!result->fits) return kNo;  // that it does not fit is the answer, however the command ended
-  }
-  return result->wait_status != 0 ? ExitAsCommand(result->wait_status) : code;
+  AddUpperBound(plan, runner, *result);
+  if (!result->used_device) SayNotUsed(*result);
+  if (json)
+    Print(VerdictJson(*result) + "\n");
+  else if (result->used_device)
+    Print(VerdictText(*result, terminal) +
+          ReportScreen(result->trace, result->answer, OwnersShown::kFew, terminal));
+  return ExitOf(*result);
 }
 
-// A run of a series: its output is shown only when it failed otherwise than by lack of memory. Nullopt:
-// `code` says how to end.
-std::optional<DryrunResult> RunInSeries(DryrunRunner& runner, const std::vector<std::string>& command,
-                                        const collector::SimulatedDevice& device, int& code,
-                                        uint64_t order = 0) {
-  std::string log;
-  Result<DryrunResult> result = runner.Run(command, device, CommandOutput::kToFile, &log, order);
-  if (!result.ok()) {
-    code = Fail(result.error().sentence);
-    return std::nullopt;
-  }
-  if (result->FailedOtherwise()) {
+// The runs of a series: their output is shown only when one failed otherwise than by lack of memory.
+class Series {
+ public:
+  Series(const DryrunPlan& plan, DryrunRunner& runner, bool json)
+      : plan_(plan), runner_(runner), assumed_(FirstAssumption(plan)), json_(json) {}
+
+  // Nullopt: code() says how to end. Only a verdict was asked for, so that is not the command's.
+  std::optional<DryrunResult> Run(const std::vector<std::string>& command,
+                                  const collector::SimulatedDevice& device, uint64_t order = 0) {
+    std::string log;
+    Result<DryrunResult> result =
+        runner_.Run(command, device, CommandOutput::kToFile, &log, {order, assumed_, true});
+    if (result.ok() && MayNeedIntegers(*result)) {
+      assumed_ = FullMasks(plan_);
+      result = runner_.Run(command, device, CommandOutput::kToFile, &log, {order, assumed_, true});
+    }
+    if (!result.ok()) {
+      code_ = Fail(result.error().sentence);
+      return std::nullopt;
+    }
+    if (result->Verdict()) return std::move(*result);
+    code_ = kCannotJudge;
+    if (json_) Print(VerdictJson(*result) + "\n");
+    if (!result->used_device) SayNotUsed(*result);
+    if (!result->FailedOtherwise()) return std::nullopt;
     fmt::print(stderr, "{}", log.size() > kLogShown ? log.substr(log.size() - kLogShown) : log);
-    Say(fmt::format("The command failed on {}, otherwise than by lack of memory; its last words are above.",
-                    device.gpu.name));
-    code = ExitAsCommand(result->wait_status);
+    if (result->used_device)
+      Say(fmt::format("Could not be judged: {} on {}; its last words are above.", result->WhyNotJudged(),
+                      device.gpu.name));
     return std::nullopt;
   }
-  if (!result->used_device) {
-    code = NotUsed();
-    return std::nullopt;
-  }
-  return std::move(*result);
-}
+  [[nodiscard]] int code() const { return code_; }
+
+ private:
+  const DryrunPlan& plan_;
+  DryrunRunner& runner_;
+  std::optional<AssumedValues> assumed_;
+  bool json_;
+  int code_ = kDone;
+};
 
 // One row a model, by as few runs as say enough: one on the largest of each kind of GPU where what the
 // program takes depends on the kind, else one on the largest of all; and one on each that is too near to its
 // limit.
 class GpuRuns {
  public:
-  GpuRuns(const DryrunPlan& plan, DryrunRunner& runner) : plan_(plan), runner_(runner) {}
+  GpuRuns(const DryrunPlan& plan, Series& series) : plan_(plan), series_(series) {}
 
-  // False: `code` says how to end.
-  bool Fill(int& code) {
+  // False: the series' code() says how to end.
+  bool Fill() {
     std::vector<collector::GpuModel> models = plan_.table;
     std::ranges::stable_sort(models, std::greater<>(), &collector::GpuModel::capacity_bytes);
     for (const collector::GpuModel& gpu : models) {
       const DryrunResult* const near = Near(gpu);
       std::optional<GpuRow> row = near != nullptr ? RowFrom(*near, gpu) : std::nullopt;
-      if (!row) row = RowOfRun(gpu, code);
+      if (!row) row = RowOfRun(gpu);
       if (!row) return false;
       rows_.push_back(*row);
     }
@@ -122,10 +186,10 @@ class GpuRuns {
                     gpu);
   }
 
-  std::optional<GpuRow> RowOfRun(const collector::GpuModel& gpu, int& code) {
+  std::optional<GpuRow> RowOfRun(const collector::GpuModel& gpu) {
     collector::SimulatedDevice device = plan_.device;
     device.gpu = gpu;
-    std::optional<DryrunResult> run = RunInSeries(runner_, plan_.command, device, code);
+    std::optional<DryrunResult> run = series_.Run(plan_.command, device);
     if (!run) return std::nullopt;
     const GpuRow row{gpu, run->fits, run->Retried(), AnsweredBy::kRun, run->ledger.peak_bytes};
     runs_.push_back(std::move(*run));
@@ -133,16 +197,14 @@ class GpuRuns {
   }
 
   const DryrunPlan& plan_;
-  DryrunRunner& runner_;
+  Series& series_;
   std::deque<DryrunResult> runs_;  // that were made, the largest GPU first
   std::vector<GpuRow> rows_;       // the smallest first
 };
 
-int AllGpus(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
-            const Terminal& terminal) {
-  int code = kDone;
-  GpuRuns table(plan, runner);
-  if (!table.Fill(code)) return code;
+int AllGpus(const DryrunPlan& plan, Series series, const Arguments& arguments, const Terminal& terminal) {
+  GpuRuns table(plan, series);
+  if (!table.Fill()) return series.code();
   if (arguments.Has("json"))
     Print(GpuTableJson(table.rows(), table.first()) + "\n");
   else
@@ -151,13 +213,10 @@ int AllGpus(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& argum
 }
 
 // Halves the range: a larger batch never takes less. The ends come first, for they often answer.
-int Batches(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
-            const Terminal& terminal) {
+int Batches(const DryrunPlan& plan, Series series, const Arguments& arguments, const Terminal& terminal) {
   std::vector<BatchRow> rows;
-  int code = kDone;
   const auto fits = [&](uint64_t batch) -> std::optional<bool> {
-    std::optional<DryrunResult> result =
-        RunInSeries(runner, WithBatch(plan.command, batch), plan.device, code);
+    std::optional<DryrunResult> result = series.Run(WithBatch(plan.command, batch), plan.device);
     if (!result) return std::nullopt;
     rows.push_back({batch, std::move(*result)});
     return rows.back().result.fits;
@@ -175,7 +234,7 @@ int Batches(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& argum
       if (answer) (*answer ? good : bad) = middle;
     }
   }
-  if (!answer) return code;
+  if (!answer) return series.code();
   std::ranges::sort(rows, {}, &BatchRow::batch);
   if (arguments.Has("json"))
     Print(BatchTableJson(rows) + "\n");
@@ -184,13 +243,11 @@ int Batches(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& argum
   return LargestThatFits(rows) != 0 ? kDone : kNo;
 }
 
-int Shuffles(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
-             const Terminal& terminal) {
+int Shuffles(const DryrunPlan& plan, Series series, const Arguments& arguments, const Terminal& terminal) {
   std::vector<DryrunResult> runs;
-  int code = kDone;
   for (uint64_t order = 0; order < plan.shuffles; ++order) {
-    std::optional<DryrunResult> run = RunInSeries(runner, plan.command, plan.device, code, order);
-    if (!run) return code;
+    std::optional<DryrunResult> run = series.Run(plan.command, plan.device, order);
+    if (!run) return series.code();
     runs.push_back(std::move(*run));
   }
   if (arguments.Has("json"))
@@ -214,9 +271,10 @@ int DryRun(const Arguments& arguments, const Terminal& terminal) {
   const Result<DryrunPlan> plan = PlanFrom(arguments, *models);
   if (!plan.ok()) return Fail(plan.error().sentence);
   DryrunRunner runner(*plan, *simulated);
-  if (!plan->table.empty()) return AllGpus(*plan, runner, arguments, terminal);
-  if (plan->shuffles != 0) return Shuffles(*plan, runner, arguments, terminal);
-  if (plan->batches) return Batches(*plan, runner, arguments, terminal);
+  const Series series(*plan, runner, arguments.Has("json"));
+  if (!plan->table.empty()) return AllGpus(*plan, series, arguments, terminal);
+  if (plan->shuffles != 0) return Shuffles(*plan, series, arguments, terminal);
+  if (plan->batches) return Batches(*plan, series, arguments, terminal);
   return OneRun(*plan, runner, arguments, terminal);
 }
 

@@ -5,7 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <cstdlib>
+#include <utility>
 
 #include "profiler/cli/recording_options.h"
 #include "profiler/cli/size_text.h"
@@ -38,15 +41,35 @@ Result<uint64_t> NumberOf(const Arguments& arguments, const char* option, uint64
   return *number;
 }
 
-Result<collector::GpuModel> ModelNamed(const std::string& name,
-                                       const std::vector<collector::GpuModel>& models) {
+// The model whose memory comes nearest: one of them stands for any GPU of that size.
+const collector::GpuModel& NearestInSize(uint64_t bytes, const std::vector<collector::GpuModel>& models) {
+  return *std::ranges::min_element(models, {}, [&](const collector::GpuModel& model) {
+    const uint64_t apart = std::max(bytes, model.capacity_bytes) - std::min(bytes, model.capacity_bytes);
+    return std::pair(model.by_capacity, apart);
+  });
+}
+
+// "rtx-4090", or "24GiB": then `capacity_bytes` is set too.
+Status ChooseModel(const std::string& name, const std::vector<collector::GpuModel>& models,
+                   collector::SimulatedDevice& device) {
   const auto found = std::ranges::find(models, name, &collector::GpuModel::name);
-  if (found != models.end()) return *found;
+  if (found != models.end()) {
+    device.gpu = *found;
+    return {};
+  }
+  if (!name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
+    const Result<uint64_t> size = ParseSize("gpu", name);
+    if (!size.ok()) return size.error();
+    device.gpu = NearestInSize(*size, models);
+    device.capacity_bytes = *size;
+    return {};
+  }
   std::vector<std::string> names;
   for (const collector::GpuModel& model : models) names.push_back(model.name);
   const auto near = Nearest(name, names);
-  return Error{fmt::format("--gpu {}: no such model{}. See: vramscope dryrun --gpu list", Printable(name),
-                           near ? fmt::format("; did you mean {}", *near) : "")};
+  return Error{fmt::format(
+      "--gpu {}: no such model{}. See: vramscope dryrun --gpu list. A size, like --gpu 24GiB, is a GPU too.",
+      Printable(name), near ? fmt::format("; did you mean {}", *near) : "")};
 }
 
 // What --gpu says; without it the one GPU of --gpu-file.
@@ -77,15 +100,16 @@ Status ReadDevice(const Arguments& arguments, const std::vector<collector::GpuMo
     plan.device.devices = static_cast<int>(*devices);
   }
   if (name == "all") {
-    plan.table = models;
-    plan.device.gpu = *std::ranges::max_element(models, {}, &collector::GpuModel::capacity_bytes);
+    std::ranges::copy_if(models, std::back_inserter(plan.table),
+                         [](const collector::GpuModel& model) { return !model.by_capacity; });
+    plan.device.gpu = *std::ranges::max_element(plan.table, {}, &collector::GpuModel::capacity_bytes);
   } else {
-    const Result<collector::GpuModel> model = ModelNamed(name, models);
-    if (!model.ok()) return model.error();
-    plan.device.gpu = *model;
+    if (const Status chosen = ChooseModel(name, models, plan.device); !chosen.ok()) return chosen;
   }
   if (!arguments.Has("capacity")) return {};
   if (name == "all") return Error{"--capacity is for one model; --gpu all has each model's own."};
+  if (plan.device.capacity_bytes != 0)
+    return Error{fmt::format("--gpu {} names the memory already; leave out --capacity.", Printable(asked))};
   const Result<uint64_t> capacity = ParseSize("capacity", arguments.Get("capacity"));
   if (!capacity.ok()) return capacity.error();
   plan.device.capacity_bytes = *capacity;
@@ -151,6 +175,21 @@ Status ReadShuffles(const Arguments& arguments, DryrunPlan& plan) {
   return {};
 }
 
+Status ReadAssumptions(const Arguments& arguments, DryrunPlan& plan) {
+  const std::string routing = arguments.Get("routing", "balanced"), masks = arguments.Get("masks", "none");
+  if (const Status known = CheckChoice("routing", routing, {"balanced", "worst"}); !known.ok()) return known;
+  if (arguments.Has("routing")) plan.balanced_routing = routing == "balanced";
+  if (!arguments.Has("masks")) return {};
+  char* end = nullptr;
+  const double share = masks == "all" ? 1 : masks == "none" ? 0 : std::strtod(masks.c_str(), &end);
+  const bool number = end == nullptr || (end != masks.c_str() && *end == '\0');
+  if (!number || !(share >= 0 && share <= 1))
+    return Error{fmt::format("--masks {}: 'all', 'none' or a share from 0 to 1 is needed, like 0.15.",
+                             Printable(masks))};
+  plan.masks = share;
+  return {};
+}
+
 }  // namespace
 
 const VerbHelp& DryrunHelp() {
@@ -162,7 +201,8 @@ const VerbHelp& DryrunHelp() {
        {"vramscope dryrun --gpu h100-80gb --batch 1..64 -- python train.py --batch-size {batch}",
         "the largest batch that fits"}},
       {{"gpu", '\0', "MODEL[:N]",
-        "The GPU, and how many of it. 'list' shows the models, 'all' tries every one."},
+        "The GPU, and how many of it. 'list' shows the models, 'all' tries every one; a size,\n"
+        "24GiB, is the model nearest to it with that memory."},
        {"gpu-file", '\0', "FILE", "Describes a GPU that is not among the models (docs/dryrun.md)."},
        {"capacity", '\0', "24GiB", "Memory of each GPU; default: the model's own."},
        {"steps", '\0', "N|all",
@@ -173,6 +213,11 @@ const VerbHelp& DryrunHelp() {
         "Run N times, each with another order of the data, and tell the range; with --steps."},
        {"world-size", '\0', "W", "Run one rank alone of a job of W ranks."},
        {"rank", '\0', "R", "Which of them, from 0; default 0."},
+       {"masks", '\0', "all|none|SHARE",
+        "For how many elements comparisons of computed values hold; default: where memory depends on\n"
+        "them, both bounds, by two runs."},
+       {"routing", '\0', "balanced|worst",
+        "Which experts of a mixture get tokens: each as many (default), or one gets all."},
        {"keep-init", '\0', nullptr,
         "Draw large random weights on the CPU as the command does; default: leave them empty."},
        {"output", 'o', "FILE", "Keep the trace there."},
@@ -208,7 +253,8 @@ Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collec
   plan.output = *output;
   for (const Status& status :
        {ReadDevice(arguments, models, plan), ReadSteps(arguments, plan), ReadRank(arguments, plan),
-        ReadBatches(arguments, plan), ReadShuffles(arguments, plan), ReadRecording(arguments, plan)}) {
+        ReadBatches(arguments, plan), ReadShuffles(arguments, plan), ReadAssumptions(arguments, plan),
+        ReadRecording(arguments, plan)}) {
     if (!status.ok()) return status.error();
   }
   if (plan.command.empty())

@@ -29,6 +29,13 @@ struct LoneRank {
   uint64_t rank = 0;
 };
 
+// What a run takes for values that no kernel computes; integers that follow from them are computed
+// (vramscope_dryrun/integers.py).
+struct AssumedValues {
+  double masks = 1;              // the share of elements for which a comparison of computed values holds
+  bool balanced_routing = true;  // experts get as many tokens each; false: one gets all
+};
+
 struct DryrunPlan {
   std::vector<std::string> command;
   collector::SimulatedDevice device;       // with --gpu all the largest model
@@ -37,10 +44,12 @@ struct DryrunPlan {
   bool keep_init = false;
   std::optional<LoneRank> lone_rank;
   std::optional<BatchRange> batches;
-  uint64_t shuffles = 0;  // orders of the data to try, the program's own first; 0 = not asked for
-  std::string output;     // of the trace; empty = not kept
-  std::string depth;      // empty = the recorder's own choice
-  std::string stacks;     // the same
+  uint64_t shuffles = 0;        // orders of the data to try, the program's own first; 0 = not asked for
+  std::optional<double> masks;  // --masks; nullopt = both bounds, where it matters
+  std::optional<bool> balanced_routing;  // --routing; nullopt = balanced, where it matters
+  std::string output;                    // of the trace; empty = not kept
+  std::string depth;                     // empty = the recorder's own choice
+  std::string stacks;                    // the same
   bool embed_source = false;
   std::map<std::string, std::string> environment;  // more variables for the command
 };

@@ -53,6 +53,29 @@ TEST(DryrunPlanTest, AllGpusMeansARunOnTheLargest) {
   EXPECT_THAT(DryrunComplaint({"--gpu", "all", "--capacity", "1GiB", "--", "x"}), HasSubstr("one model"));
 }
 
+TEST(DryrunPlanTest, ASizeIsTheNearestModelWithThatMemory) {
+  const auto plan = PlanOf({"--gpu", "70GiB:2", "--", "x"});
+  EXPECT_EQ(plan->device.gpu.name, "large");
+  EXPECT_EQ(plan->device.capacity_bytes, uint64_t{70} << 30);
+  EXPECT_EQ(plan->device.devices, 2);
+  EXPECT_THAT(DryrunComplaint({"--gpu", "24", "--", "x"}), HasSubstr("the unit is missing. Write 24GiB"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "24G", "--", "x"}), HasSubstr("write 24GiB"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "9GiB", "--capacity", "8GiB", "--", "x"}),
+              HasSubstr("leave out --capacity"));
+}
+
+TEST(DryrunPlanTest, MasksAreAShareAndRoutingIsOneOfTwo) {
+  EXPECT_FALSE(PlanOf({"--gpu", "small", "--", "x"})->masks.has_value());
+  EXPECT_EQ(PlanOf({"--gpu", "small", "--masks", "none", "--", "x"})->masks, 0);
+  EXPECT_EQ(PlanOf({"--gpu", "small", "--masks", "0.25", "--", "x"})->masks, 0.25);
+  EXPECT_EQ(PlanOf({"--gpu", "small", "--routing", "worst", "--", "x"})->balanced_routing, false);
+  for (const char* const masks : {"", "half", "1.5", "-1", "nan", "0.5x"})
+    EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--masks", masks, "--", "x"}),
+                HasSubstr("a share from 0 to 1"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--routing", "good", "--", "x"}),
+              HasSubstr("--routing is one of"));
+}
+
 TEST(DryrunPlanTest, TheBatchGoesWhereTheCommandNamesIt) {
   const auto plan =
       PlanOf({"--gpu", "small", "--batch", "2..9", "--", "train", "--size={batch}", "{batch}x{batch}"});

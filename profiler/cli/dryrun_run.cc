@@ -2,9 +2,11 @@
 #include "profiler/cli/dryrun_run.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -37,7 +39,7 @@ std::vector<std::string> Notes(const std::string& folder, const char* extension)
 }
 
 // "sizes\t3\ttrain.py\t41" in each line; all processes together. A line that is no such line is passed over.
-void ReadDataReads(const std::string& folder, std::vector<DataRead>& reads) {
+void ReadDataReads(const std::string& folder, DryrunResult& result) {
   std::map<std::tuple<bool, std::string, uint64_t>, uint64_t> counts;
   for (const std::string& text : Notes(folder, ".reads")) {
     std::istringstream lines(text);
@@ -47,13 +49,17 @@ void ReadDataReads(const std::string& folder, std::vector<DataRead>& reads) {
       if (!std::getline(fields, kind, '\t') || !std::getline(fields, count, '\t') ||
           !std::getline(fields, file, '\t') || !std::getline(fields, number))
         continue;
+      if (kind == "vector") {
+        result.read_vectors = true;
+        continue;
+      }
       counts[{kind == "sizes", file, std::strtoull(number.c_str(), nullptr, 10)}] +=
           std::strtoull(count.c_str(), nullptr, 10);
     }
   }
   for (const auto& [place, count] : counts)
-    reads.push_back({std::get<0>(place), std::get<1>(place), std::get<2>(place), count});
-  std::ranges::stable_sort(reads, std::greater<>(),
+    result.data_reads.push_back({std::get<0>(place), std::get<1>(place), std::get<2>(place), count});
+  std::ranges::stable_sort(result.data_reads, std::greater<>(),
                            [](const DataRead& read) { return std::pair(read.sizes, read.count); });
 }
 
@@ -89,10 +95,27 @@ void ReadOtherGpus(const std::string& folder, const classify::Analysis& analysis
   if (subject.ok()) result.history = std::move(subject->history);
 }
 
-std::string DryrunSettings(const DryrunPlan& plan, uint64_t order, const std::string& scratch) {
+// An out-of-memory error after which the program allocates on and succeeds is one that it handles: it may
+// have halved its batch.
+void NoteSurvived(const model::Run& run, DryrunResult& result) {
+  if (result.wait_status != 0 || run.out_of_memory.empty()) return;
+  const model::EventIndex last = std::ranges::max(run.out_of_memory, {}, &model::OutOfMemory::event).event;
+  if (run.FirstBlockFrom(last + 1) >= run.blocks.size()) return;
+  result.survived_errors = run.out_of_memory.size();
+  for (const report::Step& step : result.answer.steps) {
+    if (step.begin_ns < result.answer.out_of_memory.back().time_ns) continue;
+    result.allocated_after_bytes =
+        std::max(result.allocated_after_bytes.value_or(0), step.peak.allocated_bytes);
+  }
+}
+
+std::string DryrunSettings(const DryrunPlan& plan, const RunVariant& variant, const std::string& scratch) {
   std::string text = fmt::format("steps={};init={}", plan.steps, plan.keep_init ? "keep" : "skip");
   if (plan.lone_rank) text += fmt::format(";world={};rank={}", plan.lone_rank->world, plan.lone_rank->rank);
-  if (order != 0) text += fmt::format(";order={}", order);
+  if (variant.order != 0) text += fmt::format(";order={}", variant.order);
+  if (variant.assumed)
+    text += fmt::format(";masks={};routing={}", variant.assumed->masks,
+                        variant.assumed->balanced_routing ? "balanced" : "worst");
   return text + ";notes=" + scratch;  // last: TMPDIR may have any letter in its name
 }
 
@@ -129,6 +152,27 @@ void ReadStop(const std::string& folder, DryrunResult& result) {
   }
 }
 
+std::string EndingText(int wait_status) {
+  if (WIFSIGNALED(wait_status))
+    return fmt::format("signal {} ({})", WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
+  return fmt::format("exit code {}", WEXITSTATUS(wait_status));
+}
+
+std::string DryrunResult::WhyNotJudged() const {
+  if (!fits) return "";
+  if (wait_status != 0)
+    return fmt::format("the command {} {}", WIFSIGNALED(wait_status) ? "was ended by" : "failed with",
+                       EndingText(wait_status));
+  if (!used_device) return "the command did not use the simulated GPU";
+  if (upper && upper->fits == false) return "it depends on the data";
+  return "";
+}
+
+std::optional<bool> DryrunResult::Verdict() const {
+  if (!WhyNotJudged().empty()) return std::nullopt;
+  return fits;
+}
+
 uint64_t DryrunResult::PeakReserved() const {
   const auto chosen = std::ranges::find_if(answer.devices, &report::Device::chosen);
   return chosen == answer.devices.end() ? 0 : chosen->peak_reserved_bytes.value_or(0);
@@ -136,10 +180,11 @@ uint64_t DryrunResult::PeakReserved() const {
 
 Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std::string>& command,
                                                           const collector::SimulatedDevice& device,
-                                                          uint64_t order, const std::string& scratch) const {
+                                                          const RunVariant& variant,
+                                                          const std::string& scratch) const {
   collector::RecordOptions options;
   options.command = command;
-  options.output = plan_.output.empty() ? scratch + "/run.vms" : plan_.output;
+  options.output = plan_.output.empty() || !variant.keeps_trace ? scratch + "/run.vms" : plan_.output;
   options.device = "cuda";
   if (!plan_.depth.empty()) options.depth = plan_.depth;
   if (!plan_.stacks.empty()) options.stacks = plan_.stacks;
@@ -157,7 +202,7 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   options.environment["VRAMSCOPE_SIMULATED_READS"] = scratch + "/%p.reads";
   options.environment["VRAMSCOPE_SIMULATED_CUDNN_NOTES"] = scratch + "/%p.cudnn";
   if (!plan_.table.empty()) options.environment["VRAMSCOPE_SIMULATED_ELSEWHERE"] = scratch + "/%p.elsewhere";
-  options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, order, scratch);
+  options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, variant, scratch);
   options.environment["PYTHONPATH"] =
       (std::filesystem::path(installation->python_shim).parent_path() / "dryrun").string();
   KeepCompiledCode(scratch, options.environment);
@@ -173,14 +218,15 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
 
 Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
                                        const collector::SimulatedDevice& asked, CommandOutput output,
-                                       std::string* log_text, uint64_t order) {
+                                       std::string* log_text, const RunVariant& variant) {
   const ScratchFolder scratch;
   if (scratch.path().empty())
     return Error{"No temporary folder can be made. Set TMPDIR to one that can be written."};
   DryrunResult result;
   result.device = asked;
   result.device.ledger = scratch.path() + "/%p.json";
-  const Result<collector::RecordOptions> options = OptionsFor(command, result.device, order, scratch.path());
+  const Result<collector::RecordOptions> options =
+      OptionsFor(command, result.device, variant, scratch.path());
   if (!options.ok()) return options.error();
   const std::string log = scratch.path() + "/output.txt";
   const Result<collector::RecordOutcome> outcome = [&] {
@@ -191,6 +237,7 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   if (log_text != nullptr) *log_text = collector::ReadWhole(log);
   result.trace = outcome->path;
   result.wait_status = outcome->wait_status;
+  result.assumed = variant.assumed;
   const std::vector<DeviceLedger> ledgers =
       ReadDeviceLedgers(scratch.path(), scratch.path() + kSharedFile,
                         asked.capacity_bytes != 0 ? asked.capacity_bytes : asked.gpu.capacity_bytes);
@@ -198,7 +245,7 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   result.used_device = result.ledger.capacity_bytes != 0;
   if (!result.used_device) return result;
   ReadStop(scratch.path(), result);
-  ReadDataReads(scratch.path(), result.data_reads);
+  ReadDataReads(scratch.path(), result);
   ReadWorkspaces(scratch.path(), result.workspaces, result.uncounted);
   const Result<model::Run> run = model::LoadFile(outcome->path);
   if (!run.ok()) return run.error();
@@ -206,8 +253,8 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   Result<report::Answer> answer = report::BuildAnswer(analysis, {});
   if (!answer.ok()) return answer.error();
   result.answer = std::move(*answer);
-  // An out-of-memory error that the program survives is one that it handles (it may halve its batch).
-  result.fits = result.answer.out_of_memory.empty();
+  NoteSurvived(*run, result);
+  result.fits = result.answer.out_of_memory.size() == result.survived_errors;
   if (result.fits && result.wait_status != 0) {
     for (const DeviceLedger& ledger : ledgers)
       if (!ledger.refused_beside.empty()) result.refused_beside = ledger.refused_beside;

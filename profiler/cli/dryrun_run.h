@@ -39,12 +39,26 @@ struct UncountedWorkspaces {
   bool batch_norm = false;
 };
 
+// The same command under other assumptions about its data.
+struct OtherBound {
+  AssumedValues assumed;
+  std::optional<bool> fits;  // nullopt: the command fails under them
+  uint64_t allocated_bytes = 0, reserved_bytes = 0, device_used_bytes = 0;  // at the peaks
+};
+
+// What one run of a command is.
+struct RunVariant {
+  uint64_t order = 0;                    // of the data; 0 = the program's own, others are other shuffles
+  std::optional<AssumedValues> assumed;  // nullopt: what no kernel computes is 0
+  bool keeps_trace = true;               // where the plan says
+};
+
 struct DryrunResult {
   collector::SimulatedDevice device;
   std::string trace;
-  int wait_status = 0;       // of the command
-  bool used_device = false;  // false: nothing below is known
-  bool fits = true;
+  int wait_status = 0;           // of the command
+  bool used_device = false;      // false: nothing below is known
+  bool fits = true;              // no device was full when the run ended, as far as it came
   uint64_t shortfall_bytes = 0;  // at least so much more would be needed
   std::string refused_beside;    // device_ledger.h, when that ended the run; else empty
   DeviceLedger ledger;           // of the fullest device
@@ -53,20 +67,32 @@ struct DryrunResult {
   std::string waits_at;  // "train.py:41" when it was ended because it waited there for a value; else empty
   bool stopped_by_calm = false;      // because the peak did not grow any more
   std::vector<DataRead> data_reads;  // sizes first, then by count
+  bool read_vectors = false;         // that no kernel computed: more values at once than data_reads has
   ConvolutionWorkspaces workspaces;
   UncountedWorkspaces uncounted;
+  uint64_t survived_errors = 0;  // of lack of memory, after which the program went on and succeeded
+  std::optional<uint64_t> allocated_after_bytes;  // the most in steps that began after the last of them
+  std::optional<AssumedValues> assumed;           // of this run
+  std::optional<OtherBound> upper;                // where memory depends on data
   // With --gpu all, of a run that fits: what it says about others.
   Elsewhere elsewhere;
   std::optional<allocator::History> history;  // of the only process on the fullest device
 
   // The command neither succeeded nor ran out of the device's memory.
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }
+  // Whether it fits; nullopt: the run does not tell, for WhyNotJudged.
+  [[nodiscard]] std::optional<bool> Verdict() const;
+  // "the command failed with exit code 3"; "" = it is judged.
+  [[nodiscard]] std::string WhyNotJudged() const;
   // It fitted because PyTorch gave back what it kept free, and asked again.
-  [[nodiscard]] bool Retried() const { return fits && ledger.refusals != 0; }
+  [[nodiscard]] bool Retried() const { return fits && ledger.refusals != 0 && survived_errors == 0; }
   // The most that the allocator held of the device that the answer is about; not always when most was
   // allocated.
   [[nodiscard]] uint64_t PeakReserved() const;
 };
+
+// "exit code 3", "signal 9 (Killed)": how a command ended.
+std::string EndingText(int wait_status);
 
 // What vramscope_dryrun/stop.py and waiting.py wrote down in `folder`.
 void ReadStop(const std::string& folder, DryrunResult& result);
@@ -77,14 +103,16 @@ class DryrunRunner {
       : plan_(plan), simulated_folder_(std::move(simulated_folder)) {}
 
   // An error: the command was not started, or its trace cannot be read. With kToFile its output is in
-  // `log_text` afterwards. `order`: of the data; 0 = the program's own, others are other shuffles.
+  // `log_text` afterwards.
   Result<DryrunResult> Run(const std::vector<std::string>& command, const collector::SimulatedDevice& device,
-                           CommandOutput output, std::string* log_text = nullptr, uint64_t order = 0);
+                           CommandOutput output, std::string* log_text = nullptr,
+                           const RunVariant& variant = {});
 
  private:
   [[nodiscard]] Result<collector::RecordOptions> OptionsFor(const std::vector<std::string>& command,
                                                             const collector::SimulatedDevice& device,
-                                                            uint64_t order, const std::string& scratch) const;
+                                                            const RunVariant& variant,
+                                                            const std::string& scratch) const;
 
   const DryrunPlan& plan_;
   std::string simulated_folder_;

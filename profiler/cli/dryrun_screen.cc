@@ -2,6 +2,7 @@
 #include "profiler/cli/dryrun_screen.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -13,11 +14,6 @@ namespace vramscope::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr char kSimulated[] =
-    "Simulated: memory is PyTorch's own, results are not computed, data-dependent sizes are lower bounds.";
-
-uint64_t Left(uint64_t capacity, uint64_t used) { return capacity - std::min(capacity, used); }
 
 std::string BySeveral(const DeviceLedger& ledger) {
   if (ledger.processes.size() < 2) return "";
@@ -32,18 +28,34 @@ uint64_t Uncertain(const DeviceLedger& ledger) {
   return bytes;
 }
 
+std::string FitsSentence(const DryrunResult& result, const std::string& gpu) {
+  const uint64_t capacity = result.ledger.capacity_bytes, used = result.ledger.peak_bytes;
+  const bool between = result.upper && result.upper->fits && result.upper->device_used_bytes > used;
+  const uint64_t most = between ? result.upper->device_used_bytes : used;
+  return fmt::format(
+      "Fits on {}: {} used at most{}, {} left{}.", gpu,
+      between ? fmt::format("{} to {}", FormatBytes(used), FormatBytes(most)) : FormatBytes(used),
+      BySeveral(result.ledger), FormatBytes(BytesLeft(capacity, most)),
+      Uncertain(result.ledger) > BytesLeft(capacity, most) ? ", but the ranges below reach beyond it" : "");
+}
+
+std::string NotJudgedSentence(const DryrunResult& result, const std::string& gpu) {
+  const std::string used = FormatBytes(result.ledger.peak_bytes);
+  if (result.wait_status == 0 && result.upper)
+    return fmt::format(
+        "Whether it fits on {} depends on the data: {} used where its masks select nothing, out of "
+        "memory where they select everything.",
+        gpu, used);
+  return fmt::format("Could not be judged on {}: {}. Until then {} were used at most.", gpu,
+                     result.WhyNotJudged(), used);
+}
+
 std::string Sentence(const DryrunResult& result, const Terminal& terminal) {
   const uint64_t capacity = result.ledger.capacity_bytes;
   const std::string gpu = fmt::format("{} ({})", result.device.gpu.name, FormatBytes(capacity));
-  if (result.fits) {
-    return terminal.Paint(
-        fmt::format("Fits on {}: {} used at most{}, {} left{}.", gpu, FormatBytes(result.ledger.peak_bytes),
-                    BySeveral(result.ledger), FormatBytes(Left(capacity, result.ledger.peak_bytes)),
-                    Uncertain(result.ledger) > Left(capacity, result.ledger.peak_bytes)
-                        ? ", but the ranges below reach beyond it"
-                        : ""),
-        Ink::Good());
-  }
+  const std::optional<bool> verdict = result.Verdict();
+  if (!verdict) return terminal.Paint(NotJudgedSentence(result, gpu), Ink::Bad());
+  if (*verdict) return terminal.Paint(FitsSentence(result, gpu), Ink::Good());
   if (!result.refused_beside.empty())
     return terminal.Paint(fmt::format("Does not fit on {}: no room for {}, at least {} missing.", gpu,
                                       Printable(result.refused_beside), FormatBytes(result.shortfall_bytes)),
@@ -75,23 +87,56 @@ Json EntriesOf(const DeviceLedger& ledger) {
   return rows;
 }
 
-std::string StopSentence(const DryrunResult& result) {
-  if (!result.waits_at.empty())
-    return fmt::format(
-        "Ended at {}, a loop that waits for a value: it read 100,000 of them and took no step. No kernel "
-        "computes here, so give the loop a limit.\n",
-        Printable(result.waits_at));
-  if (result.stopped_after == 0) return "";
-  if (result.stopped_by_calm)
-    return fmt::format("Ended after step {}: the peak had not grown for two steps. --steps all runs on.\n",
-                       result.stopped_after);
-  return fmt::format("Ended after step {}, as asked.\n", result.stopped_after);
-}
-
 std::string RetrySentence(const DryrunResult& result) {
   return result.Retried() ? "The device was full at times; PyTorch gave back memory that it kept free, and "
                             "went on, slower.\n"
                           : "";
+}
+
+std::string SurvivedSentence(const DryrunResult& result) {
+  if (result.survived_errors == 0) return "";
+  const std::string after = result.allocated_after_bytes
+                                ? fmt::format("; the steps after it had {} allocated at most",
+                                              FormatBytes(*result.allocated_after_bytes))
+                                : "";
+  return fmt::format("It survived {}: the program caught {} and went on{}.\n",
+                     FormatCount(result.survived_errors, "out-of-memory error"),
+                     result.survived_errors == 1 ? "it" : "them", after);
+}
+
+std::string ShareText(double masks) {
+  if (masks == 0) return "nothing";
+  if (masks == 1) return "everything";
+  return fmt::format("{:.4g} % of the elements", 100 * masks);
+}
+
+std::string RoutingText(const AssumedValues& assumed) {
+  return assumed.balanced_routing ? "experts get as many tokens each" : "one expert gets all tokens";
+}
+
+// What the figures take for granted, and how far they reach.
+std::string AssumedSentence(const DryrunResult& result) {
+  std::string text;
+  if (result.assumed)
+    text = fmt::format("Integers are computed. Assumed: masks of computed values select {},\n  {}.\n",
+                       ShareText(result.assumed->masks), RoutingText(*result.assumed));
+  if (!result.upper) return text;
+  const OtherBound& upper = *result.upper;
+  const std::string where =
+      fmt::format("where masks of computed values select\n  {}", ShareText(upper.assumed.masks));
+  if (!upper.fits)
+    return text + fmt::format(
+                      "Memory depends on data: these figures are the lower bound. The upper one is not\n"
+                      "  known, for the command fails {}.\n",
+                      where);
+  if (!*upper.fits)
+    return text +
+           fmt::format("Memory depends on data: out of memory {}.\n  --masks judges one share.\n", where);
+  return text + fmt::format(
+                    "Memory depends on data. It lies between these figures and\n"
+                    "  {} allocated, {} reserved, {} used,\n  {}. --masks judges one share.\n",
+                    FormatBytes(upper.allocated_bytes), FormatBytes(upper.reserved_bytes),
+                    FormatBytes(upper.device_used_bytes), where);
 }
 
 constexpr size_t kPlacesShown = 8;
@@ -108,7 +153,9 @@ std::string Places(const char* heading, const std::vector<DataRead>& reads, bool
 }
 
 std::string DataSentence(const DryrunResult& result) {
-  return Places("The run's memory depends on data here, taken as empty:\n", result.data_reads, true) +
+  return Places(result.assumed ? "The run's memory depends on data here:\n"
+                               : "The run's memory depends on data here, taken as empty:\n",
+                result.data_reads, true) +
          Places("Values read here are zeros; the run's memory depends on data if it decides by them:\n",
                 result.data_reads, false);
 }
@@ -133,33 +180,48 @@ std::string UncountedSentence(const UncountedWorkspaces& uncounted) {
                                            : "batch norm");
 }
 
-std::string GpuVerdict(const GpuRow& row, const Terminal& terminal) {
-  const std::string run = row.answered_by == AnsweredBy::kRun ? ", run" : "";
-  if (!row.fits) return terminal.Paint("does not fit", Ink::Bad()) + run;
-  return terminal.Paint("fits", Ink::Good()) + (row.retries ? ", by emptying PyTorch's cache" : "") + run;
+template <typename Value>
+Json OrNull(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
 }
 
-const char* NameOf(AnsweredBy answered_by) {
-  switch (answered_by) {
-    case AnsweredBy::kRun:
-      return "run";
-    case AnsweredBy::kReplay:
-      return "replay";
-    case AnsweredBy::kConclusion:
-      break;
-  }
-  return "conclusion";
+Json AssumedJson(const AssumedValues& assumed) {
+  return {{"masks", assumed.masks}, {"routing", assumed.balanced_routing ? "balanced" : "worst"}};
 }
 
-Json PeakOf(const DryrunResult& result) {
+Json UpperJson(const OtherBound& upper) {
+  return {{"assumed", AssumedJson(upper.assumed)},
+          {"fits", OrNull(upper.fits)},
+          {"peak",
+           {{"allocated_bytes", upper.allocated_bytes},
+            {"reserved_bytes", upper.reserved_bytes},
+            {"device_used_bytes", upper.device_used_bytes}}}};
+}
+
+}  // namespace
+
+uint64_t BytesLeft(uint64_t capacity, uint64_t used) { return capacity - std::min(capacity, used); }
+
+std::string StopSentence(const DryrunResult& result) {
+  if (!result.waits_at.empty())
+    return fmt::format(
+        "Ended at {}, a loop that waits for a value: it read 100,000 of them and took no step. No kernel "
+        "computes here, so give the loop a limit.\n",
+        Printable(result.waits_at));
+  if (result.stopped_after == 0) return "";
+  if (result.stopped_by_calm)
+    return fmt::format("Ended after step {}: the peak had not grown for two steps. --steps all runs on.\n",
+                       result.stopped_after);
+  return fmt::format("Ended after step {}, as asked.\n", result.stopped_after);
+}
+
+nlohmann::ordered_json PeakJson(const DryrunResult& result) {
   Json peak;
   peak["allocated_bytes"] = result.answer.peak.allocated_bytes;
   peak["reserved_bytes"] = result.PeakReserved();
   peak["device_used_bytes"] = result.ledger.peak_bytes;
   return peak;
 }
-
-}  // namespace
 
 std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
   Table table({Align::kLeft, Align::kRight, Align::kLeft});
@@ -176,14 +238,26 @@ std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
         entry.library.empty() ? entry.call : fmt::format("{} by {}", entry.call, entry.library);
     table.AddRow({"  of these " + Printable(by), FormatBytes(entry.peak_bytes), Range(entry)});
   }
-  return fmt::format("{}\n{}{}{}{}{}{}{}\n\n", Sentence(result, terminal), table.ToString(),
-                     StopSentence(result), RetrySentence(result), DataSentence(result),
-                     WorkspaceSentence(result.workspaces), UncountedSentence(result.uncounted), kSimulated);
+  return fmt::format("{}\n{}{}{}{}{}{}{}{}{}\n\n", Sentence(result, terminal), table.ToString(),
+                     StopSentence(result), RetrySentence(result), SurvivedSentence(result),
+                     AssumedSentence(result), DataSentence(result), WorkspaceSentence(result.workspaces),
+                     UncountedSentence(result.uncounted), kSimulated);
 }
 
 std::string VerdictJson(const DryrunResult& result) {
   auto document = Json::parse(report::ToJson(result.answer));
-  document["fits"] = result.fits;
+  document["fits"] = OrNull(result.Verdict());
+  const std::string why_not = result.WhyNotJudged();
+  document["not_judged_because"] = why_not.empty() ? Json(nullptr) : Json(why_not);
+  document["command_ended"] = {
+      {"exit_code", WIFEXITED(result.wait_status) ? Json(WEXITSTATUS(result.wait_status)) : Json(nullptr)},
+      {"signal", WIFSIGNALED(result.wait_status) ? Json(WTERMSIG(result.wait_status)) : Json(nullptr)}};
+  document["survived_out_of_memory"] = nullptr;
+  if (result.survived_errors != 0)
+    document["survived_out_of_memory"] = {{"errors", result.survived_errors},
+                                          {"allocated_after_bytes", OrNull(result.allocated_after_bytes)}};
+  document["assumed"] = result.assumed ? AssumedJson(*result.assumed) : Json(nullptr);
+  document["upper_bound"] = result.upper ? UpperJson(*result.upper) : Json(nullptr);
   document["gpu"] = result.device.gpu.name;
   document["capacity_bytes"] = result.ledger.capacity_bytes;
   document["shortfall_bytes"] = result.shortfall_bytes;
@@ -191,7 +265,7 @@ std::string VerdictJson(const DryrunResult& result) {
   document["no_room_for"] = result.refused_beside.empty() ? Json(nullptr) : Json(result.refused_beside);
   document["stopped_after_step"] = result.stopped_after == 0 ? Json(nullptr) : Json(result.stopped_after);
   document["waits_at"] = result.waits_at.empty() ? Json(nullptr) : Json(result.waits_at);
-  document["peak"].update(PeakOf(result));
+  document["peak"].update(PeakJson(result));
   document["device_memory"] = EntriesOf(result.ledger);
   document["device_processes"] = Json::array();
   for (const ProcessShare& share : result.ledger.processes)
@@ -209,136 +283,6 @@ std::string VerdictJson(const DryrunResult& result) {
                                       {"file", read.file},
                                       {"line", read.line},
                                       {"count", read.count}});
-  }
-  return text::Dump(document);
-}
-
-std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& measured,
-                         const Terminal& terminal) {
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
-  table.AddRow({"GPU", "memory", "used", "left", ""});
-  for (const GpuRow& row : rows) {
-    const double share = 100.0 * static_cast<double>(std::min(row.used_bytes, row.gpu.capacity_bytes)) /
-                         static_cast<double>(row.gpu.capacity_bytes);
-    table.AddRow({row.gpu.name, FormatBytes(row.gpu.capacity_bytes),
-                  row.fits ? fmt::format("{} ({:.0f} %)", FormatBytes(row.used_bytes), share) : "-",
-                  row.fits ? FormatBytes(Left(row.gpu.capacity_bytes, row.used_bytes)) : "-",
-                  GpuVerdict(row, terminal)});
-  }
-  const auto fitting = std::ranges::count_if(rows, &GpuRow::fits);
-  const auto runs = std::ranges::count(rows, AnsweredBy::kRun, &GpuRow::answered_by);
-  return fmt::format("Fits on {} of {} GPUs.\n{}{}{}{}\n", fitting, rows.size(), table.ToString(),
-                     runs == 1
-                         ? fmt::format("Run on {}; the others follow from it.\n", measured.device.gpu.name)
-                         : "Those marked 'run' had a run of their own; the others follow from one of them.\n",
-                     StopSentence(measured), kSimulated);
-}
-
-std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& measured) {
-  auto document = Json::parse(VerdictJson(measured));
-  document["gpus"] = Json::array();
-  for (const GpuRow& row : rows) {
-    document["gpus"].push_back(
-        {{"gpu", row.gpu.name},
-         {"capacity_bytes", row.gpu.capacity_bytes},
-         {"fits", row.fits},
-         {"device_used_bytes", row.fits ? Json(row.used_bytes) : Json(nullptr)},
-         {"headroom_bytes", row.fits ? Json(Left(row.gpu.capacity_bytes, row.used_bytes)) : Json(nullptr)},
-         {"retries", row.retries},
-         {"answered_by", NameOf(row.answered_by)}});
-  }
-  return text::Dump(document);
-}
-
-uint64_t LargestThatFits(const std::vector<BatchRow>& rows) {
-  uint64_t largest = 0;
-  for (const BatchRow& row : rows)
-    if (row.result.fits) largest = std::max(largest, row.batch);
-  return largest;
-}
-
-std::string BatchTableText(const std::vector<BatchRow>& rows, const Terminal& terminal) {
-  const collector::SimulatedDevice& device = rows.front().result.device;
-  const uint64_t largest = LargestThatFits(rows);
-  const std::string gpu =
-      fmt::format("{} ({})", device.gpu.name, FormatBytes(rows.front().result.ledger.capacity_bytes));
-  Table table({Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
-  table.AddRow({"batch", "allocated", "reserved", "used", ""});
-  for (const BatchRow& row : rows) {
-    const report::Peak& peak = row.result.answer.peak;
-    table.AddRow(
-        {std::to_string(row.batch), FormatBytes(peak.allocated_bytes), FormatBytes(row.result.PeakReserved()),
-         FormatBytes(row.result.ledger.peak_bytes),
-         row.result.fits ? terminal.Paint("fits", Ink::Good()) : terminal.Paint("does not fit", Ink::Bad())});
-  }
-  const std::string sentence =
-      largest != 0
-          ? terminal.Paint(fmt::format("Batch {} is the largest that fits on {}.", largest, gpu), Ink::Good())
-          : terminal.Paint(fmt::format("No batch of these fits on {}.", gpu), Ink::Bad());
-  return fmt::format("{}\n{}{}\n", sentence, table.ToString(), kSimulated);
-}
-
-std::string BatchTableJson(const std::vector<BatchRow>& rows) {
-  Json document = {{"schema_version", 1},
-                   {"gpu", rows.front().result.device.gpu.name},
-                   {"capacity_bytes", rows.front().result.ledger.capacity_bytes},
-                   {"fits", LargestThatFits(rows) != 0},
-                   {"largest_batch", LargestThatFits(rows)},
-                   {"batches", Json::array()}};
-  for (const BatchRow& row : rows) {
-    document["batches"].push_back({{"batch", row.batch},
-                                   {"fits", row.result.fits},
-                                   {"shortfall_bytes", row.result.shortfall_bytes},
-                                   {"peak", PeakOf(row.result)}});
-  }
-  return text::Dump(document);
-}
-
-std::string ShuffleTableText(const std::vector<DryrunResult>& runs, const Terminal& terminal) {
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
-  table.AddRow({"order", "allocated", "reserved", "used", ""});
-  for (size_t order = 0; order < runs.size(); ++order) {
-    const DryrunResult& run = runs[order];
-    table.AddRow(
-        {order == 0 ? "the program's" : fmt::format("shuffle {}", order),
-         FormatBytes(run.answer.peak.allocated_bytes), FormatBytes(run.PeakReserved()),
-         FormatBytes(run.ledger.peak_bytes),
-         run.fits ? terminal.Paint("fits", Ink::Good()) : terminal.Paint("does not fit", Ink::Bad())});
-  }
-  const auto [least, most] =
-      std::ranges::minmax(runs, {}, [](const DryrunResult& run) { return run.ledger.peak_bytes; });
-  const auto fitting = static_cast<size_t>(std::ranges::count_if(runs, &DryrunResult::fits));
-  const std::string sentence =
-      fmt::format("{} of {} orders of the data fit on {} ({}); they use {}.",
-                  fitting == runs.size() ? "All" : std::to_string(fitting), runs.size(),
-                  runs.front().device.gpu.name, FormatBytes(runs.front().ledger.capacity_bytes),
-                  least.ledger.peak_bytes == most.ledger.peak_bytes
-                      ? FormatBytes(most.ledger.peak_bytes) + " each"
-                      : fmt::format("{} to {}", FormatBytes(least.ledger.peak_bytes),
-                                    FormatBytes(most.ledger.peak_bytes)));
-  const char* const same =
-      "No order moved the peak: the shapes do not vary, or the program orders its data otherwise than "
-      "by the ways that docs/dryrun.md names.\n";
-  const bool moved = std::ranges::any_of(runs, [&](const DryrunResult& run) {
-    return run.answer.peak.allocated_bytes != runs.front().answer.peak.allocated_bytes ||
-           run.ledger.peak_bytes != runs.front().ledger.peak_bytes;
-  });
-  return fmt::format("{}\n{}{}{}\n",
-                     terminal.Paint(sentence, fitting == runs.size() ? Ink::Good() : Ink::Bad()),
-                     table.ToString(), moved ? "" : same, kSimulated);
-}
-
-std::string ShuffleTableJson(const std::vector<DryrunResult>& runs) {
-  Json document = {{"schema_version", 1},
-                   {"gpu", runs.front().device.gpu.name},
-                   {"capacity_bytes", runs.front().ledger.capacity_bytes},
-                   {"fits", std::ranges::all_of(runs, &DryrunResult::fits)},
-                   {"shuffles", Json::array()}};
-  for (const DryrunResult& run : runs) {
-    document["shuffles"].push_back({{"order", document["shuffles"].size()},
-                                    {"fits", run.fits},
-                                    {"shortfall_bytes", run.shortfall_bytes},
-                                    {"peak", PeakOf(run)}});
   }
   return text::Dump(document);
 }

@@ -2,8 +2,9 @@
 // What `vramscope dryrun` answers, as text and as JSON.
 #pragma once
 
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <vector>
 
 #include "profiler/cli/dryrun_run.h"
 #include "profiler/cli/terminal.h"
@@ -14,23 +15,12 @@ namespace vramscope::cli {
 std::string VerdictText(const DryrunResult& result, const Terminal& terminal);
 std::string VerdictJson(const DryrunResult& result);
 
-// --gpu all: one row a model. `measured`: the run on the largest.
-std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& measured,
-                         const Terminal& terminal);
-std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& measured);
-
-// --batch: one row a size that was tried, smallest first.
-struct BatchRow {
-  uint64_t batch = 0;
-  DryrunResult result;
-};
-std::string BatchTableText(const std::vector<BatchRow>& rows, const Terminal& terminal);
-std::string BatchTableJson(const std::vector<BatchRow>& rows);
-// The largest that fits; 0 = none.
-uint64_t LargestThatFits(const std::vector<BatchRow>& rows);
-
-// --shuffles: one run an order of the data, the program's own first; at least one.
-std::string ShuffleTableText(const std::vector<DryrunResult>& runs, const Terminal& terminal);
-std::string ShuffleTableJson(const std::vector<DryrunResult>& runs);
+// What tables of several runs have in common with it.
+inline constexpr char kSimulated[] =
+    "Simulated: memory is PyTorch's own, results are not computed, data-dependent sizes are lower bounds.";
+uint64_t BytesLeft(uint64_t capacity, uint64_t used);
+// Why the run was ended early; "" when it was not.
+std::string StopSentence(const DryrunResult& result);
+nlohmann::ordered_json PeakJson(const DryrunResult& result);
 
 }  // namespace vramscope::cli

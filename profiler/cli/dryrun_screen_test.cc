@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <sstream>
 
 namespace vramscope::cli {
@@ -56,6 +57,33 @@ TEST(DryrunScreenTest, TheWorkspacesFitANarrowTerminal) {
     ++found;
   }
   EXPECT_EQ(found, 3u);
+}
+
+TEST(DryrunScreenTest, WhatTheCommandDidNotLiveToSeeIsNotJudged) {
+  DryrunResult result = Fitting();
+  result.used_device = true;
+  result.wait_status = 7 << 8;
+  EXPECT_THAT(
+      VerdictText(result, Terminal{}),
+      HasSubstr("Could not be judged on a100-40gb (1.0 GiB): the command failed with exit code 7. Until "
+                "then 900.0 MiB were used at most.\n"));
+  result.wait_status = SIGKILL;
+  EXPECT_THAT(VerdictText(result, Terminal{}), HasSubstr("the command was ended by signal 9 (Killed)."));
+  EXPECT_THAT(VerdictJson(result), HasSubstr("\"fits\": null"));
+}
+
+TEST(DryrunScreenTest, MemoryThatDependsOnDataLiesBetweenBounds) {
+  DryrunResult result = Fitting();
+  result.used_device = true;
+  result.upper = OtherBound{{1, true}, true, 500 << 20, 520 << 20, 950 << 20};
+  EXPECT_THAT(VerdictText(result, Terminal{}),
+              HasSubstr("900.0 MiB to 950.0 MiB used at most, 74.0 MiB left"));
+  result.upper->fits = false;
+  EXPECT_THAT(VerdictText(result, Terminal{}),
+              HasSubstr("Whether it fits on a100-40gb (1.0 GiB) depends on the data"));
+  EXPECT_THAT(VerdictJson(result), HasSubstr("\"not_judged_because\": \"it depends on the data\""));
+  result.upper->fits = std::nullopt;
+  EXPECT_THAT(VerdictText(result, Terminal{}), HasSubstr("Fits on a100-40gb"));
 }
 
 }  // namespace

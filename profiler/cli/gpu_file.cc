@@ -16,7 +16,6 @@
 
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/terminal.h"
-#include "profiler/collector/whole_file.h"
 
 namespace vramscope::cli {
 namespace {
@@ -40,6 +39,8 @@ constexpr NumberField kNumbers[] = {
     {"bus_bits", 32, 65'536},
     {"context_mib", 0, 16ull << 10},
 };
+constexpr size_t kLargestFile = 1 << 20;  // 2,500 GPUs
+
 constexpr std::string_view kMemory = "memory_mib";
 constexpr std::string_view kContext = "context_mib";
 
@@ -147,8 +148,13 @@ Result<collector::GpuModel> ReadGpu(const nlohmann::json& gpu, const std::string
 }  // namespace
 
 Result<Models> ParseGpuFile(const std::string& text, const std::string& path, const Models& known) {
-  const nlohmann::json document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  const nlohmann::json gpus = document.is_object() ? nlohmann::json::array({document}) : document;
+  // Moved, never copied: copying goes as deep as the text nests.
+  nlohmann::json gpus = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (gpus.is_object()) {
+    nlohmann::json only = std::move(gpus);
+    gpus = nlohmann::json::array();
+    gpus.push_back(std::move(only));
+  }
   if (!gpus.is_array() || gpus.empty() || !std::ranges::all_of(gpus, &nlohmann::json::is_object))
     return Error{
         fmt::format("{}: a JSON object that describes a GPU is needed, or a list of such; docs/dryrun.md has "
@@ -166,17 +172,21 @@ Result<Models> ParseGpuFile(const std::string& text, const std::string& path, co
 }
 
 Result<Models> ReadGpuFile(const std::string& path, const Models& known) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    return Error{fmt::format("--gpu-file {}: cannot be read: {}.", Printable(path), std::strerror(errno))};
+  const std::string name = "--gpu-file " + Printable(path);
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return Error{fmt::format("{}: cannot be read: {}.", name, std::strerror(errno))};
+  std::string text(kLargestFile + 1, '\0');
+  size_t length = 0;
+  ssize_t got = 0;
+  while (length < text.size() && (got = read(descriptor, text.data() + length, text.size() - length)) > 0)
+    length += static_cast<size_t>(got);
+  const int failed = got < 0 ? errno : 0;
   close(descriptor);
-  constexpr size_t kMostBytes = size_t{1} << 20;
-  const std::string text = collector::ReadWhole(path, kMostBytes + 1);
-  if (text.size() > kMostBytes)
-    return Error{
-        fmt::format("--gpu-file {}: it is larger than 1 MiB; a GPU takes a few lines of JSON "
-                    "(docs/dryrun.md).",
-                    Printable(path))};
+  if (failed != 0) return Error{fmt::format("{}: cannot be read: {}.", name, std::strerror(failed))};
+  if (length > kLargestFile)
+    return Error{fmt::format("{}: more than {} are no description of GPUs; docs/dryrun.md has an example.",
+                             name, FormatBytes(kLargestFile))};
+  text.resize(length);
   return ParseGpuFile(text, Printable(path), known);
 }
 

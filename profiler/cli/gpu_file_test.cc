@@ -85,5 +85,17 @@ TEST(GpuFileTest, SaysWhatIsNeededWhenItIsNoDescription) {
   EXPECT_THAT(ReadGpuFile("/nowhere/my.json", kKnown).error().sentence, HasSubstr("cannot be read"));
 }
 
+TEST(GpuFileTest, WhatIsNoDescriptionIsRefusedInOneSentenceHoweverLargeOrDeep) {
+  const auto complaint = [](const Result<std::vector<collector::GpuModel>>& models) {
+    return models.ok() ? "" : models.error().sentence;
+  };
+  EXPECT_THAT(complaint(ReadGpuFile("/dev/zero", kKnown)), HasSubstr("more than 1.0 MiB are no description"));
+  EXPECT_THAT(complaint(ReadGpuFile("/", kKnown)), HasSubstr("cannot be read: Is a directory"));
+  EXPECT_THAT(complaint(ReadGpuFile("/dev/null", kKnown)), HasSubstr("a JSON object that describes a GPU"));
+  const std::string deep(500'000, '[');
+  EXPECT_THAT(complaint(ParseGpuFile(deep + std::string(deep.size(), ']'), "my.json", kKnown)),
+              HasSubstr("a JSON object that describes a GPU"));
+}
+
 }  // namespace
 }  // namespace vramscope::cli

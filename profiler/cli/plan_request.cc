@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 #include "profiler/cli/size_text.h"
@@ -53,12 +54,16 @@ Status ReadGpus(PlanRequest& request) {
 Status ReadFit(const Arguments& arguments, PlanRequest& request) {
   if (!arguments.Has("fit")) return {};
   const std::string text = arguments.Get("fit");
-  if (const Result<uint64_t> size = ParseSize("fit", text); size.ok()) {
+  const Result<uint64_t> size = ParseSize("fit", text);
+  if (size.ok()) {
     request.fit_bytes = *size;
     return {};
   }
   if (const Status gpus = ReadGpus(request); !gpus.ok()) return gpus.error();
   const auto named = std::ranges::find(request.gpus, text, &collector::GpuModel::name);
+  if (named == request.gpus.end() && !text.empty() &&
+      std::isdigit(static_cast<unsigned char>(text.front())) != 0)
+    return size.error();
   if (named == request.gpus.end())
     return Error{fmt::format(
         "--fit is a size like 24GiB, or a GPU of `vramscope dryrun --gpu list`, not '{}'.", Printable(text))};

@@ -3,31 +3,54 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <cctype>
 #include <charconv>
-#include <limits>
+#include <cmath>
 #include <string_view>
 
 #include "profiler/cli/terminal.h"
 
 namespace vramscope::cli {
+namespace {
+
+constexpr std::string_view kLetters = "kmgt";
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+// Bytes of a unit in small letters; 0 = it is none.
+double UnitBytes(const std::string& unit) {
+  if (unit == "b") return 1;
+  const size_t power = unit.empty() ? std::string_view::npos : kLetters.find(unit.front());
+  if (power == std::string_view::npos) return 0;
+  if (unit.substr(1) == "ib") return std::pow(1024.0, static_cast<double>(power + 1));
+  return unit.substr(1) == "b" ? std::pow(1000.0, static_cast<double>(power + 1)) : 0;
+}
+
+}  // namespace
 
 Result<uint64_t> ParseSize(const std::string& option, const std::string& text) {
+  constexpr double kMost = 0x1p63;
   const Error wrong{fmt::format("--{} is a size like 10GiB or 500MiB, not '{}'.", option, Printable(text))};
-  uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || number == 0) return wrong;
-  const std::string unit(parsed.ptr, static_cast<size_t>(text.data() + text.size() - parsed.ptr));
-  static constexpr std::array<std::string_view, 5> kLetters = {"", "K", "M", "G", "T"};
-  for (size_t power = 0; power < kLetters.size(); ++power) {
-    const std::string letter(kLetters[power]);
-    const bool fits = power == 0 ? unit.empty() || unit == "B"
-                                 : unit == letter || unit == letter + "B" || unit == letter + "iB";
-    if (!fits) continue;
-    if (number > std::numeric_limits<uint64_t>::max() >> (10 * power)) return wrong;
-    return number << (10 * power);
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  if (parsed.ec != std::errc() || !(number > 0)) return wrong;
+  const std::string digits(text.data(), parsed.ptr), unit = Lower({parsed.ptr, end});
+  if (unit.empty())
+    return Error{fmt::format("--{0} {1}: the unit is missing. Write {1}GiB, {1}MiB, or {1}B for bytes.",
+                             option, digits)};
+  if (unit.size() == 1 && kLetters.find(unit) != std::string_view::npos) {
+    const char letter = static_cast<char>(std::toupper(static_cast<unsigned char>(unit.front())));
+    return Error{fmt::format("--{0} {1}{2}: write {1}{2}iB (powers of 1024) or {1}{2}B (powers of 1000).",
+                             option, digits, letter)};
   }
-  return wrong;
+  const double bytes = std::round(number * UnitBytes(unit));
+  if (bytes < 1 || bytes >= kMost) return wrong;
+  return static_cast<uint64_t>(bytes);
 }
 
 }  // namespace vramscope::cli

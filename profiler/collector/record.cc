@@ -62,6 +62,7 @@ std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& opt
   };
   put_in_front("LD_PRELOAD", options.installation ? options.installation->injector : "");
   put_in_front("PYTHONPATH", options.installation ? options.installation->python_shim : "");
+  put_in_front("PATH", "");
   if (options.installation) {
     PutInFrontOfNvtx(options.installation->injector, changes);
     if (options.cupti == "on") StartWithDriver(options.installation->injector, changes);

@@ -65,15 +65,20 @@ Result<std::string> FindSimulatedCuda() {
 Result<std::vector<GpuModel>> ListGpus(const std::string& folder) {
   std::vector<GpuModel> models;
   std::ifstream table(fs::path(folder) / "gpus.def");
-  // Name, product, then compute capability and multiprocessors before the capacity in MiB; the context and
-  // how it is known are last.
+  // Name, product, then compute capability and multiprocessors before the capacity in MiB; the context, how
+  // it is known, how the capacity is known and its source are last.
   const std::regex row(
-      R"x(^GPU\("([^"]+)",\s*"([^"]+)",\s*(\d+),\s*(\d+),\s*\d+,\s*(\d+),.*,\s*(\d+),\s*k\w+\))x");
+      R"x(^GPU\("([^"]+)",\s*"([^"]+)",\s*(\d+),\s*(\d+),\s*\d+,\s*(\d+),.*,\s*(\d+),\s*k\w+,\s*k(\w+),\s*"([^"]+)"\))x");
   for (std::string line; std::getline(table, line);) {
     std::smatch found;
-    if (std::regex_search(line, found, row))
-      models.push_back({found[1], found[2], std::stoull(found[5]) << 20, std::stoull(found[6]) << 20, "",
-                        10 * std::stoi(found[3]) + std::stoi(found[4])});
+    if (!std::regex_search(line, found, row)) continue;
+    const bool nominal = found[7] == "Nominal", by_capacity = found[7] == "ByCapacity";
+    models.push_back({found[1], found[2], std::stoull(found[5]) << 20, std::stoull(found[6]) << 20, "",
+                      10 * std::stoi(found[3]) + std::stoi(found[4]),
+                      nominal       ? fmt::format("{} nominal, less 4 %", found[8].str())
+                      : by_capacity ? fmt::format("{} nominal; only the memory is simulated", found[8].str())
+                                    : found[8].str(),
+                      by_capacity});
   }
   if (models.empty()) return Error{fmt::format("{}/gpus.def lists no GPU. Install vramscope again.", folder)};
   return models;
@@ -111,6 +116,7 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
   }
   std::map<std::string, std::string> environment = {
       {"LD_PRELOAD", fmt::format("{}", fmt::join(libraries, ":"))},
+      {"PATH", (fs::path(folder) / "bin").string()},  // nvidia-smi
       {"VRAMSCOPE_SIMULATED_GPU", fmt::format("{}:{}", device.gpu.name, device.devices)},
       // Triton looks for the driver with ldconfig unless it is told.
       {"TRITON_LIBCUDA_PATH", fs::path(libraries.front()).parent_path().string()},

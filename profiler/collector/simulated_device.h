@@ -28,6 +28,9 @@ struct GpuModel {
   // Of a GPU that is not in the table: its row, for the device, with ';' between the fields. Else empty.
   std::string description;
   int compute_capability = 0;  // 89
+  // How the memory is known, as one phrase: "out-of-memory messages", "24 GiB nominal, less 4 %".
+  std::string memory_source;
+  bool by_capacity = false;  // no CUDA device: only its memory is that of the GPU
 };
 
 struct SimulatedDevice {
@@ -43,9 +46,9 @@ Result<std::string> FindSimulatedCuda();
 // The models of the table in `folder`, in its order.
 Result<std::vector<GpuModel>> ListGpus(const std::string& folder);
 
-// Variables for the command's environment, LD_PRELOAD among them (to be put before what is there). An error
-// says what is wrong with the command's PyTorch and what to install: one without CUDA code, for ROCm, for a
-// CUDA before 12, or none at all.
+// Variables for the command's environment, LD_PRELOAD and PATH among them (to be put before what is there).
+// An error says what is wrong with the command's PyTorch and what to install: one without CUDA code, for
+// ROCm, for a CUDA before 12, or none at all.
 Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::string& folder,
                                                                 std::span<const std::string> command,
                                                                 const SimulatedDevice& device);

@@ -19,8 +19,8 @@ TRAINERS = str(Path(__file__).resolve().parent / "trainers.py")
 
 EVERY = ("above", "between", "below") if os.environ.get("VRAMSCOPE_TEST_EVERY") else ()
 # gpus.def, as --gpu-file wants it.
-B200 = {"product": "NVIDIA B200", "compute_capability": "10.0", "multiprocessors": 148, "l2_cache_mib": 126, "shared_memory_kib": 228,
-        "threads_per_multiprocessor": 2048, "blocks_per_multiprocessor": 32, "clock_mhz": 1965, "memory_clock_mhz": 3996, "bus_bits": 8192,
+B300 = {"product": "NVIDIA B300 SXM6 AC", "compute_capability": "10.3", "multiprocessors": 148, "l2_cache_mib": 126, "shared_memory_kib": 228,
+        "threads_per_multiprocessor": 2048, "blocks_per_multiprocessor": 32, "clock_mhz": 2032, "memory_clock_mhz": 3996, "bus_bits": 8192,
         "context_mib": 582}
 
 
@@ -72,9 +72,48 @@ class Verdict(DryrunTest):
             self.assertEqual((answer["fits"], answer["no_room_for"], answer["out_of_memory"]), (False, "cublasCreate", []))
             self.assertGreater(answer["shortfall_bytes"], 0)
 
-    def test_keeps_the_exit_code_of_a_command_that_fails_otherwise(self) -> None:
-        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "import torch; torch.ones(1).cuda(); raise SystemExit(7)"])
-        self.assertEqual(done.code, 7, done.stderr.decode())
+    def test_a_command_that_fails_is_not_judged_and_keeps_its_exit_code(self) -> None:
+        """And one that dies of a signal passes that on."""
+        for ends, code, signal, words in (("raise SystemExit(7)", 7, None, "the command failed with exit code 7"),
+                                          ("import os; os.kill(os.getpid(), 15)", -15, 15, "the command was ended by signal 15 (Terminated)")):
+            program = f"import torch; torch.ones(1).cuda(); {ends}"
+            done = self.dryrun("--gpu", "t4", "--json", command=[recorded_run.python(), "-c", program])
+            self.assertEqual(done.code, code, done.stderr.decode())
+            answer = json.loads(done.stdout)
+            self.assertEqual((answer["fits"], answer["not_judged_because"]), (None, words))
+            self.assertEqual(answer["command_ended"], {"exit_code": code if signal is None else None, "signal": signal})
+        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "raise SystemExit(7)"])
+        self.assertEqual(done.code, 7)
+        self.assertIn(b"the command failed with exit code 7, before it used the simulated GPU", done.stderr)
+
+    def test_a_program_that_survives_lack_of_memory_fits(self) -> None:
+        """It halves its batch, as some do; one that gives up after the error does not, whatever it says at its end."""
+        program = ("import torch\np = torch.nn.Linear(1024, 1024, device='cuda'); o = torch.optim.SGD(p.parameters(), lr=0.1); batch = 1 << 20\n"
+                   "for step in range(3):\n  try: p(torch.ones(batch, 1024, device='cuda')).sum().backward()\n"
+                   "  except torch.OutOfMemoryError:\n    if %s: raise SystemExit\n    batch = 1024; continue\n  o.step(); o.zero_grad()\n")
+        survives, gives_up = ([recorded_run.python(), "-c", program % how] for how in ("False", "True"))
+        done = self.dryrun("--gpu", "t4", "--capacity", "1GiB", command=survives)
+        self.assertEqual(done.code, 0, done.stdout.decode())
+        self.assertIn(b"It survived 1 out-of-memory error: the program caught it and went on; the steps after it had 2", done.stdout)
+        answer = self.answer("--gpu", "t4", "--capacity", "1GiB", command=gives_up, code=1)
+        self.assertEqual((answer["fits"], answer["survived_out_of_memory"]), (False, None))
+
+    def test_programs_that_ask_nvidia_smi_are_answered_by_the_simulated_device(self) -> None:
+        program = ("import subprocess, torch\nkept = torch.empty(1 << 30, dtype=torch.uint8, device='cuda:1')\n"
+                   "ask = lambda *a: subprocess.run(['nvidia-smi', *a], capture_output=True, text=True)\n"
+                   "free, total = torch.cuda.mem_get_info(1)\nused = ask('--query-gpu=index,memory.used,memory.total', '--format=csv,noheader,nounits')\n"
+                   "assert used.stdout.splitlines()[1] == f'1, {total - free >> 20}, {total >> 20}', used.stdout\nassert 'simulated' in used.stderr\n"
+                   "apps = ask('--query-compute-apps=pid,used_memory', '--format=csv', '-i', '1').stdout.splitlines()\nimport os\n"
+                   "assert apps == ['pid, used_memory [MiB]', f'{os.getpid()}, {total - free >> 20} MiB'], apps\n"
+                   "assert ask('-L').stdout.startswith('GPU 0: Tesla T4 (UUID: GPU-'), ask('-L')\nassert 'simulated by vramscope' in ask().stdout\n"
+                   "assert ask('--query-gpu=nothing', '--format=csv').returncode == 2 and ask('--frobnicate').returncode == 2\n")
+        done = self.dryrun("--gpu", "t4:2", command=[recorded_run.python(), "-c", program])
+        self.assertEqual(done.code, 0, done.stderr.decode())
+
+    def test_a_size_is_a_gpu(self) -> None:
+        program = "import torch; print(torch.cuda.get_device_name(), torch.cuda.mem_get_info()[1])"
+        done = self.dryrun("--gpu", "12GB:2", command=[recorded_run.python(), "-c", program])
+        self.assertIn(b"NVIDIA GeForce RTX 3080 12000000000\n", done.stdout, done.stderr.decode())
 
     def test_a_gpu_can_be_described_in_a_file(self) -> None:
         file = self.folder / "my.json"
@@ -208,71 +247,31 @@ class Ranks(DryrunTest):
             self.assertEqual((rows["ring"], rows["NVLS"], rows["ncclKernels"]), (288, 64, 96), "nccl_memory.h: of two ranks, not of eight")
             self.assertNotIn("tree", rows, "two ranks have none")
 
+    def test_ranks_that_are_all_there_find_the_members_of_a_group(self) -> None:
+        program = self.folder / "groups.py"
+        program.write_text("import os, torch, torch.distributed as dist\ndevice = torch.device('cuda', int(os.environ['LOCAL_RANK']))\n"
+                           "dist.init_process_group('nccl', device_id=device)\nrank = dist.get_rank()\n"
+                           "alone = dist.split_group(split_ranks=[[0], [1]]) if hasattr(dist, 'split_group') else dist.new_group([0])\n"
+                           "both = dist.new_group([0, 1])\nfor group, size in ((alone, 1), (both, 2)):\n  out = torch.empty(8 * size, device=device)\n"
+                           "  dist.all_gather_into_tensor(out, torch.ones(8, device=device), group=group)\n"
+                           "  print(rank, 'gathered', out.numel(), flush=True)\ndist.destroy_process_group()\n", encoding="utf-8")
+        torchrun = [recorded_run.python(), "-m", "torch.distributed.run", "--nproc-per-node", "2", str(program)]
+        done = self.dryrun("--gpu", "h100-80gb:2", command=torchrun)
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        lines = [line for line in done.stdout.decode().splitlines() if "gathered" in line]
+        self.assertEqual(sorted(lines), ["0 gathered 16", "0 gathered 8", "1 gathered 16", "1 gathered 8"])
+
     def test_buffers_of_nccl_may_be_what_does_not_fit(self) -> None:
         answer = self.answer("--gpu", "h100-80gb", "--capacity", "900MiB", "--world-size", "8", command=[recorded_run.python(), RANKS, "ddp"], code=1)
         self.assertEqual((answer["fits"], answer["no_room_for"], answer["out_of_memory"]), (False, "ring", []))
         self.assertGreater(answer["shortfall_bytes"], 0)
 
 
-class Data(DryrunTest):
-    PROGRAM = """
-import torch
-x = torch.randn(8, 8).cuda()
-uploaded = torch.tensor(3).cuda()
-for _ in range(3):
-    torch.nonzero(x)
-assert torch.equal(x, x.clone()) and torch.allclose(x, x + 0) and bool((x == x).all()), "questions whether all are true"
-assert uploaded.item() == 3
-x.sum().item()
-assert len(torch.unique(x.flatten())) == 1, "one value at least"
-waits = x.sum() == 0, uploaded == 3, uploaded == 0, uploaded != 3, torch.isinf(x.sum())
-assert [bool(answer) for answer in waits] == [True, True, False, False, False], "what is compared with a number is known or zero"
-assert torch.equal(x.sum(), x.mean()) and torch.equal(x.half().sum(), x.half().mean()), "two values that kernels computed are equal"
-assert all((row == 0).all() for row in torch.arange(8).cuda().add(1).split(1)), "wherever they lie"
-assert not torch.equal(uploaded, torch.tensor(2).cuda()), "uploaded values are compared by what they are"
-assert torch.isfinite(x.sum()) and torch.linalg.eig(x[:1, :1])[0].numel() == 1, "a computed value is finite"
-assert torch.istft(torch.stft(torch.randn(64).cuda(), 16, return_complex=True), 16).numel() == 64, "no condition for refusing holds"
-weights, lengths = torch.rand(8).cuda(), torch.tensor([3, 5]).cuda()
-if tuple(map(int, torch.__version__.split('.')[:2])) >= (2, 15):  # seen with this release
-    assert torch.cov(x, aweights=weights).numel() == 64, "computed weights are not negative, and do not sum to 0"
-    assert torch.segment_reduce(x[0], "sum", lengths=lengths).numel() == 2, "computed lengths sum to what they have to"
-    assert torch.linalg.eig(x[:0, :0])[0].numel() == 0, "all of nothing are finite"
-    assert not bool(torch.tensor([4.0]).cuda().eq(3).all()), "what was uploaded is compared by what it is"
-"""
-
-    def test_the_lines_that_read_what_a_kernel_computes_are_named(self) -> None:
-        for python in self.for_each_python():
-            program = self.folder / "program.py"
-            program.write_text(self.PROGRAM, encoding="utf-8")
-            reads = self.answer("--gpu", "t4", command=[python, str(program)])["data_reads"]
-            found = {(read["decides"], read["line"]): read["count"] for read in reads if read["file"] == str(program) and read["line"] <= 12}
-            self.assertEqual(found.pop(("sizes", 6)), 3)
-            self.assertEqual(found.pop(("sizes", 10)), 1)
-            found.pop(("unknown", 12))
-            self.assertEqual(set(found), {("unknown", 7), ("unknown", 9)}, "and not line 8, which reads what was uploaded")
-
-    def test_a_loop_that_waits_for_convergence_is_ended_and_named(self) -> None:
-        program = self.folder / "waits.py"
-        program.write_text("import torch\nx = torch.randn(8, 8).cuda()\nwhile not torch.isnan(x.sum()):\n    pass\n", encoding="utf-8")
-        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), str(program)])
-        self.assertEqual(done.code, 0, done.stderr.decode())
-        self.assertIn(f"Ended at {program}:3, a loop that waits for a value".encode(), done.stdout)
-
-    def test_the_text_says_it(self) -> None:
-        places = {"TMPDIR": self.folder / "tmp", "HOME": self.folder / "home"}
-        for place in places.values():
-            place.mkdir()
-        with mock.patch.dict(os.environ, {variable: str(place) for variable, place in places.items()}):
-            done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "import torch; torch.nonzero(torch.ones(4).cuda())"])
-        self.assertIn(b"The run's memory depends on data here, taken as empty:\n  <string>:1  1 time\n", done.stdout)
-        self.assertEqual([*places["TMPDIR"].iterdir(), *places["HOME"].iterdir()], [], "nothing is left behind")
-
-
 class Series(DryrunTest):
     def test_all_gpus_are_answered_by_few_runs(self) -> None:
         answer = self.answer("--gpu", "all", command=[recorded_run.python(), *self.GPT])
         self.assertTrue(all(row["fits"] for row in answer["gpus"]))
-        self.assertEqual([row["gpu"] for row in answer["gpus"] if row["answered_by"] == "run"], ["b200"])
+        self.assertEqual([row["gpu"] for row in answer["gpus"] if row["answered_by"] == "run"], ["b300"])
         t4 = self.answer("--gpu", "t4", command=[recorded_run.python(), *self.GPT])["peak"]["device_used_bytes"]
         concluded = next(row["device_used_bytes"] for row in answer["gpus"] if row["gpu"] == "t4")
         self.assertLess(abs(concluded - t4), 64 << 20, "other GPUs differ by cuBLAS's workspaces")
@@ -281,7 +280,7 @@ class Series(DryrunTest):
     @unittest.skipUnless(EVERY, "only with VRAMSCOPE_TEST_EVERY")
     def test_another_history_says_what_runs_say(self) -> None:
         command = [str(recorded_run.SAMPLES / "gan.py"), "--device", "cuda", "--steps", "3"]
-        self.says_what_runs_say(command, self.answer("--gpu", "b200", command=[recorded_run.python(), *command])["peak"], EVERY)
+        self.says_what_runs_say(command, self.answer("--gpu", "b300", command=[recorded_run.python(), *command])["peak"], EVERY)
 
     def says_what_runs_say(self, program: List[str], peak: Any, names: Sequence[str]) -> None:
         """Described GPUs that differ from the largest by their memory alone: the answer of one run against a run on each. Above the peak, between
@@ -290,7 +289,7 @@ class Series(DryrunTest):
         sizes = {"above": peak["device_used_bytes"] >> 20, "between": beside + (peak["reserved_bytes"] + peak["allocated_bytes"]) // 2 >> 20,
                  "below": (beside + peak["allocated_bytes"] >> 20) - 1}
         file = self.folder / "sizes.json"
-        file.write_text(json.dumps([{**B200, "name": name, "memory_mib": sizes[name]} for name in names]), encoding="utf-8")
+        file.write_text(json.dumps([{**B300, "name": name, "memory_mib": sizes[name]} for name in names]), encoding="utf-8")
         command = [recorded_run.python(), *program]
         rows = {row["gpu"]: row for row in self.answer("--gpu", "all", "--gpu-file", str(file), command=command)["gpus"]}
         for name in names:
@@ -322,11 +321,13 @@ class Series(DryrunTest):
         self.assertEqual(done.code, 0, done.stderr.decode())
         self.assertIn(b"No order moved the peak", done.stdout)
 
-    def test_a_command_that_fails_ends_the_series_with_its_exit_code(self) -> None:
+    def test_a_command_that_fails_leaves_a_series_without_a_verdict(self) -> None:
         program = "import torch; torch.ones(1).cuda(); print('bad news'); raise SystemExit(7)"
-        done = self.dryrun("--gpu", "all", command=[recorded_run.python(), "-c", program])
-        self.assertEqual(done.code, 7)
+        done = self.dryrun("--gpu", "all", "--json", command=[recorded_run.python(), "-c", program])
+        self.assertEqual(done.code, 3)
         self.assertIn(b"bad news", done.stderr)
+        self.assertIn(b"Could not be judged: the command failed with exit code 7", done.stderr)
+        self.assertIsNone(json.loads(done.stdout)["fits"])
 
 
 if __name__ == "__main__":

@@ -52,6 +52,8 @@ bool ParseGpu(const char* text, Gpu* gpu) {
   gpu->total_mib = total;
   gpu->context_mib = context;
   gpu->context_basis = kGiven;
+  gpu->memory_basis = kReported;
+  gpu->memory_source = nullptr;
   constexpr int kFields = 14;
   if (fields == kFields) return true;
   std::free(name);

@@ -13,6 +13,13 @@ enum ContextBasis {
   kGiven,     // by the user
 };
 
+// How the total is known.
+enum MemoryBasis {
+  kReported,    // by somebody who has one
+  kNominal,     // from NVIDIA, less what the reported ones lack
+  kByCapacity,  // a stand-in with the memory of a GPU that is no CUDA device
+};
+
 struct Gpu {
   const char* name;     // as users ask for it: "h100-80gb"
   const char* product;  // as the driver calls it
@@ -27,6 +34,8 @@ struct Gpu {
   int bus_bits;
   uint64_t context_mib;
   ContextBasis context_basis;
+  MemoryBasis memory_basis;
+  const char* memory_source;  // who reported it, or what is nominal; nullptr = the user
 };
 
 // nullptr when there is no such model in the table.

@@ -53,11 +53,45 @@ TEST(GpuTest, ContextsFollowTheThreadsThatCanBeResident) {
     EXPECT_EQ(gpu.context_basis, kMeasured) << name;
     EXPECT_NEAR(static_cast<double>(gpu.context_mib) / by_line(gpu), 1.01, 0.065) << name;
   }
-  for (const char* name : {"rtx-3060", "rtx-4060", "rtx-5090", "a10g", "l4", "b200"}) {
+  for (const char* name : {"rtx-3060", "rtx-4060", "rtx-5090", "a10g", "l4", "b200", "rtx-a5000", "p100"}) {
     const Gpu& gpu = *FindGpu(name);
     EXPECT_EQ(gpu.context_basis, kDerived) << name;
     EXPECT_NEAR(static_cast<double>(gpu.context_mib), by_line(gpu), 1) << name;
   }
+}
+
+TEST(GpuTest, TotalsSayHowTheyAreKnown) {
+  EXPECT_EQ(FindGpu("rtx-4080")->memory_basis, kNominal);
+  EXPECT_STREQ(FindGpu("rtx-4080")->memory_source, "16 GiB");
+  EXPECT_EQ(FindGpu("rtx-4080")->total_mib, 16u * 1024 * 96 / 100);
+  EXPECT_EQ(FindGpu("rtx-5080")->memory_basis, kReported);
+  EXPECT_STREQ(FindGpu("rtx-5080")->memory_source, "vllm-project/vllm, issue 14452");
+  EXPECT_NEAR(static_cast<double>(FindGpu("rtx-5080")->total_mib), 15.48 * 1024, 1);
+  EXPECT_EQ(FindGpu("mi300x")->memory_basis, kByCapacity);
+  for (const char* name : {"rtx-3060-laptop",
+                           "rtx-3070-ti",
+                           "rtx-3080-12gb",
+                           "rtx-3090-ti",
+                           "rtx-4060-ti-16gb",
+                           "rtx-4070-super",
+                           "rtx-4090-laptop",
+                           "rtx-5070-ti",
+                           "rtx-a2000",
+                           "rtx-a6000",
+                           "rtx-6000-ada",
+                           "rtx-pro-6000",
+                           "p100",
+                           "v100-32gb",
+                           "a10",
+                           "a30",
+                           "a40",
+                           "h100-pcie",
+                           "h100-nvl",
+                           "gh200",
+                           "gb200",
+                           "b300",
+                           "mi355x"})
+    ASSERT_NE(FindGpu(name), nullptr) << name;
 }
 
 TEST(GpuTest, WhatTheProgramAskedForIsExactAndAContextHasARange) {

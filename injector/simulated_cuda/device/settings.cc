@@ -80,16 +80,15 @@ uint64_t ParseBytes(const char* text) {
   char* unit = nullptr;
   const unsigned long long number = std::strtoull(text, &unit, 10);
   if (unit == text) return 0;
-  int power = 0;
-  if (*unit != '\0' && *unit != 'B') {
-    const char* const found = std::strchr("KMGT", *unit);
-    if (found == nullptr) return 0;
-    power = static_cast<int>(found - "KMGT") + 1;
-    ++unit;
-    if (*unit == 'i') ++unit;
-  }
-  if (*unit == 'B') ++unit;
-  return *unit == '\0' ? static_cast<uint64_t>(number) << (10 * power) : 0;
+  if (*unit == '\0' || std::strcmp(unit, "B") == 0) return number;
+  static constexpr char kPowers[] = "KMGT";
+  const char* const found = std::strchr(kPowers, *unit);
+  if (found == nullptr) return 0;
+  const bool binary = unit[1] == '\0' || std::strcmp(unit + 1, "iB") == 0;
+  if (!binary && std::strcmp(unit + 1, "B") != 0) return 0;
+  uint64_t bytes = number;
+  for (const char* power = kPowers; power <= found; ++power) bytes *= binary ? 1024 : 1000;
+  return bytes;
 }
 
 int PhysicalNumber(int device) {

@@ -58,7 +58,7 @@ struct Settings {
 // without devices.
 const Settings& TheSettings();
 
-// "24GiB", "512M", "4096": binary units. 0 for what is no size.
+// "24GiB", "512M", "4096": binary units; "24GB" is 24 x 1000^3. 0 for what is no size.
 uint64_t ParseBytes(const char* text);
 
 // The machine's number of a device that this process sees, and back; -1 = it does not see it.

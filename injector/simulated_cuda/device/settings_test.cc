@@ -19,7 +19,10 @@ TEST(SettingsTest, ReadsSizesInBinaryUnits) {
   EXPECT_EQ(ParseBytes("4096"), 4096u);
   EXPECT_EQ(ParseBytes("24GiB"), uint64_t{24} << 30);
   EXPECT_EQ(ParseBytes("512M"), uint64_t{512} << 20);
-  EXPECT_EQ(ParseBytes("8KB"), uint64_t{8} << 10);
+  EXPECT_EQ(ParseBytes("8KiB"), uint64_t{8} << 10);
+  EXPECT_EQ(ParseBytes("2B"), 2u);
+  EXPECT_EQ(ParseBytes("8GB"), 8'000'000'000u) << "decimal, as on the command line";
+  EXPECT_EQ(ParseBytes("8Gb"), 0u);
   EXPECT_EQ(ParseBytes("24 GiB"), 0u);
   EXPECT_EQ(ParseBytes("GiB"), 0u);
 }

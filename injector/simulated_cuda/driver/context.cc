@@ -2,6 +2,7 @@
 #include "injector/simulated_cuda/driver/context.h"
 
 #include <mutex>
+#include <utility>
 
 #include "injector/simulated_cuda/driver/private_calls.h"
 #include "injector/simulated_cuda/driver/recorder_frames.h"
@@ -72,6 +73,8 @@ using namespace vramscope::simulated;
 
 namespace {
 
+thread_local int64_t told_count = -1;
+
 bool IsInMachine(int physical) { return physical >= 0 && physical < TheSettings().machine_devices; }
 
 }  // namespace
@@ -85,6 +88,12 @@ SIMULATED_EXPORT int vramscope_simulated_machine(const char** product, size_t* c
 SIMULATED_EXPORT int vramscope_simulated_nccl(uint64_t* bytes) {
   *bytes = TheSettings().nccl;
   return TheSettings().nccl_measured;
+}
+
+SIMULATED_EXPORT void vramscope_simulated_count(int64_t count) { told_count = count; }
+SIMULATED_EXPORT int vramscope_simulated_take_count(int64_t* count) {
+  *count = std::exchange(told_count, -1);
+  return *count < 0 ? kInvalidValue : kSuccess;
 }
 
 SIMULATED_EXPORT void vramscope_simulated_origin(const char* call, const void* caller) {

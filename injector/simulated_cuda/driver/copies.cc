@@ -108,6 +108,13 @@ SIMULATED_EXPORT int vramscope_simulated_write(void* to, const void* from, size_
   return Copy(Address(to), Address(from), bytes);
 }
 
+SIMULATED_EXPORT void vramscope_simulated_written(void* to, size_t bytes) {
+  const uint64_t address = Address(to);
+  const int device = DeviceOf(address);
+  if (bytes != 0 && device >= 0 && !LeavesDevice(device, address, bytes))
+    DeviceNumber(device).region().MarkWritten(address, bytes);
+}
+
 // A copy that the host waits for also waits for the work before it.
 #define SYNCHRONOUS(work) \
   const int error = work; \

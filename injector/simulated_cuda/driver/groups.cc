@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large the process groups are that a rank alone splits off: NCCL would ask the other ranks, and PyTorch
-// knows.
+// How large the process groups are that are split off: the ranks tell each other, as under NCCL; of a rank
+// alone PyTorch knows it.
+#include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
+#include <string>
+#include <vector>
 
+#include "injector/simulated_cuda/device/group_calls.h"
+#include "injector/simulated_cuda/device/settings.h"
 #include "injector/simulated_cuda/driver/private_calls.h"
+
+using vramscope::simulated::GroupCall;
 
 namespace {
 
@@ -20,7 +28,46 @@ Groups& The() {
   return *groups;
 }
 
+// The file in which ranks tell each other; "" = there are no others.
+const std::string& CallsFile() {
+  static const std::string file = [] {
+    const char* const shared = vramscope::simulated::TheSettings().shared;
+    const char* const dryrun = std::getenv("VRAMSCOPE_DRYRUN");
+    const bool alone = dryrun != nullptr && std::strstr(dryrun, ";world=") != nullptr;
+    return shared != nullptr && !alone ? std::string(shared) + ".groups" : std::string();
+  }();
+  return file;
+}
+
+// A launcher that says how many ranks there are has started them all, perhaps not yet this far.
+vramscope::simulated::Patience PatienceWithOthers() {
+  constexpr int kTogetherMs = 60'000, kAloneMs = 10'000;
+  const char* const world = std::getenv("WORLD_SIZE");
+  const bool launched = world != nullptr && std::strtol(world, nullptr, 10) > 1;
+  return {launched ? kTogetherMs : kAloneMs, kTogetherMs};
+}
+
 }  // namespace
+
+SIMULATED_EXPORT void vramscope_simulated_group_call(const GroupCall* call) {
+  if (!CallsFile().empty()) vramscope::simulated::Append(CallsFile().c_str(), *call);
+}
+
+SIMULATED_EXPORT int vramscope_simulated_group_place(const GroupCall* call, int parent_ranks, int* ranks,
+                                                     int* rank) {
+  static bool nobody_came = false;
+  if (CallsFile().empty() || __atomic_load_n(&nobody_came, __ATOMIC_RELAXED)) return 0;
+  const std::vector<GroupCall> all = vramscope::simulated::AwaitAll(
+      CallsFile().c_str(), call->parent, call->call, parent_ranks, PatienceWithOthers());
+  if (all.empty()) {
+    __atomic_store_n(&nobody_came, true, __ATOMIC_RELAXED);
+    return 0;
+  }
+  const auto place = vramscope::simulated::PlaceIn(all, *call);
+  *ranks = place.ranks;
+  *rank = place.rank;
+  return 1;
+}
 
 SIMULATED_EXPORT void vramscope_simulated_split(int color, int ranks) {
   Groups& groups = The();

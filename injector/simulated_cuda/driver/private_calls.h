@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "injector/simulated_cuda/abi.h"
+#include "injector/simulated_cuda/device/group_calls.h"
 
 extern "C" {
 // The runtime: the program has called `call` (a literal) from `caller`; nullptr when that call is over. For
@@ -17,6 +18,13 @@ void vramscope_simulated_origin(const char* call, const void* caller);
 int vramscope_simulated_clear(void* block, size_t bytes);
 // What a kernel leaves in device memory, at once and without a step of the clock. 0 or an error of CUDA.
 int vramscope_simulated_write(void* to, const void* from, size_t bytes);
+// The host has written to these bytes of device memory itself: they are cleared when they are handed out
+// anew.
+void vramscope_simulated_written(void* to, size_t bytes);
+// How many elements the calling thread's next question about data finds (host_reads.h); -1 = not known. The
+// second takes the answer; it returns 0 when there is one.
+void vramscope_simulated_count(int64_t count);
+int vramscope_simulated_take_count(int64_t* count);
 // The devices of the machine, also those that CUDA_VISIBLE_DEVICES hides: how many, what they are called, and
 // the bytes of each. The next two functions know them by the machine's numbers.
 int vramscope_simulated_machine(const char** product, size_t* capacity);
@@ -31,8 +39,14 @@ int vramscope_simulated_nccl(uint64_t* bytes);
 // a `call` (a literal) the ledger has it under that name; with nullptr in blocks that all code of the process
 // shares. What is said last before that holds.
 void vramscope_simulated_code(const void* function, const char* call, size_t bytes, const void* owner);
-// A process group of so many ranks is split off by this color, or, with color -1, by the next ncclCommSplit;
-// what was told of a color, 0 = nothing.
+// This rank joins a communicator, or splits it. The others see it.
+void vramscope_simulated_group_call(const vramscope::simulated::GroupCall* call);
+// How many ranks are in the group that the call makes of one of `parent_ranks`, and which of them this is;
+// waits until all have called. 0 = there are no others, or they did not come.
+int vramscope_simulated_group_place(const vramscope::simulated::GroupCall* call, int parent_ranks, int* ranks,
+                                    int* rank);
+// For a rank alone. A process group of so many ranks is split off by this color, or, with color -1, by the
+// next ncclCommSplit; what was told of a color, 0 = nothing.
 void vramscope_simulated_split(int color, int ranks);
 int vramscope_simulated_split_size(int color);
 // The ledger of all devices as JSON. Returns the bytes needed with the final 0; writes no more than

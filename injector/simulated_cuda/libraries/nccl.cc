@@ -2,13 +2,18 @@
 // NCCL: a communicator knows its size and rank and waits for nobody, so that one process can play one rank of
 // any world.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
+#include <ctime>
+#include <functional>
+#include <string_view>
 
 #include "injector/simulated_cuda/abi.h"
 #include "injector/simulated_cuda/libraries/nccl_communicator.h"
 #include "injector/simulated_cuda/libraries/nccl_data.h"
+#include "injector/simulated_cuda/libraries/nccl_split.h"
 
 using namespace vramscope::simulated;
 
@@ -26,11 +31,10 @@ size_t BytesOf(int type) {
   return type >= 0 && type < 12 ? kBytes[type] : 1;
 }
 
-int Join(Communicator** communicator, int ranks, int rank, const NcclConfig* config,
-         const Communicator* parent = nullptr) {
+int Join(Communicator** communicator, const UniqueId& id, int ranks, int rank, const NcclConfig* config) {
   if (ranks < 1 || rank < 0 || rank >= ranks) return kNcclInvalidArgument;
-  *communicator = new Communicator(ranks, rank, config, parent);
-  return (*communicator)->Begin();
+  const uint64_t number = std::hash<std::string_view>{}({id.bytes, sizeof(id.bytes)});
+  return BeginCommunicator(communicator, number, ranks, rank, config, nullptr);
 }
 
 // Makes a device current for a while.
@@ -80,48 +84,45 @@ SIMULATED_EXPORT const char* ncclGetLastError(void*) { return LastNcclError(); }
 SIMULATED_EXPORT int ncclGetUniqueId(UniqueId* id) {
   static int next = 1;
   std::memset(id, 0, sizeof(*id));
-  std::snprintf(id->bytes, sizeof(id->bytes), "vramscope-simulated-%d",
-                __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED));
+  timespec now = {};
+  clock_gettime(CLOCK_REALTIME, &now);
+  std::snprintf(id->bytes, sizeof(id->bytes), "vramscope-simulated-%d-%d-%lld-%ld",
+                __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED), getpid(), static_cast<long long>(now.tv_sec),
+                now.tv_nsec);
   return kOk;
 }
 SIMULATED_EXPORT int ncclCommGetUniqueId(void*, UniqueId* id) { return ncclGetUniqueId(id); }
 
-SIMULATED_EXPORT int ncclCommInitRank(Communicator** communicator, int ranks, UniqueId, int rank) {
-  return Join(communicator, ranks, rank, nullptr);
+SIMULATED_EXPORT int ncclCommInitRank(Communicator** communicator, int ranks, UniqueId id, int rank) {
+  return Join(communicator, id, ranks, rank, nullptr);
 }
-SIMULATED_EXPORT int ncclCommInitRankConfig(Communicator** communicator, int ranks, UniqueId, int rank,
+SIMULATED_EXPORT int ncclCommInitRankConfig(Communicator** communicator, int ranks, UniqueId id, int rank,
                                             const NcclConfig* config) {
-  return Join(communicator, ranks, rank, config);
+  return Join(communicator, id, ranks, rank, config);
 }
 SIMULATED_EXPORT int ncclCommInitRankScalable(Communicator** communicator, int ranks, int rank, int,
-                                              UniqueId*, const NcclConfig* config) {
-  return Join(communicator, ranks, rank, config);
+                                              UniqueId* ids, const NcclConfig* config) {
+  return Join(communicator, ids[0], ranks, rank, config);
 }
 SIMULATED_EXPORT int ncclCommInitAll(Communicator** communicators, int devices, const int* numbers) {
+  UniqueId id;
+  ncclGetUniqueId(&id);
   for (int i = 0; i < devices; ++i) {
     const OnDevice on(numbers != nullptr ? numbers[i] : i);
-    if (const int error = Join(&communicators[i], devices, i, nullptr)) return error;
+    if (const int error = Join(&communicators[i], id, devices, i, nullptr)) return error;
   }
   return kOk;
 }
-// Who else has this color NCCL asks the others. A dry run is told how many they are when PyTorch names the
-// color (vramscope_dryrun/groups.py); else the new group counts as large as the old one, whose buffers are at
-// least those of a part of it. The rank is the key, as PyTorch gives it.
-SIMULATED_EXPORT int ncclCommSplit(const Communicator* parent, int color, int key,
-                                   Communicator** communicator, const NcclConfig* config) {
-  constexpr int kNoColor = -1;
-  *communicator = nullptr;
-  if (color == kNoColor) return kOk;
-  static const auto told = reinterpret_cast<int (*)(int)>(
-      dlsym(dlopen("libcuda.so.1", RTLD_LAZY), "vramscope_simulated_split_size"));
-  const int size = told != nullptr ? told(color) : 0;
-  const int ranks = size > 0 && size <= parent->ranks() ? size : parent->ranks();
-  return Join(communicator, ranks, key >= 0 && key < ranks ? key : parent->rank() % ranks, config, parent);
+SIMULATED_EXPORT int ncclCommSplit(Communicator* parent, int color, int key, Communicator** communicator,
+                                   const NcclConfig* config) {
+  return Split(parent, color, key, communicator, config);
 }
 SIMULATED_EXPORT int ncclCommShrink(const Communicator* parent, int*, int excluded,
                                     Communicator** communicator, const NcclConfig* config, int) {
   const int ranks = parent->ranks() - excluded;
-  return Join(communicator, ranks, parent->rank() < ranks ? parent->rank() : 0, config, parent);
+  if (ranks < 1) return kNcclInvalidArgument;
+  const int rank = parent->rank() < ranks ? parent->rank() : 0;
+  return BeginCommunicator(communicator, parent->id() + 1, ranks, rank, config, parent);
 }
 SIMULATED_EXPORT int ncclCommDestroy(Communicator* communicator) {
   delete communicator;
@@ -148,7 +149,7 @@ SIMULATED_EXPORT int ncclGroupStart() {
 }
 SIMULATED_EXPORT int ncclGroupEnd() {
   EndGroup();
-  return kOk;
+  return InGroup() ? kOk : FinishSplits();
 }
 
 // ---- collectives
@@ -173,7 +174,7 @@ SIMULATED_EXPORT int ncclBroadcast(const void* from, void* to, size_t count, int
   if (const int error = communicator->Use(Collective::kBroadcast, bytes)) return error;
   if (root == communicator->rank()) {
     CopyOnDevice(to, from, bytes, stream);
-    Sent(from, bytes, stream);
+    Sent(from, bytes, stream, true);
   } else {
     Receive(to, bytes, stream);
   }
@@ -207,14 +208,17 @@ SIMULATED_EXPORT int ncclAlltoAll(const void* from, void* to, size_t count, int 
     if (const int error = communicator->UseSend(peer)) return error;
     if (const int error = communicator->UseReceive(peer)) return error;
   }
-  CopyOnDevice(to, from, static_cast<size_t>(communicator->ranks()) * count * BytesOf(type), stream);
+  const size_t bytes = count * BytesOf(type);
+  for (int peer = 0; peer < communicator->ranks(); ++peer)
+    CopyOnDevice(At(to, static_cast<size_t>(peer) * bytes),
+                 At(from, static_cast<size_t>(communicator->rank()) * bytes), bytes, stream);
   return kOk;
 }
 
 SIMULATED_EXPORT int ncclSend(const void* from, size_t count, int type, int peer, Communicator* communicator,
                               void* stream) {
   if (const int error = communicator->UseSend(peer)) return error;
-  Sent(from, count * BytesOf(type), stream);
+  Sent(from, count * BytesOf(type), stream, peer == communicator->rank());
   return kOk;
 }
 SIMULATED_EXPORT int ncclRecv(void* to, size_t count, int type, int peer, Communicator* communicator,

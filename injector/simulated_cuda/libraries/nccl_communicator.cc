@@ -81,8 +81,9 @@ int NcclRelease() {
 
 const char* LastNcclError() { return last_error; }
 
-Communicator::Communicator(int ranks, int rank, const NcclConfig* config, const Communicator* parent)
-    : ranks_(ranks), rank_(rank) {
+Communicator::Communicator(uint64_t id, int ranks, int rank, const NcclConfig* config,
+                           const Communicator* parent)
+    : id_(id), ranks_(ranks), rank_(rank) {
   if (IsMeasured(&measured_)) return;
   const NcclSettings settings = SettingsWith(config);
   plan_ = NcclMemoryFor(GpuOfThread(), settings, NcclRelease(), ranks, rank);

@@ -36,14 +36,18 @@ const char* LastNcclError();
 
 class Communicator {
  public:
-  // On the calling thread's current device. `parent`: split off from it.
-  Communicator(int ranks, int rank, const NcclConfig* config, const Communicator* parent = nullptr);
+  // On the calling thread's current device. `id`: the same for all its ranks. `parent`: split off from it.
+  Communicator(uint64_t id, int ranks, int rank, const NcclConfig* config,
+               const Communicator* parent = nullptr);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] uint64_t id() const { return id_; }
+  // 1, 2, ...: all ranks of a communicator split it in the same order.
+  uint32_t CountSplit() { return ++splits_; }
 
   // All take what is still missing, and return kNcclOk or kNcclUnhandledCudaError when the device is full.
   int Begin();
@@ -57,7 +61,9 @@ class Communicator {
   int Take(uint64_t bytes, const char* call);
   int TakeOnce(uint64_t& bytes, const char* call);
 
+  uint64_t id_;
   int ranks_, rank_;
+  uint32_t splits_ = 0;
   bool connects_when_used_ = true;
   uint64_t measured_ = 0;  // what the user says that it takes, at once
   NcclMemory plan_;        // of what has not been taken yet

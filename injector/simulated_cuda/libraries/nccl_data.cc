@@ -12,6 +12,7 @@ struct Transfer {
   void* address;
   size_t bytes;
   void* stream;
+  bool to_itself;
 };
 
 // More than any group of PyTorch's: one broadcast for each rank of a large job.
@@ -19,8 +20,18 @@ constexpr int kMost = 4096;
 struct Transfers {
   Transfer entries[kMost];
   int count = 0;
-  void Add(void* address, size_t bytes, void* stream) {
-    if (count < kMost) entries[count++] = {address, bytes, stream};
+  void Add(const Transfer& transfer) {
+    if (count < kMost) entries[count++] = transfer;
+  }
+  // Of that size: the first to itself, else the first of all; nullptr = none.
+  [[nodiscard]] const Transfer* Find(size_t bytes) const {
+    const Transfer* first = nullptr;
+    for (const Transfer* it = entries; it != entries + count; ++it) {
+      if (it->bytes != bytes) continue;
+      if (it->to_itself) return it;
+      if (first == nullptr) first = it;
+    }
+    return first;
   }
 };
 thread_local Transfers* sent = nullptr;
@@ -47,21 +58,20 @@ void EndGroup() {
   if (depth == 0 || --depth != 0) return;
   for (int i = 0; i < awaited->count; ++i) {
     const Transfer& wanted = awaited->entries[i];
-    for (int j = 0; j < sent->count; ++j) {
-      if (sent->entries[j].bytes != wanted.bytes) continue;
-      CopyOnDevice(wanted.address, sent->entries[j].address, wanted.bytes, wanted.stream);
-      break;
-    }
+    if (const Transfer* const found = sent->Find(wanted.bytes))
+      CopyOnDevice(wanted.address, found->address, wanted.bytes, wanted.stream);
   }
   sent->count = awaited->count = 0;
 }
 
-void Sent(const void* from, size_t bytes, void* stream) {
-  if (depth != 0) sent->Add(const_cast<void*>(from), bytes, stream);
+bool InGroup() { return depth != 0; }
+
+void Sent(const void* from, size_t bytes, void* stream, bool to_itself) {
+  if (depth != 0) sent->Add({const_cast<void*>(from), bytes, stream, to_itself});
 }
 
 void Receive(void* to, size_t bytes, void* stream) {
-  if (depth != 0) awaited->Add(to, bytes, stream);
+  if (depth != 0) awaited->Add({to, bytes, stream, false});
 }
 
 }  // namespace vramscope::simulated

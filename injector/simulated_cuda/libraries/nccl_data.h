@@ -18,12 +18,13 @@ namespace vramscope::simulated {
 void CopyOnDevice(void* to, const void* from, size_t bytes, void* stream);
 
 void BeginGroup();
+bool InGroup();
 // Carries out what was put off, when the outermost group ends.
 void EndGroup();
-// This rank sends these bytes.
-void Sent(const void* from, size_t bytes, void* stream);
+// This rank sends these bytes; `to_itself` when it is the receiver, or one of all.
+void Sent(const void* from, size_t bytes, void* stream, bool to_itself);
 // Another rank's bytes are to arrive here: what this rank has sent with the same size, now or by the end of
-// the group.
+// the group; to itself rather than to another one, for that is what the others, who hold the same, send here.
 void Receive(void* to, size_t bytes, void* stream);
 
 }  // namespace vramscope::simulated

@@ -8,12 +8,15 @@
 
 #include "injector/simulated_cuda/abi.h"
 
+using namespace vramscope::simulated;
+
 namespace {
 
 constexpr int kOk = 0;
 constexpr int kInvalidArgument = 2;
 constexpr int kNotSupportedByNvml = 3;
 constexpr int kNotFoundByNvml = 6;
+constexpr int kInsufficientSize = 7;
 
 template <typename Function>
 Function OfDriver(const char* name) {
@@ -79,7 +82,6 @@ constexpr unsigned kNoInstance = 0xffffffff;
 // `count` comes with the room that there is and leaves with what there is.
 template <typename Info, typename Put>
 int PutProcesses(void* handle, unsigned* count, Info* infos, Put put) {
-  constexpr int kInsufficientSize = 7;
   unsigned pids[kMostProcesses];
   size_t bytes[kMostProcesses];
   const auto ask = OfDriver<size_t (*)(int, unsigned*, size_t*, size_t)>("vramscope_simulated_processes");
@@ -88,6 +90,20 @@ int PutProcesses(void* handle, unsigned* count, Info* infos, Put put) {
   for (size_t i = 0; fits && i < found; ++i) infos[i] = put(pids[i], bytes[i]);
   *count = static_cast<unsigned>(found);
   return fits ? kOk : kInsufficientSize;
+}
+
+// What CUDA says of the devices, which are all alike.
+int GiveAttribute(int attribute, unsigned* value, unsigned divisor = 1) {
+  const auto ask = OfDriver<int (*)(int*, int, int)>("cuDeviceGetAttribute");
+  int number = 0;
+  if (ask == nullptr || ask(&number, attribute, 0) != kSuccess) return kNotSupportedByNvml;
+  *value = static_cast<unsigned>(number) / divisor;
+  return kOk;
+}
+
+int GiveZero(unsigned* value) {
+  *value = 0;
+  return kOk;
 }
 
 struct PciInfo {
@@ -102,16 +118,42 @@ void PutUuid(char* text, unsigned capacity, int device) {
 
 }  // namespace
 
-SIMULATED_EXPORT int nvmlInit_v2() { return kOk; }
-SIMULATED_EXPORT int nvmlInit() { return kOk; }
-SIMULATED_EXPORT int nvmlInitWithFlags(unsigned) { return kOk; }
-SIMULATED_EXPORT int nvmlShutdown() { return kOk; }
-SIMULATED_EXPORT const char* nvmlErrorString(int error) { return error == kOk ? "Success" : "Not Supported"; }
-
 SIMULATED_EXPORT int nvmlSystemGetDriverVersion(char* text, unsigned capacity) {
   std::snprintf(text, capacity, "590.00.simulated");
   return kOk;
 }
+SIMULATED_EXPORT int nvmlInit_v2() { return kOk; }
+SIMULATED_EXPORT int nvmlInit() { return kOk; }
+SIMULATED_EXPORT int nvmlInitWithFlags(unsigned) { return kOk; }
+SIMULATED_EXPORT int nvmlShutdown() { return kOk; }
+SIMULATED_EXPORT const char* nvmlErrorString(int error) {
+  switch (error) {
+    case kOk:
+      return "Success";
+    case kInvalidArgument:
+      return "Invalid Argument";
+    case kNotFoundByNvml:
+      return "Not Found";
+    case kInsufficientSize:
+      return "Insufficient Size";
+    default:
+      return "Not Supported";
+  }
+}
+SIMULATED_EXPORT int nvmlSystemGetNVMLVersion(char* text, unsigned capacity) {
+  return nvmlSystemGetDriverVersion(text, capacity);
+}
+// The command that the process runs.
+SIMULATED_EXPORT int nvmlSystemGetProcessName(unsigned pid, char* text, unsigned capacity) {
+  char path[32];
+  std::snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
+  std::FILE* const file = capacity != 0 ? std::fopen(path, "re") : nullptr;
+  if (file == nullptr) return kNotFoundByNvml;
+  text[std::fread(text, 1, capacity - 1, file)] = '\0';  // up to the 0 behind its first word
+  std::fclose(file);
+  return kOk;
+}
+
 SIMULATED_EXPORT int nvmlSystemGetCudaDriverVersion_v2(int* version) {
   const auto ask = OfDriver<int (*)(int*)>("cuDriverGetVersion");
   return ask != nullptr ? ask(version) : kNotFoundByNvml;
@@ -124,8 +166,12 @@ SIMULATED_EXPORT int nvmlDeviceGetCount_v2(unsigned* count) {
   *count = static_cast<unsigned>(Count());
   return kOk;
 }
+SIMULATED_EXPORT int nvmlDeviceGetCount(unsigned* count) { return nvmlDeviceGetCount_v2(count); }
 SIMULATED_EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** handle) {
   return Give(handle, static_cast<int>(index));
+}
+SIMULATED_EXPORT int nvmlDeviceGetHandleByIndex(unsigned index, void** handle) {
+  return nvmlDeviceGetHandleByIndex_v2(index, handle);
 }
 SIMULATED_EXPORT int nvmlDeviceGetHandleByPciBusId_v2(const char* text, void** handle) {
   unsigned domain = 0, bus = 0;
@@ -170,7 +216,90 @@ SIMULATED_EXPORT int nvmlDeviceGetMemoryInfo_v2(void* handle, MemoryV2* memory) 
   return kOk;
 }
 
-// ---- what a device that is not there cannot tell: idle and cool
+SIMULATED_EXPORT int nvmlDeviceGetPciInfo(void* handle, PciInfo* info) {
+  return nvmlDeviceGetPciInfo_v3(handle, info);
+}
+SIMULATED_EXPORT int nvmlDeviceGetPciInfo_v2(void* handle, PciInfo* info) {
+  return nvmlDeviceGetPciInfo_v3(handle, info);
+}
+SIMULATED_EXPORT int nvmlDeviceGetMinorNumber(void* handle, unsigned* number) {
+  return nvmlDeviceGetIndex(handle, number);
+}
+SIMULATED_EXPORT int nvmlDeviceGetCudaComputeCapability(void*, int* major, int* minor) {
+  unsigned parts[2] = {};
+  const int error = GiveAttribute(kComputeCapabilityMajor, &parts[0]);
+  if (error != kOk || GiveAttribute(kComputeCapabilityMinor, &parts[1]) != kOk) return kNotSupportedByNvml;
+  *major = static_cast<int>(parts[0]);
+  *minor = static_cast<int>(parts[1]);
+  return kOk;
+}
+// NVML_DEVICE_ARCH_*: 5 Volta, 6 Turing, 7 Ampere, 8 Ada, 9 Hopper, 10 Blackwell; 4 Pascal.
+SIMULATED_EXPORT int nvmlDeviceGetArchitecture(void* handle, unsigned* architecture) {
+  int major = 0, minor = 0;
+  if (const int error = nvmlDeviceGetCudaComputeCapability(handle, &major, &minor)) return error;
+  constexpr unsigned kAmpere = 7;
+  if (major == 8) *architecture = minor == 9 ? kAmpere + 1 : kAmpere;
+  if (major == 7) *architecture = minor == 5 ? kAmpere - 1 : kAmpere - 2;
+  if (major < 7) *architecture = kAmpere - 3;
+  if (major >= 9) *architecture = major == 9 ? kAmpere + 2 : kAmpere + 3;
+  return kOk;
+}
+SIMULATED_EXPORT int nvmlDeviceGetMemoryBusWidth(void*, unsigned* bits) {
+  return GiveAttribute(kGlobalMemoryBusWidth, bits);
+}
+// NVML_CLOCK_MEM is 2, the others are of the core.
+SIMULATED_EXPORT int nvmlDeviceGetMaxClockInfo(void*, int which, unsigned* megahertz) {
+  constexpr int kMemoryClock = 2;
+  return GiveAttribute(which == kMemoryClock ? kMemoryClockRate : kClockRate, megahertz, 1000);
+}
+SIMULATED_EXPORT int nvmlDeviceGetBAR1MemoryInfo(void* handle, Memory* memory) {
+  *memory = {MemoryOf(DeviceOf(handle)).total, MemoryOf(DeviceOf(handle)).total, 0};
+  return kOk;
+}
+
+// ---- what a device that is not there cannot tell: idle and cool, without fans, ECC and MIG
+
+#define NOT_SUPPORTED(name) \
+  SIMULATED_EXPORT int name() { return kNotSupportedByNvml; }
+NOT_SUPPORTED(nvmlDeviceGetApplicationsClock)
+NOT_SUPPORTED(nvmlDeviceGetCurrPcieLinkGeneration)
+NOT_SUPPORTED(nvmlDeviceGetCurrPcieLinkWidth)
+NOT_SUPPORTED(nvmlDeviceGetEccMode)
+NOT_SUPPORTED(nvmlDeviceGetEnforcedPowerLimit)
+NOT_SUPPORTED(nvmlDeviceGetFanSpeed)
+NOT_SUPPORTED(nvmlDeviceGetMaxPcieLinkGeneration)
+NOT_SUPPORTED(nvmlDeviceGetMaxPcieLinkWidth)
+NOT_SUPPORTED(nvmlDeviceGetMemoryErrorCounter)
+NOT_SUPPORTED(nvmlDeviceGetMigMode)
+NOT_SUPPORTED(nvmlDeviceGetNvLinkState)
+NOT_SUPPORTED(nvmlDeviceGetPcieThroughput)
+NOT_SUPPORTED(nvmlDeviceGetPowerManagementLimit)
+NOT_SUPPORTED(nvmlDeviceGetPowerManagementDefaultLimit)
+NOT_SUPPORTED(nvmlDeviceGetProcessUtilization)
+NOT_SUPPORTED(nvmlDeviceGetSamples)
+NOT_SUPPORTED(nvmlDeviceGetSerial)
+NOT_SUPPORTED(nvmlDeviceGetTemperatureThreshold)
+NOT_SUPPORTED(nvmlDeviceGetTotalEccErrors)
+NOT_SUPPORTED(nvmlDeviceGetTotalEnergyConsumption)
+NOT_SUPPORTED(nvmlDeviceGetVbiosVersion)
+
+SIMULATED_EXPORT int nvmlDeviceGetBrand(void*, unsigned* brand) { return GiveZero(brand); }
+SIMULATED_EXPORT int nvmlDeviceGetComputeMode(void*, unsigned* mode) { return GiveZero(mode); }
+SIMULATED_EXPORT int nvmlDeviceGetDisplayActive(void*, unsigned* active) { return GiveZero(active); }
+SIMULATED_EXPORT int nvmlDeviceGetDisplayMode(void*, unsigned* mode) { return GiveZero(mode); }
+SIMULATED_EXPORT int nvmlDeviceGetPersistenceMode(void*, unsigned* mode) { return GiveZero(mode); }
+SIMULATED_EXPORT int nvmlDeviceGetPerformanceState(void*, unsigned* state) { return GiveZero(state); }
+SIMULATED_EXPORT int nvmlDeviceGetPowerState(void*, unsigned* state) { return GiveZero(state); }
+SIMULATED_EXPORT int nvmlDeviceGetEncoderUtilization(void*, unsigned* percent, unsigned*) {
+  return GiveZero(percent);
+}
+SIMULATED_EXPORT int nvmlDeviceGetDecoderUtilization(void*, unsigned* percent, unsigned*) {
+  return GiveZero(percent);
+}
+SIMULATED_EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
+  *reasons = 0;
+  return kOk;
+}
 
 SIMULATED_EXPORT int nvmlDeviceGetUtilizationRates(void*, unsigned* rates) {
   rates[0] = rates[1] = 0;
@@ -184,10 +313,8 @@ SIMULATED_EXPORT int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
   *milliwatts = 0;
   return kOk;
 }
-SIMULATED_EXPORT int nvmlDeviceGetClockInfo(void*, int, unsigned* megahertz) {
-  *megahertz = 0;
-  return kOk;
-}
+SIMULATED_EXPORT int nvmlDeviceGetClockInfo(void*, int, unsigned* megahertz) { return GiveZero(megahertz); }
+SIMULATED_EXPORT int nvmlDeviceGetClock(void*, int, int, unsigned* megahertz) { return GiveZero(megahertz); }
 SIMULATED_EXPORT int nvmlDeviceGetComputeRunningProcesses(void* handle, unsigned* count,
                                                           ProcessInfoV1* infos) {
   return PutProcesses(handle, count, infos, [](unsigned pid, size_t bytes) {
@@ -210,7 +337,10 @@ SIMULATED_EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void* handle, unsig
     *count = 0;                                              \
     return kOk;                                              \
   }
+NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses)
+NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2)
 NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3)
+NO_PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses_v3)
 
 SIMULATED_EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) {
   return kNotSupportedByNvml;

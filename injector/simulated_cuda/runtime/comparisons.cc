@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/simulated_cuda/runtime/comparisons.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -17,13 +18,17 @@ enum class Kind {
   kEqualsTensor,
   kEqualsBoolean,  // two booleans
   kOrder,          // >=, >, <=, < a number
+  kOrderOfTensors,
   kFillBoolean,
 };
 
+constexpr char kHalf = 'H', kBFloat16 = 'B';
+
 struct Comparison {
   Kind kind = Kind::kOther;
-  char type = 0;     // of the elements, as in a mangled name; 'H' for 16-bit floats
-  size_t width = 0;  // of an element
+  char type = 0;       // of the elements, as in a mangled name; kHalf and kBFloat16
+  size_t width = 0;    // of an element
+  bool casts = false;  // elements are stored in other types
 };
 
 const char* After(const char* text, const char* part) {
@@ -32,8 +37,8 @@ const char* After(const char* text, const char* part) {
 }
 
 Comparison Of(Kind kind, const char* type) {
-  if (std::strncmp(type, "N3c104HalfE", 11) == 0 || std::strncmp(type, "N3c108BFloat16E", 15) == 0)
-    return {kind, 'H', 2};
+  if (std::strncmp(type, "N3c104HalfE", 11) == 0) return {kind, kHalf, 2};
+  if (std::strncmp(type, "N3c108BFloat16E", 15) == 0) return {kind, kBFloat16, 2};
   for (const auto& [letters, width] :
        {std::pair("bah", 1), std::pair("st", 2), std::pair("ijf", 4), std::pair("lmd", 8)}) {
     if (*type != 0 && std::strchr(letters, *type) != nullptr)
@@ -42,22 +47,36 @@ Comparison Of(Kind kind, const char* type) {
   return {};  // not compared byte by byte
 }
 
-// Of elements as they are stored. The second is for values that do not lie at a multiple of 16 bytes, such as
-// the last one of a row.
-bool IsElementwise(const char* kernel) {
-  return std::strstr(kernel, "29vectorized_elementwise_kernel") != nullptr ||
-         (std::strstr(kernel, "27unrolled_elementwise_kernel") != nullptr &&
-          std::strstr(kernel, "15LoadWithoutCast") != nullptr);
+// How a kernel reads elements: as they are stored, or converted from the types that its sixth argument names.
+// The unrolled one is also for values that do not lie at a multiple of 16 bytes, such as the last one of a
+// row.
+enum class Loads { kNone, kAsStored, kWithCast };
+
+Loads LoadsOf(const char* kernel) {
+  if (std::strstr(kernel, "29vectorized_elementwise_kernel") != nullptr) return Loads::kAsStored;
+  if (std::strstr(kernel, "27unrolled_elementwise_kernel") == nullptr) return Loads::kNone;
+  if (std::strstr(kernel, "15LoadWithoutCast") != nullptr) return Loads::kAsStored;
+  return std::strstr(kernel, "12LoadWithCast") != nullptr ? Loads::kWithCast : Loads::kNone;
 }
 
-Comparison ComparisonOf(const char* kernel) {
-  if (!IsElementwise(kernel)) return {};
+Comparison KindOf(const char* kernel) {
   if (After(kernel, "11FillFunctorIbE") != nullptr) return {Kind::kFillBoolean, 'b', 1};
   if (const char* const type = After(kernel, "21compare_scalar_kernelI")) return Of(Kind::kOrder, type);
+  if (const char* const type = After(kernel, "14CompareFunctorI")) return Of(Kind::kOrderOfTensors, type);
   if (std::strstr(kernel, "16CompareEqFunctorI") == nullptr) return {};
   if (const char* const type = After(kernel, "13AUnaryFunctorI")) return Of(Kind::kEqualsNumber, type);
   const char* const type = After(kernel, "13BinaryFunctorI");
   return type != nullptr ? Of(*type == 'b' ? Kind::kEqualsBoolean : Kind::kEqualsTensor, type) : Comparison{};
+}
+
+Comparison ComparisonOf(const char* kernel) {
+  const Loads loads = LoadsOf(kernel);
+  if (loads == Loads::kNone) return {};
+  Comparison comparison = KindOf(kernel);
+  comparison.casts = loads == Loads::kWithCast;
+  if (comparison.casts && (comparison.kind == Kind::kEqualsBoolean || comparison.kind == Kind::kFillBoolean))
+    return {};
+  return comparison;
 }
 
 // Asked at every launch, so the answers are kept: looking up a name takes as long as half a launch.
@@ -80,8 +99,29 @@ double Read(const void* bytes) {
   return static_cast<double>(number);
 }
 
+// The 16 bits are the upper ones of a float.
+double BFloat16Value(uint16_t bits) {
+  const uint32_t whole = uint32_t{bits} << 16;
+  return Read<float>(&whole);
+}
+
+// IEEE 754, binary16: sign, 5 bits of exponent, 10 of mantissa.
+double HalfValue(uint16_t bits) {
+  const int exponent = bits >> 10 & 0x1f, mantissa = bits & 0x3ff;
+  const double size = exponent == 0      ? std::ldexp(mantissa, -24)
+                      : exponent != 0x1f ? std::ldexp(mantissa + 0x400, exponent - 25)
+                      : mantissa != 0    ? std::nan("")
+                                         : HUGE_VAL;
+  return (bits & 0x8000) != 0 ? -size : size;
+}
+
 double ValueOf(char type, const void* bytes) {
+  uint16_t sixteen = 0;
   switch (type) {
+    case kHalf:
+    case kBFloat16:
+      std::memcpy(&sixteen, bytes, sizeof(sixteen));
+      return type == kHalf ? HalfValue(sixteen) : BFloat16Value(sixteen);
     case 'b':
     case 'h':
       return Read<uint8_t>(bytes);
@@ -116,9 +156,31 @@ struct Answer {
 thread_local Answer last;
 thread_local bool filled_true = false;
 
-bool IsZero(const void* bytes, size_t width) {
-  constexpr unsigned char kZeros[8] = {};
-  return std::memcmp(bytes, kZeros, width) == 0;
+// A value that is compared, in its own type.
+struct Operand {
+  const void* at;
+  char type;
+
+  [[nodiscard]] double value() const { return ValueOf(type, at); }
+};
+
+bool IsInteger(char type) { return std::strchr("bahstijlm", type) != nullptr; }
+
+bool AreEqual(const Operand& a, const Operand& b, size_t width) {
+  // A double has not all digits of 64 bits.
+  if (a.type == b.type && IsInteger(a.type)) return std::memcmp(a.at, b.at, width) == 0;
+  return a.value() == b.value();
+}
+
+// c10::ScalarType; 0 = none that is compared.
+char TypeOf(int8_t scalar_type) {
+  constexpr char kFirst[] = {'h', 'a', 's', 'i', 'l', kHalf, 'f', 'd'};
+  constexpr int8_t kBool = 11, kBFloat16Code = 15, kUnsigned16 = 27;
+  if (scalar_type >= 0 && scalar_type < static_cast<int8_t>(sizeof(kFirst))) return kFirst[scalar_type];
+  if (scalar_type == kBool) return 'b';
+  if (scalar_type == kBFloat16Code) return kBFloat16;
+  return scalar_type >= kUnsigned16 && scalar_type < kUnsigned16 + 3 ? "tjm"[scalar_type - kUnsigned16]
+                                                                     : '\0';
 }
 
 bool InOrder(int operation, double a, double b) {
@@ -136,18 +198,28 @@ bool InOrder(int operation, double a, double b) {
 }
 
 // The arguments are the count; the operator (0: ==, 1: !=; or as InOrder has it) with the number behind it,
-// if it is one; the addresses of the result, x and y. The operator has 4 bytes and the number is aligned to
-// its width.
+// if it is one; the addresses of the result, x and y; and, where elements are converted, sixth the types in
+// which x and y are stored, a byte each. The operator has 4 bytes and the number is aligned to its width.
 struct Operands {
   int operation = 0;
-  const void* number = nullptr;
-  void* const* addresses = nullptr;
+  void* result = nullptr;
+  Operand x = {}, y = {};
 
-  Operands(void* const* arguments, size_t width) {
+  Operands(void* const* arguments, const Comparison& comparison) {
+    constexpr int kAddresses = 2, kStoredTypes = 5;
     const auto* const functor = static_cast<const char*>(arguments[1]);
+    const auto* const addresses = static_cast<void* const*>(arguments[kAddresses]);
     std::memcpy(&operation, functor, sizeof(operation));
-    number = functor + (width > sizeof(operation) ? width : sizeof(operation));
-    addresses = static_cast<void* const*>(arguments[2]);
+    result = addresses[0];
+    x = {addresses[1], comparison.type};
+    const bool number = comparison.kind == Kind::kEqualsNumber || comparison.kind == Kind::kOrder;
+    const size_t width = comparison.width;
+    y = {number ? functor + (width > sizeof(operation) ? width : sizeof(operation)) : addresses[2],
+         comparison.type};
+    if (!comparison.casts) return;
+    const auto* const types = static_cast<const int8_t*>(arguments[kStoredTypes]);
+    x.type = TypeOf(types[0]);
+    if (!number) y.type = TypeOf(types[1]);
   }
 };
 
@@ -155,42 +227,44 @@ void Write(void* result, bool value) {
   TheDriver()->vramscope_simulated_write(result, &value, sizeof(value));
 }
 
+// `is`: what is there; `of_one`: what would be with 1 in the place of x.
+Answer AnswerWith(const Operands& of, bool is, bool of_one) {
+  const bool computed = of.x.value() == 0;
+  Write(of.result, is);
+  return {of.result, is, computed || is, computed ? of_one : is};
+}
+
 Answer EqualsNumber(const Operands& of, const Comparison& comparison) {
-  const bool unequal = of.operation != 0, computed = IsZero(of.addresses[1], comparison.width);
-  const bool is = (std::memcmp(of.addresses[1], of.number, comparison.width) == 0) != unequal;
-  Write(of.addresses[0], is);
-  const bool one = comparison.type == 'H' ? unequal : (ValueOf(comparison.type, of.number) == 1) != unequal;
-  return {of.addresses[0], is, computed || is, computed ? one : is};
+  const bool unequal = of.operation != 0;
+  return AnswerWith(of, AreEqual(of.x, of.y, comparison.width) != unequal, (of.y.value() == 1) != unequal);
 }
 
 Answer EqualsTensor(const Operands& of, const Comparison& comparison) {
-  const bool is =
-      (std::memcmp(of.addresses[1], of.addresses[2], comparison.width) == 0) != (of.operation != 0);
-  Write(of.addresses[0], is);
-  return {of.addresses[0], is, is, is};
+  const bool is = AreEqual(of.x, of.y, comparison.width) != (of.operation != 0);
+  Write(of.result, is);
+  return {of.result, is, is, is};
 }
 
-// What it compares is left as it is read: false.
-Answer InOrderOfNumber(const Operands& of, const Comparison& comparison) {
-  if (comparison.type == 'H') return {};
-  const double number = ValueOf(comparison.type, of.number), x = ValueOf(comparison.type, of.addresses[1]);
-  const bool is = InOrder(of.operation, x == 0 ? 1 : x, number);
-  return {of.addresses[0], false, false, is};
+Answer InOrderOf(const Operands& of) {
+  const double y = of.y.value();
+  return AnswerWith(of, InOrder(of.operation, of.x.value(), y), InOrder(of.operation, 1, y));
 }
 
 Answer AnswerOf(const Comparison& comparison, void* const* arguments) {
   const Answer before = last;
-  const Operands of(arguments, comparison.width);
+  const Operands of(arguments, comparison);
+  if (of.x.type == 0 || of.y.type == 0) return {};
   switch (comparison.kind) {
     case Kind::kEqualsNumber:
       return EqualsNumber(of, comparison);
     case Kind::kEqualsTensor:
       return EqualsTensor(of, comparison);
     case Kind::kOrder:
-      return InOrderOfNumber(of, comparison);
+    case Kind::kOrderOfTensors:
+      return InOrderOf(of);
     default:  // is it true?
-      if (before.at == nullptr || before.at != of.addresses[1]) return {};
-      return {of.addresses[0], false, before.of_one, before.of_one};
+      if (before.at == nullptr || before.at != of.x.at) return {};
+      return {of.result, false, before.of_one, before.of_one};
   }
 }
 

@@ -23,11 +23,14 @@ namespace {
 // Counts of rows are 8 bytes, GradScaler and isfinite read 4 or 1, unique three numbers. What is larger is
 // data.
 constexpr size_t kLargestValue = 64;
+// Counts of tokens for each of many experts: 8 bytes each. They are told without a place.
+constexpr size_t kLargestVector = 64 << 10;
 constexpr size_t kMostPlaces = 1000;
 constexpr uint64_t kOften =
     100'000;  // reads of one line; a loop that reads so much and takes no step waits for ever
 
 thread_local const void* last_kernel = nullptr;
+thread_local const void* kernel_before = nullptr;
 
 bool Named(const char* kernel, const char* part) { return std::strstr(kernel, part) != nullptr; }
 
@@ -40,6 +43,12 @@ bool FindsSizes(const char* kernel) {
     if (Named(kernel, part)) return true;
   }
   return false;
+}
+
+// The sum of the parts that the kernel before it has counted: CUB counts in two steps where there is much.
+bool SumsUpSizes(const char* kernel) {
+  return kernel_before != nullptr && Named(kernel, "DeviceReduceSingleTile") &&
+         FindsSizes(KernelName(kernel_before));
 }
 
 // Kernels of unique() and its kin, which count runs of equal values. Values are zeros here, so there is one
@@ -173,11 +182,20 @@ int TellOfReads(void* place) {
 struct Reads {
   std::mutex mutex;
   std::map<std::tuple<bool, std::string, int>, uint64_t> counts;  // (sizes, file, line)
+  bool of_vectors = false;
 };
 
 Reads& TheReads() {
   static auto* const reads = new Reads;
   return *reads;
+}
+
+// Writes how many elements were found, where vramscope_dryrun has computed it.
+bool PutToldCount(void* value, size_t bytes) {
+  int64_t count = 0;
+  if (TheDriver() == nullptr || TheDriver()->vramscope_simulated_take_count(&count) != kSuccess) return false;
+  std::memcpy(value, &count, bytes < sizeof(count) ? bytes : sizeof(count));
+  return true;
 }
 
 bool AllZero(const unsigned char* bytes, size_t count) {
@@ -196,12 +214,13 @@ __attribute__((destructor)) void LeaveReads() {
   const char* const pattern = std::getenv("VRAMSCOPE_SIMULATED_READS");
   Reads& reads = TheReads();
   const std::lock_guard<std::mutex> lock(reads.mutex);
-  if (pattern == nullptr || reads.counts.empty()) return;
+  if (pattern == nullptr || (reads.counts.empty() && !reads.of_vectors)) return;
   std::string name = pattern;
   if (const size_t mark = name.find("%p"); mark != std::string::npos)
     name.replace(mark, 2, std::to_string(getpid()));
   std::FILE* const file = std::fopen(name.c_str(), "we");
   if (file == nullptr) return;
+  if (reads.of_vectors) std::fprintf(file, "vector\t1\t-\t0\n");
   for (const auto& [place, count] : reads.counts) {
     std::fprintf(file, "%s\t%llu\t%s\t%d\n", std::get<0>(place) ? "sizes" : "value",
                  static_cast<unsigned long long>(count), std::get<1>(place).c_str(), std::get<2>(place));
@@ -209,20 +228,33 @@ __attribute__((destructor)) void LeaveReads() {
   std::fclose(file);
 }
 
+void NoteVector(const unsigned char* values, size_t bytes) {
+  if (!Wanted() || bytes > kLargestVector || bytes % sizeof(int64_t) != 0 || last_kernel == nullptr ||
+      !AllZero(values, bytes))
+    return;
+  Reads& reads = TheReads();
+  const std::lock_guard<std::mutex> lock(reads.mutex);
+  reads.of_vectors = true;
+}
+
 }  // namespace
 
 void NoteLaunch(const void* kernel, void* const* arguments) {
+  kernel_before = last_kernel;
   last_kernel = kernel;
   NoteComparison(kernel, arguments);
 }
 
 void NoteHostRead(void* to, size_t bytes) {
   auto* const value = static_cast<unsigned char*>(to);
+  if (bytes > kLargestValue) NoteVector(value, bytes);
   // What was uploaded reads as it is; only a value that no kernel has computed is zero.
   if (bytes == 0 || bytes > kLargestValue || last_kernel == nullptr) return;
   if (!AllZero(value, bytes) && !(bytes == 1 && LastLaunchComparedTrue())) return;
   if (bytes == 1 && LastLaunchFilledTrue()) *value = 1;
   const char* const kernel = KernelName(last_kernel);
+  const bool sizes = FindsSizes(kernel) || SumsUpSizes(kernel);
+  if (sizes && PutToldCount(value, bytes)) return;
   if (bytes == 1 ? AsksWhetherAll(kernel) : bytes == sizeof(int64_t) && CountsRuns(kernel)) *value = 1;
   if (!Wanted()) return;
   const Place place = ProgramPlace();
@@ -230,7 +262,7 @@ void NoteHostRead(void* to, size_t bytes) {
   Reads& reads = TheReads();
   const std::lock_guard<std::mutex> lock(reads.mutex);
   if (reads.counts.size() >= kMostPlaces) return;
-  const uint64_t count = ++reads.counts[{FindsSizes(kernel), place.file, place.line}];
+  const uint64_t count = ++reads.counts[{sizes, place.file, place.line}];
   if (count % kOften != 0) return;
   auto* const told = new Place(place);
   if (ThePython().call_later(TellOfReads, told) != 0) delete told;  // Python's list is full

@@ -8,7 +8,8 @@
 // is answered from the value, which is 0 unless it was uploaded.
 //
 //   VRAMSCOPE_SIMULATED_READS=FILE     written when the process ends, "%p" = its number; one line each, tabs
-//                                      between: sizes|value  count  file  line
+//                                      between: sizes|value  count  file  line; and "vector 1 - 0" where
+//                                      several values were read at once
 #pragma once
 
 #include <cstddef>

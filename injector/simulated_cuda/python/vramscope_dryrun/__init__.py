@@ -7,11 +7,12 @@
     objects      collectives of Python objects do not go through the device
     shuffle      another order of the data
     groups       the simulated NCCL is told how large groups are
+    integers     integers and booleans on the device are computed, so that counts and masks have values
     lone_rank    one rank of a process group whose other ranks do not exist
     compiler     torch.compile and Triton make no machine code
 
 Arranged by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, world=64, rank=0,
-order=1, notes=FOLDER, device=real: `vramscope try` wants a run on a real device ended likewise, and nothing else. Nothing but the standard library is imported, and nothing happens before torch is imported.
+order=1, masks=0.5, routing=balanced|worst, notes=FOLDER, device=real: `vramscope try` wants a run on a real device ended likewise, and nothing else. Nothing but the standard library is imported, and nothing happens before torch is imported.
 """
 
 TYPE_CHECKING = False
@@ -35,6 +36,11 @@ def arrange(text: str) -> None:
         from . import stop
 
         stop.install(settings["steps"], notes)
+
+    def integers() -> None:
+        from . import integers
+
+        integers.install(settings.get("routing", "balanced"), float(settings["masks"]))
 
     def ranks() -> None:
         from . import groups, lone_rank, objects
@@ -68,6 +74,8 @@ def arrange(text: str) -> None:
         from . import shuffle
 
         shuffle.arrange(int(settings["order"]), when_imported)
+    if "masks" in settings:
+        when_imported("torch", integers)
     if settings.get("init") == "skip":
         when_imported("torch.nn.init", weights)
     when_imported("torch.distributed.distributed_c10d", ranks)
