@@ -15,6 +15,10 @@ std::string ExecutableOf(uint32_t pid);
 std::string CommandLineOf(uint32_t pid);
 std::string ThreadName(uint32_t pid, uint32_t thread);
 
+// The rank that the launcher gave the process in its environment (torchrun, mpirun, srun); "" = none. No
+// other variable is looked at: environments hold secrets.
+std::string RankOf(uint32_t pid);
+
 // `arguments` as CommandLineOf shows them.
 std::string JoinCommandLine(const std::vector<std::string>& arguments);
 

@@ -123,6 +123,7 @@ void Recorder::Welcome(uint64_t now_ns) {
     }
     TargetProcess& process =
         drain_.AddProcess(std::move(found.file), found.path, ExecutableOf(pid), CommandLineOf(pid));
+    process.rank = RankOf(pid);
     watched_.push_back({&process, ProcessWatch(pid)});
     host_.Watch(pid, process.trace_process);
   }
