@@ -33,9 +33,8 @@ const VerbHelp& PlanHelp() {
         "measured "
         "decides, instead of the bound."},
        {"gpu", '\0', "MODEL", "Which one; default: one with the memory of the recorded GPU."},
-       {"device", '\0', "NAME", "cuda:0, ...; default: the one with the largest peak."},
-       {"process", '\0', "PID", "Default: the process with the largest peak."},
-       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}}};
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
+      true};
   return help;
 }
 

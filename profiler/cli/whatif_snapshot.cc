@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/allocator/rerun.h"
+#include "profiler/cli/device_request.h"
 #include "profiler/cli/subject_file.h"
 #include "profiler/cli/verb.h"
 #include "profiler/cli/whatif_screen.h"
@@ -57,7 +58,8 @@ Result<Answered> Ask(const allocator::History& history, const WhatifQuestion& qu
 Json PeakJson(const PeakUse& peak) {
   return {{"peak",
            {{"allocated_bytes", peak.allocated_bytes},
-            {"reserved_bytes", peak.reserved_bytes},
+            {"reserved_bytes", peak.reserved_then},
+            {"reserved_peak_bytes", peak.reserved_bytes},
             {"device_used_bytes", nullptr},
             {"fragmentation", fragmentation::FragmentationOf(peak.allocated_bytes, peak.reserved_bytes)},
             {"requested_bytes", nullptr},
@@ -78,14 +80,24 @@ Json AnswerJson(const Answered& answered) {
           {"refused", refused}};
 }
 
-std::string AllJson(const fragmentation::Subject& subject, const PeakUse& before,
+// What the file itself says of the whole history.
+PeakUse RecordedPeak(const fragmentation::Subject& subject) {
+  const fragmentation::LayoutWalk walk(subject.history, subject.rules);
+  const fragmentation::Domain then = walk.At(walk.most_allocated()).Total();
+  return {walk.peak_allocated(), walk.peak_reserved(), walk.most_allocated(), then.reserved};
+}
+
+std::string AllJson(const fragmentation::Subject& subject, const PeakUse& before, const PeakUse& rerun,
                     const std::vector<Answered>& answers, bool table) {
   Json document = {{"schema_version", 1},
                    {"device", subject.device},
                    {"process", nullptr},
+                   {"rank", nullptr},
+                   {"others", subject.others},
                    {"step", nullptr},
                    {"recorded_allocated_bytes", nullptr},
-                   {"before", PeakJson(before)}};
+                   {"before", PeakJson(before)},
+                   {"rerun", PeakJson(rerun)}};
   if (!table) {
     document.update(AnswerJson(answers.front()));
   } else {
@@ -100,13 +112,18 @@ std::string AllJson(const fragmentation::Subject& subject, const PeakUse& before
 }
 
 std::string AllText(const std::string& path, const fragmentation::Subject& subject, const PeakUse& before,
-                    const std::vector<Answered>& answers, const Terminal& terminal) {
+                    const PeakUse& rerun, const std::vector<Answered>& answers, const Terminal& terminal) {
   std::string text = fmt::format("{}: a snapshot of {}.\n\n", terminal.Paint(Printable(path), Ink::Bold()),
-                                 Printable(subject.device));
+                                 AboutText(subject.about, subject.others));
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
   table.AddRow({"", "allocated", "", "reserved", ""});
   table.AddRow(
       {"as recorded", FormatBytes(before.allocated_bytes), "", FormatBytes(before.reserved_bytes), ""});
+  const bool alike =
+      rerun.allocated_bytes == before.allocated_bytes && rerun.reserved_bytes == before.reserved_bytes;
+  if (!alike)
+    table.AddRow({"run again by the model", FormatBytes(rerun.allocated_bytes), "",
+                  FormatBytes(rerun.reserved_bytes), ""});
   for (const Answered& answered : answers) {
     if (answered.applied.empty()) continue;
     std::string title = answered.question->title;
@@ -114,9 +131,9 @@ std::string AllText(const std::string& path, const fragmentation::Subject& subje
       title = answered.applied.front().asked.lever + " " + answered.applied.front().asked.value;
     const PeakUse& after = answered.result.peak;
     table.AddRow({Printable(title), FormatBytes(after.allocated_bytes),
-                  FormatChange(before.allocated_bytes, after.allocated_bytes),
+                  FormatChange(rerun.allocated_bytes, after.allocated_bytes),
                   FormatBytes(after.reserved_bytes),
-                  FormatChange(before.reserved_bytes, after.reserved_bytes)});
+                  FormatChange(rerun.reserved_bytes, after.reserved_bytes)});
   }
   text += table.ToString();
   for (const Answered& answered : answers) {
@@ -135,8 +152,9 @@ int AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>
   const auto file = OpenSubject(path, arguments);
   if (!file.ok()) return Fail(file.error().sentence);
   const fragmentation::Subject& subject = (*file)->subject;
-  const auto before = allocator::Rerun(subject.history, {subject.history.settings});
-  if (!before.ok()) return Fail(path + ": " + before.error().sentence, kCannotJudge);
+  const auto rerun = allocator::Rerun(subject.history, {subject.history.settings});
+  if (!rerun.ok()) return Fail(path + ": " + rerun.error().sentence, kCannotJudge);
+  const PeakUse before = RecordedPeak(subject);
   std::vector<Answered> answers;
   bool refused = false;
   for (const WhatifQuestion& question : questions) {
@@ -145,8 +163,8 @@ int AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>
     refused |= !answered->refused.empty();
     answers.push_back(std::move(*answered));
   }
-  fmt::print("{}", arguments.Has("json") ? AllJson(subject, before->peak, answers, table)
-                                         : AllText(path, subject, before->peak, answers, terminal));
+  fmt::print("{}", arguments.Has("json") ? AllJson(subject, before, rerun->peak, answers, table)
+                                         : AllText(path, subject, before, rerun->peak, answers, terminal));
   return refused ? kCannotJudge : kDone;
 }
 

@@ -72,7 +72,7 @@ std::string ToJson(const Subject& subject, const Autopsy& autopsy, int indent) {
                    {"device", subject.device},
                    {"process", OrNull(subject.pid)},
                    {"settings", subject.history.settings},
-                   {"failures", subject.failures.size()},
+                   {"failures", autopsy.failures},
                    {"request", RequestJson(subject, autopsy)},
                    {"verdict", VerdictKey(autopsy.verdict)},
                    {"verdict_sentence", VerdictSentence(autopsy)},

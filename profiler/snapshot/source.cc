@@ -2,10 +2,12 @@
 #include "profiler/snapshot/source.h"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "profiler/allocator/sizing.h"
 #include "profiler/snapshot/block_sizes.h"
+#include "profiler/snapshot/history.h"
 #include "profiler/snapshot/read.h"
 #include "profiler/snapshot/timeline.h"
 
@@ -53,6 +55,24 @@ class SnapshotSource final : public model::Source {
 
   Status ForEachBatch(const Visit& visit) const override { return Telling(*this, visit).Run(); }
 
+  // What has been told after each of this device's events that a history has.
+  std::vector<model::EventIndex> LastTold(uint32_t device) const {
+    std::vector<model::EventIndex> last;
+    uint64_t before_batch = 0;
+    const Visit count = [&](std::span<const TraceEvent> batch) {
+      before_batch += batch.size();
+      return true;
+    };
+    Telling telling(*this, count);
+    telling.Watch([&](uint32_t of, const Event& event, size_t in_batch) {
+      if (of != device || !IsKnown(event)) return;
+      const uint64_t told = before_batch + in_batch;
+      last.push_back(static_cast<model::EventIndex>(told == 0 ? 0 : told - 1));
+    });
+    (void)telling.Run();
+    return last;
+  }
+
  private:
   // One pass over the snapshot.
   class Telling {
@@ -62,6 +82,10 @@ class SnapshotSource final : public model::Source {
       batch_.reserve(kEventsAtOnce + 8);
     }
 
+    // Called after each event of the snapshot, with how many events lie in the batch that is not sent yet.
+    using Watcher = std::function<void(uint32_t device, const Event& event, size_t in_batch)>;
+    void Watch(Watcher watcher) { watcher_ = std::move(watcher); }
+
     Status Run() {
       for (uint32_t device = 0; device < devices_.size(); ++device) TellBeginning(device);
       std::vector<Place> places(devices_.size());
@@ -70,6 +94,7 @@ class SnapshotSource final : public model::Source {
         const Event& event = EventAt(device, places[device]);
         TellAnnotations(event.time_us);
         Tell(device, event, places[device].number++);
+        if (watcher_) watcher_(device, event, batch_.size());
         if (++places[device].within == snapshot_.device_traces[device][places[device].range].count) {
           ++places[device].range;
           places[device].within = 0;
@@ -254,6 +279,7 @@ class SnapshotSource final : public model::Source {
     const SnapshotSource& source_;
     const Snapshot& snapshot_;
     const Visit& visit_;
+    Watcher watcher_;
     std::vector<DeviceState> devices_;
     std::vector<TraceEvent> batch_;
     std::unordered_map<uint32_t, uint64_t> steps_;  // by the optimizer's name
@@ -326,6 +352,13 @@ class SnapshotSource final : public model::Source {
 std::shared_ptr<const model::Source> MakeSource(std::shared_ptr<const Snapshot> snapshot,
                                                 const std::string& name) {
   return std::make_shared<SnapshotSource>(std::move(snapshot), name);
+}
+
+std::shared_ptr<const std::vector<model::EventIndex>> TraceEventsOf(const model::Source& source,
+                                                                    uint32_t device) {
+  const auto* const own = dynamic_cast<const SnapshotSource*>(&source);
+  if (own == nullptr) return nullptr;
+  return std::make_shared<const std::vector<model::EventIndex>>(own->LastTold(device));
 }
 
 Result<std::shared_ptr<const model::Source>> OpenSource(const std::string& path) {

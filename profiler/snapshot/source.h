@@ -14,6 +14,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "profiler/model/run.h"
 #include "profiler/model/source.h"
@@ -25,6 +26,12 @@ namespace vramscope::snapshot {
 // `name`: of the file, for messages.
 [[nodiscard]] std::shared_ptr<const model::Source> MakeSource(std::shared_ptr<const Snapshot> snapshot,
                                                               const std::string& name);
+
+// For each event of HistoryOf(device), in order, the number of the last event that `source`, made by
+// MakeSource(), tells of it or of one before it: where the history's moments lie among those of the run.
+// Nothing for other sources. O(events).
+[[nodiscard]] std::shared_ptr<const std::vector<model::EventIndex>> TraceEventsOf(const model::Source& source,
+                                                                                  uint32_t device);
 
 // Opens a trace or a snapshot, told apart by their first bytes.
 [[nodiscard]] Result<std::shared_ptr<const model::Source>> OpenSource(const std::string& path);

@@ -90,7 +90,7 @@ void ShowOutcomes(App& app, const std::vector<SettingsOutcome>& outcomes) {
     const float width = ImGui::GetContentRegionAvail().x;
     ImGui::Dummy({width, Em(1.2f)});
     app.NameLastItem(fmt::format("fragmentation.settings.{}", i));
-    const std::string name = outcome.recorded           ? "as recorded"
+    const std::string name = outcome.recorded           ? "recorded settings"
                              : outcome.settings.empty() ? "all defaults"
                                                         : cli::Printable(outcome.settings);
     if (ImGui::IsItemHovered())
