@@ -23,7 +23,7 @@ Result<report::Request> DeviceRequest(const Arguments& arguments) {
 
 std::string AboutText(const std::string& about, uint32_t others) {
   if (others == 0) return about;
-  return fmt::format("{}; {} not shown (--rank, --process, --device)", about, FormatCount(others, "other"));
+  return fmt::format("{}; {} not shown", about, FormatCount(others, "other"));
 }
 
 }  // namespace vramscope::cli

@@ -12,7 +12,7 @@ namespace vramscope::cli {
 // --rank is no number.
 [[nodiscard]] Result<report::Request> DeviceRequest(const Arguments& arguments);
 
-// "rank 1 (process 4711), cuda:1; 3 others, which --rank, --process and --device choose"
+// "rank 1 (process 4711), cuda:1; 3 others not shown"
 [[nodiscard]] std::string AboutText(const std::string& about, uint32_t others);
 
 }  // namespace vramscope::cli

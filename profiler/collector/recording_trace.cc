@@ -45,6 +45,7 @@ void WriteEndFacts(const RecordOutcome& outcome, pid_t command, std::optional<in
   if (last_image_of_command != nullptr && wait_status) last_image_of_command->info.exit_status = *wait_status;
   drain.WriteSummary();
   writer.SetMetadata("command.pid", std::to_string(command));
+  if (wait_status) writer.SetMetadata("command.exit_status", std::to_string(*wait_status));
   if (!outcome.stop_sentence.empty()) writer.SetMetadata("recording.stopped", outcome.stop_sentence);
   if (!outcome.left_running.empty()) {
     writer.SetMetadata("recording.left_running", fmt::format("{}", fmt::join(outcome.left_running, " ")));

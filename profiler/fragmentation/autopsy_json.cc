@@ -71,6 +71,8 @@ std::string ToJson(const Subject& subject, const Autopsy& autopsy, int indent) {
                    {"source", subject.source},
                    {"device", subject.device},
                    {"process", OrNull(subject.pid)},
+                   {"rank", OrNull(subject.rank)},
+                   {"others", subject.others},
                    {"settings", subject.history.settings},
                    {"failures", autopsy.failures},
                    {"request", RequestJson(subject, autopsy)},

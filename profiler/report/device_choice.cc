@@ -15,11 +15,15 @@ using model::Run;
 
 bool IsGpu(const model::Device& device) { return trace::DeviceTypeOf(device.code) != 0; }
 
-bool UsesGpu(const Run& run, ProcessIndex process) {
-  const std::vector<DeviceIndex>& devices = run.processes[process].devices;
-  return std::any_of(devices.begin(), devices.end(),
-                     [&](DeviceIndex device) { return IsGpu(run.devices[device]); });
+// The lowest code of a GPU that the process allocated on; 0xffff = none.
+uint16_t FirstGpu(const Run& run, ProcessIndex process) {
+  uint16_t first = 0xffff;
+  for (const DeviceIndex device : run.processes[process].devices)
+    if (IsGpu(run.devices[device])) first = std::min(first, run.devices[device].code);
+  return first;
 }
+
+bool UsesGpu(const Run& run, ProcessIndex process) { return FirstGpu(run, process) != 0xffff; }
 
 uint32_t PidOf(const Run& run, const model::Device& device) { return run.processes[device.process].info.pid; }
 
@@ -138,11 +142,13 @@ std::vector<timeline::DeviceCurve> CurvesOf(const Run& run) {
 std::optional<uint32_t> RankOf(const Run& run, ProcessIndex process) {
   if (AnyRankRecorded(run)) return RecordedRank(run, process);
   if (!UsesGpu(run, process)) return std::nullopt;
+  // Launchers give rank 1 the GPU 1, and the processes start in any order.
+  const auto place = [&](ProcessIndex one) { return std::pair(FirstGpu(run, one), one); };
   uint32_t rank = 0;
   uint32_t all = 0;
   for (ProcessIndex other = 0; other < run.processes.size(); ++other) {
     if (!UsesGpu(run, other)) continue;
-    rank += other < process ? 1 : 0;
+    rank += place(other) < place(process) ? 1 : 0;
     ++all;
   }
   if (all > 1) return rank;

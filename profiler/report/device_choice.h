@@ -32,7 +32,7 @@ struct Spoken {
 
 // The rank of a process among those that train together: as its environment says (RANK and the variables of
 // mpirun and srun). Where the trace has no such variable, the number of the process among those that used a
-// GPU, in order of their start, if there are several. Nothing for other processes.
+// GPU, in order of these GPUs, then of their start, if there are several. Nothing for other processes.
 [[nodiscard]] std::optional<uint32_t> RankOf(const model::Run& run, model::ProcessIndex process);
 
 // The device that the request means, by the rule above. kNone when nothing was allocated and nothing was
