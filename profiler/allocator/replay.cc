@@ -310,11 +310,7 @@ class Replayer : private Listener, private Driver {
       sizes_->by_event[event] = block->bytes;
   }
 
-  void NotePeak(uint64_t event) {
-    const uint64_t allocated = model_.statistics().all.allocated_bytes.current;
-    if (allocated > result_.peak.allocated_bytes)
-      result_.peak.allocated_bytes = allocated, result_.peak.event = event;
-  }
+  void NotePeak(uint64_t event) { result_.peak.Note(model_.statistics().all, event); }
 
   void Diverge(uint64_t event, const std::string& model) {
     Divergence divergence;

@@ -11,6 +11,7 @@
 // directly before it included. One reading that gives exactly the recorded events is enough.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,6 +38,16 @@ struct PeakUse {
   uint64_t allocated_bytes = 0;
   uint64_t reserved_bytes = 0;  // highest of the run, not at the same moment
   uint64_t event = 0;           // at which allocated_bytes was reached
+  uint64_t reserved_then = 0;   // reserved after that event
+
+  // The state after `at`.
+  void Note(const PoolStatistics& now, uint64_t at) {
+    reserved_bytes = std::max(reserved_bytes, now.reserved_bytes.peak);
+    if (now.allocated_bytes.current <= allocated_bytes) return;
+    allocated_bytes = now.allocated_bytes.current;
+    reserved_then = now.reserved_bytes.current;
+    event = at;
+  }
 };
 
 struct ReplayResult {
@@ -63,8 +74,8 @@ struct ReplayResult {
 
 // What the history does not say of blocks that are gone, and the model does: how many bytes they took.
 struct BlockSizes {
-  std::vector<uint64_t> by_event;     // of an allocation's block, in the order of History::events; 0 = another
-                                      // event, or behind the first divergence
+  std::vector<uint64_t> by_event;  // of an allocation's block, in the order of History::events; 0 = another
+                                   // event, or behind the first divergence
   std::vector<SegmentState> initial;  // before the first event
 };
 

@@ -175,11 +175,32 @@ TEST(RerunTest, UnderItsOwnSettingsTakesWhatTheRunTook) {
   ASSERT_TRUE(same.ok());
   EXPECT_EQ(same->peak.allocated_bytes, writer.statistics().all.allocated_bytes.peak);
   EXPECT_EQ(same->failed_requests, 0u);
+  EXPECT_GE(same->peak.reserved_then, same->peak.allocated_bytes);
   const Result<RerunResult> small = Rerun(history, {"", 200 * kMiB});
   ASSERT_TRUE(small.ok());
   EXPECT_TRUE(small->first_failure.has_value());
   EXPECT_LE(small->peak.reserved_bytes, 200 * kMiB);
   EXPECT_FALSE(Rerun(history, {"max_split_mb:1"}).ok());
+}
+
+TEST(RerunTest, ReservedAtThePeakIsNotTheMostReserved) {
+  History history;
+  history.complete = true;
+  const auto add = [&](Action action, uint64_t address, uint64_t bytes) {
+    history.events.push_back({address, bytes, 0, 0, kDefaultPool, action});
+  };
+  add(Action::kAlloc, 0x1000'0000, 100 * kMiB);
+  add(Action::kFreeRequested, 0x1000'0000, 100 * kMiB);
+  add(Action::kFreeCompleted, 0x1000'0000, 100 * kMiB);
+  for (const uint64_t address : {0x2000'0000, 0x3000'0000}) add(Action::kAlloc, address, 49 * kMiB);
+  add(Action::kFreeRequested, 0x2000'0000, 49 * kMiB);
+  add(Action::kFreeCompleted, 0x2000'0000, 49 * kMiB);
+  add(Action::kAlloc, 0x4000'0000, 50 * kMiB);  // the hole is too small
+  const Result<RerunResult> result = Rerun(history, {""});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->peak.allocated_bytes, 100 * kMiB);
+  EXPECT_EQ(result->peak.reserved_then, 100 * kMiB);
+  EXPECT_EQ(result->peak.reserved_bytes, 150 * kMiB);
 }
 
 }  // namespace

@@ -117,9 +117,7 @@ class Rerunner {
       return;
     }
     placed_.Set(recorded, *address);
-    const uint64_t allocated = model_.statistics().all.allocated_bytes.current;
-    if (allocated > result_.peak.allocated_bytes)
-      result_.peak.allocated_bytes = allocated, result_.peak.event = event;
+    result_.peak.Note(model_.statistics().all, event);
   }
 
   void Free(uint64_t recorded, bool later) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/check/judge.h"
+#include "profiler/report/spoken_json.h"
 #include "profiler/text/json_dump.h"
 #include "profiler/text/or_null.h"
 
@@ -25,20 +26,33 @@ Json VerdictJson(const Verdict& verdict) {
     json["limit_bytes"] = OrNull(verdict.limit_bytes);
   }
   if (verdict.rule.kind == Rule::Kind::kNoLeak) json["places"] = verdict.places;
+  report::AddSpoken(verdict.decided_by, json);
+  json.erase("others");
+  json["judged"] = verdict.judged;
+  json["broken"] = verdict.broken;
   json["detail"] = verdict.detail.empty() ? Json(nullptr) : Json(verdict.detail);
   return json;
 }
 
 }  // namespace
 
-std::string ToJson(const report::Answer& run, const std::vector<Verdict>& verdicts) {
+std::string ToJson(const std::vector<const report::Answer*>& devices, const std::vector<Verdict>& verdicts) {
   Json rules = Json::array();
   for (const Verdict& verdict : verdicts) rules.push_back(VerdictJson(verdict));
-  const Json document = {{"schema_version", report::kSchemaVersion},
-                         {"result", OutcomeKey(Overall(verdicts))},
-                         {"device", run.device.empty() ? Json(nullptr) : Json(run.device)},
-                         {"process", run.device.empty() ? Json(nullptr) : Json(run.pid)},
-                         {"rules", std::move(rules)}};
+  Json document = {{"schema_version", report::kSchemaVersion}, {"result", OutcomeKey(Overall(verdicts))}};
+  Json judged = Json::array();
+  for (const report::Answer* device : devices) {
+    Json one = Json::object();
+    report::AddSpoken({device->device, device->pid, device->rank, 0, device->about}, one);
+    one["failed"] = device->failed.empty() ? Json(nullptr) : Json(device->failed);
+    judged.push_back(std::move(one));
+  }
+  const report::Answer& first = *devices.front();
+  report::AddSpoken(
+      {first.device, first.pid, first.rank, static_cast<uint32_t>(devices.size() - 1), first.about},
+      document);
+  document["devices"] = std::move(judged);
+  document["rules"] = std::move(rules);
   return text::Dump(document);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "profiler/growth/words.h"
 
@@ -13,7 +14,7 @@ namespace {
 std::string LossesOf(const report::Answer& run) {
   if (run.dropped_events != 0)
     return std::to_string(run.dropped_events) + " events were lost, so the true figure may be higher";
-  return run.damage.sentence;
+  return run.damage.sentence.empty() ? run.failed : run.damage.sentence;
 }
 
 const report::Device* ChosenDevice(const report::Answer& run) {
@@ -33,8 +34,10 @@ std::string PlaceOf(const leaks::Growth& growth) {
 class Judgement {
  public:
   Judgement(const Rule& rule, const Evidence& evidence) : rule_(rule), evidence_(evidence) {
+    const report::Answer& run = *evidence.run;
     verdict_.rule = rule;
     SetLimit();
+    verdict_.decided_by = {run.device, run.pid, run.rank, 0, run.about};
   }
 
   Verdict Give() {
@@ -97,6 +100,7 @@ class Judgement {
 
   Verdict Decided(bool holds) {
     verdict_.outcome = holds ? Outcome::kPass : Outcome::kFail;
+    verdict_.broken = holds ? 0 : 1;
     const std::string losses = LossesOf(*evidence_.run);
     return holds && !losses.empty() ? NotJudged(losses) : verdict_;
   }
@@ -125,6 +129,7 @@ class Judgement {
   }
 
   Verdict Baseline() {
+    if (evidence_.diff == nullptr) return NotJudged("The baseline has no such process and device.");
     const diff::Row& peak = evidence_.diff->peak;
     verdict_.measured_bytes = peak.after;
     if (evidence_.baseline->device.empty()) return NotJudged("nothing was allocated in the baseline");
@@ -177,6 +182,46 @@ const char* OutcomeKey(Outcome outcome) {
 std::vector<Verdict> Judge(const std::vector<Rule>& rules, const Evidence& evidence) {
   std::vector<Verdict> verdicts;
   for (const Rule& rule : rules) verdicts.push_back(Judgement(rule, evidence).Give());
+  return verdicts;
+}
+
+namespace {
+
+int Severity(Outcome outcome) {
+  return outcome == Outcome::kFail ? 2 : outcome == Outcome::kNotJudged ? 1 : 0;
+}
+
+// Which of two devices a rule is decided by: by what is worse, then by what is more.
+bool Worse(const Verdict& a, const Verdict& b) {
+  const auto rank = [](const Verdict& verdict) {
+    return std::tuple(Severity(verdict.outcome), verdict.measured_share.value_or(0),
+                      verdict.measured_bytes.value_or(0));
+  };
+  return rank(a) > rank(b);
+}
+
+}  // namespace
+
+std::vector<Verdict> JudgeAll(const std::vector<Rule>& rules, const std::vector<Evidence>& all) {
+  const bool any_steps = std::any_of(all.begin(), all.end(),
+                                     [](const Evidence& evidence) { return !evidence.run->steps.empty(); });
+  std::vector<Verdict> verdicts;
+  for (const Rule& rule : rules) {
+    std::optional<Verdict> worst;
+    size_t judged = 0;
+    size_t broken = 0;
+    for (const Evidence& evidence : all) {
+      // What has no steps cannot grow from step to step.
+      if (rule.kind == Rule::Kind::kNoLeak && any_steps && evidence.run->steps.empty()) continue;
+      Verdict verdict = Judgement(rule, evidence).Give();
+      ++judged;
+      broken += verdict.broken;
+      if (!worst.has_value() || Worse(verdict, *worst)) worst = std::move(verdict);
+    }
+    worst->judged = judged;
+    worst->broken = broken;
+    verdicts.push_back(std::move(*worst));
+  }
   return verdicts;
 }
 

@@ -5,7 +5,8 @@
 // diff), so that a rule that is broken can be looked into with the verb that it came from.
 //
 // A figure that a trace with losses gives is a lower bound. So a rule that such a trace breaks is broken, and
-// one that it keeps is not judged.
+// one that it keeps is not judged. The same holds for a run that failed: what it would have taken later is
+// not known.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include "profiler/fragmentation/answer.h"
 #include "profiler/leaks/growth.h"
 #include "profiler/report/answer.h"
+#include "profiler/report/device_choice.h"
 
 namespace vramscope::check {
 
@@ -60,17 +62,26 @@ struct Verdict {
   std::optional<double> measured_share;
   std::optional<double> limit_share;
   uint64_t places = 0;  // kNoLeak: that grow
-  // Why it is not judged, to be read behind "could not be judged: "; or what is to be looked at: the first
+  // Of the devices that were judged, the one that decides: where a rule is broken by most.
+  report::Spoken decided_by;
+  size_t judged = 1;  // devices
+  size_t broken = 0;  // of those
+  // Why it is not judged, to be read after "could not be judged: "; or what is to be looked at: the first
   // place that leaks, what was changed since the baseline. As recorded.
   std::string detail;
 };
 
+// On one device.
 [[nodiscard]] std::vector<Verdict> Judge(const std::vector<Rule>& rules, const Evidence& evidence);
+// On all devices: a rule holds when it holds on each of them.
+[[nodiscard]] std::vector<Verdict> JudgeAll(const std::vector<Rule>& rules, const std::vector<Evidence>& all);
 
 // The worst of them: a failure before what could not be judged.
 [[nodiscard]] Outcome Overall(const std::vector<Verdict>& verdicts);
 
 // One JSON document; docs/json.md describes it.
-[[nodiscard]] std::string ToJson(const report::Answer& run, const std::vector<Verdict>& verdicts);
+// `devices`: all that were judged, the one that the report would speak of first.
+[[nodiscard]] std::string ToJson(const std::vector<const report::Answer*>& devices,
+                                 const std::vector<Verdict>& verdicts);
 
 }  // namespace vramscope::check

@@ -62,6 +62,51 @@ TEST(JudgeTest, ALossyTraceCanBreakARuleButNotKeepOne) {
   EXPECT_EQ(JudgeOne({Rule::Kind::kPeak, "", 528}, evidence).outcome, Outcome::kFail);
 }
 
+TEST(JudgeTest, AFailedRunCanBreakARuleButNotKeepOne) {
+  diff::Side side = RunOf();
+  side.answer.failed = "The run failed (exit 1).";
+  const Evidence evidence{.run = &side.answer};
+  EXPECT_EQ(JudgeOne({Rule::Kind::kPeak, "", 528}, evidence).outcome, Outcome::kFail);
+  const Verdict kept = JudgeOne({Rule::Kind::kPeak, "", 529}, evidence);
+  EXPECT_EQ(kept.outcome, Outcome::kNotJudged);
+  EXPECT_EQ(kept.detail, side.answer.failed);
+}
+
+TEST(JudgeTest, ARuleHoldsWhenItHoldsOnEachDevice) {
+  diff::Side small = RunOf();
+  diff::Side large = RunOf(100);
+  small.answer.rank = 0;
+  large.answer.rank = 1;
+  large.answer.about = "rank 1 (process 101), cuda:1";
+  const std::vector<Evidence> all = {{.run = &small.answer}, {.run = &large.answer}};
+  const std::vector<Verdict> verdicts =
+      JudgeAll({{Rule::Kind::kPeak, "", 600}, {Rule::Kind::kPeak, "", 629}, {Rule::Kind::kPeak, "", 1}}, all);
+  EXPECT_EQ(verdicts[0].outcome, Outcome::kFail);
+  EXPECT_EQ(verdicts[0].measured_bytes, 628u);
+  EXPECT_EQ(verdicts[0].decided_by.text, large.answer.about);
+  EXPECT_EQ(verdicts[0].judged, 2u);
+  EXPECT_EQ(verdicts[0].broken, 1u);
+  EXPECT_EQ(verdicts[1].outcome, Outcome::kPass);
+  EXPECT_EQ(verdicts[2].broken, 2u);
+  const auto json = nlohmann::json::parse(ToJson({&small.answer, &large.answer}, verdicts));
+  EXPECT_EQ(json["rules"][0]["rank"], 1);
+  EXPECT_EQ(json["rules"][0]["broken"], 1);
+  EXPECT_EQ(json["others"], 1);
+}
+
+TEST(JudgeTest, AProcessWithoutStepsIsNotHeldToGrowthPerStep) {
+  diff::Side trains = RunOf();
+  report::Answer helper = trains.answer;
+  helper.steps.clear();
+  const Result<leaks::Answer> nothing_grows = leaks::Answer{};
+  const Result<leaks::Answer> no_steps = Error{"0 finished steps."};
+  const std::vector<Evidence> all = {{.run = &trains.answer, .leaks = &nothing_grows},
+                                     {.run = &helper, .leaks = &no_steps}};
+  const Verdict verdict = JudgeAll({{Rule::Kind::kNoLeak, ""}}, all).front();
+  EXPECT_EQ(verdict.outcome, Outcome::kPass);
+  EXPECT_EQ(verdict.judged, 1u);
+}
+
 TEST(JudgeTest, FragmentationIsThatOfFrag) {
   const diff::Side side = RunOf();
   fragmentation::Answer answer;

@@ -20,6 +20,13 @@ constexpr Option kCommon[] = {
     {"help", 'h', nullptr, "Show this."},
 };
 
+constexpr Option kSelection[] = {
+    {"device", '\0', "NAME",
+     "cuda:0, cpu, ...; default: where an allocation failed and ended the run, else the fullest."},
+    {"process", '\0', "PID", "The process, by its pid."},
+    {"rank", '\0', "N", "The process, by its rank: of its environment, else by the order of those on GPUs."},
+};
+
 po::options_description Describe(const VerbHelp& help) {
   po::options_description description;
   for (const Option& option : AllOptions(help)) {
@@ -81,12 +88,14 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 
 std::vector<Option> AllOptions(const VerbHelp& help) {
   std::vector<Option> options = help.options;
-  for (const Option& common : kCommon) {
+  const auto add = [&](const Option& common) {
     const bool own = std::any_of(help.options.begin(), help.options.end(), [&](const Option& option) {
       return std::string_view(option.name) == common.name;
     });
     if (!own) options.push_back(common);
-  }
+  };
+  if (help.selects) std::for_each(std::begin(kSelection), std::end(kSelection), add);
+  std::for_each(std::begin(kCommon), std::end(kCommon), add);
   return options;
 }
 

@@ -41,6 +41,8 @@ struct VerbHelp {
   const char* usage;  // after "vramscope "
   std::vector<Example> examples;
   std::vector<Option> options;  // --color, --quiet and --help are added
+  // The verb speaks of a device of a process: --device, --process and --rank are added (device_request.h).
+  bool selects = false;
 };
 
 // What the verb understands: its own options, then those that every verb has.

@@ -5,22 +5,18 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <memory>
 #include <optional>
 
 #include "profiler/check/judge.h"
 #include "profiler/classify/analysis.h"
 #include "profiler/cli/arguments.h"
+#include "profiler/cli/check_evidence.h"
 #include "profiler/cli/check_text.h"
 #include "profiler/cli/device_request.h"
 #include "profiler/cli/new_file.h"
 #include "profiler/cli/progress.h"
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/verb.h"
-#include "profiler/fragmentation/snapshot_subject.h"
-#include "profiler/fragmentation/trace_subject.h"
-#include "profiler/report/build.h"
-#include "profiler/snapshot/read.h"
 
 namespace vramscope::cli {
 
@@ -43,9 +39,8 @@ const VerbHelp& CheckHelp() {
        {"tolerance", '\0', "N%", "By how much it may be; default: 0%."},
        {"junit", '\0', "OUT", "Also write a JUnit report: rules as test cases."},
        {"markdown", '\0', "OUT", "Also write a comment for a pull request."},
-       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
-       {"device", '\0', "NAME", "cpu, cuda:0, ...; default: the one with the largest peak, CUDA before CPU."},
-       {"process", '\0', "PID", "Default: the process with the largest peak."}}};
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
+      true};
   return help;
 }
 
@@ -124,66 +119,16 @@ Result<std::vector<Rule>> RulesFrom(const Arguments& arguments) {
   return rules;
 }
 
-// Of the device that the report chose.
-Result<fragmentation::Answer> JudgedFragmentation(const std::string& path, const classify::Analysis& analysis,
-                                                  const report::Answer& run) {
-  const auto answered = [](Result<fragmentation::Subject> subject) -> Result<fragmentation::Answer> {
-    if (!subject.ok()) return subject.error();
-    const fragmentation::LayoutWalk walk(subject->history, subject->rules);
-    fragmentation::Question question;
-    question.points = 0;
-    return fragmentation::BuildAnswer(*subject, walk, question);
-  };
-  if (!snapshot::LooksLikeSnapshot(path))
-    return answered(fragmentation::SubjectOf(analysis, run.device, run.pid));
-  auto snapshot = snapshot::Read(path);
-  if (!snapshot.ok()) return snapshot.error();
-  uint32_t device = 0;
-  const size_t colon = run.device.find(':');
-  if (colon != std::string::npos)
-    std::from_chars(run.device.data() + colon + 1, run.device.data() + run.device.size(), device);
-  return answered(fragmentation::SubjectOf(*snapshot, device));
-}
-
-Result<diff::Side> ReadBaseline(const std::string& path, const report::Answer& run,
-                                const Arguments& arguments) {
-  const Result<model::Run> loaded = LoadRun(path, arguments);
-  if (!loaded.ok()) return loaded.error();
-  report::Request request;
-  if (!run.device.empty()) request.device = run.device;
-  return diff::SideOf(path, classify::Analysis(*loaded), request);
-}
-
-bool Has(const std::vector<Rule>& rules, Rule::Kind kind) {
-  return std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.kind == kind; });
-}
-
 Result<Checked> Check(const std::string& path, const std::vector<Rule>& rules, const Arguments& arguments) {
   const Result<report::Request> request = DeviceRequest(arguments);
   if (!request.ok()) return request.error();
   const Result<model::Run> run = LoadRun(path, arguments);
   if (!run.ok()) return run.error();
   const classify::Analysis analysis(*run);
-  Result<diff::Side> side = diff::SideOf(path, analysis, *request);
-  if (!side.ok()) return side.error();
-
-  check::Evidence evidence;
-  evidence.run = &side->answer;
-  std::optional<Result<fragmentation::Answer>> fragmentation;
-  if (Has(rules, Rule::Kind::kFragmentation))
-    evidence.fragmentation = &fragmentation.emplace(JudgedFragmentation(path, analysis, side->answer));
-  std::optional<Result<leaks::Answer>> leaks;
-  if (Has(rules, Rule::Kind::kNoLeak)) evidence.leaks = &leaks.emplace(leaks::FindGrowth(analysis, *request));
-  std::optional<Result<diff::Side>> baseline;
-  std::optional<diff::Diff> diff;
-  if (Has(rules, Rule::Kind::kBaseline)) {
-    baseline.emplace(ReadBaseline(arguments.Get("baseline"), side->answer, arguments));
-    if (!baseline->ok()) return baseline->error();
-    evidence.baseline = &(*baseline)->answer;
-    evidence.diff = &diff.emplace(diff::Compare(**baseline, *side));
-  }
-  std::vector<check::Verdict> verdicts = check::Judge(rules, evidence);
-  return Checked{path, arguments.Get("baseline"), std::move(side->answer), std::move(verdicts)};
+  CheckEvidence evidence(path, analysis, *request);
+  if (const Status read = evidence.Read(rules, arguments); !read.ok()) return read.error();
+  std::vector<check::Verdict> verdicts = check::JudgeAll(rules, evidence.all());
+  return Checked{path, arguments.Get("baseline"), evidence.TakeAnswers(), std::move(verdicts)};
 }
 
 Status WriteFile(const std::string& path, const std::string& text, const Checked& checked) {
@@ -193,6 +138,12 @@ Status WriteFile(const std::string& path, const std::string& text, const Checked
   return file->Commit();
 }
 
+std::vector<const report::Answer*> Pointers(const std::vector<report::Answer>& answers) {
+  std::vector<const report::Answer*> pointers;
+  for (const report::Answer& answer : answers) pointers.push_back(&answer);
+  return pointers;
+}
+
 int CheckVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 1)
     return Fail("check needs one trace or snapshot: vramscope check run.vms --peak-below 22GiB");
@@ -200,7 +151,7 @@ int CheckVerb(const Arguments& arguments, const Terminal& terminal) {
   if (!rules.ok()) return Fail(rules.error().sentence);
   const Result<Checked> checked = Check(arguments.positionals().front(), *rules, arguments);
   if (!checked.ok()) return Fail(checked.error().sentence);
-  Print(arguments.Has("json") ? check::ToJson(checked->run, checked->verdicts) + "\n"
+  Print(arguments.Has("json") ? check::ToJson(Pointers(checked->devices), checked->verdicts) + "\n"
                               : CheckScreen(*checked, terminal));
   for (const auto& [option, text] :
        {std::pair{"junit", CheckJUnit(*checked)}, std::pair{"markdown", CheckMarkdown(*checked)}}) {

@@ -63,14 +63,24 @@ std::string Excess(const Verdict& verdict) {
   return excess == 0 ? "is the limit" : FormatBytes(excess) + " too much";
 }
 
+// Which of several devices decides, where it is not all the same: "on rank 1 (process 4711), cuda:1".
+std::string Where(const Verdict& verdict) {
+  if (verdict.judged < 2 || verdict.outcome == check::Outcome::kPass) return "";
+  const std::string on = "on " + verdict.decided_by.text;
+  return verdict.broken < 2 ? on : fmt::format("{}, and {} more", on, verdict.broken - 1);
+}
+
 std::string Remark(const Verdict& verdict) {
   if (verdict.outcome == check::Outcome::kNotJudged) return "could not be judged: " + verdict.detail;
   std::string remark = Excess(verdict);
   if (verdict.rule.kind == Rule::Kind::kNoLeak && verdict.places != 0)
     remark = fmt::format("from {}, first", FormatCount(verdict.places, "place"));
-  if (verdict.detail.empty()) return remark;
-  const char* between = remark.empty() ? "" : verdict.rule.kind == Rule::Kind::kNoLeak ? " " : ": ";
-  return remark + between + verdict.detail;
+  if (!verdict.detail.empty()) {
+    const char* between = remark.empty() ? "" : verdict.rule.kind == Rule::Kind::kNoLeak ? " " : ": ";
+    remark += between + verdict.detail;
+  }
+  const std::string where = Where(verdict);
+  return where.empty() || remark.empty() ? remark + where : where + ": " + remark;
 }
 
 // All on one line: "Peak allocated 23.1 GiB, below 22.0 GiB: 1.1 GiB too much"
@@ -104,8 +114,11 @@ std::string CheckHeadline(const Checked& checked) {
 
 std::string About(const Checked& checked) {
   std::string text = checked.path;
-  if (!checked.run.device.empty())
-    text += fmt::format(", {} of process {}", checked.run.device, checked.run.pid);
+  if (checked.devices.size() > 1)
+    text += fmt::format(", {} and {}", checked.devices.front().about,
+                        FormatCount(checked.devices.size() - 1, "other device"));
+  else if (!checked.devices.front().device.empty())
+    text += ", " + checked.devices.front().about;
   if (!checked.baseline.empty()) text += ", against " + checked.baseline;
   return text;
 }

@@ -13,8 +13,8 @@ namespace vramscope::cli {
 
 struct Checked {
   std::string path;
-  std::string baseline;  // its path; "" = none
-  report::Answer run;
+  std::string baseline;                 // its path; "" = none
+  std::vector<report::Answer> devices;  // that were judged, the one that a report would speak of first
   std::vector<check::Verdict> verdicts;
 };
 

@@ -14,6 +14,7 @@
 #include "profiler/cli/verb.h"
 #include "profiler/export/export.h"
 #include "profiler/report/device_choice.h"
+#include "profiler/report/moment_choice.h"
 #include "profiler/snapshot/from_source.h"
 #include "profiler/snapshot/read.h"
 #include "profiler/snapshot/source.h"
@@ -36,12 +37,10 @@ const VerbHelp& ConvertHelp() {
         "collapsed (.folded), pprof (.pb.gz). See docs/exports.md."},
        {"table", '\0', "NAME", "Of CSV: events, blocks (default), series or steps."},
        {"redact", '\0', nullptr, "Take what looks like a token, key or password out of command lines."},
-       {"device", '\0', "NAME", "Of exports: what peak, steps and stacks are about; default: as in report."},
        {"at", '\0', "T",
         "Of a snapshot: only what was until then. Of speedscope, collapsed and pprof: what was alive\n"
-        "then. peak, or nanoseconds since the trace's start."},
-       {"process", '\0', "PID",
-        "Which process a snapshot or an export is about; default: the one with the largest peak."}}};
+        "then. peak, step:3, oom, event:1200, end, or nanoseconds since the trace's start."}},
+      true};
   return help;
 }
 
@@ -76,27 +75,15 @@ Result<Target> TargetOf(const std::string& path, const Arguments& arguments) {
   return Target{Form::kExport, format};
 }
 
-Result<std::optional<uint32_t>> Pid(const Arguments& arguments) {
-  if (!arguments.Has("process")) return std::optional<uint32_t>();
-  const auto pid = NumberOf(arguments, "process");
-  return pid.ok() ? Result<std::optional<uint32_t>>(*pid) : pid.error();
-}
-
 // Which process, and until which event.
 Result<snapshot::Cut> FindCut(const model::Run& run, const Arguments& arguments) {
-  const auto pid = Pid(arguments);
-  if (!pid.ok()) return pid.error();
+  Result<report::Request> request = DeviceRequest(arguments);
+  if (!request.ok()) return request.error();
   const auto moment = report::ParseMoment(arguments.Get("at", "peak"));
   if (!moment.ok()) return moment.error();
-  using Kind = report::MomentSpec::Kind;
-  if (moment->kind != Kind::kPeak && moment->kind != Kind::kTime)
-    return Error{"convert --at takes peak or a time in nanoseconds."};
-
-  std::vector<timeline::DeviceCurve> curves;
-  for (model::DeviceIndex device = 0; device < run.devices.size(); ++device) curves.emplace_back(run, device);
-  report::Request request;
-  request.pid = *pid;
-  const Result<model::DeviceIndex> device = report::ChooseDevice(run, curves, request);
+  request->at.push_back(*moment);
+  const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(run);
+  const Result<model::DeviceIndex> device = report::ChooseDevice(run, curves, *request);
   if (!device.ok()) return device.error();
   if (*device == model::kNone)
     return Error{"nothing was allocated in this run, so there is nothing to write."};
@@ -104,9 +91,10 @@ Result<snapshot::Cut> FindCut(const model::Run& run, const Arguments& arguments)
   snapshot::Cut cut;
   cut.process = run.devices[*device].process;
   if (!arguments.Has("at")) return cut;
-  const model::EventIndex last =
-      moment->kind == Kind::kPeak ? curves[*device].peak().event : run.times.LastEventAt(moment->value);
-  cut.events = last == model::kNever ? 0 : uint64_t{last} + 1;
+  const timeline::Training training = timeline::FindTraining(run, cut.process);
+  const Result<model::EventIndex> last = report::FindEvent(run, curves[*device], training, *request, *moment);
+  if (!last.ok()) return last.error();
+  cut.events = *last == model::kNever ? 0 : uint64_t{*last} + 1;
   return cut;
 }
 
@@ -182,9 +170,10 @@ Status Convert(const std::string& from, const std::string& to, const Target& tar
 // An option that would have no effect is refused.
 Status CheckOptions(const Target& target, const Arguments& arguments) {
   if (target.form == Form::kTrace &&
-      (arguments.Has("at") || arguments.Has("process") || arguments.Has("device")))
+      (arguments.Has("at") || arguments.Has("process") || arguments.Has("rank") || arguments.Has("device")))
     return Error{
-        "--at, --process and --device choose what a snapshot or an export shows; a trace has everything."};
+        "--at, --process, --rank and --device choose what a snapshot or an export shows; a trace has "
+        "everything."};
   if (target.form == Form::kPickle && arguments.Has("device"))
     return Error{"--device is for exports; a snapshot has all devices of a process."};
   if (target.form == Form::kExport && arguments.Has("at") && !target.format->of_moment)

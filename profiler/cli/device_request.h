@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --device and --process, which verbs about one device of one process have in common.
+// --device, --process and --rank, which all verbs about a device of a process have in common
+// (VerbHelp::selects), and what an answer speaks of in words.
 #pragma once
 
 #include "profiler/cli/arguments.h"
@@ -7,8 +8,11 @@
 
 namespace vramscope::cli {
 
-// A request for the device and process that were given, as far as they were; an error when --process is no
-// number.
+// A request for the device and process that were given, as far as they were; an error when --process or
+// --rank is no number.
 [[nodiscard]] Result<report::Request> DeviceRequest(const Arguments& arguments);
+
+// "rank 1 (process 4711), cuda:1; 3 others not shown"
+[[nodiscard]] std::string AboutText(const std::string& about, uint32_t others);
 
 }  // namespace vramscope::cli

@@ -4,6 +4,7 @@
 
 #include "profiler/classify/analysis.h"
 #include "profiler/cli/arguments.h"
+#include "profiler/cli/device_request.h"
 #include "profiler/cli/diff_screen.h"
 #include "profiler/cli/new_file.h"
 #include "profiler/cli/progress.h"
@@ -25,20 +26,20 @@ const VerbHelp& DiffHelp() {
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"html", '\0', "OUT", "Write one HTML file instead."},
        {"markdown", '\0', nullptr, "Print Markdown instead."},
-       {"device", '\0', "NAME", "cpu, cuda:0, ...; default: the one with the largest peak, CUDA before CPU."},
-       {"top", '\0', "N", "Rows of every kind; default: 8. --json has all of them."}}};
+       {"top", '\0', "N", "Rows of every kind; default: 8. --json has all of them."}},
+      true};
   return help;
 }
 
 namespace {
 
 Result<diff::Side> ReadSide(const std::string& path, const Arguments& arguments) {
+  const Result<report::Request> request = DeviceRequest(arguments);
+  if (!request.ok()) return request.error();
   const Result<model::Run> run = LoadRun(path, arguments);
   if (!run.ok()) return run.error();
   const classify::Analysis analysis(*run);
-  report::Request request;
-  if (arguments.Has("device")) request.device = arguments.Get("device");
-  Result<diff::Side> side = diff::SideOf(path, analysis, request);
+  Result<diff::Side> side = diff::SideOf(path, analysis, *request);
   if (!side.ok()) return side;
   if (const Status comparable = diff::IsComparable(*side); !comparable.ok()) return comparable.error();
   return side;

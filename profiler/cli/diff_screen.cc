@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "profiler/cli/device_request.h"
 #include "profiler/text/harmless.h"
 
 namespace vramscope::cli {
@@ -46,7 +47,7 @@ class DiffText {
   std::string Build() const {
     std::string text = terminal_.Paint(DiffHeadline(diff_), Ink::Bold()) + "\n";
     text += Dim(fmt::format("{} against {}", About(before_), About(after_))) + "\n";
-    text += Causes();
+    text += Failures() + Causes();
     std::vector<const Row*> categories;
     for (const Row& row : diff_.categories) {
       if (row.change() != 0) categories.push_back(&row);
@@ -64,11 +65,24 @@ class DiffText {
   }
 
  private:
-  // "run.vms (step 3, backward)"
+  // "run.vms (step 3, backward)", "run.vms, rank 1 (process 4711), cuda:1; 3 others ... (step 3, backward)"
   static std::string About(const Side& side) {
+    std::string text = Printable(side.path);
+    if (side.answer.rank.has_value() || side.answer.others != 0)
+      text += ", " + AboutText(side.answer.about, side.answer.others);
     const report::Peak& peak = side.answer.peak;
-    if (peak.step == 0) return Printable(side.path);
-    return fmt::format("{} (step {}, {})", Printable(side.path), peak.step, timeline::PhaseName(peak.phase));
+    if (peak.step == 0) return text;
+    return fmt::format("{} (step {}, {})", text, peak.step, timeline::PhaseName(peak.phase));
+  }
+  [[nodiscard]] std::string Failures() const {
+    std::string text;
+    for (const Side* side : {&before_, &after_}) {
+      if (!side->answer.failed.empty())
+        text += terminal_.Paint(fmt::format("{}: {}", Printable(side->path), side->answer.failed),
+                                Ink::Warning()) +
+                "\n";
+    }
+    return text;
   }
   [[nodiscard]] std::string Heading(std::string_view text) const {
     return "\n" + terminal_.Paint(text, Ink::Bold()) + "\n";

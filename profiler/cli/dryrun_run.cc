@@ -91,7 +91,9 @@ void ReadOtherGpus(const std::string& folder, const classify::Analysis& analysis
   result.elsewhere = ReadElsewhere(folder, result.ledger.processes);
   if (result.uncounted.attention) result.elsewhere.fused_attention = true;  // cuDNN's
   if (result.ledger.processes.size() > 1) return;
-  auto subject = fragmentation::SubjectOf(analysis, std::nullopt, std::nullopt);
+  const model::DeviceIndex device = report::DeviceOf(analysis.run(), result.answer);
+  if (device == model::kNone) return;
+  auto subject = fragmentation::SubjectOf(analysis, device);
   if (subject.ok()) result.history = std::move(subject->history);
 }
 

@@ -218,7 +218,9 @@ std::string StopSentence(const DryrunResult& result) {
 nlohmann::ordered_json PeakJson(const DryrunResult& result) {
   Json peak;
   peak["allocated_bytes"] = result.answer.peak.allocated_bytes;
-  peak["reserved_bytes"] = result.PeakReserved();
+  const std::optional<uint64_t>& then = result.answer.peak.reserved_bytes;
+  peak["reserved_bytes"] = then.has_value() ? Json(*then) : Json(nullptr);
+  peak["reserved_peak_bytes"] = result.PeakReserved();
   peak["device_used_bytes"] = result.ledger.peak_bytes;
   return peak;
 }
@@ -226,6 +228,8 @@ nlohmann::ordered_json PeakJson(const DryrunResult& result) {
 std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
   Table table({Align::kLeft, Align::kRight, Align::kLeft});
   table.AddRow({"Peak allocated", FormatBytes(result.answer.peak.allocated_bytes), ""});
+  if (result.answer.peak.reserved_bytes.has_value())
+    table.AddRow({"  reserved then", FormatBytes(*result.answer.peak.reserved_bytes), ""});
   if (const uint64_t reserved = result.PeakReserved(); reserved != 0)
     table.AddRow({"Peak reserved", FormatBytes(reserved), ""});
   table.AddRow({"Device used", FormatBytes(result.ledger.peak_bytes), ""});

@@ -28,10 +28,9 @@ const VerbHelp& ExplainHelp() {
        {"vramscope explain run.vms --at step:3 --json", "at the peak of step 3, for scripts"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"at", '\0', "T",
-        "The moment: peak, step:3 (the peak of step 3), nanoseconds since the trace's start, or\n"
-        "mono:NS (CLOCK_MONOTONIC)."},
-       {"device", '\0', "NAME", "cuda:0, ...; default: the one with the largest peak."},
-       {"process", '\0', "PID", "Default: the process with the largest peak."}}};
+        "The moment: peak (default), step:3 (the peak of step 3), oom, oom:2, reserved, end,\n"
+        "event:1200, nanoseconds since the trace's start, or mono:NS (CLOCK_MONOTONIC)."}},
+      true};
   return help;
 }
 

@@ -22,22 +22,23 @@ const VerbHelp& FragHelp() {
       "frag",
       "what is reserved and not used, why, and which tensors pin it",
       "frag [options] FILE",
-      {{"vramscope frag run.vms", "fragmentation by cause at the peak, and the segments that are held back"},
+      {{"vramscope frag run.vms",
+        "fragmentation by cause when most was reserved, and the segments held back"},
        {"vramscope frag snapshot.pickle --at oom --json",
-        "the same of a snapshot of PyTorch, at its first OOM"}},
+        "the same of a snapshot of PyTorch, when it ran out of memory"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"at", '\0', "T",
-        "The moment: peak (most reserved), worst (most reserved and not asked for), end,\n"
-        "oom, oom:2, step:3, or nanoseconds since the start. May be given again."},
+        "The moment: reserved (most is reserved; default), worst (most is reserved and not asked\n"
+        "for), peak (most is allocated), step:3, oom, oom:2, end, event:1200, nanoseconds since\n"
+        "the start, or mono:NS. May be given again."},
        {"segments", '\0', "N", "How many segments to show, 0 = all; default 5, with --json all."},
        {"pins", '\0', "N", "How many blocks of each, 0 = all; default 3, with --json all."},
        {"points", '\0', "N", "Points of the series in --json; default 256, 0 = none."},
        {"svg", '\0', "OUT", "Draw a picture into this file instead."},
        {"picture", '\0', "NAME",
         "Which: causes (over the events; default), shares (the metrics, over the events),\n"
-        "map (the segments at the moment), sizes (the free blocks at the moment)."},
-       {"device", '\0', "NAME", "cuda:0, ...; default: the one with the most memory."},
-       {"process", '\0', "PID", "Of a trace; default: the one with the most memory."}}};
+        "map (the segments at the moment), sizes (the free blocks at the moment)."}},
+      true};
   return help;
 }
 
@@ -78,7 +79,7 @@ int FragVerb(const Arguments& arguments, const Terminal& terminal) {
     *value = *number;
   }
   const std::string& path = arguments.positionals().front();
-  const auto file = OpenSubject(path, arguments);
+  const auto file = OpenSubject(path, arguments, {.at = question.at});
   if (!file.ok()) return Fail(file.error().sentence);
   const fragmentation::Subject& subject = (*file)->subject;
   const fragmentation::LayoutWalk walk(subject.history, subject.rules);

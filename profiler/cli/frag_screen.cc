@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "profiler/classify/category.h"
+#include "profiler/cli/device_request.h"
 #include "profiler/fragmentation/autopsy_words.h"
 #include "profiler/fragmentation/cause.h"
 
@@ -167,7 +168,8 @@ std::string SegmentTable(const Subject& subject, const std::vector<fragmentation
 std::string FragScreen(const std::string& path, const Subject& subject, const fragmentation::Answer& answer,
                        const Terminal& terminal) {
   std::string text = FragHeadline(subject, answer.chosen, terminal);
-  text += terminal.Paint(fmt::format("{}, {} of {}", subject.device, subject.source, Printable(path)),
+  text += terminal.Paint(fmt::format("{}, {} of {}", AboutText(subject.about, subject.others), subject.source,
+                                     Printable(path)),
                          Ink::Dim()) +
           "\n\n";
   text += CauseTable(answer.chosen.metrics.causes, terminal);

@@ -13,6 +13,7 @@
 #include "profiler/cli/verb.h"
 #include "profiler/model/run.h"
 #include "profiler/report/coverage_json.h"
+#include "profiler/report/failed.h"
 #include "profiler/snapshot/source.h"
 #include "profiler/text/json_dump.h"
 
@@ -200,7 +201,8 @@ class InfoText {
       const trace::ProcessInfo& info = process.info;
       const bool ended = info.end_ns > info.start_ns;
       table.AddRow({std::to_string(info.pid), process.role, FormatCount(process.events, "event"),
-                    ended ? FormatDuration(info.end_ns - info.start_ns) : "", ExitText(info.exit_status),
+                    ended ? FormatDuration(info.end_ns - info.start_ns) : "",
+                    report::ExitText(info.exit_status),
                     Printable(info.command_line.empty() ? info.executable : info.command_line)});
     }
     return table.ToString();

@@ -11,7 +11,7 @@
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/growth/words.h"
-#include "profiler/leaks/growth.h"
+#include "profiler/leaks/all.h"
 
 namespace vramscope::cli {
 
@@ -22,9 +22,8 @@ const VerbHelp& LeaksHelp() {
       "leaks [options] FILE",
       {{"vramscope record --stacks python -- python train.py", "so that lines of code are known"},
        {"vramscope leaks run.vms", "what grows, since when, and what keeps it"}},
-      {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
-       {"device", '\0', "NAME", "cpu, cuda:0, ...; default: the one with the largest peak, CUDA before CPU."},
-       {"process", '\0', "PID", "Default: the process with the largest peak."}}};
+      {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
+      true};
   return help;
 }
 
@@ -88,6 +87,23 @@ std::string LeaksText(const leaks::Answer& answer, const Terminal& terminal) {
   return text + HostText(answer);
 }
 
+// A line for each device but the first.
+std::string OthersText(const std::vector<leaks::DeviceGrowth>& all, const Terminal& terminal) {
+  if (all.size() < 2) return "";
+  Table table({Align::kLeft, Align::kLeft});
+  for (auto device = all.begin() + 1; device != all.end(); ++device) {
+    const std::string found =
+        !device->growth.ok() ? "not judged: " + device->growth.error().sentence
+        : device->growth->leaks.empty()
+            ? "nothing grows"
+            : fmt::format("{} a step; --process {} shows where",
+                          FormatSignedBytes(static_cast<int64_t>(leaks::BytesPerStep(*device->growth))),
+                          device->spoken.pid);
+    table.AddRow({device->spoken.text, found});
+  }
+  return "\n" + terminal.Paint("Others", Ink::Bold()) + "\n" + table.ToString();
+}
+
 int LeaksVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 1) return Fail("leaks needs one trace: vramscope leaks run.vms");
   const Result<report::Request> request = DeviceRequest(arguments);
@@ -96,9 +112,15 @@ int LeaksVerb(const Arguments& arguments, const Terminal& terminal) {
   const Result<model::Run> run = LoadRun(path, arguments);
   if (!run.ok()) return Fail(run.error().sentence);
   const classify::Analysis analysis(*run);
-  const Result<leaks::Answer> answer = leaks::FindGrowth(analysis, *request);
-  if (!answer.ok()) return Fail(path + ": " + answer.error().sentence, kCannotJudge);
-  Print(arguments.Has("json") ? leaks::ToJson(*answer) + "\n" : LeaksText(*answer, terminal));
+  const Result<std::vector<leaks::DeviceGrowth>> all = leaks::FindGrowthOfAll(analysis, *request);
+  if (!all.ok()) return Fail(path + ": " + all.error().sentence, kCannotJudge);
+  const leaks::DeviceGrowth& first = all->front();
+  if (!first.growth.ok()) return Fail(path + ": " + first.growth.error().sentence, kCannotJudge);
+  if (arguments.Has("json"))
+    Print(leaks::ToJson(*all) + "\n");
+  else
+    Print((all->size() > 1 ? first.spoken.text + ": " : "") + LeaksText(*first.growth, terminal) +
+          OthersText(*all, terminal));
   return kDone;
 }
 

@@ -21,12 +21,12 @@ const VerbHelp& OomHelp() {
       "oom",
       "why a request ran out of memory, with proof, and what to change",
       "oom [options] FILE",
-      {{"vramscope oom run.vms", "the last out-of-memory error of a recorded run, killed or not"},
+      {{"vramscope oom run.vms", "the out-of-memory error that ended a recorded run"},
        {"vramscope oom snapshot.pickle --json", "the same of a snapshot of PyTorch"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
-       {"number", '\0', "N", "Which of several, from 1; default: the last."},
-       {"device", '\0', "NAME", "cuda:0, ...; default: the one with the most memory."},
-       {"process", '\0', "PID", "Of a trace; default: the one with the most memory."}}};
+       {"number", '\0', "N",
+        "Which of several, from 1 in order of time; default: the first that ended its process."}},
+      true};
   return help;
 }
 
@@ -46,9 +46,9 @@ class OomScreen {
 
   std::string Build() const {
     std::string text = Headline();
-    text += terminal_.Paint(fmt::format("{}, {} of {}", subject_.device, subject_.source, Printable(path_)),
-                            Ink::Dim()) +
-            "\n";
+    text += terminal_.Paint(
+        fmt::format("{}, {} of {}{}\n", subject_.about, subject_.source, Printable(path_), OtherFailures()),
+        Ink::Dim());
     text += Lines("Why nothing served it", autopsy_.reasons);
     if (autopsy_.state.has_value()) {
       text += State();
@@ -76,6 +76,12 @@ class OomScreen {
     std::string text = Heading(title);
     for (const std::string& line : lines) text += "  " + Printable(line) + "\n";
     return text;
+  }
+
+  // "; failure 2 of 3, --number chooses"
+  [[nodiscard]] std::string OtherFailures() const {
+    if (autopsy_.failures < 2) return "";
+    return fmt::format("; failure {} of {}, --number chooses", autopsy_.number, autopsy_.failures);
   }
 
   [[nodiscard]] std::string Headline() const {
@@ -170,12 +176,14 @@ int OomVerb(const Arguments& arguments, const Terminal& terminal) {
     }
   }
   const std::string& path = arguments.positionals().front();
-  const auto file = OpenSubject(path, arguments);
+  const auto file = OpenSubject(path, arguments, {.failure = true, .number = number});
   if (!file.ok()) return Fail(file.error().sentence);
   const Subject& subject = (*file)->subject;
   const fragmentation::LayoutWalk walk(subject.history, subject.rules);
-  const auto autopsy = fragmentation::Examine(subject, walk, number);
+  auto autopsy = fragmentation::Examine(subject, walk, (*file)->failure_on_device);
   if (!autopsy.ok()) return Fail(path + ": " + autopsy.error().sentence);
+  autopsy->number = (*file)->failure;
+  autopsy->failures = (*file)->failures;
   Print(arguments.Has("json") ? fragmentation::ToJson(subject, *autopsy) + "\n"
                               : OomScreen(path, subject, *autopsy, terminal).Build());
   return autopsy->verdict == fragmentation::Verdict::kUnknown ? kCannotJudge : kDone;

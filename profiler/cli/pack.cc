@@ -19,6 +19,7 @@
 #include "profiler/packing/csv.h"
 #include "profiler/packing/run_items.h"
 #include "profiler/report/device_choice.h"
+#include "profiler/report/spoken_json.h"
 #include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
@@ -34,9 +35,8 @@ const VerbHelp& PackHelp() {
        {"offsets", '\0', "OUT.csv", "Write the packing found: one offset for each block."},
        {"good-enough", '\0', "PERCENT",
         "Stop this close to the lower bound; default: 0 for a CSV file, 1 for a trace\nor snapshot."},
-       {"device", '\0', "NAME", "Of a trace: cpu, cuda:0, ...; default: the one with the largest peak."},
-       {"process", '\0', "PID", "Of a trace; default: the process with the largest peak."},
-       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}}};
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
+      true};
   return help;
 }
 
@@ -47,8 +47,7 @@ constexpr int kPackSchema = 1;
 // What is to be packed, and what the allocator of the run took for it.
 struct PackSubject {
   packing::NamedItems blocks;
-  std::string device;  // "" of a CSV file
-  uint32_t pid = 0;
+  report::Spoken spoken;  // no device: of a CSV file
   std::optional<uint64_t> peak_allocated;
   std::optional<uint64_t> peak_reserved;
   std::string damage;  // of the file; "" = none
@@ -105,16 +104,14 @@ Result<PackSubject> FromRun(const std::string& path, const Arguments& arguments)
   if (!run.ok()) return run.error();
   const Result<report::Request> request = DeviceRequest(arguments);
   if (!request.ok()) return request.error();
-  std::vector<timeline::DeviceCurve> curves;
-  for (model::DeviceIndex device = 0; device < run->devices.size(); ++device)
-    curves.emplace_back(*run, device);
+  const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(*run);
   const Result<model::DeviceIndex> chosen = report::ChooseDevice(*run, curves, *request);
   if (!chosen.ok()) return Error{path + ": " + chosen.error().sentence};
   if (*chosen == model::kNone) return Error{path + ": nothing was allocated, so there is nothing to pack."};
   PackSubject subject;
   subject.blocks = packing::ItemsOf(*run, *chosen);
-  subject.device = run->devices[*chosen].name;
-  subject.pid = run->processes[run->devices[*chosen].process].info.pid;
+  const auto meant = report::ChooseDevices(*run, curves, *request);
+  if (meant.ok()) subject.spoken = report::SpokenOf(*run, *chosen, *meant);
   subject.peak_allocated = curves[*chosen].peak().bytes;
   subject.peak_reserved = curves[*chosen].peak_reserved();
   subject.damage = run->source->damage().sentence;
@@ -148,20 +145,17 @@ std::string NotReached(const packing::Answer& answer) {
 }
 
 std::string PackJson(const PackSubject& subject, const packing::Answer& answer) {
-  const bool of_run = !subject.device.empty();
-  const nlohmann::json document = {
-      {"schema_version", kPackSchema},
-      {"blocks", subject.blocks.items.size()},
-      {"lower_bound_bytes", answer.lower_bound},
-      {"achieved_bytes", answer.packing.height},
-      {"first_fit_bytes", answer.first_fit_height},
-      {"optimal", answer.optimal()},
-      {"reached", ReachedKey(answer.reached)},
-      {"search_ns", static_cast<uint64_t>(answer.seconds * 1e9)},
-      {"device", of_run ? nlohmann::json(subject.device) : nlohmann::json(nullptr)},
-      {"process", of_run ? nlohmann::json(subject.pid) : nlohmann::json(nullptr)},
-      {"peak_allocated_bytes", OrNull(subject.peak_allocated)},
-      {"peak_reserved_bytes", OrNull(subject.peak_reserved)}};
+  nlohmann::ordered_json document = {{"schema_version", kPackSchema},
+                                     {"blocks", subject.blocks.items.size()},
+                                     {"lower_bound_bytes", answer.lower_bound},
+                                     {"achieved_bytes", answer.packing.height},
+                                     {"first_fit_bytes", answer.first_fit_height},
+                                     {"optimal", answer.optimal()},
+                                     {"reached", ReachedKey(answer.reached)},
+                                     {"search_ns", static_cast<uint64_t>(answer.seconds * 1e9)},
+                                     {"peak_allocated_bytes", OrNull(subject.peak_allocated)},
+                                     {"peak_reserved_bytes", OrNull(subject.peak_reserved)}};
+  report::AddSpoken(subject.spoken, document);
   return text::Dump(document);
 }
 
@@ -173,7 +167,7 @@ std::string Above(uint64_t bytes, uint64_t bound) {
 std::string PackText(const std::string& path, const PackSubject& subject, const packing::Answer& answer,
                      const Terminal& terminal) {
   std::string text = terminal.Paint(Printable(path), Ink::Bold());
-  if (!subject.device.empty()) text += fmt::format(", {} of process {}", subject.device, subject.pid);
+  if (!subject.spoken.device.empty()) text += ", " + AboutText(subject.spoken.text, subject.spoken.others);
   text += fmt::format(": {}.\n\n", FormatCount(subject.blocks.items.size(), "block"));
   Table table({Align::kLeft, Align::kRight, Align::kLeft});
   table.AddRow({"no allocator could do with less than", FormatBytes(answer.lower_bound)});

@@ -36,9 +36,8 @@ const VerbHelp& PlanHelp() {
         "With --verify: run the command that the trace names; it is shown first. Only for\ntraces from "
         "somebody whom you would let run commands here."},
        {"gpu", '\0', "MODEL", "Which one; default: one with the memory of the recorded GPU."},
-       {"device", '\0', "NAME", "cuda:0, ...; default: the one with the largest peak."},
-       {"process", '\0', "PID", "Default: the process with the largest peak."},
-       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}}};
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
+      true};
   return help;
 }
 

@@ -5,7 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "profiler/cli/device_request.h"
 #include "profiler/cli/whatif_screen.h"
+#include "profiler/report/spoken_json.h"
 #include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
@@ -28,10 +30,14 @@ bool Timed(const plan::Verdict& verdict) {
 std::string HeadText(const PlanSubject& subject, const Terminal& terminal) {
   const RecordedStep& recorded = *subject.recorded;
   const whatif::Replayed& before = recorded.baseline.use.allocator;
-  return fmt::format("{}: step {} on {} takes {} allocated and {} reserved.\n",
-                     terminal.Paint(Printable(subject.path), Ink::Bold()), recorded.step.number,
-                     recorded.run.devices[recorded.device].name, FormatBytes(before.allocated_peak),
-                     FormatBytes(before.reserved_peak));
+  const std::string what = recorded.baseline.use.place.empty()
+                               ? fmt::format("step {}", recorded.step.number)
+                               : fmt::format("the run ({})", recorded.baseline.use.place);
+  const std::string failed = recorded.failed.empty() ? "" : recorded.failed + "\n";
+  return fmt::format("{}{}: {} on {} takes {} allocated and {} reserved.\n", failed,
+                     terminal.Paint(Printable(subject.path), Ink::Bold()), what,
+                     AboutText(recorded.spoken.text, recorded.spoken.others),
+                     FormatBytes(before.allocated_peak), FormatBytes(before.reserved_peak));
 }
 
 std::string SearchText(const plan::Answer& answer) {
@@ -130,14 +136,14 @@ std::optional<uint64_t> BesideOn(const PlanSubject& subject) {
 
 Json HeadJson(const PlanSubject& subject) {
   const RecordedStep& recorded = *subject.recorded;
-  const model::Device& device = recorded.run.devices[recorded.device];
-  return {{"schema_version", kPlanSchema},
-          {"device", device.name},
-          {"process", recorded.run.processes[device.process].info.pid},
-          {"step", recorded.step.number},
-          {"before", UseJson(recorded.baseline.use, BesideOn(subject))},
-          {"fit_bytes", subject.fit_bytes == 0 ? Json(nullptr) : Json(subject.fit_bytes)},
-          {"beside_bytes", subject.beside ? Json(subject.beside_bytes) : Json(nullptr)}};
+  Json head = {{"schema_version", kPlanSchema}};
+  report::AddSpoken(recorded.spoken, head);
+  head["failed"] = recorded.failed.empty() ? Json(nullptr) : Json(recorded.failed);
+  head["step"] = recorded.step.number;
+  head["before"] = UseJson(recorded.baseline.use, BesideOn(subject));
+  head["fit_bytes"] = subject.fit_bytes == 0 ? Json(nullptr) : Json(subject.fit_bytes);
+  head["beside_bytes"] = subject.beside ? Json(subject.beside_bytes) : Json(nullptr);
+  return head;
 }
 
 std::string Dumped(const Json& document) { return text::Dump(document) + "\n"; }

@@ -5,6 +5,7 @@
 
 #include "profiler/cli/verb.h"
 #include "profiler/report/device_choice.h"
+#include "profiler/report/failed.h"
 #include "profiler/report/notes.h"
 
 namespace vramscope::cli {
@@ -15,9 +16,7 @@ Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, 
   if (!run.ok()) return run.error();
   auto recorded = std::make_unique<RecordedStep>();
   recorded->run = std::move(*run);
-  std::vector<timeline::DeviceCurve> curves;
-  for (model::DeviceIndex device = 0; device < recorded->run.devices.size(); ++device)
-    curves.emplace_back(recorded->run, device);
+  const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(recorded->run);
   const Result<model::DeviceIndex> device = report::ChooseDevice(recorded->run, curves, request);
   if (!device.ok()) return Error{path + ": " + device.error().sentence};
   *code = kCannotJudge;
@@ -32,6 +31,9 @@ Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, 
   if (missing != metadata.end() && operators == 0)
     return Error{fmt::format("{}: operators were not recorded, so no change can be estimated. {}", path,
                              missing->second)};
+  const auto meant = report::ChooseDevices(recorded->run, curves, request);
+  if (meant.ok()) recorded->spoken = report::SpokenOf(recorded->run, *device, *meant);
+  recorded->failed = report::HowItFailed(recorded->run, recorded->run.devices[*device].process);
   recorded->analysis.emplace(recorded->run);
   Result<whatif::Step> step = whatif::ReadStep(*recorded->analysis, *device);
   if (!step.ok()) return Error{path + ": " + step.error().sentence};

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "profiler/report/request.h"
+#include "profiler/report/device_choice.h"
 #include "profiler/whatif/answer/predict.h"
 
 namespace vramscope::cli {
@@ -15,6 +15,8 @@ struct RecordedStep {
   model::Run run;
   std::optional<classify::Analysis> analysis;  // of `run`, as all of the following
   model::DeviceIndex device = 0;
+  report::Spoken spoken;  // of the device
+  std::string failed;     // report::HowItFailed()
   whatif::Step step;
   whatif::Baseline baseline;
 };

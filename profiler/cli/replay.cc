@@ -9,11 +9,13 @@
 
 #include "profiler/allocator/rerun.h"
 #include "profiler/cli/arguments.h"
+#include "profiler/cli/device_request.h"
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/subject_file.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/text/json_dump.h"
+#include "profiler/text/or_null.h"
 
 namespace vramscope::cli {
 
@@ -27,9 +29,8 @@ const VerbHelp& ReplayHelp() {
         "what the same requests take then, and whether they fit"}},
       {{"settings", '\0', "TEXT", "As in PYTORCH_CUDA_ALLOC_CONF; \"\" = PyTorch's defaults."},
        {"capacity", '\0', "80GiB", "What PyTorch can have of the device; default: no limit."},
-       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
-       {"device", '\0', "NAME", "cuda:0, ...; default: the one with the most memory."},
-       {"process", '\0', "PID", "Of a trace; default: the one with the most memory."}}};
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
+      true};
   return help;
 }
 
@@ -44,14 +45,23 @@ using Json = nlohmann::ordered_json;
 Json PeakJson(const History& history, const PeakUse& peak) {
   const uint64_t time = peak.event < history.events.size() ? history.events[peak.event].time_ns : 0;
   return {{"allocated_bytes", peak.allocated_bytes},
-          {"reserved_bytes", peak.reserved_bytes},
+          {"reserved_bytes", peak.reserved_then},
+          {"reserved_peak_bytes", peak.reserved_bytes},
           {"device_used_bytes", nullptr},
           {"time_ns", time},
           {"step", nullptr},
           {"phase", nullptr}};
 }
 
-Json ReplayJson(const History& history, const ReplayResult& result) {
+Json HeadJson(const fragmentation::Subject& subject) {
+  return {{"schema_version", 1},
+          {"device", subject.device},
+          {"process", text::OrNull(subject.pid)},
+          {"rank", text::OrNull(subject.rank)},
+          {"others", subject.others}};
+}
+
+Json ReplayJson(const fragmentation::Subject& subject, const ReplayResult& result) {
   Json divergence;
   if (const auto& first = result.first_divergence) {
     divergence = {{"event", first->event},
@@ -62,27 +72,38 @@ Json ReplayJson(const History& history, const ReplayResult& result) {
                   {"reserved_bytes", first->reserved_bytes},
                   {"model_at_address", first->model_at_address}};
   }
-  return {{"schema_version", 1},
-          {"release", result.release},
-          {"events_total", result.events_total},
-          {"events_exact", result.events_exact},
-          {"first_divergence", divergence},
-          {"final_state_exact", result.final_state_compared ? Json(result.final_state_exact) : Json()},
-          {"peak", PeakJson(history, result.peak)},
-          {"notes", result.notes}};
+  Json document = HeadJson(subject);
+  document.update(
+      Json{{"release", result.release},
+           {"events_total", result.events_total},
+           {"events_exact", result.events_exact},
+           {"first_divergence", divergence},
+           {"final_state_exact", result.final_state_compared ? Json(result.final_state_exact) : Json()},
+           {"peak", PeakJson(subject.history, result.peak)},
+           {"notes", result.notes}});
+  return document;
 }
 
-Json RerunJson(const History& history, const allocator::RerunRequest& request, const RerunResult& result) {
-  return {{"schema_version", 1},
-          {"release", result.release},
-          {"settings", request.settings},
-          {"capacity_bytes",
-           request.capacity == allocator::ModelledDriver::kUnlimited ? Json() : Json(request.capacity)},
-          {"requests", result.requests},
-          {"failed_requests", result.failed_requests},
-          {"first_failure", result.first_failure ? Json(*result.first_failure) : Json()},
-          {"peak", PeakJson(history, result.peak)},
-          {"notes", result.notes}};
+Json RerunJson(const fragmentation::Subject& subject, const allocator::RerunRequest& request,
+               const RerunResult& result) {
+  Json document = HeadJson(subject);
+  document.update(
+      Json{{"release", result.release},
+           {"settings", request.settings},
+           {"capacity_bytes",
+            request.capacity == allocator::ModelledDriver::kUnlimited ? Json() : Json(request.capacity)},
+           {"requests", result.requests},
+           {"failed_requests", result.failed_requests},
+           {"first_failure", result.first_failure ? Json(*result.first_failure) : Json()},
+           {"peak", PeakJson(subject.history, result.peak)},
+           {"notes", result.notes}});
+  return document;
+}
+
+// Only where there is a choice.
+std::string About(const fragmentation::Subject& subject, const Terminal& terminal) {
+  if (!subject.rank.has_value() && subject.others == 0) return "";
+  return terminal.Paint(AboutText(subject.about, subject.others), Ink::Dim()) + "\n";
 }
 
 std::string NotesText(const std::vector<std::string>& notes, const Terminal& terminal) {
@@ -144,8 +165,8 @@ int RunAgain(const std::string& path, const fragmentation::Subject& subject, con
   auto result = allocator::Rerun(history, request);
   if (!result.ok()) return Fail(path + ": " + result.error().sentence);
   result->notes.insert(result->notes.end(), subject.notes.begin(), subject.notes.end());
-  Print(arguments.Has("json") ? text::Dump(RerunJson(history, request, *result)) + "\n"
-                              : RerunText(*result, terminal));
+  Print(arguments.Has("json") ? text::Dump(RerunJson(subject, request, *result)) + "\n"
+                              : About(subject, terminal) + RerunText(*result, terminal));
   return result->failed_requests == 0 ? kDone : kNo;
 }
 
@@ -161,8 +182,8 @@ int ReplayVerb(const Arguments& arguments, const Terminal& terminal) {
   auto result = allocator::Replay(history);
   if (!result.ok()) return Fail(path + ": " + result.error().sentence);
   result->notes.insert(result->notes.end(), subject.notes.begin(), subject.notes.end());
-  Print(arguments.Has("json") ? text::Dump(ReplayJson(history, *result)) + "\n"
-                              : ReplayText(*result, terminal));
+  Print(arguments.Has("json") ? text::Dump(ReplayJson(subject, *result)) + "\n"
+                              : About(subject, terminal) + ReplayText(*result, terminal));
   return result->exact() ? kDone : kNo;
 }
 

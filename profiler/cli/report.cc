@@ -34,14 +34,14 @@ const VerbHelp& ReportHelp() {
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"html", '\0', "OUT", "Write one HTML file instead, with timeline, address map and flame graph."},
        {"at", '\0', "T",
-        "Also tell of this moment: peak, step:3 (the peak of step 3), nanoseconds since\n"
-        "the trace's start, or mono:NS (CLOCK_MONOTONIC). May be given again."},
+        "Also tell of this moment: peak (most is allocated), step:3 (the peak of step 3), oom,\n"
+        "oom:2, reserved (most is reserved), end, event:1200, nanoseconds since the trace's\n"
+        "start, or mono:NS (CLOCK_MONOTONIC). May be given again."},
        {"redact", '\0', nullptr, "Take what looks like a token, key or password out of command lines."},
        {"blocks", '\0', nullptr, "With --json: list the blocks alive at each --at moment."},
-       {"device", '\0', "NAME", "cpu, cuda:0, ...; default: the one with the largest peak, CUDA before CPU."},
-       {"process", '\0', "PID", "Default: the process with the largest peak."},
        {"steps", '\0', "A:B", "Only these steps (both included)."},
-       {"top", '\0', "N", "Owners of every kind, 0 = all; default: 5 of the main ones, 10 with --json."}}};
+       {"top", '\0', "N", "Owners of every kind, 0 = all; default: 5 of the main ones, 10 with --json."}},
+      true};
   return help;
 }
 
@@ -76,16 +76,16 @@ Result<report::Request> ReportRequestFrom(const Arguments& arguments) {
 std::optional<fragmentation::Subject> LayoutOf(const std::string& path, const classify::Analysis& analysis,
                                                const report::Answer& answer) {
   if (!answer.device.starts_with("cuda")) return std::nullopt;
+  const model::Run& run = analysis.run();
+  const model::DeviceIndex device = report::DeviceOf(run, answer);
   Result<fragmentation::Subject> subject = Error{};
   if (snapshot::LooksLikeSnapshot(path)) {
     auto snapshot = snapshot::Read(path);
     if (!snapshot.ok()) return std::nullopt;
-    const size_t colon = answer.device.find(':');
-    const auto index =
-        colon == std::string::npos ? 0 : std::strtoul(answer.device.c_str() + colon + 1, nullptr, 10);
-    subject = fragmentation::SubjectOf(*snapshot, static_cast<uint32_t>(index));
+    subject =
+        fragmentation::SubjectOf(*snapshot, trace::DeviceIndexOf(run.devices[device].code), run.source.get());
   } else {
-    subject = fragmentation::SubjectOf(analysis, answer.device, answer.pid);
+    subject = fragmentation::SubjectOf(analysis, device);
   }
   if (!subject.ok() || !subject->has_layout) return std::nullopt;
   return std::move(subject).value();

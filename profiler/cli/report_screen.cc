@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 
+#include "profiler/cli/device_request.h"
 #include "profiler/cli/memory_text.h"
 #include "profiler/report/savings_json.h"
 
@@ -80,18 +81,18 @@ class ReportText {
     return text;
   }
 
-  // "cuda:0 of process 4711 · reserved 14.0 GiB · in layers.3.attn, aten::softmax"
+  // "rank 1 (process 4711), cuda:1 · 14.0 GiB reserved · in layers.3.attn, aten::softmax"
   [[nodiscard]] std::string About() const {
     const std::string separator = terminal_.unicode ? " · " : " - ";
-    std::string text = answer_.processes.size() > 1
-                           ? fmt::format("{} of process {}", answer_.device, answer_.pid)
-                           : answer_.device;
+    std::string text = AboutText(answer_.about, answer_.others);
     if (answer_.step_range.has_value()) {
       text +=
           fmt::format("{}steps {} to {}", separator, answer_.step_range->first, answer_.step_range->second);
     }
     const report::Peak& peak = answer_.peak;
     if (peak.reserved_bytes.has_value()) text += separator + FormatBytes(*peak.reserved_bytes) + " reserved";
+    if (peak.reserved_peak_bytes > peak.reserved_bytes)
+      text += ", at most " + FormatBytes(*peak.reserved_peak_bytes);
     if (const std::string origin = OriginOfPeak(); !origin.empty()) text += separator + "in " + origin;
     return text;
   }

@@ -1,71 +1,149 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/cli/subject_file.h"
 
-#include <charconv>
-#include <string_view>
+#include <algorithm>
 #include <utility>
 
+#include "profiler/cli/device_request.h"
 #include "profiler/cli/progress.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/fragmentation/snapshot_subject.h"
 #include "profiler/fragmentation/trace_subject.h"
+#include "profiler/report/device_choice.h"
 #include "profiler/snapshot/read.h"
+#include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
 namespace {
 
-// The number of "cuda:0".
-std::optional<uint32_t> NumberOfDevice(std::string_view name) {
-  uint32_t number = 0;
-  if (!name.starts_with("cuda:")) return std::nullopt;
-  name.remove_prefix(5);
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return number;
-}
+using model::DeviceIndex;
+using report::Request;
 
 Error In(const std::string& path, const Error& error) { return Error{path + ": " + error.sentence}; }
 
-Result<fragmentation::Subject> FromSnapshot(const std::string& path, const Arguments& arguments) {
-  std::optional<uint32_t> device;
-  if (arguments.Has("process")) return Error{"--process is for traces; a snapshot is of one process."};
-  if (arguments.Has("device")) {
-    const std::string name = arguments.Get("device");
-    device = NumberOfDevice(name);
-    if (!device.has_value()) return Error{"--device is a name like cuda:0, not \"" + Printable(name) + "\"."};
+// The request of the arguments, with the moments that choose a device.
+Result<Request> RequestOf(const Arguments& arguments, const SubjectQuestion& question) {
+  Result<Request> request = DeviceRequest(arguments);
+  if (!request.ok()) return request;
+  for (const std::string& text : question.at) {
+    const Result<timeline::MomentSpec> moment = timeline::ParseMoment(text);
+    if (!moment.ok()) return moment.error();
+    request->at.push_back(*moment);
   }
+  return request;
+}
+
+Result<DeviceIndex> DeviceOf(const Request& request, const SubjectQuestion& question, SubjectFile& file) {
+  const auto failure = report::ChooseFailure(*file.run, request, question.failure ? question.number : 0);
+  const auto all = report::ChooseFailure(*file.run, request, 0);
+  file.failures = all.has_value() ? all->all : 0;
+  if (question.failure && question.number != 0 && !failure.has_value()) {
+    return Error{"there is no out-of-memory event " + std::to_string(question.number) + ": this file has " +
+                 std::to_string(file.failures) + "."};
+  }
+  if (failure.has_value()) {
+    file.failure = failure->number;
+    file.failure_on_device = failure->number_on_device;
+    if (question.failure) return failure->device;
+  }
+  const auto device = report::ChooseDevice(*file.run, report::CurvesOf(*file.run), request);
+  if (!device.ok()) return device;
+  if (*device == model::kNone) return Error{"nothing was allocated in this run."};
+  return device;
+}
+
+// In words, and which of the subject's failures "oom" means.
+void Speak(const Request& request, DeviceIndex device, SubjectFile& file) {
+  fragmentation::Subject& subject = file.subject;
+  const auto meant = report::ChooseDevices(*file.run, report::CurvesOf(*file.run), request);
+  const report::Spoken spoken =
+      report::SpokenOf(*file.run, device, meant.ok() ? *meant : std::vector<DeviceIndex>{});
+  subject.rank = spoken.rank;
+  subject.about = spoken.text;
+  subject.others = spoken.others;
+  Request here = request;
+  here.device = spoken.device;
+  here.pid = spoken.pid;
+  const auto failure = report::ChooseFailure(*file.run, here, 0);
+  if (failure.has_value()) subject.main_failure = failure->number_on_device - 1;
+}
+
+bool HasSeveralDevices(const snapshot::Snapshot& snapshot) {
+  size_t devices = 0;
+  const size_t most = std::max<size_t>(snapshot.device_traces.size(), 1);
+  for (uint32_t device = 0; device < most; ++device)
+    devices += device < snapshot.device_traces.size() && snapshot.event_count(device) != 0 ? 1 : 0;
+  return devices > 1 || std::any_of(snapshot.segments.begin(), snapshot.segments.end(),
+                                    [&](const snapshot::Segment& segment) {
+                                      return segment.device != snapshot.segments.front().device;
+                                    });
+}
+
+bool CountsEvents(const Request& request) {
+  return std::any_of(request.at.begin(), request.at.end(), [](const timeline::MomentSpec& moment) {
+    return moment.kind == timeline::MomentSpec::Kind::kEvent;
+  });
+}
+
+// Read as a run too only where that decides something: it takes as long again.
+Status FromSnapshot(const std::string& path, const Request& request, const SubjectQuestion& question,
+                    SubjectFile& file) {
+  if (request.pid.has_value() || request.rank.has_value())
+    return Error{"--process and --rank are for traces; a snapshot is of one process."};
   auto snapshot = snapshot::Read(path);
   if (!snapshot.ok()) return snapshot.error();
-  auto subject = fragmentation::SubjectOf(*snapshot, device);
+  std::optional<uint32_t> number;
+  DeviceIndex device = model::kNone;
+  if (HasSeveralDevices(**snapshot) || request.device.has_value() || CountsEvents(request)) {
+    auto run = model::Load(snapshot::MakeSource(*snapshot, path));
+    if (!run.ok()) return run.error();
+    file.run = std::make_unique<model::Run>(std::move(*run));
+    const Result<DeviceIndex> chosen = DeviceOf(request, question, file);
+    if (!chosen.ok()) return In(path, chosen.error());
+    device = *chosen;
+    number = trace::DeviceIndexOf(file.run->devices[device].code);
+  }
+  auto subject =
+      fragmentation::SubjectOf(*snapshot, number, file.run == nullptr ? nullptr : file.run->source.get());
   if (!subject.ok()) return In(path, subject.error());
-  return subject;
+  file.subject = std::move(*subject);
+  if (file.run != nullptr) {
+    Speak(request, device, file);
+    return {};
+  }
+  fragmentation::Subject& only = file.subject;
+  file.failures = only.failures.size();
+  file.failure = question.number == 0 ? file.failures : question.number;
+  file.failure_on_device = file.failure;
+  return {};
+}
+
+Status FromTrace(const std::string& path, const Arguments& arguments, const Request& request,
+                 const SubjectQuestion& question, SubjectFile& file) {
+  auto run = LoadTrace(path, arguments);
+  if (!run.ok()) return run.error();
+  file.run = std::make_unique<model::Run>(std::move(*run));
+  file.analysis = std::make_unique<classify::Analysis>(*file.run);
+  const Result<DeviceIndex> device = DeviceOf(request, question, file);
+  if (!device.ok()) return In(path, device.error());
+  auto subject = fragmentation::SubjectOf(*file.analysis, *device);
+  if (!subject.ok()) return In(path, subject.error());
+  file.subject = std::move(*subject);
+  Speak(request, *device, file);
+  return {};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<SubjectFile>> OpenSubject(const std::string& path, const Arguments& arguments) {
+Result<std::unique_ptr<SubjectFile>> OpenSubject(const std::string& path, const Arguments& arguments,
+                                                 const SubjectQuestion& question) {
+  const Result<Request> request = RequestOf(arguments, question);
+  if (!request.ok()) return request.error();
   auto file = std::make_unique<SubjectFile>();
-  if (snapshot::LooksLikeSnapshot(path)) {
-    auto subject = FromSnapshot(path, arguments);
-    if (!subject.ok()) return subject.error();
-    file->subject = std::move(subject).value();
-    return file;
-  }
-  std::optional<uint32_t> pid;
-  if (arguments.Has("process")) {
-    const auto number = NumberOf(arguments, "process");
-    if (!number.ok()) return number.error();
-    pid = *number;
-  }
-  std::optional<std::string> device;
-  if (arguments.Has("device")) device = arguments.Get("device");
-  auto run = LoadTrace(path, arguments);
-  if (!run.ok()) return run.error();
-  file->run = std::make_unique<model::Run>(std::move(run).value());
-  file->analysis = std::make_unique<classify::Analysis>(*file->run);
-  auto subject = fragmentation::SubjectOf(*file->analysis, device, pid);
-  if (!subject.ok()) return In(path, subject.error());
-  file->subject = std::move(subject).value();
+  const Status opened = snapshot::LooksLikeSnapshot(path)
+                            ? FromSnapshot(path, *request, question, *file)
+                            : FromTrace(path, arguments, *request, question, *file);
+  if (!opened.ok()) return opened.error();
   return file;
 }
 

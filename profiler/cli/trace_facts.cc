@@ -2,12 +2,10 @@
 #include "profiler/cli/trace_facts.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstring>
 #include <utility>
 
 namespace vramscope::cli {
@@ -169,13 +167,6 @@ TraceFacts GatherFacts(const model::Source& source) {
   // A block that makes no sense is said by damage(); the facts of all others stand.
   (void)status;
   return gatherer.Finish();
-}
-
-std::string ExitText(int32_t wait_status) {
-  if (wait_status == -1) return "";
-  if (WIFEXITED(wait_status)) return fmt::format("exit {}", WEXITSTATUS(wait_status));
-  if (!WIFSIGNALED(wait_status)) return "";
-  return fmt::format("killed by signal {} ({})", WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
 }
 
 }  // namespace vramscope::cli

@@ -58,7 +58,4 @@ struct TraceFacts {
 
 TraceFacts GatherFacts(const model::Source& source);
 
-// "exit 3", "killed by signal 9 (Killed)"; "" for -1, which says that nobody knows.
-std::string ExitText(int32_t wait_status);
-
 }  // namespace vramscope::cli

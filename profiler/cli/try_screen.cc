@@ -107,7 +107,8 @@ Json PeakOf(const Measured& run) {
   for (size_t index = 0; index < peak.categories.size(); ++index)
     categories[classify::Info(static_cast<classify::Category>(index)).key] = peak.categories[index];
   return {{"allocated_bytes", peak.allocated_bytes},
-          {"reserved_bytes", run.reserved_bytes ? Json(*run.reserved_bytes) : Json(nullptr)},
+          {"reserved_bytes", peak.reserved_bytes ? Json(*peak.reserved_bytes) : Json(nullptr)},
+          {"reserved_peak_bytes", run.reserved_bytes ? Json(*run.reserved_bytes) : Json(nullptr)},
           {"device_used_bytes", run.device_used_bytes ? Json(*run.device_used_bytes) : Json(nullptr)},
           {"step", peak.step == 0 ? Json(nullptr) : Json(peak.step)},
           {"phase", timeline::PhaseName(peak.phase)},

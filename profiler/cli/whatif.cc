@@ -68,9 +68,8 @@ const VerbHelp& WhatifHelp() {
        {"sweep", '\0', "LEVER=A..B[:STEP]", "One line for each number; with the other changes."},
        {"compare", '\0', "CHANGES",
         "A line for these changes: 'batch=0.5x optimizer=sgd'; may be given\nseveral times."},
-       {"device", '\0', "NAME", "cuda:0, ...; default: the one with the largest peak."},
-       {"process", '\0', "PID", "Default: the process with the largest peak."},
-       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}}};
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
+      true};
   return help;
 }
 
@@ -171,7 +170,7 @@ int AnswerTo(const std::string& path, const Arguments& arguments, const Terminal
   const whatif::Baseline& baseline = (*recorded)->baseline;
   whatif::Predictor predictor(step, baseline, whatif::Predictor::kAnyRun);
 
-  WhatifAnswer answer{path, &step, &baseline, {}, table, {}};
+  WhatifAnswer answer{path, (*recorded)->spoken, (*recorded)->failed, &step, &baseline, {}, table, {}};
   if (const std::optional<Beside> beside = BesideOf((*recorded)->run, (*recorded)->device, step))
     answer.beside_bytes = beside->total();
   bool refused = false;

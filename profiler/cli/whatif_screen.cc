@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "profiler/cli/device_request.h"
 #include "profiler/fragmentation/answer.h"
+#include "profiler/report/spoken_json.h"
 #include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
@@ -25,6 +27,8 @@ const classify::CategoryInfo& LargestOf(const Use& use) {
 }
 
 std::string PlaceOf(const Use& use) {
+  if (!use.place.empty())
+    return "not in this step but in another moment of the run, which decides: " + use.place;
   const uint64_t largest = *std::max_element(use.peak.categories.begin(), use.peak.categories.end());
   return fmt::format("in {}, {} are {} of it", use.peak.phase, LargestOf(use).plural,
                      FormatPercent(largest, use.peak.bytes));
@@ -88,12 +92,14 @@ std::string RefusedText(const Prediction& prediction) {
   return text;
 }
 
+const std::string& MomentOf(const Use& use) { return use.place.empty() ? use.peak.phase : use.place; }
+
 std::string CaseTable(const WhatifAnswer& answer) {
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
   table.AddRow({"", "allocated", "", "reserved", "", "peak in"});
   const Use& before = answer.baseline->use;
   table.AddRow({"as recorded", FormatBytes(before.allocator.allocated_peak), "",
-                FormatBytes(before.allocator.reserved_peak), "", before.peak.phase});
+                FormatBytes(before.allocator.reserved_peak), "", MomentOf(before)});
   for (const WhatifCase& one : answer.cases) {
     const Use& after = one.prediction.after;
     if (!one.prediction.refused.empty()) {
@@ -104,7 +110,7 @@ std::string CaseTable(const WhatifAnswer& answer) {
                   FormatChange(before.allocator.allocated_peak, after.allocator.allocated_peak),
                   FormatBytes(after.allocator.reserved_peak),
                   FormatChange(before.allocator.reserved_peak, after.allocator.reserved_peak),
-                  after.peak.phase});
+                  MomentOf(after)});
   }
   return table.ToString();
 }
@@ -141,10 +147,12 @@ Json UseJson(const Use& use, std::optional<uint64_t> beside_bytes) {
   return {{"peak",
            {{"allocated_bytes", use.allocator.allocated_peak},
             {"reserved_bytes", use.allocator.reserved_peak},
+            {"reserved_peak_bytes", use.allocator.reserved_peak},
             {"device_used_bytes",
              beside_bytes ? Json(use.allocator.reserved_peak + *beside_bytes) : Json(nullptr)},
             {"fragmentation", FragmentationOf(use)},
             {"requested_bytes", use.peak.bytes},
+            {"decided_by", use.place.empty() ? Json(nullptr) : Json(use.place)},
             {"phase", use.peak.phase},
             {"category", LargestOf(use).key},
             {"categories", categories}}}};
@@ -178,10 +186,10 @@ Json LeversJson(const Prediction& prediction) {
 }
 
 std::string WhatifText(const WhatifAnswer& answer, const Terminal& terminal) {
-  const model::Device& device = answer.step->run->devices[answer.step->device];
   std::string text =
       fmt::format("{}: step {} on {}.\n\n", terminal.Paint(Printable(answer.path), Ink::Bold()),
-                  answer.step->number, device.name);
+                  answer.step->number, AboutText(answer.spoken.text, answer.spoken.others));
+  if (!answer.failed.empty()) text += terminal.Paint(answer.failed, Ink::Warning()) + "\n\n";
   if (answer.table) {
     text += CaseTable(answer);
   } else {
@@ -193,14 +201,13 @@ std::string WhatifText(const WhatifAnswer& answer, const Terminal& terminal) {
 
 std::string WhatifJson(const WhatifAnswer& answer) {
   const whatif::Step& step = *answer.step;
-  const model::Device& device = step.run->devices[step.device];
   const Prediction& first = answer.cases.front().prediction;
-  Json document = {{"schema_version", kWhatifSchema},
-                   {"device", device.name},
-                   {"process", step.run->processes[device.process].info.pid},
-                   {"step", step.number},
-                   {"recorded_allocated_bytes", answer.baseline->recorded_allocated},
-                   {"before", UseJson(answer.baseline->use, answer.beside_bytes)}};
+  Json document = {{"schema_version", kWhatifSchema}};
+  report::AddSpoken(answer.spoken, document);
+  document["failed"] = answer.failed.empty() ? Json(nullptr) : Json(answer.failed);
+  document["step"] = step.number;
+  document["recorded_allocated_bytes"] = answer.baseline->recorded_allocated;
+  document["before"] = UseJson(answer.baseline->use, answer.beside_bytes);
   if (!answer.table) {
     document["after"] = UseJson(first.after, answer.beside_bytes);
     document["error_band"] = BandJson(first);

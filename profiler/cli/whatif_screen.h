@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/cli/terminal.h"
+#include "profiler/report/device_choice.h"
 #include "profiler/whatif/answer/predict.h"
 
 namespace vramscope::cli {
@@ -20,6 +21,8 @@ struct WhatifCase {
 
 struct WhatifAnswer {
   std::string path;
+  report::Spoken spoken;
+  std::string failed;  // report::HowItFailed()
   const whatif::Step* step = nullptr;
   const whatif::Baseline* baseline = nullptr;
   std::vector<WhatifCase> cases;  // the first is what the options ask for; more of a sweep or a comparison

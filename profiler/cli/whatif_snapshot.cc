@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/allocator/rerun.h"
+#include "profiler/cli/device_request.h"
 #include "profiler/cli/subject_file.h"
 #include "profiler/cli/verb.h"
 #include "profiler/cli/whatif_screen.h"
@@ -59,7 +60,8 @@ Result<Answered> Ask(const allocator::History& history, const WhatifQuestion& qu
 Json PeakJson(const PeakUse& peak) {
   return {{"peak",
            {{"allocated_bytes", peak.allocated_bytes},
-            {"reserved_bytes", peak.reserved_bytes},
+            {"reserved_bytes", peak.reserved_then},
+            {"reserved_peak_bytes", peak.reserved_bytes},
             {"device_used_bytes", nullptr},
             {"fragmentation", fragmentation::FragmentationOf(peak.allocated_bytes, peak.reserved_bytes)},
             {"requested_bytes", nullptr},
@@ -80,6 +82,13 @@ Json AnswerJson(const Answered& answered) {
           {"refused", refused}};
 }
 
+// What the file itself says of the whole history.
+PeakUse RecordedPeak(const fragmentation::Subject& subject) {
+  const fragmentation::LayoutWalk walk(subject.history, subject.rules);
+  const fragmentation::Domain then = walk.At(walk.most_allocated()).Total();
+  return {walk.peak_allocated(), walk.peak_reserved(), walk.most_allocated(), then.reserved};
+}
+
 // What the file has, and its requests again under the recorded settings, which is what other settings compare
 // with: what was there before the history is asked for again in another order than the program's.
 struct Before {
@@ -92,6 +101,8 @@ std::string AllJson(const fragmentation::Subject& subject, const Before& before,
   Json document = {{"schema_version", 1},
                    {"device", subject.device},
                    {"process", nullptr},
+                   {"rank", nullptr},
+                   {"others", subject.others},
                    {"step", nullptr},
                    {"recorded_allocated_bytes", before.recorded.allocated_bytes},
                    {"before", PeakJson(before.recorded)},
@@ -112,7 +123,7 @@ std::string AllJson(const fragmentation::Subject& subject, const Before& before,
 std::string AllText(const std::string& path, const fragmentation::Subject& subject, const Before& before,
                     const std::vector<Answered>& answers, const Terminal& terminal) {
   std::string text = fmt::format("{}: a snapshot of {}.\n\n", terminal.Paint(Printable(path), Ink::Bold()),
-                                 Printable(subject.device));
+                                 AboutText(subject.about, subject.others));
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
   table.AddRow({"", "allocated", "", "reserved", ""});
   const PeakUse& rerun = before.rerun;
@@ -154,8 +165,7 @@ int AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>
   const fragmentation::Subject& subject = (*file)->subject;
   const auto rerun = allocator::Rerun(subject.history, {subject.history.settings});
   if (!rerun.ok()) return Fail(path + ": " + rerun.error().sentence, kCannotJudge);
-  const fragmentation::LayoutWalk walk(subject.history, subject.rules);
-  const Before before{{walk.peak_allocated(), walk.peak_reserved(), walk.fullest()}, rerun->peak};
+  const Before before{RecordedPeak(subject), rerun->peak};
   std::vector<Answered> answers;
   bool refused = false;
   for (const WhatifQuestion& question : questions) {

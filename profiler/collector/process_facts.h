@@ -25,6 +25,10 @@ bool HasEnded(const trace::ProcessIdentity& process);
 
 uint32_t ParentOf(uint32_t pid);
 
+// The rank that the launcher gave the process in its environment (torchrun, mpirun, srun); "" = none. No
+// other variable is looked at: environments hold secrets.
+std::string RankOf(uint32_t pid);
+
 // `arguments` as CommandLineOf shows them.
 std::string JoinCommandLine(const std::vector<std::string>& arguments);
 

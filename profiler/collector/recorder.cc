@@ -126,6 +126,7 @@ void Recorder::Welcome(uint64_t now_ns) {
     std::string line = CommandLineOf(pid);
     if (redact_) line = text::Redacted(line);
     TargetProcess& process = drain_.AddProcess(std::move(found.file), found.path, ExecutableOf(pid), line);
+    process.rank = RankOf(pid);
     watched_.push_back({&process, ProcessWatch(pid)});
     host_.Watch(pid, process.trace_process);
   }

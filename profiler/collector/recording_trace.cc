@@ -31,11 +31,14 @@ void WriteEndFacts(const RecordOutcome& outcome, pid_t command, std::optional<in
   TargetProcess* last_image_of_command = nullptr;
   for (const auto& process : drain.processes()) {
     writer.SetMetadata(fmt::format("process.{}.role", process->trace_process), RoleOf(*process, command));
+    if (!process->rank.empty())
+      writer.SetMetadata(fmt::format("process.{}.rank", process->trace_process), process->rank);
     if (process->info.pid == static_cast<uint32_t>(command)) last_image_of_command = process.get();
   }
   if (last_image_of_command != nullptr && wait_status) last_image_of_command->info.exit_status = *wait_status;
   drain.WriteSummary();
   writer.SetMetadata("command.pid", std::to_string(command));
+  if (wait_status) writer.SetMetadata("command.exit_status", std::to_string(*wait_status));
   if (!outcome.stop_sentence.empty()) writer.SetMetadata("recording.stopped", outcome.stop_sentence);
   if (!outcome.left_running.empty()) {
     writer.SetMetadata("recording.left_running", fmt::format("{}", fmt::join(outcome.left_running, " ")));

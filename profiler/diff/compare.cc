@@ -61,11 +61,13 @@ std::vector<OwnerRow> CompareOwners(const std::vector<Owner>& before, const std:
 std::vector<StepRow> CompareSteps(const std::vector<report::Step>& before,
                                   const std::vector<report::Step>& after) {
   std::map<uint32_t, uint64_t> peaks;
-  for (const report::Step& step : before) peaks[step.number] = step.peak.allocated_bytes;
+  for (const report::Step& step : before)
+    if (step.complete) peaks[step.number] = step.peak.allocated_bytes;
   std::vector<StepRow> rows;
   for (const report::Step& step : after) {
     const auto found = peaks.find(step.number);
-    if (found != peaks.end()) rows.push_back({step.number, found->second, step.peak.allocated_bytes});
+    if (found != peaks.end() && step.complete)
+      rows.push_back({step.number, found->second, step.peak.allocated_bytes});
   }
   return rows;
 }

@@ -72,7 +72,7 @@ struct Diff {
   Row peak;                      // allocated bytes
   std::vector<Row> categories;   // largest change first; those that are 0 on both sides are left out
   std::vector<OwnerRow> owners;  // by kind, largest change first; equal ones are left out
-  std::vector<StepRow> steps;    // that both runs have
+  std::vector<StepRow> steps;    // that both runs have finished
   uint32_t steps_before = 0;
   uint32_t steps_after = 0;
   std::vector<Cause> causes;  // what explains most first

@@ -5,6 +5,7 @@
 
 #include "profiler/diff/compare.h"
 #include "profiler/text/json_dump.h"
+#include "profiler/text/or_null.h"
 
 namespace vramscope::diff {
 namespace {
@@ -23,9 +24,14 @@ Json SideJson(const Side& side) {
   return {{"file", side.path},
           {"device", side.answer.device},
           {"process", side.answer.pid},
+          {"rank", text::OrNull(side.answer.rank)},
+          {"others", side.answer.others},
+          {"failed", side.answer.failed.empty() ? Json(nullptr) : Json(side.answer.failed)},
           {"peak",
            {{"allocated_bytes", peak.allocated_bytes},
             {"reserved_bytes", peak.reserved_bytes.has_value() ? Json(*peak.reserved_bytes) : Json(nullptr)},
+            {"reserved_peak_bytes",
+             peak.reserved_peak_bytes.has_value() ? Json(*peak.reserved_peak_bytes) : Json(nullptr)},
             {"device_used_bytes",
              peak.device_used_bytes.has_value() ? Json(*peak.device_used_bytes) : Json(nullptr)},
             {"time_ns", peak.time_ns},

@@ -9,8 +9,7 @@ namespace vramscope::exporting {
 Result<Content> Content::Of(const classify::Analysis& analysis, report::Request request) {
   Content content(analysis);
   const model::Run& run = analysis.run();
-  for (model::DeviceIndex device = 0; device < run.devices.size(); ++device)
-    content.curves_.emplace_back(run, device);
+  content.curves_ = report::CurvesOf(run);
   const Result<model::DeviceIndex> device = report::ChooseDevice(run, content.curves_, request);
   if (!device.ok()) return device.error();
   if (*device == model::kNone)

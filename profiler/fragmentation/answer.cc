@@ -2,28 +2,21 @@
 #include "profiler/fragmentation/answer.h"
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
-#include <tuple>
+
+#include "profiler/timeline/moment_spec.h"
 
 namespace vramscope::fragmentation {
 namespace {
 
-std::optional<uint64_t> Number(std::string_view text) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
+using timeline::MomentSpec;
 
-// The fullest moment of a step.
+// The moment of a step when most is allocated; of several the first.
 Moment FullestIn(const LayoutWalk& walk, const StepSpan& step) {
   LayoutCursor cursor(walk);
   Moment best = step.begin;
-  std::tuple<uint64_t, uint64_t> most{0, 0};
+  uint64_t most = 0;
   for (Moment moment = step.begin; moment <= step.end; ++moment) {
-    const Domain total = cursor.Seek(moment).Total();
-    const std::tuple now(total.reserved, total.allocated);
+    const uint64_t now = cursor.Seek(moment).Total().allocated;
     if (now <= most) continue;
     most = now;
     best = moment;
@@ -31,27 +24,34 @@ Moment FullestIn(const LayoutWalk& walk, const StepSpan& step) {
   return best;
 }
 
-Result<Moment> StepMoment(const Subject& subject, const LayoutWalk& walk, const std::string& text) {
-  const auto number = Number(std::string_view(text).substr(5));
-  if (!number.has_value()) return Error{"--at step:N needs a number, not \"" + text + "\"."};
+Result<Moment> StepMoment(const Subject& subject, const LayoutWalk& walk, const MomentSpec& spec) {
   for (const StepSpan& step : subject.steps) {
-    if (step.number == *number) return FullestIn(walk, step);
+    if (step.number == spec.value) return FullestIn(walk, step);
   }
-  if (subject.steps.empty())
-    return Error{"no training step is known in this " + subject.source + ", so there is no " + text + "."};
-  return Error{"there is no " + text + "; the steps are " + std::to_string(subject.steps.front().number) +
-               " to " + std::to_string(subject.steps.back().number) + "."};
+  if (subject.steps.empty()) {
+    return Error{"no training step is known in this " + subject.source + ", so there is no " + spec.text +
+                 "."};
+  }
+  return Error{"there is no " + spec.text + "; the steps are " +
+               std::to_string(subject.steps.front().number) + " to " +
+               std::to_string(subject.steps.back().number) + "."};
 }
 
-Result<Moment> FailureMoment(const Subject& subject, const std::string& text) {
-  const auto number = text == "oom" ? 1 : Number(std::string_view(text).substr(4));
-  if (!number.has_value() || *number == 0)
-    return Error{"--at oom:N needs a number from 1 on, not \"" + text + "\"."};
-  if (*number > subject.failures.size()) {
-    return Error{"there is no " + text + ": this " + subject.source + " has " +
-                 std::to_string(subject.failures.size()) + " out-of-memory events."};
-  }
-  return subject.failures[*number - 1].moment;
+Result<Moment> FailureMoment(const Subject& subject, const MomentSpec& spec) {
+  const size_t failures = subject.failures.size();
+  const size_t number = spec.value == 0 ? subject.main_failure + 1 : spec.value;
+  if (number <= failures) return subject.failures[number - 1].moment;
+  return Error{"there is no " + spec.text + ": this " + subject.source + " has " + std::to_string(failures) +
+               " out-of-memory events on " + subject.device + "."};
+}
+
+Result<Moment> EventMoment(const Subject& subject, const MomentSpec& spec) {
+  if (spec.value == 0) return Moment{0};
+  if (subject.origins == nullptr)
+    return Error{"the events of this " + subject.source + " are not numbered, so there is no " + spec.text +
+                 "."};
+  return subject.MomentAfter(
+      static_cast<model::EventIndex>(std::min<uint64_t>(spec.value - 1, model::kNever - 1)));
 }
 
 // A free that is complete at once is two events; between them the block would pass for pending.
@@ -100,13 +100,30 @@ std::vector<std::string> NotesOf(const Subject& subject, const Troubles& trouble
 }  // namespace
 
 Result<Moment> FindMoment(const Subject& subject, const LayoutWalk& walk, const std::string& text) {
-  if (text == "peak") return walk.fullest();
-  if (text == "worst") return walk.worst();
-  if (text == "end") return walk.end();
-  if (text == "oom" || text.starts_with("oom:")) return FailureMoment(subject, text);
-  if (text.starts_with("step:")) return StepMoment(subject, walk, text);
-  if (const auto time = Number(text); time.has_value()) return subject.MomentAt(*time);
-  return Error{"--at takes peak, worst, end, oom, oom:N, step:N or nanoseconds, not \"" + text + "\"."};
+  using Kind = MomentSpec::Kind;
+  const Result<MomentSpec> spec = timeline::ParseMoment(text);
+  if (!spec.ok()) return spec.error();
+  switch (spec->kind) {
+    case Kind::kPeak:
+      return walk.most_allocated();
+    case Kind::kReserved:
+      return walk.fullest();
+    case Kind::kWorst:
+      return walk.worst();
+    case Kind::kEnd:
+      return walk.end();
+    case Kind::kOutOfMemory:
+      return FailureMoment(subject, *spec);
+    case Kind::kStep:
+      return StepMoment(subject, walk, *spec);
+    case Kind::kEvent:
+      return EventMoment(subject, *spec);
+    case Kind::kTime:
+      return subject.MomentAt(spec->value);
+    case Kind::kMonotonic:
+      return subject.MomentAt(spec->value - std::min(spec->value, subject.start_monotonic_ns));
+  }
+  return walk.most_allocated();
 }
 
 namespace {
@@ -138,6 +155,7 @@ MomentAnswer AnswerFor(const Subject& subject, const Layout& layout, Moment mome
   MomentAnswer answer;
   answer.asked = asked;
   answer.moment = moment;
+  if (subject.origins != nullptr) answer.trace_events = subject.TraceEvents(moment);
   answer.time_ns = subject.TimeOf(moment);
   answer.place = subject.place(moment);
   answer.metrics = Measure(layout);
@@ -174,9 +192,9 @@ Result<Answer> BuildAnswer(const Subject& subject, const LayoutWalk& walk, const
   }
   Answer answer;
   std::vector<std::string> asked = question.at;
-  if (asked.empty()) asked.emplace_back("peak");
+  if (asked.empty()) asked.emplace_back("reserved");
   const size_t by_user = asked.size();
-  asked.insert(asked.end(), {"peak", "worst", "end"});
+  asked.insert(asked.end(), {"reserved", "peak", "worst", "end"});
   for (size_t i = 0; i < subject.failures.size() && i < 16; ++i)
     asked.push_back("oom:" + std::to_string(i + 1));
   LayoutCursor cursor(walk);

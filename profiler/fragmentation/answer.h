@@ -23,8 +23,9 @@ struct WaitingBlock {
 };
 
 struct MomentAnswer {
-  std::string asked;  // "peak", "step:3", ... as it was asked for, or why it is in the list
+  std::string asked;  // "reserved", "step:3", ... as it was asked for, or why it is in the list
   Moment moment = 0;
+  std::optional<uint64_t> trace_events;  // of the run so far; empty where it was not loaded
   uint64_t time_ns = 0;
   Place place;
   Metrics metrics;
@@ -81,14 +82,13 @@ struct Answer {
 };
 
 struct Question {
-  std::vector<std::string> at;  // none: "peak"
+  std::vector<std::string> at;  // none: "reserved"
   size_t segments = 10;         // how many, 0 = all
   size_t pins = 5;              // of each segment, 0 = all
   size_t points = 256;          // of the series, 0 = none
 };
 
-// The moment that a text means: peak (the most reserved), worst (the most reserved and not asked for), end,
-// oom (the first failure) or oom:2, step:3 (the fullest moment of that step), or nanoseconds from the start.
+// The moment that a text means (timeline/moment_spec.h), the same as in a report.
 [[nodiscard]] Result<Moment> FindMoment(const Subject& subject, const LayoutWalk& walk,
                                         const std::string& text);
 

@@ -95,6 +95,7 @@ class Examination {
 
   Autopsy OfFailure(size_t number) {
     autopsy_.number = number;
+    autopsy_.failures = subject_.failures.size();
     const Failure& failure = autopsy_.failure.emplace(subject_.failures[number - 1]);
     const Rules& rules = subject_.rules;
     autopsy_.rounded = failure.rounded ? failure.requested : rules.Rounded(failure.requested);
@@ -251,7 +252,8 @@ Result<Autopsy> Examine(const Subject& subject, const LayoutWalk& walk, size_t n
                  " has " + std::to_string(failures) + "."};
   }
   Examination examination(subject, walk);
-  return failures == 0 ? examination.OfEnd() : examination.OfFailure(number == 0 ? failures : number);
+  return failures == 0 ? examination.OfEnd()
+                       : examination.OfFailure(number == 0 ? subject.main_failure + 1 : number);
 }
 
 }  // namespace vramscope::fragmentation

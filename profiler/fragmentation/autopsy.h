@@ -65,6 +65,7 @@ struct Holder {
 struct Autopsy {
   std::optional<Failure> failure;     // none: the state at the end, of which nothing says what failed
   size_t number = 0;                  // of the failure, from 1
+  size_t failures = 0;                // that the file has, on all devices that are meant
   uint64_t rounded = 0;               // what a free block must have
   uint64_t segment_bytes = 0;         // what the driver was asked for
   std::optional<MomentAnswer> state;  // none: the segments are not known
@@ -84,7 +85,7 @@ struct Autopsy {
   std::vector<std::string> unknown;     // what the file does not say
 };
 
-// Of failure `number` (from 1), 0 = the last one. Fails when there is no such failure.
+// Of failure `number` of the subject (from 1), 0 = its main failure. Fails when there is no such failure.
 [[nodiscard]] Result<Autopsy> Examine(const Subject& subject, const LayoutWalk& walk, size_t number);
 
 [[nodiscard]] std::string ToJson(const Subject& subject, const Autopsy& autopsy, int indent = 2);

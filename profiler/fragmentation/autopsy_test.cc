@@ -41,7 +41,7 @@ class AutopsyTest : public ::testing::Test {
     script_.Event(trace::EventType::kOutOfMemory, {bytes, 300 * kMiB, 400 * kMiB, model::testing::kCuda0, 0});
     run_ = script_.Load();
     analysis_.emplace(*run_);
-    subject_ = SubjectOf(*analysis_, std::nullopt, std::nullopt).value();
+    subject_ = SubjectOf(*analysis_, 0).value();
     if (program_.has_value()) subject_->circumstances = [this](size_t) { return *program_; };
     const LayoutWalk walk(subject_->history, subject_->rules);
     return Examine(*subject_, walk, 0).value();

@@ -133,6 +133,7 @@ Json MomentJson(const Subject& subject, const MomentAnswer& moment) {
   const Metrics& metrics = moment.metrics;
   return {{"at", moment.asked},
           {"event", moment.moment},
+          {"trace_event", OrNull(moment.trace_events)},
           {"time_ns", moment.time_ns},
           {"step", moment.place.step == 0 ? Json(nullptr) : Json(moment.place.step)},
           {"phase", TextOrNull(moment.place.phase)},
@@ -184,6 +185,8 @@ std::string ToJson(const Subject& subject, const Answer& answer, int indent) {
                    {"source", subject.source},
                    {"device", subject.device},
                    {"process", OrNull(subject.pid)},
+                   {"rank", OrNull(subject.rank)},
+                   {"others", subject.others},
                    {"settings", subject.history.settings},
                    {"torch_version", TextOrNull(subject.history.torch_version)},
                    {"events", answer.events},

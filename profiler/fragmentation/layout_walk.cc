@@ -81,7 +81,10 @@ void LayoutWalk::Note(Moment moment, const Layout::Held& held) {
     most_waste_ = held.reserved - held.requested;
     worst_ = moment;
   }
-  peak_allocated_ = std::max(peak_allocated_, held.allocated);
+  if (held.allocated > peak_allocated_) {
+    peak_allocated_ = held.allocated;
+    most_allocated_ = moment;
+  }
   peak_requested_ = std::max(peak_requested_, held.requested);
 }
 

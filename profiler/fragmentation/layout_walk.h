@@ -35,6 +35,8 @@ class LayoutWalk {
 
   // The moment with the most reserved memory; of several the one with the most allocated.
   [[nodiscard]] Moment fullest() const { return fullest_; }
+  // The moment with the most allocated memory; of several the first.
+  [[nodiscard]] Moment most_allocated() const { return most_allocated_; }
   // The moment with the most memory reserved and not asked for.
   [[nodiscard]] Moment worst() const { return worst_; }
   [[nodiscard]] uint64_t peak_reserved() const { return peak_reserved_; }
@@ -59,6 +61,7 @@ class LayoutWalk {
   const allocator::History& history_;
   std::vector<Checkpoint> checkpoints_;
   Moment fullest_ = 0;
+  Moment most_allocated_ = 0;
   Moment worst_ = 0;
   uint64_t peak_reserved_ = 0;
   uint64_t allocated_when_fullest_ = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/snapshot/history.h"
+#include "profiler/snapshot/source.h"
 #include "profiler/snapshot/time_axis.h"
 
 namespace vramscope::fragmentation {
@@ -63,44 +64,39 @@ void AddFailures(const Snapshot& snapshot, Subject& subject, const Stacks& stack
   }
 }
 
-uint32_t ChooseDevice(const Snapshot& snapshot) {
-  std::map<uint32_t, uint64_t> reserved;
-  for (const snapshot::Segment& segment : snapshot.segments) reserved[segment.device] += segment.bytes;
-  uint32_t best = 0;
-  for (const auto& [device, bytes] : reserved) {
-    if (bytes > reserved[best]) best = device;
-  }
-  if (!reserved.empty()) return best;
-  for (uint32_t device = 0; device < snapshot.device_traces.size(); ++device) {
-    if (snapshot.event_count(device) > snapshot.event_count(best)) best = device;
-  }
-  return best;
-}
-
 bool Has(const Snapshot& snapshot, uint32_t device) {
   const bool events = device < snapshot.device_traces.size() && snapshot.event_count(device) != 0;
   return events || std::any_of(snapshot.segments.begin(), snapshot.segments.end(),
                                [&](const snapshot::Segment& segment) { return segment.device == device; });
 }
 
+uint32_t FirstDevice(const Snapshot& snapshot) {
+  for (uint32_t device = 0; device < snapshot.device_traces.size(); ++device)
+    if (Has(snapshot, device)) return device;
+  return snapshot.segments.empty() ? 0 : snapshot.segments.front().device;
+}
+
 }  // namespace
 
-Result<Subject> SubjectOf(std::shared_ptr<const Snapshot> snapshot, std::optional<uint32_t> wanted) {
+Result<Subject> SubjectOf(std::shared_ptr<const Snapshot> snapshot, std::optional<uint32_t> wanted,
+                          const model::Source* source) {
   if (wanted.has_value() && !Has(*snapshot, *wanted)) {
     return Error{"this snapshot has nothing of cuda:" + std::to_string(*wanted) + "."};
   }
-  const uint32_t device = wanted.value_or(
-      snapshot->device_traces.empty() && snapshot->segments.empty() ? 0 : ChooseDevice(*snapshot));
+  const uint32_t device = wanted.value_or(FirstDevice(*snapshot));
   Subject subject;
   subject.source = "snapshot";
   subject.device = "cuda:" + std::to_string(device);
+  subject.about = subject.device;
   snapshot::DeviceHistory read = snapshot::ReadHistory(*snapshot, device);
+  if (source != nullptr) subject.origins = snapshot::TraceEventsOf(*source, device, read.numbers);
   subject.history = std::move(read.history);
   subject.rules = RulesOf(subject.history);
   subject.counts_events = snapshot::TimeAxis(*snapshot).counts_events();
   subject.has_layout = true;
   const auto stacks = std::make_shared<const Stacks>(StacksOf(*snapshot, device, read.numbers));
   AddFailures(*snapshot, subject, *stacks);
+  subject.main_failure = subject.failures.empty() ? 0 : subject.failures.size() - 1;
   subject.describe = [snapshot, stacks](const Block& block, Moment) {
     BlockText text;
     if (block.born != kBeforeHistory) {

@@ -6,6 +6,15 @@
 
 namespace vramscope::fragmentation {
 
+Moment Subject::MomentAfter(model::EventIndex event) const {
+  if (origins == nullptr || event == model::kNever) return 0;
+  return static_cast<Moment>(std::upper_bound(origins->begin(), origins->end(), event) - origins->begin());
+}
+
+uint64_t Subject::TraceEvents(Moment moment) const {
+  return origins == nullptr || moment == 0 ? 0 : uint64_t{(*origins)[moment - 1]} + 1;
+}
+
 Moment Subject::MomentAt(uint64_t time_ns) const {
   const auto after = std::upper_bound(
       history.events.begin(), history.events.end(), time_ns,

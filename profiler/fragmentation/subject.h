@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "profiler/fragmentation/circumstances.h"
 #include "profiler/fragmentation/layout_walk.h"
 #include "profiler/fragmentation/rules.h"
+#include "profiler/model/ids.h"
 
 namespace vramscope::fragmentation {
 
@@ -60,9 +62,13 @@ struct Subject {
   std::string source;  // "trace" or "snapshot"
   std::string device = "cuda:0";
   std::optional<uint32_t> pid;
-  bool counts_events = false;  // times are event numbers: model::Run::counts_events
-  bool has_layout = false;     // segments are known; without them there are only totals
-  bool requests_known = true;  // what the program asked for is recorded, not only the sizes of blocks
+  std::optional<uint32_t> rank;
+  std::string about = "cuda:0";     // device, process and rank in words
+  uint32_t others = 0;              // devices of processes that were meant too and are left out
+  bool counts_events = false;       // times are event numbers: model::Run::counts_events
+  uint64_t start_monotonic_ns = 0;  // time 0 on CLOCK_MONOTONIC; 0 = not known
+  bool has_layout = false;          // segments are known; without them there are only totals
+  bool requests_known = true;       // what the program asked for is recorded, not only the sizes of blocks
   bool streams_known = true;
   // The memory that PyTorch's allocator could have in all: its own and what the driver has left. Each holds
   // from its moment on.
@@ -72,6 +78,10 @@ struct Subject {
   };
   std::vector<Room> room;
   std::vector<Failure> failures;
+  size_t main_failure = 0;  // into `failures`: which one "oom" means
+  // For each event of the history the event of the run that it is made of, in order; empty where the file was
+  // not loaded as a run.
+  std::shared_ptr<const std::vector<model::EventIndex>> origins;
   std::vector<StepSpan> steps;
   std::vector<std::string> notes;
 
@@ -81,6 +91,10 @@ struct Subject {
   std::function<Circumstances(size_t index)> circumstances = [](size_t) { return Circumstances{}; };
   std::function<Place(Moment)> place = [](Moment) { return Place{}; };
 
+  // The state after this event of the run; kNever: before all events. Needs `origins`.
+  [[nodiscard]] Moment MomentAfter(model::EventIndex event) const;
+  // How many events of the run had happened; 0 without `origins`.
+  [[nodiscard]] uint64_t TraceEvents(Moment moment) const;
   // The moment after the last event at or before this time. 0 when all are later.
   [[nodiscard]] Moment MomentAt(uint64_t time_ns) const;
   // When the state of the moment began; 0 for the state before the first event.

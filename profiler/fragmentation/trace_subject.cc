@@ -18,17 +18,6 @@ using classify::Analysis;
 using model::EventIndex;
 using model::Run;
 
-// What the history keeps of the run: for each of its events the one that it is made of.
-struct Origins {
-  std::vector<EventIndex> event;
-
-  // The history's state after event `at` of the run.
-  [[nodiscard]] Moment MomentAfter(EventIndex at) const {
-    return static_cast<Moment>(std::upper_bound(event.begin(), event.end(), at) - event.begin());
-  }
-  [[nodiscard]] EventIndex EventOf(Moment moment) const { return moment == 0 ? 0 : event[moment - 1]; }
-};
-
 struct Collected {
   allocator::Event event;
   EventIndex origin = 0;
@@ -43,6 +32,9 @@ class TraceReading {
     subject_.source = "trace";
     subject_.device = device_.name;
     subject_.pid = run_.processes[device_.process].info.pid;
+    subject_.origins = origins_;
+    subject_.about = subject_.device;
+    subject_.start_monotonic_ns = run_.source->clock().start_monotonic_ns;
     subject_.history.device = trace::DeviceIndexOf(device_.code);
     subject_.history.complete = true;
     subject_.counts_events = run_.counts_events();
@@ -54,13 +46,14 @@ class TraceReading {
     CollectSegments();
     CollectFailures();
     AddEvents();
+    subject_.main_failure = subject_.failures.empty() ? 0 : subject_.failures.size() - 1;
     FindStreamsOfSegments();
     AddRoom();
     AddNotes();
-    const auto explain = [origins = origins_, failures = failures_at_, index = index_,
-                          process = device_.process](const Analysis& analysis, Subject& subject) {
-      AddSteps(analysis.training()[process], *origins, subject);
-      AddTexts(analysis, process, origins, subject);
+    const auto explain = [failures = failures_at_, index = index_, process = device_.process](
+                             const Analysis& analysis, Subject& subject) {
+      AddSteps(analysis.training()[process], subject);
+      AddTexts(analysis, process, subject);
       subject.circumstances = [&analysis, failures, index](size_t failure) {
         for (const model::OutOfMemory& oom : analysis.run().out_of_memory) {
           if (oom.event == failures[failure])
@@ -89,14 +82,25 @@ class TraceReading {
     collected_.push_back({event, at});
   }
 
+  // The first event after the end of the process; kNever where that is not known, or nothing follows.
+  [[nodiscard]] EventIndex EndOfProcess() const {
+    const uint64_t end_ns = run_.processes[device_.process].info.end_ns;
+    if (end_ns == 0) return model::kNever;
+    const EventIndex last = run_.times.LastEventAt(end_ns);
+    const EventIndex next = last == model::kNever ? 0 : last + 1;
+    return next < run_.event_count() ? next : model::kNever;
+  }
+
   void CollectSegments() {
+    const EventIndex end_of_process = EndOfProcess();
     for (const model::Segment& segment : run_.driver.segments) {
       if (segment.process != device_.process || segment.device_code != device_.code) continue;
       subject_.has_layout = true;
       Collect(segment.mapped ? Action::kSegmentMap : Action::kSegmentAlloc, segment.begin, segment.address,
               segment.size);
       if (segment.mapped) subject_.rules.settings.expandable_segments = true;
-      if (segment.end == model::kNever) continue;
+      // What ends with its process is no decision of the allocator: the driver takes it back.
+      if (segment.end == model::kNever || segment.end == end_of_process) continue;
       Collect(segment.mapped ? Action::kSegmentUnmap : Action::kSegmentFree, segment.end, segment.address,
               segment.size);
     }
@@ -108,7 +112,7 @@ class TraceReading {
                      [](const Collected& a, const Collected& b) { return a.origin < b.origin; });
     const size_t most = collected_.size() + 2 * device_.changes.size();
     subject_.history.events.reserve(most);
-    origins_->event.reserve(most);
+    origins_->reserve(most);
     auto next = collected_.begin();
     for (const model::Change& change : device_.changes) {
       for (; next != collected_.end() && next->origin <= change.event; ++next) Add(next->event, next->origin);
@@ -119,7 +123,7 @@ class TraceReading {
     subject_.streams_known = unknown_requests_ == 0 || subject_.history.streams.size() > 1;
     for (size_t i = 0; i < failures_at_.size(); ++i) {
       const EventIndex at = failures_at_[i];
-      subject_.failures[i].moment = at == 0 ? 0 : origins_->MomentAfter(at - 1);
+      subject_.failures[i].moment = at == 0 ? 0 : subject_.MomentAfter(at - 1);
     }
   }
 
@@ -148,11 +152,11 @@ class TraceReading {
   void Add(const allocator::Event& event, EventIndex origin) {
     if (Continues(event)) {
       subject_.history.events.back().bytes += event.bytes;
-      origins_->event.back() = origin;
+      origins_->back() = origin;
       return;
     }
     subject_.history.events.push_back(event);
-    origins_->event.push_back(origin);
+    origins_->push_back(origin);
   }
 
   // The history's number of the stream: streams of this device only, the default one first.
@@ -251,7 +255,7 @@ class TraceReading {
     uint64_t reserved = 0;
     Moment moment = 0;
     for (const EventIndex at : asked) {
-      for (const Moment until = origins_->MomentAfter(at); moment < until; ++moment) {
+      for (const Moment until = subject_.MomentAfter(at); moment < until; ++moment) {
         const allocator::Event& event = subject_.history.events[moment];
         const bool grows = event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap;
         const bool shrinks = event.action == Action::kSegmentFree || event.action == Action::kSegmentUnmap;
@@ -269,18 +273,21 @@ class TraceReading {
     }
   }
 
-  static void AddSteps(const timeline::Training& training, const Origins& origins, Subject& subject) {
+  static void AddSteps(const timeline::Training& training, Subject& subject) {
     for (const timeline::Step& step : training.steps()) {
-      const Moment begin = step.begin == 0 ? 0 : origins.MomentAfter(step.begin - 1);
-      const Moment end = step.end == 0 ? 0 : origins.MomentAfter(step.end - 1);
+      const Moment begin = subject.MomentAfter(step.begin);
+      const Moment end = step.end == 0 ? 0 : subject.MomentAfter(step.end - 1);
       subject.steps.push_back({step.number, begin, end});
     }
   }
 
-  static void AddTexts(const Analysis& analysis, model::ProcessIndex process,
-                       const std::shared_ptr<const Origins>& origins, Subject& subject) {
-    subject.place = [&analysis, origins, process](Moment moment) {
-      const timeline::Span& span = analysis.training()[process].SpanAt(origins->EventOf(moment));
+  static void AddTexts(const Analysis& analysis, model::ProcessIndex process, Subject& subject) {
+    // The history's state after moment n is that after this event of the run.
+    const auto event_of = [origins = subject.origins](Moment moment) -> EventIndex {
+      return moment == 0 ? 0 : (*origins)[moment - 1];
+    };
+    subject.place = [&analysis, event_of, process](Moment moment) {
+      const timeline::Span& span = analysis.training()[process].SpanAt(event_of(moment));
       return Place{span.step, timeline::PhaseName(timeline::PhaseOf(span.part))};
     };
     // Compares steps as it is asked, from whichever thread.
@@ -290,14 +297,14 @@ class TraceReading {
       classify::Origins origins;
     };
     const auto births = std::make_shared<Births>(analysis);
-    subject.describe = [&analysis, origins, births](const Block& block, Moment moment) {
+    subject.describe = [&analysis, event_of, births](const Block& block, Moment moment) {
       BlockText text;
       if (block.born == kBeforeHistory) return text;
       const Run& run = analysis.run();
-      const model::BlockId id = run.FirstBlockFrom(origins->event[block.born]);
+      const model::BlockId id = run.FirstBlockFrom(event_of(block.born + 1));
       text.number = id + uint64_t{1};
       text.name = analysis.names().Of(id);
-      text.category = classify::Info(analysis.categories().At(id, origins->EventOf(moment)).category).key;
+      text.category = classify::Info(analysis.categories().At(id, event_of(moment)).category).key;
       const std::lock_guard lock(births->mutex);
       const classify::Origin origin = births->origins.Of(id);
       const model::Birthplace& birth = run.contexts.PlaceOf(origin.context);
@@ -337,48 +344,23 @@ class TraceReading {
   model::DeviceIndex index_;
   const model::Device& device_;
   Subject subject_;
-  std::shared_ptr<Origins> origins_ = std::make_shared<Origins>();
+  std::shared_ptr<std::vector<EventIndex>> origins_ = std::make_shared<std::vector<EventIndex>>();
   std::vector<Collected> collected_;  // by origin, once blocks are added
   std::vector<EventIndex> failures_at_;
   size_t blocks_ = 0;
   size_t unknown_requests_ = 0;
 };
 
-uint64_t SegmentBytes(const Run& run, const model::Device& device) {
-  uint64_t bytes = 0;
-  for (const model::Segment& segment : run.driver.segments) {
-    if (segment.process == device.process && segment.device_code == device.code) bytes += segment.size;
-  }
-  return bytes;
-}
-
 }  // namespace
 
-Result<PlacedSubject> PlacedSubjectOf(const Run& run, const std::optional<std::string>& name,
-                                      std::optional<uint32_t> pid) {
-  model::DeviceIndex best = model::kNone;
-  uint64_t most = 0;
-  for (model::DeviceIndex i = 0; i < run.devices.size(); ++i) {
-    const model::Device& device = run.devices[i];
-    if (trace::DeviceTypeOf(device.code) == 0) continue;
-    if (name.has_value() && device.name != *name) continue;
-    if (pid.has_value() && run.processes[device.process].info.pid != *pid) continue;
-    const uint64_t bytes = SegmentBytes(run, device) + device.changes.size();
-    if (best != model::kNone && bytes <= most) continue;
-    best = i;
-    most = bytes;
-  }
-  if (best == model::kNone) {
-    std::string what = name.value_or("a GPU");
-    if (pid.has_value()) what += " in process " + std::to_string(*pid);
-    return Error{"this trace has no allocations on " + what + "."};
-  }
-  return TraceReading(run, best).Take();
+Result<PlacedSubject> PlacedSubjectOf(const Run& run, model::DeviceIndex device) {
+  if (trace::DeviceTypeOf(run.devices[device].code) != 0) return TraceReading(run, device).Take();
+  return Error{"there are no segments on " + run.devices[device].name +
+               ": only GPUs have a caching allocator."};
 }
 
-Result<Subject> SubjectOf(const Analysis& analysis, const std::optional<std::string>& name,
-                          std::optional<uint32_t> pid) {
-  auto placed = PlacedSubjectOf(analysis.run(), name, pid);
+Result<Subject> SubjectOf(const Analysis& analysis, model::DeviceIndex device) {
+  auto placed = PlacedSubjectOf(analysis.run(), device);
   if (!placed.ok()) return placed.error();
   placed->explain(analysis, placed->subject);
   return std::move(placed->subject);

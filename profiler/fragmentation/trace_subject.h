@@ -13,11 +13,8 @@
 
 namespace vramscope::fragmentation {
 
-// Of the CUDA device with this name ("cuda:0") in the process with this id; those that are not given: the one
-// with the most segments' bytes. `analysis` and its run must outlive the subject.
-[[nodiscard]] Result<Subject> SubjectOf(const classify::Analysis& analysis,
-                                        const std::optional<std::string>& device,
-                                        std::optional<uint32_t> pid);
+// `analysis` and its run must outlive the subject. Fails when the device has no caching allocator.
+[[nodiscard]] Result<Subject> SubjectOf(const classify::Analysis& analysis, model::DeviceIndex device);
 
 // The same in two parts: where blocks lie follows from the run, so that a viewer places them while the run is
 // analysed.
@@ -26,8 +23,6 @@ struct PlacedSubject {
   // Adds these to the subject; `analysis` must outlive it too.
   std::function<void(const classify::Analysis& analysis, Subject& subject)> explain;
 };
-[[nodiscard]] Result<PlacedSubject> PlacedSubjectOf(const model::Run& run,
-                                                    const std::optional<std::string>& device,
-                                                    std::optional<uint32_t> pid);
+[[nodiscard]] Result<PlacedSubject> PlacedSubjectOf(const model::Run& run, model::DeviceIndex device);
 
 }  // namespace vramscope::fragmentation

@@ -54,14 +54,6 @@ void AddLegends(Json& picture) {
   picture["phases"] = std::move(phases);
 }
 
-std::optional<DeviceIndex> DeviceOf(const model::Run& run, const report::Answer& answer) {
-  for (DeviceIndex i = 0; i < run.devices.size(); ++i) {
-    if (run.devices[i].name == answer.device && run.processes[run.devices[i].process].info.pid == answer.pid)
-      return i;
-  }
-  return std::nullopt;
-}
-
 // The event of the answer's peak, as the report chose it.
 EventIndex PeakEvent(const Content& content, const timeline::DeviceCurve& curve) {
   if (!content.answer.step_range.has_value()) return curve.peak().event;
@@ -75,7 +67,7 @@ EventIndex PeakEvent(const Content& content, const timeline::DeviceCurve& curve)
 void AddLayout(const Content& content, classify::Origins& origins, EventIndex peak, Json& picture) {
   const fragmentation::Subject& subject = *content.subject;
   const fragmentation::LayoutWalk walk(subject.history, subject.rules);
-  const fragmentation::Moment moment = subject.MomentAt(content.analysis.run().times.TimeOf(peak));
+  const fragmentation::Moment moment = subject.MomentAfter(peak);
   const fragmentation::Layout layout = walk.At(moment);
   if (layout.segments().empty()) return;
   picture["map"] = AddressMap(content.analysis, origins, subject, layout, moment, peak);
@@ -106,8 +98,8 @@ Json PictureOf(const Content& content, const Json& left_out) {
   picture["capacity_bytes"] =
       driver.has_value() && driver->capacity.value_or(0) != 0 ? Json(*driver->capacity) : Json(nullptr);
   AddLegends(picture);
-  const std::optional<DeviceIndex> device = DeviceOf(content.analysis.run(), content.answer);
-  if (device.has_value()) AddPictures(content, *device, picture);
+  const DeviceIndex device = report::DeviceOf(content.analysis.run(), content.answer);
+  if (device != model::kNone) AddPictures(content, device, picture);
   return picture;
 }
 

@@ -39,7 +39,8 @@ struct LiveBlock {
 
 // The state of the chosen device at one moment.
 struct Moment {
-  std::string asked;  // as it was asked for; "" for a moment that the report chose
+  std::string asked;    // as it was asked for; "" for a moment that the report chose
+  uint64_t events = 0;  // of the trace so far, as `--at event:N` takes it
   uint64_t time_ns = 0;
   uint64_t monotonic_ns = 0;  // CLOCK_MONOTONIC of the machine that recorded
   uint64_t allocated_bytes = 0;
@@ -53,6 +54,9 @@ struct Moment {
 };
 
 struct Peak : Moment {
+  // The most that the allocator held at any moment of the selection; `reserved_bytes` is what it held at this
+  // one.
+  std::optional<uint64_t> reserved_peak_bytes;
   // What the allocation that made the peak was for; "" = not known.
   std::string module;
   std::string node;
@@ -129,6 +133,10 @@ struct Answer {
   // The device and process that it is about; empty when nothing was allocated.
   std::string device;
   uint32_t pid = 0;
+  std::optional<uint32_t> rank;
+  uint32_t others = 0;  // devices that the request means too (device_choice.h)
+  std::string about;    // the same in words: "rank 1 (process 4711), cuda:1"
+  std::string failed;   // HowItFailed(); "" when it did not
   std::optional<std::pair<uint32_t, uint32_t>> step_range;  // when only these were asked for
 
   Peak peak;
@@ -150,5 +158,8 @@ struct Answer {
   std::optional<whatif::Savings> savings;  // when asked for, and the run tells
   std::vector<std::string> notes;  // what a reader must know to read the figures right, one sentence each
 };
+
+// The device that the answer is about, in the run that it was made from; kNone: none.
+[[nodiscard]] model::DeviceIndex DeviceOf(const model::Run& run, const Answer& answer);
 
 }  // namespace vramscope::report

@@ -7,6 +7,8 @@
 #include "profiler/classify/usage.h"
 #include "profiler/report/communication.h"
 #include "profiler/report/device_choice.h"
+#include "profiler/report/failed.h"
+#include "profiler/report/moment_choice.h"
 #include "profiler/report/notes.h"
 #include "profiler/report/owners.h"
 #include "profiler/timeline/curve.h"
@@ -26,9 +28,11 @@ std::string Metadata(const model::Run& run, std::string_view key) {
 class Builder {
  public:
   Builder(const classify::Analysis& analysis, const Request& request)
-      : analysis_(analysis), run_(analysis.run()), request_(request), origins_(run_, analysis.training()) {
-    for (DeviceIndex device = 0; device < run_.devices.size(); ++device) curves_.emplace_back(run_, device);
-  }
+      : analysis_(analysis),
+        run_(analysis.run()),
+        request_(request),
+        origins_(run_, analysis.training()),
+        curves_(CurvesOf(run_)) {}
 
   Result<Answer> Build() {
     const Result<DeviceIndex> chosen = ChooseDevice(run_, curves_, request_);
@@ -82,6 +86,7 @@ class Builder {
     moment.time_ns = time_ns;
     moment.monotonic_ns = run_.source->clock().start_monotonic_ns + time_ns;
     if (event == model::kNever) return moment;  // before everything
+    moment.events = uint64_t{event} + 1;
     moment.allocated_bytes = curve.AllocatedAfter(event);
     moment.reserved_bytes = curve.ReservedAfter(event);
     moment.driver =
@@ -91,6 +96,9 @@ class Builder {
     moment.step = span.step;
     moment.phase = timeline::PhaseOf(span.part);
     return moment;
+  }
+  [[nodiscard]] uint64_t TimeAfter(EventIndex event) const {
+    return event == model::kNever ? 0 : run_.times.TimeOf(event);
   }
   [[nodiscard]] Moment MomentAfter(const DeviceCurve& curve, EventIndex event) const {
     return MomentAfter(curve, event, run_.times.TimeOf(event));
@@ -170,8 +178,7 @@ class Builder {
 
   Status AddChosen(DeviceIndex device) {
     const DeviceCurve& curve = curves_[device];
-    answer_.device = curve.device().name;
-    answer_.pid = run_.processes[curve.device().process].info.pid;
+    Speak(device);
     if (const Status steps = AddSteps(curve); !steps.ok()) return steps;
     if (const Status moments = AddMoments(curve); !moments.ok()) return moments;
     AddCategories(curve);
@@ -190,20 +197,34 @@ class Builder {
     return {};
   }
 
+  void Speak(DeviceIndex device) {
+    const auto meant = ChooseDevices(run_, curves_, request_);
+    const Spoken spoken = SpokenOf(run_, device, meant.ok() ? *meant : std::vector<DeviceIndex>{});
+    answer_.device = spoken.device;
+    answer_.pid = spoken.pid;
+    answer_.rank = spoken.rank;
+    answer_.others = spoken.others;
+    answer_.about = spoken.text;
+    answer_.failed = HowItFailed(run_, run_.devices[device].process);
+  }
+
   // The steps, and the peak of all of them or of those that were asked for.
   Status AddSteps(const DeviceCurve& curve) {
     const auto& steps = TrainingOf(curve).steps();
     size_t first = 0;
     size_t last = steps.size();
     peak_event_ = curve.peak().event;
+    std::optional<uint64_t> most_reserved = curve.peak_reserved();
     if (request_.steps.has_value()) {
       if (request_.steps->first > steps.size()) return NoSuchStep(request_.steps->first, steps.size());
       first = request_.steps->first - 1;
       last = std::min<size_t>(request_.steps->second, steps.size());
       answer_.step_range = {static_cast<uint32_t>(first + 1), static_cast<uint32_t>(last)};
       peak_event_ = curve.PeakWithin(steps[first].begin, steps[last - 1].end).event;
+      most_reserved = MostReserved(curve, steps[first].begin, steps[last - 1].end);
     }
     static_cast<Moment&>(answer_.peak) = MomentAfter(curve, peak_event_);
+    answer_.peak.reserved_peak_bytes = most_reserved;
     for (size_t i = first; i < last; ++i) answer_.steps.push_back(StepOf(curve, steps[i]));
     CountAllocations(curve);
     return {};
@@ -237,55 +258,31 @@ class Builder {
     }
   }
 
-  static Error NoSuchStep(uint64_t number, uint64_t steps) {
-    const std::string there =
-        steps == 0 ? "no steps were seen" : "it has steps 1 to " + std::to_string(steps);
-    return Error{"this run has no step " + std::to_string(number) + ": " + there + " in this process."};
-  }
-
   Status AddMoments(const DeviceCurve& curve) {
     for (const MomentSpec& spec : request_.at) {
       const Result<EventIndex> event = EventOf(curve, spec);
       if (!event.ok()) return event.error();
       moment_events_.push_back(*event);
       const bool by_time = spec.kind == MomentSpec::Kind::kTime || spec.kind == MomentSpec::Kind::kMonotonic;
-      answer_.moments.push_back(
-          MomentAfter(curve, *event, by_time ? TimeOf(spec) : run_.times.TimeOf(*event)));
+      answer_.moments.push_back(MomentAfter(curve, *event, by_time ? TimeOf(run_, spec) : TimeAfter(*event)));
       answer_.moments.back().asked = spec.text;
     }
     return {};
   }
 
-  // A moment before the trace's start is its start.
-  [[nodiscard]] uint64_t TimeOf(const MomentSpec& spec) const {
-    if (spec.kind == MomentSpec::Kind::kTime) return spec.value;
-    const uint64_t start = run_.source->clock().start_monotonic_ns;
-    return spec.value > start ? spec.value - start : 0;
-  }
-
   [[nodiscard]] Result<EventIndex> EventOf(const DeviceCurve& curve, const MomentSpec& spec) const {
-    const auto& steps = TrainingOf(curve).steps();
-    switch (spec.kind) {
-      case MomentSpec::Kind::kPeak:
-        return peak_event_;
-      case MomentSpec::Kind::kStep:
-        if (spec.value == 0 || spec.value > steps.size()) return NoSuchStep(spec.value, steps.size());
-        return curve.PeakWithin(steps[spec.value - 1].begin, steps[spec.value - 1].end).event;
-      case MomentSpec::Kind::kTime:
-      case MomentSpec::Kind::kMonotonic:
-        return run_.times.LastEventAt(TimeOf(spec));
-    }
-    return peak_event_;
+    if (spec.kind == MomentSpec::Kind::kPeak) return peak_event_;
+    return FindEvent(run_, curve, TrainingOf(curve), request_, spec);
   }
 
   // A run without allocations has moments all the same: of nothing. Only steps cannot be asked for.
   Status AddEmptyMoments() {
     for (const MomentSpec& spec : request_.at) {
-      if (spec.kind == MomentSpec::Kind::kStep)
-        return Error{"nothing was allocated in this run, so it has no steps to report."};
+      if (spec.kind == MomentSpec::Kind::kStep || spec.kind == MomentSpec::Kind::kOutOfMemory)
+        return Error{"nothing was allocated in this run, so there is no " + spec.text + " to report."};
       Moment moment;
       moment.asked = spec.text;
-      moment.time_ns = TimeOf(spec);
+      moment.time_ns = TimeOf(run_, spec);
       moment.monotonic_ns = run_.source->clock().start_monotonic_ns + moment.time_ns;
       answer_.moments.push_back(std::move(moment));
     }
@@ -363,6 +360,14 @@ class Builder {
 };
 
 }  // namespace
+
+model::DeviceIndex DeviceOf(const model::Run& run, const Answer& answer) {
+  for (DeviceIndex i = 0; i < run.devices.size(); ++i) {
+    if (run.devices[i].name == answer.device && run.processes[run.devices[i].process].info.pid == answer.pid)
+      return i;
+  }
+  return model::kNone;
+}
 
 Result<Answer> BuildAnswer(const classify::Analysis& analysis, const Request& request) {
   return Builder(analysis, request).Build();

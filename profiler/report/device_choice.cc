@@ -2,6 +2,7 @@
 #include "profiler/report/device_choice.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <tuple>
 
@@ -9,36 +10,74 @@ namespace vramscope::report {
 namespace {
 
 using model::DeviceIndex;
+using model::ProcessIndex;
+using model::Run;
 
-bool Matches(const model::Run& run, const model::Device& device, const Request& request) {
-  const bool name_fits = !request.device.has_value() || device.name == *request.device;
-  const bool process_fits =
-      !request.pid.has_value() || run.processes[device.process].info.pid == *request.pid;
-  return name_fits && process_fits;
+bool IsGpu(const model::Device& device) { return trace::DeviceTypeOf(device.code) != 0; }
+
+// The lowest code of a GPU that the process allocated on; 0xffff = none.
+uint16_t FirstGpu(const Run& run, ProcessIndex process) {
+  uint16_t first = 0xffff;
+  for (const DeviceIndex device : run.processes[process].devices)
+    if (IsGpu(run.devices[device])) first = std::min(first, run.devices[device].code);
+  return first;
 }
 
-// "cpu (process 100), cuda:0 (process 100)", the first few.
-std::string DeviceList(const model::Run& run) {
+bool UsesGpu(const Run& run, ProcessIndex process) { return FirstGpu(run, process) != 0xffff; }
+
+uint32_t PidOf(const Run& run, const model::Device& device) { return run.processes[device.process].info.pid; }
+
+std::optional<uint32_t> Number(const Run& run, const std::string& key) {
+  const auto found = run.source->metadata().find(key);
+  if (found == run.source->metadata().end()) return std::nullopt;
+  const std::string& text = found->second;
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size() && !text.empty();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+// As the environment of the process said; the collector notes it down.
+std::optional<uint32_t> RecordedRank(const Run& run, ProcessIndex process) {
+  return Number(run, "process." + std::to_string(process) + ".rank");
+}
+
+bool AnyRankRecorded(const Run& run) {
+  for (ProcessIndex process = 0; process < run.processes.size(); ++process)
+    if (RecordedRank(run, process).has_value()) return true;
+  return false;
+}
+
+bool Matches(const Run& run, const model::Device& device, const Request& request) {
+  return device.name == request.device.value_or(device.name) &&
+         PidOf(run, device) == request.pid.value_or(PidOf(run, device)) &&
+         (!request.rank.has_value() || RankOf(run, device.process) == request.rank);
+}
+
+bool IsNamed(const Request& request) {
+  return request.device.has_value() || request.pid.has_value() || request.rank.has_value();
+}
+
+// "rank 0 (process 100), cuda:0; rank 1 (process 101), cuda:1", the first few.
+std::string DeviceList(const Run& run) {
   constexpr size_t kMost = 8;
   std::string list;
-  for (size_t i = 0; i < run.devices.size() && i < kMost; ++i) {
-    const model::Device& device = run.devices[i];
-    if (i > 0) list += ", ";
-    list += device.name + " (process " + std::to_string(run.processes[device.process].info.pid) + ")";
-  }
-  return run.devices.size() > kMost ? list + ", ..." : list;
+  for (DeviceIndex i = 0; i < run.devices.size() && i < kMost; ++i)
+    list += (i > 0 ? "; " : "") + SpokenOf(run, i).text;
+  return run.devices.size() > kMost ? list + "; ..." : list;
 }
 
-Error NoSuchDevice(const model::Run& run, const Request& request) {
+Error NoSuchDevice(const Run& run, const Request& request) {
   std::string wanted = request.device.value_or("a device");
   if (request.pid.has_value()) wanted += " of process " + std::to_string(*request.pid);
+  if (request.rank.has_value()) wanted += " of rank " + std::to_string(*request.rank);
   if (run.devices.empty())
     return Error{"nothing was allocated in this run, so there is no " + wanted + " to report."};
   return Error{"this run has no allocations on " + wanted + "; it has " + DeviceList(run) + "."};
 }
 
 // Whether the process ran a backward pass or an optimizer.
-bool Trains(const model::Run& run, model::ProcessIndex process) {
+bool Trains(const Run& run, ProcessIndex process) {
   const std::vector<uint32_t>& ranges = run.processes[process].ranges;
   return std::any_of(ranges.begin(), ranges.end(), [&](uint32_t index) {
     const trace::RangeKind kind = run.ranges[index].kind;
@@ -46,24 +85,153 @@ bool Trains(const model::Run& run, model::ProcessIndex process) {
   });
 }
 
+// --- failures
+
+ProcessIndex ProcessOf(const Run& run, const model::OutOfMemory& failure) {
+  return run.threads[failure.thread].process;
+}
+
+DeviceIndex DeviceOf(const Run& run, const model::OutOfMemory& failure) {
+  for (const DeviceIndex device : run.processes[ProcessOf(run, failure)].devices)
+    if (run.devices[device].code == failure.device_code) return device;
+  return model::kNone;
+}
+
+bool FinishedAStepAfter(const Run& run, ProcessIndex process, model::EventIndex event) {
+  return std::any_of(run.marks.begin(), run.marks.end(), [&](const model::Mark& mark) {
+    return mark.event > event && mark.kind == trace::MarkKind::kOptimizerStepDone &&
+           run.threads[mark.thread].process == process;
+  });
+}
+
+// A failure that the program survives is one that it handles: it may halve its batch and go on.
+bool EndedItsProcess(const Run& run, size_t index) {
+  const model::OutOfMemory& failure = run.out_of_memory[index];
+  const ProcessIndex process = ProcessOf(run, failure);
+  if (run.processes[process].info.exit_status == 0) return false;
+  const bool last =
+      std::none_of(run.out_of_memory.begin() + static_cast<ptrdiff_t>(index) + 1, run.out_of_memory.end(),
+                   [&](const model::OutOfMemory& later) { return ProcessOf(run, later) == process; });
+  return last && !FinishedAStepAfter(run, process, failure.event);
+}
+
+// The first failure that ended its process, of those on a device that matches; kNone: there is none.
+DeviceIndex DeviceOfTheEnd(const Run& run, const Request& request) {
+  for (size_t i = 0; i < run.out_of_memory.size(); ++i) {
+    const DeviceIndex device = DeviceOf(run, run.out_of_memory[i]);
+    if (device != model::kNone && Matches(run, run.devices[device], request) && EndedItsProcess(run, i))
+      return device;
+  }
+  return model::kNone;
+}
+
+bool AsksForFailure(const Request& request) {
+  return std::any_of(request.at.begin(), request.at.end(),
+                     [](const MomentSpec& moment) { return moment.kind == MomentSpec::Kind::kOutOfMemory; });
+}
+
 }  // namespace
 
-Result<DeviceIndex> ChooseDevice(const model::Run& run, const std::vector<timeline::DeviceCurve>& curves,
+std::vector<timeline::DeviceCurve> CurvesOf(const Run& run) {
+  std::vector<timeline::DeviceCurve> curves;
+  curves.reserve(run.devices.size());
+  for (DeviceIndex device = 0; device < run.devices.size(); ++device) curves.emplace_back(run, device);
+  return curves;
+}
+
+std::optional<uint32_t> RankOf(const Run& run, ProcessIndex process) {
+  if (AnyRankRecorded(run)) return RecordedRank(run, process);
+  if (!UsesGpu(run, process)) return std::nullopt;
+  // Launchers give rank 1 the GPU 1, and the processes start in any order.
+  const auto place = [&](ProcessIndex one) { return std::pair(FirstGpu(run, one), one); };
+  uint32_t rank = 0;
+  uint32_t all = 0;
+  for (ProcessIndex other = 0; other < run.processes.size(); ++other) {
+    if (!UsesGpu(run, other)) continue;
+    rank += place(other) < place(process) ? 1 : 0;
+    ++all;
+  }
+  if (all > 1) return rank;
+  return Number(run, "env.RANK");  // vramscope itself was started once for each rank
+}
+
+Result<DeviceIndex> ChooseDevice(const Run& run, const std::vector<timeline::DeviceCurve>& curves,
                                  const Request& request) {
+  if (AsksForFailure(request)) {
+    if (const auto failure = ChooseFailure(run, request, 0)) return failure->device;
+  }
+  if (const DeviceIndex end = DeviceOfTheEnd(run, request); end != model::kNone) return end;
   DeviceIndex best = model::kNone;
   const auto rank = [&](DeviceIndex device) {
-    const bool is_accelerator = trace::DeviceTypeOf(run.devices[device].code) != 0;
+    const bool is_gpu = IsGpu(run.devices[device]);
     // On CPU a data loader's worker may hold more than the training that it feeds: a matter of who is ahead.
-    const bool concerns = is_accelerator || Trains(run, run.devices[device].process);
-    return std::tuple(is_accelerator, concerns, curves[device].peak().bytes);
+    const bool concerns = is_gpu || Trains(run, run.devices[device].process);
+    return std::tuple(is_gpu, concerns, curves[device].peak().bytes);
   };
   for (DeviceIndex device = 0; device < curves.size(); ++device) {
     if (!Matches(run, run.devices[device], request)) continue;
     if (best == model::kNone || rank(device) > rank(best)) best = device;
   }
-  const bool named = request.device.has_value() || request.pid.has_value();
-  if (best == model::kNone && named) return NoSuchDevice(run, request);
+  if (best == model::kNone && IsNamed(request)) return NoSuchDevice(run, request);
   return best;
+}
+
+Result<std::vector<DeviceIndex>> ChooseDevices(const Run& run,
+                                               const std::vector<timeline::DeviceCurve>& curves,
+                                               const Request& request) {
+  const Result<DeviceIndex> best = ChooseDevice(run, curves, request);
+  if (!best.ok()) return best.error();
+  std::vector<DeviceIndex> devices;
+  if (*best == model::kNone) return devices;
+  const bool gpu = IsGpu(run.devices[*best]);
+  const bool trains = Trains(run, run.devices[*best].process);
+  for (DeviceIndex device = 0; device < run.devices.size(); ++device) {
+    if (!Matches(run, run.devices[device], request) || IsGpu(run.devices[device]) != gpu) continue;
+    if (gpu || Trains(run, run.devices[device].process) == trains) devices.push_back(device);
+  }
+  const auto order = [&](DeviceIndex device) {
+    const model::Device& of = run.devices[device];
+    return std::tuple(RankOf(run, of.process), of.process, of.code);
+  };
+  std::stable_sort(devices.begin(), devices.end(),
+                   [&](DeviceIndex a, DeviceIndex b) { return order(a) < order(b); });
+  return devices;
+}
+
+Spoken SpokenOf(const Run& run, DeviceIndex device, const std::vector<DeviceIndex>& meant) {
+  const model::Device& of = run.devices[device];
+  Spoken spoken;
+  spoken.device = of.name;
+  spoken.pid = PidOf(run, of);
+  spoken.rank = RankOf(run, of.process);
+  spoken.others = meant.empty() ? 0 : static_cast<uint32_t>(meant.size() - 1);
+  const std::string process = "process " + std::to_string(spoken.pid);
+  if (spoken.rank.has_value())
+    spoken.text = "rank " + std::to_string(*spoken.rank) + " (" + process + "), " + of.name;
+  else
+    spoken.text = run.processes.size() > 1 ? process + ", " + of.name : of.name;
+  return spoken;
+}
+
+std::optional<ChosenFailure> ChooseFailure(const Run& run, const Request& request, size_t number) {
+  std::optional<ChosenFailure> chosen;
+  bool decided = false;
+  size_t all = 0;
+  for (size_t i = 0; i < run.out_of_memory.size(); ++i) {
+    const DeviceIndex device = DeviceOf(run, run.out_of_memory[i]);
+    if (device == model::kNone || !Matches(run, run.devices[device], request)) continue;
+    ++all;
+    const bool wanted = number == 0 ? !decided : all == number;
+    if (!wanted) continue;
+    decided = EndedItsProcess(run, i);
+    chosen = ChosenFailure{i, device, all, 0, 0, decided};
+  }
+  if (!chosen.has_value()) return chosen;
+  chosen->all = all;
+  chosen->number_on_device = static_cast<size_t>(std::count_if(
+      run.out_of_memory.begin(), run.out_of_memory.begin() + static_cast<ptrdiff_t>(chosen->index) + 1,
+      [&](const model::OutOfMemory& failure) { return DeviceOf(run, failure) == chosen->device; }));
+  return chosen;
 }
 
 }  // namespace vramscope::report

@@ -41,6 +41,7 @@ Json MomentJson(const Moment& moment) {
   return {{"allocated_bytes", moment.allocated_bytes},
           {"reserved_bytes", OrNull(moment.reserved_bytes)},
           {"device_used_bytes", OrNull(moment.device_used_bytes)},
+          {"trace_event", moment.events},
           {"time_ns", moment.time_ns},
           {"monotonic_ns", moment.monotonic_ns},
           {"step", StepOrNull(moment.step)},
@@ -63,6 +64,7 @@ Json BlockJson(const LiveBlock& block, const Answer& answer) {
 
 Json PeakJson(const Peak& peak) {
   Json json = MomentJson(peak);
+  json["reserved_peak_bytes"] = OrNull(peak.reserved_peak_bytes);
   json["driver"] = DriverJson(peak.driver);
   json["module"] = TextOrNull(peak.module);
   json["node"] = TextOrNull(peak.node);
@@ -237,7 +239,10 @@ std::string ToJson(const Answer& answer, int indent) {
       {"selection",
        {{"device", TextOrNull(answer.device)},
         {"process", answer.device.empty() ? Json(nullptr) : Json(answer.pid)},
+        {"rank", OrNull(answer.rank)},
+        {"others", answer.others},
         {"steps", std::move(steps_asked)}}},
+      {"failed", TextOrNull(answer.failed)},
       {"peak", PeakJson(answer.peak)},
       {"steps", StepsJson(answer)},
       {"owners", OwnersJson(answer)},

@@ -208,6 +208,7 @@ void AddNotes(const classify::Analysis& analysis, model::DeviceIndex device, uin
     AddUnseenNote(about, answer);
     AddDriverNotes(analysis.run(), about, answer);
   }
+  if (!answer.failed.empty()) answer.notes.push_back(answer.failed);
   AddBlackBoxNote(analysis.run(), answer);
   AddRecorderNotes(analysis.run(), answer);
   AddSegmentNotes(answer);

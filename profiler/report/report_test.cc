@@ -232,6 +232,19 @@ TEST(ReportTest, LossesAndOutOfMemoryAreSaid) {
   EXPECT_EQ(answer.out_of_memory[0].phase, timeline::Phase::kForward);
 }
 
+TEST(ReportTest, ReservedAtThePeakAndTheMostReservedAreTwoFigures) {
+  Script s;
+  s.Device(kCuda0);
+  s.TotalsAre(0, 600).Alloc("weight", 400).TotalsAre(0, 900).Free("weight").Alloc("small", 100);
+  const Answer answer = Ask(s).value();
+  EXPECT_EQ(answer.peak.allocated_bytes, 400u);
+  EXPECT_EQ(answer.peak.reserved_bytes, 600u);
+  EXPECT_EQ(answer.peak.reserved_peak_bytes, 900u);
+  const auto json = nlohmann::json::parse(ToJson(answer));
+  EXPECT_EQ(json["peak"]["reserved_bytes"], 600);
+  EXPECT_EQ(json["peak"]["reserved_peak_bytes"], 900);
+}
+
 TEST(ReportJsonTest, TheKeysThatScriptsRelyOnAreThere) {
   Request request = At({"peak"});
   request.blocks = true;

@@ -16,26 +16,6 @@ std::optional<Number> WholeNumber(std::string_view text) {
 
 }  // namespace
 
-Result<MomentSpec> ParseMoment(std::string_view text) {
-  using Kind = MomentSpec::Kind;
-  constexpr std::string_view kStep = "step:";
-  constexpr std::string_view kMonotonic = "mono:";
-  if (text == "peak") return MomentSpec{Kind::kPeak, 0, std::string(text)};
-  Kind kind = Kind::kTime;
-  std::string_view digits = text;
-  if (text.starts_with(kStep)) {
-    kind = Kind::kStep;
-    digits.remove_prefix(kStep.size());
-  } else if (text.starts_with(kMonotonic)) {
-    kind = Kind::kMonotonic;
-    digits.remove_prefix(kMonotonic.size());
-  }
-  const auto value = WholeNumber<uint64_t>(digits);
-  if (value.has_value()) return MomentSpec{kind, *value, std::string(text)};
-  return Error{"\"" + std::string(text) +
-               "\" is no moment; use peak, step:3, nanoseconds since the trace's start, or mono:NS."};
-}
-
 Result<std::pair<uint32_t, uint32_t>> ParseStepRange(std::string_view text) {
   const size_t colon = text.find(':');
   const auto first = WholeNumber<uint32_t>(text.substr(0, colon));

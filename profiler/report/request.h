@@ -9,25 +9,22 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/timeline/moment_spec.h"
 #include "trace_format/result.h"
 
 namespace vramscope::report {
 
-// A moment as it is asked for: "peak", "step:3" (the peak of that step), "1500000000" (nanoseconds since the
-// trace's start), or "mono:812345678901234" (CLOCK_MONOTONIC of the machine that recorded).
-struct MomentSpec {
-  enum class Kind : uint8_t { kPeak, kStep, kTime, kMonotonic } kind = Kind::kPeak;
-  uint64_t value = 0;
-  std::string text;  // as it was written
-};
-[[nodiscard]] Result<MomentSpec> ParseMoment(std::string_view text);
+using timeline::MomentSpec;
+using timeline::ParseMoment;
 
 // "3" or "2:5" (both included).
 [[nodiscard]] Result<std::pair<uint32_t, uint32_t>> ParseStepRange(std::string_view text);
 
 struct Request {
-  std::optional<std::string> device;  // "cuda:0"; default: the one with the largest peak, CUDA before CPU
-  std::optional<uint32_t> pid;        // default: the process with the largest peak on the device
+  // What it is about; device_choice.h says which device is meant when these leave it open.
+  std::optional<std::string> device;  // "cuda:0"
+  std::optional<uint32_t> pid;
+  std::optional<uint32_t> rank;
   std::optional<std::pair<uint32_t, uint32_t>> steps;
   std::vector<MomentSpec> at;
   bool blocks = false;   // list the live blocks of each moment

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 #include "profiler/snapshot/block_sizes.h"
@@ -52,12 +53,34 @@ class SnapshotSource final : public model::Source {
   }
 
   Status ForEachBatch(const Visit& visit) const override {
-    const auto extra = static_cast<trace::StringId>(snapshot_->texts.size() + frames_.size());
-    Telling({*snapshot_, axis_, timelines_, annotations_, extra, extra + 1}, visit).Run();
+    Telling(ToTell(), visit).Run();
     return {};
   }
 
+  // By event of this device: the last trace event that has been told after it.
+  std::vector<model::EventIndex> LastTold(uint32_t device) const {
+    std::vector<model::EventIndex> last;
+    uint64_t before_batch = 0;
+    const Visit count = [&](std::span<const trace::Event> batch) {
+      before_batch += batch.size();
+      return true;
+    };
+    Telling telling(ToTell(), count);
+    telling.Watch([&](uint32_t of, size_t in_batch) {
+      if (of != device) return;
+      const uint64_t told = before_batch + in_batch;
+      last.push_back(static_cast<model::EventIndex>(told == 0 ? 0 : told - 1));
+    });
+    telling.Run();
+    return last;
+  }
+
  private:
+  Told ToTell() const {
+    const auto extra = static_cast<trace::StringId>(snapshot_->texts.size() + frames_.size());
+    return {*snapshot_, axis_, timelines_, annotations_, extra, extra + 1};
+  }
+
   void FindDevices() {
     uint32_t devices = static_cast<uint32_t>(snapshot_->device_traces.size());
     for (const Segment& segment : snapshot_->segments)
@@ -118,6 +141,18 @@ class SnapshotSource final : public model::Source {
 std::shared_ptr<const model::Source> MakeSource(std::shared_ptr<const Snapshot> snapshot,
                                                 const std::string& name) {
   return std::make_shared<SnapshotSource>(std::move(snapshot), name);
+}
+
+std::shared_ptr<const std::vector<model::EventIndex>> TraceEventsOf(const model::Source& source,
+                                                                    uint32_t device,
+                                                                    std::span<const uint32_t> numbers) {
+  const auto* const own = dynamic_cast<const SnapshotSource*>(&source);
+  if (own == nullptr) return nullptr;
+  const std::vector<model::EventIndex> last = own->LastTold(device);
+  auto events = std::make_shared<std::vector<model::EventIndex>>();
+  events->reserve(numbers.size());
+  for (const uint32_t number : numbers) events->push_back(last[number]);
+  return events;
 }
 
 Result<std::shared_ptr<const model::Source>> OpenSource(const std::string& path) {

@@ -14,7 +14,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "profiler/model/run.h"
 #include "profiler/model/source.h"
@@ -26,6 +28,12 @@ namespace vramscope::snapshot {
 // `name`: of the file, for messages.
 [[nodiscard]] std::shared_ptr<const model::Source> MakeSource(std::shared_ptr<const Snapshot> snapshot,
                                                               const std::string& name);
+
+// For each event of a DeviceHistory, whose `numbers` these are, the last trace event that `source`, made by
+// MakeSource(), has told after it: where the history's moments lie among those of the run. Nothing for other
+// sources. O(events).
+[[nodiscard]] std::shared_ptr<const std::vector<model::EventIndex>> TraceEventsOf(
+    const model::Source& source, uint32_t device, std::span<const uint32_t> numbers);
 
 // Opens a trace or a snapshot, told apart by their first bytes.
 [[nodiscard]] Result<std::shared_ptr<const model::Source>> OpenSource(const std::string& path);

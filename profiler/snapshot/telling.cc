@@ -39,6 +39,7 @@ void Telling::Run() {
         TellHost(event.address, event.bytes, came, told_.axis.TimeOf(event.time_us));
     } else {
       Tell(which, event, number, told_.axis.TimeOf(event, which, number));
+      if (watcher_) watcher_(which, batch_.size());
     }
     if (++place.within == HistoryAt(which)[place.range].count) {
       ++place.range;

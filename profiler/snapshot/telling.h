@@ -9,7 +9,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "profiler/model/flat_map.h"
@@ -33,6 +35,10 @@ struct Told {
 class Telling {
  public:
   Telling(const Told& told, const model::Source::Visit& visit);
+
+  // Called after each event of a device, with how many trace events lie in the batch that is not sent yet.
+  using Watcher = std::function<void(uint32_t device, size_t in_batch)>;
+  void Watch(Watcher watcher) { watcher_ = std::move(watcher); }
 
   void Run();
 
@@ -74,6 +80,7 @@ class Telling {
   const Told told_;
   const Snapshot& snapshot_;
   const model::Source::Visit& visit_;
+  Watcher watcher_;
   std::vector<DeviceState> devices_;
   std::vector<trace::Event> batch_;
   std::unordered_map<uint32_t, uint64_t> steps_;  // by the optimizer's name

@@ -114,7 +114,7 @@ class Exports(RecordingTest):
                 self.assertEqual(picture["owners"][tree][1], answer["peak"]["allocated_bytes"], tree)
         if "fragmentation" in picture:
             there = picture["fragmentation"]
-            frag = recorded_run.ask("frag", str(source), "--at", str(answer["peak"]["time_ns"]))["moments"][0]
+            frag = recorded_run.ask("frag", str(source), "--at", f"event:{answer['peak']['trace_event']}")["moments"][0]
             for key in ("time_ns", "reserved_bytes", "allocated_bytes", "requested_bytes", "free_bytes", "largest_free_bytes", "decomposition", "metrics"):
                 self.assertEqual(there[key], frag[key], key)
             if source.suffix == ".vms":  # a snapshot's blocks and segments need not agree (docs/snapshots.md)

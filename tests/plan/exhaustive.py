@@ -81,7 +81,7 @@ def judge(trace: Path, combinations: List[Changes]) -> List[Judged]:
         for changes, case in zip(some, answer["cases"]):
             if not case["refused"]:
                 extra_ns = sum(lever["extra_ns"] or 0 for lever in case["levers"])
-                judged.append(Judged(changes, rank(changes, extra_ns), case["after"]["peak"]["reserved_bytes"], case["error_band"]["reserved_at_most_bytes"]))
+                judged.append(Judged(changes, rank(changes, extra_ns), case["after"]["peak"]["reserved_peak_bytes"], case["error_band"]["reserved_at_most_bytes"]))
     return judged
 
 
@@ -141,7 +141,7 @@ def solve(program: str, reruns: Reruns) -> None:
         judged = judge(trace, list(grid(batch, *BLOCKS[program])))
         _, recorded = plan_test.plan(trace, "--fit", "1TiB")
         for share in plan_test.SHARES:
-            limit = int(share * recorded["before"]["peak"]["reserved_bytes"])
+            limit = int(share * recorded["before"]["peak"]["reserved_peak_bytes"])
             _, answer = plan_test.plan(trace, "--fit", str(limit + recorded["beside_bytes"]), "--forbid", plan_test.FORBIDDEN, "--top", "1", "--verify", "--gpu", plan_test.GPU, "--", *command)
             if not answer["plans"]:
                 print(f"| {program} | {limit / (1 << 20):.1f} | none | | | | |", flush=True)

@@ -148,7 +148,7 @@ class Ending(DryrunTest):
         self.assertEqual(len(early["steps"]), early["stopped_after_step"])
         self.assertIsNone(whole["stopped_after_step"])
         self.assertEqual(len(whole["steps"]), 8)
-        for key in ("allocated_bytes", "reserved_bytes", "device_used_bytes"):
+        for key in ("allocated_bytes", "reserved_bytes", "reserved_peak_bytes", "device_used_bytes"):
             self.assertEqual(early["peak"][key], whole["peak"][key], key)
 
     def test_a_run_ends_after_the_steps_that_were_asked_for(self) -> None:
@@ -234,7 +234,7 @@ class Ranks(DryrunTest):
             alone = self.peaks(kind, 2)
             for key in ("allocated_bytes", "device_used_bytes"):
                 self.assertEqual(together[key], alone[key], kind)
-            self.assertGreater(alone["device_used_bytes"] - alone["reserved_bytes"], (527 + 96 + 288 + 64) << 20, kind)
+            self.assertGreater(alone["device_used_bytes"] - alone["reserved_peak_bytes"], (527 + 96 + 288 + 64) << 20, kind)
 
     def test_groups_that_are_split_off_are_as_large_as_pytorch_knows_them(self) -> None:
         program = ("import sys, torch, torch.distributed as dist\ndist.init_process_group('nccl', device_id=torch.device('cuda:0'))\n"
@@ -285,8 +285,8 @@ class Series(DryrunTest):
     def says_what_runs_say(self, program: List[str], peak: Any, names: Sequence[str]) -> None:
         """Described GPUs that differ from the largest by their memory alone: the answer of one run against a run on each. Above the peak, between
         what is allocated and reserved, below what is allocated."""
-        beside = peak["device_used_bytes"] - peak["reserved_bytes"]
-        sizes = {"above": peak["device_used_bytes"] >> 20, "between": beside + (peak["reserved_bytes"] + peak["allocated_bytes"]) // 2 >> 20,
+        beside = peak["device_used_bytes"] - peak["reserved_peak_bytes"]
+        sizes = {"above": peak["device_used_bytes"] >> 20, "between": beside + (peak["reserved_peak_bytes"] + peak["allocated_bytes"]) // 2 >> 20,
                  "below": (beside + peak["allocated_bytes"] >> 20) - 1}
         file = self.folder / "sizes.json"
         file.write_text(json.dumps([{**B300, "name": name, "memory_mib": sizes[name]} for name in names]), encoding="utf-8")

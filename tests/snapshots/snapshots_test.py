@@ -149,7 +149,7 @@ class RealSnapshots(unittest.TestCase):
                 replayed = json.loads(replay.stdout)
                 report = json.loads(run("report", "--json", path).stdout)
                 self.assertEqual(report["peak"]["allocated_bytes"], replayed["peak"]["allocated_bytes"])
-                self.assertEqual(report["devices"][0]["peak_reserved_bytes"], replayed["peak"]["reserved_bytes"])
+                self.assertEqual(report["devices"][0]["peak_reserved_bytes"], replayed["peak"]["reserved_peak_bytes"])
 
     def test_whatif_answers_other_settings_as_replay_does_and_refuses_the_rest(self) -> None:
         path, settings = os.path.join(SNAPSHOTS, "small_from_empty.pickle"), "max_split_size_mb:32"
@@ -157,9 +157,9 @@ class RealSnapshots(unittest.TestCase):
         answered = run("whatif", path, "--alloc-conf", settings, "--json")
         self.assertEqual(answered.returncode, 0)
         answer = json.loads(answered.stdout)
-        for key in ("allocated_bytes", "reserved_bytes"):
+        for key in ("allocated_bytes", "reserved_bytes", "reserved_peak_bytes"):
             self.assertEqual(answer["after"]["peak"][key], replayed[key])
-        self.assertLess(answer["after"]["peak"]["reserved_bytes"], answer["before"]["peak"]["reserved_bytes"])
+        self.assertLess(answer["after"]["peak"]["reserved_peak_bytes"], answer["before"]["peak"]["reserved_peak_bytes"])
         compared = run("whatif", path, "--compare", f"alloc-conf={settings}", "--compare", "batch=0.5x", "--json")
         self.assertEqual(compared.returncode, 3)
         cases = json.loads(compared.stdout)["cases"]

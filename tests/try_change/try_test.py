@@ -272,7 +272,7 @@ class Command(DeviceTest):
         self.assertEqual(expected, self.allocations(self.folder / "after.vms"))
         self.assertNotEqual(expected, self.allocations(self.folder / "before.vms"))
         peak = json.loads(done.stdout)["peak"]
-        for key in ("allocated_bytes", "reserved_bytes", "device_used_bytes"):
+        for key in ("allocated_bytes", "reserved_bytes", "reserved_peak_bytes", "device_used_bytes"):
             self.assertEqual(answer["after"]["peak"][key], peak[key], key)
 
         again = self.run_try("--batch", "2x", "--accumulate", "4", "--checkpoint", "nothing", "--before", str(self.folder / "before.vms"), command=[python, *self.GPT, "--batch", "8"])

@@ -60,7 +60,7 @@ class Forward(unittest.TestCase):
                     peak = answer["after"]["peak"]
                     self.assertEqual(answer["refused"], [])
                     if not work_space or asked[0] in ("--alloc-conf", "--empty-cache"):
-                        self.assertEqual((peak["allocated_bytes"], peak["reserved_bytes"]), (allocated, reserved))
+                        self.assertEqual((peak["allocated_bytes"], peak["reserved_peak_bytes"]), (allocated, reserved))
                 answers.append(answer)
             return answers[0]["before"]["peak"], answers[0]["after"]["peak"]
 

@@ -191,7 +191,7 @@ def predict(trace: Path, pid: int, model: str, size: str, levers: List[str]) -> 
     for lever, case in zip(levers, json.loads(done.stdout)["cases"]):
         refused = "; ".join(refusal["reason"] for refusal in case["refused"])
         peak = case["after"]["peak"]
-        answers[lever] = refused or (peak["allocated_bytes"], peak["reserved_bytes"])
+        answers[lever] = refused or (peak["allocated_bytes"], peak["reserved_peak_bytes"])
     return answers
 
 

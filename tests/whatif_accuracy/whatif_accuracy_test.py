@@ -72,7 +72,7 @@ class SmallModels(unittest.TestCase):
                 devices = json.loads(measure.vramscope("report", str(trace), "--json").stdout)["devices"]
                 told = next(device for device in devices if device["chosen"])
                 self.assertEqual(peak["device_used_bytes"], told["peak_device_used_bytes"])
-                self.assertAlmostEqual(peak["fragmentation"], 1 - peak["allocated_bytes"] / peak["reserved_bytes"])
+                self.assertAlmostEqual(peak["fragmentation"], 1 - peak["allocated_bytes"] / peak["reserved_peak_bytes"])
         self.assertLess(answer["after"]["peak"]["device_used_bytes"], answer["before"]["peak"]["device_used_bytes"])
 
 

@@ -79,7 +79,8 @@ size_t Flow(const std::vector<MapSegment>& segments, double width, double gap, d
 
 fragmentation::Moment LayoutMoment(const Document& document, const LayoutView& layout,
                                    model::EventIndex event) {
-  return layout.subject.MomentAt(document.run->times.TimeOf(event));
+  return layout.subject.origins != nullptr ? layout.subject.MomentAfter(event)
+                                           : layout.subject.MomentAt(document.run->times.TimeOf(event));
 }
 
 void AddressMap::Update(const Document& document, const DeviceView& device, const LayoutView& layout,

@@ -11,6 +11,7 @@
 #include "profiler/cli/terminal.h"
 #include "profiler/fragmentation/snapshot_subject.h"
 #include "profiler/fragmentation/trace_subject.h"
+#include "profiler/report/device_choice.h"
 #include "viewer/model/address_time.h"
 
 namespace vramscope::viewer {
@@ -93,20 +94,23 @@ void Analyse(Document& document) {
     };
     return rank(*a) > rank(*b);
   });
-  for (const auto& device : document.devices) {
-    const uint32_t pid = all.processes[all.devices[device->index].process].info.pid;
-    if (all.processes.size() > 1) device->title += fmt::format(" of process {}", pid);
+  // The one that every answer speaks of when none is named.
+  const Result<DeviceIndex> chosen = report::ChooseDevice(all, report::CurvesOf(all), {});
+  if (chosen.ok()) {
+    std::stable_partition(document.devices.begin(), document.devices.end(),
+                          [&](const auto& device) { return device->index == *chosen; });
   }
+  if (all.processes.size() == 1) return;
+  for (const auto& device : document.devices) device->title = report::SpokenOf(all, device->index).text;
 }
 
 namespace {
 
-Result<fragmentation::PlacedSubject> PlacedSubjectOf(const Document& document, const model::Device& device) {
-  if (!document.snapshot) {
-    return fragmentation::PlacedSubjectOf(*document.run, device.name,
-                                          document.run->processes[device.process].info.pid);
-  }
-  auto subject = fragmentation::SubjectOf(document.snapshot, trace::DeviceIndexOf(device.code));
+Result<fragmentation::PlacedSubject> PlacedSubjectOf(const Document& document, DeviceIndex device) {
+  if (!document.snapshot) return fragmentation::PlacedSubjectOf(*document.run, device);
+  auto subject =
+      fragmentation::SubjectOf(document.snapshot, trace::DeviceIndexOf(document.run->devices[device].code),
+                               document.run->source.get());
   if (!subject.ok()) return subject.error();
   return fragmentation::PlacedSubject{std::move(subject).value(), {}};
 }
@@ -117,7 +121,7 @@ void PlaceSegments(const Document& document, DeviceIndex device, LayoutView* vie
     view->why_not = "This is host memory: it has no caching allocator, so there are no segments to show.";
     return;
   }
-  Result<fragmentation::PlacedSubject> placed = PlacedSubjectOf(document, of);
+  Result<fragmentation::PlacedSubject> placed = PlacedSubjectOf(document, device);
   if (!placed.ok()) {
     view->why_not = cli::Printable(placed.error().sentence);
     return;

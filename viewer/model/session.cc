@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "profiler/cli/terminal.h"
+#include "profiler/report/device_choice.h"
+#include "profiler/report/moment_choice.h"
 #include "profiler/report/request.h"
 
 namespace vramscope::viewer {
@@ -57,6 +59,17 @@ void Session::Close(size_t file) {
   if (!files_.empty()) ShowFile(std::min(file, files_.size() - 1));
 }
 
+namespace {
+
+report::Request RequestFor(const model::Run& run, model::DeviceIndex device) {
+  report::Request request;
+  request.device = run.devices[device].name;
+  request.pid = run.processes[run.devices[device].process].info.pid;
+  return request;
+}
+
+}  // namespace
+
 bool Session::loading() const {
   return std::any_of(files_.begin(), files_.end(), [](const auto& file) { return !file->job->finished(); });
 }
@@ -94,12 +107,10 @@ void Session::ShowFile(size_t index) {
   if (device() == nullptr) return;
   SetMoment(device()->curve.peak().event);
   ShowBusyPart();
-  const auto& marks = device()->marks;
-  const auto failed = std::find_if(marks.rbegin(), marks.rend(), [](const TimelineMark& mark) {
-    return mark.kind == TimelineMark::Kind::kOutOfMemory;
-  });
-  if (failed == marks.rend()) return;
-  SetMoment(failed->event);  // what people come for
+  const auto failed =
+      report::ChooseFailure(*document()->run, RequestFor(*document()->run, device()->index), 0);
+  if (!failed) return;
+  SetMoment(document()->run->out_of_memory[failed->index].event);  // what people come for
   if (!tab_chosen) place.tab = Tab::kOutOfMemory;
 }
 
@@ -213,10 +224,6 @@ Status Session::GoTo(const std::string& text) {
 Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
   const DeviceView& of = *device();
   const timeline::Training& training = document()->training(of);
-  if (word == "end") {
-    SetMoment(model::kNever - 1);
-    return {};
-  }
   constexpr std::string_view kColour = "colour:";
   if (word.starts_with(kColour)) {
     const auto by = ColouringFromKey(std::string_view(word).substr(kColour.size()));
@@ -224,14 +231,6 @@ Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
       return Error{"Blocks are coloured by category, age, size, stream, stack or step, as in colour:size."};
     colouring = *by;
     return {};
-  }
-  if (word == "oom") {
-    for (const TimelineMark& mark : of.marks) {
-      if (mark.kind != TimelineMark::Kind::kOutOfMemory) continue;
-      SetMoment(mark.event);
-      return {};
-    }
-    return Error{"Nothing ran out of memory on this device."};
   }
   const Result<report::MomentSpec> spec = report::ParseMoment(word);
   if (!spec.ok()) return Error{spec.error().sentence};
@@ -249,9 +248,13 @@ Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
     const auto end = static_cast<double>(document()->run->times.TimeOf(step->end));
     place.window.Show(begin - (end - begin) * 0.05, end + (end - begin) * 0.05);
     SetMoment(of.curve.PeakWithin(step->begin, std::max(step->end, step->begin + 1)).event);
-  } else {  // of the step where one was named before, else of the run
-    SetMoment(step != nullptr ? of.curve.PeakWithin(step->begin, std::max(step->end, step->begin + 1)).event
-                              : of.curve.peak().event);
+  } else if (spec->kind == Kind::kPeak && step != nullptr) {  // of the step that was named before
+    SetMoment(of.curve.PeakWithin(step->begin, std::max(step->end, step->begin + 1)).event);
+  } else {
+    const model::Run& run = *document()->run;
+    const auto event = report::FindEvent(run, of.curve, training, RequestFor(run, of.index), *spec);
+    if (!event.ok()) return event.error();
+    SetMoment(*event == model::kNever ? 0 : *event);
   }
   place.window.Reveal(MomentTime());
   return {};

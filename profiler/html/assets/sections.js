@@ -19,8 +19,11 @@ function makeHeader() {
   const largest = largestCategory(peak.categories);
   const part = peak.categories[largest.key];
   const origin = [peak.module, peak.node, peak.op === peak.node ? null : peak.op].filter((text) => text);
-  const about = [report.selection.device];
-  if (report.processes.length > 1) about[0] += " of process " + report.selection.process;
+  const chosen = report.selection;
+  const about = [chosen.device];
+  if (chosen.rank !== null) about[0] = "rank " + chosen.rank + " (process " + chosen.process + "), " + chosen.device;
+  else if (report.processes.length > 1) about[0] = "process " + chosen.process + ", " + chosen.device;
+  if (chosen.others) about.push(counted(chosen.others, "other") + " not shown");
   if (report.selection.steps) about.push("steps " + report.selection.steps[0] + " to " + report.selection.steps[1]);
   if (origin.length) about.push("in " + origin.join(", "));
   const card = (label, value, beside) => element("div", {class: "card"}, element("div", {class: "label"}, label),
@@ -29,7 +32,8 @@ function makeHeader() {
   const cards = [card("Allocated at the peak", bytes(peak.allocated_bytes),
     peak.reserved_bytes ? of(peak.allocated_bytes, peak.reserved_bytes, "reserved") : null)];
   if (peak.reserved_bytes !== null) {
-    cards.push(card("Reserved then", bytes(peak.reserved_bytes), bytes(peak.reserved_bytes - peak.allocated_bytes) + " cached"));
+    cards.push(card("Reserved then", bytes(peak.reserved_bytes), bytes(peak.reserved_bytes - peak.allocated_bytes) + " cached" +
+      (peak.reserved_peak_bytes > peak.reserved_bytes ? ", at most " + bytes(peak.reserved_peak_bytes) : "")));
   }
   if (peak.device_used_bytes !== null) {
     cards.push(card("Used on the device", bytes(peak.device_used_bytes),

@@ -17,7 +17,7 @@ Result<Use> UseOf(const Step& step, const Scene& scene, UseOverStep* over_step =
                   uint64_t most_reserved = UINT64_MAX) {
   const Result<Replayed> replayed = ReplayScene(scene, step, over_step, most_reserved);
   if (!replayed.ok()) return replayed.error();
-  return Use{PeakOf(scene), *replayed};
+  return Use{PeakOf(scene), *replayed, ""};
 }
 
 // What a cache that is emptied costs shows only in the replay.
@@ -32,6 +32,10 @@ void TellEmptyCacheTime(const Replayed& replayed, Outcome& outcome) {
 // Where the optimizer's step has the peak, fewer samples do not lower it; people expect them to.
 void TellWhyBatchSavesNothing(const Use& before, const Use& after, Outcome& outcome) {
   const bool fewer = !outcome.time_basis.empty();  // the same samples take more steps
+  if (fewer && !after.place.empty() && after.place == before.place) {
+    outcome.notes.push_back("the peak of the run is at another moment than the step: " + after.place);
+    return;
+  }
   if (!fewer || before.peak.phase != "optimizer" || after.peak.phase != "optimizer") return;
   constexpr uint64_t kLittle = 20;  // 5 %
   const uint64_t was = before.allocator.allocated_peak, is = after.allocator.allocated_peak;
@@ -52,6 +56,13 @@ void TellPilingUp(const Step& step, Outcome& outcome) {
                           " of " + std::to_string(bytes) +
                           " bytes together that nothing frees: a list has them, or reference cycles, which "
                           "Python's garbage collector takes when it runs");
+}
+
+// `use` of one step, as `scene` is, becomes that of the whole run.
+void BoundByRun(const Baseline& baseline, const Scene& scene, Use& use) {
+  WholeUse whole = UseOfRun(baseline.rest, baseline.step, baseline.scene, use.allocator, scene);
+  use.allocator = whole.allocator;
+  use.place = std::move(whole.place);
 }
 
 size_t PlaceOf(const std::string& name) {
@@ -88,6 +99,9 @@ Result<Baseline> MakeBaseline(const Step& step, const classify::Analysis& analys
   const Result<Use> use = UseOf(step, baseline.scene);
   if (!use.ok()) return use.error();
   baseline.use = *use;
+  baseline.step = use->allocator;
+  baseline.rest = RestOf(step, analysis);
+  BoundByRun(baseline, baseline.scene, baseline.use);
   const timeline::DeviceCurve curve(analysis.run(), step.device);
   const model::EventIndex end = step.first_event + static_cast<model::EventIndex>(step.length);
   baseline.recorded_allocated = curve.PeakWithin(step.first_event, end).bytes;
@@ -220,6 +234,8 @@ Result<Prediction> Predictor::Judge(Changed changed, UseOverStep* over_step, uin
   if (whole) {
     prediction.before.allocator = (*whole)->before;
     after->allocator = (*whole)->after;
+  } else {
+    BoundByRun(baseline_, changed.scene, *after);
   }
   prediction.after = *after;
   std::vector<std::string> applied;

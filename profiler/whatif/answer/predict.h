@@ -12,6 +12,7 @@
 
 #include "profiler/whatif/answer/nested_tensors.h"
 #include "profiler/whatif/answer/published_errors.h"
+#include "profiler/whatif/answer/rest_of_run.h"
 #include "profiler/whatif/scene/lever.h"
 
 namespace vramscope::whatif {
@@ -22,8 +23,11 @@ struct Asked {
 };
 
 struct Use {
-  Peak peak;           // of requests rounded to 512 bytes, and where it is
-  Replayed allocator;  // what PyTorch's counters show
+  Peak peak;           // of the step: of requests rounded to 512 bytes, and where it is
+  Replayed allocator;  // what PyTorch's counters show, of the whole run
+  // The moment of the run that decides, where it is not the step: "step 5", "evaluation after step 6"
+  // (rest_of_run.h).
+  std::string place;
 };
 
 struct Applied {
@@ -48,6 +52,8 @@ struct Prediction {
 struct Baseline {
   Scene scene;
   Use use;
+  Replayed step;                    // what the step alone takes
+  RestOfRun rest;                   // what other moments of the run take
   uint64_t recorded_allocated = 0;  // highest counter of the recorded step, to hold the model against
 };
 

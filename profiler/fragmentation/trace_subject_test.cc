@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/fragmentation/trace_subject.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/allocator/replay.h"
+#include "profiler/fragmentation/answer.h"
+#include "profiler/model/testing/driver_script.h"
+
+namespace vramscope::fragmentation {
+namespace {
+
+using model::testing::DriverScript;
+using model::testing::kMiB;
+
+constexpr uint64_t kAddress = 0x7f00'0000'0000;
+
+// A rank that ends with a block in its segment, and another one that goes on.
+DriverScript TwoRanks() {
+  DriverScript s;
+  s.EndingProcess(101, 200);
+  s.Process(100).Device(model::testing::kCuda0);
+  s.Process(101).At(0).Device(model::testing::kCuda0);
+  s.Take("libc10_cuda.so", kAddress, 20 * kMiB).Block("weight", kAddress, 4 * kMiB, 20 * kMiB);
+  s.Block("hidden", kAddress + 4 * kMiB, 2 * kMiB, 20 * kMiB).Unblock("hidden");
+  s.Process(100).At(300).OnDevice(model::testing::kCuda0);
+  s.Take("libc10_cuda.so", kAddress, 20 * kMiB).Block("other", kAddress, 4 * kMiB, 20 * kMiB);
+  return s;
+}
+
+model::DeviceIndex DeviceOfProcess(const model::Run& run, uint32_t pid) {
+  for (model::DeviceIndex device = 0; device < run.devices.size(); ++device)
+    if (run.processes[run.devices[device].process].info.pid == pid) return device;
+  return model::kNone;
+}
+
+TEST(TraceSubjectTest, WhatEndsWithAProcessIsNoDecisionOfItsAllocator) {
+  const model::Run run = TwoRanks().Load();
+  ASSERT_NE(run.driver.segments.front().end, model::kNever);
+  const classify::Analysis analysis(run);
+  const Subject subject = SubjectOf(analysis, DeviceOfProcess(run, 101)).value();
+  for (const allocator::Event& event : subject.history.events)
+    EXPECT_NE(event.action, allocator::Action::kSegmentFree);
+  const LayoutWalk walk(subject.history, subject.rules);
+  EXPECT_EQ(walk.troubles().total(), 0u);
+  EXPECT_EQ(walk.At(walk.end()).Total().reserved, 20 * kMiB);
+  EXPECT_TRUE(allocator::Replay(subject.history)->exact());
+}
+
+TEST(TraceSubjectTest, MomentsAreEventsOfTheRun) {
+  const model::Run run = TwoRanks().Load();
+  const classify::Analysis analysis(run);
+  const Subject subject = SubjectOf(analysis, DeviceOfProcess(run, 101)).value();
+  const LayoutWalk walk(subject.history, subject.rules);
+  EXPECT_EQ(subject.MomentAfter(model::kNever), 0u);
+  EXPECT_EQ(subject.MomentAfter(run.event_count() - 1), walk.end());
+  const Moment peak = FindMoment(subject, walk, "peak").value();
+  EXPECT_EQ(walk.At(peak).Total().allocated, 6 * kMiB);
+  EXPECT_EQ(FindMoment(subject, walk, "event:" + std::to_string(subject.TraceEvents(peak))).value(), peak);
+  EXPECT_EQ(FindMoment(subject, walk, "event:0").value(), 0u);
+  EXPECT_FALSE(FindMoment(subject, walk, "oom").ok());
+}
+
+}  // namespace
+}  // namespace vramscope::fragmentation

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/failed.h"
+
+#include <sys/wait.h>
+
+#include <charconv>
+#include <cstring>
+
+#include "profiler/report/device_choice.h"
+
+namespace vramscope::report {
+namespace {
+
+// Of the command itself; -1 where the trace does not tell it.
+int32_t StatusOfCommand(const model::Run& run) {
+  const auto found = run.source->metadata().find("command.exit_status");
+  if (found == run.source->metadata().end()) return -1;
+  int32_t status = -1;
+  std::from_chars(found->second.data(), found->second.data() + found->second.size(), status);
+  return status;
+}
+
+}  // namespace
+
+std::string ExitText(int32_t wait_status) {
+  if (wait_status == -1) return "";
+  if (WIFEXITED(wait_status)) return "exit " + std::to_string(WEXITSTATUS(wait_status));
+  if (!WIFSIGNALED(wait_status)) return "";
+  return "killed by signal " + std::to_string(WTERMSIG(wait_status)) + " (" +
+         strsignal(WTERMSIG(wait_status)) + ")";
+}
+
+std::string HowItFailed(const model::Run& run, model::ProcessIndex process) {
+  const int32_t own = run.processes[process].info.exit_status;
+  const int32_t status = own == -1 ? StatusOfCommand(run) : own;
+  if (status == 0) return "";
+  constexpr const char* kConsequence = ": it was cut short, and what would have come later is not known.";
+  const std::string how = ExitText(status);
+  const std::string in_brackets = how.empty() ? "" : " (" + how + ")";
+  Request request;
+  request.pid = run.processes[process].info.pid;
+  const auto failure = ChooseFailure(run, request, 0);
+  if (failure.has_value() && failure->ended_its_process)
+    return "An allocation on " + run.devices[failure->device].name + " failed and ended the run" +
+           in_brackets + kConsequence;
+  return how.empty() ? "" : "The run failed" + in_brackets + kConsequence;
+}
+
+}  // namespace vramscope::report
