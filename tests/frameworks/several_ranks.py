@@ -221,7 +221,7 @@ def deepspeed(stage: int) -> None:
         engine.step()
         # The part of the weights that this rank updates, and the weights: in ZeRO-3 what this rank keeps of them. What it has gathered is
         # communication there, and the buckets that are reduced hold the gradients.
-        updated = [parameter for group in optimizer.optimizer.param_groups for parameter in group["params"]]
+        updated = optimizer.fp32_partitioned_groups_flat if stage == 3 else optimizer.single_partition_of_fp32_groups
         weights = [getattr(parameter, "ds_tensor", parameter) for parameter in engine.module.parameters()]
         gradients = [bucket.buffer for bucket in optimizer.ipg_buckets.values()] if stage == 3 else None
         witness.point(engine.module, state_of(optimizer.optimizer), parameters=[*updated, *weights], gradients=gradients)
