@@ -68,50 +68,31 @@ void Communicated(std::atomic<uint32_t>& known, const char (&name)[kLength], Mem
     return real(__VA_ARGS__);                                             \
   }
 
+// clang-format off
 int NcclAllReduce(const void* send, void* recv, size_t count, int type, int op, void* comm, void* stream)
-    VRAMSCOPE_COLLECTIVE(NcclAllReduce, "all-reduce", send, recv, send, recv, count, type, op, comm,
-                         stream) int NcclReduce(const void* send, void* recv, size_t count, int type, int op,
-                                                int root, void* comm, void* stream)
-        VRAMSCOPE_COLLECTIVE(NcclReduce, "reduce", send, recv, send, recv, count, type, op, root, comm,
-                             stream) int NcclBroadcast(const void* send, void* recv, size_t count, int type,
-                                                       int root, void* comm, void* stream)
-            VRAMSCOPE_COLLECTIVE(NcclBroadcast, "broadcast", send, recv, send, recv, count, type, root, comm,
-                                 stream) int NcclBcast(void* buffer, size_t count, int type, int root,
-                                                       void* comm, void* stream)
-                VRAMSCOPE_COLLECTIVE(NcclBcast, "broadcast", buffer, buffer, buffer, count, type, root, comm,
-                                     stream) int NcclAllGather(const void* send, void* recv, size_t count,
-                                                               int type, void* comm, void* stream)
-                    VRAMSCOPE_COLLECTIVE(NcclAllGather, "all-gather", send, recv, send, recv, count, type,
-                                         comm, stream) int NcclReduceScatter(const void* send, void* recv,
-                                                                             size_t count, int type, int op,
-                                                                             void* comm, void* stream)
-                        VRAMSCOPE_COLLECTIVE(NcclReduceScatter, "reduce-scatter", send, recv, send, recv,
-                                             count, type, op, comm,
-                                             stream) int NcclAllToAll(const void* send, void* recv,
-                                                                      size_t count, int type, void* comm,
-                                                                      void* stream)
-                            VRAMSCOPE_COLLECTIVE(NcclAllToAll, "all-to-all", send, recv, send, recv, count,
-                                                 type, comm, stream) int NcclGather(const void* send,
-                                                                                    void* recv, size_t count,
-                                                                                    int type, int root,
-                                                                                    void* comm, void* stream)
-                                VRAMSCOPE_COLLECTIVE(NcclGather, "gather", send, recv, send, recv, count,
-                                                     type, root, comm,
-                                                     stream) int NcclScatter(const void* send, void* recv,
-                                                                             size_t count, int type, int root,
-                                                                             void* comm, void* stream)
-                                    VRAMSCOPE_COLLECTIVE(NcclScatter, "scatter", send, recv, send, recv,
-                                                         count, type, root, comm,
-                                                         stream) int NcclSend(const void* send, size_t count,
-                                                                              int type, int peer, void* comm,
-                                                                              void* stream)
-                                        VRAMSCOPE_COLLECTIVE(NcclSend, "send", send, send, send, count, type,
-                                                             peer, comm,
-                                                             stream) int NcclRecv(void* recv, size_t count,
-                                                                                  int type, int peer,
-                                                                                  void* comm, void* stream)
-                                            VRAMSCOPE_COLLECTIVE(NcclRecv, "receive", recv, recv, recv, count,
-                                                                 type, peer, comm, stream)
+    VRAMSCOPE_COLLECTIVE(NcclAllReduce, "all-reduce", send, recv, send, recv, count, type, op, comm, stream)
+int NcclReduce(const void* send, void* recv, size_t count, int type, int op, int root, void* comm, void* stream)
+    VRAMSCOPE_COLLECTIVE(NcclReduce, "reduce", send, recv, send, recv, count, type, op, root, comm, stream)
+int NcclBroadcast(const void* send, void* recv, size_t count, int type, int root, void* comm, void* stream)
+    VRAMSCOPE_COLLECTIVE(NcclBroadcast, "broadcast", send, recv, send, recv, count, type, root, comm, stream)
+int NcclBcast(void* buffer, size_t count, int type, int root, void* comm, void* stream)
+    VRAMSCOPE_COLLECTIVE(NcclBcast, "broadcast", buffer, buffer, buffer, count, type, root, comm, stream)
+int NcclAllGather(const void* send, void* recv, size_t count, int type, void* comm, void* stream)
+    VRAMSCOPE_COLLECTIVE(NcclAllGather, "all-gather", send, recv, send, recv, count, type, comm, stream)
+int NcclReduceScatter(const void* send, void* recv, size_t count, int type, int op, void* comm, void* stream)
+    VRAMSCOPE_COLLECTIVE(NcclReduceScatter, "reduce-scatter", send, recv, send, recv, count, type, op, comm, stream)
+int NcclAllToAll(const void* send, void* recv, size_t count, int type, void* comm, void* stream)
+    VRAMSCOPE_COLLECTIVE(NcclAllToAll, "all-to-all", send, recv, send, recv, count, type, comm, stream)
+int NcclGather(const void* send, void* recv, size_t count, int type, int root, void* comm, void* stream)
+    VRAMSCOPE_COLLECTIVE(NcclGather, "gather", send, recv, send, recv, count, type, root, comm, stream)
+int NcclScatter(const void* send, void* recv, size_t count, int type, int root, void* comm, void* stream)
+    VRAMSCOPE_COLLECTIVE(NcclScatter, "scatter", send, recv, send, recv, count, type, root, comm, stream)
+int NcclSend(const void* send, size_t count, int type, int peer, void* comm, void* stream)
+    VRAMSCOPE_COLLECTIVE(NcclSend, "send", send, send, send, count, type, peer, comm, stream)
+int NcclRecv(void* recv, size_t count, int type, int peer, void* comm, void* stream)
+    VRAMSCOPE_COLLECTIVE(NcclRecv, "receive", recv, recv, recv, count, type, peer, comm, stream)
+// clang-format on
+
 #undef VRAMSCOPE_COLLECTIVE
 
                                                 void LabelBucket(const void* block, uint64_t bytes) {

@@ -140,9 +140,10 @@ std::optional<Stretch> MadeToCommunicate(const Block& block, const Birth& birth,
   if (communicated == nullptr) return std::nullopt;
   const bool made_for_it = communicated->source == LabelSource::kDataParallel;
   const model::Label* gradient = roles[Role::kGradient];
-  if (gradient != nullptr && (made_for_it || communicated->event < gradient->event))
+  const model::Label* parameter = roles[Role::kParameter];
+  if (gradient != nullptr && parameter == nullptr && (made_for_it || communicated->event < gradient->event))
     return Stretch{block.alloc_event, Category::kGradient, ProofOf(gradient->source)};
-  const bool is_gathered = roles[Role::kParameter] != nullptr && IsGoneSoon(block, birth);
+  const bool is_gathered = parameter != nullptr && IsGoneSoon(block, birth);
   if (!made_for_it && !is_gathered) return std::nullopt;
   return Stretch{block.alloc_event, Category::kCommunication, ProofOf(communicated->source)};
 }

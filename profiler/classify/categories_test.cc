@@ -321,6 +321,7 @@ TEST(CategoriesTest, WhatTheProgramCommunicatesStaysWhatItIs) {
   };
   s.Alloc("weight", 400).Parameter("weight", "fc.weight");
   communicated("weight");
+  s.Label("weight", Role::kGradient, LabelSource::kOptimizer, "fc.weight", 9);  // both lie in one flat buffer
   for (int step = 1; step <= 3; ++step) {
     s.Alloc("hidden", 128);
     communicated("hidden");

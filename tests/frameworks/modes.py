@@ -106,8 +106,8 @@ def at_least_one(folder: Path) -> bool:
 
 def _failure(done: recorded_run.Finished) -> List[str]:
     lines = [line for line in (done.stdout + done.stderr).decode(errors="replace").splitlines() if line.strip()]
-    errors = [line for line in lines if "Error" in line and not line.startswith("torch.distributed.elastic")]
-    return [f"exit code {done.code}: {(errors or lines or ['no message'])[-1].strip()[:300]}"]
+    errors = [line for line in lines if "Error" in line and "ChildFailedError" not in line]
+    return [f"exit code {done.code}: {(errors or lines[:1] or ['no message'])[-1].strip()[:300]}"]
 
 
 def known_programs(python: str) -> Dict[str, Known]:

@@ -219,10 +219,12 @@ def deepspeed(stage: int) -> None:
     for batch in batches():
         engine.backward(engine(batch).pow(2).mean())
         engine.step()
-        # Also the part of the weights that this rank updates, and in ZeRO-3 what it keeps of each parameter.
-        updated = [parameter for group in optimizer.optimizer.param_groups for parameter in group["params"]]
-        kept = [parameter.ds_tensor for parameter in engine.module.parameters() if hasattr(parameter, "ds_tensor")]
-        witness.point(engine.module, state_of(optimizer.optimizer), parameters=[*engine.module.parameters(), *updated, *kept])
+        # The part of the weights that this rank updates, and the weights: in ZeRO-3 what this rank keeps of them. What it has gathered is
+        # communication there, and the buckets that are reduced hold the gradients.
+        updated = optimizer.fp32_partitioned_groups_flat if stage == 3 else optimizer.single_partition_of_fp32_groups
+        weights = [getattr(parameter, "ds_tensor", parameter) for parameter in engine.module.parameters()]
+        gradients = [bucket.buffer for bucket in optimizer.ipg_buckets.values()] if stage == 3 else None
+        witness.point(engine.module, state_of(optimizer.optimizer), parameters=[*updated, *weights], gradients=gradients)
     witness.tell()
     leave()
 
