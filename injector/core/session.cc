@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -18,7 +17,6 @@
 #include "injector/core/options.h"
 #include "injector/core/session_file.h"
 #include "injector/core/thread_ring.h"
-#include "trace_format/process_identity.h"
 
 namespace vramscope::injector {
 
@@ -124,27 +122,6 @@ void ForgetParentAfterBareClone() {
   ForgetParent(recorded);
 }
 
-void FillHeader(trace::RingFileHeader* header, uint32_t capacity) {
-  header->version = trace::kRingVersion;
-  header->pid = static_cast<uint32_t>(getpid());
-  header->parent_pid = static_cast<uint32_t>(getppid());
-  header->clock = clock_kind;
-  header->ring_bytes = session.ring_bytes;
-  header->ring_capacity = capacity;
-  header->created_monotonic_ns = MonotonicNs();
-  header->created_ticks = Ticks();
-  header->forked_from = static_cast<uint32_t>(session.forked_from);
-  header->forked_from_image = session.forked_from_image;
-  const trace::ProcessIdentity identity = trace::OwnIdentity();
-  header->pid_namespace = identity.pid_namespace;
-  header->start_ticks = identity.start_ticks;
-  header->first_own_string = NextStringId();
-  header->next_string.store(NextStringId(), std::memory_order_relaxed);
-  header->next_stack.store(NextStackId(), std::memory_order_relaxed);
-  header->mode.store(trace::kModeRecord, std::memory_order_relaxed);
-  __atomic_store_n(&header->magic, trace::kRingMagic, __ATOMIC_RELEASE);
-}
-
 // The collector hears of a process that could not begin through the count of those alone.
 bool MakeFile() {
   session.ring_bytes = ChosenRingBytes();
@@ -163,7 +140,7 @@ bool MakeFile() {
   }
   session.header_page = header;
   session.file = static_cast<trace::RingFileHeader*>(header);
-  FillHeader(session.file, capacity);
+  FillHeader(session.file, {session.ring_bytes, capacity, session.forked_from, session.forked_from_image});
   return true;
 }
 
@@ -409,19 +386,6 @@ trace::RingHeader* TakeRing() {
   pthread_mutex_unlock(&session_lock);
   errno = error;
   return ring;
-}
-
-bool CollectorGone() {
-  const pid_t collector = CollectorPid();
-  if (collector <= 0) return false;
-  const int error = errno;
-  const FolderOwner owner = OwnerOfFolder();
-  const bool gone = owner == FolderOwner::kGone ||
-                    (owner == FolderOwner::kUnknown && kill(collector, 0) != 0 && errno == ESRCH);
-  errno = error;
-  trace::RingFileHeader* const file = process_page.file.load(std::memory_order_relaxed);
-  if (gone && file != nullptr) file->detached.store(1, std::memory_order_relaxed);
-  return gone;
 }
 
 void AtForkInChild(void (*handler)()) {

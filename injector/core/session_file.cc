@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -12,7 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "injector/core/clock.h"
+#include "injector/core/intern.h"
 #include "injector/core/session.h"
+#include "trace_format/process_identity.h"
 #include "trace_format/ring.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -80,18 +82,6 @@ bool HasRoomBeside(int file, uint64_t bytes) {
   return uint64_t{facts.f_bavail} * facts.f_frsize >= kept + bytes;
 }
 
-FolderOwner OwnerOfFolder() {
-  const int folder = open(options.session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (folder < 0) return FolderOwner::kUnknown;
-  // Shared: two targets that look at once must not take each other for the owner.
-  const bool taken = flock(folder, LOCK_SH | LOCK_NB) == 0;
-  const FolderOwner owner = taken                  ? FolderOwner::kGone
-                            : errno == EWOULDBLOCK ? FolderOwner::kLives
-                                                   : FolderOwner::kUnknown;
-  close(folder);
-  return owner;
-}
-
 void WritePath(char (&path)[kPathBytes], uint32_t image) {
   snprintf(path, sizeof path, "%s/%d.%u.ring", options.session, static_cast<int>(getpid()), image);
 }
@@ -153,6 +143,27 @@ void RemoveFile(uint32_t image) {
   char path[kPathBytes];
   WritePath(path, image);
   unlink(path);
+}
+
+void FillHeader(trace::RingFileHeader* header, const NewFile& file) {
+  header->version = trace::kRingVersion;
+  header->pid = static_cast<uint32_t>(getpid());
+  header->parent_pid = static_cast<uint32_t>(getppid());
+  header->clock = clock_kind;
+  header->ring_bytes = file.ring_bytes;
+  header->ring_capacity = file.capacity;
+  header->created_monotonic_ns = MonotonicNs();
+  header->created_ticks = Ticks();
+  header->forked_from = static_cast<uint32_t>(file.forked_from);
+  header->forked_from_image = file.forked_from_image;
+  const trace::ProcessIdentity identity = trace::OwnIdentity();
+  header->pid_namespace = identity.pid_namespace;
+  header->start_ticks = identity.start_ticks;
+  header->first_own_string = NextStringId();
+  header->next_string.store(NextStringId(), std::memory_order_relaxed);
+  header->next_stack.store(NextStackId(), std::memory_order_relaxed);
+  header->mode.store(trace::kModeRecord, std::memory_order_relaxed);
+  __atomic_store_n(&header->magic, trace::kRingMagic, __ATOMIC_RELEASE);
 }
 
 void WaitForAllProcessors() {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include <cstdint>
 
 #include "injector/core/options.h"
+#include "trace_format/ring.h"
 
 namespace vramscope::injector {
 
@@ -29,11 +31,6 @@ bool CountUnrecorded(int64_t processes);
 // False when `bytes` more in this file would leave the program less than 1/16 of the file system, or 256 MiB.
 bool HasRoomBeside(int file, uint64_t bytes);
 
-// The collector holds a lock on the session folder as long as it lives (profiler/collector/owned_folder.h):
-// seen from every pid namespace. kUnknown: the folder cannot be opened, or locks do not work there.
-enum class FolderOwner { kLives, kGone, kUnknown };
-FolderOwner OwnerOfFolder();
-
 // Maps [offset, offset + length) of the open file with its space reserved first, so that a full tmpfs is an
 // error here and never a SIGBUS at some later store. File systems that cannot reserve are refused the same
 // way. `place`: where to map it, in exchange for what is there; nullptr = anywhere.
@@ -43,6 +40,15 @@ void* MapReserved(int file, uint64_t offset, uint64_t length, void* place = null
 void* MapInRoom(int file, uint64_t offset, uint64_t length, void* place = nullptr);
 // Touches all of it. Page faults of a cold ring cost 4 to 7 % of a small training step, the records 1 %.
 void Warm(void* memory, uint64_t length);
+
+// What a file's header says of its process.
+struct NewFile {
+  uint64_t ring_bytes;
+  uint32_t capacity;  // in rings
+  pid_t forked_from;  // 0 = by nobody who is recorded
+  uint32_t forked_from_image;
+};
+void FillHeader(trace::RingFileHeader* header, const NewFile& file);
 
 // Waits until what every thread did before is seen here, and what was done here is seen by every thread.
 void WaitForAllProcessors();

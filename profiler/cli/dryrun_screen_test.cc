@@ -15,6 +15,7 @@ using testing::Not;
 
 DryrunResult Fitting() {
   DryrunResult result;
+  result.used_device = true;
   result.device.gpu.name = "a100-40gb";
   result.ledger.capacity_bytes = uint64_t{1} << 30;
   result.ledger.peak_bytes = uint64_t{900} << 20;
@@ -61,7 +62,6 @@ TEST(DryrunScreenTest, TheWorkspacesFitANarrowTerminal) {
 
 TEST(DryrunScreenTest, WhatTheCommandDidNotLiveToSeeIsNotJudged) {
   DryrunResult result = Fitting();
-  result.used_device = true;
   result.wait_status = 7 << 8;
   EXPECT_THAT(
       VerdictText(result, Terminal{}),
@@ -74,7 +74,6 @@ TEST(DryrunScreenTest, WhatTheCommandDidNotLiveToSeeIsNotJudged) {
 
 TEST(DryrunScreenTest, MemoryThatDependsOnDataLiesBetweenBounds) {
   DryrunResult result = Fitting();
-  result.used_device = true;
   result.upper = OtherBound{{1, true}, true, 500 << 20, 520 << 20, 950 << 20};
   EXPECT_THAT(VerdictText(result, Terminal{}),
               HasSubstr("900.0 MiB to 950.0 MiB used at most, 74.0 MiB left"));

@@ -108,8 +108,8 @@ Result<std::optional<Attempt>> TryName(const std::string& path) {
   if (!Lock(attempt.descriptor)) return leave(std::optional(others));
   if (!StillHasName(attempt.descriptor, path)) return leave(std::optional<Attempt>());
   struct stat facts {};
-  if (attempt.made || fstat(attempt.descriptor, &facts) != 0 || facts.st_size == 0)
-    return std::optional(attempt);
+  // Also of a file that we made ourselves: another recorder may have locked it first, and have ended since.
+  if (fstat(attempt.descriptor, &facts) != 0 || facts.st_size == 0) return std::optional(attempt);
   if (!IsTrace(attempt.descriptor)) return leave(IsNoTrace(path));
   if (Nanoseconds(facts.st_mtim) >= process_started_ns && process_started_ns != 0)
     return leave(std::optional(others));
@@ -128,7 +128,10 @@ Result<std::optional<Attempt>> TryFreeName(const std::string& path) {
     return Error{
         fmt::format("{}: cannot be created: {}. Name another place with -o.", path, std::strerror(errno))};
   }
-  if (Lock(attempt.descriptor) && StillHasName(attempt.descriptor, path)) return std::optional(attempt);
+  struct stat facts {};
+  if (Lock(attempt.descriptor) && StillHasName(attempt.descriptor, path) &&
+      fstat(attempt.descriptor, &facts) == 0 && facts.st_size == 0)
+    return std::optional(attempt);
   close(attempt.descriptor);  // somebody found it, empty, and was quicker
   return std::optional(Attempt{-1, false, Holder::kAnotherRecorder});
 }
@@ -163,11 +166,13 @@ Status CheckMayBeTrace(const std::string& path) {
 // The start is in clock ticks of 10 ms in /proc, too coarse for launchers that start two recorders at once.
 // Until main a process has run or waited for a processor, hardly slept; both are counted in nanoseconds.
 void NoteProcessStart() {
-  const std::string times = ReadWhole("/proc/self/schedstat");
-  char* end = nullptr;
-  const auto ran = static_cast<int64_t>(std::strtoull(times.c_str(), &end, 10));
-  const auto waited = static_cast<int64_t>(std::strtoull(end, nullptr, 10));
-  process_started_ns = RealtimeNs() - ran - waited;
+  timespec ran{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ran);
+  const std::string times = ReadWhole("/proc/self/schedstat");  // nanoseconds run, waited, ...
+  const size_t second = times.find(' ');
+  const char* const waited = second == std::string::npos ? "0" : times.c_str() + second;
+  process_started_ns =
+      RealtimeNs() - Nanoseconds(ran) - static_cast<int64_t>(std::strtoull(waited, nullptr, 10));
 }
 
 Result<TraceClaim> TraceClaim::Take(const std::string& path, OldTraces old_traces) {

@@ -149,7 +149,7 @@ class Places(RecordingTest):
 
     def test_few_descriptors_and_little_address_space_do_not_stop_the_program(self) -> None:
         self.make_counters(1)
-        for limit in ("ulimit -n 3", "ulimit -v 60000"):
+        for limit in ("ulimit -n 4", "ulimit -v 60000"):
             script = f'{limit}; timeout -s KILL 0.2 "$@"; test $? = 137'
             done = run([vramscope(), "record", "-o", str(self.folder / "run.vms"), "--depth", "light", "--", "sh", "-c", script, "sh",
                         target("counting_target"), str(self.counters[0]), "1", "100000"])

@@ -2,6 +2,7 @@
 #include "injector/simulated_cuda/device/group_calls.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
