@@ -59,8 +59,8 @@ TEST(DeviceChoiceTest, RanksAreCountedByTheProcessesThatUseAGpu) {
 
 TEST(DeviceChoiceTest, ARankThatTheEnvironmentSaidComesFirst) {
   Script s = TwoRanks();
-  s.trace().SetMetadata("process.2.rank", "5");
-  s.trace().SetMetadata("process.3.rank", "4");
+  s.trace().SetMetadata("process.0.rank", "5");
+  s.trace().SetMetadata("process.2.rank", "4");
   const model::Run run = s.Load();
   EXPECT_EQ(Meant(run, Rank(5)), "rank 5 (process 100), cuda:0");
   EXPECT_EQ(Meant(run, Rank(4)), "rank 4 (process 101), cuda:1");

@@ -10,7 +10,7 @@
 namespace vramscope::report {
 namespace {
 
-using Kind = timeline::MomentSpec::Kind;
+using MomentKind = timeline::MomentSpec::Kind;
 using model::EventIndex;
 using timeline::DeviceCurve;
 using timeline::MomentSpec;
@@ -54,7 +54,7 @@ Result<EventIndex> NumberedEvent(const model::Run& run, uint64_t events) {
 }  // namespace
 
 uint64_t TimeOf(const model::Run& run, const MomentSpec& spec) {
-  if (spec.kind == Kind::kTime) return spec.value;
+  if (spec.kind == MomentKind::kTime) return spec.value;
   const uint64_t start = run.source->clock().start_monotonic_ns;
   return spec.value > start ? spec.value - start : 0;
 }
@@ -78,23 +78,23 @@ Result<EventIndex> FindEvent(const model::Run& run, const DeviceCurve& curve,
                              const MomentSpec& spec) {
   const std::vector<timeline::Step>& steps = training.steps();
   switch (spec.kind) {
-    case Kind::kPeak:
+    case MomentKind::kPeak:
       return curve.peak().event;
-    case Kind::kReserved:
+    case MomentKind::kReserved:
       return FullestEvent(run, curve);
-    case Kind::kWorst:
+    case MomentKind::kWorst:
       return Error{"worst is a moment of fragmentation: vramscope frag --at worst."};
-    case Kind::kEnd:
+    case MomentKind::kEnd:
       return run.event_count() == 0 ? model::kNever : static_cast<EventIndex>(run.event_count() - 1);
-    case Kind::kOutOfMemory:
+    case MomentKind::kOutOfMemory:
       return FailureEvent(run, curve, request, spec);
-    case Kind::kStep:
+    case MomentKind::kStep:
       if (spec.value == 0 || spec.value > steps.size()) return NoSuchStep(spec.value, steps.size());
       return curve.PeakWithin(steps[spec.value - 1].begin, steps[spec.value - 1].end).event;
-    case Kind::kEvent:
+    case MomentKind::kEvent:
       return NumberedEvent(run, spec.value);
-    case Kind::kTime:
-    case Kind::kMonotonic:
+    case MomentKind::kTime:
+    case MomentKind::kMonotonic:
       return run.times.LastEventAt(TimeOf(run, spec));
   }
   return curve.peak().event;

@@ -31,7 +31,7 @@ class TwoRanks(RecordingTest):
         self.assertEqual(done.code, FAIL, done.stderr.decode())
 
         judged = self.ask("check", trace, "--no-leak-per-step", "--peak-below", "1TiB", code=FAIL)
-        growth, peak = judged["rules"]
+        peak, growth = judged["rules"]
         self.assertEqual((growth["result"], growth["rank"], growth["measured_bytes"], growth["judged"], growth["broken"]), ("fail", 1, KEPT_BYTES, 2, 1))
         self.assertEqual(peak["result"], "not_judged", "what the run that failed would have taken is not known")
         self.assertTrue(all(device["failed"] for device in judged["devices"]))
