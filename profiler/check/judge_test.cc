@@ -173,7 +173,7 @@ TEST(JudgeTest, TheWorstOutcomeIsTheAnswer) {
 TEST(JudgeTest, JsonHasEveryRule) {
   const diff::Side side = RunOf();
   const auto verdicts = Judge({{Rule::Kind::kPeak, "--peak-below 528B", 528}}, {.run = &side.answer});
-  const auto json = nlohmann::json::parse(ToJson(side.answer, verdicts));
+  const auto json = nlohmann::json::parse(ToJson({&side.answer}, verdicts));
   EXPECT_EQ(json["result"], "fail");
   EXPECT_EQ(json["rules"][0]["rule"], "peak_below");
   EXPECT_EQ(json["rules"][0]["measured_bytes"], 528);
