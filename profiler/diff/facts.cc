@@ -28,14 +28,6 @@ void AddRanges(const model::Run& run, uint32_t pid, Facts& facts) {
 
 constexpr uint64_t kLeastMade = 64 << 10;
 
-model::DeviceIndex DeviceOf(const model::Run& run, const report::Answer& answer) {
-  for (model::DeviceIndex i = 0; i < run.devices.size(); ++i) {
-    if (run.devices[i].name == answer.device && run.processes[run.devices[i].process].info.pid == answer.pid)
-      return i;
-  }
-  return model::kNone;
-}
-
 void AddBlocks(const classify::Analysis& analysis, const model::Device& device, Facts& facts) {
   const model::Run& run = analysis.run();
   const timeline::Training& training = analysis.training()[device.process];
@@ -85,7 +77,7 @@ void AddInputs(const classify::Analysis& analysis, model::DeviceIndex device, Fa
 Facts FactsOf(const classify::Analysis& analysis, const report::Answer& answer) {
   Facts facts;
   AddRanges(analysis.run(), answer.pid, facts);
-  if (const model::DeviceIndex device = DeviceOf(analysis.run(), answer); device != model::kNone) {
+  if (const model::DeviceIndex device = report::DeviceOf(analysis.run(), answer); device != model::kNone) {
     AddBlocks(analysis, analysis.run().devices[device], facts);
     AddInputs(analysis, device, facts);
   }
