@@ -207,7 +207,7 @@ class ARecordedSample(unittest.TestCase):
             times = [str(chance.randrange(end)) for _ in range(MOMENTS)]
             words = ["peak", "reserved", "step:2", "end", "event:500"]
             asked = [word for moment in times + words for word in ("--at", moment)]
-            layout = frag(trace, "--at", "peak", *asked)
+            layout = frag(trace, "--at", "reserved", *asked)
             report = ask("report", trace, *asked)
             replayed = ask("replay", trace)
         moments = {moment["at"]: moment for moment in layout["moments"]}
