@@ -74,18 +74,10 @@ class Search {
     });
     for (Leaf& leaf : leaves_) {
       const model::Block& block = run_.blocks[run_.labels[leaf.label].block];
-      const Birth birth = births_.Of(block);
-      leaf.disproved = IsGoneSoon(block, birth) || IsMadeAmongNamed(leaf, birth) || IsPassedOver(leaf);
+      leaf.disproved =
+          IsGoneSoon(block, births_.Of(block)) || IsPassedOver(leaf) || IsNamelessAmongNamed(leaf, block);
     }
     std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) { return a.Key() < b.Key(); });
-  }
-
-  // Whether it is made in the middle of the training of a process whose parameters have names.
-  [[nodiscard]] bool IsMadeAmongNamed(const Leaf& leaf, const Birth& birth) const {
-    if (birth.step == 0 || birth.before_first_step) return false;
-    const model::ProcessIndex process = leaf.tensor.first;
-    const auto first = std::lower_bound(named_.begin(), named_.end(), TensorOfProcess{process, 0});
-    return first != named_.end() && first->first == process;
   }
 
   // Whether it never got a gradient, though other leaves got one in a later step than that of its first use.
@@ -96,6 +88,22 @@ class Search {
     const auto used_in =
         std::ranges::upper_bound(steps, leaf.event, {}, [](const timeline::Step& step) { return step.end; });
     return used_in != steps.end() && used_in->end < last_gradient_[process];
+  }
+
+  // Whether it has no name in a process whose parameters have names, and gets no gradients in a second step.
+  [[nodiscard]] bool IsNamelessAmongNamed(const Leaf& leaf, const model::Block& block) const {
+    const model::ProcessIndex process = leaf.tensor.first;
+    const auto named = std::ranges::lower_bound(named_, TensorOfProcess{process, 0});
+    if (named == named_.end() || named->first != process) return false;
+    const auto next = [&](model::EventIndex from) {
+      const auto found = std::ranges::lower_bound(gradients_, std::pair(leaf.tensor, from));
+      const bool own =
+          found != gradients_.end() && found->first == leaf.tensor && found->second < block.free_event;
+      return own ? found->second : model::kNever;
+    };
+    const model::EventIndex first = next(block.alloc_event);
+    const timeline::Step* step = first == model::kNever ? nullptr : training_[process].StepAt(first);
+    return step != nullptr && next(step->end) == model::kNever;
   }
 
   // The leaf that a gradient belongs to: the last one labelled with its tensor. nullptr for a named one.

@@ -14,10 +14,6 @@
 // Others stay but never get a gradient, though every parameter does: the still input of a graphed layer
 // (torch.cuda.make_graphed_callables), whose gradient torch.autograd.grad hands to somebody else.
 //
-// Some of these stay for longer: create_graph=True leaves a leaf in a cycle with its own gradient, and a
-// program may collect them. Where modules and optimizers name the parameters, a leaf without a name that is
-// made in the middle of the training is none.
-//
 // A leaf that a module or an optimizer has named is a parameter however short its memory lives, and so is a
 // gathered copy of one: FSDP puts the gathered weights into a new block in every forward.
 #pragma once

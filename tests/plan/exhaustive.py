@@ -142,7 +142,7 @@ def solve(program: str, reruns: Reruns) -> None:
         _, recorded = plan_test.plan(trace, "--fit", "1TiB")
         for share in plan_test.SHARES:
             limit = int(share * recorded["before"]["peak"]["reserved_peak_bytes"])
-            _, answer = plan_test.plan(trace, "--fit", str(limit + recorded["beside_bytes"]), "--forbid", plan_test.FORBIDDEN, "--top", "1", "--verify", "--gpu", plan_test.GPU, "--", *command)
+            _, answer = plan_test.plan(trace, "--fit", f'{limit + recorded["beside_bytes"]}B', "--forbid", plan_test.FORBIDDEN, "--top", "1", "--verify", "--gpu", plan_test.GPU, "--", *command)
             if not answer["plans"]:
                 print(f"| {program} | {limit / (1 << 20):.1f} | none | | | | |", flush=True)
                 continue

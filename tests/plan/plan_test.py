@@ -71,7 +71,7 @@ def plan(trace: Path, *options: str) -> Tuple[int, Dict[str, Any]]:
 def solve(trace: Path, command: List[str], problem: Problem) -> Row:
     _, recorded = plan(trace, "--fit", "1TiB")
     limit = int(problem.share * recorded["before"]["peak"]["reserved_peak_bytes"])
-    code, answer = plan(trace, "--fit", str(limit + recorded["beside_bytes"]), "--forbid", FORBIDDEN, "--top", "1", "--verify", "--gpu", GPU, "--", *command)
+    code, answer = plan(trace, "--fit", f'{limit + recorded["beside_bytes"]}B', "--forbid", FORBIDDEN, "--top", "1", "--verify", "--gpu", GPU, "--", *command)
     assert answer["reserved_limit_bytes"] == limit
     if code == 1:
         return Row(problem, "", limit, 0, answer["floor"]["reserved_at_most_bytes"], 0, "")
@@ -102,7 +102,7 @@ class Plans(recorded_run.RecordingTest):
         self.assertGreater(sizes[0], batches["recorded_batch"])
         _, smallest = plan(trace, "--smallest-gpu")
         self.assertTrue(smallest["gpus"][0]["fits_as_recorded"])
-        _, only = plan(trace, "--fit", str(nothing["beside_bytes"] + batches["before"]["peak"]["reserved_peak_bytes"] * 9 // 10), "--allow", "checkpoint")
+        _, only = plan(trace, "--fit", f'{nothing["beside_bytes"] + batches["before"]["peak"]["reserved_peak_bytes"] * 9 // 10}B', "--allow", "checkpoint")
         self.assertEqual({change["lever"] for change in only["plans"][0]["changes"]}, {"checkpoint"})
 
     def test_bad_usage_is_told(self) -> None:
