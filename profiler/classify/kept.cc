@@ -24,7 +24,7 @@ Kept::Kept(const model::Run& run, std::span<const timeline::Training> training)
     const Birth birth = births.Of(block);
     if (birth.part != timeline::Part::kPrepare || !IsDecided(birth)) continue;
     Seen& seen = seen_[KeyOf(block)];
-    ++(block.free_event >= birth.next_step_end ? seen.kept : seen.freed);
+    (block.free_event >= birth.next_step_end ? seen.kept : seen.freed).Add(birth.step);
   }
 }
 
@@ -36,9 +36,12 @@ bool Kept::ForGood(BlockId id, const Birth& birth) const {
   if (birth.part != timeline::Part::kPrepare) return false;
   if (std::binary_search(weight_copies_.begin(), weight_copies_.end(), id)) return true;
   const Block& block = run_.blocks[id];
-  if (IsDecided(birth)) return block.free_event >= birth.next_step_end;
-  const auto seen = seen_.find(KeyOf(block));
-  return seen != seen_.end() && seen->second.kept != 0 && seen->second.freed == 0;
+  const auto found = seen_.find(KeyOf(block));
+  if (found == seen_.end()) return false;
+  const Seen& seen = found->second;
+  if (seen.kept.count < 2) return false;
+  if (IsDecided(birth)) return block.free_event >= birth.next_step_end && seen.kept.count >= seen.freed.count;
+  return seen.freed.count == 0;
 }
 
 }  // namespace vramscope::classify

@@ -8,8 +8,9 @@
 //   history              ├──────────────────────────── ...   alive one full step later: kept
 //   best weights         ├──────────┤                        a copy of all weights, whatever its life
 //
-// The last step's blocks have no step after it. They are taken for what blocks of their size and line were in
-// the steps before, if all of those were kept.
+// One step alone proves nothing: the last batch of a loop may wait for a garbage collection. The last step's
+// blocks have no step after it. They are taken for what blocks of their size and line were in the steps
+// before, if all of those were kept.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +40,18 @@ class Kept {
     uint32_t stack = 0;
     auto operator<=>(const Key&) const = default;
   };
+  // Steps, of those with a step after them.
+  struct Steps {
+    uint32_t count = 0;
+    uint32_t last = 0;
+    void Add(uint32_t step) {
+      if (step != last) ++count;
+      last = step;
+    }
+  };
   struct Seen {
-    uint64_t kept = 0;
-    uint64_t freed = 0;
+    Steps kept;   // after which a block was still there one full step later
+    Steps freed;  // after which it was not
   };
   [[nodiscard]] Key KeyOf(const model::Block& block) const;
 

@@ -51,7 +51,9 @@ std::vector<BlockId> FindWeightCopies(const model::Run& run, std::span<const tim
     const Block& block = run.blocks[id];
     const Birth birth = births.Of(block);
     const DeviceOfProcess device = {run.ProcessOf(block), block.device_code};
-    const bool between = birth.part == timeline::Part::kPrepare && birth.step != 0;
+    // Beside the model while it trains: what setting up a model takes for a moment is none.
+    const bool stays = birth.backward != model::kNever && block.free_event > birth.backward;
+    const bool between = birth.part == timeline::Part::kPrepare && birth.step != 0 && stays;
     if (between && MayBeCopy(run, block)) made[{device, birth.step}].push_back(id);
     if (between || !IsNamedParameter(run, block)) continue;
     ++weights[device].sizes[block.Requested()];

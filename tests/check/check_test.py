@@ -37,11 +37,11 @@ class Check(RecordingTest):
                    ("--device-used-below", device["peak_device_used_bytes"])]
         for option, figure in figures:
             with self.subTest(option):
-                self.assertEqual(self.check(str(trace), option, str(figure + 1))[0], PASS)
-                self.assertEqual(self.check(str(trace), option, str(figure))[0], FAIL)
+                self.assertEqual(self.check(str(trace), option, f"{figure + 1}B")[0], PASS)
+                self.assertEqual(self.check(str(trace), option, f"{figure}B")[0], FAIL)
         figure = report["peak"]["categories"]["parameter"]
-        rules = [word for option, figure in figures for word in (option, f"{figure + 1}")]
-        rules += ["--category", f"parameter<{figure}", "--frag-below", "100%", "--no-leak-per-step", "--baseline", str(trace), "--tolerance", "2%"]
+        rules = [word for option, figure in figures for word in (option, f"{figure + 1}B")]
+        rules += ["--category", f"parameter<{figure}B", "--frag-below", "100%", "--no-leak-per-step", "--baseline", str(trace), "--tolerance", "2%"]
         verdicts = {verdict["rule"]: verdict for verdict in self.judged(trace, *rules)}
         self.assertEqual(verdicts["category"]["measured_bytes"], figure)
         self.assertEqual(verdicts["frag_below"]["measured"], frag["fragmentation"])
@@ -55,7 +55,7 @@ class Check(RecordingTest):
         suite = ElementTree.parse(junit).getroot()
         self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("7", "1", "0"))
         broken = [case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None]
-        self.assertEqual(broken, [f"--category parameter<{figure}"])
+        self.assertEqual(broken, [f"--category parameter<{figure}B"])
         self.assertEqual(len([line for line in markdown.read_text().splitlines() if line.startswith("| :")]), 7)
 
         # What is not recorded is neither kept nor broken; a rule that is broken comes first.

@@ -149,7 +149,7 @@ class ForeignFiles(unittest.TestCase):
         self.assertIn("a text of more than", self.assert_refused("report", path))
 
     def test_a_file_of_gpus_that_does_not_end_is_refused(self) -> None:
-        self.assertIn("larger than 1 MiB", self.assert_refused("dryrun", "--gpu-file", "/dev/zero", "--gpu", "list"))
+        self.assertIn("more than 1.0 MiB", self.assert_refused("dryrun", "--gpu-file", "/dev/zero", "--gpu", "list"))
 
     def test_no_name_commands_the_terminal(self) -> None:
         path = self.file("evil.pickle", pickle.dumps(snapshot(EVIL), protocol=4))

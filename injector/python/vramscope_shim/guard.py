@@ -14,6 +14,8 @@ program also when they strike inside our code.
 While dynamo traces the program none of ours is called: it must leave nothing in a graph.
 """
 
+import weakref
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing alone would cost more than everything here
     from typing import Any, Callable, Dict, List, Optional, Tuple
@@ -31,6 +33,7 @@ def _never() -> bool:
 is_compiling: "Callable[[], bool]" = _never
 
 entries: "Dict[str, Entry]" = {}  # by name: what is guarded in this process
+_living: "weakref.WeakSet[Entry]" = weakref.WeakSet()
 _untold: "List[Tuple[str, str]]" = []  # failures before the recorder was found
 _tell: "Optional[Callable[[str, str], None]]" = None
 
@@ -38,7 +41,7 @@ _tell: "Optional[Callable[[str, str], None]]" = None
 class Entry:
     """One function of ours, and how often it failed."""
 
-    __slots__ = ("where", "function", "failures", "_also")
+    __slots__ = ("where", "function", "failures", "_also", "__weakref__")
 
     def __init__(self, where: str, function: "Function", also: "Optional[Function]" = None) -> None:
         self.where = where
@@ -46,6 +49,7 @@ class Entry:
         self.failures = 0
         self._also = also
         entries[f"{where}: {getattr(function, '__qualname__', '?')}"] = self
+        _living.add(self)
 
     def failed(self, error: Exception) -> None:
         """Never raises, also not where the stack has no room left."""
@@ -75,8 +79,15 @@ def tell_through(tell: "Callable[[str, str], None]") -> None:
 
 
 def forget() -> None:
-    """The recording has ended."""
+    """The recording has ended. An object that keeps a hook of its own method is in a circle with it, which would stay until the next full
+    garbage collection: no entry holds its function any more."""
     entries.clear()
+    for entry in list(_living):
+        entry.function, entry._also = _nothing, None
+
+
+def _nothing(*_: "Any", **__: "Any") -> None:
+    pass
 
 
 def hook(where: str, function: "Function", also: "Optional[Function]" = None, while_compiling: bool = False) -> "Function":

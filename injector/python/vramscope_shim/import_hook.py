@@ -69,8 +69,15 @@ def _begin_to_watch(spec: "Any") -> None:
 
 
 _finder = _Finder()
-_imported = guard.hook(HOOK, _finder.imported)
-_watch = guard.hook(HOOK, _begin_to_watch)
+
+
+# Made when they are called, which is seldom: guard.forget() empties every hook that there is.
+def _imported(name: str) -> None:
+    guard.hook(HOOK, _finder.imported)(name)
+
+
+def _watch(spec: "Any") -> None:
+    guard.hook(HOOK, _begin_to_watch)(spec)
 
 
 def is_imported(name: str) -> bool:
