@@ -159,10 +159,10 @@ void AddUseBeforeGradient(Life& life, const Block& block, const Birth& birth, co
     return life.Add({born, Category::kCommunication, ProofOf(communicated->source)});
   if (const auto proof = ProofOfInput(block, birth, saved)) {
     life.Add({born, Category::kInput, *proof});
-    if (birth.kept && birth.next_step_end != kNever && !(saved && facts->released == kNever)) {
-      const EventIndex last_used = saved ? facts->released : born;
-      life.Add({std::max(birth.next_step_end, last_used), Category::kUnattributed, Proof::kBornOutsidePhases});
-    }
+    // What autograd meets again in later steps is a batch that the program uses for all of them.
+    const bool used_later = saved && facts->released >= birth.next_step_end;
+    if (birth.kept && birth.next_step_end != kNever && !used_later)
+      life.Add({birth.next_step_end, Category::kUnattributed, Proof::kBornOutsidePhases});
     return;
   }
   if (!saved) return life.Add(Temporary(born, birth));

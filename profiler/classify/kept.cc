@@ -22,7 +22,7 @@ Kept::Kept(const model::Run& run, std::span<const timeline::Training> training)
   for (BlockId id = 0; id < run.blocks.size(); ++id) {
     const Block& block = run.blocks[id];
     const Birth birth = births.Of(block);
-    if (birth.part != timeline::Part::kPrepare || !IsDecided(birth)) continue;
+    if (birth.part != timeline::Part::kPrepare || birth.before_first_step || !IsDecided(birth)) continue;
     Seen& seen = seen_[KeyOf(block)];
     (block.free_event >= birth.next_step_end ? seen.kept : seen.freed).Add(birth.step);
   }
