@@ -8,8 +8,9 @@
 //   - points between real and made-up samples, for a gradient penalty;
 //   - inputs that are moved along their gradient, for adversarial training.
 //
-// Where modules or optimizers name parameters, a leaf without a name that gets gradients in a single step is none,
-// however long it lives: an input whose gradient is differentiated again is kept by the graph that it is in.
+// Where modules or optimizers name parameters, a leaf without a name that gets gradients in a single step is
+// none, however long it lives: an input whose gradient is differentiated again is kept by the graph that it
+// is in.
 //
 // Others stay but never get a gradient, though every parameter does: the still input of a graphed layer
 // (torch.cuda.make_graphed_callables), whose gradient torch.autograd.grad hands to somebody else.

@@ -107,10 +107,10 @@ VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline
 Result<std::vector<std::string>> RecordedCommand(const std::string& command_line, bool may_run) {
   // A trace may come from anybody: what it names is shown, and run only when that was asked for.
   if (!may_run) {
-    const std::string named = command_line.empty()
-                                  ? ""
-                                  : fmt::format(" The trace names \"{}\"; --run-recorded runs that.",
-                                                Printable(command_line));
+    const std::string named =
+        command_line.empty()
+            ? ""
+            : fmt::format(" The trace names \"{}\"; --run-recorded runs that.", Printable(command_line));
     return Error{"--verify runs a command: give it behind --." + named};
   }
   const Error unclear{

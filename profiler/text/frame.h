@@ -26,8 +26,9 @@ namespace vramscope::text {
 enum class FrameKind : uint8_t { kOwn, kLibrary, kNode, kNative, kFramework, kAllocation, kInterpreter };
 [[nodiscard]] FrameKind KindOfFrame(std::string_view frame);
 
-// "_ZN2at6native2mmERKNS_6TensorE (libtorch_cpu.so+0x12)", as the recorder writes native frames, with the name as
-// people write it: "at::native::mm(at::Tensor const&) (libtorch_cpu.so+0x12)". Nothing for all other texts.
+// "_ZN2at6native2mmERKNS_6TensorE (libtorch_cpu.so+0x12)", as the recorder writes native frames, with the
+// name as people write it: "at::native::mm(at::Tensor const&) (libtorch_cpu.so+0x12)". Nothing for all other
+// texts.
 [[nodiscard]] std::optional<std::string> Demangled(std::string_view frame);
 
 // Whether a source file is part of the program: neither installed nor generated nor of the interpreter.

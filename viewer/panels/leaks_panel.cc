@@ -171,7 +171,8 @@ void ShowGrowthRow(App& app, const leaks::Answer& answer, const Growth& growth, 
   ImGui::SetCursorPos({begin.x, begin.y + Em(1.15f)});
   const std::string more = GrowthDetails(growth);
   ImGui::TextDisabled(
-      "%s", FitText(look().fonts.text, (more.empty() ? "" : more + ". ") + growth::KeeperText(growth), width).c_str());
+      "%s", FitText(look().fonts.text, (more.empty() ? "" : more + ". ") + growth::KeeperText(growth), width)
+                .c_str());
   ImGui::PopID();
 }
 
