@@ -71,7 +71,7 @@ class Facts(unittest.TestCase):
             whatif = answer("whatif", name, "--alloc-conf", "expandable_segments:True")
             recorded = answer("frag", name)
             with self.subTest(snapshot=name):
-                self.assertEqual(whatif["before"]["peak"]["reserved_bytes"], recorded["peak_reserved_bytes"])
+                self.assertEqual(whatif["before"]["peak"]["reserved_peak_bytes"], recorded["peak_reserved_bytes"])
                 self.assertIn("reserved_bytes", whatif["rerun"]["peak"])
 
     def test_what_the_optimizer_keeps_is_its_state_in_the_only_step_too(self) -> None:
