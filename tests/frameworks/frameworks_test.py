@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of the usual frameworks run under vramscope as they run alone, and its categories are what they know of their own memory.
 
-    frameworks_test.py                     Accelerate, Transformers' Trainer, Lightning, FSDP2
+    frameworks_test.py                     Accelerate, Transformers' Trainer, Lightning, FSDP2 with tensor parallelism
     VRAMSCOPE_FRAMEWORKS_PYTHON            a Python with PyTorch and these packages; default: build/venv-frameworks (scripts/setup.sh --tests)
 """
 import os
@@ -39,8 +39,8 @@ class FrameworksTest(recorded_run.RecordingTest):
     def test_lightning(self) -> None:
         self.check(Known("lightning_one", 0, 1), "lightning")
 
-    def test_fsdp2(self) -> None:
-        self.check(Known("fsdp2_kept", 2, 2))
+    def test_fsdp2_with_tensor_parallelism(self) -> None:
+        self.check(Known("fsdp2_tp", 4, 4))
 
 
 if __name__ == "__main__":
