@@ -3,17 +3,21 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <initializer_list>
 #include <optional>
+#include <span>
 #include <system_error>
+
+#include "profiler/collector/process_facts.h"
 
 namespace vramscope::collector {
 namespace {
@@ -50,7 +54,7 @@ bool IsProcDescriptor(const fs::path& path) {
 }
 
 // The first of these variables that is set.
-std::optional<std::string> FirstSet(std::initializer_list<const char*> variables) {
+std::optional<std::string> FirstSet(std::span<const char* const> variables) {
   for (const char* variable : variables) {
     if (const char* const value = std::getenv(variable); value != nullptr && *value != '\0') return value;
   }
@@ -80,16 +84,13 @@ Result<std::string> ValueOf(char letter, const std::string& name) {
     case 'h':
       return AsName(HostName());
     case 'r':
-      value = FirstSet({"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"});
+      value = FirstSet(kRankVariables);
       if (!value)
-        return Error{
-            fmt::format("{}: %r is the rank, and none of RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK, "
-                        "PMIX_RANK, PMI_RANK is "
-                        "set. Use %p for the process number.",
-                        name)};
+        return Error{fmt::format("{}: %r is the rank, and none of {} is set. Use %p for the process number.",
+                                 name, fmt::join(kRankVariables, ", "))};
       return AsName(*value);
     case 'j':
-      value = FirstSet({"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "TORCHELASTIC_RUN_ID"});
+      value = FirstSet(std::array{"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "TORCHELASTIC_RUN_ID"});
       if (!value)
         return Error{
             fmt::format("{}: %j is the job, and none of SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, JOB_ID, "
@@ -156,7 +157,7 @@ Result<std::string> ExpandName(const std::string& name) {
     if (letter == 'q' && name.compare(at + 1, 1, "{") == 0 && name.find('}', at) != std::string::npos) {
       const size_t end = name.find('}', at);
       const std::string variable = name.substr(at + 2, end - at - 2);
-      const auto value = FirstSet({variable.c_str()});
+      const auto value = FirstSet(std::array{variable.c_str()});
       if (!value) return Error{fmt::format("{}: the variable {} is not set.", name, variable)};
       expanded += AsName(*value);
       at = end;

@@ -74,6 +74,9 @@ TEST_F(OutputPlaceTest, NamesOfRanksDiffer) {
   EXPECT_FALSE(ExpandName("r%j.vms").ok());
   setenv("PMI_RANK", "5", 1);
   EXPECT_EQ(*ExpandName("r%r.vms"), "r5.vms");
+  setenv("SLURM_PROCID", "0", 1);
+  EXPECT_EQ(*ExpandName("r%r.vms"), "r5.vms") << "mpirun within a job hands on one SLURM_PROCID to all ranks";
+  unsetenv("SLURM_PROCID");
   setenv("RANK", "3", 1);
   setenv("SLURM_JOB_ID", "77", 1);
   setenv("VRAMSCOPE_NAME_TEST", "a/b", 1);

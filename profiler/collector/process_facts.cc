@@ -130,10 +130,9 @@ std::string CommandLineOf(uint32_t pid) {
 }
 
 std::string RankOf(uint32_t pid) {
-  // The first that is there, in this order: torchrun sets RANK also under srun.
-  constexpr std::string_view kNames[] = {"RANK=", "OMPI_COMM_WORLD_RANK=", "PMI_RANK=", "SLURM_PROCID="};
   const std::string environment = ReadWhole(fmt::format("/proc/{}/environ", pid));
-  for (const std::string_view name : kNames) {
+  for (const char* const launcher : kRankVariables) {
+    const std::string name = std::string(launcher) + "=";
     std::istringstream variables(environment);
     for (std::string variable; std::getline(variables, variable, '\0');) {
       if (!variable.starts_with(name)) continue;

@@ -3,6 +3,7 @@
 // then the text is empty.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,6 +25,11 @@ uint32_t PidHere(const trace::ProcessIdentity& process);
 bool HasEnded(const trace::ProcessIdentity& process);
 
 uint32_t ParentOf(uint32_t pid);
+
+// The variables in which launchers give a process its rank; the first that is there counts: torchrun sets
+// RANK also under mpirun and srun, and mpirun within a job of Slurm hands SLURM_PROCID on as it found it.
+inline constexpr std::array kRankVariables = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                              "SLURM_PROCID"};
 
 // The rank that the launcher gave the process in its environment (torchrun, mpirun, srun); "" = none. No
 // other variable is looked at: environments hold secrets.

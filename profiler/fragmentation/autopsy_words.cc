@@ -269,16 +269,14 @@ std::vector<std::string> WaitingSentences(const std::vector<WaitingBlock>& waiti
     if (one.waits_for.size() == 1) on = handle(one.waits_for.front());
     if (one.waits_for.size() > 1)
       on += " (one of " + std::to_string(one.waits_for.size()) + "; the file does not say which)";
-    sentences.push_back(BytesText(one.block.bytes) + " of " + GroupTitle(one.text) + ", allocated on " +
+    sentences.push_back(text::Bytes(one.block.bytes) + " of " + GroupTitle(one.text) + ", allocated on " +
                         handle(one.stream) + ", wait for " + on + ".");
   }
   if (others != 0)
-    sentences.push_back(BytesText(others) + " in " + std::to_string(waiting.size() - most) +
+    sentences.push_back(text::Bytes(others) + " in " + std::to_string(waiting.size() - most) +
                         " more blocks wait.");
   return sentences;
 }
-
-std::string BytesText(uint64_t bytes) { return text::Bytes(bytes); }
 
 std::string TellingFrame(const std::vector<std::string>& frames) {
   const std::vector<std::string_view> views(frames.begin(), frames.end());

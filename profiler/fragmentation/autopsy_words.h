@@ -16,9 +16,6 @@ void AddWords(const Subject& subject, Autopsy& autopsy);
 // The verdict as one sentence with its numbers.
 [[nodiscard]] std::string VerdictSentence(const Autopsy& autopsy);
 
-// "11.6 GiB": one decimal, binary units.
-[[nodiscard]] std::string BytesText(uint64_t bytes);
-
 // "64.0 MiB of train.py:10, allocated on stream 0, wait for stream 0x5642": a sentence for each block, at
 // most `most`, and one for the others.
 [[nodiscard]] std::vector<std::string> WaitingSentences(const std::vector<WaitingBlock>& waiting,
