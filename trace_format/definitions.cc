@@ -63,6 +63,30 @@ void PutSourceFile(std::string_view path, std::string_view text, Bytes* out) {
   PutBytes(record, out);
 }
 
+void PutProgram(uint32_t process, const ProgramText& program, Bytes* out) {
+  Bytes record;
+  PutVarint(program.step, &record);
+  PutText(program.seal.substr(0, kMaxTextBytes), &record);
+  PutText(program.text, &record);
+  PutRecord(process, record, out);
+}
+
+void PutVariant(std::string_view key, ByteView trace, Bytes* out) {
+  Bytes record;
+  PutText(key.substr(0, kMaxTextBytes), &record);
+  PutVarint(trace.size(), &record);
+  PutBytes(MaskedTrace(trace), &record);
+  PutVarint(record.size(), out);
+  PutBytes(record, out);
+}
+
+Bytes MaskedTrace(ByteView trace) {
+  constexpr std::byte kMask{0x5a};
+  Bytes masked(trace.begin(), trace.end());
+  for (std::byte& byte : masked) byte ^= kMask;
+  return masked;
+}
+
 bool Definitions::Charge(uint64_t bytes) {
   if (bytes > memory_left_) return false;
   memory_left_ -= bytes;
@@ -96,6 +120,10 @@ bool Definitions::Apply(BlockType type, uint32_t count, ByteView payload) {
       return ApplyMetadata(count, cursor);
     case BlockType::kSourceFiles:
       return ApplySourceFiles(count, cursor);
+    case BlockType::kPrograms:
+      return ApplyPrograms(count, cursor);
+    case BlockType::kVariants:
+      return ApplyVariants(count, cursor);
     default:
       return true;
   }
@@ -182,6 +210,33 @@ bool Definitions::ApplySourceFiles(uint32_t count, ByteCursor cursor) {
     if (!record.ok() || !cursor.ok()) return false;
     if (!Charge(kMapEntryBytes)) return false;
     source_files_.insert_or_assign(path, text);
+  }
+  return true;
+}
+
+bool Definitions::ApplyPrograms(uint32_t count, ByteCursor cursor) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t process = cursor.Varint();
+    ByteCursor record(cursor.Take(cursor.Varint()));
+    ProgramText program;
+    program.step = record.Varint();
+    program.seal = record.Text();
+    program.text = record.Text();
+    if (!record.ok() || !cursor.ok() || process >= kMaxRecords || !Charge(kMapEntryBytes)) return false;
+    if (program.text.size() > kMaxProgramBytes) continue;
+    programs_.insert_or_assign(static_cast<uint32_t>(process), program);
+  }
+  return true;
+}
+
+bool Definitions::ApplyVariants(uint32_t count, ByteCursor cursor) {
+  for (uint32_t i = 0; i < count; ++i) {
+    ByteCursor record(cursor.Take(cursor.Varint()));
+    const std::string_view key = record.Text();
+    const ByteView trace = record.Take(record.Varint());
+    if (!record.ok() || !cursor.ok() || !Charge(kMapEntryBytes)) return false;
+    if (trace.size() > kMaxVariantBytes) continue;
+    variants_.insert_or_assign(key, trace);
   }
   return true;
 }

@@ -8,8 +8,10 @@
 //                            │ varint zigzag(exit status) │ text executable │ text command line
 //   threads    varint number │ varint length │ varint process │ varint os thread │ text name
 //   metadata   text key │ text value; later values replace earlier ones
-//   source     varint length │ text path │ text content; a later one of the same path replaces the earlier one
-//   files
+//   source     varint length │ text path │ text content; a later one of the same path replaces the earlier
+//   one files programs   varint number of the process │ varint length │ varint step │ text seal │ text
+//   program variants   varint length │ text key │ text trace, masked; a later one of the same key replaces
+//   the earlier one
 //
 // text = varint length, bytes. `length` counts the bytes of a record after it: a newer writer may add to a
 // record's end, readers skip what they do not know. How many there are in a block, its header's count tells.
@@ -49,6 +51,24 @@ struct ThreadInfo {
 // Whole source files by the paths that frames name them with.
 using SourceFiles = std::map<std::string_view, std::string_view>;
 
+// What a process noted of one training step, to be run again (docs/trace-format.md, "Programs and variants").
+struct ProgramText {
+  uint64_t step = 0;      // the step that was noted, from 1; 0 = unknown
+  std::string_view seal;  // of the account that recorded it (profiler/experiment/seal.h); may be empty
+  std::string_view text;  // JSON
+};
+// By number of the process.
+using Programs = std::map<uint32_t, ProgramText>;
+// Whole small traces of such re-runs, masked, by what was changed.
+using Variants = std::map<std::string_view, ByteView>;
+// Masks a trace, or takes the mask off. Why masked: whoever searches a damaged file for block headers must
+// not take blocks of an embedded trace for blocks of the file.
+Bytes MaskedTrace(ByteView trace);
+
+// More than this is not taken: by writers, and by readers.
+inline constexpr size_t kMaxProgramBytes = 8 << 20;
+inline constexpr size_t kMaxVariantBytes = 16 << 20;
+
 using Metadata = std::map<std::string, std::string, std::less<>>;
 
 // Each appends one definition to the payload of a block.
@@ -58,6 +78,9 @@ void PutProcess(uint32_t number, const ProcessInfo& info, Bytes* out);
 void PutThread(uint32_t number, const ThreadInfo& info, Bytes* out);
 void PutMetadata(std::string_view key, std::string_view value, Bytes* out);
 void PutSourceFile(std::string_view path, std::string_view text, Bytes* out);
+void PutProgram(uint32_t process, const ProgramText& program, Bytes* out);
+// `trace` as it is, without the mask.
+void PutVariant(std::string_view key, ByteView trace, Bytes* out);
 
 // What a reader has learnt from the definition blocks.
 class Definitions {
@@ -71,7 +94,8 @@ class Definitions {
   [[nodiscard]] bool Charge(uint64_t bytes);
 
   // Takes a definition block in; false when its payload is malformed (what came before the fault is kept).
-  // Strings and source files are views into `payload`, which must live as long as they are used.
+  // Strings, source files, programs and variants are views into `payload`, which must live as long as they
+  // are used.
   [[nodiscard]] bool Apply(BlockType type, uint32_t count, ByteView payload);
 
   std::string_view String(StringId id) const { return strings_.At(id); }
@@ -81,6 +105,8 @@ class Definitions {
   const std::vector<ThreadInfo>& threads() const { return threads_; }
   const Metadata& metadata() const { return metadata_; }
   const SourceFiles& source_files() const { return source_files_; }
+  const Programs& programs() const { return programs_; }
+  const Variants& variants() const { return variants_; }
 
  private:
   bool ApplyStrings(uint32_t count, ByteCursor cursor);
@@ -89,6 +115,8 @@ class Definitions {
   bool ApplyThreads(uint32_t count, ByteCursor cursor);
   bool ApplyMetadata(uint32_t count, ByteCursor cursor);
   bool ApplySourceFiles(uint32_t count, ByteCursor cursor);
+  bool ApplyPrograms(uint32_t count, ByteCursor cursor);
+  bool ApplyVariants(uint32_t count, ByteCursor cursor);
 
   static constexpr uint64_t kFirstMemory = uint64_t{32} << 20;
   static constexpr uint64_t kMemoryPerFileByte = 2;
@@ -104,6 +132,8 @@ class Definitions {
   std::vector<ThreadInfo> threads_;
   Metadata metadata_;
   SourceFiles source_files_;
+  Programs programs_;
+  Variants variants_;
 };
 
 }  // namespace vramscope::trace

@@ -41,7 +41,7 @@ enum class EventType : uint8_t {
   kDriverAlloc = 21,      // device memory taken from the driver
   kDriverFree = 22,
   kDriverMap = 23,        // virtual memory mapped (1) or unmapped (0)
-  kSegment = 24,          // caching allocator: a segment came (1) or went (0)
+  kSegment = 24,          // caching allocator: a segment came or went; of snapshots only
   kFreeCompleted = 25,    // caching allocator: a pending free became reusable
   kDriverTotal = 26,      // what the driver itself says is in use at this moment
 };
@@ -68,18 +68,11 @@ enum class MarkKind : uint16_t {
   kExit = 8,               // value: exit status as waitpid gives it
   kUser = 9,               // name says what
   kCheckpointFreed = 10,   // nothing refers to the regions kCheckpoint with id = value any more: what hooks kept for them is released
-  kConversion = 11,        // what a call of Tensor.to() in the program's source asks for; name: "FILE:LINE type", "FILE:LINE tensor again"; docs/trace-format.md has all words
-  kFunction = 12,          // what a function's variables are given in its lines; name: "FILE:FIRST-LAST args 11-11=norm 13-13~norm"
-  kSlidingWindow = 13,     // attention looks back so many tokens (value) at most; name: what the model calls that, "sliding_window"
-  kFloatBuffer = 14,       // a buffer of a module, of floating-point numbers, lies at the address value; name: its type, "torch.float32"
-  kCaller = 15,            // directly behind kRangeBegin of a module: name is a function that it was called in, as kOpCaller tells it; innermost first. Value: offset in its byte code
-  kFactory = 16,           // what type is asked for where the program's source makes tensors of nothing; name: "FILE:LINE type", "FILE:LINE tensor@51"; docs/trace-format.md has all words
-  kAutocastStaysOff = 17,  // autocast(enabled=False) was entered (value 1) or left (0) while it was off; name: for which devices, "cuda"
-  kAutocastCleared = 18,   // the program called torch.clear_autocast_cache()
+  // 11 to 18: earlier versions told what the source of a Python program says about types and variables; readers skip them.
   kUserMetadata = 19,      // PyTorch's allocator notes `name` with what it does from here on; 0 = nothing (torch.cuda.memory._set_memory_metadata)
 };
 
-// kOpScalar: this position tells no argument but a Python function that the op was called in: "rotate (models/gpt.py:42)", innermost first.
+// kOpScalar: earlier versions told at this position no argument but a Python function that the op was called in; readers skip it.
 inline constexpr uint64_t kOpCaller = 0xFF;
 
 // kLabel: what a storage is. Only what was observed; the fact behind each role is named by `source`.
@@ -92,13 +85,7 @@ enum class Role : uint16_t {
   kWorkspace = 6,
   kCommunication = 7,
   kNamed = 8,  // a name that the program gave this memory; name 0 takes it back. Says nothing about the category
-  kHeld = 9,   // a variable of the functions between the module range around and the one that begins; name: the variable's. Directly
-               // behind that range's begin: held until it ends, or longer
-  kTypeBranch = 10,  // the program asks for its type here, and with another one would go on with another tensor: `name` says how
-  kHeldToEnd = 11,   // as kHeld, and held until the call of the module range around returns
-  kKeptResult = 12,  // in what a module returned that a variable gets, by name, and keeps until the call of the module range around returns; directly
-                     // before the range's end
-  kHeldInGiven = 13,  // as kHeld, in a list or a table that is an argument of the variable's function
+  // 9 to 13: earlier versions told which variables of a Python program hold a block; readers skip them.
 };
 
 // kLabel: which hook saw it.
@@ -110,7 +97,7 @@ enum class LabelSource : uint16_t {
   kRegisterBuffer = 5,   // LibTorch Module::register_buffer / register_parameter
   kWorkspace = 6,        // the functions with which PyTorch allocates workspaces for a library
   kNvtx = 7,             // the memory extension of NVTX
-  kVariable = 8,         // frames of the interpreter
+  kVariable = 8,         // frames of the interpreter; written by earlier versions
   kCollective = 9,       // given to a collective of NCCL; the address may lie inside of a block, name: which collective
   kDataParallel = 10,    // a wrapper for data parallel training made it to communicate: buckets of DDP, gathered parameters of FSDP
   kUserMetadata = 11,    // MarkKind::kUserMetadata held when the block was allocated
@@ -327,6 +314,11 @@ namespace lost { enum : size_t { kCount, kFirstNs, kLastNs }; }
 namespace driver_alloc { enum : size_t { kAddress, kSize, kDevice, kStream, kApi, kLibrary, kFlags, kResult }; }
 namespace driver_free { enum : size_t { kAddress, kSize, kDevice, kApi, kLibrary, kResult, kFlags }; }
 namespace driver_map { enum : size_t { kAddress, kSize, kDevice, kMapped, kHandle, kResult, kLibrary }; }
+namespace segment {
+enum : size_t { kAddress, kSize, kDevice, kStream, kChange, kPool };
+inline constexpr uint64_t kCame = 1;    // else it went
+inline constexpr uint64_t kMapped = 2;  // pages of an expandable segment
+}
 namespace driver_total { enum : size_t { kDevice, kSource, kUsed, kTotal, kId }; }
 namespace coverage { enum : size_t { kHook, kState, kDetail }; }
 

@@ -51,7 +51,7 @@ TEST(DocumentationTest, NamesEveryEventTypeAndField) {
 
 INSTANTIATE_TEST_SUITE_P(FormatOne, GoldenTraceTest,
                          ::testing::Values("v1_every_type", "v1_training", "v1_tiny", "v1_1_every_type",
-                                           "v1_2_every_type"));
+                                           "v1_2_every_type", "v1_3_every_type"));
 
 }  // namespace
 }  // namespace vramscope::trace

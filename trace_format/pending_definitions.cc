@@ -62,6 +62,13 @@ void PendingDefinitions::AddSourceFile(std::string_view path, std::string_view t
   unwritten_sources_.emplace(path);
 }
 
+void PendingDefinitions::AddProgram(uint32_t process, const ProgramText& program) {
+  if (program.text.size() > kMaxProgramBytes) return;
+  programs_.insert_or_assign(
+      process, OwnedProgram{program.step, std::string(program.seal), std::string(program.text)});
+  unwritten_programs_.insert(process);
+}
+
 void PendingDefinitions::CopyFrom(const PendingDefinitions& other) {
   for (StringId id = 1; id <= other.strings.count(); ++id) strings.Intern(other.strings.at(id));
   for (StackId id = 1; id <= other.stacks.count(); ++id) stacks.Intern(other.stacks.at(id));
@@ -69,13 +76,16 @@ void PendingDefinitions::CopyFrom(const PendingDefinitions& other) {
   for (const ThreadInfo& thread : other.threads_) AddThread(thread);
   for (const auto& [key, value] : other.metadata_) SetMetadata(key, value);
   for (const auto& [path, text] : other.source_files_) AddSourceFile(path, text);
+  for (const auto& [process, program] : other.programs_)
+    AddProgram(process, {program.step, program.seal, program.text});
 }
 
 Status PendingDefinitions::Write(BlockWriter* blocks, const BlockHeader& position) {
   using Step = Status (PendingDefinitions::*)(BlockWriter*, BlockHeader);
   for (const Step step : {&PendingDefinitions::WriteMetadata, &PendingDefinitions::WriteProcesses,
                           &PendingDefinitions::WriteThreads, &PendingDefinitions::WriteStrings,
-                          &PendingDefinitions::WriteStacks, &PendingDefinitions::WriteSourceFiles}) {
+                          &PendingDefinitions::WriteStacks, &PendingDefinitions::WriteSourceFiles,
+                          &PendingDefinitions::WritePrograms}) {
     if (Status written = (this->*step)(blocks, position); !written.ok()) return written;
   }
   return {};
@@ -145,6 +155,14 @@ Status PendingDefinitions::WriteSourceFiles(BlockWriter* blocks, BlockHeader hea
   header.type = BlockType::kSourceFiles;
   return WritePending(unwritten_sources_, blocks, header, [&](const std::string& path, Bytes* payload) {
     PutSourceFile(path, source_files_.find(path)->second, payload);
+  });
+}
+
+Status PendingDefinitions::WritePrograms(BlockWriter* blocks, BlockHeader header) {
+  header.type = BlockType::kPrograms;
+  return WritePending(unwritten_programs_, blocks, header, [&](uint32_t process, Bytes* payload) {
+    const OwnedProgram& program = programs_.find(process)->second;
+    PutProgram(process, {program.step, program.seal, program.text}, payload);
   });
 }
 

@@ -26,6 +26,8 @@ class PendingDefinitions {
   uint32_t AddThread(const ThreadInfo& info);
   void SetMetadata(std::string_view key, std::string_view value);
   void AddSourceFile(std::string_view path, std::string_view text);
+  // Nothing happens with one that is larger than readers take.
+  void AddProgram(uint32_t process, const ProgramText& program);
 
   // The process of a thread; 0 for threads that were not added.
   uint32_t ProcessOf(uint32_t thread) const {
@@ -47,6 +49,7 @@ class PendingDefinitions {
   Status WriteThreads(BlockWriter* blocks, BlockHeader header);
   Status WriteMetadata(BlockWriter* blocks, BlockHeader header);
   Status WriteSourceFiles(BlockWriter* blocks, BlockHeader header);
+  Status WritePrograms(BlockWriter* blocks, BlockHeader header);
 
   uint32_t strings_written_ = 0;
   uint32_t stacks_written_ = 0;
@@ -56,6 +59,13 @@ class PendingDefinitions {
   Metadata metadata_;
   std::map<std::string, std::string, std::less<>> source_files_;
   std::set<std::string, std::less<>> unwritten_sources_;
+  struct OwnedProgram {
+    uint64_t step = 0;
+    std::string seal;
+    std::string text;
+  };
+  std::map<uint32_t, OwnedProgram> programs_;
+  std::set<uint32_t> unwritten_programs_;
   std::set<uint32_t> changed_processes_;
   std::set<std::string, std::less<>> changed_keys_;
 };

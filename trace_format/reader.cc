@@ -19,7 +19,8 @@ namespace vramscope::trace {
 namespace {
 
 bool IsDefinition(BlockType type) {
-  return (type >= BlockType::kStrings && type <= BlockType::kMetadata) || type == BlockType::kSourceFiles;
+  return (type >= BlockType::kStrings && type <= BlockType::kMetadata) ||
+         (type >= BlockType::kSourceFiles && type <= BlockType::kVariants);
 }
 
 bool IsKnownBlock(BlockType type) {
@@ -97,7 +98,8 @@ class TraceReader::Impl {
   bool header_damaged_ = false;
   BlockMap map_;
   Definitions definitions_;
-  std::deque<Bytes> definition_payloads_;  // strings, sources are views into them, or into the file
+  std::deque<Bytes>
+      definition_payloads_;  // strings, sources, programs, variants are views into them, or into the file
   std::vector<BlockEntry> event_blocks_;
   std::vector<BlockEntry> checkpoints_;
   // Times may fall from one block to the next (a late thread). Per event block: the smallest time from it to
@@ -317,6 +319,8 @@ const std::vector<ProcessInfo>& TraceReader::processes() const { return impl_->d
 const std::vector<ThreadInfo>& TraceReader::threads() const { return impl_->definitions().threads(); }
 const Metadata& TraceReader::metadata() const { return impl_->definitions().metadata(); }
 const SourceFiles& TraceReader::source_files() const { return impl_->definitions().source_files(); }
+const Programs& TraceReader::programs() const { return impl_->definitions().programs(); }
+const Variants& TraceReader::variants() const { return impl_->definitions().variants(); }
 const Damage& TraceReader::damage() const { return impl_->damage(); }
 uint64_t TraceReader::event_count() const { return impl_->event_count(); }
 uint64_t TraceReader::first_time_ns() const { return impl_->first_time_ns(); }

@@ -41,6 +41,10 @@ class TraceReader {
   const Metadata& metadata() const;
   // As they were when a stack with a line of them was recorded; only where that was asked for.
   const SourceFiles& source_files() const;
+  // What processes noted of a step, to be run again, and the re-runs that were kept. Not checked: foreign
+  // text.
+  const Programs& programs() const;
+  const Variants& variants() const;
   // The first call checks every block's checksum (about 3 GB/s); later ones cost nothing.
   const Damage& damage() const;
 

@@ -37,6 +37,14 @@ void Use(ByteView file) {
     if (file.second.empty()) continue;
     [[maybe_unused]] const volatile char last = file.second.back();  // it lies in memory that is there
   }
+  for (const auto& entry : (*reader)->programs()) {
+    if (entry.second.text.size() > kMaxProgramBytes) std::abort();
+    if (entry.second.text.empty()) continue;
+    [[maybe_unused]] const volatile char last = entry.second.text.back();
+  }
+  for (const auto& entry : (*reader)->variants()) {
+    if (MaskedTrace(entry.second).size() > kMaxVariantBytes) std::abort();
+  }
   (void)(*reader)->LiveAt(last_time);
   (void)(*reader)->ForEachBatch(last_time / 2, last_time, [](std::span<const Event>) { return true; });
   const Damage& damage = (*reader)->damage();

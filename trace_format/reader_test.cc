@@ -63,7 +63,7 @@ TEST(ReaderTest, RefusesANewerMajorNamingBothVersions) {
   const auto newer = EncodeFileHeader(header);
   std::ranges::copy(newer, bytes.begin());
   EXPECT_EQ(RefusalOf(bytes),
-            "run.vms: written in trace format 2.3; this vramscope reads 1.2. Use a vramscope that is "
+            "run.vms: written in trace format 2.3; this vramscope reads 1.3. Use a vramscope that is "
             "as new as the one that recorded it.");
   header.major = kFormatMajor;
   header.minor = kFormatMinor + 9;

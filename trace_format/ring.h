@@ -88,6 +88,10 @@ struct RingRoom {
   std::atomic<uint64_t> unrecorded;  // processes that could not begin for want of room
 };
 inline constexpr char kRoomName[] = "room";
+
+// What a process notes of a training step lies beside its rings, as <pid>.<n>.program (injector/core/program_file.cc).
+inline constexpr char kProgramSuffix[] = ".program";
+inline constexpr uint64_t kMostProgramBytes = uint64_t{8} << 20;  // of text
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 // RingFileHeader::mode

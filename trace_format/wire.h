@@ -25,7 +25,7 @@ namespace vramscope::trace {
 // A newer major cannot be read by this code and is refused. A newer minor adds block types, event types,
 // fields or definition fields that this code skips.
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 2;
+inline constexpr uint16_t kFormatMinor = 3;
 
 // As PNG's: the first byte is no text, CR LF and LF show a transfer that changed line ends, ^Z stops a DOS
 // `type`.
@@ -53,6 +53,8 @@ enum class BlockType : uint16_t {
   kCheckpoint = 7,
   kIndex = 8,
   kSourceFiles = 9,
+  kPrograms = 10,
+  kVariants = 11,
 };
 
 // The version of every block type that this code writes, and the highest that it reads.

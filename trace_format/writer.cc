@@ -190,6 +190,9 @@ void TraceWriter::SetMetadata(std::string_view key, std::string_view value) {
 void TraceWriter::AddSourceFile(std::string_view path, std::string_view text) {
   impl_->definitions().AddSourceFile(path, text);
 }
+void TraceWriter::AddProgram(uint32_t process, const ProgramText& program) {
+  impl_->definitions().AddProgram(process, program);
+}
 StackId TraceWriter::VisitFrames(StackId first, const std::function<void(std::string_view)>& visit) const {
   const PendingDefinitions& definitions = impl_->definitions();
   StackId next = std::max<StackId>(first, 1);

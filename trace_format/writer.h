@@ -69,8 +69,11 @@ class TraceWriter {
   // A whole source file, by the path that frames name it with; at most kMaxTextBytes of it. A later one of
   // the same path replaces it.
   void AddSourceFile(std::string_view path, std::string_view text);
-  // Frames of the stacks, for whoever looks at those that are new: calls `visit` with each from number `first`
-  // on (from 1; some come more than once) and returns the number that the next one will have.
+  // What the process noted of one of its steps; a later one of the same process replaces it. One that is
+  // larger than kMaxProgramBytes is left out.
+  void AddProgram(uint32_t process, const ProgramText& program);
+  // Frames of the stacks, for whoever looks at those that are new: calls `visit` with each from number
+  // `first` on (from 1; some come more than once) and returns the number that the next one will have.
   StackId VisitFrames(StackId first, const std::function<void(std::string_view)>& visit) const;
 
   // Events in the order in which they are to be read; times should not fall, but may (a late thread).

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "trace_format/append_variant.h"
 #include "trace_format/testing/trace_builder.h"
 #include "trace_format/testing/training_stream.h"
 
@@ -68,6 +69,9 @@ Status WriteAll(TraceWriter* writer, std::span<const Event> events) {
                             .exit_status = -9,
                             .executable = "/usr/bin/python3",
                             .command_line = "python3 worker.py"});
+  writer->AddProgram(0, {2, "seal", R"({"version": 1, "step": 2})"});
+  writer->AddProgram(1, {7, "", "{}"});
+  writer->AddProgram(0, {3, "", R"({"version": 1, "step": 3})"});
   if (Status status = writer->Append(events.subspan(events.size() / 2)); !status.ok()) return status;
   return writer->Close();
 }
@@ -83,7 +87,11 @@ int Run(const std::string& path, const std::string& kind, uint64_t seed, size_t 
   if (!writer.ok()) return std::fprintf(stderr, "%s\n", writer.error().sentence.c_str()), 1;
   const std::vector<Event> events =
       kind == "training" ? TrainingEvents(seed, count) : RandomEvents(seed, count);
-  const Status written = WriteAll(writer->get(), events);
+  Status written = WriteAll(writer->get(), events);
+  for (const std::string_view key : {"amp=bf16", "", "amp=bf16"}) {
+    const std::string inner = written.ok() ? "stands for a trace, of " + std::string(key) : "";
+    if (written.ok()) written = AppendVariant(path, key, AsBytes(inner));
+  }
   if (!written.ok()) return std::fprintf(stderr, "%s\n", written.error().sentence.c_str()), 1;
   return 0;
 }

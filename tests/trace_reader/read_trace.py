@@ -108,7 +108,10 @@ class Block(NamedTuple):
 def blocks_of(file: bytes) -> Iterator[Block]:
     """Walks from header to header; the index (chapter 8) would only save time."""
     at = 64
-    while file[at : at + 4] == b"\xb1VMB":
+    while file[at : at + 4] in (b"\xb1VMB", b"VMS-"):
+        if file[at : at + 8] == b"VMS-END\n":  # what was added later stands after a trailer
+            at += 32
+            continue
         header = file[at : at + 64]
         if zlib.crc32(header[:60]) != struct.unpack_from("<I", header, 60)[0]:
             raise ValueError("a block header is damaged")
@@ -252,12 +255,15 @@ class Trace:
         self.threads: Dict[int, Tuple[int, ...]] = {}
         self.metadata: Dict[bytes, bytes] = {}
         self.sources: Dict[bytes, bytes] = {}
+        self.programs: Dict[int, Tuple[int, bytes, bytes]] = {}
+        self.variants: Dict[bytes, bytes] = {}
         self.event_blocks: List[Block] = []
         for block in blocks_of(file):
             if block.version > 1:
                 continue
             reader = {1: self.read_strings, 2: self.read_stacks, 3: self.read_processes, 4: self.read_threads,
-                      5: self.read_metadata, 9: self.read_sources}.get(block.type)
+                      5: self.read_metadata, 9: self.read_sources,
+                      10: self.read_programs, 11: self.read_variants}.get(block.type)
             if reader:
                 reader(Cursor(block.payload), block.count)
             elif block.type == 6:
@@ -297,6 +303,17 @@ class Trace:
             path = record.text()
             self.sources[path] = record.text()
 
+    def read_programs(self, cursor: Cursor, count: int) -> None:
+        for _ in range(count):
+            number, record = cursor.varint(), Cursor(cursor.text())
+            self.programs[number] = (record.varint(), record.text(), record.text())
+
+    def read_variants(self, cursor: Cursor, count: int) -> None:
+        for _ in range(count):
+            record = Cursor(cursor.text())
+            key = record.text()
+            self.variants[key] = bytes(b ^ 0x5A for b in record.text())
+
 
 def quoted(text: bytes) -> str:
     return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\x{b:02x}" for b in text) + '"'
@@ -315,6 +332,10 @@ def lines_of(trace: Trace) -> Iterator[str]:
         yield f"string {number} {quoted(text)}"
     for path, content in sorted(trace.sources.items()):
         yield f"source {quoted(path)} {quoted(content)}"
+    for number, (step, seal, text) in sorted(trace.programs.items()):
+        yield f"program {number} step={step} seal={quoted(seal)} {quoted(text)}"
+    for key, inner in sorted(trace.variants.items()):
+        yield f"variant {quoted(key)} {quoted(inner)}"
     for number, frames in sorted(trace.stacks.items()):
         yield f"stack {number} {' '.join(map(str, frames))}"
     alive: Dict[Tuple[int, int], Tuple[int, ...]] = {}

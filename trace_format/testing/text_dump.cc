@@ -47,6 +47,14 @@ std::string DefinitionsText(const TraceReader& reader) {
   }
   for (const auto& [path, content] : reader.source_files())
     text += Join({"source ", Quoted(path), " ", Quoted(content), "\n"});
+  for (const auto& [process, program] : reader.programs())
+    text += Join({"program ", Number(process), " step=", Number(program.step), " seal=", Quoted(program.seal),
+                  " ", Quoted(program.text), "\n"});
+  for (const auto& [key, masked] : reader.variants()) {
+    const Bytes trace = MaskedTrace(masked);
+    text += Join({"variant ", Quoted(key), " ",
+                  Quoted({reinterpret_cast<const char*>(trace.data()), trace.size()}), "\n"});
+  }
   for (StackId id = 1;; ++id) {
     const std::vector<StringId> frames = reader.Stack(id);
     if (frames.empty()) break;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds a re-run (a variant) to a trace that was closed, without writing the trace again.
+//
+//   ... │ index │ trailer │ variant │ index │ trailer        the new index lists the old blocks and the
+//   variant; └── as it was ────────┘└──── one write ──────────┘       nothing refers to the old index and
+//   trailer any more
+//
+// Why behind the end and not in a new file: a trace may have gigabytes, and other programs may have it
+// mapped. When this is killed half way, the file ends in a block that is cut: readers find all that was there
+// before, and the next variant takes its place.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace_format/bytes.h"
+#include "trace_format/result.h"
+
+namespace vramscope::trace {
+
+// `trace` is a whole trace of at most kMaxVariantBytes. Fails, and leaves the file as it was, when it cannot
+// be written, has no end (a recorder was killed or still writes) or is damaged. Programs that add to the same
+// file at once wait for each other.
+Status AppendVariant(const std::string& path, std::string_view key, ByteView trace);
+
+}  // namespace vramscope::trace
