@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/attach/inject.h"
 
+#include <sys/wait.h>
 #include <time.h>
 
 #include <algorithm>
@@ -51,9 +52,7 @@ class Attempt {
   bool LetGo();
 
  private:
-  [[nodiscard]] Error Gone() const {
-    return Error{"Process " + std::to_string(pid_) + " ended before vramscope was in it."};
-  }
+  [[nodiscard]] Error Gone() const;
   [[nodiscard]] Error NoSafePoint() const;
   [[nodiscard]] uint64_t FunctionOfLoader(const char* name) const {
     return FindIn(pid_, mappings_, {"libc.so", "libc-2", "libdl.so", "libdl-2"}, name);
@@ -78,10 +77,24 @@ class Attempt {
   bool loader_was_busy_ = false;
 };
 
+Error Attempt::Gone() const {
+  std::string how;
+  for (const Tracee& tracee : tracees_) {
+    if (tracee.thread() != pid_ || !tracee.ending()) continue;
+    const int status = *tracee.ending();
+    how = WIFSIGNALED(status) ? " (signal " + std::to_string(WTERMSIG(status)) + ")"
+                              : " (exit code " + std::to_string(WEXITSTATUS(status)) + ")";
+  }
+  return Error{"Process " + std::to_string(pid_) + " ended" + how + " before vramscope was in it."};
+}
+
 // Breakpoints for the threads that do not have them yet.
 Status Attempt::WatchMoreThreads() {
   const std::vector<pid_t> threads = ThreadsToWatch(pid_);
-  if (!Lives(pid_)) return Gone();
+  if (!Lives(pid_)) {
+    for (Tracee& tracee : tracees_) tracee.Poll();  // how it ended
+    return Gone();
+  }
   for (const pid_t thread : threads) {
     Tracee* known = nullptr;
     for (Tracee& tracee : tracees_) {

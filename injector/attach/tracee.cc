@@ -2,6 +2,7 @@
 #include "injector/attach/tracee.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -16,12 +17,18 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kStopLimit = std::chrono::seconds(1);
-constexpr int kHardwareBreakpoint = 4;  // TRAP_HWBKPT of siginfo_t::si_code
 constexpr int kMostPending = 64;
 
 void Nap() {
   constexpr timespec kNap = {0, 20'000};
   nanosleep(&kNap, nullptr);
+}
+
+// Of a debug exception. Not only TRAP_HWBKPT: in some virtual machines the processor's status has the bit of
+// single steps beside that of the breakpoint, and the kernel tells that one. A program's own int3 has another
+// code (SI_KERNEL).
+bool IsDebugTrap(const siginfo_t& info) {
+  return info.si_signo == SIGTRAP && info.si_code >= TRAP_BRKPT && info.si_code <= TRAP_HWBKPT;
 }
 
 }  // namespace
@@ -35,6 +42,7 @@ bool Tracee::Poll() {
   if (found == 0 || (found < 0 && errno == EINTR)) return false;
   if (found < 0 || !WIFSTOPPED(status)) {
     reason_ = StopReason::kGone;
+    if (found == thread_) ending_ = status;
     return true;
   }
   const int stop_signal = WSTOPSIG(status);
@@ -44,7 +52,7 @@ bool Tracee::Poll() {
   }
   siginfo_t info = {};
   ptrace(PTRACE_GETSIGINFO, thread_, nullptr, &info);
-  const bool breakpoint = stop_signal == SIGTRAP && info.si_code == kHardwareBreakpoint;
+  const bool breakpoint = was_armed_ && IsDebugTrap(info);
   reason_ = breakpoint ? StopReason::kBreakpoint : StopReason::kSignal;
   signal_ = breakpoint ? 0 : stop_signal;
   return true;
@@ -99,6 +107,7 @@ bool Tracee::Arm(std::span<const uint64_t> addresses) {
     control |= uint64_t{1} << 2 * i;  // on for this thread; kind and length 0: execution
   }
   armed_ = control != 0 && SetDebugRegister(7, control);
+  was_armed_ = was_armed_ || armed_;
   return armed_;
 }
 
@@ -110,12 +119,11 @@ void Tracee::Disarm() {
 }
 
 bool Tracee::HasPendingTrap() const {
+  if (!was_armed_) return false;
   siginfo_t pending[kMostPending] = {};
   __ptrace_peeksiginfo_args wanted = {.off = 0, .flags = 0, .nr = kMostPending};  // of this thread alone
   const long count = ptrace(PTRACE_PEEKSIGINFO, thread_, &wanted, pending);
-  return std::any_of(pending, pending + std::max(count, 0L), [](const siginfo_t& info) {
-    return info.si_signo == SIGTRAP && info.si_code == kHardwareBreakpoint;
-  });
+  return std::any_of(pending, pending + std::max(count, 0L), IsDebugTrap);
 }
 
 void Tracee::Release() {

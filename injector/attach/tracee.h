@@ -20,6 +20,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace vramscope::attach {
@@ -66,6 +67,8 @@ class Tracee {
   [[nodiscard]] bool stopped() const { return reason_ != StopReason::kRunning && !gone(); }
   [[nodiscard]] bool armed() const { return armed_; }
   [[nodiscard]] int signal() const { return signal_; }
+  // Of one that is gone: as waitpid gives it; nothing when somebody else was told.
+  [[nodiscard]] std::optional<int> ending() const { return ending_; }
   // The signal was ours: it will not be delivered.
   void DropSignal() { signal_ = 0; }
 
@@ -79,6 +82,8 @@ class Tracee {
   int signal_ = 0;     // due at the next Continue()
   int held_back_ = 0;  // due at Release()
   bool armed_ = false;
+  bool was_armed_ = false;  // a trap may still be on its way
+  std::optional<int> ending_;
 };
 
 }  // namespace vramscope::attach

@@ -92,10 +92,17 @@ uint32_t vramscope_torch_ready(const char* torch_version, const char* torch_dire
  * begins now is a deep one. Switches the bridge on and off and emits the kDeepBegin / kDeepEnd marks.
  * LibTorch programs get the same from the C++ step hooks. */
 int vramscope_step_done(uint64_t done);
+/* Backward passes that have ended in this process. */
+uint64_t vramscope_backward_passes(void);
 /* 1 while inside a deep window. */
 int vramscope_deep(void);
 /* 1 when an allocation of this process was recorded: without one there is nothing to name. */
 int vramscope_memory_seen(void);
+
+/* What this process noted of a training step, one JSON text of at most 8 MiB, for the trace (block type 10). A
+ * later one replaces it. `step`: which it is, from 1; 0 = unknown. 1 = the recorder has it, also when this process
+ * is killed now. */
+int vramscope_program(const char* text, size_t length, uint64_t step);
 
 /* The bridge: a library built against the user's torch headers, loaded by vramscope_torch_ready. It exports
  *     int vramscope_bridge_start(const struct VramscopeHost*);     0 = ready; anything else: the bridge does

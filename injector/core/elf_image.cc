@@ -143,6 +143,30 @@ const char* ElfImage::FunctionAt(const void* address) const {
   return nullptr;
 }
 
+size_t ElfImage::BuildId(unsigned char* bytes, size_t most) const {
+  for (size_t i = 0; i < header_count_; ++i) {
+    const ElfW(Phdr)& header = headers_[i];
+    if (header.p_type != PT_NOTE) continue;
+    const auto* at = reinterpret_cast<const unsigned char*>(base_ + header.p_vaddr);
+    const unsigned char* const end = at + header.p_memsz;
+    while (static_cast<size_t>(end - at) >= sizeof(ElfW(Nhdr))) {
+      ElfW(Nhdr) note;
+      memcpy(&note, at, sizeof note);
+      const unsigned char* const name = at + sizeof note;
+      const size_t name_bytes = (size_t{note.n_namesz} + 3) & ~size_t{3};
+      const size_t bytes_of_both = name_bytes + ((size_t{note.n_descsz} + 3) & ~size_t{3});
+      if (bytes_of_both > static_cast<size_t>(end - name)) break;
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
+        const size_t count = note.n_descsz < most ? note.n_descsz : most;
+        memcpy(bytes, name + name_bytes, count);
+        return count;
+      }
+      at = name + bytes_of_both;
+    }
+  }
+  return 0;
+}
+
 bool ElfImage::Needs(const char* prefix) const {
   const size_t length = strlen(prefix);
   for (const ElfW(Dyn)* entry = dynamic_; entry->d_tag != DT_NULL; ++entry) {

@@ -30,6 +30,8 @@ class ElfImage {
   void* Find(const char* symbol, size_t* bytes = nullptr) const;
   // The exported function whose code is at this address, or nullptr. Linear in the number of symbols.
   const char* FunctionAt(const void* address) const;
+  // The first bytes of the build id that the linker gave it: how many there are, at most `most`. 0 = none.
+  size_t BuildId(unsigned char* bytes, size_t most) const;
   // True when one of its DT_NEEDED names begins with `prefix`.
   bool Needs(const char* prefix) const;
   // True when the loader made this address read-only after relocation.

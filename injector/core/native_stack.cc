@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include "injector/core/elf_image.h"
@@ -66,6 +67,31 @@ const char* FileName(const char* path) {
   return slash == nullptr ? path : slash + 1;
 }
 
+// The path of the file; "" = not known.
+void PathOf(const ElfImage& image, char (&path)[600]) {
+  path[0] = 0;
+  if (image.name()[0] == '/' && strlen(image.name()) < sizeof path) strcpy(path, image.name());
+  if (image.name()[0] != 0) return;
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  path[length > 0 && static_cast<size_t>(length) < sizeof path ? length : 0] = 0;
+}
+
+void DescribeUnnamed(const ElfImage& image, unsigned long offset, Place& place) {
+  char path[600];
+  unsigned char build[8];
+  const size_t bytes = image.BuildId(build, sizeof build);
+  PathOf(image, path);
+  if (path[0] != '/' || bytes == 0) {
+    snprintf(place.text, sizeof place.text, "%s+0x%lx", FileName(image.name()), offset);
+    return;
+  }
+  int length = snprintf(place.text, sizeof place.text, "%s+0x%lx [", path, offset);
+  for (size_t i = 0; i < bytes; ++i)
+    length +=
+        snprintf(place.text + length, sizeof place.text - static_cast<size_t>(length), "%02x", build[i]);
+  snprintf(place.text + length, sizeof place.text - static_cast<size_t>(length), "]");
+}
+
 // A return address is the one after the call: the byte before it is in the calling function for sure.
 bool Describe(const ElfImage& image, void* argument) {
   auto& place = *static_cast<Place*>(argument);
@@ -74,7 +100,7 @@ bool Describe(const ElfImage& image, void* argument) {
   const char* const symbol = image.FunctionAt(call);
   const auto offset = static_cast<unsigned long>(place.address - image.base());
   if (symbol == nullptr) {
-    snprintf(place.text, sizeof place.text, "%s+0x%lx", FileName(image.name()), offset);
+    DescribeUnnamed(image, offset, place);
   } else {
     snprintf(place.text, sizeof place.text, "%.512s (%.200s+0x%lx)", symbol, FileName(image.name()), offset);
   }

@@ -2,8 +2,10 @@
 // Native stacks of allocations, where they were asked for (stacks=native or all) and only in deep windows: an
 // unwind costs microseconds, a record ten nanoseconds.
 //
-// A frame is the text "symbol (library+0x1f20)", mangled as the library exports it; without a symbol
-// "library+0x1f20". Texts are cached by return address.
+// A frame is the text "symbol (library+0x1f20)", mangled as the library exports it. Without a symbol it is
+// "/path/library+0x1f20 [3b9ac9ff6dd8e2a1]", with the first bytes of the build id: who reads the trace finds
+// the symbol in that file (profiler/model/symbol_files.h). Where either is not known it is "library+0x1f20".
+// Texts are cached by return address.
 #pragma once
 
 #include <atomic>

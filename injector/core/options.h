@@ -8,6 +8,7 @@
 //   stacks=none|python|native|all  bridge=PATH                  shim=FOLDER
 //   cupti=off|auto|on              emit_nvtx_mem=on
 //   clock=auto|monotonic           ring_bytes=N (a power of two; for tests)
+//   program=on|off (read by the Python shim)
 #pragma once
 
 #include <stddef.h>

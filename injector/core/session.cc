@@ -388,6 +388,8 @@ trace::RingHeader* TakeRing() {
   return ring;
 }
 
+uint32_t SessionImage() { return session.image; }
+
 void AtForkInChild(void (*handler)()) {
   for (auto& slot : session.child_handlers) {
     void (*holder)() = nullptr;

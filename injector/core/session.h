@@ -71,6 +71,9 @@ bool StartSessionIn(const char* folder, const char* text, int collector);
 // Not from inside the recorder. Neither of the two may be called by two threads at once.
 void StopSession();
 
+// n of <pid>.<n>.ring, of the process that is recorded.
+uint32_t SessionImage();
+
 // A ring for the calling thread, all pages present and warm, its header filled in, and in thread_ring with
 // its size and session; nullptr when none can be had (no space, 512 in use). From inside the recorder only.
 trace::RingHeader* TakeRing();

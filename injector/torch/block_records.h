@@ -5,11 +5,11 @@
 // hooks write shorter records of their own: its allocators tell less, and are called most often.)
 #pragma once
 
-#include "injector/core/native_stack.h"
 #include "injector/core/thread_ring.h"
 #include "injector/nvtx/describe_blocks.h"
 #include "injector/torch/block_filter.h"
 #include "injector/torch/cuda_allocator_hooks.h"
+#include "injector/torch/deep_window.h"
 #include "injector/torch/hook_table.h"
 #include "injector/torch/python_route.h"
 #include "injector/torch/tensor_layout.h"
@@ -43,7 +43,7 @@ inline void RecordBlock(const void* block, uint64_t bytes, DeviceValue device, u
   ConsiderShim();
   NoteBlock(block, bytes);
   const bool of_request = cuda_request.bytes != 0 && cuda_request.bytes <= bytes;
-  RecordAfterAll(trace::EventType::kAlloc, Code(device), NativeStackId(), reinterpret_cast<uint64_t>(block),
+  RecordAfterAll(trace::EventType::kAlloc, Code(device), BlockStackId(), reinterpret_cast<uint64_t>(block),
                  bytes, of_request ? cuda_request.stream : 0, of_request ? cuda_request.bytes : 0, allocated,
                  reserved);
   cuda_request.bytes = 0;
@@ -63,7 +63,7 @@ inline void RecordFreedBlock(const void* block, uint64_t bytes, DeviceValue devi
 inline void RecordNoBlock(int64_t bytes, DeviceValue device, uint64_t allocated, uint64_t reserved) {
   expected_blocks = ExpectedBlocks::kAny;
   cuda_request.bytes = 0;
-  Record(trace::EventType::kOutOfMemory, Code(device), NativeStackId(), bytes, allocated, reserved);
+  Record(trace::EventType::kOutOfMemory, Code(device), BlockStackId(), bytes, allocated, reserved);
 }
 
 }  // namespace vramscope::injector

@@ -13,6 +13,9 @@
 #include "trace_format/event.h"
 
 namespace vramscope::injector {
+
+constinit std::atomic<uint32_t (*)()> python_stack_of_block = nullptr;
+
 namespace {
 
 constexpr char kBridgeName[] = "LibTorch bridge";
@@ -32,6 +35,7 @@ struct DeepWindow {
   uint32_t range_count;  // of deep steps; 0 = none is deep
   StepRange ranges[kMostRanges];
   void (*enable_bridge)(int);
+  uint32_t (*block_stack)();
 };
 constinit DeepWindow window = {};
 constinit pthread_mutex_t window_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -95,7 +99,13 @@ void LoadBridge() {
     return;
   }
   window.enable_bridge = enable;
+  window.block_stack = reinterpret_cast<uint32_t (*)()>(dlsym(library, "vramscope_bridge_block_stack"));
   RecordCoverage(kBridgeName, trace::CoverageState::kHooked, path);
+}
+
+void EnableBridge(bool on) {
+  if (window.enable_bridge != nullptr) window.enable_bridge(on ? 1 : 0);
+  python_stack_of_block.store(on ? window.block_stack : nullptr, std::memory_order_relaxed);
 }
 
 // The mark comes first at the begin and last at the end, so that every deep fact lies between the two.
@@ -103,11 +113,11 @@ void Open(trace::RingFileHeader* file, uint64_t step) {
   Record(trace::EventType::kMark, static_cast<uint16_t>(trace::MarkKind::kDeepBegin), 0, step, 0);
   file->deep.store(1, std::memory_order_relaxed);
   SwitchNativeStacks(true);
-  if (window.enable_bridge != nullptr) window.enable_bridge(1);
+  EnableBridge(true);
 }
 
 void Close(trace::RingFileHeader* file, uint64_t step) {
-  if (window.enable_bridge != nullptr) window.enable_bridge(0);
+  EnableBridge(false);
   SwitchNativeStacks(false);
   file->deep.store(0, std::memory_order_relaxed);
   Record(trace::EventType::kMark, static_cast<uint16_t>(trace::MarkKind::kDeepEnd), 0, step, 0);
@@ -126,6 +136,7 @@ void ForgetWindow() {
   window_lock = PTHREAD_MUTEX_INITIALIZER;
   window.open = false;
   SwitchNativeStacks(false);
+  python_stack_of_block.store(nullptr, std::memory_order_relaxed);
 }
 
 void PrepareLocked() {
@@ -157,7 +168,7 @@ void CloseDeepWindow() {
   WindowLock lock;
   if (!window.open) return;
   window.open = false;
-  if (window.enable_bridge != nullptr) window.enable_bridge(0);
+  EnableBridge(false);
   SwitchNativeStacks(false);
 }
 

@@ -10,9 +10,22 @@
 //                    ╰─ kDeepBegin, bridge on                  ╰─ bridge off, kDeepEnd
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
+#include "injector/core/native_stack.h"
+
 namespace vramscope::injector {
+
+// The Python stack of a block that no operator makes; nullptr outside of deep steps.
+extern std::atomic<uint32_t (*)()> python_stack_of_block;
+
+// Of a block that is being handed out: its Python stack where the bridge tells one, else its native one.
+inline uint32_t BlockStackId() {
+  auto* const python = python_stack_of_block.load(std::memory_order_relaxed);
+  const uint32_t stack = __builtin_expect(python != nullptr, 0) ? python() : 0;
+  return stack != 0 ? stack : NativeStackId();
+}
 
 // The program is about to train: loads the bridge that option bridge=PATH names, and opens the window if step
 // 1 is a deep one. Repeated calls do nothing. True when the bridge is loaded. Not from inside an allocator:

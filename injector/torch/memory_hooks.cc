@@ -46,7 +46,7 @@ void CpuNew(void* reporter, void* block, size_t bytes) {
   if (block != nullptr && bytes != 0 && WantsBlocksOf(kCpu)) {
     ConsiderShim();
     NoteBlock(block, bytes);
-    RecordAfterAll(trace::EventType::kAlloc, Code(kDefaultCpu), NativeStackId(),
+    RecordAfterAll(trace::EventType::kAlloc, Code(kDefaultCpu), BlockStackId(),
                    reinterpret_cast<uint64_t>(block), bytes);
     LabelAsExpected(block, bytes);
   }

@@ -3,6 +3,8 @@
 
 #include <unwind.h>
 
+#include <atomic>
+
 #include "injector/core/thread_ring.h"
 #include "injector/torch/hook_table.h"
 
@@ -11,7 +13,11 @@ namespace {
 
 constinit thread_local OpenRange* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
 
+constinit std::atomic<uint64_t> backward_passes = 0;
+
 }  // namespace
+
+uint64_t BackwardPasses() { return backward_passes.load(std::memory_order_relaxed); }
 
 void BeginRange(OpenRange& range) {
   range.outer = innermost;
@@ -41,6 +47,7 @@ TensorVector EngineExecute(void* engine, const void* roots, const void* inputs, 
   BeginRange(range);
   TensorVector result = real(engine, roots, inputs, keep_graph, create_graph, accumulate, outputs);
   EndRange();
+  backward_passes.fetch_add(1, std::memory_order_relaxed);
   return result;
 }
 

@@ -23,6 +23,9 @@ struct OpenRange {
   uint64_t id;
 };
 
+// Calls of Engine::execute that returned.
+uint64_t BackwardPasses();
+
 void BeginRange(OpenRange& range);
 // Ends the innermost open range of this thread.
 void EndRange();

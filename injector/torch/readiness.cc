@@ -16,6 +16,7 @@
 #include "injector/torch/deep_window.h"
 #include "injector/torch/hook_table.h"
 #include "injector/torch/python_route.h"
+#include "injector/torch/range_hooks.h"
 
 #define VRAMSCOPE_API extern "C" __attribute__((visibility("default")))
 
@@ -128,6 +129,8 @@ VRAMSCOPE_API int vramscope_step_done(uint64_t done) {
   vramscope::injector::cupti::ConsiderCupti();
   return vramscope::injector::StepDone(done) ? 1 : 0;
 }
+
+VRAMSCOPE_API uint64_t vramscope_backward_passes(void) { return vramscope::injector::BackwardPasses(); }
 
 VRAMSCOPE_API int vramscope_memory_seen(void) {
   using namespace vramscope::injector;

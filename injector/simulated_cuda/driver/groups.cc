@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How large the process groups are that are split off: the ranks tell each other, as under NCCL; of a rank
 // alone PyTorch knows it.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -13,6 +14,7 @@
 #include "injector/simulated_cuda/driver/private_calls.h"
 
 using vramscope::simulated::GroupCall;
+using vramscope::simulated::MessageKey;
 
 namespace {
 
@@ -37,6 +39,11 @@ const std::string& CallsFile() {
     return shared != nullptr && !alone ? std::string(shared) + ".groups" : std::string();
   }();
   return file;
+}
+
+vramscope::simulated::Messages& TheMessages() {
+  static auto* const messages = new vramscope::simulated::Messages(CallsFile() + ".told");
+  return *messages;
 }
 
 // A launcher that says how many ranks there are has started them all, perhaps not yet this far.
@@ -67,6 +74,18 @@ SIMULATED_EXPORT int vramscope_simulated_group_place(const GroupCall* call, int 
   *ranks = place.ranks;
   *rank = place.rank;
   return 1;
+}
+
+SIMULATED_EXPORT int vramscope_simulated_tell(const MessageKey* key, const void* bytes, size_t count) {
+  return !CallsFile().empty() && TheMessages().Tell(*key, bytes, count) ? 1 : 0;
+}
+
+SIMULATED_EXPORT int64_t vramscope_simulated_told(const MessageKey* key, void* bytes, size_t capacity) {
+  if (CallsFile().empty()) return -1;
+  const auto told = TheMessages().Await(*key, PatienceWithOthers().together);
+  if (!told) return -1;
+  std::memcpy(bytes, told->data(), std::min(capacity, told->size()));
+  return static_cast<int64_t>(std::min(capacity, told->size()));
 }
 
 SIMULATED_EXPORT void vramscope_simulated_split(int color, int ranks) {

@@ -8,6 +8,7 @@
 
 #include "injector/simulated_cuda/abi.h"
 #include "injector/simulated_cuda/device/group_calls.h"
+#include "injector/simulated_cuda/device/messages.h"
 
 extern "C" {
 // The runtime: the program has called `call` (a literal) from `caller`; nullptr when that call is over. For
@@ -45,6 +46,10 @@ void vramscope_simulated_group_call(const vramscope::simulated::GroupCall* call)
 // waits until all have called. 0 = there are no others, or they did not come.
 int vramscope_simulated_group_place(const vramscope::simulated::GroupCall* call, int parent_ranks, int* ranks,
                                     int* rank);
+// Small values that ranks really tell each other (device/messages.h). Returns 0 where there are no others, or
+// it cannot be told. The second waits; it returns how many bytes it has written, at most `capacity`, or -1.
+int vramscope_simulated_tell(const vramscope::simulated::MessageKey* key, const void* bytes, size_t count);
+int64_t vramscope_simulated_told(const vramscope::simulated::MessageKey* key, void* bytes, size_t capacity);
 // For a rank alone. A process group of so many ranks is split off by this color, or, with color -1, by the
 // next ncclCommSplit; what was told of a color, 0 = nothing.
 void vramscope_simulated_split(int color, int ranks);

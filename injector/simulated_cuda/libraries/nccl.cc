@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL: a communicator knows its size and rank and waits for nobody, so that one process can play one rank of
-// any world.
+// any world. Where the other ranks run too, small integers go from one to the other (nccl_exchange.h).
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -13,6 +13,7 @@
 #include "injector/simulated_cuda/abi.h"
 #include "injector/simulated_cuda/libraries/nccl_communicator.h"
 #include "injector/simulated_cuda/libraries/nccl_data.h"
+#include "injector/simulated_cuda/libraries/nccl_exchange.h"
 #include "injector/simulated_cuda/libraries/nccl_split.h"
 
 using namespace vramscope::simulated;
@@ -148,22 +149,26 @@ SIMULATED_EXPORT int ncclGroupStart() {
   return kOk;
 }
 SIMULATED_EXPORT int ncclGroupEnd() {
+  if (IsOutermostGroup()) FinishExchanges();
   EndGroup();
   return InGroup() ? kOk : FinishSplits();
 }
 
 // ---- collectives
 
-SIMULATED_EXPORT int ncclAllReduce(const void* from, void* to, size_t count, int type, int,
+SIMULATED_EXPORT int ncclAllReduce(const void* from, void* to, size_t count, int type, int operation,
                                    Communicator* communicator, void* stream) {
   if (const int error = communicator->Use(Collective::kReduceToAll, count * BytesOf(type))) return error;
+  if (ExchangeReduced(from, to, count, type, operation, true, *communicator, stream)) return kOk;
   CopyOnDevice(to, from, count * BytesOf(type), stream);
   return kOk;
 }
 
-SIMULATED_EXPORT int ncclReduce(const void* from, void* to, size_t count, int type, int, int root,
+SIMULATED_EXPORT int ncclReduce(const void* from, void* to, size_t count, int type, int operation, int root,
                                 Communicator* communicator, void* stream) {
   if (const int error = communicator->Use(Collective::kBroadcast, count * BytesOf(type))) return error;
+  const bool wanted = root == communicator->rank();
+  if (ExchangeReduced(from, to, count, type, operation, wanted, *communicator, stream)) return kOk;
   if (root == communicator->rank()) CopyOnDevice(to, from, count * BytesOf(type), stream);
   return kOk;
 }
@@ -172,6 +177,7 @@ SIMULATED_EXPORT int ncclBroadcast(const void* from, void* to, size_t count, int
                                    Communicator* communicator, void* stream) {
   const size_t bytes = count * BytesOf(type);
   if (const int error = communicator->Use(Collective::kBroadcast, bytes)) return error;
+  if (ExchangeFromRoot(from, to, bytes, type, root, *communicator, stream)) return kOk;
   if (root == communicator->rank()) {
     CopyOnDevice(to, from, bytes, stream);
     Sent(from, bytes, stream, true);
@@ -189,6 +195,7 @@ SIMULATED_EXPORT int ncclAllGather(const void* from, void* to, size_t count, int
                                    Communicator* communicator, void* stream) {
   const size_t bytes = count * BytesOf(type);
   if (const int error = communicator->Use(Collective::kGather, bytes)) return error;
+  if (ExchangeGathered(from, to, bytes, type, *communicator, stream)) return kOk;
   for (int rank = 0; rank < communicator->ranks(); ++rank)
     CopyOnDevice(At(to, static_cast<size_t>(rank) * bytes), from, bytes, stream);
   return kOk;
@@ -209,21 +216,30 @@ SIMULATED_EXPORT int ncclAlltoAll(const void* from, void* to, size_t count, int 
     if (const int error = communicator->UseReceive(peer)) return error;
   }
   const size_t bytes = count * BytesOf(type);
+  BeginGroup();
   for (int peer = 0; peer < communicator->ranks(); ++peer)
-    CopyOnDevice(At(to, static_cast<size_t>(peer) * bytes),
-                 At(from, static_cast<size_t>(communicator->rank()) * bytes), bytes, stream);
+    ExchangeSent(At(from, static_cast<size_t>(peer) * bytes), bytes, type, peer, *communicator);
+  for (int peer = 0; peer < communicator->ranks(); ++peer) {
+    void* const part = At(to, static_cast<size_t>(peer) * bytes);
+    CopyOnDevice(part, At(from, static_cast<size_t>(communicator->rank()) * bytes), bytes, stream);
+    ExchangeReceived(part, bytes, type, peer, *communicator, stream);
+  }
+  if (IsOutermostGroup()) FinishExchanges();
+  EndGroup();
   return kOk;
 }
 
 SIMULATED_EXPORT int ncclSend(const void* from, size_t count, int type, int peer, Communicator* communicator,
                               void* stream) {
   if (const int error = communicator->UseSend(peer)) return error;
+  ExchangeSent(from, count * BytesOf(type), type, peer, *communicator);
   Sent(from, count * BytesOf(type), stream, peer == communicator->rank());
   return kOk;
 }
 SIMULATED_EXPORT int ncclRecv(void* to, size_t count, int type, int peer, Communicator* communicator,
                               void* stream) {
   if (const int error = communicator->UseReceive(peer)) return error;
+  if (ExchangeReceived(to, count * BytesOf(type), type, peer, *communicator, stream)) return kOk;
   Receive(to, count * BytesOf(type), stream);
   return kOk;
 }

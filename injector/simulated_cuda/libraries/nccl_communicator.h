@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -48,6 +49,9 @@ class Communicator {
   [[nodiscard]] uint64_t id() const { return id_; }
   // 1, 2, ...: all ranks of a communicator split it in the same order.
   uint32_t CountSplit() { return ++splits_; }
+  // The same of what it tells a rank, or all (MessageKey::kToAll), and of what it awaits from one.
+  uint32_t CountMessage(int to) { return ++messages_[to]; }
+  uint32_t CountAwaited(int from) { return ++awaited_[from]; }
 
   // All take what is still missing, and return kNcclOk or kNcclUnhandledCudaError when the device is full.
   int Begin();
@@ -69,6 +73,7 @@ class Communicator {
   NcclMemory plan_;        // of what has not been taken yet
   uint64_t receive_pool_ = 0;
   std::set<int> sends_, receives_;
+  std::map<int, uint32_t> messages_, awaited_;
   std::vector<uint64_t> taken_;
   NcclElsewhere elsewhere_;
 };

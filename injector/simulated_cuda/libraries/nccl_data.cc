@@ -66,6 +66,8 @@ void EndGroup() {
 
 bool InGroup() { return depth != 0; }
 
+bool IsOutermostGroup() { return depth == 1; }
+
 void Sent(const void* from, size_t bytes, void* stream, bool to_itself) {
   if (depth != 0) sent->Add({const_cast<void*>(from), bytes, stream, to_itself});
 }

@@ -19,6 +19,8 @@ void CopyOnDevice(void* to, const void* from, size_t bytes, void* stream);
 
 void BeginGroup();
 bool InGroup();
+// The next EndGroup ends all.
+bool IsOutermostGroup();
 // Carries out what was put off, when the outermost group ends.
 void EndGroup();
 // This rank sends these bytes; `to_itself` when it is the receiver, or one of all.

@@ -4,6 +4,7 @@
 //
 //   vramscope_bridge_start(host)     once, when the library is loaded: 0 = it fits this process
 //   vramscope_bridge_enable(1 | 0)   adds or removes one pair of callbacks; without it nothing of ours runs
+//   vramscope_bridge_block_stack()   the Python stack of a block that no operator makes, as torch.load does
 //
 //   an op              kOpBegin  kOpTensor (operands)  kOpScalar
 //                          ... its inner ops and allocations ...
@@ -16,9 +17,6 @@
 // then accumulates out of place: it changes the allocations it is to record. RecordFunction hands out copies
 // of the operands only while our begin callback runs and of the results only while the end callback runs; at
 // every other moment each tensor has the references it always has.
-// Told too are the Python functions that an outermost op was called in, up to the call of a module
-// (trace::kOpCaller): how long their variables hold what it made, and whether x.to(torch.float32) or
-// x.to(y.dtype) was meant, shows in the program's source alone.
 // User scopes (record_function) are recorded as ranges by the injector, also in light steps, and not here.
 #include <ATen/record_function.h>
 #include <dlfcn.h>
@@ -47,7 +45,7 @@ namespace vramscope::bridge {
 namespace {
 
 std::atomic<bool> g_enabled{false};
-bool g_python_stacks = false, g_python_callers = false;
+bool g_python_stacks = false;
 
 // What a thread knows and where it stands.
 struct ThreadState {
@@ -95,13 +93,6 @@ uint32_t StackOfOp(const ThreadState& thread) {
   return g_python_stacks && HasStack(thread) ? CapturePythonStack() : 0;
 }
 
-void TellCallers(bool has_stack) {
-  if (!has_stack || !g_python_callers) return;
-  uint32_t callers[kMaxCallers];
-  const size_t count = CapturePythonCallers(callers);
-  for (size_t i = 0; i < count; ++i) Emit<trace::EventType::kOpScalar>(trace::kOpCaller, callers[i]);
-}
-
 void BeginOp(const at::RecordFunction& function, ThreadState& thread) {
   const bool backward = function.scope() == at::RecordScope::BACKWARD_FUNCTION;
   OpFacts node_op;
@@ -109,11 +100,9 @@ void BeginOp(const at::RecordFunction& function, ThreadState& thread) {
   const OpFacts& facts = backward ? node_op : thread.ops.Find(function);
   Emit<trace::EventType::kOpBegin>(facts.name_id, function.seqNr(), function.forwardThreadId(),
                                    function.scope(), StackOfOp(thread));
-  const bool has_stack = HasStack(thread);
   ++thread.open_ops;
   try {
     ArgumentWriter(facts, thread.texts).Write(function.inputs());
-    TellCallers(has_stack);
   } catch (...) {  // out of memory: the op is recorded without the rest of its operands
   }
 }
@@ -206,8 +195,7 @@ extern "C" __attribute__((visibility("default"))) int vramscope_bridge_start(con
   using namespace vramscope::bridge;
   if (host == nullptr || host->api_version != VRAMSCOPE_API_VERSION || !FitsThisTorch()) return 1;
   g_host = host;
-  g_python_callers = PreparePythonStacks();
-  g_python_stacks = g_python_callers && PythonStacksWanted();
+  g_python_stacks = PythonStacksWanted() && PreparePythonStacks();
   return 0;
 }
 
@@ -215,5 +203,16 @@ extern "C" __attribute__((visibility("default"))) void vramscope_bridge_enable(i
   try {
     if (vramscope::bridge::g_host != nullptr) vramscope::bridge::SetEnabled(on != 0);
   } catch (...) {
+  }
+}
+
+// Called in an allocator, whose lock may be held. Blocks of operators have the operator's stack.
+extern "C" __attribute__((visibility("default"))) uint32_t vramscope_bridge_block_stack() {
+  using namespace vramscope::bridge;
+  try {
+    if (!g_python_stacks || !g_enabled.load(std::memory_order_relaxed)) return 0;
+    return t_current == nullptr || HasStack(*t_current) ? CapturePythonStackWithoutWaiting() : 0;
+  } catch (...) {
+    return 0;
   }
 }

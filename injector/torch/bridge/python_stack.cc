@@ -22,6 +22,7 @@ struct PythonApi {
   int (*ensure_gil)() = nullptr;
   void (*release_gil)(int) = nullptr;
   void* (*this_thread)() = nullptr;
+  int (*has_gil)() = nullptr;
   PyObject* (*current_frame)() = nullptr;         // borrowed
   PyObject* (*frame_back)(PyObject*) = nullptr;   // may be missing: 3.9
   PyObject* (*frame_code)(PyObject*) = nullptr;   // may be missing: 3.9
@@ -119,19 +120,15 @@ std::string TextAttribute(PyObject* object, const char* name) {
 // table of the code from its start, 0.2 us in a long function. That was half of the cost of a stack.
 class FrameTable {
  public:
-  struct Frame {
-    uint32_t id = 0;            // of its text
-    bool calls_module = false;  // torch's own, around the forward of a module
-  };
-
-  Frame Find(PyObject* frame, PyObject* code) {
+  // The id of its text.
+  uint32_t Find(PyObject* frame, PyObject* code) {
     const int place = g_python.frame_instruction != nullptr ? g_python.frame_instruction(frame)
                                                             : g_python.frame_line(frame);
     Slot& slot = recent_[(reinterpret_cast<uint64_t>(code) / 16 + static_cast<uint64_t>(place)) % kRecent];
-    if (slot.code == code && slot.place == place) return slot.frame;
+    if (slot.code == code && slot.place == place) return slot.text;
     const Key key = {code, place};
     const auto known = frames_.find(key);
-    const Frame found = known != frames_.end() ? known->second : Meet(key, g_python.frame_line(frame));
+    const uint32_t found = known != frames_.end() ? known->second : Meet(key, g_python.frame_line(frame));
     if (known != frames_.end() || frames_.count(key) != 0) slot = {code, place, found};
     return found;
   }
@@ -155,19 +152,17 @@ class FrameTable {
   struct Slot {
     PyObject* code = nullptr;
     int place = 0;
-    Frame frame;
+    uint32_t text = 0;
   };
 
-  Frame Meet(const Key& key, int line) {
+  uint32_t Meet(const Key& key, int line) {
     const std::string text = FrameText(key.code, line);
-    const Frame frame = {g_host->intern(text.data(), text.size()),
-                         text.find("_call_impl (") != std::string::npos &&
-                             text.find("torch/nn/modules/module.py:") != std::string::npos};
+    const uint32_t id = g_host->intern(text.data(), text.size());
     if (frames_.size() < kMaxFrames) {
       g_python.retain(key.code);
-      frames_.emplace(key, frame);
+      frames_.emplace(key, id);
     }
-    return frame;
+    return id;
   }
 
   static std::string FrameText(PyObject* code, int line) {
@@ -176,7 +171,7 @@ class FrameTable {
     return function + " (" + TextAttribute(code, "co_filename") + ":" + std::to_string(line) + ")";
   }
 
-  std::unordered_map<Key, Frame, KeyHash> frames_;
+  std::unordered_map<Key, uint32_t, KeyHash> frames_;
   std::array<Slot, kRecent> recent_;  // the same without following chains
 };
 
@@ -206,21 +201,11 @@ uint32_t CaptureWithGil() {
   uint32_t ids[trace::kRawMaxFrames];
   size_t first =
       trace::kRawMaxFrames;  // filled from the end: we walk inwards out, the host wants the outermost first
-  EachFrameWithGil([&](const FrameTable::Frame& frame) {
-    ids[--first] = frame.id;
+  EachFrameWithGil([&](uint32_t frame) {
+    ids[--first] = frame;
     return first > 0;
   });
   return first == trace::kRawMaxFrames ? 0 : g_host->intern_stack(ids + first, trace::kRawMaxFrames - first);
-}
-
-size_t CallersWithGil(uint32_t (&callers)[kMaxCallers]) {
-  size_t count = 0;
-  EachFrameWithGil([&](const FrameTable::Frame& frame) {
-    if (frame.calls_module) return false;
-    callers[count++] = frame.id;
-    return count < kMaxCallers;
-  });
-  return count;
 }
 
 // A thread without a Python thread state was not started by Python and has no frames; asking costs no GIL.
@@ -237,10 +222,10 @@ bool PreparePythonStacks() {
       Find(p.is_initialized, "Py_IsInitialized") &&
       (Find(p.is_finalizing, "Py_IsFinalizing") || Find(p.is_finalizing, "_Py_IsFinalizing")) &&
       Find(p.ensure_gil, "PyGILState_Ensure") && Find(p.release_gil, "PyGILState_Release") &&
-      Find(p.this_thread, "PyGILState_GetThisThreadState") && Find(p.current_frame, "PyEval_GetFrame") &&
-      Find(p.frame_line, "PyFrame_GetLineNumber") && Find(p.attribute, "PyObject_GetAttrString") &&
-      Find(p.utf8, "PyUnicode_AsUTF8AndSize") && Find(p.retain, "Py_IncRef") &&
-      Find(p.release, "Py_DecRef") && Find(p.fetch_error, "PyErr_Fetch") &&
+      Find(p.this_thread, "PyGILState_GetThisThreadState") && Find(p.has_gil, "PyGILState_Check") &&
+      Find(p.current_frame, "PyEval_GetFrame") && Find(p.frame_line, "PyFrame_GetLineNumber") &&
+      Find(p.attribute, "PyObject_GetAttrString") && Find(p.utf8, "PyUnicode_AsUTF8AndSize") &&
+      Find(p.retain, "Py_IncRef") && Find(p.release, "Py_DecRef") && Find(p.fetch_error, "PyErr_Fetch") &&
       Find(p.restore_error, "PyErr_Restore") && Find(p.none, "_Py_NoneStruct");
   Find(p.frame_instruction, "PyFrame_GetLasti");
   Find(p.frame_back, "PyFrame_GetBack");
@@ -256,10 +241,8 @@ uint32_t CapturePythonStack() {
   return CaptureWithGil();
 }
 
-size_t CapturePythonCallers(uint32_t (&callers)[kMaxCallers]) {
-  if (!RunsPython()) return 0;
-  const QuietPython quiet;
-  return CallersWithGil(callers);
+uint32_t CapturePythonStackWithoutWaiting() {
+  return RunsPython() && g_python.has_gil() != 0 ? CapturePythonStack() : 0;
 }
 
 }  // namespace vramscope::bridge

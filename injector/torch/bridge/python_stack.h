@@ -21,11 +21,7 @@ bool PreparePythonStacks();
 // (autograd nodes hold one while they run).
 uint32_t CapturePythonStack();
 
-inline constexpr size_t kMaxCallers = 8;
-
-// The innermost frames of that stack, innermost first, as ids of the host's table of strings: those of the
-// functions between the op and the call of a module (torch.nn.Module) around it, at most kMaxCallers; returns
-// how many. Takes the GIL, as above.
-size_t CapturePythonCallers(uint32_t (&callers)[kMaxCallers]);
+// The same where the thread has the GIL already, else 0: it waits for nobody, so a lock may be held.
+uint32_t CapturePythonStackWithoutWaiting();
 
 }  // namespace vramscope::bridge

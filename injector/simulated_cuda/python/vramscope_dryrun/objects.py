@@ -14,6 +14,7 @@ from vramscope_shim import guard
 
 HOOK = "dryrun.objects"
 _calls: Dict[Tuple[int, ...], int] = {}  # how many exchanges these ranks have had: every rank counts alike
+_letters: Dict[Tuple[int, int], int] = {}  # how many lists one rank has sent to another
 
 
 def install(alone: bool) -> None:
@@ -89,7 +90,26 @@ def _functions(collectives: Any, exchange: Any) -> Dict[str, Any]:
         if given:
             scatter_object_output_list[0] = given[_ranks(collectives, group).index(collectives.get_rank())]
 
+    def letter(sender: int, receiver: int) -> str:
+        """Where the store keeps the next one of these two: both count alike."""
+        number = _letters[sender, receiver] = _letters.get((sender, receiver), 0) + 1
+        return f"vramscope/{sender}-to-{receiver}/{number}"
+
+    def send_object_list(object_list: List[Any], dst: Optional[int] = None, group: Any = None, device: Any = None,
+                         group_dst: Optional[int] = None, **_: Any) -> None:
+        key = letter(collectives.get_rank(), source(group, dst, group_dst))
+        collectives._get_default_store().set(key, pickle.dumps(list(object_list)))
+
+    def recv_object_list(object_list: List[Any], src: Optional[int] = None, group: Any = None, device: Any = None,
+                         group_src: Optional[int] = None, **_: Any) -> int:
+        if src is None and group_src is None:
+            raise RuntimeError("On the simulated device recv_object_list needs to know from which rank: src=...")
+        sender = source(group, src, group_src)
+        object_list[:] = pickle.loads(collectives._get_default_store().get(letter(sender, collectives.get_rank())))
+        return sender
+
     return {
         "all_gather_object": all_gather_object, "gather_object": gather_object,
         "broadcast_object_list": broadcast_object_list, "scatter_object_list": scatter_object_list,
+        "send_object_list": send_object_list, "recv_object_list": recv_object_list,
     }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ends the program after some optimizer steps, as sys.exit() would: cleanly, with its own exit handlers.
 
-"stable": when the peaks of allocated and reserved memory have not grown for two steps, after the third at the earliest. The first step makes
+"stable": when the peaks of allocated and reserved memory have not grown for two steps, after the sixth at the earliest. The first step makes
 the optimizer's state, the second is the first with state alive from its beginning; a third that is no higher says that a loop of like steps
-goes no higher. An optimizer that exists and has not stepped yet, as in a warm-up, will still make its state: it is waited for, up to 64 steps.
+goes no higher. Three more steps cost milliseconds, and a program of a few steps, as people try one, runs to its own end. An optimizer that exists and has not stepped yet, as in a warm-up, will still make its state: it is waited for, up to 64 steps.
 """
 
 import importlib
@@ -16,7 +16,7 @@ from vramscope_shim import guard, patches, torch_hook
 from vramscope_shim.steps import DORMANT_AFTER, TrainingLoop
 
 HOOK = "dryrun.stop"
-LEAST_STEPS = 3
+LEAST_STEPS = 6
 CALM_STEPS = 2
 
 
@@ -39,6 +39,7 @@ class Stop:
 
     def watch(self) -> None:
         self._loop.watchers.append(guard.hook(HOOK, self._step_ended))
+        self._loop.leaving.append(guard.hook(HOOK, self._leave))
         patches.register(self._torch, self._optimizer.register_optimizer_step_pre_hook, guard.hook(HOOK, self._before))
 
     def _before(self, _optimizer: Any, _args: Any, _kwargs: Any) -> None:
@@ -48,6 +49,9 @@ class Stop:
             patches.register(self._torch, self._optimizer.register_optimizer_step_post_hook, guard.hook(HOOK, self._after))
 
     def _after(self, _optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        self._leave()
+
+    def _leave(self) -> None:
         if self._due:
             self._say()
             raise SystemExit(0)

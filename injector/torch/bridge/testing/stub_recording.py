@@ -12,7 +12,6 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 ALLOC, FREE, OP_BEGIN, OP_END, OP_TENSOR, OP_SCALAR, NODE_EDGE, NODE_BEGIN, NODE_END = 1, 2, 10, 11, 12, 13, 15, 16, 17
 IS_OUTPUT, REQUIRES_GRAD, IS_VIEW, IS_LEAF = 1, 2, 4, 8
 NO_SEQUENCE = 2**64 - 1
-CALLER = 255  # position of the frames that an operator was called in
 
 
 class _Event(ctypes.Structure):
@@ -40,7 +39,6 @@ class Op:
         self.inputs: List[Operand] = []
         self.outputs: List[Operand] = []
         self.scalars: Dict[int, str] = {}
-        self.callers: List[str] = []  # innermost first
         self.allocations: List[int] = []  # bytes, those of inner ops not included
         self.children: List[str] = []
         self.ended = False
@@ -155,8 +153,6 @@ class Bridge:
                 ops.pop().ended = True
             elif kind == OP_TENSOR:
                 (ops[-1].outputs if field[0] & IS_OUTPUT else ops[-1].inputs).append(self._operand(field))
-            elif kind == OP_SCALAR and field[0] == CALLER:
-                ops[-1].callers.append(self._text(field[1]))
             elif kind == OP_SCALAR:
                 ops[-1].scalars[field[0]] = self._text(field[1])
             elif kind == NODE_BEGIN:

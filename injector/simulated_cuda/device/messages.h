@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks of a communicator tell each other: sizes, counts, flags. Each message is appended to one
+// file that all processes of the run read.
+//
+//   group  number  from    to  process  bytes       rank 1 waits for message 3 of rank 0 to all, and reads on
+//   9f31        3     0   all     4711      8       from where it stopped until that one is there
+//   9f31        1     1     0     4712     16
+//
+// A file instead of connections for the same reasons as in group_calls.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace vramscope::simulated {
+
+// Which message it is. All ranks number those of a group alike: 1, 2, ... for each pair, and for what goes to
+// all.
+struct MessageKey {
+  static constexpr int kToAll = -1;
+  uint64_t group;
+  uint32_t number;
+  int from, to;
+
+  bool operator<(const MessageKey& other) const {
+    return std::tie(group, number, from, to) < std::tie(other.group, other.number, other.from, other.to);
+  }
+};
+
+class Messages {
+ public:
+  explicit Messages(std::string file) : file_(std::move(file)) {}
+
+  // False: the file cannot be written, or it has kMostFileBytes already.
+  bool Tell(const MessageKey& key, const void* bytes, size_t count);
+
+  // Waits until it has been told, and forgets it. Nothing after so many milliseconds, or when the process
+  // that has told the last message of this rank has ended: then nobody waits for that rank again.
+  std::optional<std::vector<unsigned char>> Await(const MessageKey& key, int patience_ms);
+
+  static constexpr uint64_t kMostFileBytes = uint64_t{256} << 20;
+
+ private:
+  using Rank = std::pair<uint64_t, int>;  // of a group
+
+  void ReadOn();
+  bool HasEnded(const Rank& rank) const;
+
+  std::string file_;
+  std::mutex mutex_;
+  uint64_t read_ = 0;  // bytes of the file
+  std::map<MessageKey, std::vector<unsigned char>> told_;
+  std::map<Rank, int> processes_;
+  std::set<Rank> silent_;
+};
+
+}  // namespace vramscope::simulated
