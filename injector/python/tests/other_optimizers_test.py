@@ -9,7 +9,7 @@ import harness
 from harness import OPTIMIZER_STATE, needs_torch
 
 PROGRAM = """
-    import json, torch
+    import ctypes, json, torch
     from torch import nn
     from torch.utils.data import DataLoader, TensorDataset
 
@@ -52,6 +52,7 @@ PROGRAM = """
             for self.x, in DataLoader(TensorDataset(torch.randn(72, 8)), batch_size=8):
                 self.last = self.model(self.x).detach()
                 self.model(self.x).pow(2).mean().backward()
+                ctypes.CDLL(None).vramscope_stub_passed()
                 self.optimizer.step()
             return self.optimizer.own()
 
@@ -70,6 +71,8 @@ class OtherOptimizersTest(unittest.TestCase):
         labels = done.labels(OPTIMIZER_STATE)
         told = {(address, size) for each in labels.values() for address, size, _ in each}
         self.assertEqual(told, own[0] | own[1], "and nothing else: no batch, no output, no buffer")
+        steps = [event.number[0] for event in done.events if event.what == "step_done"]
+        self.assertEqual(steps, list(range(2, 18)), "once it is known, a batch that is asked for after a backward pass ends a step")
         self.assertLessEqual({"count", "average of 0.weight", "average of 2.bias", "momentums[0]._value"}, set(labels))
 
 

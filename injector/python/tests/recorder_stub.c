@@ -130,6 +130,12 @@ size_t vramscope_option(const char* key, char* buffer, size_t capacity) {
   return 0;
 }
 
+int vramscope_program(const char* text, size_t length, uint64_t step) {
+  (void)text;
+  Say("program\t%d\t%zu\t%llu", getpid(), length, (unsigned long long)step);
+  return 1;
+}
+
 uint32_t vramscope_torch_ready(const char* torch_version, const char* torch_directory) {
   const char* reached = getenv("VRAMSCOPE_STUB_REACHED");
   Say("ready\t%d\t%s\t%s", getpid(), torch_version, torch_directory);
@@ -139,6 +145,13 @@ uint32_t vramscope_torch_ready(const char* torch_version, const char* torch_dire
 int vramscope_deep(void) { return step >= first_deep && step <= last_deep; }
 
 int vramscope_memory_seen(void) { return 1; }
+
+static uint64_t backward_passes = 0;
+
+uint64_t vramscope_backward_passes(void) { return backward_passes; }
+
+/* The program under test tells of each: nothing here sees them. */
+void vramscope_stub_passed(void) { backward_passes++; }
 
 int vramscope_step_done(uint64_t done) {
   step = (long)done + 1;

@@ -204,33 +204,6 @@ class RegionsTest(unittest.TestCase):
         self.assertEqual(ranges[:6], expected)
         self.assertEqual(len(ranges), 12)
 
-    def test_autocast_that_stays_off(self) -> None:
-        program = """
-            with torch.autocast("cuda", enabled=False):
-                with torch.autocast("cpu", enabled=False), torch.autocast("cuda", enabled=False):
-                    pass
-            @torch.autocast("cuda", enabled=False)
-            def work():
-                pass
-            work()
-            for model.recompute in (False, True):
-                step()
-        """
-        done = self.run_well(program, {"VRAMSCOPE_STUB_DEEP": "1-99"})
-        self.assertEqual([event.number[1] for event in done.named("mark", harness.MARK_AUTOCAST_STAYS_OFF)], [1, 1, 0, 0, 1, 0], "and none of recomputations")
-        self.assertEqual(done.ranges(AUTOCAST), [])
-        self.assertEqual(self.run_well(program).named("mark", harness.MARK_AUTOCAST_STAYS_OFF), [])
-
-    def test_emptying_the_cache_of_autocast(self) -> None:
-        program = """
-            with torch.autocast("cuda", enabled=False):
-                torch.clear_autocast_cache()
-            assert torch.clear_autocast_cache.__name__ == "clear_autocast_cache"
-        """
-        done = self.run_well(program, {"VRAMSCOPE_STUB_DEEP": "1-99"})
-        self.assertEqual(len(done.named("mark", harness.MARK_AUTOCAST_CLEARED)), 1, "not what leaving autocast does itself")
-        self.assertEqual(self.run_well(program).named("mark", harness.MARK_AUTOCAST_CLEARED), [])
-
     def test_checkpoint_without_reentry(self) -> None:
         done = self.run_well("model.recompute = False\nstep()\n")
         self.assertEqual(done.ranges(CHECKPOINT), ["<checkpoint", "checkpoint>"] * 2 + ["<recomputation", "recomputation>"] * 2)

@@ -10,19 +10,20 @@ Many libraries put an iterator of their own around the loader, which reads one b
 So the variables of the generators around a loader are looked at: what has the keys, shapes and types of the batch before is that batch.
 """
 
+import sys
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Callable, Dict, Iterator, Tuple
 
 from . import native, storage
-from .lasting import GENERATORS
 from .modules import Registry
-from .variables import look_at
 
 HOOK = "python.dataloader"
 MAX_DEPTH = 8
 MAX_TENSORS = 1024
 MAX_ITERATORS = 8  # one around the other
+GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
+NOBODY_ELSE = 3  # references to a frame's dictionary: the frame's, a variable, the argument of getrefcount
 
 Form = Dict[str, Tuple[Any, Any]]  # name in the batch -> shape and type
 
@@ -53,17 +54,20 @@ class Batches:
             self._registry.look()
 
     def _tell_held_around(self, frame: Any) -> None:
-        """By the generators that ask the loader."""
-        def tell(variables: Any) -> None:
-            for value in variables.values():
-                tensors = _first_tensors_in(value) if id(type(value)) == self._kind_before else {}
-                if tensors and _form_of(tensors) == self._before:
-                    self._tell(tensors)
-
+        """By the generators that ask the loader. Nothing is held longer for it: up to Python 3.12 a frame keeps the dictionary that its variables
+        were shown in, with references of its own, so it is emptied, unless the program has it too, from locals()."""
         for _ in range(MAX_ITERATORS):
             if frame is None or not frame.f_code.co_flags & GENERATORS:
                 return
-            look_at(frame, tell)
+            variables = frame.f_locals
+            try:
+                for value in variables.values():
+                    tensors = _first_tensors_in(value) if id(type(value)) == self._kind_before else {}
+                    if tensors and _form_of(tensors) == self._before:
+                        self._tell(tensors)
+            finally:
+                if type(variables) is dict and sys.getrefcount(variables) == NOBODY_ELSE:
+                    variables.clear()
             frame = frame.f_back
 
     @staticmethod

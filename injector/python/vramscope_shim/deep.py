@@ -8,17 +8,10 @@ function that is compiled on, deep steps have no module ranges.
 
 import sys
 import threading
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List
 
 from . import guard, native, patches
-from .callers import Callers
-from .kept_results import KeptResults
-from .lasting import Lasting
 from .modules import Registry
-from .sliding_windows import SlidingWindows
-from .sources import Sources
-from .type_branches import Passing, TypeBranches
-from .variables import Variables
 
 HOOK = "python.modules"
 
@@ -26,25 +19,17 @@ HOOK = "python.modules"
 class Call:
     """Of a module, that has not returned."""
 
-    __slots__ = ("module", "range", "passing")
+    __slots__ = ("module", "range")
 
-    def __init__(self, module: int, of: native.Range, passing: Optional[Passing]) -> None:
+    def __init__(self, module: int, of: native.Range) -> None:
         self.module = module
         self.range = of
-        self.passing = passing  # of a forward that asks for types
 
 
 class ModuleRanges:
     def __init__(self, torch: Any, registry: Registry) -> None:
         self._torch = torch
         self._registry = registry
-        self._callers = Callers(torch)
-        lasting = Lasting()
-        self._variables = Variables(torch, lasting)
-        self._kept_results = KeptResults(lasting)
-        self._type_branches = TypeBranches(torch)
-        self._sources = Sources(torch)
-        self._sliding_windows = SlidingWindows()
         self._handles: List[Any] = []
         self._gave_up = False
         self._ranges: Dict[str, native.Range] = {}
@@ -61,8 +46,6 @@ class ModuleRanges:
         if self._handles or self._gave_up:
             return
         self._window += 1
-        self._sources.begin()
-        self._sliding_windows.begin()
         module = self._torch.nn.modules.module
         register_before, register_after = module.register_module_forward_pre_hook, module.register_module_forward_hook
         self._handles.append(patches.register(self._torch, register_before, guard.hook(HOOK, self._before)))
@@ -88,42 +71,24 @@ class ModuleRanges:
 
     # --- the hooks; they need not ask whether dynamo is tracing: they are gone before it begins
 
-    def _before(self, module: Any, arguments: Any) -> None:
+    def _before(self, module: Any, _arguments: Any) -> None:
         if _is_compiled(module):
             self.give_up()
             return
         calls = self._open_calls()
-        around = calls[-1] if calls else None
-        if around is None:  # a root: its tree may have been built since
+        if not calls:  # a root: its tree may have been built since
             self._registry.refresh()
-            self._sources.tell_callers(sys._getframe())
-        elif around.passing is not None:
-            around.passing.before_call(sys._getframe())
-        self._sources.tell(module)
-        self._sliding_windows.tell(module)
         path = self._registry.path_of(module)
         found = self._ranges.get(path)
         if found is None:
             found = self._ranges[path] = native.Range(native.Kind.MODULE, path)
-        calls.append(Call(id(module), found, self._type_branches.of(module, arguments)))
+        calls.append(Call(id(module), found))
         found.begin()
-        if around is not None:
-            frames = self._callers.frames(sys._getframe())
-            self._callers.tell(frames)
-            self._variables.tell(frames)
 
-    def _after(self, module: Any, _args: Any, result: Any) -> None:
+    def _after(self, module: Any, _arguments: Any, _result: Any) -> None:
         calls = self._open_calls()
         for depth in range(len(calls) - 1, -1, -1):
-            call = calls[depth]
-            if call.module == id(module):
-                if call.passing is not None:
-                    call.passing.returned(result)
-                self._close(calls, depth + 1)
-                if depth and KeptResults.may_be(result):
-                    self._kept_results.tell(result, self._callers.frames(sys._getframe()))
-                if not depth:
-                    self._sources.tell_result(result, self._callers.caller(sys._getframe()))
+            if calls[depth].module == id(module):
                 self._close(calls, depth)
                 return
 

@@ -2,10 +2,11 @@
 """Names the weights of a program that does not train (yet): looks at its models when it enters no_grad or inference_mode.
 
 A program without optimizer and data loader has no moment of its own at which its models are sure to be complete and in place, but
-nearly all of them run under torch.no_grad() or torch.inference_mode(). Both are put back at the end of the first training step.
+nearly all of them run under torch.no_grad() or torch.inference_mode(). Both are put back at the end of the first training step that is seen:
+an optimizer of the program's own enters no_grad() too, and it is looked for there.
 """
 
-from typing import Any, List, Tuple
+from typing import Any, Callable, List, Tuple
 
 from . import guard, native, patches
 from .modules import Registry
@@ -14,8 +15,10 @@ HOOK = "python.first_use"
 
 
 class FirstUse:
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, entered: Callable[[], None]) -> None:
+        """entered() is called each time, when the models have been looked at."""
         self._registry = registry
+        self._entered = entered
         self._originals: List[Tuple[type, Any]] = []
 
     def install(self, torch: Any) -> None:
@@ -32,6 +35,7 @@ class FirstUse:
     def _entering(self, _context: Any) -> None:
         if not _is_torch(patches.caller()):
             self._registry.look()
+            self._entered()
 
 
 def _is_torch(frame: Any) -> bool:

@@ -17,7 +17,6 @@ from . import guard, living, native, patches, storage
 from .pace import Pace
 from .told import Told
 
-
 HOOK = "python.names"
 
 
@@ -94,6 +93,10 @@ class Registry:
     def name_of(self, parameter: Any) -> Optional[str]:
         slot = self._slot_of.get(id(parameter))
         return slot.name if slot is not None and slot.tensor() is parameter else None
+
+    def modules(self) -> List[Any]:
+        """All that live, in the order of their making."""
+        return [module for module in (reference() for reference in list(self._known.values())) if module is not None]
 
     def parameters(self) -> List[Tuple[str, Any]]:
         """(name, tensor), as of the last look."""

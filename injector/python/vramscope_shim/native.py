@@ -10,19 +10,16 @@ from typing import Any, Callable, Dict, Optional, Set
 
 from . import guard
 
-API_VERSION = 1
 AUTOGRAD_HOOKS_REACHED = 2  # bit of vramscope_torch_ready
 
 
 class Role:
     PARAMETER, BUFFER, GRADIENT, OPTIMIZER_STATE, INPUT = 1, 2, 3, 4, 5
     COMMUNICATION = 7
-    HELD, TYPE_BRANCH, HELD_TO_END, KEPT_RESULT, HELD_IN_GIVEN = 9, 10, 11, 12, 13
 
 
 class Source:
     MODULE_REGISTRY, OPTIMIZER, DATA_LOADER = 2, 3, 4
-    VARIABLE = 8
     DATA_PARALLEL = 10
 
 
@@ -31,7 +28,7 @@ class Kind:
 
 
 class Mark:
-    OPTIMIZER_STEP_DONE, ZERO_GRAD, BATCH_READY, USER, CHECKPOINT_FREED, CONVERSION, FUNCTION, SLIDING_WINDOW, FLOAT_BUFFER, CALLER, FACTORY, AUTOCAST_STAYS_OFF, AUTOCAST_CLEARED = 1, 4, 5, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18
+    OPTIMIZER_STEP_DONE, ZERO_GRAD, BATCH_READY, USER, CHECKPOINT_FREED = 1, 4, 5, 9, 10
 
 
 class Call:
@@ -88,10 +85,14 @@ def _bind() -> None:
         ("held_tensor", number, [wide, wide, wide]),
         ("held_saved", number, [wide]),
         ("held_leaf", None, [wide, wide]),
+        ("option", ctypes.c_size_t, [text, text, ctypes.c_size_t]),
+        ("program", ctypes.c_int, [text, ctypes.c_size_t, wide]),
         ("python_call", ctypes.py_object, [number, number, number, wide]),
     ):
         function = getattr(_library, "vramscope_" + name)
         function.restype, function.argtypes = result, arguments
+    if hasattr(_library, "vramscope_backward_passes"):  # not in an injector that a dormant process has had since before an upgrade
+        _library.vramscope_backward_passes.restype = wide
     deep = _library.vramscope_deep
     label, step_done = _call(Call.LABEL), _call(Call.STEP_DONE)
 
@@ -121,12 +122,10 @@ def held_block(device: int, address: int, size: int, stream: int, requested: int
 
 
 def held_gone(device: int, address: int) -> None:
-    """It was freed since it was found."""
     _library.vramscope_held_gone(device, address)
 
 
 def driver_seen() -> bool:
-    """Whether the hooks of CUDA's driver work here."""
     return bool(_library.vramscope_driver_seen())
 
 
@@ -136,12 +135,10 @@ def held_segment(device: int, address: int, size: int, stream: int, part: int) -
 
 
 def held_segment_gone(device: int, address: int, size: int, part: int) -> None:
-    """It was given back since it was found."""
     _library.vramscope_held_segment_gone(device, address, size, part)
 
 
 def held_driver_total() -> None:
-    """What the driver says is in use on the current device."""
     _library.vramscope_held_driver_total()
 
 
@@ -174,8 +171,6 @@ def _call(call: int, kind: int = 0, name: int = 0, identity: int = 0) -> Any:
 
 
 class Range:
-    """begin() and end() of one interval."""
-
     __slots__ = ("begin", "end")
 
     def __init__(self, kind: int, name: str, identity: int = 0) -> None:
@@ -204,7 +199,6 @@ class NumberedRange:
 
 
 def silent_range() -> Range:
-    """A range that is not recorded."""
     silent = Range.__new__(Range)
     silent.begin = silent.end = lambda: None
     return silent
@@ -215,9 +209,27 @@ def moment(kind: int, name: str, identity: int = 0) -> Callable[[int], None]:
     return _call(Call.MARK, kind, intern(name), identity)
 
 
+def option(key: str) -> str:
+    """What the recorder was asked for, "" where that is not said."""
+    buffer = ctypes.create_string_buffer(64)
+    _library.vramscope_option(key.encode(), buffer, len(buffer))
+    return buffer.value.decode("utf-8", "replace")
+
+
+def program(text: str, step: int) -> bool:
+    """Gives the program of a step to the recorder, which has it then, also when this process is killed."""
+    data = text.encode("utf-8", "replace")
+    return bool(_library.vramscope_program(data, len(data), step))
+
+
 def fact(key: str, value: object) -> None:
     """One line of metadata about this process."""
     moment(Mark.USER, f"meta:{key}={value}")(0)
+
+
+def backward_passes() -> int:
+    """Those that have ended in this process; 0 where the injector does not count them."""
+    return _library.vramscope_backward_passes() if hasattr(_library, "vramscope_backward_passes") else 0
 
 
 def memory_seen() -> bool:
@@ -233,14 +245,12 @@ def coverage(hook: str, state: int, detail: str = "") -> None:
 
 
 def proven(hook: str) -> None:
-    """Says once that a hook was seen to fire."""
     if hook not in _reported:
         _reported.add(hook)
         coverage(hook, State.PROVEN)
 
 
 def missing(hook: str, error: BaseException) -> None:
-    """Says that a hook could not be put in."""
     coverage(hook, State.MISSING, f"{type(error).__name__}: {error}"[:300])
 
 

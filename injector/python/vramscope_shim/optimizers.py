@@ -52,6 +52,7 @@ class Optimizers:
         self.raised = guard.hook(HOOK, self._raised)
         self._is_gone = guard.hook(HOOK, self._gone)
         self.hooked = False
+        self.around: Tuple[Any, Any] = (None, None)  # called before and after the outermost step() of an optimizer, while a step is noted
 
     def install(self, torch: Any) -> None:
         optimizer = importlib.import_module("torch.optim.optimizer")  # torch.optim deletes the attribute
@@ -102,6 +103,8 @@ class Optimizers:
         track.depth += 1
         if track.depth > 1:
             return
+        if self.around[0] is not None:
+            self.around[0](optimizer, _args, _kwargs)
         if monotonic() > track.pace.next_look:
             self._look_before(optimizer, track)
         track.window.begin()
@@ -111,12 +114,16 @@ class Optimizers:
         track.depth -= 1
         if track.depth > 0:
             return
-        track.count += 1
-        track.window.done(track.count)
-        state = optimizer.state
-        if track.looking or track.signs != (id(state), len(state), len(optimizer.param_groups)):
-            self._look_after(optimizer, track)
-        self._loop.stepped(track)
+        try:
+            track.count += 1
+            track.window.done(track.count)
+            state = optimizer.state
+            if track.looking or track.signs != (id(state), len(state), len(optimizer.param_groups)):
+                self._look_after(optimizer, track)
+            self._loop.stepped(track)
+        finally:  # behind our own looks, which are not to be noted
+            if self.around[1] is not None:
+                self.around[1]()
 
     def _raised(self, optimizer: Any) -> None:
         """step() ended by an exception: close its window, count nothing, and tell the state that it has made so far."""
@@ -127,7 +134,11 @@ class Optimizers:
         if track.depth > 0:
             return
         track.window.end()
-        self._look_after(optimizer, track)
+        try:
+            self._look_after(optimizer, track)
+        finally:
+            if self.around[1] is not None:
+                self.around[1]()
 
     def has_stepped(self) -> bool:
         return bool(self._tracks)

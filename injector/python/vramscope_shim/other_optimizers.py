@@ -11,18 +11,21 @@ parameters of the program's models and other tensors of their shapes can be reac
 From the parameters up: who refers to them, who refers to those, through lists, dicts and objects. From each object down the same way, not into
 modules. The search goes through all objects of the garbage collector, once for each level above a few of the parameters: it takes a second in a
 program with a million objects, so it is made seldom, and only while no optimizer of torch.optim has stepped.
+
+Their step() is not seen. Once one is known, a step of the training loop ends where a batch is asked for after a backward pass.
 """
 
 import gc
 from collections import deque
-from typing import Any, Deque, Dict, Iterator, List, Set, Tuple
+from threading import get_ident, main_thread
+from typing import Any, Callable, Deque, Dict, Iterator, List, Set, Tuple
 
 from . import guard, native, storage
 from .modules import Registry
 from .told import Told
 
 HOOK = "python.other_optimizers"
-LOOKS = (2, 4, 16, 64, 256)  # batches that were read before
+LOOKS = (2, 4, 16, 64, 256)  # batches that were read before; entries of no_grad() after a backward pass
 SAMPLE = 6  # parameters that are looked for: an optimizer has all of a model
 MAX_UP = 5
 MAX_DOWN = 6
@@ -34,17 +37,50 @@ _CONTAINERS = (list, tuple, dict, set)
 
 
 class OtherOptimizers:
-    def __init__(self, torch: Any, registry: Registry, has_stepped: Any) -> None:
-        """has_stepped(): an optimizer of torch.optim did."""
+    def __init__(self, torch: Any, registry: Registry, has_stepped: Callable[[], bool], passed: Callable[[int], None]) -> None:
+        """has_stepped(): an optimizer of torch.optim did. passed(steps so far) is called at the end of each step that none of them took."""
         self._torch = torch
         self._registry = registry
         self._has_stepped = has_stepped
         self._told = Told(native.Source.OPTIMIZER)
-        self.look = guard.hook(HOOK, self._look)
+        self._passed = passed
+        self._steps = 0
+        self._passes = 0  # backward, when the last batch was asked for
+        self._found = False
+        self._entries = 0
+        self._passes_at_entry = 0
+        self.entered = guard.hook(HOOK, self._has_entered)
+        self.asked = guard.hook(HOOK, self._asked)
 
-    def _look(self, batches: int) -> None:
-        if batches not in LOOKS or self._has_stepped():
+    def _asked(self, batches: int) -> None:
+        """A loader is about to return a batch, after so many."""
+        if self._has_stepped():
             return
+        passes = native.backward_passes()
+        stepped, self._passes = passes != self._passes and get_ident() == main_thread().ident, passes
+        self._steps += stepped
+        if batches in LOOKS:
+            self._look()
+            self._found = self._found and not self._about_to_step()
+        if self._found and stepped:
+            self._passed(self._steps)
+
+    def _has_entered(self) -> None:
+        """The program has entered no_grad(): after a backward pass perhaps in its optimizer's step."""
+        if self._found or self._has_stepped():
+            return
+        passes = native.backward_passes()
+        if passes != self._passes_at_entry:
+            self._passes_at_entry = passes
+            self._entries += 1
+            if self._entries in LOOKS and not self._about_to_step():
+                self._look()
+
+    def _about_to_step(self) -> bool:
+        """An optimizer of torch.optim exists: what holds the parameters beside it may be an average of them."""
+        return bool(self._registry.search())
+
+    def _look(self) -> None:
         self._registry.look(only_if_due=False)
         parameters = {id(parameter): name for name, parameter in self._registry.parameters()}
         if not parameters:
@@ -52,6 +88,7 @@ class OtherOptimizers:
         with storage.untouched():
             shapes = {tuple(parameter.shape) for _, parameter in self._registry.parameters()}
             for optimizer in self._optimizers(parameters, shapes):
+                self._found = True
                 for name, tensor in self._state_of(optimizer, parameters):
                     self._told.tell(native.Role.OPTIMIZER_STATE, (id(optimizer), name), tensor, name)
 

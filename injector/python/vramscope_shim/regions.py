@@ -2,8 +2,7 @@
 """Autocast, activation checkpointing and Module.zero_grad as intervals.
 
 Autocast: __enter__ and __exit__ of torch.autocast (torch.cuda.amp.autocast and the like are subclasses). autocast(enabled=False) where it is off already
-changes nothing: deep steps tell it as marks, since under autocast it would; not that of a recomputation, which enters what its forward had.
-So do they tell that the program itself empties autocast's cache, in which is nothing then.
+changes nothing and is left out.
 Checkpoint, use_reentrant=False: checkpoints.py. use_reentrant=True: the recomputation runs inside autocast contexts that CheckpointFunction.backward enters; its forward
 region has no edge that could be seen without standing in the program's tracebacks, and is left out.
 Module.zero_grad: the optimizers' own opens a scope (scopes.py), this one does not. No user code runs inside it.
@@ -24,8 +23,6 @@ class Regions:
     def __init__(self) -> None:
         self._autocasts: Dict[Any, native.Range] = {}
         self._no_change = native.silent_range()
-        self._stays_off = native.moment(native.Mark.AUTOCAST_STAYS_OFF, "cuda")
-        self._cleared = native.moment(native.Mark.AUTOCAST_CLEARED, "")
         self._recomputation = native.Range(native.Kind.CHECKPOINT, "recomputation")
         self._reentrant_backward: Any = None  # code of CheckpointFunction.backward
         self._thread = threading.local()
@@ -34,7 +31,6 @@ class Regions:
         autocast = torch.amp.autocast_mode.autocast
         patches.wrap_method(autocast, "__enter__", guard.after(AUTOCAST_HOOK, self._entered_autocast))
         patches.wrap_method(autocast, "__exit__", guard.before(AUTOCAST_HOOK, self._leaving_autocast))
-        patches.wrap_method(torch, "clear_autocast_cache", guard.before(AUTOCAST_HOOK, self._clearing_cache))
         native.coverage(AUTOCAST_HOOK, native.State.HOOKED)
         self._wrap_zero_grad(torch)
         import_hook.when_imported("torch.utils.checkpoint", self._install_checkpoint)
@@ -45,17 +41,11 @@ class Regions:
         frame = patches.caller()
         self._autocast_range(autocast).begin()
         self._entered_from(frame)
-        self._tell_stays_off(autocast, frame, 1)
 
     def _leaving_autocast(self, autocast: Any, *_: Any) -> None:
         frame = patches.caller()
         self._left_from(frame)
-        self._tell_stays_off(autocast, frame, 0)
         self._autocast_range(autocast).end()
-
-    def _clearing_cache(self) -> None:
-        if native.deep() and patches.caller().f_globals.get("__name__") != "torch.amp.autocast_mode":  # __exit__
-            self._cleared(0)
 
     def _autocast_range(self, autocast: Any) -> native.Range:
         if not autocast._enabled and not autocast.prev:
@@ -66,13 +56,6 @@ class Regions:
             name = "disabled" if key is None else str(key).replace("torch.", "")
             found = self._autocasts[key] = native.Range(native.Kind.AUTOCAST, name)
         return found
-
-    def _tell_stays_off(self, autocast: Any, frame: Any, value: int) -> None:
-        if autocast._enabled or autocast.prev or autocast.device != "cuda" or not native.deep():
-            return
-        frame = _caller(frame)
-        if frame.f_globals.get("__name__") != "torch.utils.checkpoint":
-            self._stays_off(value)
 
     @staticmethod
     def _wrap_zero_grad(torch: Any) -> None:
@@ -110,7 +93,7 @@ class Regions:
         """CheckpointFunction.backward enters up to two autocasts around the recomputation: the outer one counts."""
         frame = _caller(frame)
         if frame.f_code is self._reentrant_backward:
-            open_frames = self._open_frames()
+            open_frames: List[int] = self._thread.__dict__.setdefault("open_frames", [])
             if id(frame) not in open_frames:
                 self._recomputation.begin()
             open_frames.append(id(frame))
@@ -118,13 +101,10 @@ class Regions:
     def _left_from(self, frame: Any) -> None:
         frame = _caller(frame)
         if frame.f_code is self._reentrant_backward:
-            open_frames = self._open_frames()
+            open_frames: List[int] = self._thread.__dict__.setdefault("open_frames", [])
             open_frames.pop()
             if id(frame) not in open_frames:
                 self._recomputation.end()
-
-    def _open_frames(self) -> List[int]:
-        return self._thread.__dict__.setdefault("open_frames", [])
 
 
 def _caller(frame: Any) -> Any:

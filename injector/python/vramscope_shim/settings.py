@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Variables of the environment that PyTorch reads and that a program may have set itself, os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8": the recorder,
-which knows those that the program was started with, does not see that. Packages set some as they are imported (MONAI), and many a script does in its
+which knows those that the program was started with, does not see that. Packages set some as they are imported, and many a script does in its
 first lines. Told as metadata, program.cublas_workspace_config.
 """
 

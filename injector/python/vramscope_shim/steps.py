@@ -5,6 +5,8 @@ The rule is the profiler's: of several optimizers the one that steps least often
 second network; the last of one optimizer per parameter). What the profiler knows afterwards must be guessed here in two cases: an
 optimizer that exists but has not stepped yet is waited for until another one has stepped twice; and when the ending one is passed
 over for long (a warm-up phase is over), the others go on without it.
+
+Optimizers that are not torch.optim's have no hook: other_optimizers.py finds them, and tells of the steps by batches and backward passes.
 """
 
 from typing import Callable, List, Optional, Set
@@ -30,6 +32,7 @@ class TrainingLoop:
         self._step_done = step_done
         self._turned = turned
         self.watchers: List[Callable[[int], None]] = []  # called with the steps so far after each end
+        self.leaving: List[Callable[[], None]] = []  # called last, where no optimizer's own hooks come after the watchers
         self._deep = -1
         self._turns: List[Turn] = []
         self._last: Optional[Turn] = None  # whose step ends a training step
@@ -42,6 +45,7 @@ class TrainingLoop:
     def forget(self) -> None:
         self._turns.clear()
         self.watchers.clear()
+        self.leaving.clear()
         self._last = None
         self._turned = lambda deep: None
 
@@ -69,7 +73,16 @@ class TrainingLoop:
         if (len(self._turns) > 1 or self._awaited) and not self._ends_with(turn):
             return
         self._passed_over = 0
-        self.done += 1
+        self._end_step(self.done + 1)
+
+    def passed(self, done: int) -> None:
+        """So many steps have ended, without an optimizer of torch.optim."""
+        self._end_step(done)
+        for leave in self.leaving:
+            leave()
+
+    def _end_step(self, done: int) -> None:
+        self.done = done
         deep = self._step_done(self.done)
         for watch in self.watchers:
             watch(self.done)

@@ -34,8 +34,6 @@ class Told:
             self.changed = self.changed or moved
             if moved or self._everything:
                 native.label(role, self._source, address, size, native.intern(name + suffix), (part if identity is None else identity)._cdata)
-                if role == native.Role.BUFFER and part.is_floating_point():
-                    native.moment(native.Mark.FLOAT_BUFFER, str(part.dtype))(address)
             self._now[place] = address
 
     def finish(self) -> None:

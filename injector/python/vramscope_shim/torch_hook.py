@@ -2,6 +2,7 @@
 """Puts the parts together, once torch has been imported in a process that is recorded."""
 
 import atexit
+import importlib.util
 import os
 import platform
 import sys
@@ -62,24 +63,26 @@ class Recorder:
         self._registry = Registry(torch)
         compiler = Compiler()
         self._module_ranges = ModuleRanges(torch, self._registry)
-        self._first_use = FirstUse(self._registry)
         self._settings = Settings()
         self.loop = TrainingLoop(native.step_done, self._step_turned)
         optimizers = Optimizers(torch, self._registry, self.loop, bool(reached & native.AUTOGRAD_HOOKS_REACHED))
         self._optimizers = optimizers
-        others = OtherOptimizers(torch, self._registry, optimizers.has_stepped)
+        others = OtherOptimizers(torch, self._registry, optimizers.has_stepped, self.loop.passed)
+        self._first_use = FirstUse(self._registry, others.entered)
         compiler.when_used(self._module_ranges.give_up, optimizers.keep_hooks)
         self._parts: Tuple[Tuple[str, Callable[[Any], None]], ...] = (
             ("python.compiler", compiler.install),
             ("python.names", self._registry.install),
             ("python.optimizer", optimizers.install),
-            ("python.scopes", Scopes(optimizers, Batches(self._registry, others.look)).install),
+            ("python.scopes", Scopes(optimizers, Batches(self._registry, others.asked)).install),
             ("python.autocast", Regions().install),
             ("python.first_use", self._first_use.install),
             ("python.modules", self._module_ranges.install),
             ("python.settings", self._settings.install),
             ("python.gathered", gathered.install),
+            ("python.program", self._install_program),
         )
+        self._program: Any = None
         self._exiting = guard.hook("python.names", self._at_exit)
 
     def install(self) -> None:
@@ -97,6 +100,8 @@ class Recorder:
         """Takes apart what refers to each other in circles: it would lie there until the next full garbage collection, which a program with
         many objects does not have for a long time. A hook that is running meets an empty part, and that is caught like any error of ours."""
         atexit.unregister(self._exiting)
+        if self._program is not None:
+            guard.hook("python.program", self._program.stop)()
         self._parts = ()
         for part in (self.loop, self._registry, self._optimizers):
             part.forget()
@@ -107,6 +112,14 @@ class Recorder:
             put_in(self._torch)
         except Exception as error:
             native.missing(hook, error)
+
+    def _install_program(self, torch: Any) -> None:
+        """vramscope_program.noting, which lies beside this package; sys.path may not have the folder any more."""
+        wanted = os.environ.get("VRAMSCOPE_PROGRAM") or native.option("program")  # a process that is attached to has the option alone
+        if wanted == "off" or os.environ.get("VRAMSCOPE_TRY"):
+            return
+        self._program = _beside("vramscope_program.noting").Program(torch, self._registry, self._optimizers, native.deep)
+        self.loop.watchers.append(guard.hook("python.program", self._program.turned))
 
     def _step_turned(self, deep: int) -> None:
         self._first_use.stop()
@@ -119,8 +132,21 @@ class Recorder:
     def _at_exit(self) -> None:
         """A program without optimizer, loader or no_grad: what still lives can be named now."""
         self._module_ranges.leave()
+        if self._program is not None:
+            self._program.stop()
         if not self._registry.looks and native.memory_seen():  # a look takes 70 ms after a mere `import torch`
             self._registry.look()
+
+
+def _beside(name: str) -> Any:
+    """A package that lies beside this one."""
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    package = name.partition(".")[0]
+    if package not in sys.modules:
+        spec: Any = importlib.util.spec_from_file_location(package, os.path.join(folder, package, "__init__.py"), submodule_search_locations=[os.path.join(folder, package)])
+        sys.modules[package] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return importlib.import_module(name)
 
 
 def _triton_operators() -> Optional[str]:

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.cuda.empty_cache() before each backward pass, before each step of an optimizer, or once a step is done: when the last of the optimizers
-has stepped and the gradients are zeroed, or else before the next backward pass."""
+has stepped and the gradients are zeroed, or else before the next backward pass.
+
+A program without an optimizer of torch.optim (fastai, Keras, its own) has no step() to stand around: there a step ends when, after a backward
+pass, the next batch is asked for or a model is called.
+"""
 
 import functools
 import importlib
 import sys
+from threading import get_ident
 from typing import Any, Callable, Optional, Set
 
 from vramscope_shim import guard
+from vramscope_shim.import_hook import when_imported
 
+from . import outermost
 from .backward import Backward
 from .notes import Notes
 from .steps import Closure, Steps
@@ -26,7 +33,7 @@ def install(when: str, notes: Notes) -> None:
     elif when == "before-optimizer":
         Steps.of(torch).layers.insert(0, functools.partial(_before_step, empty))
     else:
-        _AfterStep(torch, empty).install()
+        _AfterStep(torch, empty).install(notes)
 
 
 def _before_step(empty: Callable[[], None], _: Any, proceed: Callable[[Closure], Any], closure: Closure) -> Any:
@@ -41,14 +48,31 @@ class _AfterStep:
         self._steps = Steps.of(torch)
         self._stepped: Set[int] = set()  # optimizers, since the last of them
         self._to_zero: Optional[Set[int]] = None  # optimizers whose gradients are waited for; None: no step is waiting
+        self._thread = 0  # of the last backward pass; 0: a step was seen to end since
 
-    def install(self) -> None:
+    def install(self, notes: Notes) -> None:
         self._steps.layers.insert(0, self._step)
-        Backward.of(self._torch).when_begins(guard.hook("try.cache", self._give_up))
+        Backward.of(self._torch).when_begins(guard.hook("try.cache", self._backward_begins))
+        outermost.watch(self._torch, "empty-cache", notes, lambda _model: self._next_begins())
+        when_imported("torch.utils.data.dataloader", guard.hook("try.cache", self._watch_loaders))
         optimizer = importlib.import_module("torch.optim.optimizer").Optimizer
         optimizer.zero_grad = self._around(optimizer.zero_grad, lambda owner: {id(owner)})
         module = sys.modules["torch.nn"].Module
         module.zero_grad = self._around(module.zero_grad, lambda _: set(self._steps.optimizers))
+
+    def _watch_loaders(self) -> None:
+        iterator = sys.modules["torch.utils.data.dataloader"]._BaseDataLoaderIter
+        iterator.__next__ = functools.wraps(iterator.__next__)(guard.before("try.cache", lambda _iterator: self._next_begins())(iterator.__next__))
+
+    def _backward_begins(self) -> None:
+        self._give_up()
+        self._thread = get_ident()
+
+    def _next_begins(self) -> None:
+        """What a step begins with, unless an optimizer of torch.optim lives, which says itself when it steps."""
+        if self._thread == get_ident() and not self._steps.optimizers:
+            self._thread = 0
+            self._empty()
 
     def _step(self, optimizer: Any, proceed: Callable[[Closure], Any], closure: Closure) -> Any:
         result = proceed(closure)

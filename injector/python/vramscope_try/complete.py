@@ -28,9 +28,9 @@ def watch(torch: Any, lever: str, notes: Notes, change: Change) -> None:
     _of(torch).changes.append(notes.guarded(lever, change))
 
 
-def train_beside(torch: Any, layer: Any, keys: Tuple[str, ...]) -> None:
-    """Optimizers that are given the weight of this layer are given those of its modules of these names too, where they do not have them."""
-    beside, weight = _of(torch).beside, id(layer.weight)
+def train_beside(torch: Any, layer: Any, given: Any, keys: Tuple[str, ...]) -> None:
+    """Optimizers that are given this tensor of the layer are given the weights of its modules of these names too, where they do not have them."""
+    beside, weight = _of(torch).beside, id(given)
     beside[weight] = (weakref.ref(layer, functools.partial(beside.pop, weight)), keys)
 
 

@@ -21,7 +21,7 @@ def install(rank: int, wishes: List[str], notes: Notes) -> None:
         if complete.is_sharded(model):
             notes.refused("lora", "the parameters are sharded before an optimizer is made of them")
             return
-        layers = _linears(torch, model, wishes)
+        layers = linears(torch, model, wishes)
         if not layers:
             notes.unmatched("lora", f"{blocks.name_of(model)} has no linear layer with a weight of its own in {', '.join(wishes) or 'its blocks'}")
             return
@@ -35,7 +35,7 @@ def install(rank: int, wishes: List[str], notes: Notes) -> None:
     complete.watch(torch, "lora", notes, adapt)
 
 
-def _linears(torch: Any, model: Any, wishes: List[str]) -> List[Tuple[str, Any]]:
+def linears(torch: Any, model: Any, wishes: List[str]) -> List[Tuple[str, Any]]:
     """Those whose forward multiplies by the weight and nothing else. A weight that another module has too is not the layer's alone to change."""
     owners: Dict[int, int] = {}
     for module in model.modules():
@@ -43,7 +43,7 @@ def _linears(torch: Any, model: Any, wishes: List[str]) -> List[Tuple[str, Any]]
             owners[id(parameter)] = owners.get(id(parameter), 0) + 1
     inside = {id(module) for _, block in blocks.chosen(model, ["all"]) for module in block.modules() if module is not block}
     return [(name, module) for name, module in blocks.named_modules(model)
-            if (type(module) is torch.nn.Linear or _is_conv1d(module)) and owners[id(module.weight)] == 1
+            if (getattr(module, "vramscope_linear", False) or (type(module) is torch.nn.Linear or _is_conv1d(module)) and owners[id(module.weight)] == 1)
             and (blocks.belongs(name, wishes) if wishes else not inside or id(module) in inside)]
 
 
@@ -53,15 +53,19 @@ def _is_conv1d(module: Any) -> bool:
 
 
 def _add(torch: Any, layer: Any, rank: int) -> None:
-    rows, columns = layer.weight.shape[::-1] if _is_conv1d(layer) else layer.weight.shape
-    where = {"device": layer.weight.device, "dtype": layer.weight.dtype}
+    if hasattr(layer, "vramscope_linear"):  # a quantized one, which makes its weight anew each time
+        rows, columns, like, given = layer.out_features, layer.in_features, layer.scales, layer.codes
+    else:
+        like = given = layer.weight
+        rows, columns = like.shape[::-1] if _is_conv1d(layer) else like.shape
+    where = {"device": like.device, "dtype": like.dtype}
     layer.lora_down = torch.nn.Linear(columns, rank, bias=False, **where)
     layer.lora_up = torch.nn.Linear(rank, rows, bias=False, **where)
     torch.nn.init.zeros_(layer.lora_up.weight)
-    complete.train_beside(torch, layer, ("lora_down", "lora_up"))
+    complete.train_beside(torch, layer, given, ("lora_down", "lora_up"))
     forwards.replace(layer, _MARK, _forward)
 
 
 def _forward(layer: Any, _call: Any, original: Any, args: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
-    (x,) = (*args, *named.values())
-    return original(x) + layer.lora_up(layer.lora_down(x))
+    x = args[0] if args else named["input" if "input" in named else next(iter(named))]
+    return original(*args, **named) + layer.lora_up(layer.lora_down(x))

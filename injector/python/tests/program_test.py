@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Noting a step as a program, and running it again. Oracles: the same program without us (what it prints), and the program's own memory."""
+
+import json
+import os
+import subprocess
+import tempfile
+import textwrap
+import unittest
+from typing import Any, Dict, Iterator, List, NamedTuple
+
+import harness
+from harness import TORCH_PYTHON, needs_torch
+
+RUNNER = os.path.join(harness.SHIM, "vramscope_program")
+
+MODELS = textwrap.dedent("""
+    import gc, os, sys
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+    from torch.utils.checkpoint import checkpoint
+
+    class Block(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.norm, self.qkv, self.out, self.drop = nn.LayerNorm(width), nn.Linear(width, 3 * width), nn.Linear(width, width), nn.Dropout(0.1)
+        def forward(self, x):
+            b, t, c = x.shape
+            q, k, v = (each.view(b, t, 2, c // 2).transpose(1, 2) for each in self.qkv(self.norm(x)).split(c, dim=2))
+            scores = (q @ k.transpose(-2, -1)) / (c // 2) ** 0.5
+            mask = torch.full((t, t), torch.finfo(scores.dtype).min, dtype=scores.dtype).triu(1)
+            scores = (scores + mask).float().softmax(-1).to(x.dtype)
+            return x + self.out((self.drop(scores) @ v).transpose(1, 2).reshape(b, t, c))
+
+    class Net(nn.Module):
+        def __init__(self, width=16, checkpointed=False):
+            super().__init__()
+            self.table, self.places = nn.Embedding(32, width), nn.Embedding(64, width)
+            self.blocks, self.head = nn.ModuleList(Block(width) for _ in range(2)), nn.Linear(width, 32, bias=False)
+            self.head.weight, self.checkpointed = self.table.weight, checkpointed
+        def forward(self, ids):
+            x = self.table(ids) + self.places(torch.arange(ids.size(1)))
+            for block in self.blocks:
+                x = checkpoint(block, x, use_reentrant=False) if self.checkpointed else block(x)
+            return self.head(x)
+
+    def batch():
+        return torch.randint(32, (4, 8)), torch.randint(32, (4, 8))
+
+    def loss_of(net, ids, labels):
+        logits = net(ids)
+        return F.cross_entropy(logits.view(-1, logits.size(-1)), labels.view(-1))
+
+    def train(net, optimizer, steps=8, say=print):
+        for _ in range(steps):
+            ids, labels = batch()
+            loss = loss_of(net, ids, labels)
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            optimizer.step()
+            say(loss.item().hex())
+
+    torch.manual_seed(0)
+""")
+PROGRAMS = {
+    "plain": """
+        net = Net()
+        train(net, torch.optim.AdamW(net.parameters(), lr=1e-2))
+    """,
+    "checkpointed": """
+        net = Net(checkpointed=True)
+        train(net, torch.optim.SGD(net.parameters(), lr=1e-2, momentum=0.9))
+    """,
+    "autocast": """
+        net = Net()
+        optimizer = torch.optim.Adam(net.parameters())
+        for _ in range(8):
+            with torch.autocast("cpu", torch.bfloat16):
+                loss = loss_of(net, *batch())
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            print(loss.item().hex())
+    """,
+    "accumulated": """
+        net = Net()
+        optimizer = torch.optim.AdamW([{"params": net.blocks.parameters()}, {"params": [*net.table.parameters(), *net.places.parameters()], "lr": 1e-4}])
+        kept = []
+        for _ in range(8):
+            for _ in range(2):
+                loss = loss_of(net, *batch()) / 2
+                loss.backward()
+            with torch.no_grad():
+                kept.append(loss.detach() * 2)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=False)
+            print(kept[-1].item().hex())
+    """,
+    "loader": """
+        from torch.utils.data import DataLoader, TensorDataset
+        net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(144, 3))
+        optimizer = torch.optim.RMSprop(net.parameters())
+        for images, labels in DataLoader(TensorDataset(torch.randn(32, 1, 8, 8), torch.randint(3, (32,))), batch_size=4):
+            loss = nn.CrossEntropyLoss()(net(images), labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            print(loss.item().hex())
+    """,
+    "recurrent": """
+        class Reader(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lstm, self.head = nn.LSTM(8, 8, num_layers=2, batch_first=True), nn.Linear(8, 1)
+            def forward(self, x, state):
+                x, state = self.lstm(x, state)
+                return self.head(x[:, -1]), state
+        net, state = Reader(), None
+        optimizer = torch.optim.AdamW(net.parameters())
+        for _ in range(8):
+            result, state = net(torch.randn(4, 5, 8), state)
+            state = tuple(each.detach() for each in state)
+            loss = result.square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            print(loss.item().hex())
+    """,
+}
+# Each function of ours raises, in turn, while a step is noted.
+FAILING = """
+    import json
+    from vramscope_shim import torch_hook
+    from vramscope_program.noting import document, listener, names, sizes, step, trees, values
+
+    program = torch_hook._recorder._program
+    text = os.environ["VRAMSCOPE_PROGRAM_TO"]
+    before = nn.Module.__call__, torch.autograd.Function.apply, torch.autograd.backward
+
+    net = Net(checkpointed=True)
+    optimizer, start = torch.optim.AdamW(net.parameters()), {name: tensor.clone() for name, tensor in net.state_dict().items()}
+
+    def noted(plant):
+        torch.manual_seed(1)
+        net.load_state_dict(start)
+        optimizer.state.clear()
+        said = []
+        program._noted, program._why, program._deep_seen = 0, [], True
+        open(text, "w").write("{}")
+        plant()
+        train(net, optimizer, steps=4, say=said.append)
+        return said
+
+    normal = noted(lambda: None)
+    print("noted", "body" in json.load(open(text)))
+    for owner in (step.Step, names.Names, trees.Trees, values.Values, listener.Listener, document):
+        for name, kept in list(vars(owner).items()):
+            if not callable(kept) or isinstance(kept, type) or name in ("leave", "mode_is_out") or name.startswith("__") and name != "__init__":
+                continue
+            if owner is document and kept.__module__ != document.__name__:
+                continue
+            reached = []
+            def failing(*args, **named):
+                reached.append(name)
+                raise ZeroDivisionError(name)
+            got = noted(lambda: setattr(owner, name, failing))
+            setattr(owner, name, kept)
+            found = json.load(open(text))
+            if got != normal:
+                print("harmed by", owner.__name__, name)
+            if reached and ("body" in found or "ZeroDivisionError" not in str(found.get("missing"))):
+                print("not told:", owner.__name__, name, str(found)[:200])
+            if (nn.Module.__call__, torch.autograd.Function.apply, torch.autograd.backward) != before or torch._C._len_torch_function_stack():
+                print("left behind:", owner.__name__, name)
+"""
+
+
+def instructions(body: List[Any]) -> Iterator[List[Any]]:
+    for each in body:
+        yield each
+        if each[0] in ("M", "k"):
+            yield from instructions(each[-1])
+
+
+# Runs each of `tasks` in a fork: its code, or the file it names with these arguments; output in NAME.out and NAME.err. Prints how each ended.
+IN_FORKS = """
+    import json, os, runpy, sys
+    import torch._dynamo  # the first step of each would do it
+    for name, code, words, environment in json.load(open("tasks.json")):
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            for number, ending in ((1, "out"), (2, "err")):
+                os.dup2(os.open(f"{name}.{ending}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+            os.environ.update(environment)
+            if code is not None:
+                exec(compile(code, "task.py", "exec"))
+                sys.exit(0)
+            sys.argv = words
+            runpy.run_path(words[0], run_name="__main__")
+        print(name, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+class Ended(NamedTuple):
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+def in_forks(before: str, tasks: List[Any], recorded: bool, **environment: str) -> Dict[str, Ended]:
+    """Of one process that has imported PyTorch once."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "tasks.json"), "w", encoding="utf-8") as file:
+            json.dump(tasks, file)
+        done = harness.run(IN_FORKS, before, recorded=recorded, environment=environment, folder=folder)
+        assert done.exit_code == 0 and not done.failures(), (done.stderr, done.failures())
+        found = {}
+        for name, exit_code in map(str.split, done.stdout.splitlines()):
+            written = []
+            for ending in ("out", "err"):
+                with open(os.path.join(folder, f"{name}.{ending}"), encoding="utf-8") as file:
+                    written.append(file.read())
+            found[name] = Ended(int(exit_code), *written)
+        return found
+
+
+@needs_torch
+class ProgramTest(unittest.TestCase):
+    documents: Dict[str, Dict[str, Any]]
+    folder: tempfile.TemporaryDirectory  # type: ignore[type-arg]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.documents = {}
+        cls.folder = tempfile.TemporaryDirectory()
+        tasks = [(name, textwrap.dedent(program), [], {"VRAMSCOPE_PROGRAM_TO": cls.path(name)}) for name, program in PROGRAMS.items()]
+        noted = in_forks(MODELS, tasks, True, VRAMSCOPE_STUB_DEEP="2-4")
+        assert noted == in_forks(MODELS, tasks, False), noted
+        assert {each.exit_code for each in noted.values()} == {0}, noted
+        for name in PROGRAMS:
+            with open(cls.path(name), encoding="utf-8") as file:
+                cls.documents[name] = json.load(file)
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.folder.cleanup()
+
+    @classmethod
+    def path(cls, name: str) -> str:
+        return os.path.join(cls.folder.name, name + ".json")
+
+    def run_again(self, *runs: Any) -> List[Ended]:
+        """Each a program's name, options, and settings of the environment."""
+        tasks = [(f"{number}-{name}", None, [os.path.join(RUNNER, "__main__.py"), self.path(name), *options], environment)
+                 for number, (name, options, environment) in enumerate(runs)]
+        return list(in_forks(f"import sys, torch; sys.path.insert(0, {RUNNER!r})\n", tasks, False).values())
+
+    def test_a_step_after_the_deep_ones_is_noted_whole(self) -> None:
+        for name, document in self.documents.items():
+            self.assertEqual((document["version"], document["missing"], document["step"], document["device"]), (1, [], 6, 0), name)
+        self.assertEqual(self.documents["plain"]["optimizers"], ["AdamW"])
+        self.assertEqual([(each["shape"], each["dtype"]) for each in self.documents["plain"]["inputs"]], [([4, 8], "int64")] * 2)
+        self.assertEqual([each["shape"] for each in self.documents["loader"]["inputs"] if each["used"]], [[4, 1, 8, 8], [4]])
+
+    def test_every_program_runs_again(self) -> None:
+        done = self.run_again(*((name, [], {}) for name in PROGRAMS))
+        self.assertEqual(done, [Ended(0, "", "")] * len(PROGRAMS))
+
+    def test_sizes_and_types_follow_the_inputs(self) -> None:
+        options = ["--batch", "2x", "--sequence", "1.5x", "--precision", "bf16"]
+        self.assertEqual(self.run_again(*((name, options, {}) for name in ("plain", "checkpointed", "autocast"))), [Ended(0, "", "")] * 3)
+
+    def test_what_pytorch_refuses_is_the_answer(self) -> None:
+        done = subprocess.run([TORCH_PYTHON, RUNNER, self.path("plain"), "--sequence", "65"], capture_output=True, text=True, timeout=600)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("IndexError: index out of range in self (in places at program.py:", done.stderr.splitlines()[-1])
+
+    def test_changes_are_those_of_try(self) -> None:
+        with tempfile.TemporaryDirectory() as notes:
+            plans = ({"checkpoint": ["all"], "optimizer": "sgd", "accumulate": 2, "freeze": ["blocks.0"]}, {"freeze": ["nothing.of.this"]})
+            applied, refused = self.run_again(*(("plain", [], {"VRAMSCOPE_TRY": json.dumps({**plan, "notes": notes})}) for plan in plans))
+        self.assertEqual((applied.exit_code, applied.stderr), (0, ""))
+        self.assertEqual(refused.exit_code, 3)
+        self.assertIn("not applied: freeze: no parameter of Net", refused.stderr)
+
+    def test_names_die_where_they_died(self) -> None:
+        """Also those that autograd saves: q, k and v of a block live until its forward returns, the scores before the mask do not."""
+        (_, _, _, _, body) = next(each for each in instructions(self.documents["plain"]["body"]) if each[0] == "M" and each[1] == "blocks.0")
+        functions = self.documents["plain"]["functions"]
+        made = {}
+        died = {}
+        for place, each in enumerate(body):
+            if each[0] == "c":
+                made.setdefault(functions[each[1]].rpartition(".")[2], []).append(each[4])
+            elif each[0] == "d":
+                died.update({name: place for name in each[1:]})
+        between = [each[0] for each in body[place_of(body, made["div"][0]) + 1:died[made["matmul"][0]]]]
+        self.assertLessEqual(set(between), {"t", "s"}, "nothing is computed while the scores still live")
+        self.assertTrue({name for name in made["transpose"][:3]} <= set(body[-1][1:]), body[-1])
+
+    def test_the_loss_of_the_last_step_dies_in_this_one(self) -> None:
+        last = [name for each in instructions(self.documents["plain"]["body"]) if each[0] == "d" for name in each[1:] if name.startswith("%p")]
+        self.assertTrue(last)
+
+    def test_what_the_program_lets_go_of_is_freed(self) -> None:
+        program = """
+            import gc, weakref
+            for _ in range(6):
+                net = Net()
+                optimizer = torch.optim.AdamW(net.parameters())
+                train(net, optimizer, steps=2, say=lambda _: None)
+                gone = [weakref.ref(each) for each in (net, optimizer, next(net.parameters()))]
+                net = optimizer = None
+                gc.collect()
+                print([each() is None for each in gone])
+        """
+        done = harness.run(MODELS + textwrap.dedent(program), environment={"VRAMSCOPE_STUB_DEEP": "2-3"})
+        self.assertEqual((done.exit_code, done.stderr, done.failures()), (0, "", {}))
+        self.assertEqual(done.stdout.splitlines(), ["[True, True, True]"] * 6, "while a step is noted, and after")
+
+    def test_nothing_is_noted_where_it_is_off(self) -> None:
+        done = harness.run(MODELS + textwrap.dedent(PROGRAMS["plain"]), environment={"VRAMSCOPE_PROGRAM_TO": self.path("off"), "VRAMSCOPE_PROGRAM": "off"})
+        self.assertEqual((done.exit_code, os.path.exists(self.path("off"))), (0, False))
+
+    def test_nothing_that_fails_in_it_reaches_the_program(self) -> None:
+        path = os.path.join(self.folder.name, "failing.json")
+        done = harness.run(MODELS + textwrap.dedent(FAILING), environment={"VRAMSCOPE_PROGRAM_TO": path})
+        self.assertEqual((done.exit_code, done.stdout, done.stderr), (0, "noted True\n", ""))
+
+
+def place_of(body: List[Any], name: str) -> int:
+    return next(place for place, each in enumerate(body) if each[0] == "c" and each[4] == name)
+
+
+if __name__ == "__main__":
+    unittest.main()

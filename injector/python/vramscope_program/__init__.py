@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program of one training step: noted while it runs (noting), and run again under a change (`python vramscope_program FILE`).
+
+    noting      in the process that is recorded: one step after the deep ones becomes a JSON text
+    __main__    reads such a text, builds its modules, and runs its calls through PyTorch
+
+docs/program.md describes the text and what it cannot hold. Rules of noting: those of vramscope_shim.
+"""

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The instructions of one step, as they come: calls, deaths of names, reads of types and shapes, modules in one another.
+
+    ["c", function, args, named, result, place]       a call                      ["d", name, ...]      the program let go of these
+    ["t", read, name]  ["s", read, name]              its type, its shape is read ["i", name, input]    an input that is made on the device
+    ["m", path, args, named, result, place]           a module of PyTorch's own, as a whole
+    ["M", path, args, results, body]                  any other: args and results are names
+    ["k", way, args, settings, results, body]         a checkpoint                ["f", class, args, result, place]   an autograd Function
+    ["e", slot, kind, args]  ["x", slot]              a context entered, left     ["o", optimizer, what, args]        an optimizer's method
+"""
+
+import os
+import sys
+import weakref
+from typing import Any, Dict, List, Optional, Set, Tuple
+
+from . import sizes
+from .functions import CONVERSIONS, FACTORIES, Function, Functions
+from .names import Names
+from .trees import Trees, spec_of
+from .values import Unnotable, Values, tensors_in
+
+MAX_INSTRUCTIONS = 100000
+RECENT = 6  # reads of types that a type in an argument may come from
+
+
+class Step:
+    def __init__(self, torch: Any, functions: Functions, names: Names, device: Any) -> None:
+        self._torch = torch
+        self._functions = functions
+        self._names = names
+        self._device = device
+        self.values = Values(torch, self.name)
+        self.values.type_of = self._read_of
+        self.values.limit_of = self._limit_of
+        self.trees: Trees
+        self.body: List[Any] = []
+        self._bodies: List[List[Any]] = [self.body]
+        self.inputs: List[Dict[str, Any]] = []
+        self._hosts: Dict[int, Tuple[Any, int]] = {}  # id -> weak reference, input
+        self.others: Dict[str, Dict[str, Any]] = {}  # tensors that were there before the step: name -> spec, instruction
+        self.carried: Dict[str, Any] = {}  # names of the step before that are used: what they are
+        self._reads = 0
+        self._types: List[Tuple[Any, int, int, int]] = []  # type, read, id of the frame's code, line
+        self._shape_reads: Dict[int, Tuple[Any, int]] = {}
+        self._places: Dict[Any, int] = {}
+        self.places: List[str] = []
+        self.missing: List[str] = []
+        self.values_read: List[str] = []
+        self.backward_seen = False
+        self._count = 0
+        self._stated: Set[str] = set()
+        self._ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+        folder = os.path.dirname(torch.__file__) + os.sep
+        self._passed_over = (self._ours, os.path.join(os.path.dirname(os.path.dirname(self._ours)), "vramscope_shim"), folder + "overrides.py",
+                             folder + "_tensor.py", folder + "functional.py", folder + "nn" + os.sep + "functional.py", folder + "_jit_internal.py",
+                             folder + "nn" + os.sep + "modules" + os.sep + "module.py")
+
+    # --- what the instructions are made of
+
+    def emit(self, instruction: List[Any]) -> List[Any]:
+        self._count += 1
+        if self._count > MAX_INSTRUCTIONS:
+            raise Unnotable("more calls than are noted of a step")
+        self._bodies[-1].append(instruction)
+        return instruction
+
+    def lack(self, sentence: str) -> None:
+        if sentence not in self.missing and len(self.missing) < 20:
+            self.missing.append(sentence)
+
+    def deaths(self) -> None:
+        """Called before anything is noted, so that names die where they died."""
+        gone = self._names.gone()
+        if gone:
+            last = self._bodies[-1][-1] if self._bodies[-1] else None
+            if last is not None and last[0] == "d":
+                last.extend(gone)
+            else:
+                self.emit(["d", *gone])
+
+    def name(self, tensor: Any) -> str:
+        """For an argument, or a result that is an argument or part of a module."""
+        known = self._names.of(tensor)
+        if known is not None:
+            if known.startswith("%p") and known not in self.carried:
+                self.carried[known] = spec_of(tensor)
+            return known
+        known = self.trees.name_of(tensor)
+        if known is not None:
+            return known
+        host = self._hosts.get(id(tensor))
+        if host is not None and host[0]() is tensor:
+            return f"<{host[1]}"
+        if tensor.device.type != self._device.type:
+            return self._host(tensor)
+        number = self._names.add_from_outside(tensor)
+        self.others[number] = {"spec": spec_of(tensor), "instruction": self.emit(["i", number, self._input(tensor)]), "id": id(tensor)}
+        return number
+
+    def _host(self, tensor: Any) -> str:
+        index = self._input(tensor)
+        self._hosts[id(tensor)] = (weakref.ref(tensor), index)
+        return f"<{index}"
+
+    def _input(self, tensor: Any) -> int:
+        spec = spec_of(tensor)
+        self.inputs.append({"name": f"input{len(self.inputs)}", "shape": spec[0], "dtype": spec[1], "device": spec[2], "requires_grad": spec[3]})
+        return len(self.inputs) - 1
+
+    def bind(self, value: Any) -> Any:
+        """The names of a result, for those that are new too."""
+        torch = self._torch
+        if isinstance(value, torch.Tensor):
+            known = self._names.of(value) or self.trees.name_of(value)
+            if known is None:
+                host = self._hosts.get(id(value))
+                known = f"<{host[1]}" if host is not None and host[0]() is value else self._names.add(value)
+            return known
+        if isinstance(value, (tuple, list)):
+            inner = [self.bind(each) for each in value]
+            return ["T", *inner] if any(each is not None for each in inner) else None
+        if isinstance(value, dict):
+            inner = [[self.values.encode(key), self.bind(each)] for key, each in value.items()]
+            return ["D", *inner] if any(each is not None for _, each in inner) else None
+        return None
+
+    def knows(self, tensor: Any) -> bool:
+        return (self._names.of(tensor) or self.trees.name_of(tensor)) is not None
+
+    def position(self) -> int:
+        return len(self._bodies[-1])
+
+    def cut(self, position: int) -> None:
+        """Takes back what was noted of the open body since."""
+        del self._bodies[-1][position:]
+
+    def frame(self) -> Any:
+        """The program's own, that makes a call."""
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith(self._passed_over):
+            frame = frame.f_back
+        return frame
+
+    def place(self, frame: Any) -> Optional[int]:
+        if frame is None:
+            return None
+        key = (frame.f_code.co_filename, frame.f_lineno)
+        found = self._places.get(key)
+        if found is None:
+            found = self._places[key] = len(self.places)
+            self.places.append(f"{os.path.basename(key[0])}:{key[1]}")
+        return found
+
+    # --- types
+
+    def _read_type(self, tensor: Any, dtype: Any) -> None:
+        frame = self.frame()
+        read = self._reads
+        self._reads += 1
+        self.emit(["t", read, self.name(tensor)])
+        self._types.append((dtype, read, id(frame.f_code), frame.f_lineno))
+        del self._types[:-64]
+
+    def _read_of(self, dtype: Any) -> Optional[int]:
+        """Of the last reads that gave this type, one in the calling function first; none where the line writes the type out."""
+        candidates = [read for read in self._types if read[0] is dtype]
+        if not candidates:
+            return None
+        frame = self.frame()
+        if _writes_type(frame, dtype):
+            return None
+        same = [read for read in candidates if read[2] == id(frame.f_code)]
+        if same:
+            return same[-1][1]
+        recent = [read for read in self._types[-RECENT:] if read[0] is dtype]
+        return recent[-1][1] if recent else None
+
+    def _limit_of(self, value: float) -> Any:
+        """torch.finfo(x.dtype).min is a number of the type of x."""
+        for dtype, read, _, _ in reversed(self._types):
+            if dtype.is_floating_point:
+                about = self._torch.finfo(dtype)
+                if value in (about.min, about.max):
+                    return ["~m", read, "min" if value == about.min else "max"]
+        return None
+
+    # --- questions of a tensor that the program may compute with
+
+    def shape_of(self, tensor: Any, shape: Any) -> Any:
+        """`shape` with numbers that know where they are from."""
+        known = self._shape_reads.get(id(tensor))
+        if known is None or known[0]() is not tensor or known[2:] != (tuple(shape), len(self._bodies), id(self._bodies[-1])):
+            read = self._reads
+            self._reads += 1
+            self.emit(["s", read, self.name(tensor)])
+            known = self._shape_reads[id(tensor)] = (weakref.ref(tensor), read, tuple(shape), len(self._bodies), id(self._bodies[-1]))  # type: ignore[assignment]
+        return self._torch.Size([sizes.Size(size, [known[1], index]) for index, size in enumerate(shape)])
+
+    def question(self, function: Function, args: Any, result: Any) -> Any:
+        """What the program gets for an answer."""
+        torch = self._torch
+        tensor = args[0] if args else None
+        if type(result) is torch.dtype and function.last == "dtype":
+            self._read_type(tensor, result)
+        elif isinstance(result, torch.Size) and function.last in ("shape", "size"):
+            return self.shape_of(tensor, result)
+        elif type(result) is int and function.last in ("size", "__len__"):
+            dimension = int(args[1]) if len(args) > 1 else 0
+            if function.last == "__len__" or len(args) > 1:
+                return self.shape_of(tensor, tensor.shape)[dimension]
+        return result
+
+    # --- calls
+
+    def prepared(self, function: Function, args: Any, named: Any) -> Tuple[Any, Any, Any, Any]:
+        """Encoded arguments, and those that the function gets."""
+        self.values.has_size = False
+        usual = {} if function is None else function.defaults
+        encoded = ([self.values.encode(each) for each in args],
+                   {key: self.values.encode(each) for key, each in named.items() if key not in usual or usual[key] is not each})
+        if self.values.has_size:
+            args, named = sizes.plain(args), sizes.plain(named)
+        return encoded[0], encoded[1], args, named
+
+    def called(self, function: Function, encoded: Any, named: Any, args: Any, result: Any, place: Optional[int]) -> Any:
+        """Notes a call that has returned; what the program gets in the place of `result`."""
+        torch = self._torch
+        if isinstance(result, torch.Tensor) and args and result is args[0] and function.last in CONVERSIONS:
+            result = self._alias(result)
+        found = tensors_in(torch, result, [])
+        if not self._is_of_device(found, args):
+            return result
+        if function.reads_values:
+            where = self.places[place] if place is not None else "?"
+            if where not in self.values_read:
+                self.values_read.append(where)
+        if self._is_input(function, found, encoded, named):
+            self.emit(["i", self._names.add(result), self._input(result)])
+            return result
+        if not function.name:
+            self.lack(f"the function {function.last} cannot be found by name")
+        if function.last == "backward":
+            self.backward_seen = True
+        self.emit(["c", function.name, encoded, named, self.bind(result), place])
+        return result
+
+    def _is_of_device(self, results: Any, args: Any) -> bool:
+        """Not what a program does on the host alone, above all to make its batches."""
+        kind = self._device.type
+        if kind == "cpu" or any(each.device.type == kind for each in results):
+            return True
+        given = tensors_in(self._torch, args, [])
+        return any(each.device.type == kind for each in given) or not (results or given)
+
+    def _is_input(self, function: Function, results: Any, encoded: Any, named: Any) -> bool:
+        if len(self._bodies) > 1 or self.backward_seen or len(results) != 1 or function.last not in FACTORIES or results[0].dim() == 0:
+            return False
+        text = repr((encoded, named))
+        return not any(sign in text for sign in ("%", "#", "'=", "'<"))
+
+    def _alias(self, tensor: Any) -> Any:
+        """Another object for the same tensor: under a change a conversion may make a new one, so both names have lives of their own."""
+        if not tensor.requires_grad:
+            return tensor.data if type(tensor) is self._torch.Tensor else tensor
+        if not self._torch.is_grad_enabled():
+            return tensor
+        return self._torch.ops.aten.alias(tensor)
+
+    # --- bodies in one another
+
+    def open(self, body: List[Any]) -> None:
+        """What is noted from now on goes there."""
+        self._bodies.append(body)
+
+    def close(self, body: List[Any]) -> None:
+        while self._bodies[-1] is not body:
+            self._bodies.pop()
+        self._bodies.pop()
+
+    def names_in(self, value: Any) -> List[str]:
+        return [name for name in (self.name(tensor) for tensor in tensors_in(self._torch, value, [])) if name[0] in "%<"]
+
+
+_WRITTEN: Dict[Any, str] = {}
+
+
+def _writes_type(frame: Any, dtype: Any) -> bool:
+    import linecache
+    import re
+
+    key = (frame.f_code.co_filename, frame.f_lineno)
+    line = _WRITTEN.get(key)
+    if line is None:
+        line, number = "", frame.f_lineno
+        while number < frame.f_lineno + 12:
+            line += linecache.getline(key[0], number)
+            if line.count("(") <= line.count(")"):
+                break
+            number += 1
+        _WRITTEN[key] = line
+    words = {"float32": "float32|float", "float64": "float64|double", "float16": "float16|half", "int64": "int64|long", "int32": "int32|int"}
+    name = str(dtype)[6:]
+    return re.search(rf"torch\.(?:{words.get(name, name)})\b", line) is not None
