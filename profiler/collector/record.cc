@@ -31,6 +31,7 @@ namespace vramscope::collector {
 namespace {
 
 constexpr char kDriverVariable[] = "CUDA_INJECTION64_PATH";
+constexpr char kProgramVariable[] = "VRAMSCOPE_PROGRAM";  // injector/python/vramscope_program
 constexpr char kNvtxVariable[] = "NVTX_INJECTION64_PATH";
 
 // NVTX loads one library: ours, which calls through to the one that was asked for before.
@@ -53,6 +54,7 @@ std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& opt
                                                         const std::string& session) {
   std::map<std::string, std::string> changes = options.environment;
   changes[trace::kSessionVariable] = session;
+  changes.emplace(kProgramVariable, options.program ? "on" : "off");
   changes[trace::kCollectorVariable] = std::to_string(getpid());
   // The recorder's own, what the options add, what is there already.
   const auto put_in_front = [&](const char* variable, std::string paths) {
@@ -142,6 +144,8 @@ Result<RecordOutcome> Record(const RecordOptions& options) {
     trace_file->Discard();
     return error;
   };
+  // Before there is anything to leave behind: Ctrl-C goes to the command, also when it has not begun yet.
+  SignalRelay relay;
   auto session = SessionFolder::Create();
   if (!session.ok()) return give_up(session.error());
   WriteStartFacts(options, output.writer());
@@ -150,7 +154,6 @@ Result<RecordOutcome> Record(const RecordOptions& options) {
   if (!unrecorded->empty()) output.writer().SetMetadata("command.unrecorded", *unrecorded);
 
   RingFolderWatch folder((*session)->path());
-  SignalRelay relay;
   const auto environment = EnvironmentWith(RecordingEnvironment(options, (*session)->path()));
   const Result<pid_t> command = StartCommand(options.command, environment, relay);
   if (!command.ok()) return give_up(command.error());

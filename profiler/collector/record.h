@@ -23,6 +23,9 @@
 
 namespace vramscope::collector {
 
+// Whether recordings note a program when nothing is said about it.
+inline constexpr bool kProgramIsNoted = true;
+
 struct RecordOptions {
   std::vector<std::string> command;  // not empty
   std::string output;                // empty: run.vms, or run-2.vms, ... when that exists (trace_claim.h)
@@ -30,6 +33,7 @@ struct RecordOptions {
   // As the injector reads them (injector/core/options.h).
   std::string device = "auto";
   std::string depth = "auto";
+  bool program = kProgramIsNoted;  // one step is noted, to be run again (vramscope_program)
   std::string deep_steps = "2-4";
   std::string stacks = "none";
   std::string cupti = "auto";

@@ -19,6 +19,7 @@
 #include <map>
 #include <random>
 
+#include "profiler/collector/seal.h"
 #include "profiler/collector/signal_relay.h"
 #include "trace_format/reader.h"
 
@@ -242,7 +243,7 @@ TEST_F(RecordTest, TheEnvironmentKeepsWhatWasThereBehindWhatWeAdd) {
   text.resize(static_cast<size_t>(read(fd, text.data(), text.size())));
   close(fd);
   EXPECT_EQ(text,
-            "/shim:/users|device=auto;depth=auto;deep_steps=2-4;stacks=none;shim=/shim;cupti=auto|kept\n");
+            "/shim:/users|device=auto;depth=auto;deep_steps=2-4;stacks=none;shim=/shim;cupti=auto;program=on|kept\n");
 }
 
 // Asked for by users, by terminals, by batch systems, and by timers.
@@ -349,6 +350,18 @@ TEST_F(SignalsTest, AKilledCollectorLeavesAReadableTraceAndARunningCommand) {
   EXPECT_EQ(kill(command, SIGUSR2), 0);
   EXPECT_FALSE(Open()->damage().closed_cleanly);
   EXPECT_THAT(Open()->damage().sentence, ::testing::Not(IsEmpty()));
+}
+
+TEST_F(RecordTest, TheLastProgramOfAProcessThatIsKilledIsInTheTraceAndSealed) {
+  setenv("XDG_CONFIG_HOME", folder_.c_str(), 1);
+  RecordIt(Options({"programs"}));
+  const auto reader = Open();
+  const trace::Programs& programs = reader->programs();
+  ASSERT_EQ(programs.size(), 1U);
+  EXPECT_EQ(programs.at(0).step, 6U);
+  EXPECT_EQ(programs.at(0).text, R"({"step": 6})");
+  EXPECT_TRUE(IsSealedHere(programs.at(0).text, programs.at(0).seal));
+  unsetenv("XDG_CONFIG_HOME");
 }
 
 }  // namespace

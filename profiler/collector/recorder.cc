@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <exception>
 
+#include "profiler/collector/noted_program.h"
 #include "profiler/collector/process_facts.h"
+#include "profiler/collector/seal.h"
 #include "profiler/text/harmless.h"
 #include "profiler/text/redact.h"
 
@@ -94,6 +96,7 @@ void Recorder::Turn() {
   try {
     Welcome(anchor.monotonic_ns);
     DrainOnce(anchor.monotonic_ns);
+    TakePrograms();
     AddHostMemory();
     FlushSometimes(anchor.monotonic_ns);
     if (work_) work_();
@@ -138,6 +141,19 @@ void Recorder::DrainOnce(uint64_t watermark) {
     sleep_ = std::max(sleep_ / 2, kShortestSleep);
   } else if (result.fullest_percent <= kQuietPercent) {
     sleep_ = std::min(sleep_ * 3 / 2, kLongestSleep);
+  }
+}
+
+void Recorder::TakePrograms() {
+  for (const auto& [ring, path] : folder_.TakePrograms()) {
+    const auto program = TakeNotedProgram(path);
+    const auto name = ParseRingFileName(ring);
+    if (!program || !name || output_.stopped()) continue;
+    for (const auto& process : drain_.processes()) {
+      if (process->facts().pid != name->pid || process->facts().image != name->image) continue;
+      output_.writer().AddProgram(process->trace_process,
+                                  {program->step, SealOf(program->text), program->text});
+    }
   }
 }
 

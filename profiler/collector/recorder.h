@@ -57,6 +57,7 @@ class Recorder {
   void NoteEnded();
   void Welcome(uint64_t now_ns);
   void DrainOnce(uint64_t watermark);
+  void TakePrograms();
   void AddHostMemory();
   void FlushSometimes(uint64_t now_ns);
   void AnnounceStop();

@@ -64,6 +64,7 @@ std::string OptionsText(const RecordOptions& options) {
                                  options.deep_steps, options.stacks);
   if (options.installation)
     text += fmt::format(";shim={};cupti={}", options.installation->python_shim, options.cupti);
+  text += options.program ? ";program=on" : ";program=off";
   if (options.emit_nvtx_mem) text += ";emit_nvtx_mem=on";
   if (!options.bridge.empty()) text += ";bridge=" + options.bridge;
   if (!options.more_options.empty()) text += ";" + options.more_options;

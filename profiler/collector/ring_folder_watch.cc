@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "profiler/collector/ring_room.h"
+#include "trace_format/ring.h"
 
 namespace vramscope::collector {
 
@@ -50,6 +51,11 @@ void RingFolderWatch::ListFolder() {
 }
 
 bool RingFolderWatch::TryOpen(const std::string& name, std::vector<Found>& found) {
+  if (name.ends_with(trace::kProgramSuffix)) {
+    const std::string stem = name.substr(0, name.size() - std::string_view(trace::kProgramSuffix).size());
+    programs_[stem + ".ring"] = fmt::format("{}/{}", folder_, name);
+    return true;
+  }
   if (!ParseRingFileName(name)) return true;
   const std::string path = fmt::format("{}/{}", folder_, name);
   auto file = RingFile::Open(path);

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/collector/ring_file.h"
@@ -31,6 +33,10 @@ class RingFolderWatch {
   // its forked child.
   std::vector<Found> Collect();
 
+  // Programs that processes have noted, complete, since the last call: by the name of the process's ring
+  // file, "4711.0.ring", the path. Each is there once; whoever takes it removes the file.
+  std::map<std::string, std::string> TakePrograms() { return std::exchange(programs_, {}); }
+
   // One sentence for each of the first files that are no ring files.
   [[nodiscard]] const std::vector<std::string>& refused() const { return refused_; }
   // Processes that could make no ring file.
@@ -50,6 +56,7 @@ class RingFolderWatch {
   std::set<std::string> known_;       // all names ever seen
   std::vector<std::string> waiting_;  // whose header is not complete
   std::vector<std::string> refused_;
+  std::map<std::string, std::string> programs_;
 };
 
 }  // namespace vramscope::collector

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <optional>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "profiler/collector/remembered.h"
@@ -116,7 +117,9 @@ std::string VersionAt(const fs::path& root) {
   return words.empty() ? std::string() : words[0];
 }
 
-TorchLocation LocationAt(const fs::path& root) { return {root.lexically_normal().string(), VersionAt(root)}; }
+TorchLocation LocationAt(const fs::path& root, std::string python = {}) {
+  return {root.lexically_normal().string(), VersionAt(root), std::move(python)};
+}
 
 // The lines of `text` that begin with `mark`, without it.
 std::vector<std::string> MarkedLines(const std::string& text, std::string_view mark) {
@@ -160,7 +163,7 @@ Result<TorchLocation> AskPython(const std::string& python, const std::string& me
     Remember(memory, question, python, MarkedLines(*answer, "vramscope-path:"), *origin);
   }
   if (origin->empty()) return Error{fmt::format("{} has no torch.", python)};
-  return LocationAt(fs::path(*origin).parent_path());
+  return LocationAt(fs::path(*origin).parent_path(), python);
 }
 
 // As the loader would resolve it now, with RUNPATH, LD_LIBRARY_PATH and libraries of libraries.

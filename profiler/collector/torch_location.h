@@ -23,6 +23,7 @@ namespace vramscope::collector {
 struct TorchLocation {
   std::string root;
   std::string version;  // "2.15.0+cu132"; empty when no file tells
+  std::string python;   // the interpreter that imports it; empty for a program that is linked to it
 };
 
 // An error says what was looked at. Takes the start-up time of a Python, some 20 ms, at most 20 s; next to

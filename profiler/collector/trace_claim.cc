@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -37,6 +38,18 @@ int64_t RealtimeNs() {
 
 int64_t process_started_ns = 0;
 
+// When this process ended its traces, by device and inode: a command that runs several times writes over its
+// own.
+std::map<std::pair<dev_t, ino_t>, int64_t>& EndedHere() {
+  static auto* const ended = new std::map<std::pair<dev_t, ino_t>, int64_t>;
+  return *ended;
+}
+
+bool WasEndedHere(const struct stat& facts) {
+  const auto ended = EndedHere().find({facts.st_dev, facts.st_ino});
+  return ended != EndedHere().end() && ended->second == Nanoseconds(facts.st_mtim);
+}
+
 // A file system notes the time of a write in ticks of some milliseconds, in which another recorder may start,
 // write and end: the end is noted exactly.
 class ClaimedSink final : public trace::ByteSink {
@@ -50,6 +63,9 @@ class ClaimedSink final : public trace::ByteSink {
     times[0].tv_nsec = UTIME_OMIT;
     clock_gettime(CLOCK_REALTIME, &times[1]);
     futimens(descriptor_, times.data());
+    struct stat facts {};
+    if (fstat(descriptor_, &facts) == 0)
+      EndedHere()[{facts.st_dev, facts.st_ino}] = Nanoseconds(facts.st_mtim);
   }
 
   Status Write(std::span<const std::byte> bytes) override { return sink_->Write(bytes); }
@@ -111,7 +127,7 @@ Result<std::optional<Attempt>> TryName(const std::string& path) {
   // Also of a file that we made ourselves: another recorder may have locked it first, and have ended since.
   if (fstat(attempt.descriptor, &facts) != 0 || facts.st_size == 0) return std::optional(attempt);
   if (!IsTrace(attempt.descriptor)) return leave(IsNoTrace(path));
-  if (Nanoseconds(facts.st_mtim) >= process_started_ns && process_started_ns != 0)
+  if (Nanoseconds(facts.st_mtim) >= process_started_ns && process_started_ns != 0 && !WasEndedHere(facts))
     return leave(std::optional(others));
   if (ftruncate(attempt.descriptor, 0) != 0)
     return leave(Error{fmt::format("{}: cannot be written: {}.", path, std::strerror(errno))});

@@ -8,6 +8,7 @@
 //   recorder 2   run.vms    locked by 1                       ──► run-2.vms
 //   recorder 3   run.vms    not locked any more, but written  ──► run-3.vms
 //                           after this recorder was started
+//   its 2nd run  run-3.vms  written by this process           ──► written over
 //   next day     run.vms    an old trace                      ──► written over
 //
 // An existing file that is no trace (train.py) is never written over.

@@ -62,11 +62,11 @@ TEST_F(TraceClaimTest, TwoAtOnceHaveTwoFiles) {
 }
 
 TEST_F(TraceClaimTest, OnlyAnOldTraceIsWrittenOver) {
-  WriteOldTrace("old.vms", 60);
+  WriteOldTrace("old.vms", 3600);
   EXPECT_EQ(TraceClaim::Take(In("old.vms"), OldTraces::kWriteOver)->path(), In("old.vms"));
   EXPECT_EQ(Text("old.vms"), "");
 
-  WriteOldTrace("free.vms", 60);
+  WriteOldTrace("free.vms", 3600);
   EXPECT_EQ(TraceClaim::Take(In("free.vms"), OldTraces::kLeave)->path(), In("free-2.vms"));
 
   // Closed already by a recorder that ran beside this one.
@@ -86,6 +86,18 @@ TEST_F(TraceClaimTest, OnlyAnOldTraceIsWrittenOver) {
   std::ofstream(In("empty")).close();
   EXPECT_EQ(TraceClaim::Take(In("empty"), OldTraces::kWriteOver)->path(), In("empty"));
   EXPECT_FALSE(TraceClaim::Take(In("no/folder.vms"), OldTraces::kWriteOver).ok());
+}
+
+TEST_F(TraceClaimTest, ACommandThatRunsSeveralTimesWritesOverItsOwnTrace) {
+  for (int run = 0; run < 2; ++run) {
+    Result<TraceClaim> claim = TraceClaim::Take(In("run.vms"), OldTraces::kWriteOver);
+    ASSERT_TRUE(claim.ok());
+    EXPECT_EQ(claim->path(), In("run.vms"));
+    const auto sink = claim->TakeSink();
+    ASSERT_TRUE(sink->Write(std::as_bytes(std::span(trace::kFileMagic))).ok());
+  }
+  std::ofstream(In("run.vms"), std::ios::app) << "another recorder";
+  EXPECT_EQ(TraceClaim::Take(In("run.vms"), OldTraces::kWriteOver)->path(), In("run-2.vms"));
 }
 
 TEST_F(TraceClaimTest, AStreamStaysWhatItIs) {

@@ -69,8 +69,9 @@ std::string SentenceOf(Verdict verdict, const Autopsy& autopsy) {
                         " that are still to come and all free memory in one piece, ") +
              text::Bytes(autopsy.shortfall) + " were missing.";
     case Verdict::kUnknown:
-      return autopsy.failure.has_value() ? "Why it failed is not known."
-                                         : "No request is seen to fail; this is the state at the end.";
+      return autopsy.failure.has_value()
+                 ? "Why it failed is not known."
+                 : "No request failed in what was recorded; this is the state at the end.";
   }
   return "";
 }

@@ -68,6 +68,8 @@ void LayoutWalk::Walk(Layout layout) {
     stride = std::max(kMinStride, kEventsPerBlock * layout.block_count());
   }
   troubles_ = layout.troubles();
+  // One that begins in the middle and has no segments tells first what was there, wherever it lay.
+  if (!history_.complete && !history_.has_segments) troubles_.not_at_begin = 0;
 }
 
 void LayoutWalk::Note(Moment moment, const Layout::Held& held) {

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 
 #include "profiler/classify/origin.h"
+#include "profiler/fragmentation/segment_streams.h"
 
 namespace vramscope::fragmentation {
 namespace {
@@ -39,15 +40,18 @@ class TraceReading {
     subject_.history.complete = true;
     subject_.counts_events = run_.counts_events();
     subject_.history.torch_version = Metadata("torch.version");
-    for (const char* name : {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF"}) {
+    for (const char* name :
+         {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF", "allocator.PYTORCH_CUDA_ALLOC_CONF"}) {
       if (const std::string text = Metadata(name); !text.empty()) subject_.history.settings = text;
     }
     subject_.rules = RulesOf(subject_.history);
     CollectSegments();
+    if (!subject_.has_layout) CollectToldSegments();
     CollectFailures();
+    CollectCompletions();
     AddEvents();
     subject_.main_failure = subject_.failures.empty() ? 0 : subject_.failures.size() - 1;
-    FindStreamsOfSegments();
+    FindStreamsOfSegments(subject_.history.events);
     AddRoom();
     AddNotes();
     const auto explain = [failures = failures_at_, index = index_, process = device_.process](
@@ -73,8 +77,10 @@ class TraceReading {
   }
 
   // What there is little of: it comes in between the blocks.
-  void Collect(Action action, EventIndex at, uint64_t address, uint64_t bytes) {
+  void Collect(Action action, EventIndex at, uint64_t address, uint64_t bytes,
+               allocator::StreamIndex stream = 0) {
     allocator::Event event;
+    event.stream = stream;
     event.action = action;
     event.address = address;
     event.bytes = bytes;
@@ -106,6 +112,29 @@ class TraceReading {
     }
   }
 
+  // A trace that was made of a snapshot has no driver calls: PyTorch's own history tells its segments.
+  void CollectToldSegments() {
+    subject_.history.complete = Metadata(model::kBeginKey) != model::kInTheMiddle;
+    for (const model::SegmentChange& change : run_.segment_changes) {
+      if (change.process != device_.process || change.device_code != device_.code) continue;
+      subject_.has_layout = true;
+      if (change.mapped) subject_.rules.settings.expandable_segments = true;
+      const Action came = change.mapped ? Action::kSegmentMap : Action::kSegmentAlloc;
+      const Action went = change.mapped ? Action::kSegmentUnmap : Action::kSegmentFree;
+      Collect(change.came ? came : went, change.event, change.address, change.size,
+              StreamOf(run_.streams[change.stream]));
+    }
+  }
+
+  void CollectCompletions() {
+    apart_ = Metadata(model::kFreesKey) == model::kInTwoHalves;
+    if (!apart_) return;
+    for (const model::FreeCompletion& of : run_.free_completions) {
+      if (of.process == device_.process && of.device_code == device_.code)
+        Collect(Action::kFreeCompleted, of.event, of.address, 0);
+    }
+  }
+
   void AddEvents() {
     // Segments were collected first: one that comes at the same event as a block is there before the block.
     std::stable_sort(collected_.begin(), collected_.end(),
@@ -115,10 +144,10 @@ class TraceReading {
     origins_->reserve(most);
     auto next = collected_.begin();
     for (const model::Change& change : device_.changes) {
-      for (; next != collected_.end() && next->origin <= change.event; ++next) Add(next->event, next->origin);
+      for (; next != collected_.end() && next->origin <= change.event; ++next) AddCollected(*next);
       AddBlock(change);
     }
-    for (; next != collected_.end(); ++next) Add(next->event, next->origin);
+    for (; next != collected_.end(); ++next) AddCollected(*next);
     subject_.requests_known = unknown_requests_ == 0;
     subject_.streams_known = unknown_requests_ == 0 || subject_.history.streams.size() > 1;
     for (size_t i = 0; i < failures_at_.size(); ++i) {
@@ -127,14 +156,27 @@ class TraceReading {
     }
   }
 
-  // A free is complete when it is asked for: the hooks do not see what other streams still do.
+  // A completion names no more than the block's address; the rest is that of its request.
+  void AddCollected(const Collected& collected) {
+    allocator::Event event = collected.event;
+    if (event.action == Action::kFreeCompleted) {
+      const auto requested = waiting_.extract(event.address);
+      if (requested.empty()) return;
+      event.bytes = requested.mapped().bytes;
+      event.stream = requested.mapped().stream;
+    }
+    Add(event, collected.origin);
+  }
+
+  // Where a trace does not tell completions, a free is complete when it is requested: the hooks do not see
+  // what other streams still do.
   void AddBlock(const model::Change& change) {
     const model::Block& block = run_.blocks[change.block()];
     const bool known = block.slack != model::Block::kUnknownSlack;
     allocator::Event event;
     event.address = block.address;
     event.bytes = block.Requested();
-    event.stream = StreamOf(block);
+    event.stream = StreamOf(run_.streams[block.stream]);
     event.time_ns = run_.times.TimeOf(change.event);
     if (!change.freed()) {
       event.action = Action::kAlloc;
@@ -145,6 +187,10 @@ class TraceReading {
     }
     event.action = Action::kFreeRequested;
     Add(event, change.event);
+    if (apart_) {
+      waiting_[block.address] = event;
+      return;
+    }
     event.action = Action::kFreeCompleted;
     Add(event, change.event);
   }
@@ -160,9 +206,8 @@ class TraceReading {
   }
 
   // The history's number of the stream: streams of this device only, the default one first.
-  allocator::StreamIndex StreamOf(const model::Block& block) {
+  allocator::StreamIndex StreamOf(uint64_t handle) {
     auto& streams = subject_.history.streams;
-    const uint64_t handle = run_.streams[block.stream];
     const auto known = std::find(streams.begin(), streams.end(), handle);
     const auto index = static_cast<allocator::StreamIndex>(known - streams.begin());
     if (known == streams.end()) streams.push_back(handle);
@@ -192,51 +237,6 @@ class TraceReading {
     const auto& events = subject_.history.events;
     return !events.empty() && events.back().action == event.action &&
            events.back().address + events.back().bytes == event.address;
-  }
-
-  // The driver knows no streams; but memory is taken for a request, whose block is then the first in it.
-  void FindStreamsOfSegments() {
-    std::map<uint64_t, Taken> taken;
-    size_t unclaimed = 0;  // of taken: mostly there is none, and allocations need not be looked up
-    auto& events = subject_.history.events;
-    for (size_t i = 0; i < events.size(); ++i) {
-      allocator::Event& event = events[i];
-      const uint64_t end = event.address + event.bytes;
-      if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap) {
-        Taken& place = taken[event.address];
-        unclaimed += place.event == kNoEvent || place.claimed ? 1 : 0;
-        place = {end, i, false};
-      } else if (event.action == Action::kAlloc && unclaimed != 0) {
-        for (auto at = FirstAt(taken, event.address); at != taken.end() && at->first < end; ++at) {
-          if (at->second.claimed) continue;
-          at->second.claimed = true;
-          --unclaimed;
-          events[at->second.event].stream = event.stream;
-        }
-      } else if (event.action == Action::kSegmentFree || event.action == Action::kSegmentUnmap) {
-        const auto first = FirstAt(taken, event.address);
-        if (first == taken.end() || first->first >= end) continue;
-        event.stream = events[first->second.event].stream;
-        for (auto at = first; at != taken.end() && at->first < end;) {
-          const bool all = at->second.end <= end;
-          unclaimed -= all && !at->second.claimed ? 1 : 0;
-          at = all ? taken.erase(at) : std::next(at);
-        }
-      }
-    }
-  }
-
-  // Memory that was taken from the driver, by its begin.
-  static constexpr size_t kNoEvent = ~size_t{0};
-  struct Taken {
-    uint64_t end = 0;
-    size_t event = kNoEvent;
-    bool claimed = false;  // a block was placed in it
-  };
-  static std::map<uint64_t, Taken>::iterator FirstAt(std::map<uint64_t, Taken>& taken, uint64_t address) {
-    const auto after = taken.upper_bound(address);
-    if (after == taken.begin()) return after;
-    return std::prev(after)->second.end > address ? std::prev(after) : after;
   }
 
   // Where the driver told what it had left, or what it had follows from its calls.
@@ -345,7 +345,9 @@ class TraceReading {
   const model::Device& device_;
   Subject subject_;
   std::shared_ptr<std::vector<EventIndex>> origins_ = std::make_shared<std::vector<EventIndex>>();
-  std::vector<Collected> collected_;  // by origin, once blocks are added
+  bool apart_ = false;                                      // completions of frees are events of their own
+  std::unordered_map<uint64_t, allocator::Event> waiting_;  // requests that have not completed, by address
+  std::vector<Collected> collected_;                        // by origin, once blocks are added
   std::vector<EventIndex> failures_at_;
   size_t blocks_ = 0;
   size_t unknown_requests_ = 0;

@@ -5,7 +5,10 @@
 
 #include "profiler/allocator/replay.h"
 #include "profiler/fragmentation/answer.h"
+#include "profiler/fragmentation/snapshot_subject.h"
 #include "profiler/model/testing/driver_script.h"
+#include "profiler/snapshot/read.h"
+#include "profiler/snapshot/source.h"
 
 namespace vramscope::fragmentation {
 namespace {
@@ -59,6 +62,38 @@ TEST(TraceSubjectTest, MomentsAreEventsOfTheRun) {
   EXPECT_EQ(FindMoment(subject, walk, "event:" + std::to_string(subject.TraceEvents(peak))).value(), peak);
   EXPECT_EQ(FindMoment(subject, walk, "event:0").value(), 0u);
   EXPECT_FALSE(FindMoment(subject, walk, "oom").ok());
+}
+
+// Two streams, a segment that was there before the history and is given back at its end, one that comes.
+constexpr const char* kSnapshot = R"({"segments": [
+  {"device": 0, "address": 8388608, "total_size": 20971520, "stream": 7, "segment_type": "large", "blocks": [
+    {"address": 8388608, "size": 2097152, "requested_size": 2097152, "state": "active_allocated", "frames": []},
+    {"address": 10485760, "size": 18874368, "requested_size": 0, "state": "inactive", "frames": []}]}],
+  "device_traces": [[
+    {"action": "free_requested", "addr": 1001472, "size": 700, "stream": 0, "time_us": 10},
+    {"action": "free_completed", "addr": 1001472, "size": 700, "stream": 0, "time_us": 10},
+    {"action": "segment_alloc", "addr": 8388608, "size": 20971520, "stream": 7, "time_us": 12},
+    {"action": "alloc", "addr": 8388608, "size": 2097152, "stream": 7, "time_us": 13},
+    {"action": "segment_free", "addr": 1000448, "size": 2097152, "stream": 0, "time_us": 14}]]})";
+
+TEST(TraceSubjectTest, ATraceThatWasMadeOfASnapshotHasTheLayoutOfTheSnapshot) {
+  const std::string text = kSnapshot;
+  const auto snapshot =
+      snapshot::ReadBytes({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, "x.json").value();
+  const model::Run run = model::Load(snapshot::MakeSource(snapshot, "x.json")).value();
+  const Subject ours = PlacedSubjectOf(run, 0).value().subject;
+  const Subject theirs = SubjectOf(snapshot, {}, nullptr).value();
+  ASSERT_TRUE(ours.has_layout);
+  EXPECT_FALSE(ours.history.complete) << "blocks were there before";
+  const LayoutWalk our_walk(ours.history, ours.rules), their_walk(theirs.history, theirs.rules);
+  EXPECT_EQ(our_walk.troubles().total(), 0u);
+  for (const char* at : {"reserved", "peak", "end"}) {
+    const Layout our = our_walk.At(FindMoment(ours, our_walk, at).value());
+    const Layout their = their_walk.At(FindMoment(theirs, their_walk, at).value());
+    EXPECT_EQ(our.Total().reserved, their.Total().reserved) << at;
+    EXPECT_EQ(our.Total().allocated, their.Total().allocated) << at;
+    EXPECT_EQ(our.Total().whole, their.Total().whole) << at;
+  }
 }
 
 }  // namespace

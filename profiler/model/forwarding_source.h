@@ -24,6 +24,8 @@ class ForwardingSource : public Source {
   std::string_view String(trace::StringId id) const override { return source_->String(id); }
   std::vector<trace::StringId> Stack(trace::StackId id) const override { return source_->Stack(id); }
   const trace::SourceFiles& source_files() const override { return source_->source_files(); }
+  const trace::Programs& programs() const override { return source_->programs(); }
+  const trace::Variants& variants() const override { return source_->variants(); }
 
  protected:
   [[nodiscard]] const Source& source() const { return *source_; }

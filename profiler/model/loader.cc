@@ -74,6 +74,9 @@ void Loader::AddOne(const Event& event) {
       return AddAlloc(event, process);
     case EventType::kFree:
       return AddFree(event, process);
+    case EventType::kFreeCompleted:
+      run_.free_completions.push_back({now_, process, static_cast<uint16_t>(field[1]), field[0]});
+      return;
     case EventType::kLabel:
       return AddLabel(event, process);
     case EventType::kSaved:
@@ -112,15 +115,16 @@ void Loader::AddOne(const Event& event) {
       return;
     case EventType::kOutOfMemory:
       run_.out_of_memory.push_back({now_, event.thread, static_cast<uint16_t>(field[trace::oom::kDevice]),
-                                    static_cast<uint32_t>(field[trace::oom::kStack]),
-                                    field[trace::oom::kRequested], field[trace::oom::kTotalAllocated],
-                                    field[trace::oom::kTotalReserved]});
+                                    StackOn(thread, field[trace::oom::kStack]), field[trace::oom::kRequested],
+                                    field[trace::oom::kTotalAllocated], field[trace::oom::kTotalReserved]});
       return;
     case EventType::kCounter:
       run_.counters.push_back({now_, process, static_cast<uint32_t>(field[trace::counter::kName]),
                                static_cast<uint32_t>(field[trace::counter::kDevice]),
                                field[trace::counter::kValue]});
       return;
+    case EventType::kSegment:
+      return AddSegmentChange(event, process);
     case EventType::kLost:
       run_.losses.push_back({event.thread, field[trace::lost::kCount], field[trace::lost::kFirstNs],
                              field[trace::lost::kLastNs]});
@@ -133,6 +137,11 @@ void Loader::AddOne(const Event& event) {
     default:
       return;  // facts that other readers of the trace use (op operands, graph edges)
   }
+}
+
+// The line of Python that called says more than the frames of C++ below it.
+uint32_t Loader::StackOn(const ThreadState& thread, uint64_t of_event) {
+  return thread.stack != 0 ? thread.stack : static_cast<uint32_t>(of_event);
 }
 
 void Loader::AddAlloc(const Event& event, ProcessIndex process) {
@@ -158,9 +167,7 @@ void Loader::AddAlloc(const Event& event, ProcessIndex process) {
   block.alloc_event = now_;
   block.thread = event.thread;
   block.context = threads_[event.thread].context;
-  // The line of Python that called says more than the frames of C++ below it.
-  const uint32_t python = threads_[event.thread].stack;
-  block.stack = python != 0 ? python : static_cast<uint32_t>(field[trace::alloc::kStack]);
+  block.stack = StackOn(threads_[event.thread], field[trace::alloc::kStack]);
   if (requested != 0 && requested <= size && size - requested < Block::kUnknownSlack) {
     block.slack = static_cast<uint32_t>(size - requested);
   }
@@ -287,6 +294,27 @@ void Loader::FreeCheckpoint(uint64_t id, ProcessIndex process) {
   if (kept.empty()) return;
   for (const BlockId block : kept.mapped()) {
     if (run_.blocks[block].free_event == kNever) ReleaseOne(run_.facts[run_.blocks[block].facts]);
+  }
+}
+
+// What the allocator holds changes also when it allocates nothing: it gives its cache back.
+void Loader::AddSegmentChange(const Event& event, ProcessIndex process) {
+  const uint64_t* field = event.field;
+  SegmentChange change;
+  change.event = now_;
+  change.process = process;
+  change.device_code = static_cast<uint16_t>(field[trace::segment::kDevice]);
+  change.came = (field[trace::segment::kChange] & trace::segment::kCame) != 0;
+  change.mapped = (field[trace::segment::kChange] & trace::segment::kMapped) != 0;
+  change.address = field[trace::segment::kAddress];
+  change.size = field[trace::segment::kSize];
+  change.stream = FindStream(field[trace::segment::kStream]);
+  run_.segment_changes.push_back(change);
+  for (const DeviceIndex index : run_.processes[process].devices) {
+    if (run_.devices[index].code != change.device_code || !devices_[index].reports_totals) continue;
+    uint64_t& reserved = devices_[index].reserved;
+    reserved = change.came ? reserved + change.size : reserved - std::min(reserved, change.size);
+    run_.devices[index].reserved.push_back({now_, static_cast<int64_t>(reserved)});
   }
 }
 

@@ -77,6 +77,8 @@ class Loader {
   void EndRange(const trace::Event& event, ProcessIndex process);
   void EndNvtxRange(const trace::Event& event, ProcessIndex process);
   void BeginNode(const trace::Event& event, ProcessIndex process);
+  [[nodiscard]] static uint32_t StackOn(const ThreadState& thread, uint64_t of_event);
+  void AddSegmentChange(const trace::Event& event, ProcessIndex process);
   void AddCoverage(const trace::Event& event, ProcessIndex process);
 
   DeviceIndex FindDevice(ProcessIndex process, uint64_t code);

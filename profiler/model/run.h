@@ -109,6 +109,27 @@ struct CounterSample {
   uint64_t value = 0;
 };
 
+// The caching allocator took memory or gave it back, as PyTorch's own history says. Only traces that were
+// made of a snapshot have them: else the driver's calls tell (DriverLevel::segments).
+struct SegmentChange {
+  EventIndex event = 0;
+  ProcessIndex process = 0;
+  uint16_t device_code = 0;
+  bool came = false;
+  bool mapped = false;  // pages of an expandable segment
+  uint64_t address = 0;
+  uint64_t size = 0;
+  uint16_t stream = 0;  // into Run::streams
+};
+
+// A free has completed: no stream uses the block any more. Of traces with kFreesKey alone.
+struct FreeCompletion {
+  EventIndex event = 0;
+  ProcessIndex process = 0;
+  uint16_t device_code = 0;
+  uint64_t address = 0;
+};
+
 struct Loss {
   ThreadIndex thread = 0;
   uint64_t count = 0;
@@ -165,6 +186,8 @@ struct Run {
   std::vector<Mark> marks;
   std::vector<OutOfMemory> out_of_memory;
   std::vector<CounterSample> counters;
+  std::vector<SegmentChange> segment_changes;
+  std::vector<FreeCompletion> free_completions;
   std::vector<Loss> losses;
   std::vector<Coverage> coverage;
   ContextTree contexts;

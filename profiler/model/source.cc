@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/model/symbol_files.h"
 #include "profiler/text/frame.h"
 
 namespace vramscope::model {
@@ -23,24 +24,32 @@ class TraceSource final : public Source {
   uint64_t event_count() const override { return reader_->event_count(); }
   std::string_view String(trace::StringId id) const override {
     const std::string_view text = reader_->String(id);
-    return text.starts_with("_Z") ? Readable(id, text) : text;
+    const bool native = text.starts_with("_Z") || (text.starts_with('/') && text.ends_with(']'));
+    return native ? Readable(id, text) : text;
   }
   std::vector<trace::StringId> Stack(trace::StackId id) const override { return reader_->Stack(id); }
   const trace::SourceFiles& source_files() const override { return reader_->source_files(); }
+  const trace::Programs& programs() const override { return reader_->programs(); }
+  const trace::Variants& variants() const override { return reader_->variants(); }
   Status ForEachBatch(const Visit& visit) const override { return reader_->ForEachBatch(visit); }
 
  private:
-  // The recorder writes native frames with the names that libraries export.
+  // The recorder writes native frames with the names that libraries export, and where they export none with
+  // the library's path.
   std::string_view Readable(trace::StringId id, std::string_view text) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto [known, fresh] = readable_.try_emplace(id);
-    if (fresh) known->second = text::Demangled(text).value_or(std::string(text));
+    if (!fresh) return known->second;
+    known->second = text;
+    if (const auto unnamed = ParseUnnamedFrame(text)) known->second = symbols_.Shown(*unnamed);
+    if (auto name = text::Demangled(known->second)) known->second = std::move(*name);
     return known->second;
   }
 
   std::unique_ptr<trace::TraceReader> reader_;
   mutable std::mutex mutex_;
   mutable std::unordered_map<trace::StringId, std::string> readable_;
+  mutable SymbolFiles symbols_;
 };
 
 }  // namespace

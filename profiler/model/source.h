@@ -20,6 +20,13 @@ namespace vramscope::model {
 // order.
 inline constexpr char kTimesKey[] = "times";
 inline constexpr char kEventNumbers[] = "event numbers";
+// Of one that tells first what was there before its history.
+inline constexpr char kBeginKey[] = "begin";
+inline constexpr char kInTheMiddle[] = "in the middle";
+// Of one that tells when a free has completed (free_completed): one without that still waits. In others a
+// free is complete when it is requested.
+inline constexpr char kFreesKey[] = "frees";
+inline constexpr char kInTwoHalves[] = "requested and completed";
 
 class Source {
  public:
@@ -40,6 +47,16 @@ class Source {
   // Source files that were recorded with the run; most have none.
   virtual const trace::SourceFiles& source_files() const {
     static const trace::SourceFiles none;
+    return none;
+  }
+
+  // What processes noted of a step, to be run again, and re-runs that were kept (trace_format/definitions.h).
+  virtual const trace::Programs& programs() const {
+    static const trace::Programs none;
+    return none;
+  }
+  virtual const trace::Variants& variants() const {
+    static const trace::Variants none;
     return none;
   }
 

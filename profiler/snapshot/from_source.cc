@@ -20,10 +20,18 @@ using TraceEvent = trace::Event;
 
 constexpr uint8_t kCpu = 0;  // c10::DeviceType
 
+Action ActionOf(bool came, bool mapped) {
+  if (mapped) return came ? Action::kSegmentMap : Action::kSegmentUnmap;
+  return came ? Action::kSegmentAlloc : Action::kSegmentFree;
+}
+
 class Collecting {
  public:
   Collecting(const model::Source& source, const model::Run& run, const Cut& cut)
-      : source_(source), run_(run), cut_(cut), segment_changes_(SegmentChangesOf(run, cut.process)) {}
+      : source_(source), run_(run), cut_(cut), segment_changes_(SegmentChangesOf(run, cut.process)) {
+    const auto frees = source.metadata().find(model::kFreesKey);
+    completes_ = frees != source.metadata().end() && frees->second == model::kInTwoHalves;
+  }
 
   Result<Snapshot> Run() {
     const Status looked = Pass([this](const TraceEvent& event) { Look(event); });
@@ -70,7 +78,7 @@ class Collecting {
   void Look(const TraceEvent& event) {
     if (event.type == EventType::kAlloc && trace::DeviceTypeOf(event.field[trace::alloc::kDevice]) != kCpu)
       cuda_ = true;
-    if (event.type == EventType::kFreeCompleted) completes_ = true;
+    if (event.type == EventType::kFreeCompleted) completes_ = true;  // of a trace before the key kFreesKey
     noted_ |= IsMetadata(event);
   }
 
@@ -102,7 +110,7 @@ class Collecting {
         if (Number(field[1], &number)) TakeCompletion(event, &devices_[number]);
         return;
       case EventType::kSegment:
-        if (Number(field[2], &number)) TakeSegment(event, &devices_[number]);
+        if (Number(field[trace::segment::kDevice], &number)) TakeSegment(event, &devices_[number]);
         return;
       case EventType::kOutOfMemory:
         if (Number(field[trace::oom::kDevice], &number)) TakeFailure(event, &devices_[number]);
@@ -201,9 +209,8 @@ class Collecting {
       if (!Number(change.device_code, &number)) continue;
       Device& device = devices_[number];
       device.expandable |= change.mapped;
-      const Action action = change.mapped ? (change.came ? Action::kSegmentMap : Action::kSegmentUnmap)
-                                          : (change.came ? Action::kSegmentAlloc : Action::kSegmentFree);
-      ChangeSegments(event, &device, action, {change.address, change.bytes, 0}, StackOf(change.stack));
+      ChangeSegments(event, &device, ActionOf(change.came, change.mapped), {change.address, change.bytes, 0},
+                     StackOf(change.stack));
     }
   }
 
@@ -251,12 +258,17 @@ class Collecting {
   void TakeSegment(const TraceEvent& event, Device* device) {
     if (!segment_changes_.empty()) return;
     const uint64_t* field = event.field;
-    const bool came = field[4] != 0;
-    Add(device, event, came ? Action::kSegmentAlloc : Action::kSegmentFree, field[0], field[1], field[3], 0);
+    const uint64_t address = field[trace::segment::kAddress];
+    const uint64_t bytes = field[trace::segment::kSize];
+    const uint64_t stream = field[trace::segment::kStream];
+    const bool came = (field[trace::segment::kChange] & trace::segment::kCame) != 0;
+    const bool mapped = (field[trace::segment::kChange] & trace::segment::kMapped) != 0;
+    device->expandable |= mapped;
+    Add(device, event, ActionOf(came, mapped), address, bytes, stream, 0);
     if (came) {
-      device->segments.Add({field[0], field[1], field[3]});
+      device->segments.Add({address, bytes, stream});
     } else {
-      device->segments.Remove(field[0], field[1]);
+      device->segments.Remove(address, bytes);
     }
   }
 
@@ -355,7 +367,7 @@ class Collecting {
   std::map<uint32_t, Device> devices_;
   StackCopies stacks_{source_, &out_};
   bool cuda_ = false;
-  bool completes_ = false;
+  bool completes_;  // whether the source tells when a free has completed
 };
 
 }  // namespace

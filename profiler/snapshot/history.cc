@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
 
+#include "profiler/snapshot/free_halves.h"
 #include "profiler/snapshot/time_axis.h"
 
 namespace vramscope::snapshot {
@@ -79,21 +79,6 @@ std::string SettingsOf(const Snapshot& snapshot) {
   return kept + "," + text;
 }
 
-// Which halves of frees the history of a device has.
-struct FreeHalves {
-  bool requests = false;
-  bool completions = false;
-};
-
-FreeHalves HalvesTold(const Snapshot& snapshot, uint32_t device) {
-  FreeHalves told;
-  ForEachEvent(snapshot, device, [&](const Event& event) {
-    told.requests |= event.action == Action::kFreeRequested;
-    told.completions |= event.action == Action::kFreeCompleted;
-  });
-  return told;
-}
-
 class Filling {
  public:
   Filling(const Snapshot& snapshot, uint32_t device)
@@ -134,36 +119,17 @@ class Filling {
   }
 
   void AddEvents() {
-    const FreeHalves told = HalvesTold(snapshot_, device_);
+    const FreeHalves told(snapshot_, device_);
     history_.events.reserve(snapshot_.event_count(device_));
     filled_.numbers.reserve(snapshot_.event_count(device_));
-    if (told.requests && !told.completions) FindWaiting();
     uint32_t number = 0;
     ForEachEvent(snapshot_, device_, [&](const Event& event) {
       const uint32_t this_one = number++;
       if (event.action > Action::kOom) return;
-      if (!told.requests && event.action == Action::kFreeCompleted)
+      if (!told.requests() && event.action == Action::kFreeCompleted)
         Add(event, Action::kFreeRequested, this_one);
       Add(event, event.action, this_one);
-      const auto waits = waiting_.find(event.address);
-      const bool waiting = waits != waiting_.end() && waits->second == this_one;
-      if (!told.completions && event.action == Action::kFreeRequested && !waiting)
-        Add(event, Action::kFreeCompleted, this_one);
-    });
-  }
-
-  // The last request for each block that is still waiting at the end.
-  void FindWaiting() {
-    for (const allocator::SegmentState& segment : history_.segments) {
-      for (const allocator::BlockState& block : segment.blocks) {
-        if (block.use == allocator::BlockUse::kPendingFree) waiting_[block.address] = 0;
-      }
-    }
-    uint32_t number = 0;
-    ForEachEvent(snapshot_, device_, [&](const Event& event) {
-      const uint32_t this_one = number++;
-      if (event.action != Action::kFreeRequested) return;
-      if (const auto found = waiting_.find(event.address); found != waiting_.end()) found->second = this_one;
+      if (told.CompletesAtOnce(event, this_one)) Add(event, Action::kFreeCompleted, this_one);
     });
   }
 
@@ -202,7 +168,6 @@ class Filling {
   DeviceHistory filled_;
   allocator::History& history_ = filled_.history;
   std::vector<Place> places_;
-  std::unordered_map<uint64_t, uint32_t> waiting_;  // by address: the event that asked
   uint64_t last_ns_ = 0;
 };
 

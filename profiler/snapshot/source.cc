@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "profiler/snapshot/block_sizes.h"
+#include "profiler/snapshot/free_halves.h"
 #include "profiler/snapshot/read.h"
 #include "profiler/snapshot/telling.h"
 #include "profiler/snapshot/time_axis.h"
@@ -115,6 +116,13 @@ class SnapshotSource final : public model::Source {
     metadata_["source"] = "PyTorch memory snapshot " + name;
     if (axis_.counts_events() && !snapshot_->events.empty())
       metadata_[model::kTimesKey] = model::kEventNumbers;
+    if (std::any_of(timelines_.begin(), timelines_.end(), [](const DeviceTimeline& timeline) {
+          return !timeline.earlier_blocks.empty() || !timeline.earlier_memory.empty();
+        }))
+      metadata_[model::kBeginKey] = model::kInTheMiddle;
+    for (uint32_t device = 0; device < timelines_.size(); ++device) {
+      if (FreeHalves(*snapshot_, device).apart()) metadata_[model::kFreesKey] = model::kInTwoHalves;
+    }
     for (const Setting& setting : snapshot_->settings) metadata_["allocator." + setting.key] = setting.value;
     uint64_t contradictions = 0;
     for (const DeviceTimeline& timeline : timelines_) contradictions += timeline.contradictions;

@@ -85,6 +85,21 @@ TEST(SnapshotSourceTest, CountsAllocatedAndReservedBytes) {
   EXPECT_EQ(run.devices[0].reserved[1].value, 2097152 + 20971520);
 }
 
+TEST(SnapshotSourceTest, WhatIsGivenBackAfterTheLastAllocationIsNotReservedAnyMore) {
+  const auto snapshot = FromJson(R"({"segments": [
+    {"device": 0, "address": 1000448, "total_size": 2097152, "stream": 0, "segment_type": "small", "blocks": [
+      {"address": 1000448, "size": 2097152, "requested_size": 0, "state": "inactive", "frames": []}]}],
+    "device_traces": [[
+      {"action": "alloc", "addr": 1000448, "size": 1000, "stream": 0, "time_us": 9},
+      {"action": "free_requested", "addr": 1000448, "size": 1000, "stream": 0, "time_us": 10},
+      {"action": "free_completed", "addr": 1000448, "size": 1000, "stream": 0, "time_us": 10},
+      {"action": "segment_free", "addr": 8388608, "size": 20971520, "stream": 0, "time_us": 12}]]})");
+  const model::Run run = model::Load(MakeSource(snapshot, "x.json")).value();
+  ASSERT_EQ(run.devices.size(), 1u);
+  EXPECT_EQ(run.devices[0].reserved.front().value, 2097152 + 20971520);
+  EXPECT_EQ(run.devices[0].reserved.back().value, 2097152);
+}
+
 TEST(SnapshotSourceTest, SaysThatASnapshotContradictsItself) {
   // An allocation that is not there at the end and never freed.
   const auto snapshot =
@@ -115,6 +130,35 @@ TEST(FromSourceTest, EndsInTheStateThatTheSnapshotHad) {
   ASSERT_TRUE(read.ok()) << read.error().sentence;
   EXPECT_EQ((*read)->events.size(), copy.events.size());
   EXPECT_EQ((*read)->segments.size(), copy.segments.size());
+}
+
+// Three blocks of one segment each: one is used, one waits for another stream, one was free at once. Nothing
+// has completed yet, so the file has no event that says so.
+constexpr const char* kWaiting = R"({"segments": [
+  {"device": 0, "address": 4096000, "total_size": 2097152, "stream": 0, "segment_type": "large", "blocks": [
+    {"address": 4096000, "size": 2097152, "requested_size": 2097152, "state": "active_allocated", "frames": []}]},
+  {"device": 0, "address": 8388608, "total_size": 2097152, "stream": 0, "segment_type": "large", "blocks": [
+    {"address": 8388608, "size": 2097152, "requested_size": 2097152, "state": "active_pending_free", "frames": []}]},
+  {"device": 0, "address": 12582912, "total_size": 2097152, "stream": 0, "segment_type": "large", "blocks": [
+    {"address": 12582912, "size": 2097152, "requested_size": 0, "state": "inactive", "frames": []}]}],
+  "device_traces": [[
+    {"action": "segment_alloc", "addr": 4096000, "size": 2097152, "stream": 0, "time_us": 10},
+    {"action": "alloc", "addr": 4096000, "size": 2097152, "stream": 0, "time_us": 11},
+    {"action": "segment_alloc", "addr": 8388608, "size": 2097152, "stream": 0, "time_us": 12},
+    {"action": "alloc", "addr": 8388608, "size": 2097152, "stream": 0, "time_us": 13},
+    {"action": "segment_alloc", "addr": 12582912, "size": 2097152, "stream": 0, "time_us": 14},
+    {"action": "alloc", "addr": 12582912, "size": 2097152, "stream": 0, "time_us": 15},
+    {"action": "free_requested", "addr": 12582912, "size": 2097152, "stream": 0, "time_us": 16},
+    {"action": "free_requested", "addr": 8388608, "size": 2097152, "stream": 0, "time_us": 17}]]})";
+
+TEST(FromSourceTest, ABlockThatWaitsForAnotherStreamStillWaitsAfterTheWayThroughATrace) {
+  const model::Run run = model::Load(MakeSource(FromJson(kWaiting), "x.json")).value();
+  const Snapshot copy = FromSource(*run.source, run, {}).value();
+  ASSERT_EQ(copy.segments.size(), 3u);
+  std::vector<BlockState> states;
+  for (const Segment& segment : copy.segments) states.push_back(segment.blocks.front().state);
+  EXPECT_THAT(states,
+              testing::ElementsAre(BlockState::kAllocated, BlockState::kPendingFree, BlockState::kInactive));
 }
 
 TEST(HistoryTest, HasTheEventsAndTheSegmentsOfTheFile) {

@@ -14,6 +14,8 @@ using trace::EventType;
 constexpr uint8_t kCuda = 1;  // c10::DeviceType
 constexpr std::string_view kOptimizerStep = "Optimizer.step#";
 constexpr size_t kEventsAtOnce = 4096;
+using trace::segment::kCame;
+using trace::segment::kMapped;
 
 uint64_t CodeOf(uint32_t device) { return trace::DeviceCode(kCuda, static_cast<uint8_t>(device)); }
 
@@ -22,6 +24,10 @@ uint64_t CodeOf(uint32_t device) { return trace::DeviceCode(kCuda, static_cast<u
 Telling::Telling(const Told& told, const model::Source::Visit& visit)
     : told_(told), snapshot_(told.snapshot), visit_(visit), devices_(told.timelines.size()) {
   batch_.reserve(kEventsAtOnce + 8);
+  for (uint32_t device = 0; device < devices_.size(); ++device) {
+    devices_[device].frees = FreeHalves(snapshot_, device);
+    frees_apart_ |= devices_[device].frees.apart();
+  }
 }
 
 void Telling::Run() {
@@ -90,19 +96,27 @@ void Telling::Send() {
 
 void Telling::TellBeginning(uint32_t device) {
   const DeviceTimeline& timeline = told_.timelines[device];
-  for (const MemoryRange& range : timeline.earlier_memory) TellMemory(device, range, true, 0);
+  const bool mapped = IsExpandable(device);
+  for (const MemoryRange& range : timeline.earlier_memory)
+    TellMemory(device, range, mapped ? kCame | kMapped : kCame, 0);
   for (const EarlierBlock& block : timeline.earlier_blocks) TellAlloc(device, block, 0);
 }
 
-void Telling::TellMemory(uint32_t device, const MemoryRange& range, bool came, uint64_t time_ns) {
+// The file does not say of memory that was there before whether it was mapped.
+bool Telling::IsExpandable(uint32_t device) const {
+  return std::any_of(snapshot_.segments.begin(), snapshot_.segments.end(),
+                     [&](const Segment& segment) { return segment.device == device && segment.expandable; });
+}
+
+void Telling::TellMemory(uint32_t device, const MemoryRange& range, uint64_t change, uint64_t time_ns) {
   DeviceState& state = devices_[device];
-  came ? state.memory.Add(range) : state.memory.Remove(range.address, range.bytes);
+  (change & kCame) != 0 ? state.memory.Add(range) : state.memory.Remove(range.address, range.bytes);
   trace::Event& event = New(EventType::kSegment, time_ns);
-  event.field[0] = range.address;
-  event.field[1] = range.bytes;
-  event.field[2] = CodeOf(device);
-  event.field[3] = range.stream;
-  event.field[4] = came ? 1 : 0;
+  event.field[trace::segment::kAddress] = range.address;
+  event.field[trace::segment::kSize] = range.bytes;
+  event.field[trace::segment::kDevice] = CodeOf(device);
+  event.field[trace::segment::kStream] = range.stream;
+  event.field[trace::segment::kChange] = change;
 }
 
 void Telling::TellAlloc(uint32_t device, const EarlierBlock& block, uint64_t time_ns) {
@@ -150,6 +164,12 @@ void Telling::TellFree(uint32_t device, const Event& from, uint64_t time_ns) {
   SayTotals(device, event, trace::free_::kTotalAllocated, trace::free_::kTotalReserved);
 }
 
+void Telling::TellCompletion(uint32_t device, uint64_t address, uint64_t time_ns) {
+  trace::Event& event = New(EventType::kFreeCompleted, time_ns);
+  event.field[0] = address;
+  event.field[1] = CodeOf(device);
+}
+
 void Telling::Tell(uint32_t device, const Event& from, uint32_t number, uint64_t time_ns) {
   const uint64_t stream = snapshot_.origins[from.origin].stream;
   TellMetadata(from, time_ns);
@@ -164,20 +184,21 @@ void Telling::Tell(uint32_t device, const Event& from, uint32_t number, uint64_t
       return;
     }
     case Action::kFreeRequested:
-      return TellFree(device, from, time_ns);
-    case Action::kFreeCompleted: {
       TellFree(device, from, time_ns);
-      trace::Event& event = New(EventType::kFreeCompleted, time_ns);
-      event.field[0] = from.address;
-      event.field[1] = CodeOf(device);
+      if (frees_apart_ && devices_[device].frees.CompletesAtOnce(from, number))
+        TellCompletion(device, from.address, time_ns);
       return;
-    }
+    case Action::kFreeCompleted:
+      TellFree(device, from, time_ns);
+      return TellCompletion(device, from.address, time_ns);
     case Action::kSegmentAlloc:
+      return TellMemory(device, {from.address, from.bytes, stream}, kCame, time_ns);
     case Action::kSegmentMap:
-      return TellMemory(device, {from.address, from.bytes, stream}, true, time_ns);
+      return TellMemory(device, {from.address, from.bytes, stream}, kCame | kMapped, time_ns);
     case Action::kSegmentFree:
+      return TellMemory(device, {from.address, from.bytes, stream}, 0, time_ns);
     case Action::kSegmentUnmap:
-      return TellMemory(device, {from.address, from.bytes, stream}, false, time_ns);
+      return TellMemory(device, {from.address, from.bytes, stream}, kMapped, time_ns);
     case Action::kOom: {
       trace::Event& event = New(EventType::kOutOfMemory, time_ns);
       event.field[trace::oom::kRequested] = from.bytes;

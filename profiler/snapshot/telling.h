@@ -16,6 +16,7 @@
 
 #include "profiler/model/flat_map.h"
 #include "profiler/model/source.h"
+#include "profiler/snapshot/free_halves.h"
 #include "profiler/snapshot/snapshot.h"
 #include "profiler/snapshot/time_axis.h"
 #include "profiler/snapshot/timeline.h"
@@ -51,6 +52,7 @@ class Telling {
   };
   struct DeviceState {
     HeldMemory memory;
+    FreeHalves frees;
     uint64_t allocated = 0;
     model::FlatMap live;  // address -> into sizes
     std::vector<uint64_t> sizes;
@@ -65,10 +67,13 @@ class Telling {
   trace::Event& New(trace::EventType type, uint64_t time_ns);
   void Send();
 
+  [[nodiscard]] bool IsExpandable(uint32_t device) const;
   void TellBeginning(uint32_t device);
-  void TellMemory(uint32_t device, const MemoryRange& range, bool came, uint64_t time_ns);
+  // `change`: bits of trace::segment.
+  void TellMemory(uint32_t device, const MemoryRange& range, uint64_t change, uint64_t time_ns);
   void TellAlloc(uint32_t device, const EarlierBlock& block, uint64_t time_ns);
   void TellFree(uint32_t device, const Event& from, uint64_t time_ns);
+  void TellCompletion(uint32_t device, uint64_t address, uint64_t time_ns);
   void SayTotals(uint32_t device, trace::Event& event, size_t allocated, size_t reserved) const;
   void Tell(uint32_t device, const Event& from, uint32_t number, uint64_t time_ns);
   void TellHostBeginning();
@@ -81,6 +86,7 @@ class Telling {
   const Snapshot& snapshot_;
   const model::Source::Visit& visit_;
   Watcher watcher_;
+  bool frees_apart_ = false;  // of any device: then all tell their completions
   std::vector<DeviceState> devices_;
   std::vector<trace::Event> batch_;
   std::unordered_map<uint32_t, uint64_t> steps_;  // by the optimizer's name

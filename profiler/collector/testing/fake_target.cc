@@ -9,6 +9,7 @@
 //   forks DEPTH       a chain of forked processes, each using the names of all before it
 //   exec              records, then goes on as another image of the same pid
 //   orphan            ends at once; a forked child goes on recording until it is detached
+//   programs          notes two programs, one after the other, and dies of SIGKILL
 //   garbage SEED      leaves broken ring files
 //   signals COUNTERS  counts its signals until SIGUSR2
 #include <fcntl.h>
@@ -146,6 +147,23 @@ int Orphan() {
   return 0;
 }
 
+int Programs() {
+  RingMemory memory(Setup(1), Session(), 0);
+  RingWriter writer(memory);
+  writer.Mark(Now(), MarkKind::kUser, 1);
+  const std::string path = Session() + "/" + std::to_string(Pid()) + ".0" + trace::kProgramSuffix;
+  for (uint64_t step : {3, 6}) {
+    const std::string text = R"({"step": )" + std::to_string(step) + "}";
+    const int fd = open((path + ".new").c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    if (write(fd, &step, sizeof step) < 0 || write(fd, text.data(), text.size()) < 0) return 95;
+    close(fd);
+    if (rename((path + ".new").c_str(), path.c_str()) != 0) return 95;
+  }
+  // One of a process that nobody knows, and one that is no file.
+  if (symlink("/dev/zero", (Session() + "/1.0" + trace::kProgramSuffix).c_str()) != 0) return 95;
+  return kill(getpid(), SIGKILL);
+}
+
 int Garbage(uint32_t seed) {
   std::mt19937_64 random(seed);
   RingMemory memory(Setup(4), Session(), 0);
@@ -194,6 +212,7 @@ int Run(int count, char** words) {
   if (mode == "forks") return Forks(static_cast<uint32_t>(number(2)));
   if (mode == "exec") return Exec(words[0]);
   if (mode == "orphan") return Orphan();
+  if (mode == "programs") return Programs();
   if (mode == "garbage") return Garbage(static_cast<uint32_t>(number(2)));
   if (mode == "signals") return Signals(MapCounters(words[2]));
   return 97;

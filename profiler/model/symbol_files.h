@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of functions that a library does not export, out of its own symbol table, when a trace is read.
+//
+//   recorded   /opt/app/libnet.so+0x1f20 [3b9ac9ff6dd8e2a1]      path, place, first bytes of the build id
+//   shown      net::Pool::Take() (libnet.so+0x1f20)              .symtab of that file has a function there
+//              libnet.so+0x1f20                                  it has none, or the file is another build
+//
+// Why here and not in the program: a table has a million entries, and is read from the disk. Why the build
+// id: on another machine, or after an update, the same path is another library.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vramscope::model {
+
+// A native frame without a symbol, as it is recorded.
+struct UnnamedFrame {
+  std::string_view path;
+  std::string_view library;  // file name of `path`
+  std::string_view place;    // "+0x1f20"
+  std::string_view build;    // in hex
+  uint64_t offset = 0;       // of the place: a return address, the byte behind the call
+};
+[[nodiscard]] std::optional<UnnamedFrame> ParseUnnamedFrame(std::string_view text);
+
+// Functions of one file, by address.
+class SymbolFile {
+ public:
+  // Nothing unless it is a regular ELF file with this build id and a symbol table. Reads the table: at most
+  // 64 MiB of it.
+  [[nodiscard]] static std::optional<SymbolFile> Open(const std::string& path, std::string_view build);
+
+  // The mangled name of the function that this address lies in; "" = none.
+  [[nodiscard]] std::string_view NameAt(uint64_t address) const;
+  [[nodiscard]] size_t bytes() const { return functions_.size() * sizeof(Function) + names_.size(); }
+
+ private:
+  struct Function {
+    uint64_t begin = 0;
+    uint32_t size = 0;
+    uint32_t name = 0;  // into names_
+  };
+  std::vector<Function> functions_;  // by begin
+  std::string names_;
+};
+
+class SymbolFiles {
+ public:
+  // The frame as it is shown. Not for several threads at once.
+  [[nodiscard]] std::string Shown(const UnnamedFrame& frame);
+
+ private:
+  const SymbolFile* Find(const UnnamedFrame& frame);
+
+  std::map<std::string, std::optional<SymbolFile>, std::less<>> files_;
+  size_t kept_bytes_ = 0;
+};
+
+}  // namespace vramscope::model

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run that lies in memory as the bytes of a trace, for tests of what is kept in files and inside other
+// traces. Stacks are left out.
+#pragma once
+
+#include "profiler/model/source.h"
+#include "trace_format/bytes.h"
+
+namespace vramscope::model::testing {
+
+[[nodiscard]] trace::Bytes TraceBytes(const Source& source);
+
+}  // namespace vramscope::model::testing

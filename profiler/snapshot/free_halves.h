@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which halves of its frees the history of a device has, and which blocks still wait for the second one.
+//
+// A block that other streams use is free some time after its free was requested: free_requested, then
+// free_completed. _record_memory_history(skip_actions=...) leaves out either, and a file in which nothing has
+// completed yet has none of the second kind: the blocks of its segments tell which.
+//
+//   told                    block at the end       means
+//   requested, completed                           as told
+//   requested alone         active_pending_free    the last request for this block waits
+//   requested alone         anything else          completed at once
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "profiler/snapshot/snapshot.h"
+
+namespace vramscope::snapshot {
+
+class FreeHalves {
+ public:
+  FreeHalves() = default;
+  FreeHalves(const Snapshot& snapshot, uint32_t device);
+
+  [[nodiscard]] bool requests() const { return requests_; }
+  [[nodiscard]] bool completions() const { return completions_; }
+  // Whether the trace must tell the two halves as two events, or a block that waits would look free.
+  [[nodiscard]] bool apart() const { return completions_ || !waiting_.empty(); }
+  // Of the event with this number in the device's history: a request whose completion is not told, and which
+  // does not wait.
+  [[nodiscard]] bool CompletesAtOnce(const Event& event, uint32_t number) const;
+
+ private:
+  void FindWaiting(const Snapshot& snapshot, uint32_t device);
+
+  bool requests_ = false;
+  bool completions_ = false;
+  std::unordered_map<uint64_t, uint32_t> waiting_;  // address -> number of the last request for it
+};
+
+}  // namespace vramscope::snapshot
