@@ -31,6 +31,10 @@ std::string PlaceOf(const leaks::Growth& growth) {
   return std::string("in ") + timeline::PhaseName(growth.phase);
 }
 
+std::string NothingIn(const report::Answer& answer, const char* what) {
+  return answer.no_blocks.empty() ? what : what + (". " + answer.no_blocks);
+}
+
 class Judgement {
  public:
   Judgement(const Rule& rule, const Evidence& evidence) : rule_(rule), evidence_(evidence) {
@@ -41,7 +45,7 @@ class Judgement {
   }
 
   Verdict Give() {
-    if (evidence_.run->device.empty()) return NotJudged("nothing was allocated");
+    if (evidence_.run->device.empty()) return NotJudged(NothingIn(*evidence_.run, "nothing was allocated"));
     switch (rule_.kind) {
       case Rule::Kind::kPeak:
         return Below(evidence_.run->peak.allocated_bytes, "");
@@ -132,7 +136,8 @@ class Judgement {
     if (evidence_.diff == nullptr) return NotJudged("The baseline has no such process and device.");
     const diff::Row& peak = evidence_.diff->peak;
     verdict_.measured_bytes = peak.after;
-    if (evidence_.baseline->device.empty()) return NotJudged("nothing was allocated in the baseline");
+    if (evidence_.baseline->device.empty())
+      return NotJudged(NothingIn(*evidence_.baseline, "nothing was allocated in the baseline"));
     if (const std::string losses = LossesOf(*evidence_.baseline); !losses.empty())
       return NotJudged("of the baseline: " + losses);
     if (peak.change() != 0 && !evidence_.diff->causes.empty())

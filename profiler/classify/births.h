@@ -21,7 +21,8 @@ struct Birth {
   // which tells more.
   model::EventIndex optimizer_end = model::kNever;
   bool before_first_step = false;
-  bool kept = false;  // made between two steps, and there for good
+  bool kept = false;         // made between two steps, and there for good
+  bool weight_copy = false;  // part of a copy of all weights, made between two steps
   bool held =
       false;  // the process was attached to when the block was there already: nothing is known of its birth
 };

@@ -122,6 +122,7 @@ Stretch Temporary(EventIndex begin, const Birth& birth) {
       break;
   }
   if (birth.held) return {begin, Category::kUnattributed, Proof::kHeldBeforeAttach};
+  if (birth.weight_copy) return {begin, Category::kUnattributed, Proof::kWeightCopy};
   const Proof proof = birth.before_first_step ? Proof::kBornBeforeFirstStep : Proof::kBornOutsidePhases;
   return {begin, Category::kUnattributed, proof};
 }

@@ -33,6 +33,7 @@ Categories::Categories(const model::Run& run, std::span<const timeline::Training
     if (id % kGroup == 0) later_of_.push_back(static_cast<uint32_t>(later_.size()));
     Birth birth = births.Of(run.blocks[id]);
     birth.kept = kept.ForGood(id, birth);
+    birth.weight_copy = kept.IsWeightCopy(id);
     const Life life = Classify(run, run.blocks[id], birth, leaves);
     first_.push_back({life[0].category, life[0].proof, life.size() > 1});
     for (size_t i = 1; i < life.size(); ++i) later_.push_back({id, life[i]});

@@ -32,9 +32,13 @@ Kept::Key Kept::KeyOf(const Block& block) const {
   return {run_.ProcessOf(block), block.device_code, block.Requested(), block.stack};
 }
 
+bool Kept::IsWeightCopy(BlockId id) const {
+  return std::binary_search(weight_copies_.begin(), weight_copies_.end(), id);
+}
+
 bool Kept::ForGood(BlockId id, const Birth& birth) const {
   if (birth.part != timeline::Part::kPrepare) return false;
-  if (std::binary_search(weight_copies_.begin(), weight_copies_.end(), id)) return true;
+  if (IsWeightCopy(id)) return true;
   const Block& block = run_.blocks[id];
   const auto found = seen_.find(KeyOf(block));
   if (found == seen_.end()) return false;

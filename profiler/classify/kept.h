@@ -31,6 +31,7 @@ class Kept {
 
   // Whether a block that was born between two steps is kept and no batch.
   [[nodiscard]] bool ForGood(model::BlockId block, const Birth& birth) const;
+  [[nodiscard]] bool IsWeightCopy(model::BlockId block) const;
 
  private:
   struct Key {

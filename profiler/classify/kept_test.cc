@@ -75,7 +75,10 @@ TEST(KeptTest, ACopyOfAllWeightsIsNoInput) {
   EXPECT_EQ(story("best weight3"), "unattributed");
   EXPECT_EQ(story("best bias3"), "unattributed");
   EXPECT_EQ(story("noise3"), "input") << "made beside them, of no weight's size";
-  EXPECT_EQ(FindWeightCopies(story.run, story.analysis.training()).size(), 2u * 3);
+  const auto copies = FindWeightCopies(story.run, story.analysis.training());
+  EXPECT_EQ(copies.size(), 2u * 3);
+  for (const model::BlockId copy : copies)
+    EXPECT_EQ(story.analysis.categories().Of(copy)[0].proof, Proof::kWeightCopy);
 }
 
 TEST(KeptTest, ALeafThatStaysIsNoParameterWhereParametersHaveNames) {

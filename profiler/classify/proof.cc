@@ -34,6 +34,7 @@ constexpr std::array<Text, kProofCount> kTexts = {{
      "It was allocated during an optimizer's step and still alive one full step later."},
     {"outlived_optimizer",
      "It was allocated during an optimizer's first step and still alive when that had ended."},
+    {"weight_copy", "It is part of a copy of all weights of the model, made between two steps."},
     {"born_outside_phases", "It was allocated outside of data loading, forward, backward and optimizer."},
     {"born_before_first_step", "It was allocated before the first step, and nothing named it."},
     {"before_attach", "The process held it before it was attached to, and nothing named it."},

@@ -32,13 +32,14 @@ enum class Proof : uint8_t {
   kSetUpAndSaved,
   kOutlivedNextStep,
   kOutlivedOptimizer,
+  kWeightCopy,
   // Nothing known.
   kBornOutsidePhases,
   kBornBeforeFirstStep,
   kHeldBeforeAttach,
   kAllocationNotSeen,
 };
-inline constexpr size_t kProofCount = 24;
+inline constexpr size_t kProofCount = 25;
 
 // "saved_for_backward": for JSON.
 [[nodiscard]] const char* ProofKey(Proof proof);

@@ -27,6 +27,9 @@ using CategoryChange = std::array<int64_t, classify::kCategoryCount>;
 constexpr size_t kMostNamed = 3;  // modules in one sentence
 constexpr double kSameBatch = 0.01;
 constexpr int64_t kFewestKept = 3;
+// The resident memory of two equal runs differs by some MiB: what the kernel maps of libraries.
+constexpr int64_t kLeastToHost = 32 << 20;
+constexpr char kOffloadActivations[] = "--offload activations";
 
 std::string Joined(const std::set<std::string>& names) {
   std::string text;
@@ -85,8 +88,11 @@ class Finder {
     Batch();
     Precision();
     Checkpointing();
+    OffloadedState();
+    OffloadedActivations();
     Kept();
     Program();
+    Tried();
     // Where one thing alone was changed, all that differs is its doing, also what lies elsewhere: a layer
     // behind the added one keeps more.
     if (causes_.size() == 1) causes_.front().bytes += Rest();
@@ -191,10 +197,16 @@ class Finder {
     const Facts& a = before_.facts;
     const Facts& b = after_.facts;
     if (a.optimizers == b.optimizers && a.optimizer_state == b.optimizer_state) return;
+    if (a.optimizers == b.optimizers && HostTookOver(StateChange())) {
+      AddOffload("Optimizer state", StateChange(),
+                 {Category::kOptimizerState, Category::kTemporaryOptimizer});
+      return;
+    }
     std::string what = a.optimizers != b.optimizers
                            ? fmt::format("Optimizer {} -> {}", Joined(a.optimizers), Joined(b.optimizers))
                            : fmt::format("Optimizer {} with other state", Joined(b.optimizers));
     what += fmt::format(" (state: {} -> {})", Joined(a.optimizer_state), Joined(b.optimizer_state));
+    if (HostTookOver(StateChange())) what += std::string(", whose state ") + HostWords(StateChange());
     causes_.push_back({Cause::Kind::kOptimizer, std::move(what),
                        Claim({Category::kOptimizerState, Category::kTemporaryOptimizer})});
   }
@@ -215,6 +227,76 @@ class Finder {
                               Category::kTemporaryBackward})});
   }
 
+  // What left the device came to the host: its resident or its pinned memory changed by as much the other
+  // way. PyTorch's cache of pinned memory rounds up to powers of two.
+  [[nodiscard]] bool HostTookOver(int64_t change) const {
+    const auto grew_by = [](uint64_t before, uint64_t after) {
+      return static_cast<double>(after) - static_cast<double>(before);
+    };
+    const double moved = -static_cast<double>(change);
+    if (std::abs(moved) < static_cast<double>(kLeastToHost) || before_.facts.host_bytes == 0 ||
+        after_.facts.host_bytes == 0)
+      return false;
+    const double resident = grew_by(before_.facts.host_bytes, after_.facts.host_bytes) / moved;
+    const double pinned = grew_by(before_.facts.pinned_bytes, after_.facts.pinned_bytes) / moved;
+    return (resident > 0.75 && resident < 1.5) || (pinned > 0.75 && pinned < 2.25);
+  }
+
+  static const char* HostWords(int64_t change) {
+    return change < 0 ? "goes to the host" : "stays on the device, no longer on the host";
+  }
+
+  void AddOffload(const char* subject, int64_t change, std::initializer_list<Category> categories) {
+    causes_.push_back(
+        {Cause::Kind::kOffload, fmt::format("{} {}", subject, HostWords(change)), Claim(categories)});
+  }
+
+  [[nodiscard]] int64_t StateChange() const {
+    return static_cast<int64_t>(after_.facts.state_bytes) - static_cast<int64_t>(before_.facts.state_bytes);
+  }
+
+  // The names of the state are the same, wherever it lies.
+  void OffloadedState() {
+    const bool told = std::ranges::any_of(causes_, [](const Cause& cause) {
+      return cause.kind == Cause::Kind::kModel || cause.kind == Cause::Kind::kParameterType ||
+             cause.kind == Cause::Kind::kOptimizer || cause.kind == Cause::Kind::kOffload;
+    });
+    if (!told && HostTookOver(StateChange()))
+      AddOffload("Optimizer state", StateChange(),
+                 {Category::kOptimizerState, Category::kTemporaryOptimizer});
+  }
+
+  // What autograd keeps when the steps that both have go backward.
+  void OffloadedActivations() {
+    int64_t change = 0;
+    for (const auto& [step, bytes] : after_.facts.activation_of_step) {
+      const auto old = before_.facts.activation_of_step.find(step);
+      if (old == before_.facts.activation_of_step.end()) continue;
+      const int64_t of_step = static_cast<int64_t>(bytes) - static_cast<int64_t>(old->second);
+      if (std::abs(of_step) > std::abs(change)) change = of_step;
+    }
+    const auto tried = [](const Side& side) {
+      return side.facts.tried.find(kOffloadActivations) != std::string::npos;
+    };
+    const bool told = std::ranges::any_of(causes_, [](const Cause& cause) {
+      return cause.kind != Cause::Kind::kOptimizer && cause.kind != Cause::Kind::kOffload;
+    });
+    if (change == 0 || (tried(before_) == tried(after_) && (told || !HostTookOver(change)))) return;
+    if (tried(before_) != tried(after_)) change = tried(after_) ? -1 : 1;
+    AddOffload("What autograd keeps for backward", change,
+               {Category::kActivation, Category::kTemporaryForward, Category::kTemporaryBackward});
+  }
+
+  // What `vramscope try` changed, where the facts do not show it.
+  void Tried() {
+    const auto shown = [](const std::string& tried) { return tried.empty() ? "nothing" : tried; };
+    if (before_.facts.tried == after_.facts.tried || !causes_.empty()) return;
+    causes_.push_back(
+        {Cause::Kind::kTried,
+         fmt::format("vramscope try changed {} -> {}", shown(before_.facts.tried), shown(after_.facts.tried)),
+         0});
+  }
+
   // Tensors that both make equally often, and one keeps for longer.
   void Kept() {
     for (const auto& [size, old] : before_.facts.made) {
@@ -225,25 +307,34 @@ class Finder {
       const int64_t whole = static_cast<int64_t>(after_.answer.peak.allocated_bytes) -
                             static_cast<int64_t>(before_.answer.peak.allocated_bytes);
       if (std::abs(more) < kFewestKept || std::abs(bytes) * 10 < std::abs(whole)) continue;
-      causes_.push_back(
-          {Cause::Kind::kKept,
-           fmt::format("{} tensors of {}{} are {}", std::abs(more), text::Bytes(size),
-                       2 * old.outside > old.times ? ", made outside of the training steps," : "",
-                       more > 0 ? "kept now" : "not kept any more"),
-           ClaimSize(size)});
+      const std::string& line = more > 0 ? found->second.line : old.line;
+      std::string made = 2 * old.outside > old.times ? " outside of the training steps" : "";
+      if (!line.empty()) made += " at " + line;
+      causes_.push_back({Cause::Kind::kKept,
+                         fmt::format("{} tensors of {}{} are {}{}", std::abs(more), text::Bytes(size),
+                                     made.empty() ? "" : ", made" + made + ",",
+                                     more > 0 ? "kept now" : "not kept any more", ToHost(bytes)),
+                         ClaimSize(size)});
     }
   }
 
-  // The change of the peak that blocks of this size are, apart from weights and optimizer state.
+  // "; they go to the host"
+  [[nodiscard]] std::string ToHost(int64_t change) const {
+    if (!HostTookOver(change)) return "";
+    return change < 0 ? "; they go to the host" : "; they went to the host before";
+  }
+
+  // The change of the peak that blocks for this size are, apart from weights and optimizer state.
   int64_t ClaimSize(uint64_t size) {
     int64_t bytes = 0;
     for (const auto& [side, sign] : {std::pair(&before_, -1), std::pair(&after_, 1)}) {
       for (const LiveBlock& block : side->answer.moments.front().blocks) {
         const bool lasts = block.category == Category::kParameter || block.category == Category::kBuffer ||
                            block.category == Category::kOptimizerState;
-        if (block.bytes != size || lasts) continue;
-        bytes += sign * static_cast<int64_t>(size);
-        left_[static_cast<size_t>(block.category)] -= sign * static_cast<int64_t>(size);
+        if (block.requested_bytes != size || lasts) continue;
+        const int64_t change = sign * static_cast<int64_t>(block.bytes);
+        bytes += change;
+        left_[static_cast<size_t>(block.category)] -= change;
       }
     }
     return bytes;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <map>
 
 namespace vramscope::diff {
@@ -58,6 +59,21 @@ std::vector<OwnerRow> CompareOwners(const std::vector<Owner>& before, const std:
   return rows;
 }
 
+// What only one side knows would pass for something new or gone.
+void LeaveOutUnknown(const Side& before, const Side& after, Diff& diff) {
+  const auto leave_out = [&](bool Facts::*known, std::initializer_list<Owner::Kind> kinds, const char* why) {
+    if (before.facts.*known == after.facts.*known) return;
+    std::erase_if(diff.owners, [&](const OwnerRow& row) {
+      return std::find(kinds.begin(), kinds.end(), row.kind) != kinds.end();
+    });
+    diff.notes.push_back((before.facts.*known ? after.path : before.path) + why);
+  };
+  leave_out(&Facts::knows_operators, {Owner::Kind::kModule, Owner::Kind::kModulePattern, Owner::Kind::kOp},
+            ": no deep step was recorded, so modules and operators are not compared.");
+  leave_out(&Facts::knows_lines, {Owner::Kind::kStack},
+            ": no stacks were recorded, so lines of code are not compared.");
+}
+
 std::vector<StepRow> CompareSteps(const std::vector<report::Step>& before,
                                   const std::vector<report::Step>& after) {
   std::map<uint32_t, uint64_t> peaks;
@@ -88,6 +104,10 @@ const char* CauseKey(Cause::Kind kind) {
       return "precision";
     case Cause::Kind::kCheckpointing:
       return "checkpointing";
+    case Cause::Kind::kOffload:
+      return "offload";
+    case Cause::Kind::kTried:
+      return "tried";
     case Cause::Kind::kKept:
       return "kept";
     case Cause::Kind::kSettings:
@@ -107,6 +127,7 @@ Diff Compare(const Side& before, const Side& after) {
   diff.steps_before = static_cast<uint32_t>(before.answer.steps.size());
   diff.steps_after = static_cast<uint32_t>(after.answer.steps.size());
   diff.causes = FindCauses(before, after);
+  LeaveOutUnknown(before, after, diff);
   return diff;
 }
 

@@ -59,9 +59,11 @@ struct Cause {
     kBatch,
     kPrecision,
     kCheckpointing,
+    kOffload,
     kKept,
     kSettings,
-    kTorch
+    kTorch,
+    kTried
   } kind{};
   std::string what;   // "1 more module: blocks.2 (12 parameters)"
   int64_t bytes = 0;  // of the peak's change that the rows concerned explain; 0 where none can be told apart
@@ -76,6 +78,8 @@ struct Diff {
   uint32_t steps_before = 0;
   uint32_t steps_after = 0;
   std::vector<Cause> causes;  // what explains most first
+  // Which kinds of owners cannot be compared, as one side does not know them.
+  std::vector<std::string> notes;
 };
 
 [[nodiscard]] Diff Compare(const Side& before, const Side& after);

@@ -13,6 +13,7 @@ namespace vramscope::diff {
 namespace {
 
 using model::testing::Script;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -20,12 +21,14 @@ struct Program {
   int layers = 2;
   uint64_t batch = 64;
   std::string optimizer = "SGD";
-  uint64_t element = 4;  // bytes of a parameter's element
+  uint64_t element = 4;   // bytes of a parameter's element
+  double activation = 2;  // of a layer, in batches
 };
 
 Script Train(const Program& program) {
   Script s;
   const uint64_t weight = 100 * program.element;
+  const auto kept = static_cast<uint64_t>(program.activation * static_cast<double>(program.batch));
   const auto layer = [](int number) { return "blocks." + std::to_string(number); };
   for (int i = 0; i < program.layers; ++i)
     s.Alloc(layer(i), weight).Parameter(layer(i), layer(i) + ".weight");
@@ -34,7 +37,7 @@ Script Train(const Program& program) {
     s.Data([&] { s.Alloc(batch, program.batch); });
     s.Label(batch, trace::Role::kInput, trace::LabelSource::kDataLoader);
     for (int i = 0; i < program.layers; ++i) {
-      s.Module(layer(i), [&] { s.Alloc("act" + layer(i), 2 * program.batch).Saved("act" + layer(i)); });
+      s.Module(layer(i), [&] { s.Alloc("act" + layer(i), kept).Saved("act" + layer(i)); });
     }
     s.Backward([&] {
       for (int i = 0; i < program.layers; ++i) {
@@ -109,11 +112,12 @@ TEST(DiffTest, ALargerBatchIsNamedWithWhatIsMadeOfIt) {
 }
 
 // 20 predictions after the training, which stay or go to the host.
-Script Evaluated(bool keeps) {
+Script Evaluated(bool keeps, uint64_t bytes = 1 << 20) {
   Script s = Train({});
   for (int i = 0; i < 20; ++i) {
     const std::string prediction = "prediction" + std::to_string(i);
-    s.Alloc(prediction, 1 << 20);
+    s.Stack({"<module> (/src/eval.py:3)", "forward (/venv/lib/python3.11/site-packages/torch/nn/x.py:7)"});
+    s.Alloc(prediction, bytes);
     if (!keeps) s.Free(prediction);
   }
   return s;
@@ -128,8 +132,83 @@ TEST(DiffTest, PredictionsThatAreNotKeptAnyMoreAreNamedAndNoBatch) {
   const Diff diff = Compare(side(Evaluated(true)), side(Evaluated(false)));
   ASSERT_EQ(diff.causes.size(), 1u);
   EXPECT_EQ(diff.causes[0].what,
-            "19 tensors of 1.0 MiB, made outside of the training steps, are not kept any more");
+            "19 tensors of 1.0 MiB, made outside of the training steps at <module> (/src/eval.py:3), are not "
+            "kept any more");
   EXPECT_EQ(diff.causes[0].bytes, diff.peak.change());
+}
+
+// A side whose process has `host` MiB resident and `pinned` MiB pinned.
+Side With(Side side, uint64_t host, uint64_t pinned = 0) {
+  side.facts.host_bytes = host << 20;
+  side.facts.pinned_bytes = pinned << 20;
+  return side;
+}
+
+Side SideOfScript(const Script& script) {
+  const model::Run run = script.Load();
+  const classify::Analysis analysis(run);
+  return *diff::SideOf("run.vms", analysis, {});
+}
+
+std::string OneCause(const Side& before, const Side& after) {
+  const Diff diff = Compare(before, after);
+  if (diff.causes.size() != 1) return std::to_string(diff.causes.size()) + " causes";
+  EXPECT_EQ(diff.causes[0].bytes, diff.peak.change());
+  return diff.causes[0].what;
+}
+
+TEST(DiffTest, PredictionsThatTheHostTookOverGoToTheHost) {
+  const Side keeps = SideOfScript(Evaluated(true, 4 << 20)), frees = SideOfScript(Evaluated(false, 4 << 20));
+  EXPECT_THAT(OneCause(With(keeps, 400), With(frees, 478)),
+              EndsWith("not kept any more; they go to the host"));
+  EXPECT_THAT(OneCause(With(frees, 478), With(keeps, 400)),
+              EndsWith("kept now; they went to the host before"));
+  EXPECT_THAT(OneCause(With(keeps, 400), With(frees, 410)), EndsWith("not kept any more"));
+  EXPECT_THAT(OneCause(With(keeps, 400), With(frees, 800)), EndsWith("not kept any more"))
+      << "something else";
+}
+
+TEST(DiffTest, StateThatTheHostTookOverIsNoOtherOptimizer) {
+  const Side device = SideOf({.optimizer = "Adam", .element = 160'000});
+  Side host = SideOf({.optimizer = "SGD", .element = 160'000});
+  host.facts.optimizers = device.facts.optimizers;
+  EXPECT_EQ(device.facts.state_bytes, 4u * 100 * 160'000);
+  EXPECT_EQ(OneCause(With(device, 400), With(host, 461)), "Optimizer state goes to the host");
+  EXPECT_EQ(OneCause(With(device, 400, 8), With(host, 402, 8 + 128)), "Optimizer state goes to the host");
+  EXPECT_EQ(OneCause(With(host, 461), With(device, 400)),
+            "Optimizer state stays on the device, no longer on the host");
+  EXPECT_THAT(OneCause(With(device, 400), With(host, 402)), HasSubstr("with other state"));
+}
+
+TEST(DiffTest, ActivationsGoToTheHostWhereTrySaysSoOrTheHostTookThemOver) {
+  const Side plain = SideOf({.batch = 20 << 20});
+  Side offloaded = SideOfScript(Train({.batch = 20 << 20, .activation = 0.125}));
+  const std::string words = "What autograd keeps for backward goes to the host";
+  EXPECT_EQ(OneCause(With(plain, 400), With(offloaded, 475)), words);
+  EXPECT_EQ(OneCause(With(plain, 400), With(offloaded, 401)), "0 causes");
+  offloaded.facts.tried = "--offload activations --empty-cache after-step";
+  EXPECT_EQ(OneCause(plain, offloaded), words);
+  offloaded.facts.tried = "--attention flash";
+  EXPECT_EQ(OneCause(plain, offloaded), "vramscope try changed nothing -> --attention flash");
+}
+
+TEST(DiffTest, OwnersThatOneSideDoesNotKnowAreNotGone) {
+  Side plain = SideOf({});
+  plain.facts.knows_operators = false;
+  Side deep = plain;
+  report::Owner op;
+  op.kind = report::Owner::Kind::kOp;
+  op.name = "aten::mm";
+  op.bytes = 64;
+  deep.answer.owners.push_back(op);
+  deep.facts.knows_operators = true;
+  deep.path = "deep.vms";
+  for (const Diff& diff : {Compare(plain, deep), Compare(deep, plain)}) {
+    EXPECT_TRUE(diff.owners.empty());
+    ASSERT_EQ(diff.notes.size(), 1u);
+    EXPECT_THAT(diff.notes[0], StartsWith("run.vms: no deep step was recorded"));
+  }
+  EXPECT_TRUE(Compare(deep, deep).notes.empty());
 }
 
 TEST(DiffTest, ParametersOfHalfTheSizeAreAnotherType) {

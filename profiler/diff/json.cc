@@ -70,7 +70,8 @@ std::string ToJson(const Side& before, const Side& after, const Diff& diff) {
                          {"causes", std::move(causes)},
                          {"categories", std::move(categories)},
                          {"owners", std::move(owners)},
-                         {"steps", std::move(steps)}};
+                         {"steps", std::move(steps)},
+                         {"notes", diff.notes}};
   return text::Dump(document);
 }
 

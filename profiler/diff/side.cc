@@ -19,7 +19,9 @@ Result<Side> SideOf(const std::string& path, const classify::Analysis& analysis,
 
 Status IsComparable(const Side& side) {
   if (!side.answer.device.empty()) return {};
-  return Error{side.path + ": nothing was allocated in this run, so there is nothing to compare."};
+  const std::string& why = side.answer.no_blocks;
+  return Error{side.path + ": nothing was allocated in this run, so there is nothing to compare." +
+               (why.empty() ? "" : " " + why)};
 }
 
 }  // namespace vramscope::diff

@@ -12,8 +12,7 @@ Result<Content> Content::Of(const classify::Analysis& analysis, report::Request 
   content.curves_ = report::CurvesOf(run);
   const Result<model::DeviceIndex> device = report::ChooseDevice(run, content.curves_, request);
   if (!device.ok()) return device.error();
-  if (*device == model::kNone)
-    return Error{"nothing was allocated in this run, so there is nothing to write."};
+  if (*device == model::kNone) return report::NothingAllocated(run, "there is nothing to write");
   content.device_ = *device;
   content.peak_event_ = content.curve().peak().event;
   request.top = 0;

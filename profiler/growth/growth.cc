@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "profiler/classify/origin.h"
 #include "profiler/growth/keepers.h"
-#include "profiler/text/frame.h"
+#include "profiler/growth/place.h"
+#include "profiler/growth/replaced.h"
+#include "profiler/growth/survivors.h"
 
 namespace vramscope::growth {
 namespace {
@@ -24,51 +27,21 @@ constexpr size_t kWarmUp = 2;                      // steps at the beginning tha
 constexpr size_t kFewSteps = kWarmUp + 3 + kTail;  // fewer are judged by all their steps
 constexpr size_t kFewestTimes = 3;
 
-// Where a block comes from, as far as it is known; equal for the blocks of one place in the program.
-struct Place {
-  std::string_view line;
-  std::string_view module;
-  std::string_view op;
-  timeline::Phase phase{};
-  Keeper keeper{};
-  bool pinned_host = false;
-  auto operator<=>(const Place&) const = default;
-};
-
-struct Survivors {
-  std::map<uint32_t, uint64_t> bytes_of_step;  // step number -> bytes
-  uint64_t blocks = 0;
-  uint64_t bytes = 0;
-  uint32_t as_in_step = 0;
-
-  void Add(uint32_t step, uint64_t more) {
-    bytes_of_step[step] += more;
-    bytes += more;
-    ++blocks;
-  }
-  void Add(const Survivors& others) {
-    for (const auto& [step, more] : others.bytes_of_step) bytes_of_step[step] += more;
-    bytes += others.bytes;
-    blocks += others.blocks;
-    as_in_step = std::max(as_in_step, others.as_in_step);
-  }
-};
-
 class Finder {
  public:
   Finder(const classify::Analysis& analysis, const timeline::DeviceCurve& curve, EventIndex until)
-      : run_(analysis.run()),
+      : analysis_(analysis),
+        run_(analysis.run()),
         device_(curve.device()),
         training_(analysis.training()[device_.process]),
         until_(until),
         keepers_(analysis, device_.process, until),
-        origins_(run_, analysis.training()) {
+        origins_(run_, analysis.training()),
+        at_(analysis, device_.process) {
     for (const timeline::Step& step : training_.steps()) {
       if (step.complete && step.end <= until + 1) steps_.push_back(&step);
     }
-    later_ = steps_.empty() || until + 1 > steps_.back()->end
-                 ? until
-                 : curve.PeakWithin(until, std::max(run_.event_count(), until + 1)).event;
+    later_ = steps_.empty() || until + 1 > steps_.back()->end ? until : LastAllocation();
   }
 
   Found Find() && {
@@ -79,8 +52,13 @@ class Finder {
     found_.last_judged = static_cast<uint32_t>(steps_.size() < kFewSteps ? steps_.size() : LastSure());
     CollectSurvivors();
     CollectPinned();
+    for (auto& [place, survivors] : places_) {
+      survivors.JoinSides();
+      if (survivors.bytes_of_step.size() > kTail) told_.insert({place.line, place.module, place.op});
+    }
     MergeGraphs();
     for (const auto& [place, survivors] : places_) Add(place, survivors);
+    AddReplaced();
     const auto more = [](const Growth& a, const Growth& b) {
       return std::tie(b.bytes_per_step, b.bytes, a.line, a.op) <
              std::tie(a.bytes_per_step, a.bytes, b.line, b.op);
@@ -115,7 +93,15 @@ class Finder {
     return block.device_code == device_.code && run_.ProcessOf(block) == device_.process;
   }
 
-  // What is there at the end, and what comes after it, as far as it is there when most of that is.
+  // The last allocation: what is given back after it is so because the program ends.
+  [[nodiscard]] EventIndex LastAllocation() const {
+    EventIndex last = until_;
+    for (const model::Change& change : device_.changes)
+      if (!change.freed()) last = std::max(last, change.event);
+    return last;
+  }
+
+  // What is there at the end, and what comes after it, as far as it stays.
   [[nodiscard]] bool Survives(EventIndex begin, EventIndex end) const {
     return end > (begin <= until_ ? until_ : later_);
   }
@@ -128,7 +114,7 @@ class Finder {
       const uint32_t step = StepOf(block.alloc_event);
       if (step == 0) continue;
       const classify::Origin origin = origins_.Of(id);
-      Survivors& survivors = places_[PlaceOf(id, origin)];
+      Survivors& survivors = places_[at_.Of(id, origin, keepers_.Of(id))];
       survivors.Add(step, block.Requested());
       survivors.as_in_step = std::max(survivors.as_in_step, origin.as_in_step);
       found_.has_stacks |= origin.stack != 0;
@@ -151,7 +137,7 @@ class Finder {
       if (step == 0) continue;
       Place place;
       const auto stack = stacks.find({made.library, made.size});
-      if (stack != stacks.end()) place.line = LineOf(stack->second);
+      if (stack != stacks.end()) place.line = at_.LineOf(stack->second);
       place.op = run_.Text(made.api);
       place.phase = timeline::PhaseOf(training_.SpanAt(made.begin).part);
       place.pinned_host = true;
@@ -160,60 +146,68 @@ class Finder {
     }
   }
 
-  std::string_view LineOf(uint32_t stack) {
-    const auto [known, fresh] = lines_.try_emplace(stack);
-    if (!fresh) return known->second;
-    std::vector<std::string_view> frames;
-    for (const trace::StringId frame : run_.source->Stack(stack)) frames.push_back(run_.Text(frame));
-    std::reverse(frames.begin(), frames.end());
-    return known->second = text::TellingFrame(frames);
-  }
-
-  [[nodiscard]] Place PlaceOf(BlockId id, const classify::Origin& origin) {
-    const model::Block& block = run_.blocks[id];
-    const model::Birthplace& birth = run_.contexts.PlaceOf(origin.context);
-    Place place;
-    place.line = LineOf(origin.stack);
-    place.module = run_.Text(birth.module);
-    place.op = run_.Text(birth.node != 0 ? birth.node : birth.op);
-    place.phase = timeline::PhaseOf(training_.PartOf(block.thread, block.alloc_event));
-    place.keeper = keepers_.Of(id);
-    return place;
+  // When a place grows: from which step on, and how many steps lie between two times.
+  struct Rhythm {
+    uint32_t first = 0;
+    uint32_t every = 0;
+    [[nodiscard]] bool Pauses() const { return every > 1; }
+    // The same, but for the two sides of a step's end.
+    [[nodiscard]] bool IsLike(const Rhythm& other) const {
+      const uint32_t most = Pauses() && other.Pauses() ? 1 : 0;
+      const auto apart = [](uint32_t a, uint32_t b) { return a < b ? b - a : a - b; };
+      return apart(first, other.first) <= most && apart(every, other.every) <= most;
+    }
+  };
+  [[nodiscard]] static Rhythm RhythmOf(const Survivors& survivors) {
+    return {survivors.bytes_of_step.begin()->first, Every(survivors)};
   }
 
   // A graph that is kept keeps the tensors of many places; those that grow at the same times are one leak,
   // named by the place that has most.
   void MergeGraphs() {
-    std::map<std::pair<uint32_t, uint32_t>, std::vector<Place>> graphs;  // first step, distance -> places
+    std::vector<std::pair<Rhythm, std::vector<Place>>> graphs;
     for (const auto& [place, survivors] : places_) {
-      if (place.keeper == Keeper::kGraph && Leaks(place, survivors))
-        graphs[{survivors.bytes_of_step.begin()->first, Every(survivors)}].push_back(place);
-    }
-    for (const auto& [times, parts] : graphs) {
-      const Place name = *std::max_element(parts.begin(), parts.end(), [&](const Place& a, const Place& b) {
-        return places_.at(a).bytes < places_.at(b).bytes;
-      });
-      Survivors all;
-      for (const Place& part : parts) {
-        all.Add(places_.at(part));
-        places_.erase(part);
+      if (place.keeper != Keeper::kGraph || !Leaks(place, survivors)) continue;
+      const Rhythm rhythm = RhythmOf(survivors);
+      const auto known = std::find_if(graphs.begin(), graphs.end(),
+                                      [&](const auto& graph) { return graph.first.IsLike(rhythm); });
+      if (known == graphs.end()) {
+        graphs.push_back({rhythm, {place}});
+      } else {
+        known->second.push_back(place);
       }
-      // What the program keeps of the same line is the end of the graph, a sum or a loss.
-      std::erase_if(places_, [&](const auto& entry) {
-        const Place& place = entry.first;
-        const bool ends_it = place.keeper == Keeper::kProgram && !place.pinned_host && !name.line.empty() &&
-                             place.line == name.line && Leaks(place, entry.second);
-        if (ends_it) all.Add(entry.second);
-        return ends_it;
-      });
-      merged_[name] = parts.size();
-      places_[name] = std::move(all);
     }
+    for (const auto& [rhythm, parts] : graphs) MergeGraph(rhythm, parts);
+  }
+
+  void MergeGraph(const Rhythm& rhythm, const std::vector<Place>& parts) {
+    const Place name = *std::max_element(parts.begin(), parts.end(), [&](const Place& a, const Place& b) {
+      return places_.at(a).bytes < places_.at(b).bytes;
+    });
+    Survivors all = places_.at(name);
+    for (const Place& part : parts) {
+      if (part != name) all.Add(places_.at(part), rhythm.Pauses());
+      places_.erase(part);
+    }
+    // What the program keeps of the same line is the end of the graph, a sum or a loss. Without lines it is
+    // what it keeps at the same times.
+    std::erase_if(places_, [&](const auto& entry) {
+      const auto& [place, survivors] = entry;
+      const bool with_it =
+          name.line.empty() ? rhythm.Pauses() && RhythmOf(survivors).IsLike(rhythm) : place.line == name.line;
+      const bool ends_it =
+          place.keeper == Keeper::kProgram && !place.pinned_host && with_it && Leaks(place, survivors);
+      if (ends_it) all.Add(survivors, rhythm.Pauses());
+      return ends_it;
+    });
+    merged_[name] = parts.size();
+    places_[name] = std::move(all);
   }
 
   [[nodiscard]] bool Leaks(const Place& place, const Survivors& survivors) {
-    if (steps_.size() < kFewSteps) return LeaksInFewSteps(place, survivors) || LeaksNowAndThen(survivors);
-    return LeaksAllTheTime(survivors) || LeaksNowAndThen(survivors);
+    const bool few = steps_.size() < kFewSteps;
+    return (few ? LeaksInFewSteps(place, survivors) : LeaksAllTheTime(survivors)) ||
+           LeaksNowAndThen(survivors);
   }
 
   [[nodiscard]] bool LeaksAllTheTime(const Survivors& survivors) const {
@@ -253,7 +247,7 @@ class Finder {
         if (!IsOfDevice(block) || StepOf(block.alloc_event) == 0) continue;
         for (size_t i = 0; i < 3; ++i) {
           if (block.AliveAfter(steps_[steps_.size() - 3 + i]->end - 1))
-            places_at_ends_[PlaceOf(id, origins_.Of(id))][i] += block.Requested();
+            places_at_ends_[at_.Of(id, origins_.Of(id), keepers_.Of(id))][i] += block.Requested();
         }
       }
     }
@@ -274,9 +268,7 @@ class Finder {
     return equal ? gaps[gaps.size() / 2] : 0;
   }
 
-  void Add(const Place& place, const Survivors& survivors) {
-    const bool leaks = Leaks(place, survivors);
-    if (!leaks && survivors.bytes_of_step.size() < 2) return;  // made once
+  [[nodiscard]] Growth GrowthAt(const Place& place, const Survivors& survivors) const {
     Growth growth;
     growth.line = place.line;
     growth.module = place.module;
@@ -295,12 +287,55 @@ class Finder {
     growth.first_step = growth.kept.front().step;
     growth.last_step = growth.kept.back().step;
     growth.steps = static_cast<uint32_t>(growth.kept.size());
-    growth.every = leaks ? Every(survivors) : 0;
     growth.blocks = survivors.blocks;
     growth.bytes = survivors.bytes;
     growth.bytes_each_time = survivors.bytes / survivors.bytes_of_step.size();
+    return growth;
+  }
+
+  void Add(const Place& place, const Survivors& survivors) {
+    const bool leaks = Leaks(place, survivors);
+    if (!leaks && survivors.bytes_of_step.size() < 2) return;  // made once
+    Growth growth = GrowthAt(place, survivors);
+    growth.every = leaks ? Every(survivors) : 0;
     growth.bytes_per_step = growth.every != 0 ? growth.bytes_each_time / growth.every : Judged(survivors);
     (leaks ? found_.leaks : found_.settled).push_back(std::move(growth));
+  }
+
+  // What is made in light steps at a place that is not known may be what deep steps tell the place of: it
+  // begins where those end.
+  static void AddKnownToUnknown(std::map<Place, std::vector<uint64_t>>& at_ends) {
+    for (auto& [unknown, bytes] : at_ends) {
+      if (!unknown.line.empty() || !unknown.op.empty()) continue;
+      for (const auto& [known, more] : at_ends) {
+        if (known.phase != unknown.phase || (known.line.empty() && known.op.empty())) continue;
+        for (size_t step = 0; step < bytes.size(); ++step) bytes[step] += more[step];
+      }
+    }
+  }
+
+  void AddReplaced() {
+    auto at_ends = BytesAtStepEnds(analysis_, device_, steps_, until_, origins_, at_);
+    std::erase_if(at_ends, [&](const auto& entry) {
+      return told_.contains({entry.first.line, entry.first.module, entry.first.op});
+    });
+    AddKnownToUnknown(at_ends);
+    for (const auto& [place, bytes] : at_ends) {
+      const auto rise = RiseOf(bytes, found_.first_judged - 1, found_.last_judged - 1);
+      if (rise.has_value()) AddRise(place, bytes, *rise);
+    }
+  }
+
+  void AddRise(const Place& place, const std::vector<uint64_t>& bytes, const Rise& rise) {
+    Survivors risen;
+    for (const size_t step : rise.steps)
+      risen.Add(static_cast<uint32_t>(step + 1), bytes[step] - bytes[step - 1]);
+    found_.leaks.push_back(GrowthAt(place, risen));
+    Growth& growth = found_.leaks.back();
+    growth.every = Every(risen);
+    growth.bytes = bytes.back();
+    growth.blocks = 1;
+    growth.bytes_per_step = rise.bytes_per_step;
   }
 
   // Mean of the judged steps.
@@ -311,16 +346,18 @@ class Finder {
     return judged / JudgedCount();
   }
 
+  const classify::Analysis& analysis_;
   const model::Run& run_;
   const model::Device& device_;
   const timeline::Training& training_;
   EventIndex until_;
-  EventIndex later_;  // after `until_`, when most is there; the same where steps go on
+  EventIndex later_;  // after `until_`, when all is there; the same where steps go on
   Keepers keepers_;
   classify::Origins origins_;
   std::vector<const timeline::Step*> steps_;  // finished ones
-  std::map<uint32_t, std::string_view> lines_;
+  Places at_;
   std::map<Place, Survivors> places_;
+  std::set<std::array<std::string_view, 3>> told_;           // line, module and op of survivors
   std::map<Place, size_t> merged_;                           // graphs -> places that are in it
   std::map<Place, std::array<uint64_t, 3>> places_at_ends_;  // after the last three steps
   Found found_;

@@ -14,13 +14,15 @@
 //   prefetch                                    X   X    on its way: will be gone
 //               └ warm-up ┘   └── judged ──────┘ └ tail
 //
-// A place leaks by one of three signs:
+// A place leaks by one of four signs:
 //   every step     survivors of at least three judged steps, and of each third of them: what happens at every
 //                  tenth step is seen too, and what has ended is not
 //   every n steps  three times or more of the same size, at equal distances, up to now; one may be in the
 //   tail few steps      (a run of 3 to 6) survivors of all steps but one, and more of them after each of the
 //   last
 //                  three: prefetching leaves as many as before
+//   replaced       what the place has at the ends of the judged steps never falls, and rises in each third of
+//                  them: x = torch.cat([x, y]) (replaced.h)
 //
 // What lies between the end of a step and the next batch or forward counts to the step that ended.
 #pragma once
@@ -35,9 +37,10 @@
 namespace vramscope::growth {
 
 enum class Keeper : uint8_t {
-  kProgram,  // some object of the program: a list, a cache, a closure
-  kGraph,    // autograd, which was not let go: a tensor with its graph is kept
-  kCycle,    // autograd alone: a gradient with a graph that leads back to its own tensor
+  kProgram,   // some object of the program: a list, a cache, a closure
+  kGraph,     // autograd, which was not let go: a tensor with its graph is kept
+  kCycle,     // autograd alone: a gradient with a graph that leads back to its own tensor
+  kReplaced,  // the program, one tensor that is made anew in each step, larger than before
 };
 
 struct StepBytes {

@@ -20,6 +20,8 @@ const char* KeeperKey(Keeper keeper) {
       return "autograd_graph";
     case Keeper::kCycle:
       return "autograd_cycle";
+    case Keeper::kReplaced:
+      return "replaced";
   }
   return "program";
 }

@@ -67,6 +67,10 @@ std::string KeeperText(const Growth& growth) {
       return "an autograd cycle keeps them: backward(create_graph=True) gave the tensor a gradient whose "
              "graph "
              "leads back to it; set its .grad to None, or use torch.autograd.grad()";
+    case Keeper::kReplaced:
+      return "each is made anew, larger than the one before, as x = torch.cat([x, y]) does; keep parts, on "
+             "the "
+             "host or up to a limit";
   }
   return "";
 }

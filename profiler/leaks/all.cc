@@ -33,7 +33,7 @@ Result<std::vector<DeviceGrowth>> FindGrowthOfAll(const classify::Analysis& anal
   const model::Run& run = analysis.run();
   auto devices = report::ChooseDevices(run, report::CurvesOf(run), request);
   if (!devices.ok()) return devices.error();
-  if (devices->empty()) return Error{"nothing was allocated in this run, so nothing can grow."};
+  if (devices->empty()) return report::NothingAllocated(run, "nothing can grow");
   const auto has_steps = [&](DeviceIndex device) {
     return !analysis.training()[run.devices[device].process].steps().empty();
   };

@@ -43,7 +43,7 @@ Result<Answer> FindGrowth(const classify::Analysis& analysis, const report::Requ
   for (model::DeviceIndex device = 0; device < run.devices.size(); ++device) curves.emplace_back(run, device);
   const Result<model::DeviceIndex> device = report::ChooseDevice(run, curves, request);
   if (!device.ok()) return device.error();
-  if (*device == model::kNone) return Error{"nothing was allocated in this run, so nothing can grow."};
+  if (*device == model::kNone) return report::NothingAllocated(run, "nothing can grow");
   const timeline::DeviceCurve& curve = curves[*device];
   const model::ProcessIndex process = curve.device().process;
   Answer answer{

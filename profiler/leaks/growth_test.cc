@@ -18,8 +18,11 @@ using ::testing::HasSubstr;
 
 constexpr int kSteps = 12;
 
-// A training loop of `steps`; `in_step` allocates what it wants in the forward of each.
-Script Loop(const std::function<void(Script&, int)>& in_step, int steps = kSteps) {
+// A training loop of `steps`; `in_step` allocates what it wants in the forward of each, `after_step` behind
+// it.
+Script Loop(
+    const std::function<void(Script&, int)>& in_step, int steps = kSteps,
+    const std::function<void(Script&, int)>& after_step = [](Script&, int) {}) {
   Script s;
   s.Alloc("weight", 400).Parameter("weight", "fc.weight");
   for (int step = 1; step <= steps; ++step) {
@@ -30,6 +33,7 @@ Script Loop(const std::function<void(Script&, int)>& in_step, int steps = kSteps
     s.Backward([&] { s.Alloc("grad", 400).Gradient("grad", "weight").Released("hidden").Free("hidden"); });
     s.Optimizer("SGD", [&] {});
     s.Free("grad").Free("batch" + number);
+    after_step(s, step);
   }
   return s;
 }
@@ -132,6 +136,34 @@ TEST(GrowthTest, AnEpochsLeakIsCountedByTheEpochAndByWhatWasAskedFor) {
   EXPECT_EQ(growth::Headline(answer.leaks), "Memory grows by 1000 B every 6 steps, from 1 place.");
 }
 
+// A validation that keeps its loss: the input is made before the next step is seen to begin, the rest after.
+TEST(GrowthTest, AGraphOnBothSidesOfAStepsEndIsOneLeakWithTheRateOfAllItsTensors) {
+  const auto validate = [](Script& s, int epoch) {
+    const std::string number = std::to_string(epoch);
+    s.Alloc("activation" + number, 2000).Saved("activation" + number);
+    s.Alloc("passes" + number, 3000).Free("passes" + number).Alloc("loss" + number, 4);
+  };
+  Script s = Loop(
+      [&](Script& t, int step) {
+        if (step % 6 == 1 && step > 1) validate(t, step / 6);
+      },
+      24,
+      [](Script& t, int step) {
+        const std::string number = std::to_string(step / 6);
+        if (step % 6 == 0) t.Alloc("input" + number, 1000).Saved("input" + number);
+      });
+  s.Data([&] { s.Alloc("batch25", 64); });
+  validate(s, 4);
+  for (const char* end : {"input", "activation", "loss"})
+    for (int epoch = 1; epoch <= 4; ++epoch) s.Free(end + std::to_string(epoch));
+  const Answer answer = Judge(s);
+  ASSERT_EQ(answer.leaks.size(), 1u);
+  EXPECT_EQ(answer.leaks[0].every, 6u);
+  EXPECT_EQ(answer.leaks[0].steps, 4u);
+  EXPECT_EQ(answer.leaks[0].bytes_each_time, 3004u);
+  EXPECT_EQ(answer.leaks[0].keeper, Keeper::kGraph);
+}
+
 TEST(GrowthTest, ThreeEpochsOfThreeStepsAreEnoughAndTheLastMayComeAfterTheLoop) {
   Script s = Loop(
       [](Script& t, int step) {
@@ -188,6 +220,26 @@ TEST(GrowthTest, ATensorThatItsOwnGradientLeadsBackToIsInACycle) {
   const Answer list = keep(false);
   ASSERT_EQ(list.leaks.size(), 2u);
   for (const Growth& leak : list.leaks) EXPECT_EQ(leak.keeper, Keeper::kProgram);
+}
+
+// x = torch.cat([x, y]) after each step.
+Script Concatenating(const std::function<uint64_t(int)>& bytes) {
+  return Loop([](Script&, int) {}, kSteps,
+              [=](Script& s, int step) {
+                s.Stack({"train (train.py:8)"}).Alloc("joined" + std::to_string(step), bytes(step));
+                if (step > 1) s.Free("joined" + std::to_string(step - 1));
+              });
+}
+
+TEST(GrowthTest, ATensorThatIsMadeAnewAndLargerInEachStepGrows) {
+  const Answer answer = Judge(Concatenating([](int step) { return 100u * static_cast<unsigned>(step); }));
+  ASSERT_EQ(answer.leaks.size(), 1u);
+  EXPECT_EQ(answer.leaks[0].keeper, Keeper::kReplaced);
+  EXPECT_EQ(answer.leaks[0].bytes_per_step, 100u);
+  EXPECT_EQ(answer.leaks[0].every, 1u);
+  EXPECT_EQ(answer.leaks[0].line, "train (train.py:8)");
+  EXPECT_TRUE(Judge(Concatenating([](int) { return 100u; })).leaks.empty());
+  EXPECT_TRUE(Judge(Concatenating([](int step) { return step % 2 == 0 ? 200u : 100u; })).leaks.empty());
 }
 
 TEST(GrowthTest, FewStepsCannotBeJudged) {

@@ -3,7 +3,7 @@
 //
 // Why events and not bytes of a file: checksums and columns keep a fuzzer out of what comes after them, and
 // trace_format/reader_fuzz.cc is for those. Here four bytes are one instruction, so that a few of them nest a
-// million deep:
+// quarter of a million deep:
 //
 //   type │ kind, device │ name, id │ 2^n times, each with the next id
 #include <algorithm>
@@ -26,7 +26,7 @@ using trace::Event;
 using trace::EventType;
 
 constexpr size_t kInstruction = 4;
-constexpr size_t kMostEvents = size_t{1} << 20;
+constexpr size_t kMostEvents = size_t{1} << 18;
 
 class WrittenRun final : public model::Source {
  public:
@@ -55,7 +55,7 @@ class WrittenRun final : public model::Source {
                                                 "AdamW", "a.b.c.d.e.f"};
 
   void Append(uint8_t type, uint8_t what, uint8_t name, uint8_t times) {
-    const size_t count = std::min(size_t{1} << (times % 21), kMostEvents - events_.size());
+    const size_t count = std::min(size_t{1} << (times % 19), kMostEvents - events_.size());
     for (size_t i = 0; i < count; ++i) {
       Event event;
       event.type = static_cast<EventType>(type % trace::kEventTypeCount);

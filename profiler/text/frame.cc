@@ -256,6 +256,32 @@ bool IsFrameworkFunction(std::string_view function) {
                      [&](std::string_view known) { return name.starts_with(known); });
 }
 
+// What of a path says of which kind it is, else the file's name.
+std::string WithoutFolder(std::string_view path) {
+  constexpr std::string_view kInductor = "/torchinductor_";  // the user's name follows
+  if (Contains(path, kInductor)) return "..." + std::string(kInductor) + "/" + std::string(NameOfFile(path));
+  for (const std::string_view part :
+       {"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3"}) {
+    if (const size_t at = Find(path, part); at != kNowhere) return "..." + std::string(path.substr(at));
+  }
+  if (IsOfPyTorch(path)) return "..." + std::string(path.substr(Find(path, "/torch/")));
+  const std::string name(NameOfFile(path));
+  if (IsCommand(path)) return ".../bin/" + name;
+  return name;
+}
+
+bool IsPath(std::string_view text) { return std::any_of(text.begin(), text.end(), IsSeparator); }
+
+// Where a path begins that is absolute: "/data/x", "C:\\x". One component alone, as in "tokens/s", is none.
+bool BeginsPath(std::string_view text, size_t at) {
+  const bool at_word = at == 0 || std::string_view(" \t\"'(=:[,<").find(text[at - 1]) != kNowhere;
+  if (!at_word) return false;
+  const std::string_view rest = text.substr(at);
+  if (rest.size() > 3 && std::isalpha(static_cast<unsigned char>(rest[0])) != 0 && rest[1] == ':')
+    return IsSeparator(rest[2]) && rest[3] != '/';
+  return rest.size() > 1 && rest[0] == '/' && rest[1] != '/' && rest.find('/', 1) != kNowhere;
+}
+
 FrameKind KindOf(const Frame& frame) {
   if (IsOfInterpreter(frame.file) || IsUnwinding(frame.function)) return FrameKind::kInterpreter;
   if (IsPython(frame)) {
@@ -292,6 +318,26 @@ FrameKind KindOfFrame(std::string_view frame) { return KindOf(Split(frame)); }
 bool IsOwnFile(std::string_view path) {
   return !path.empty() && !IsInstalled(path) && !IsCommand(path) && !IsOfInterpreter(path) &&
          !IsGenerated(path);
+}
+
+std::string WithoutFolders(std::string_view text) {
+  const Frame frame = Split(text);
+  if (IsPath(frame.file)) {
+    const auto at = static_cast<size_t>(frame.file.data() - text.data());
+    return std::string(text.substr(0, at)) + WithoutFolder(frame.file) +
+           std::string(text.substr(at + frame.file.size()));
+  }
+  std::string without;
+  for (size_t at = 0; at < text.size();) {
+    if (!BeginsPath(text, at)) {
+      without += text[at++];
+      continue;
+    }
+    const size_t end = std::min(text.find_first_of(" \t\"',;)]>", at), text.size());
+    without += WithoutFolder(text.substr(at, end - at));
+    at = end;
+  }
+  return without;
 }
 
 std::string_view TellingFrame(std::span<const std::string_view> innermost_first) {

@@ -34,6 +34,15 @@ enum class FrameKind : uint8_t { kOwn, kLibrary, kNode, kNative, kFramework, kAl
 // Whether a source file is part of the program: neither installed nor generated nor of the interpreter.
 [[nodiscard]] bool IsOwnFile(std::string_view path);
 
+// A frame or any other text with no folder of the machine in it, so that it can be shown to anybody. What a
+// frame's kind depends on stays, so its kind is the same:
+//
+//   forward (/data/me/proj/model.py:32)                       forward (model.py:32)
+//   step (/data/me/venv/lib/python3.11/site-packages/torch/optim/adam.py:7)   step
+//   (.../site-packages/torch/optim/adam.py:7) cached in /data/me/.cache/x.so, by C:\work\t.py cached in x.so,
+//   by t.py
+[[nodiscard]] std::string WithoutFolders(std::string_view text);
+
 // The text that stands for a stack: its innermost frame of the most preferred kind. A C++ frame without a
 // source line is its function's name alone, and an autograd node its class. "" for no frames. A part of one
 // of the frames.

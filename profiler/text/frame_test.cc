@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace vramscope::text {
@@ -90,6 +92,38 @@ TEST(FrameTest, FramesOfTheInterpreterAreKnown) {
   EXPECT_EQ(KindOfFrame("_call_impl (/v/site-packages/torch/nn/modules/module.py:1787)"),
             FrameKind::kFramework);
   EXPECT_EQ(KindOfFrame("?? (/v/site-packages/torch/lib/libtorch_cuda.so:69)"), FrameKind::kInterpreter);
+}
+
+TEST(FrameTest, WithoutFoldersAFrameIsOfTheSameKind) {
+  for (const auto& [frame, shown] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"forward (/data/me/proj/model.py:32)", "forward (model.py:32)"},
+           {"forward (/data/m e/my proj/model.py:32)", "forward (model.py:32)"},
+           {"forward (proj/sub/model.py:32)", "forward (model.py:32)"},
+           {"main (C:\\Users\\me\\train.py:12)", "main (train.py:12)"},
+           {"step (/data/me/venv/lib/python3.11/site-packages/torch/optim/adam.py:7)",
+            "step (.../site-packages/torch/optim/adam.py:7)"},
+           {"f (/data/me/pytorch/torch/nn/modules/module.py:7)", "f (.../torch/nn/modules/module.py:7)"},
+           {"run (/data/me/.pyenv/lib/python3.11/threading.py:7)", "run (.../lib/python3.11/threading.py:7)"},
+           {"main (/data/me/venv/bin/torchrun:8)", "main (.../bin/torchrun:8)"},
+           {"call (/tmp/torchinductor_me/ab/cab.py:8)", "call (.../torchinductor_/cab.py:8)"},
+           {"/data/me/app/libnet.so+0x1f20", "libnet.so+0x1f20"},
+           {"net::Take() (libnet.so+0x1f20)", "net::Take() (libnet.so+0x1f20)"},
+           {"/data/me/t.py:3 main", "t.py:3 main"},
+           {"<module> (t.py:3)", "<module> (t.py:3)"},
+           {"void f<int(int)>(std::pair<int, int>) (app+0x10)",
+            "void f<int(int)>(std::pair<int, int>) (app+0x10)"}}) {
+    EXPECT_EQ(WithoutFolders(frame), shown);
+    EXPECT_EQ(KindOfFrame(WithoutFolders(frame)), KindOfFrame(frame)) << frame;
+  }
+}
+
+TEST(FrameTest, OtherTextsLoseTheirFoldersToo) {
+  EXPECT_EQ(WithoutFolders("/data/me/.cache/x.so"), "x.so");
+  EXPECT_EQ(WithoutFolders("the bridge at /data/me/x.so, by C:\\work\\t.py"), "the bridge at x.so, by t.py");
+  EXPECT_EQ(WithoutFolders("PATH=/data/me/bin2/x.d:/data/you/y.d"), "PATH=y.d");
+  for (const char* text :
+       {"", "/", "a/b tokens/s", "train/step 3", "1 / 2", "https://host/x", "max_split_size_mb:128", "x: /y"})
+    EXPECT_EQ(WithoutFolders(text), text);
 }
 
 }  // namespace

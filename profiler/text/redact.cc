@@ -116,6 +116,29 @@ std::string RedactWords(std::string_view line, int depth) {
 
 }  // namespace
 
+std::string ProgramAlone(std::string_view command_line) {
+  std::string program;
+  bool more = false;
+  size_t words = 0;
+  for (size_t at = 0; at < command_line.size();) {
+    const size_t end = EndOfWord(command_line, at);
+    if (end == at) {
+      ++at;
+      continue;
+    }
+    std::string_view word = command_line.substr(at, end - at);
+    at = end;
+    if (word.size() >= 2 && (word.front() == '\'' || word.front() == '"') && word.back() == word.front())
+      word = word.substr(1, word.size() - 2);
+    const std::string_view name = word.substr(word.find_last_of('/') + 1);
+    const bool shown = words == 0 || (words == 1 && name.ends_with(".py") && name.front() != '-');
+    if (shown) program += (program.empty() ? "" : " ") + std::string(name);
+    more |= !shown;
+    ++words;
+  }
+  return more ? program + " [arguments redacted]" : program;
+}
+
 std::string Redacted(std::string_view command_line) { return RedactWords(command_line, 0); }
 
 }  // namespace vramscope::text

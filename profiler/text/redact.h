@@ -17,4 +17,7 @@ namespace vramscope::text {
 // Of words that are separated by blanks, with quotes as a shell has them.
 [[nodiscard]] std::string Redacted(std::string_view command_line);
 
+// The program and its script alone, without folders: "python train.py [arguments redacted]".
+[[nodiscard]] std::string ProgramAlone(std::string_view command_line);
+
 }  // namespace vramscope::text

@@ -33,5 +33,17 @@ TEST(RedactTest, EverythingElseStays) {
     EXPECT_EQ(Redacted(line), line);
 }
 
+TEST(RedactTest, AProgramAloneHasNoArgumentsAndNoFolders) {
+  const char* const kLeft = " [arguments redacted]";
+  EXPECT_EQ(ProgramAlone("/data/me/venv/bin/python /data/me/t.py --data /srv/x"),
+            std::string("python t.py") + kLeft);
+  EXPECT_EQ(ProgramAlone("'/data/m e/python'  '/data/m e/t.py'"), "python t.py");
+  EXPECT_EQ(ProgramAlone("torchrun --nproc_per_node 2 t.py"), std::string("torchrun") + kLeft);
+  EXPECT_EQ(ProgramAlone("python -m secret.project"), std::string("python") + kLeft);
+  EXPECT_EQ(ProgramAlone("sh -c 'cd /data/me && python t.py'"), std::string("sh") + kLeft);
+  EXPECT_EQ(ProgramAlone(""), "");
+  EXPECT_EQ(ProgramAlone("'/data/m e/t"), "t") << "an unclosed quote";
+}
+
 }  // namespace
 }  // namespace vramscope::text

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a block comes from, as far as it is known; equal for the blocks of one place in the program.
+#pragma once
+
+#include <map>
+#include <string_view>
+
+#include "profiler/classify/analysis.h"
+#include "profiler/classify/origin.h"
+#include "profiler/timeline/training.h"
+
+namespace vramscope::growth {
+
+enum class Keeper : uint8_t;
+
+struct Place {
+  std::string_view line;
+  std::string_view module;
+  std::string_view op;
+  timeline::Phase phase{};
+  Keeper keeper{};
+  bool pinned_host = false;
+  auto operator<=>(const Place&) const = default;
+};
+
+class Places {
+ public:
+  // `analysis` must outlive this.
+  Places(const classify::Analysis& analysis, model::ProcessIndex process)
+      : run_(analysis.run()), training_(analysis.training()[process]) {}
+
+  [[nodiscard]] Place Of(model::BlockId block, const classify::Origin& origin, Keeper keeper);
+  // The frame that stands for a stack, remembered; "" = not known.
+  [[nodiscard]] std::string_view LineOf(uint32_t stack);
+
+ private:
+  const model::Run& run_;
+  const timeline::Training& training_;
+  std::map<uint32_t, std::string_view> lines_;
+};
+
+}  // namespace vramscope::growth
