@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LoRA quantized weights and narrower layers in torch alone, as `vramscope whatif` writes them for --lora, --quantize and --prune."""
+"""LoRA and quantized weights in torch alone, for --lora and --quantize, and tensor parallelism."""
 
 import re
 from typing import Any, Iterator, Tuple
@@ -105,50 +105,6 @@ class Quantized(nn.Module):
 def quantize(model: nn.Module, kind: str, patterns: str) -> None:
     for parent, name, layer in linears(model, patterns):
         setattr(parent, name, Quantized(layer, kind))
-
-
-# What makes an inner width, and what takes it up: the first of these that is a layer, since some have dropout between.
-INNER = {"wide": ("narrow",), "c_fc": ("c_proj",), "intermediate.dense": ("output.dense",), "fc1": ("fc2",), "linear1": ("linear2",), "net.1": ("net.3", "net.4"),
-         "ff.1": ("ff.3",), "ff.0.0": ("ff.2",), "net.0": ("net.3",)}
-
-
-def cut(layer: nn.Module, made: bool, rows: Tensor) -> None:
-    """Leaves these elements of what the layer makes, or of what it takes up; what is not trained stays so."""
-    axis = 0 if made == isinstance(layer, nn.Linear) else 1  # Conv1D has its weight the other way round
-    layer.weight = nn.Parameter(layer.weight.detach().index_select(axis, rows), layer.weight.requires_grad)
-    if made and layer.bias is not None:
-        layer.bias = nn.Parameter(layer.bias.detach()[rows], layer.bias.requires_grad)
-    if made and not isinstance(layer, nn.Linear):
-        layer.nf = len(rows)
-
-
-# An MLP that is a list without a name of its own, behind its norm: where the layer is that takes up what its second makes.
-BARE = {("Linear", "GELU", "Dropout", "Linear", "Dropout"): 4, ("Linear", "GELU", "Linear"): 3, ("Linear", "GELU", "Dropout", "Linear"): 4}
-
-
-def prune(model: nn.Module, fraction: float) -> None:
-    modules = dict(model.named_modules())
-    for path, layer in modules.items():
-        taker = BARE.get(tuple(type(part).__name__ for part in layer)[1:]) if isinstance(layer, nn.Sequential) and path[-1:].isdigit() else None
-        if taker:
-            kept = torch.arange(layer[1].out_features - int(layer[1].out_features * fraction))
-            cut(layer[1], True, kept)
-            cut(layer[taker], False, kept)
-        for maker, takers in INNER.items():
-            if path.endswith("." + maker) and hasattr(layer, "weight") and not isinstance(layer, nn.Conv2d):  # which gates have, by the names of MLPs
-                if maker == "net.0" and not (isinstance(layer, nn.Linear) and isinstance(modules.get(path[:-1] + "3"), nn.Linear)):
-                    continue  # a list that is no MLP
-                width = layer.weight.shape[0 if isinstance(layer, nn.Linear) else 1]
-                kept = torch.arange(width - int(width * fraction))
-                cut(layer, True, kept)
-                around = path[: -len(maker)]
-                cut(next(modules[around + taker] for taker in takers if hasattr(modules[around + taker], "weight")), False, kept)
-        if hasattr(layer, "heads") and hasattr(layer, "qkv"):
-            heads, width = layer.heads, layer.out.weight.shape[0]
-            layer.heads = heads - int(heads * fraction)
-            kept = torch.arange(layer.heads * width // heads)
-            cut(layer.qkv, True, torch.cat([kept + part * width for part in range(3)]))
-            cut(layer.out, False, kept)
 
 
 # Layers that are split by columns, and by rows.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far predictions of `vramscope whatif` are from the truth: the tables of docs/accuracy.md.
 
-    measure.py --python /venv/bin/python --results FOLDER [--set held-out] [--model NAME]
+    measure.py --python /venv/bin/python --results FOLDER [--set unseen] [--model NAME]
     measure.py --tables FOLDER
     measure.py --keep FOLDER           into measured.csv.xz, from which --measured takes what is not measured anew
 
@@ -33,7 +33,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Tuple, Union
 
 import bounds
 from cells import Cell, Peaks, misses, table
-from subjects import ALL, DEVELOPMENT, HELD_OUT, SIZES, possible, words
+from subjects import ALL, FROZEN, SIZES, UNSEEN, possible, words
 
 HERE = Path(__file__).resolve().parent
 MEASURED = HERE / "measured.csv.xz"
@@ -41,11 +41,12 @@ TIMEOUT_S = 3600
 # The same peaks whatever else is installed: Triton's kernels come with no workspace where PyTorch's own have one, and cuDNN, when it is there to be
 # asked, has others than the simulated device's model (docs/accuracy.md, "With cuDNN's own workspaces"). And in each process: some models go through
 # sets of strings, whose order is drawn by chance.
-SAME_EVERYWHERE = {"VRAMSCOPE_SIMULATED_CUDNN_LIBRARY": "none", "TORCH_DISABLE_NATIVE_JIT": "1", "PYTHONHASHSEED": "0"}
+SAME_EVERYWHERE = {"VRAMSCOPE_SIMULATED_CUDNN_LIBRARY": "none", "TORCH_DISABLE_NATIVE_JIT": "1", "PYTHONHASHSEED": "0", "VRAMSCOPE_VARIANTS": "none"}
 RANKS = 4  # of which the first is run, alone
 UNCHANGED = "as it is"
 
 # name: what whatif is asked for, and the switches of train.py that do the same. {half} and {double} are of the batch.
+# What asks for one of RERUN is answered by a re-run of the recorded program, all else by transformations.
 LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
     "batch x0.5": (["--batch", "0.5x"], ["--batch", "{half}"]),
     "batch x2": (["--batch", "2x"], ["--batch", "{double}"]),
@@ -113,11 +114,6 @@ LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
     "lora, batch x2": (["--lora", "8:{blocks}", "--batch", "2x"], ["--lora", "8:{blocks}", "--batch", "{double}"]),
     "lora, checkpoint": (["--lora", "8:{blocks}", "--checkpoint", "{checkpointed}"], ["--lora", "8:{blocks}", "--checkpoint"]),
     "lora, precision": (["--lora", "8:{blocks}", "--precision", "bf16"], ["--lora", "8:{blocks}", "--precision", "bf16"]),
-    "prune 0.25": (["--prune", "0.25{inner}"], ["--prune", "0.25"]),
-    "prune 0.5": (["--prune", "0.5{inner}"], ["--prune", "0.5"]),
-    "prune, amp": (["--prune", "0.5{inner}", "--amp", "bf16"], ["--prune", "0.5", "--amp", "bf16"]),
-    "prune, batch x2": (["--prune", "0.5{inner}", "--batch", "2x"], ["--prune", "0.5", "--batch", "{double}"]),
-    "prune, checkpoint": (["--prune", "0.5{inner}", "--checkpoint", "{checkpointed}"], ["--prune", "0.5", "--checkpoint"]),
     "quantize int8, lora": (["--quantize", "int8:{blocks}", "--lora", "8:{blocks}"], ["--quantize", "int8:{blocks}", "--lora", "8:{blocks}"]),
     "quantize nf4, lora": (["--quantize", "nf4:{blocks}", "--lora", "8:{blocks}"], ["--quantize", "nf4:{blocks}", "--lora", "8:{blocks}"]),
     "quantize nf4, freeze": (["--quantize", "nf4:{blocks}", "--freeze", "{blocks}"], ["--quantize", "nf4:{blocks}", "--freeze", "{blocks}"]),
@@ -137,6 +133,14 @@ LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
     "amp, batch x2": (["--amp", "bf16", "--batch", "2x"], ["--amp", "bf16", "--batch", "{double}"]),
     "amp, accumulate 4": (["--amp", "bf16", "--accumulate", "4"], ["--amp", "bf16", "--accumulate", "4"]),
 }
+
+
+RERUN = ("--batch", "--sequence", "--amp", "--precision", "--attention", "--cross-entropy", "--lora", "--freeze", "--quantize", "--accumulate")
+
+
+def is_rerun(lever: str) -> bool:
+    asked = LEVERS[lever][0]
+    return any(word in RERUN or word.startswith(("tp:", "pp:")) for word in asked)
 
 
 def vramscope(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -171,8 +175,8 @@ def in_code(model: str, size: str, lever: str) -> List[str]:
 
 
 def record(python: str, model: str, sizes: List[str], trace: Path) -> Dict[str, Tuple[int, int, int]]:
-    """By size: process, and its peaks."""
-    return dict(zip(sizes, train(python, model, [in_code(model, size, UNCHANGED) for size in sizes], "auto", trace)))
+    """By size: process, and its peaks. The program is noted in the sixth step."""
+    return dict(zip(sizes, train(python, model, [[*in_code(model, size, UNCHANGED), "--steps", "6"] for size in sizes], "auto", trace)))
 
 
 def predict(trace: Path, pid: int, model: str, size: str, levers: List[str]) -> Dict[str, Union[Peaks, str]]:
@@ -182,13 +186,22 @@ def predict(trace: Path, pid: int, model: str, size: str, levers: List[str]) -> 
     for lever in levers:
         options = [word.format(**known) for word in LEVERS[lever][0]]
         asked[lever] = " ".join(f"{name[2:]}={value}" for name, value in zip(options[::2], options[1::2]))
-    done = vramscope("whatif", str(trace), "--process", str(pid), "--json", *(word for text in asked.values() for word in ("--compare", text)))
-    if not done.stdout:  # one that cannot be judged ends the answer for all
-        if len(levers) == 1:
-            return {levers[0]: done.stderr.strip()[-400:]}
-        return {lever: answer for each in levers for lever, answer in predict(trace, pid, model, size, [each]).items()}
     answers: Dict[str, Union[Peaks, str]] = {}
-    for lever, case in zip(levers, json.loads(done.stdout)["cases"]):
+    for by in ("transform", "rerun"):
+        asked_so = {lever: text for lever, text in asked.items() if is_rerun(lever) == (by == "rerun")}
+        if asked_so:
+            answers.update(answer(trace, pid, asked_so, ["--by", "rerun"] if by == "rerun" else []))
+    return answers
+
+
+def answer(trace: Path, pid: int, asked: Dict[str, str], how: List[str]) -> Dict[str, Union[Peaks, str]]:
+    done = vramscope("whatif", str(trace), "--process", str(pid), "--json", *how, *(word for text in asked.values() for word in ("--compare", text)))
+    if not done.stdout:  # one that cannot be judged ends the answer for all
+        if len(asked) == 1:
+            return {lever: done.stderr.strip()[-400:] for lever in asked}
+        return {lever: found for each, text in asked.items() for lever, found in answer(trace, pid, {each: text}, how).items()}
+    answers: Dict[str, Union[Peaks, str]] = {}
+    for lever, case in zip(asked, json.loads(done.stdout)["cases"]):
         refused = "; ".join(refusal["reason"] for refusal in case["refused"])
         peak = case["after"]["peak"]
         answers[lever] = refused or (peak["allocated_bytes"], peak["reserved_peak_bytes"])
@@ -300,11 +313,12 @@ class Run(NamedTuple):
 
 def print_tables(results: Results) -> None:
     cells = results.cells()
-    for title, models in (("Developed on", DEVELOPMENT), ("Looked at once", HELD_OUT)):
+    for title, models in (("Frozen set", FROZEN), ("Unseen", UNSEEN)):
         chosen = [cell for cell in cells if cell.model in models]
         if chosen:
             print(f"\n{title}: {', '.join(dict.fromkeys(cell.model for cell in chosen))}\n\n{table(chosen, LEVERS)}\n\n{misses(chosen)}")
-    changes = {name: [bounds.change_of(lever[2:], value) for lever, value in zip(asked[::2], asked[1::2])] for name, (asked, _) in LEVERS.items()}
+    changes = {name: ["re-run"] if is_rerun(name) else [bounds.change_of(lever[2:], value) for lever, value in zip(asked[::2], asked[1::2])]
+               for name, (asked, _) in LEVERS.items()}
     known = bounds.bounds(cells, changes)
     print(f"\nBounds:\n\n{bounds.table(known)}\n\n{bounds.in_code(known)}\n")
     for peak, found in bounds.outside(cells, changes).items():
@@ -322,7 +336,7 @@ def main() -> None:
     parser.add_argument("--tables", type=Path, metavar="FOLDER", help="print the tables of such a folder, and run nothing")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what was measured in such a folder in measured.csv.xz, and run nothing")
     parser.add_argument("--measured", action="store_true", help="take what measured.csv.xz has, and measure the rest")
-    parser.add_argument("--set", choices=("development", "held-out", "both"), default="development")
+    parser.add_argument("--set", choices=("frozen", "unseen", "both"), default="frozen")
     parser.add_argument("--model", action="append", choices=sorted(ALL), help="only this one; may be given several times")
     parser.add_argument("--size", action="append", choices=SIZES)
     parser.add_argument("--lever", action="append", choices=list(LEVERS), help="only this one; may be given several times")
@@ -339,7 +353,7 @@ def main() -> None:
         return
     if not options.python or not options.results:
         parser.error("--python and --results are needed, or --tables")
-    models = options.model or list({"development": DEVELOPMENT, "held-out": HELD_OUT, "both": {**DEVELOPMENT, **HELD_OUT}}[options.set])
+    models = options.model or list({"frozen": FROZEN, "unseen": UNSEEN, "both": ALL}[options.set])
     run = Run(options.python, Results(options.results.resolve()), options.size or list(SIZES), options.lever or list(LEVERS))
     if options.again:
         run.results.forget_predictions(models)

@@ -163,7 +163,6 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--cross-entropy", default="", help="fused or chunked:K: the loss over parts of the rows, without logits as a whole")
     parser.add_argument("--free-early", action="store_true", help="nothing is kept into the next step that it does not need")
     parser.add_argument("--sequence", type=float, default=1.0, help="a factor of the tokens in a sample")
-    parser.add_argument("--prune", type=float, default=0, help="this part of the inner widths of MLPs goes, and of the heads of our own transformer")
     parser.add_argument("--quantize", default="", help="int8:PATHS or nf4:PATHS: the weights of linear layers in these modules are stored so, and not trained")
     parser.add_argument("--shard", choices=("ddp", "ddp:view", "zero1", "zero2", "fsdp", "tp", "pp:2:1", "pp:2:4"), default="", help="as one rank of those that torchrun's environment says")
     parser.add_argument("--units", default="", help="patterns of the modules that zero2 and fsdp shard one by one: the program ends when they are others")
@@ -193,8 +192,6 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
     gc.disable()
     LENGTH.factor = options.sequence
     low = TYPES.get(options.precision)
-    if options.prune:
-        adapters.prune(subject.model, options.prune)
     if options.quantize:
         adapters.quantize(subject.model, *options.quantize.split(":", 1))
     if options.lora:

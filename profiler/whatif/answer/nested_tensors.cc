@@ -13,8 +13,8 @@ bool HasNestedTensors(const Step& step) {
 }
 
 std::string WhyNotOfNested(std::string_view lever, std::string_view value) {
-  const Lever* const kNoneOfTheirs[] = {&OptimizerLever(),         &ZeroGradLever(),   &ShardLever(),
-                                        &AllocatorSettingsLever(), &EmptyCacheLever(), &PrecisionLever()};
+  const Lever* const kNoneOfTheirs[] = {&OptimizerLever(), &ZeroGradLever(), &ShardLever(),
+                                        &AllocatorSettingsLever(), &EmptyCacheLever()};
   const bool predicted =
       std::ranges::any_of(kNoneOfTheirs, [&](const Lever* one) { return lever == one->info().name; }) ||
       (lever == OffloadLever().info().name && value.starts_with("optimizer") &&

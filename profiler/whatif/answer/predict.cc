@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 
 #include "profiler/timeline/curve.h"
-#include "profiler/whatif/answer/nested_tensors.h"
 #include "profiler/whatif/answer/whole_run.h"
-#include "profiler/whatif/shard/shard.h"
-#include "profiler/whatif/training/cross_entropy.h"
+#include "profiler/whatif/scene/invariants.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -27,22 +27,6 @@ void TellEmptyCacheTime(const Replayed& replayed, Outcome& outcome) {
   outcome.time_basis =
       std::to_string(replayed.driver_calls) +
       " segments a step that are asked for and given back, at 0.5 ms each (stated, not measured)";
-}
-
-// Where the optimizer's step has the peak, fewer samples do not lower it; people expect them to.
-void TellWhyBatchSavesNothing(const Use& before, const Use& after, Outcome& outcome) {
-  const bool fewer = !outcome.time_basis.empty();  // the same samples take more steps
-  if (fewer && !after.place.empty() && after.place == before.place) {
-    outcome.notes.push_back("the peak of the run is at another moment than the step: " + after.place);
-    return;
-  }
-  if (!fewer || before.peak.phase != "optimizer" || after.peak.phase != "optimizer") return;
-  constexpr uint64_t kLittle = 20;  // 5 %
-  const uint64_t was = before.allocator.allocated_peak, is = after.allocator.allocated_peak;
-  if (is + was / kLittle < was) return;
-  outcome.notes.push_back(std::string("a smaller batch saves ") + (is >= was ? "nothing" : "little") +
-                          ", because the peak is in the optimizer's step: parameters, gradients, optimizer "
-                          "state and what it computes have the same size with any batch");
 }
 
 // Of blocks that pile up, all of which the replay keeps; a garbage collector takes some of them.
@@ -65,24 +49,43 @@ void BoundByRun(const Baseline& baseline, const Scene& scene, Use& use) {
   use.place = std::move(whole.place);
 }
 
-size_t PlaceOf(const std::string& name) {
-  const std::span<const Lever* const> levers = Levers();
-  for (size_t i = 0; i < levers.size(); ++i) {
-    if (name == levers[i]->info().name) return i;
-  }
-  return levers.size();
+size_t PlaceOf(std::string_view name) {
+  const LeverInfo* const row = FindLeverInfo(name);
+  return static_cast<size_t>((row == nullptr ? LeverTable().data() + LeverTable().size() : row) -
+                             LeverTable().data());
+}
+
+// In checked builds: a lever that left what cannot be ends the program, and is named.
+void MustHold([[maybe_unused]] const Asked& asked, [[maybe_unused]] const Step& step,
+              [[maybe_unused]] const Scene& scene) {
+#ifndef NDEBUG
+  std::string broken = WhyBroken(step);
+  if (broken.empty()) broken = WhyBroken(step, scene);
+  if (broken.empty()) return;
+  std::fprintf(stderr, "--%s %s broke the step: %s.\n", asked.lever.c_str(), asked.value.c_str(),
+               broken.c_str());
+  std::abort();
+#endif
+}
+
+// As one sentence; "" if the question can be put to the lever.
+std::string WhyNotAsked(const Asked& question, const Step& step, bool nested) {
+  if (FindLeverInfo(question.lever) == nullptr)
+    return "there is no such lever; vramscope whatif --list shows them.";
+  if (AnsweredHow(question.lever, question.value) == AnsweredBy::kRerun)
+    return WhyRerun(question.lever, question.value);
+  const Lever* const lever = FindLever(question.lever);
+  if (step.OnlyForward() && !lever->ChangesForward())
+    return "the recorded program only runs its model forward; this changes training.";
+  return nested ? WhyNotOfNested(question.lever, question.value) : "";
 }
 
 }  // namespace
 
 std::span<const Lever* const> Levers() {
-  static const std::array kLevers = {&SequenceLever(),     &LoraLever(),       &FreezeLever(),
-                                     &AmpLever(),          &PrecisionLever(),  &AttentionLever(),
-                                     &CrossEntropyLever(), &QuantizeLever(),   &PruneLever(),
-                                     &ShardLever(),        &CheckpointLever(), &FreeEarlyLever(),
-                                     &OffloadLever(),      &BatchLever(),      &AccumulateLever(),
-                                     &OptimizerLever(),    &ZeroGradLever(),   &AllocatorSettingsLever(),
-                                     &EmptyCacheLever()};
+  static const std::array kLevers = {&ShardLever(),    &CheckpointLever(),        &FreeEarlyLever(),
+                                     &OffloadLever(),  &AccumulateLever(),        &OptimizerLever(),
+                                     &ZeroGradLever(), &AllocatorSettingsLever(), &EmptyCacheLever()};
   return kLevers;
 }
 
@@ -109,39 +112,16 @@ Result<Baseline> MakeBaseline(const Step& step, const classify::Analysis& analys
 }
 
 std::optional<Result<const Predictor::Rewritten*>> Predictor::Rewrite(const Lever& lever,
-                                                                      const std::string& value,
-                                                                      const Step& step, std::string* chain) {
-  return Keep(std::string(lever.info().name) + "=" + value + " ", chain,
-              [&] { return lever.Rewrite(step, value); });
-}
-
-std::optional<Result<const Predictor::Rewritten*>> Predictor::Keep(
-    const std::string& link, std::string* chain, const std::function<std::optional<Result<Step>>()>& make) {
-  const std::string key = *chain + link;
-  if (const auto found = rewritten_.find(key); found != rewritten_.end()) {
-    *chain = key;
-    return found->second.get();
-  }
-  std::optional<Result<Step>> made = make();
+                                                                      const std::string& value) {
+  const std::string key = std::string(lever.info().name) + "=" + value;
+  if (const auto found = rewritten_.find(key); found != rewritten_.end()) return found->second.get();
+  std::optional<Result<Step>> made = lever.Rewrite(step_, value);
   if (!made) return std::nullopt;
   if (!made->ok()) return made->error();
   auto kept = std::make_unique<Rewritten>();
   kept->step = std::move(*made).value();
   kept->scene = MakeScene(kept->step);
-  *chain = key;
   return rewritten_.emplace(key, std::move(kept)).first->second.get();
-}
-
-void Predictor::Prepare(const std::vector<Asked>& asked, Changed& changed, std::string& chain) {
-  for (const Asked& question : asked) {
-    const Lever* const lever = FindLever(question.lever);
-    if (lever == nullptr || step_.OnlyForward()) continue;
-    const auto prepared = Keep("before " + question.lever + "=" + question.value + " ", &chain,
-                               [&] { return lever->Prepare(*changed.step, question.value); });
-    if (!prepared || !prepared->ok()) continue;
-    changed.step = &(**prepared)->step;
-    changed.scene = (**prepared)->scene;
-  }
 }
 
 Changed Predictor::Change(std::vector<Asked> asked) {
@@ -150,57 +130,40 @@ Changed Predictor::Change(std::vector<Asked> asked) {
   Changed changed;
   changed.scene = baseline_.scene;
   changed.step = &step_;
-  std::string chain;  // of the levers that wrote changed.step
-  bool prepared = false;
   for (Asked& question : asked) {
-    const Lever* const lever = FindLever(question.lever);
-    if (lever == nullptr) {
-      changed.refused.push_back(
-          {std::move(question), "there is no such lever; vramscope whatif --list shows them."});
-      continue;
-    }
-    if (step_.OnlyForward() && !lever->ChangesForward()) {
-      changed.refused.push_back(
-          {std::move(question), "the recorded program only runs its model forward; this changes training."});
-      continue;
-    }
-    if (std::string why = nested_ ? WhyNotOfNested(question.lever, question.value) : ""; !why.empty()) {
+    const auto refuse = [&](std::string why) {
       changed.refused.push_back({std::move(question), std::move(why)});
+    };
+    if (std::string why = WhyNotAsked(question, step_, nested_); !why.empty()) {
+      refuse(std::move(why));
       continue;
     }
-    // Behind what changes the program's data, of whose sizes the recording tells.
-    if (!prepared && lever != &SequenceLever()) {
-      Prepare(asked, changed, chain);
-      prepared = true;
-    }
-    if (PlaceOf(question.lever) > PlaceOf(AccumulateLever().info().name))
-      RunInPipeline(*changed.step, changed.scene);
+    const Lever& lever = *FindLever(question.lever);
+    const Step* step = changed.step;
     Scene scene = changed.scene;
-    const Step* current = changed.step;
-    std::string longer = chain;
-    if (const auto rewritten = Rewrite(*lever, question.value, *current, &longer)) {
-      if (!rewritten->ok()) {
-        changed.refused.push_back({std::move(question), rewritten->error().sentence});
+    // A lever that writes a step comes first: none has changed the scene before it.
+    if (const auto rewritten = Rewrite(lever, question.value)) {
+      if (changed.step != &step_) {
+        refuse("it is asked for twice; name one of them.");
         continue;
       }
-      current = &(**rewritten)->step;
+      if (!rewritten->ok()) {
+        refuse(rewritten->error().sentence);
+        continue;
+      }
+      step = &(**rewritten)->step;
       scene = (**rewritten)->scene;
-      // What the levers before it changed in the scene of the earlier step, in that of this one.
-      for (const Applied& before : changed.levers)
-        (void)FindLever(before.asked.lever)->Apply(*current, before.asked.value, scene);
     }
-    Result<Outcome> outcome = lever->Apply(*current, question.value, scene);
+    Result<Outcome> outcome = lever.Apply(*step, question.value, scene);
     if (!outcome.ok()) {
-      changed.refused.push_back({std::move(question), outcome.error().sentence});
+      refuse(outcome.error().sentence);
       continue;
     }
+    MustHold(question, *step, scene);
     changed.scene = std::move(scene);
-    changed.step = current;
-    chain = std::move(longer);
+    changed.step = step;
     changed.levers.push_back({std::move(question), std::move(outcome).value()});
   }
-  RunInPipeline(*changed.step, changed.scene);
-  TakeApart(changed.scene);
   return changed;
 }
 
@@ -242,13 +205,8 @@ Result<Prediction> Predictor::Judge(Changed changed, UseOverStep* over_step, uin
   for (Applied& lever : changed.levers) {
     if (lever.asked.lever == EmptyCacheLever().info().name)
       TellEmptyCacheTime(after->allocator, lever.outcome);
-    if (lever.asked.lever == BatchLever().info().name)
-      TellWhyBatchSavesNothing(baseline_.use, *after, lever.outcome);
   }
-  for (const Applied& lever : changed.levers) {
-    applied.push_back(lever.asked.lever + "=" + lever.asked.value);
-    if (lever.outcome.unsure) applied.emplace_back(kBranchesOnTypes);
-  }
+  for (const Applied& lever : changed.levers) applied.push_back(lever.asked.lever + "=" + lever.asked.value);
   if (!changed.levers.empty()) TellPilingUp(step_, changed.levers.front().outcome);
   prediction.band = BandOf(applied);
   prediction.levers = std::move(changed.levers);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -68,8 +67,9 @@ struct Changed {
   std::vector<Refused> refused;
 };
 
-// Answers any number of questions about one step. Why a class: what levers make of the whole step, whatever
-// else is asked for (the step under autocast), is made once. Step and baseline must outlive it.
+// Answers any number of questions about one step, by transformations alone: what a re-run answers is refused.
+// Why a class: what a lever makes of the whole step, whatever else is asked for (the step of one rank), is
+// made once. Step and baseline must outlive it.
 //
 // Where only the allocator is told something else, the whole recorded run is the witness (whole_run.h), not
 // the step: `before` and `after` are then PyTorch's counters of the run.
@@ -82,7 +82,7 @@ class Predictor {
   Predictor(const Step& step, const Baseline& baseline, size_t most_changes = kShortRun)
       : step_(step), baseline_(baseline), most_changes_(most_changes), nested_(HasNestedTensors(step)) {}
 
-  // Levers are applied in the order of Levers().
+  // Levers are applied in the order of the table.
   [[nodiscard]] Changed Change(std::vector<Asked> asked);
   // Its peak and its replay. An error only when the settings cannot be modelled. `over_step`,
   // `most_reserved`: as ReplayScene fills it, of the changed program.
@@ -104,19 +104,14 @@ class Predictor {
     Replayed before, after;
   };
   std::optional<Result<BeforeAndAfter>> OfWholeRun(const Changed& changed) const;
-  void Prepare(const std::vector<Asked>& asked, Changed& changed, std::string& chain);
-  // Nothing: the lever rewrites no step. `chain`, of what has written `step`, is added to.
-  std::optional<Result<const Rewritten*>> Rewrite(const Lever& lever, const std::string& value,
-                                                  const Step& step, std::string* chain);
-  // What `make` makes of what `chain` names, made once; `link` is added to the chain.
-  std::optional<Result<const Rewritten*>> Keep(const std::string& link, std::string* chain,
-                                               const std::function<std::optional<Result<Step>>()>& make);
+  // Nothing: the lever rewrites no step. Made once for each lever and value.
+  std::optional<Result<const Rewritten*>> Rewrite(const Lever& lever, const std::string& value);
 
   const Step& step_;
   const Baseline& baseline_;
   size_t most_changes_;
   bool nested_;
-  std::map<std::string, std::unique_ptr<Rewritten>> rewritten_;  // by the levers and values that wrote it
+  std::map<std::string, std::unique_ptr<Rewritten>> rewritten_;  // by lever and value
 };
 
 // One question.

@@ -64,8 +64,8 @@ struct ErrorBand {
   }
 };
 
-// Stands among changes for branches on types that a lever knows nothing of: a change that was not measured.
-inline constexpr std::string_view kBranchesOnTypes = "branches on types";
+// Stands among changes for those that a re-run of the recorded program answers, all of them together.
+inline constexpr std::string_view kReruns = "re-run";
 
 // The confidence of the bounds, each way.
 inline constexpr double kBandConfidence = 0.99;

@@ -55,7 +55,7 @@ TEST(PublishedErrorsTest, TheyAreThoseOfThePage) {
     EXPECT_DOUBLE_EQ(row.reserved_more, ShareOf(published[4])) << row.lever;
     EXPECT_DOUBLE_EQ(row.reserved_less, ShareOf(published[5])) << row.lever;
     const std::string name = row.lever;
-    EXPECT_NE(FindLever(name.substr(0, name.find('='))), nullptr) << row.lever;
+    EXPECT_TRUE(name == kReruns || FindLever(name.substr(0, name.find('='))) != nullptr) << row.lever;
     page.erase(row.lever);
   }
   for (const auto& [row, columns] : page)

@@ -171,6 +171,7 @@ WholeUse UseOfRun(const RestOfRun& rest, const Replayed& recorded, const Scene& 
     use.allocator.allocated_peak += Scaled(rest.steps.allocated - recorded.allocated_peak, was_more, is_more);
     const uint64_t reserved = Scaled(above(rest.steps.reserved, recorded.reserved_peak), was_more, is_more);
     use.allocator.reserved_peak += reserved;
+    use.allocator.reserved_then += reserved;
     use.place = rest.steps.place;
   }
   const auto hold = [&](const RestOfRun::Part& part, uint64_t was_there, uint64_t is_there) {
@@ -183,6 +184,7 @@ WholeUse UseOfRun(const RestOfRun& rest, const Replayed& recorded, const Scene& 
     }
     if (allocated <= use.allocator.allocated_peak) return;
     use.allocator.allocated_peak = allocated;
+    use.allocator.reserved_then = std::max(allocated, std::min(reserved, use.allocator.reserved_peak));
     use.place = part.place;
   };
   hold(rest.before, SetUpBytes(was), SetUpBytes(is));

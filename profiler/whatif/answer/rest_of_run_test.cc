@@ -59,7 +59,7 @@ TEST_F(RestOfRunTest, AnEvaluationAfterTheLoopBoundsWhatAChangeSaves) {
   EXPECT_EQ(baseline.use.allocator.allocated_peak, kWeight + 100 * kMebibyte);
   EXPECT_GE(baseline.use.allocator.reserved_peak, kWeight + 100 * kMebibyte);
   EXPECT_EQ(baseline.use.place, "after step 3");
-  const Prediction half = Predict(step_, baseline, {{"batch", "0.5x"}}).value();
+  const Prediction half = Predict(step_, baseline, {{"optimizer", "sgd"}}).value();
   EXPECT_EQ(half.before.allocator.allocated_peak, kWeight + 100 * kMebibyte);
   EXPECT_EQ(half.after.allocator.allocated_peak, kWeight + 100 * kMebibyte)
       << "no change to the step lowers it";
@@ -72,7 +72,7 @@ TEST_F(RestOfRunTest, WhatTheModelIsBuiltOfIsInTheStepsOwnReplay) {
   for (uint64_t step = 1; step <= 3; ++step) Step(step);
   const Baseline baseline = Read();
   EXPECT_EQ(baseline.use.allocator.allocated_peak, kWeight + 300 * kMebibyte);
-  EXPECT_EQ(Predict(step_, baseline, {{"batch", "0.5x"}})->after.allocator.allocated_peak,
+  EXPECT_EQ(Predict(step_, baseline, {{"optimizer", "sgd"}})->after.allocator.allocated_peak,
             kWeight + 300 * kMebibyte);
 }
 

@@ -17,8 +17,6 @@ struct Question {
 const std::vector<Question>& Questions() {
   static const std::vector<Question> questions = {
       {"checkpoint=all", "blocks are computed again in backward", {{"checkpoint", "all"}}},
-      {"batch=0.5x", "half the samples a step", {{"batch", "0.5x"}}},
-      {"accumulate=2", "the same batch in 2 parts", {{"accumulate", "2"}}},
       {"optimizer=sgd", "another optimizer", {{"optimizer", "sgd"}}},
       {"alloc-conf=expandable_segments:True",
        "a setting of PyTorch's allocator",
@@ -28,12 +26,13 @@ const std::vector<Question>& Questions() {
       {"empty-cache=after-step",
        "the driver is asked for memory anew in each step",
        {{"empty-cache", "after-step"}}},
-      {"batch=0.5x checkpoint=all",
-       "half the samples a step, and blocks are computed again in backward",
-       {{"batch", "0.5x"}, {"checkpoint", "all"}}},
   };
   return questions;
 }
+
+// A setting of the allocator: the training stays as it is, so it is named also where others save more, if it
+// saves a tenth.
+constexpr const char* kFree = "alloc-conf";
 
 // A question costs some 3 us a block: four steps through the allocator's model.
 constexpr size_t kMostBlocksAsked = 100'000;
@@ -58,28 +57,55 @@ Saving SavingOf(const Question& question, const Prediction& prediction) {
   return saving;
 }
 
+// One change that saves at least 1 % of reserved memory and takes no more of anything.
+bool Saves(const Saving& saving, const Savings& before) {
+  return saving.levers == 1 && saving.reserved + before.reserved / 100 < before.reserved &&
+         saving.allocated <= before.allocated;
+}
+
+std::string LeverOf(const Saving& saving) { return saving.title.substr(0, saving.title.find('=')); }
+
+bool Better(const Saving& a, const Saving& b) {
+  return a.reserved != b.reserved ? a.reserved < b.reserved : a.allocated < b.allocated;
+}
+
 }  // namespace
 
 std::vector<const Saving*> Savings::Worthwhile(size_t most) const {
   std::vector<const Saving*> best;
   std::set<std::string> levers;
   for (const Saving& saving : cases) {
-    if (best.size() == most) break;
-    const bool saves = saving.reserved + reserved / 100 < reserved && saving.allocated <= allocated;
-    if (!saves || saving.levers > 1) continue;
-    if (levers.insert(saving.title.substr(0, saving.title.find('='))).second) best.push_back(&saving);
+    if (!Saves(saving, *this) || !levers.insert(LeverOf(saving)).second) continue;
+    if (best.size() < most) {
+      best.push_back(&saving);
+    } else if (LeverOf(saving) == kFree && most > 1 && saving.reserved + reserved / 10 <= reserved) {
+      best.back() = &saving;
+    }
   }
   return best;
 }
 
-std::optional<Savings> FindSavings(const classify::Analysis& analysis, model::DeviceIndex device) {
+std::vector<const Saving*> Savings::Advised(size_t most) const {
+  std::vector<const Saving*> best = Worthwhile(most);
+  const size_t all = best.size() + most;
+  std::set<std::string> levers;
+  for (const Saving& saving : reruns) {
+    if (best.size() < all && Saves(saving, *this) && levers.insert(LeverOf(saving)).second)
+      best.push_back(&saving);
+  }
+  std::stable_sort(best.begin(), best.end(), [](const Saving* a, const Saving* b) { return Better(*a, *b); });
+  return best;
+}
+
+std::optional<Savings> FindSavings(const classify::Analysis& analysis, model::DeviceIndex device,
+                                   const RerunsOf& reruns) {
   if (trace::DeviceTypeOf(analysis.run().devices[device].code) == 0) return std::nullopt;
   const Result<Step> step = ReadStep(analysis, device);
   if (!step.ok() || step->blocks.size() > kMostBlocksAsked) return std::nullopt;
   const Result<Baseline> baseline = MakeBaseline(*step, analysis);
   if (!baseline.ok()) return std::nullopt;
   const Replayed& before = baseline->use.allocator;
-  Savings savings{step->number, before.allocated_peak, before.reserved_peak, {}};
+  Savings savings{step->number, before.allocated_peak, before.reserved_peak, {}, {}};
   const size_t most = kMostBlocksAsked / std::max<size_t>(step->blocks.size(), 1);
   for (const Question& question : Questions()) {
     if (static_cast<size_t>(&question - Questions().data()) >= most) break;
@@ -90,9 +116,9 @@ std::optional<Savings> FindSavings(const classify::Analysis& analysis, model::De
       continue;
     savings.cases.push_back(SavingOf(question, *prediction));
   }
-  std::stable_sort(savings.cases.begin(), savings.cases.end(), [](const Saving& a, const Saving& b) {
-    return a.reserved != b.reserved ? a.reserved < b.reserved : a.allocated < b.allocated;
-  });
+  if (reruns) savings.reruns = reruns(*baseline);
+  std::stable_sort(savings.cases.begin(), savings.cases.end(), Better);
+  std::stable_sort(savings.reruns.begin(), savings.reruns.end(), Better);
   return savings;
 }
 

@@ -129,6 +129,7 @@ Result<Replayed> WholeRun::Replay(const std::string& text, EmptyCacheAt where) c
   empty_cache.insert(empty_cache.end(), emptied_.begin(), emptied_.end());
   std::ranges::sort(empty_cache);
   auto next = empty_cache.begin();
+  ReservedThen reserved_then(statistics);
   std::vector<uint64_t> addresses(run.blocks.size(), 0);
   for (const model::Change& change : run.devices[step_.device].changes) {
     for (; next != empty_cache.end() && *next <= change.event; ++next) model.EmptyCache();
@@ -139,10 +140,12 @@ Result<Replayed> WholeRun::Replay(const std::string& text, EmptyCacheAt where) c
       (void)model.Free(address);
     else if (const uint64_t asked = block.Requested(); asked != 0)
       address = model.Malloc(asked, block.stream).value_or(0);
+    reserved_then.Look();
     if (change.event < step_end) calls_of_step = driver_calls() - calls_before;
   }
   for (; next != empty_cache.end(); ++next) model.EmptyCache();
-  return Replayed{statistics.all.reserved_bytes.peak, statistics.all.allocated_bytes.peak, calls_of_step};
+  return Replayed{statistics.all.reserved_bytes.peak, statistics.all.allocated_bytes.peak, calls_of_step,
+                  reserved_then.bytes()};
 }
 
 }  // namespace vramscope::whatif

@@ -23,7 +23,14 @@ class WholeRunTest : public ::testing::Test {
         script_.Alloc("wide", 30 * kMiB).Free("wide").Free("out");
         if (traced_) script_.Alloc("gradient", kWeightBytes).Gradient("gradient", "weight").Free("gradient");
       });
-      script_.Optimizer("SGD", [&] { script_.Alloc("wider", 40 * kMiB).Free("wider"); });
+      script_.Optimizer("SGD", [&] {
+        if (falls_) {
+          script_.Alloc("half", 20 * kMiB).Alloc("other", 20 * kMiB).Free("half").Free("other");
+          script_.Alloc("less", 36 * kMiB).Free("less");
+        } else {
+          script_.Alloc("wider", 40 * kMiB).Free("wider");
+        }
+      });
       script_.Mark(trace::MarkKind::kOptimizerStepDone, step, "SGD");
       script_.Range(trace::RangeKind::kZeroGrad, "zero_grad", 0, [] {}).Free("batch");
     }
@@ -37,6 +44,7 @@ class WholeRunTest : public ::testing::Test {
   }
 
   bool traced_ = false;  // forward has a backward pass of its own
+  bool falls_ = false;   // less is allocated after the peak, in memory that has to be taken for it
   model::testing::Script script_;
   model::Run run_;
   std::optional<classify::Analysis> analysis_;
@@ -50,6 +58,17 @@ TEST_F(WholeRunTest, ReachesTheRecordedPeaks) {
   ASSERT_TRUE(whole.exact());
   EXPECT_EQ(whole.recorded().reserved_peak, 72 * kMiB);
   EXPECT_EQ(whole.recorded().allocated_peak, 40 * kMiB + kWeightBytes + kBatchBytes);
+}
+
+TEST_F(WholeRunTest, WhatWasReservedAtThePeakAndTheMostAreTwoFigures) {
+  falls_ = true;
+  Record();
+  const Replayed all = WholeRun(step_).Replay("", EmptyCacheAt::kNever).value();
+  EXPECT_EQ(all.reserved_then, 52 * kMiB) << "30 of backward, 20 more, small blocks";
+  EXPECT_EQ(all.reserved_peak, 88 * kMiB) << "36 that fit into neither";
+  const Replayed steps = ReplayScene(baseline_.scene, step_).value();
+  EXPECT_EQ(steps.reserved_then, 52 * kMiB);
+  EXPECT_EQ(steps.reserved_peak, 88 * kMiB);
 }
 
 TEST_F(WholeRunTest, ARunThatWasAttachedToIsNoWitness) {

@@ -48,9 +48,9 @@ class CheckpointedStateTest : public testing::Test, protected WrittenStep {
     return scene;
   }
 
-  static constexpr Position kLast = 44, kReplaced = 342, kStep = 300;
+  static constexpr int64_t kLast = 44, kReplaced = 342, kStep = 300;
   // The moments of forward in the recomputation, from 120 on.
-  static constexpr Position Again(Position at) { return 120 + 0.8 * (at - 10) / 40; }
+  static constexpr Position Again(Position at) { return Recomputed(120, 0, 10, at); }
 
   uint32_t in_, a_, state_, b_, of_a_, of_state_, of_b_;
 };
@@ -60,7 +60,8 @@ TEST_F(CheckpointedStateTest, TheModuleKeepsTheOneThatIsMadeAgainAndItsGraph) {
   EXPECT_THAT(LivesOf(scene, state_), ElementsAre(Life(25, Again(42)), Life(Again(25), kReplaced)))
       << "what forward made goes when the recomputation replaces it";
   EXPECT_THAT(LivesOf(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), kReplaced)));
-  EXPECT_THAT(LivesOf(scene, b_), ElementsAre(Life(31, 46), Life(Again(31), 121.5))) << "it is not behind it";
+  EXPECT_THAT(LivesOf(scene, b_), ElementsAre(Life(31, 46), Life(Again(31), HooksAfter(121, 50))))
+      << "it is not behind it";
 }
 
 TEST_F(CheckpointedStateTest, WhatGoesIntoTheSegmentIsHeldToo) {
@@ -80,17 +81,18 @@ TEST_F(CheckpointedStateTest, OfADetachedStateNothingElseIsKept) {
   step_.ops[2].name = Text("aten::detach");
   const Scene scene = Checkpointed();
   EXPECT_THAT(LivesOf(scene, state_), ElementsAre(Life(25, Again(42)), Life(Again(25), kReplaced)));
-  EXPECT_THAT(LivesOf(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
-  EXPECT_THAT(LivesOf(scene, in_), ElementsAre(Life(2, 151.5)));
+  EXPECT_THAT(LivesOf(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), HooksAfter(141, 50))));
+  EXPECT_THAT(LivesOf(scene, in_), ElementsAre(Life(2, HooksAfter(151, 50))));
 }
 
 // Another module, or the training loop, gives the variable the next one.
 TEST_F(CheckpointedStateTest, NorOfOneThatIsReplacedOutsideOfTheSegment) {
-  for (const Position replaced : {kStep + 5, kStep + 55}) {
+  for (const int64_t replaced : {kStep + 5, kStep + 55}) {
     step_.blocks[state_].end = replaced;
     const Scene scene = Checkpointed();
-    EXPECT_THAT(LivesOf(scene, state_), ElementsAre(Life(25, replaced), Life(Again(25), 131.5)));
-    EXPECT_THAT(LivesOf(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
+    EXPECT_THAT(LivesOf(scene, state_),
+                ElementsAre(Life(25, replaced), Life(Again(25), HooksAfter(131, 50))));
+    EXPECT_THAT(LivesOf(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), HooksAfter(141, 50))));
   }
 }
 
@@ -98,12 +100,12 @@ TEST_F(CheckpointedStateTest, NorOfOneThatIsReplacedOutsideOfTheSegment) {
 TEST_F(CheckpointedStateTest, NorWhereTheRecomputationDoesNotComeToIt) {
   step_.blocks[state_].end = kStep + kLast + 1;
   EXPECT_THAT(LivesOf(Checkpointed(), state_),
-              ElementsAre(Life(25, kStep + kLast + 1), Life(Again(25), 131.5)));
+              ElementsAre(Life(25, kStep + kLast + 1), Life(Again(25), HooksAfter(131, 50))));
 }
 
 TEST_F(CheckpointedStateTest, AGradientIsNoneOfThem) {
   step_.blocks[state_].category = classify::Category::kGradient;
-  EXPECT_THAT(LivesOf(Checkpointed(), a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
+  EXPECT_THAT(LivesOf(Checkpointed(), a_), ElementsAre(Life(21, 26), Life(Again(21), HooksAfter(141, 50))));
 }
 
 // What comes of operators whose results are kept is not made again: it is kept longer itself.

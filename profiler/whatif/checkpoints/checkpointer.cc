@@ -6,19 +6,10 @@
 #include <utility>
 
 #include "profiler/whatif/lifetimes/graph_behind.h"
-#include "profiler/whatif/lifetimes/handed_aside.h"
-#include "profiler/whatif/step/segments.h"
 
 namespace vramscope::whatif {
-namespace {
 
 using model::kNone;
-
-// Between the begin of a node and its first event. Segments in others follow them there.
-constexpr Position kRecomputed = 0.8;
-constexpr Position kUnwound = 0.9;
-
-}  // namespace
 
 Checkpointer::Checkpointer(const Step& step, const std::vector<uint32_t>& calls,
                            const std::vector<uint32_t>& kept_ops)
@@ -74,12 +65,11 @@ bool Checkpointer::IsWithin(uint32_t segment, uint32_t around) const {
 }
 
 Position Checkpointer::Again(const Segment& segment, Position at) const {
-  const Position within = (at - segment.begin) / (segment.end - segment.begin);
-  return segment.recompute + kHair + (kUnwound * segment.depth + kRecomputed * within) / levels_;
+  return Recomputed(segment.recompute, segment.depth, segment.begin, at);
 }
 
 Position Checkpointer::Unwound(const Segment& segment) const {
-  return segment.recompute + kUnwound * (segment.depth + 1) / levels_;
+  return whatif::Unwound(segment.recompute, segment.depth);
 }
 
 void Checkpointer::FindSaves() {
@@ -122,14 +112,7 @@ void Checkpointer::FindGiven() {
   for (const Operand& operand : step_.operands) {
     const Op& op = step_.ops[operand.op];
     if (operand.block == kNone || op.node != kNone) continue;
-    const StepBlock& block = step_.blocks[operand.block];
-    // Behind its end the operator works on a copy in 16 bits, which it is said to see as the block.
-    if (op.begin <= block.replaced && op.begin <= block.end) add(operand.block, op.begin);
-  }
-  for (const Held& held : step_.held) {
-    const ModuleCall& call = step_.modules[held.call];
-    if (call.parent != kNone && call.begin <= step_.blocks[held.block].replaced)
-      add(held.block, step_.modules[call.parent].begin);
+    add(operand.block, op.begin);
   }
   std::sort(given_.begin(), given_.end());
   given_.erase(std::unique(given_.begin(), given_.end()), given_.end());
@@ -157,51 +140,10 @@ void Checkpointer::FindStates(const Scene& scene, Left& left, Graphs& graphs) co
   }
 }
 
-void Checkpointer::FindHanded(Left& left, Graphs& graphs) const {
-  if (levels_ > 1) return;
-  std::vector<uint32_t> calls;
-  for (const Segment& segment : segments_) calls.push_back(segment.call);
-  const std::vector<HandedAside> handed = FindHandedAside(step_, calls);
-  // Of several that a segment hands on, as keys and values, all are written when the last has been made.
-  std::map<uint32_t, Position> written;
-  for (const HandedAside& one : handed)
-    if (step_.blocks[one.block].end < step_.length) {
-      Position& last = written.try_emplace(one.segment, kBefore).first->second;
-      last = std::max(last, step_.blocks[one.block].begin);
-    }
-  const std::vector<Position> given = handed.empty() ? std::vector<Position>() : GivenToAllUntil();
-  for (const HandedAside& one : handed) {
-    if (step_.blocks[one.block].end >= step_.length) continue;
-    const Segment& segment = segments_[one.segment];
-    const Position until = given[one.segment], at = written[one.segment];
-    const bool again = IsMadeAgain(one.segment) && at <= segment.last_save;
-    left.handed[one.block] = again ? Again(segment, at) : until;
-    if (!again) continue;
-    left.Add(one.block, one.segment, until);
-    graphs[one.segment].emplace_back(one.named, until);
-  }
-}
-
-std::vector<Position> Checkpointer::GivenToAllUntil() const {
-  std::map<std::pair<uint32_t, std::string_view>, Position> lists;  // by who calls it, and its path
-  const auto list_of = [&](const Segment& segment) -> Position& {
-    const ModuleCall& call = step_.modules[segment.call];
-    return lists.try_emplace({call.parent, ParentPath(step_.Text(call.name))}, kBefore).first->second;
-  };
-  for (const Segment& segment : segments_) {
-    Position& until = list_of(segment);
-    until = std::max(until, segment.released);
-  }
-  std::vector<Position> given;
-  for (const Segment& segment : segments_) given.push_back(list_of(segment));
-  return given;
-}
-
 Checkpointer::Left Checkpointer::FindLeft(const Scene& scene) const {
   Left left;
   Graphs held;
   FindStates(scene, left, held);
-  FindHanded(left, held);
   if (held.empty()) return left;
   std::map<uint32_t, std::unordered_map<uint32_t, Position>> nodes;  // by segment: until when
   const GraphsBehind graphs(step_);
@@ -217,17 +159,15 @@ Checkpointer::Left Checkpointer::FindLeft(const Scene& scene) const {
 
 void Checkpointer::Leave(const Left& left, uint32_t place, Block& copy) {
   const auto found = left.until.find({copy.origin, place});
-  if (found != left.until.end()) copy.end = std::max(copy.end, found->second + kHair);
+  if (found != left.until.end()) copy.end = std::max(copy.end, After(found->second));
 }
 
 void Checkpointer::LeaveRecorded(const Left& left, uint32_t home, Block& block) const {
   const auto replaced = left.replaced.find(block.origin);
   if (replaced != left.replaced.end()) block.end = std::max(block.begin, replaced->second);
-  const auto handed = left.handed.find(block.origin);
-  if (handed != left.handed.end()) block.end = std::max(block.end, handed->second);
   for (auto it = left.until.lower_bound({block.origin, 0});
        it != left.until.end() && it->first.first == block.origin; ++it)
-    if (!IsWithin(home, it->first.second)) block.end = std::max(block.end, it->second + kHair);
+    if (!IsWithin(home, it->first.second)) block.end = std::max(block.end, After(it->second));
 }
 
 void Checkpointer::Change(Scene& scene) const {
@@ -285,7 +225,7 @@ Position Checkpointer::EndOfCopy(uint32_t block, uint32_t place) const {
   const Position unwound = Unwound(segment);
   const auto own = unpacked_.find({block, place});
   const Position given = GivenWithin(block, place);
-  const Position needed = own == unpacked_.end() ? given : std::max(given, own->second - kHair);
+  const Position needed = own == unpacked_.end() ? given : std::max(given, Before(own->second));
   if (needed != kBefore) return std::max(needed, unwound);
   // What a segment in it computes goes there as it does in forward.
   const bool dropped = SegmentAt(recorded.begin) != place && kept_[block].inside != kBefore;
@@ -312,12 +252,12 @@ void Checkpointer::Drop(Block& block, uint32_t home) const {
   const Kept& kept = kept_[block.origin];
   const Position given = GivenUntil(block.origin, home);
   const bool longer =  // somebody else held it
-      recorded.end > kept.inside + kAtOnce && recorded.end > kept.outside + kAtOnce;
+      !IsAtOnce(recorded.end, kept.inside) && !IsAtOnce(recorded.end, kept.outside);
   if (kept.inside != kBefore && !longer) {
     const Position used = uses_.held[block.origin];
-    block.end = std::min(block.end, std::max({used, kept.outside, block.begin, given}) + kHair);
+    block.end = std::min(block.end, After(std::max({used, kept.outside, block.begin, given})));
   }
-  if (given != kBefore) block.end = std::max(block.end, given + kHair);
+  if (given != kBefore) block.end = std::max(block.end, After(given));
 }
 
 Position Checkpointer::GivenUntil(uint32_t block, uint32_t home) const {
@@ -339,7 +279,7 @@ Position Checkpointer::GivenWithin(uint32_t block, uint32_t around) const {
     if (it->second == around || !IsWithin(it->second, around) || !IsMadeAgain(it->second)) continue;
     until = std::max(until, Unwound(segments_[it->second]));
     const auto kept = unpacked_.find(*it);
-    if (kept != unpacked_.end()) until = std::max(until, kept->second - kHair);
+    if (kept != unpacked_.end()) until = std::max(until, Before(kept->second));
   }
   return until;
 }

@@ -21,8 +21,7 @@
 //   inner a                                                recompute │ nodes │
 //
 // A module that keeps a result until its call in the next step, as a recurrent state, keeps the one that was
-// made again last, and its graph: what the nodes behind it keep stays until then (graph_behind.h). So does an
-// object that a segment writes into for later ones, until none of those that were given it is left.
+// made again last, and its graph: what the nodes behind it keep stays until then (graph_behind.h).
 //
 // With operators whose results are kept (create_selective_checkpoint_contexts, 2.4 to 2.15), these results
 // stay until the recomputation takes them in the place of computing them, and live on as if it had; one that
@@ -66,12 +65,11 @@ class Checkpointer {
     Position recompute = kForever;  // begin of the first of its nodes that keeps something
     Position released = kBefore;    // when the last of them let go
   };
-  // What modules keep from one step to the next, or objects between segments: by (block, segment that makes
-  // it again), until when; and when the recomputation takes the one that forward made from them, by block.
+  // What modules keep from one step to the next: by (block, segment that makes it again), until when; and
+  // when the recomputation takes the one that forward made from them, by block.
   struct Left {
     std::map<std::pair<uint32_t, uint32_t>, Position> until;
-    std::map<uint32_t, Position> replaced;  // from modules
-    std::map<uint32_t, Position> handed;    // from objects
+    std::map<uint32_t, Position> replaced;
     void Add(uint32_t block, uint32_t segment, Position to) {
       Position& known = until.try_emplace({block, segment}, kBefore).first->second;
       known = std::max(known, to);
@@ -98,9 +96,6 @@ class Checkpointer {
 
   [[nodiscard]] Left FindLeft(const Scene& scene) const;
   void FindStates(const Scene& scene, Left& left, Graphs& graphs) const;
-  void FindHanded(Left& left, Graphs& graphs) const;
-  // By segment: until when those have an object that were given it in the list of modules that it is one of.
-  [[nodiscard]] std::vector<Position> GivenToAllUntil() const;
   // What is made again with the segment lives longer for them; what forward made, and goes into one, too.
   static void Leave(const Left& left, uint32_t place, Block& copy);
   void LeaveRecorded(const Left& left, uint32_t home, Block& block) const;

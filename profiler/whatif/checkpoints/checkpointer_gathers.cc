@@ -68,7 +68,7 @@ void Checkpointer::GatherEarlier(const Segment& segment, const StepBlock& forwar
   if (ahead && !together) return;  // its backward has begun
   const Position again = Again(segment, forward.begin);
   if (together && ahead)
-    block.end = std::min(block.end, again + kHair);
+    block.end = std::min(block.end, After(again));
   else if (together)
     block.end = forward.end < segment.end ? Again(segment, forward.end) : Unwound(segment);
   if (!ahead) block.begin = again;

@@ -64,8 +64,10 @@ class NestedCheckpointTest : public testing::Test, protected WrittenStep {
 
 TEST_F(NestedCheckpointTest, OneLevelMakesAllAgainAtOnce) {
   // Computed again at 110, up to what `last` keeps.
-  EXPECT_THAT(Lives(inner_a_, "stage"), ElementsAre(Life(5, 11), Life(110.07, 151.5)));
-  EXPECT_THAT(Lives(inner_b_, "stage"), ElementsAre(Life(25, 31), Life(110.33, 131.5)));
+  EXPECT_THAT(Lives(inner_a_, "stage"),
+              ElementsAre(Life(5, 11), Life(Recomputed(110, 0, 0, 5), HooksAfter(151, 50))));
+  EXPECT_THAT(Lives(inner_b_, "stage"),
+              ElementsAre(Life(25, 31), Life(Recomputed(110, 0, 0, 25), HooksAfter(131, 50))));
 }
 
 // leaky_relu_() of a view: the gradient is copied before the node within takes what it keeps.
@@ -73,59 +75,45 @@ TEST_F(NestedCheckpointTest, CopySlicesHasItsCopiesBeforeAnythingIsMadeAgain) {
   const uint32_t around = Call("torch::autograd::CopySlices", model::kNone, 111, 120);
   const uint32_t within = Call("LeakyReluBackward1", around, 114, 119);
   step_.ops[around].node = step_.ops[within].node = 2;  // last
-  EXPECT_THAT(Lives(inner_a_, "stage"), ElementsAre(Life(5, 11), Life(114.07, 151.5)));
+  EXPECT_THAT(Lives(inner_a_, "stage"),
+              ElementsAre(Life(5, 11), Life(Recomputed(114, 0, 0, 5), HooksAfter(151, 50))));
 }
 
 TEST_F(NestedCheckpointTest, AnInnerOneKeepsNothingWhileTheOuterOneIsMadeAgain) {
   // With the stage only until its last use, then with its layer until its node has worked.
   EXPECT_THAT(Lives(inner_a_, "stage,stage.a,stage.b"),
-              ElementsAre(Life(5, 11), Life(150.53, 151.5), Life(110.03, 110.07)));
+              ElementsAre(Life(5, 11), Life(Recomputed(150, 1, 2, 5), HooksAfter(151, 50)),
+                          Life(Recomputed(110, 0, 0, 5), Recomputed(110, 0, 0, 11))));
   EXPECT_THAT(Lives(inner_b_, "stage,stage.*"),
-              ElementsAre(Life(25, 31), Life(130.58, 131.5), Life(110.17, 110.21)));
+              ElementsAre(Life(25, 31), Life(Recomputed(130, 1, 20, 25), HooksAfter(131, 50)),
+                          Life(Recomputed(110, 0, 0, 25), Recomputed(110, 0, 0, 31))));
 }
 
 TEST_F(NestedCheckpointTest, WhatGoesIntoAnInnerOneIsKeptByTheOuterOne) {
-  EXPECT_THAT(Lives(out_a_, "stage,stage.*"), ElementsAre(Life(10, 36), Life(110.07, 131.5)));
+  EXPECT_THAT(Lives(out_a_, "stage,stage.*"),
+              ElementsAre(Life(10, 36), Life(Recomputed(110, 0, 0, 10), HooksAfter(131, 50))));
   // The stage's own input stays until all of its nodes have let go.
   EXPECT_THAT(Lives(in_, "stage.*"), ElementsAre(Life(1, 190)));
-}
-
-TEST_F(NestedCheckpointTest, WhatACallIsGivenThatNoOperatorWorksOnIsKeptToo) {
-  const uint32_t places = AddBlock(1.5, 50);
-  EXPECT_THAT(Lives(places, "stage.*"), ElementsAre(Life(1.5, 50)));
-  Module("stage.b.norm", 21, 23, 2);
-  step_.held.push_back({places, 3, Text("position_ids")});
-  EXPECT_THAT(Lives(places, "stage.*"), ElementsAre(Life(1.5, 131.5)));
-}
-
-TEST_F(NestedCheckpointTest, WhatACopyStandsForIsNotKept) {
-  const uint32_t wide = AddBlock(1.5, 50);
-  SeeInB(wide);
-  EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 131.5)));
-  step_.blocks[wide].replaced = 19;
-  EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 50)));
-}
-
-// Cohere's angles, of which rotary() hands out copies in 16 bits: operators are said to work on the block
-// that is gone.
-TEST_F(NestedCheckpointTest, WhatEndedBeforeAnOperatorIsNotItsToKeep) {
-  const uint32_t wide = AddBlock(1.5, 4);
-  SeeInB(wide);
-  EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 4)));
 }
 
 // Informer's measure of queries, of which only indices come: its graph goes with the function's variables.
 TEST_F(NestedCheckpointTest, WhatANodeKeptThatIsNotRunGoesAgainAsItWent) {
   const auto dead = static_cast<uint32_t>(step_.nodes.size());
   step_.nodes.push_back({Text("dead"), 0, 6, kForever, kForever});
-  const uint32_t measure = AddBlock(6, 8.5);
+  const uint32_t measure = AddBlock(6, HooksAfter(8, 50));
   Saved saved;
-  saved.block = measure, saved.node = dead, saved.at = 7, saved.released = 8.5;
+  saved.block = measure, saved.node = dead, saved.at = 7, saved.released = HooksAfter(8, 50);
   step_.saved.push_back(saved);
-  EXPECT_THAT(Lives(measure, "stage.a"), ElementsAre(Life(6, 6), Life(150.2, 150.325))) << "in a graph alone";
-  EXPECT_THAT(Lives(inner_a_, "stage.a"), ElementsAre(Life(5, 11), Life(150.15, 151.5)));
+  EXPECT_THAT(
+      Lives(measure, "stage.a"),
+      ElementsAre(Life(6, 6), Life(Recomputed(150, 0, 2, 6), Recomputed(150, 0, 2, HooksAfter(8, 50)))))
+      << "in a graph alone";
+  EXPECT_THAT(Lives(inner_a_, "stage.a"),
+              ElementsAre(Life(5, 11), Life(Recomputed(150, 0, 2, 5), HooksAfter(151, 50))));
   step_.saved.back().block = inner_a_, step_.saved.back().released = kForever;
-  EXPECT_THAT(Lives(inner_a_, "stage.a"), ElementsAre(Life(5, 11), Life(150.15, 151.5))) << "not seen";
+  EXPECT_THAT(Lives(inner_a_, "stage.a"),
+              ElementsAre(Life(5, 11), Life(Recomputed(150, 0, 2, 5), HooksAfter(151, 50))))
+      << "not seen";
 }
 
 // Layer a is called again from 38 to 42, behind b: how long the copies that autocast makes of its weights
@@ -147,7 +135,7 @@ TEST_F(NestedCheckpointTest, UnderAutocastAModuleIsNotCheckpointedTwiceWithOther
 TEST_F(NestedCheckpointTest, WhatAKeptOperatorTakesForItselfIsNotTakenAgain) {
   step_.ops[0].name = Text("aten::mm");
   const Op& mm = step_.ops[0];
-  const uint32_t workspace = AddBlock(mm.begin + 0.5, mm.end - 0.5);
+  const uint32_t workspace = AddBlock(HooksAfter(mm.begin, 50), HooksAfter(mm.end, -50));
   EXPECT_EQ(Lives(workspace, "stage.a").size(), 2u);
   EXPECT_EQ(Lives(workspace, "stage.a,ops:mm").size(), 1u);
 }
@@ -165,8 +153,9 @@ TEST_F(NestedCheckpointTest, UnitsWithinAreGatheredWhenTheyAreMadeAgain) {
   (void)gather(of_a, 1, 2, 21), (void)gather(of_a, 0, 3, 18), (void)gather(of_b, 0, 21, 36);
   const uint32_t together_a = gather(of_a, 1, 131, 148), a = gather(of_a, 0, 148, 152);
   const uint32_t gradients_a = gather(of_a, 0, 151, 160), b = gather(of_b, 0, 109, 132);
-  EXPECT_THAT(Lives(together_a, "stage"), ElementsAre(Life(110.03, 110.28)));
-  EXPECT_THAT(Lives(a, "stage"), ElementsAre(Life(110.04, 152)));
+  EXPECT_THAT(Lives(together_a, "stage"),
+              ElementsAre(Life(Recomputed(110, 0, 0, 2), Recomputed(110, 0, 0, 21))));
+  EXPECT_THAT(Lives(a, "stage"), ElementsAre(Life(Recomputed(110, 0, 0, 3), 152)));
   EXPECT_THAT(Lives(gradients_a, "stage"), ElementsAre(Life(151, 160)));
   EXPECT_THAT(Lives(b, "stage"), ElementsAre(Life(109, 132))) << "its backward asked for it";
   EXPECT_THAT(Lives(a, "stage.a"), ElementsAre(Life(148, 152))) << "the segment is the unit";
@@ -174,8 +163,9 @@ TEST_F(NestedCheckpointTest, UnitsWithinAreGatheredWhenTheyAreMadeAgain) {
 
 // A denoiser's context, of which no gradient is asked.
 TEST_F(NestedCheckpointTest, WhatSeveralAreGivenGoesToTheHostAndComesBackForEach) {
-  const uint32_t context = AddBlock(1.5, 152);
-  Work(6, 0, {context, AddBlock(6.5, 9)}), Work(26, 1, {context, AddBlock(26.5, 29)});
+  const uint32_t context = AddBlock(HooksAfter(1, 50), 152);
+  Work(6, 0, {context, AddBlock(HooksAfter(6, 50), 9)}),
+      Work(26, 1, {context, AddBlock(HooksAfter(26, 50), 29)});
   const auto copies = [&] {
     Scene scene = MakeScene(step_);
     EXPECT_TRUE(CheckpointLever().Apply(step_, "stage.*", scene).ok());
@@ -184,12 +174,13 @@ TEST_F(NestedCheckpointTest, WhatSeveralAreGivenGoesToTheHostAndComesBackForEach
                          [&](const whatif::Block& one) { return one.origin == context; });
   };
   EXPECT_EQ(copies(), 3) << "itself, and one for each of two layers";
-  Work(46, 2, {context, AddBlock(46.5, 49)});
+  Work(46, 2, {context, AddBlock(HooksAfter(46, 50), 49)});
   EXPECT_EQ(copies(), 4) << "one for what is outside of checkpoints too";
 }
 
 TEST_F(NestedCheckpointTest, TheResultOfTheLastIsKeptByTheOuterOnesNode) {
-  EXPECT_THAT(Lives(out_b_, "stage,stage.*"), ElementsAre(Life(30, 46), Life(110.2, 111.5)));
+  EXPECT_THAT(Lives(out_b_, "stage,stage.*"),
+              ElementsAre(Life(30, 46), Life(Recomputed(110, 0, 0, 30), HooksAfter(111, 50))));
 }
 
 TEST_F(NestedCheckpointTest, KeptOperatorsWithinOthersAreRefused) {
@@ -221,10 +212,10 @@ class EvenChainTest : public testing::Test, protected WrittenStep {
 
   EvenChainTest() {
     for (uint32_t chain = kProducts + 1; chain > 0; --chain)
-      Module(Chain(chain), 1 - 0.1 * chain, 8 * chain + 0.8,
+      Module(Chain(chain), HooksAfter(1, -10 * static_cast<int32_t>(chain)), HooksAfter(8 * chain, 80),
              chain > kProducts ? model::kNone : kProducts - chain);
     for (uint32_t block = 1; block <= kProducts + 1; ++block)
-      Module(Block(block), 8 * block - 7, 8 * block + 0.5, kProducts + 1 - block);
+      Module(Block(block), 8 * block - 7, HooksAfter(8 * block, 50), kProducts + 1 - block);
     x_ = AddBlock(0, 200);
     uint32_t given = x_;
     for (uint32_t i = 0; i < kOperators; ++i) {

@@ -10,7 +10,6 @@ namespace {
 using model::kNone;
 
 constexpr std::string_view kOps = "ops:";
-constexpr std::string_view kInputs = "inputs:", kMasks = "masks:";
 
 // What stands for several: the operators below autograd, which is where a policy is asked.
 struct Family {
@@ -50,18 +49,6 @@ Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
   for (std::string_view rest = value; !rest.empty();) {
     std::string_view part = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-    if (part.starts_with(kInputs) || part.starts_with(kMasks)) {
-      const bool masks = part.starts_with(kMasks);
-      std::string& modules = masks ? choice.masks : choice.inputs;
-      if (!modules.empty()) modules += '+';
-      modules += part.substr(part.find(':') + 1);
-      std::replace(modules.begin(), modules.end(), '+', ',');
-      if (modules.empty())
-        return Error{
-            masks ? "--checkpoint masks: needs modules whose masks require gradients: masks:attention."
-                  : "--checkpoint inputs: needs modules whose results require gradients: inputs:embed."};
-      continue;
-    }
     if (part.substr(0, kOps.size()) != kOps) {
       choice.modules += (choice.modules.empty() ? "" : ",") + std::string(part);
       continue;
@@ -75,8 +62,7 @@ Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
     if (choice.operators.empty())
       return Error{"--checkpoint ops: needs operators whose results are kept: ops:matmul+attention."};
   }
-  const bool any = !choice.operators.empty() || !choice.inputs.empty() || !choice.masks.empty();
-  if (choice.modules.empty() && any) choice.modules = "all";
+  if (choice.modules.empty() && !choice.operators.empty()) choice.modules = "all";
   return choice;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of checkpointing: modules, what they keep, and what requires gradients in front of them.
+// What the value of --checkpoint names: modules, and operators whose results they keep.
 #pragma once
 
 #include <string>
@@ -10,17 +10,14 @@
 
 namespace vramscope::whatif {
 
-// "layers.*,ops:matmul+attention,inputs:embed,masks:layers.0.cross" taken apart.
+// "layers.*,ops:matmul+attention" taken apart.
 struct CheckpointChoice {
   std::string modules;                 // "layers.*"; "all" where only operators are named
   std::vector<std::string> operators;  // "aten::mm", ...; empty: everything is computed again
-  std::string inputs;                  // modules whose results require gradients, with commas; may be empty
-  std::string masks;                   // and whose masks do
 };
 
 // Operators by their names without "aten::", and matmul, attention, convolution for all that do that, with +
-// between them. Modules behind "inputs:" and "masks:" are written so too. Fails with a sentence when there is
-// nothing behind one of them.
+// between them. Fails with a sentence when nothing comes after "ops:".
 [[nodiscard]] Result<CheckpointChoice> ParseCheckpoint(std::string_view value);
 
 // Operators of forward that are called so and stand in no other one that is, in order. Fails with a sentence

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient accumulation: the batch of a step in k parts, one after the other, with one optimizer step behind
-// them.
+// Gradient accumulation: k batches such as the recorded one, one after the other, with one optimizer step
+// after them. (The batch of the step in k parts is another batch size, which a re-run answers.)
 //
 //   recorded        zero │ forward  backward │ update  optimizer
 //   accumulating    zero │ forward  backward │ forward  backward │ update  optimizer
@@ -13,13 +13,9 @@
 // forward that leads to them.
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <utility>
 
 #include "profiler/whatif/scene/lever.h"
-#include "profiler/whatif/sizes/batch_axis.h"
-#include "profiler/whatif/sizes/copied_views.h"
-#include "profiler/whatif/sizes/sample_turns.h"
 #include "profiler/whatif/step/forward_parts.h"
 
 namespace vramscope::whatif {
@@ -31,7 +27,7 @@ constexpr int64_t kWritten = 4;
 // The parts of a step that are repeated, and where things lie when each is there several times.
 class Repeats {
  public:
-  Repeats(std::vector<Window> repeated, Position length, int64_t parts)
+  Repeats(std::vector<Window> repeated, int64_t length, int64_t parts)
       : repeated_(std::move(repeated)), length_(length), parts_(parts) {}
 
   static constexpr size_t kNone = SIZE_MAX;
@@ -48,98 +44,67 @@ class Repeats {
   [[nodiscard]] int64_t parts() const { return parts_; }
   [[nodiscard]] Position end(size_t i) const { return repeated_[i].end; }
   // How much later than in the record something of the i-th is, in one of its parts.
-  [[nodiscard]] Position Behind(size_t i, int64_t part) const {
-    return BeforeIt(i) + static_cast<Position>(part) * Once(i);
-  }
+  [[nodiscard]] int64_t Behind(size_t i, int64_t part) const { return BeforeIt(i) + part * Once(i); }
   // Where a position is now: of those that are repeated, in the first or in the last part.
   [[nodiscard]] Position InFirst(Position at) const { return Moved(at, 0); }
   [[nodiscard]] Position InLast(Position at) const { return Moved(at, parts_ - 1); }
-  [[nodiscard]] Position length() const { return length_; }
-  [[nodiscard]] Position new_length() const { return InFirst(length_); }
+  [[nodiscard]] int64_t length() const { return length_; }
+  [[nodiscard]] int64_t new_length() const { return InFirst(length_).event; }
 
  private:
-  [[nodiscard]] Position Once(size_t i) const { return repeated_[i].end - repeated_[i].begin; }
-  [[nodiscard]] Position More(size_t i) const { return static_cast<Position>(parts_ - 1) * Once(i); }
+  [[nodiscard]] int64_t Once(size_t i) const { return repeated_[i].end.event - repeated_[i].begin.event; }
   // By how much those before the i-th are longer now; behind the last: all.
-  [[nodiscard]] Position BeforeIt(size_t i) const {
-    Position more = 0;
-    for (size_t before = 0; before < i; ++before) more += More(before);
+  [[nodiscard]] int64_t BeforeIt(size_t i) const {
+    int64_t more = 0;
+    for (size_t before = 0; before < i; ++before) more += (parts_ - 1) * Once(before);
     return more;
   }
   // Of one in the next step, in the first.
   [[nodiscard]] Position Moved(Position at, int64_t part) const {
     if (at >= kForever) return at;
-    if (at > length_) return new_length() + Moved(at - length_, 0);
+    if (at > length_) return Moved(at - length_, 0) + new_length();
     size_t ended = 0;
     while (ended < repeated_.size() && repeated_[ended].end <= at) ++ended;
     return at + (Of(at) == kNone ? BeforeIt(ended) : Behind(ended, part));
   }
 
   std::vector<Window> repeated_;  // in order
-  Position length_;               // of the recorded step
+  int64_t length_;                // of the recorded step
   int64_t parts_;
 };
 
 class Accumulate final : public Lever {
  public:
-  const LeverInfo& info() const override {
-    static constexpr LeverInfo kInfo = {
-        "accumulate", "K", "the batch in K parts, one optimizer step for all of them",
-        "as for batch, and backward passes with an optimizer step behind them"};
-    return kInfo;
-  }
-
-  std::vector<std::string> Settings(const Step& step) const override {
-    if (!WhyNotRepeated(step).empty()) return {};
-    const Result<const BatchAxis*> followed = BatchToScale(step);
-    if (!followed.ok()) return {};
-    const BatchAxis* const axis = *followed;
-    std::vector<std::string> parts;
-    for (int64_t k = 2; k <= axis->batch; k *= 2) {
-      if (axis->batch % k == 0) parts.push_back(std::to_string(k));
-    }
-    return parts;
-  }
+  const LeverInfo& info() const override { return *FindLeverInfo("accumulate"); }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     int64_t parts = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parts);
-    if (error != std::errc() || end != value.data() + value.size() || parts < 1 || parts > kMost)
-      return Error{"--accumulate needs a number of parts, not \"" + std::string(value) + "\"."};
+    const std::string_view rest(end, static_cast<size_t>(value.data() + value.size() - end));
+    if (error != std::errc() || rest != ":whole" || parts < 1 || parts > kMost)
+      return Error{"--accumulate needs a number of batches, as in 4:whole, not \"" + std::string(value) +
+                   "\"."};
     if (std::string reason = WhyNotRepeated(step); !reason.empty()) return Error{std::move(reason)};
-    if (scene.pipeline_parts > 1)
-      return Error{"a pipeline accumulates over its parts: say more of them, as in --shard pp:4:16."};
-    const Result<const BatchAxis*> followed = BatchToScale(step);
-    if (!followed.ok()) return followed.error();
-    const BatchAxis* const axis = *followed;
-    if (axis->batch % parts != 0) {
-      return Error{"the recorded batch of " + std::to_string(axis->batch) + " samples has no " +
-                   std::to_string(parts) + " equal parts."};
-    }
-    if (axis->batch == parts)
-      if (const std::string why = WhyOneLiesOtherwise(step, *axis); !why.empty()) return Error{why};
-    ScaleBatch(step, *axis, axis->batch / parts, scene);
     Outcome outcome;
     const std::vector<Window> repeated = Repeated(scene);
     for (const Window& one : repeated)
       outcome.extra_ns += static_cast<double>(parts - 1) * step.HostNs(one.begin, one.end);
     outcome.time_basis =
-        "host time of the recorded forward and backward, once more for each further part; kernels are not "
+        "host time of the recorded forward and backward, once more for each further batch; kernels are not "
         "timed";
     if (parts > 1) Write(step, std::min(parts, kWritten), scene);
     scene.micro_batches = static_cast<uint32_t>(parts);
     const std::string k = std::to_string(parts);
-    outcome.code = "for part in batch.chunk(" + k + "):\n    (loss_of(part) / " + k +
+    outcome.code = "for batch in batches[:" + k + "]:\n    (loss_of(batch) / " + k +
                    ").backward()\noptimizer.step()\noptimizer.zero_grad()";
     if (repeated.size() > 1)
       outcome.notes.push_back(
           "the step has " + std::to_string(repeated.size()) +
-          " optimizer steps with backward passes before them: for each of them the batch is in " + k +
-          " parts");
+          " optimizer steps with backward passes before them: each of them accumulates over " + k +
+          " batches");
     else if (scene.backward.size() > 1)
       outcome.notes.push_back("the step has " + std::to_string(scene.backward.size()) +
-                              " backward passes for one optimizer step: the batch of each is in " + k +
-                              " parts");
+                              " backward passes for one optimizer step: each of them comes " + k + " times");
     return outcome;
   }
 
@@ -232,10 +197,10 @@ class Accumulate final : public Lever {
     kept.end = repeats.Holds(where, block.end) ? repeats.InLast(block.end) : repeats.InFirst(block.end);
     blocks.push_back(kept);
     for (int64_t part = 1; !copied && part < repeats.parts(); ++part) {
-      const Position behind = repeats.Behind(where, part);
+      const int64_t behind = repeats.Behind(where, part);
       Block added = block;
       added.begin += behind;
-      added.end = accumulated + behind + kHair;
+      added.end = After(accumulated + behind);
       blocks.push_back(added);
     }
   }
@@ -246,7 +211,7 @@ class Accumulate final : public Lever {
     const bool within = repeats.Holds(where, block.end);
     const Position next = within ? kForever : NamedAnew(block, where, repeats, recorded);
     for (int64_t part = 0; part < repeats.parts(); ++part) {
-      const Position behind = repeats.Behind(where, part);
+      const int64_t behind = repeats.Behind(where, part);
       Block made = block;
       made.begin += behind;
       if (within)
@@ -256,7 +221,7 @@ class Accumulate final : public Lever {
       else if (next < kForever)  // until the next part overwrites it
         made.end = next + repeats.Behind(where, part + 1);
       else  // what ended behind the pass is gone before the next part
-        made.end = repeats.end(where) + behind - kHair;
+        made.end = Before(repeats.end(where) + behind);
       blocks.push_back(made);
     }
   }
@@ -271,7 +236,7 @@ class Accumulate final : public Lever {
       const bool from_outside = in_next || !repeats.Holds(where, left.begin);
       return left.birth == Birth::kEachStep && from_outside && repeats.Holds(where, end) ? end : kForever;
     };
-    if (repeats.Of(std::fmod(block.end, repeats.length())) == Repeats::kNone) return kForever;
+    if (repeats.Of(InItsStep(block.end, repeats.length())) == Repeats::kNone) return kForever;
     if (const Position own = ended_here(block); own < kForever) return own;
     for (const Block& left : recorded) {
       if (left.bytes != block.bytes || left.category != block.category || left.stream != block.stream)

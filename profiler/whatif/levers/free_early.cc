@@ -8,11 +8,12 @@
 // Only what outlives the call of the whole model, and is there when backward begins: local variables of its
 // modules are gone when that returns, those of a loss around it when this does, and what they are asked for
 // there without operators, as their shapes, nobody knows. What backward makes is autograd's own. The gradient
-// of a leaf that is no parameter goes with the graph, whose AccumulateGrad has that leaf: HuBERT asks for one
-// of a view of its batch, and nobody reads it. Left as they are: gradients of parameters and optimizer state,
-// which are kept on purpose; what the optimizer computes; what no operator was seen to use; and what the next
-// step uses, a batch that is fetched ahead. Python's calls hold their arguments until they return: that no
-// `del` changes, and is left too, as is what a module holds from step to step. A list goes as a whole.
+// of a leaf that is no parameter goes with the graph, whose AccumulateGrad has that leaf: some programs
+// ask for one of a view of their batch, and nobody reads it. Left as they are: gradients of parameters and
+// optimizer state, which are kept on purpose; what the optimizer computes; what no operator was seen to use;
+// and what the next step uses, a batch that is fetched ahead. Python's calls hold their arguments until they
+// return: that no `del` changes, and is left too, as is what a module holds from step to step. A list goes as
+// a whole.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -29,6 +30,7 @@ namespace {
 using model::kNone;
 
 constexpr size_t kMostNamed = 5;
+constexpr int64_t kArguments = 3;  // events behind backward that let go of what it was called with
 
 struct Freed {
   uint32_t block = 0;  // of the step
@@ -63,8 +65,7 @@ class Early {
     for (const Saved& saved : step.saved)
       needed_[saved.block] = std::max(needed_[saved.block], saved.released);
     for (const ModuleCall& call : step.modules)
-      if (call.parent == kNone)
-        models_.push_back({call.begin, std::max(call.end + kAtOnce, NextBehind(call.end))});
+      if (call.parent == kNone) models_.push_back({call.begin, std::max(call.end + 1, NextBehind(call.end))});
     for (uint32_t i = 0; i < step.blocks.size(); ++i) {
       const StepBlock& block = step.blocks[i];
       const bool carried = block.begin == kBefore && block.end < kForever;
@@ -81,12 +82,11 @@ class Early {
           IsOfModule(block.end - scene.length))
         continue;
       // Where levers moved it, as much earlier as in the recorded step.
-      const Position needed =
-          std::max({needed_[block.origin], step_.blocks[block.origin].begin, WithTheLoss(block.origin)}) +
-          kHair;
-      if (block.end <= needed + kAtOnce) continue;
+      const Position needed = After(
+          std::max({needed_[block.origin], step_.blocks[block.origin].begin, WithTheLoss(block.origin)}));
+      if (IsAtOnce(block.end, needed)) continue;
       freed.push_back({block.origin, block.bytes, block.end >= scene.length});
-      block.end = std::max(needed, block.begin + kHair);
+      block.end = std::max(needed, After(block.begin));
     }
     std::stable_sort(freed.begin(), freed.end(),
                      [](const Freed& a, const Freed& b) { return a.bytes > b.bytes; });
@@ -111,7 +111,7 @@ class Early {
       if (backward.begin <= needed_[block]) return kBefore;  // which needs it
       const Op* const last = LastBefore(backward.begin);
       if (last == nullptr || last->end >= backward.begin) return kBefore;
-      return last->end - kHair * (static_cast<Position>(block) + 1);
+      return Before(last->end, int64_t{block} + 1);
     }
     return kBefore;
   }
@@ -154,7 +154,7 @@ class Early {
       std::ranges::sort(blocks, {}, [&](uint32_t i) { return step_.blocks[i].end; });
       for (size_t first = 0, next = 1; next <= blocks.size(); ++next) {
         if (next < blocks.size() &&
-            step_.blocks[blocks[next]].end <= step_.blocks[blocks[next - 1]].end + kAtOnce)
+            IsAtOnce(step_.blocks[blocks[next]].end, step_.blocks[blocks[next - 1]].end))
           continue;
         Position last = kBefore;
         for (size_t i = first; i < next; ++i) last = std::max(last, needed_[blocks[i]]);
@@ -181,7 +181,7 @@ class Early {
     if (recorded.op != kNone && step_.ops[recorded.op].node != kNone) return false;
     for (const Window& backward : step_.backward) {
       // What is made for it, and what it is called with, is held until it returns.
-      const bool argument = recorded.end >= backward.end && recorded.end <= backward.end + 2 * kAtOnce;
+      const bool argument = recorded.end >= backward.end && recorded.end <= backward.end + kArguments;
       if (argument || (backward.begin <= recorded.begin && recorded.begin < backward.end)) return false;
     }
     // A variable of a function around the model, which has returned.
@@ -204,12 +204,7 @@ class Early {
 
 class FreeEarly final : public Lever {
  public:
-  const LeverInfo& info() const override {
-    static constexpr LeverInfo kInfo = {"free-early", "all",
-                                        "what variables keep behind its last use is freed there",
-                                        "operators and saved tensors (a deep step)"};
-    return kInfo;
-  }
+  const LeverInfo& info() const override { return *FindLeverInfo("free-early"); }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     if (value != "all") return Error{"--free-early is all, not \"" + std::string(value) + "\"."};

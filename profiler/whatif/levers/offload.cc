@@ -52,13 +52,7 @@ Result<OffloadChoice> ParseOffload(std::string_view value) {
 
 class Offload final : public Lever {
  public:
-  const LeverInfo& info() const override {
-    static constexpr LeverInfo kInfo = {
-        "offload", "optimizer | activations, each also with :25GB/s",
-        "on the host: the optimizer with its state, or what autograd keeps for backward",
-        "a deep step, and labels of parameters and optimizer state"};
-    return kInfo;
-  }
+  const LeverInfo& info() const override { return *FindLeverInfo("offload"); }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     const Result<OffloadChoice> choice = ParseOffload(value);

@@ -85,13 +85,7 @@ Result<OptimizerChoice> ParseOptimizer(std::string_view value) {
 
 class Optimizer final : public Lever {
  public:
-  const LeverInfo& info() const override {
-    static constexpr LeverInfo kInfo = {
-        "optimizer", "sgd | momentum | adam | adamw | adafactor | adam8bit | adamw8bit [:foreach ...]",
-        "another optimizer, or another way to step",
-        "a deep step, and labels of parameters and optimizer state"};
-    return kInfo;
-  }
+  const LeverInfo& info() const override { return *FindLeverInfo("optimizer"); }
 
   // Another way to step of the same class, then classes that keep less.
   std::vector<std::string> Settings(const Step& step) const override {
@@ -151,39 +145,32 @@ class Optimizer final : public Lever {
   static void AddState(const Step& step, const OptimizerCall& call, const OptimizerChoice& choice,
                        Scene& scene) {
     const int copies = choice.family == Family::kSgd ? 0 : choice.family == Family::kMomentum ? 1 : 2;
-    Position at = call.time.begin + kHair;
+    Position at = After(call.time.begin);
     for (const TrainedParameter& parameter : call.fresh) {
       if (copies == 2 && choice.way == Way::kFused)
-        AddOptimizerBlock(step, parameter, at += kHair, kForever, kStepCounter, scene);
+        AddOptimizerBlock(step, parameter, at = After(at), kForever, kStepCounter, scene);
       for (int i = 0; i < copies; ++i)
-        AddOptimizerBlock(step, parameter, at += kHair, kForever, parameter.bytes, scene);
+        AddOptimizerBlock(step, parameter, at = After(at), kForever, parameter.bytes, scene);
     }
   }
 
   static void Foreach(const Step& step, const OptimizerCall& call, Scene& scene) {
-    const Position begin = call.time.begin + call.Width() / 2;
-    const Position end = call.time.end - call.Width() / 4;
-    Position at = begin;
-    for (const TrainedParameter& parameter : call.stepped) {
-      at += kHair;
-      AddOptimizerBlock(step, parameter, at, end + at - begin, parameter.bytes, scene);
-    }
+    Position begin = call.Turn(0, 0), end = call.At(call.Hundredths() - 25);
+    for (const TrainedParameter& parameter : call.stepped)
+      AddOptimizerBlock(step, parameter, begin = After(begin), end = After(end), parameter.bytes, scene);
   }
 
   // denom = (exp_avg_sq.sqrt() / bias_correction2_sqrt).add_(eps): two blocks, the first one gone when the
   // second is there; `denom` itself lives until the next parameter's is assigned to the same name.
   static void ForLoop(const Step& step, const OptimizerCall& call, Scene& scene) {
-    constexpr Position kRoot = 0.2, kQuotient = 0.4, kRootGone = 0.6, kAssigned = 0.7;
-    const Position width = call.Width();
-    const Position begin = call.time.begin + width / 2;
+    constexpr int64_t kRoot = 20, kQuotient = 40, kRootGone = 60, kAssigned = 70, kOver = 100;  // per cent
     for (size_t i = 0; i < call.stepped.size(); ++i) {
       const TrainedParameter& parameter = call.stepped[i];
       const uint64_t bytes = parameter.bytes;
-      const Position at = begin + width * static_cast<Position>(i);
       const bool last = i + 1 == call.stepped.size();
-      AddOptimizerBlock(step, parameter, at + width * kRoot, at + width * kRootGone, bytes, scene);
-      AddOptimizerBlock(step, parameter, at + width * kQuotient,
-                        last ? at + width : at + width * (1 + kAssigned), bytes, scene);
+      AddOptimizerBlock(step, parameter, call.Turn(i, kRoot), call.Turn(i, kRootGone), bytes, scene);
+      AddOptimizerBlock(step, parameter, call.Turn(i, kQuotient),
+                        last ? call.Turn(i, kOver) : call.Turn(i + 1, kAssigned), bytes, scene);
     }
   }
 
@@ -201,11 +188,7 @@ class Optimizer final : public Lever {
 // beside them.
 class ZeroGrad final : public Lever {
  public:
-  const LeverInfo& info() const override {
-    static constexpr LeverInfo kInfo = {"zero-grad", "keep", "optimizer.zero_grad(set_to_none=False)",
-                                        "a deep step with gradients that are set to none"};
-    return kInfo;
-  }
+  const LeverInfo& info() const override { return *FindLeverInfo("zero-grad"); }
 
   // Kept gradients lie beside the new ones: no peak falls with it.
   std::vector<std::string> Settings(const Step&) const override { return {}; }
@@ -217,7 +200,7 @@ class ZeroGrad final : public Lever {
     for (Block& block : scene.blocks) {
       if (block.birth != Birth::kEachStep || block.origin == model::kNone) continue;
       const Position accumulated = step.blocks[block.origin].accumulated;
-      if (accumulated >= kForever || block.end <= accumulated + 2 * kHair) continue;
+      if (accumulated >= kForever || block.end <= After(accumulated, 2)) continue;
       if (block.end < scene.length) continue;                        // not kept to the end of the step
       if (step.blocks[block.origin].leaf != model::kNone) continue;  // a batch's, which goes with that
       Block twin = block;
@@ -225,7 +208,7 @@ class ZeroGrad final : public Lever {
       twin.end = kForever;
       kept.push_back(twin);
       block.but_in_first = true;  // there is nothing to add it to yet: it becomes the kept one
-      block.end = block.begin + accumulated - step.blocks[block.origin].begin + kHair;
+      block.end = After(accumulated + (block.begin.event - step.blocks[block.origin].begin.event));
     }
     if (kept.empty()) return Error{"no gradient of the recorded step is set to none: they are kept already."};
     scene.blocks.insert(scene.blocks.end(), kept.begin(), kept.end());

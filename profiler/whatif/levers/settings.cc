@@ -16,17 +16,13 @@ Position AfterStep(const Step& step, const Scene& scene) {
   if (step.run == nullptr || step.first_event == 0) return end;
   const model::EventIndex before = step.first_event - 1;
   const model::EventIndex after = AfterZeroGrad(*step.run, step.run->devices[step.device].process, before);
-  const Position zeroed = static_cast<Position>(after) - static_cast<Position>(step.first_event);
+  const Position zeroed = Position(after) - step.first_event;
   return zeroed > 0 && !scene.forward.empty() && zeroed < scene.forward.front().begin ? zeroed : end;
 }
 
 class AllocatorSettings final : public Lever {
  public:
-  const LeverInfo& info() const override {
-    static constexpr LeverInfo kInfo = {"alloc-conf", "SETTINGS", "other settings of the caching allocator",
-                                        "a deep step; only reserved memory changes"};
-    return kInfo;
-  }
+  const LeverInfo& info() const override { return *FindLeverInfo("alloc-conf"); }
 
   bool ChangesForward() const override { return true; }
 
@@ -55,13 +51,7 @@ class AllocatorSettings final : public Lever {
 
 class EmptyCache final : public Lever {
  public:
-  const LeverInfo& info() const override {
-    static constexpr LeverInfo kInfo = {
-        "empty-cache", "before-backward | before-optimizer | after-step",
-        "torch.cuda.empty_cache() once a step; after-step: behind zero_grad()",
-        "a deep step; only reserved memory changes"};
-    return kInfo;
-  }
+  const LeverInfo& info() const override { return *FindLeverInfo("empty-cache"); }
 
   bool ChangesForward() const override { return true; }
 
@@ -71,7 +61,6 @@ class EmptyCache final : public Lever {
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    constexpr Position kAhead = 0.25;
     if (step.OnlyForward() && value.substr(0, 7) == "before-")
       return Error{"the recorded program only runs its model forward: --empty-cache is after-step."};
     const std::optional<EmptyCacheAt> where = ParseEmptyCacheAt(value);
@@ -82,9 +71,9 @@ class EmptyCache final : public Lever {
     const bool backward = *where == EmptyCacheAt::kBeforeBackward;
     const auto& windows = backward ? scene.backward : scene.optimizer;
     if (*where == EmptyCacheAt::kAfterStep)
-      scene.empty_cache.push_back(AfterStep(step, scene) + kAhead);
+      scene.empty_cache.push_back(In(Stage::kEmptied, AfterStep(step, scene)));
     else if (!windows.empty())
-      scene.empty_cache.push_back(windows[backward ? FirstBackward(step) : 0].begin - kAhead);
+      scene.empty_cache.push_back(In(Stage::kEmpties, windows[backward ? FirstBackward(step) : 0].begin));
     else
       return Error{"the recorded step has nothing that --empty-cache " + std::string(value) +
                    " could be before."};

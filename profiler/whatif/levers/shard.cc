@@ -16,18 +16,17 @@ namespace {
 
 constexpr uint32_t kMostRanks = 1 << 20;
 
-enum class Kind : uint8_t { kDdp, kZero1, kZero2, kZero3, kTensor, kPipeline };
+enum class Kind : uint8_t { kDdp, kZero1, kZero2, kZero3 };
 
 struct ShardQuestion {
   Kind kind = Kind::kDdp;
   uint32_t ranks = 0;
   std::string_view option;  // "view", or units
-  uint32_t parts = 1;       // of the batch, in a pipeline
 };
 
 Result<ShardQuestion> ParseShard(std::string_view value) {
   const Error error{
-      "--shard is ddp, zero1, zero2, zero3, fsdp, tp or pp with a number of ranks, as in fsdp:8, not \"" +
+      "--shard is ddp, zero1, zero2, zero3 or fsdp with a number of ranks, as in fsdp:8, not \"" +
       std::string(value) + "\"."};
   const size_t colon = value.find(':');
   if (colon == std::string_view::npos) return error;
@@ -39,10 +38,6 @@ Result<ShardQuestion> ParseShard(std::string_view value) {
     question.kind = Kind::kZero2;
   else if (kind == "zero3" || kind == "fsdp")
     question.kind = Kind::kZero3;
-  else if (kind == "tp")
-    question.kind = Kind::kTensor;
-  else if (kind == "pp")
-    question.kind = Kind::kPipeline;
   else if (kind != "ddp")
     return error;
   const char* const end = value.data() + value.size();
@@ -51,13 +46,6 @@ Result<ShardQuestion> ParseShard(std::string_view value) {
   if (behind == end) return question;
   if (*behind != ':' || behind + 1 == end) return error;
   question.option = {behind + 1, static_cast<size_t>(end - behind - 1)};
-  if (question.kind == Kind::kPipeline) {
-    const auto [last, wrong] = std::from_chars(behind + 1, end, question.parts);
-    if (wrong != std::errc() || last != end || question.parts == 0)
-      return Error{"behind the stages of pp stands the number of parts of a batch, as in pp:4:8, not \"" +
-                   std::string(question.option) + "\"."};
-    return question;
-  }
   const bool replicated = question.kind == Kind::kDdp || question.kind == Kind::kZero1;
   if (replicated && question.option != "view")
     return Error{
@@ -99,13 +87,7 @@ std::string Mebibytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " M
 
 class Shard final : public Lever {
  public:
-  const LeverInfo& info() const override {
-    static constexpr LeverInfo kInfo = {
-        "shard", "ddp:N | zero1:N | zero2:N | zero3:N | fsdp:N | tp:N | pp:N:PARTS",
-        "one rank of N, with the recorded batch for itself, or for all with tp",
-        "labels of parameters, autograd's nodes, and modules for zero2, zero3, fsdp and tp (a deep step)"};
-    return kInfo;
-  }
+  const LeverInfo& info() const override { return *FindLeverInfo("shard"); }
 
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
     const Result<ShardQuestion> question = ParseShard(value);
@@ -126,14 +108,8 @@ class Shard final : public Lever {
     const bool views = question->option == "view";
     if (question->kind != Kind::kDdp)
       if (std::string why = WhyFlatWeights(step); !why.empty()) return Error{why};
-    if (question->kind == Kind::kTensor) return Split(step, *question);
     if (question->kind == Kind::kDdp) return Replicated(step, views);
     if (question->kind == Kind::kZero1) return WithOwnState(Replicated(step, views), question->ranks);
-    if (question->kind == Kind::kPipeline) {
-      const auto blocks = ChooseSegments(step, "all");
-      if (!blocks.ok()) return blocks.error();
-      return FirstPipelineStage(step, *blocks, question->ranks);
-    }
     if (step.modules.empty())
       return Error{
           "no module was seen to run in the recorded step: record a Python program with --depth auto."};
@@ -143,7 +119,6 @@ class Shard final : public Lever {
     if (!question->option.empty()) calls = std::vector<uint32_t>{};
     if (!called.empty()) calls = ChooseSegments(step, called);
     if (!calls.ok()) return calls.error();
-    if (const std::string reason = WhyListsAreLost(step, *calls); !reason.empty()) return Error{reason};
     const std::vector<Unit> units = UnitsOf(step, *calls, uncalled);
     if (!question->option.empty() && NoneHasParameters(units))
       return Error{"no parameter of the recorded step is in " + std::string(question->option) +
@@ -151,48 +126,9 @@ class Shard final : public Lever {
     return FullySharded(step, units, question->ranks, question->kind == Kind::kZero3);
   }
 
-  // Tensor parallel: all widths that are hidden, or none.
-  static Result<Step> Split(const Step& step, const ShardQuestion& question) {
-    if (const auto reason = WhyNoHiddenWidths(step); !reason.empty()) return Error{reason};
-    const HiddenWidths hidden = HiddenWidthsOf(step, question.option);
-    if (hidden.widths.empty())
-      return Error{
-          "no width was found that linear layers make and others take up, and that nothing else sees: what "
-          "could be shared out is not clear."};
-    for (const HiddenWidth& width : hidden.widths) {
-      if (width.units % question.ranks == 0) continue;
-      return Error{std::string(hidden.linears[width.makers.front()].path) + " has " +
-                   std::to_string(width.units) + (width.heads ? " heads" : " elements") +
-                   ", which cannot be shared out among " + std::to_string(question.ranks) + " ranks."};
-    }
-    return TensorParallel(step, hidden, question.ranks);
-  }
-
-  static Result<Outcome> InPipeline(const Step& step, const ShardQuestion& question, Scene& scene) {
-    const std::string parts = std::to_string(question.parts);
-    if (question.parts > 1) {
-      Scene tried = scene;
-      const Result<Outcome> accumulated = AccumulateLever().Apply(step, parts, tried);
-      if (!accumulated.ok()) return accumulated.error();
-      scene.pipeline_parts = question.parts;
-      scene.pipeline_stages = question.ranks;
-    }
-    Outcome outcome;
-    outcome.code =
-        "stage = PipelineStage(part, rank, " + std::to_string(question.ranks) +
-        ", device)    # torch.distributed.pipelining; part: embeddings and the first blocks on rank 0\n"
-        "Schedule1F1B(stage, n_microbatches=" +
-        parts + ", loss_fn=loss_of).step(batch)";
-    outcome.notes.push_back(
-        "rank 0, which holds what it keeps of most parts at once; the last rank has the head and the logits "
-        "instead, of one part");
-    return outcome;
-  }
-
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     const Result<ShardQuestion> question = ParseShard(value);
     if (!question.ok()) return question.error();
-    if (question->kind == Kind::kPipeline) return InPipeline(step, *question, scene);
     Outcome outcome;
     const std::string views = question->option == "view" ? ", gradient_as_bucket_view=True" : "";
     if (question->kind == Kind::kDdp || question->kind == Kind::kZero1)
@@ -213,27 +149,6 @@ class Shard final : public Lever {
             "the model has no list of blocks, so its parameters are gathered all at once; name modules to "
             "gather "
             "them one by one: --shard fsdp:8:'encoder,decoder'");
-    }
-    if (question->kind == Kind::kTensor) {
-      outcome.code =
-          "for block in model.layers:    # torch.distributed.tensor.parallel; before the optimizer is made\n"
-          "    parallelize_module(block, init_device_mesh(\"cuda\", (" +
-          std::to_string(question->ranks) +
-          ",)), {\"wide\": ColwiseParallel(), \"narrow\": RowwiseParallel()})\n"
-          "    block.heads //= " +
-          std::to_string(question->ranks);
-      const HiddenWidths hidden = HiddenWidthsOf(step, question->option);
-      for (const HiddenWidth& width : hidden.widths)
-        outcome.code += "\n# " + std::string(hidden.linears[width.makers.front()].path) +
-                        (width.makers.size() > 1 ? " and others" : "") + ": by columns; " +
-                        std::string(hidden.linears[width.takers.front()].path) + ": by rows";
-      outcome.notes.push_back(
-          "all ranks have the same batch and are alike; embeddings, norms and the head are whole; what NCCL "
-          "takes "
-          "from the driver is not in these figures");
-      outcome.notes.push_back(
-          "foreach optimizers refuse models of which only a part is split: use one for each kind");
-      return outcome;
     }
     outcome.notes.push_back(
         "each rank has the recorded batch for itself; what NCCL takes from the driver is not in these "

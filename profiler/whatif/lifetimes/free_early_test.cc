@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "profiler/whatif/scene/lever.h"
-#include "profiler/whatif/step/insert.h"
 #include "profiler/whatif/step/segments.h"
+#include "profiler/whatif/testing/lives.h"
 #include "profiler/whatif/testing/loop.h"
 
 namespace vramscope::whatif {
@@ -29,21 +29,37 @@ class BatchFreedEarlyTest : public testing::Test {
     std::erase_if(bare.saved, [&](const Saved& saved) { return saved.block == batch_; });
     for (Operand& operand : bare.operands)
       if (operand.block == batch_ && bare.ops[operand.op].node != kNone) operand.block = kNone;
-    Inserter into(bare, {bare.modules[2].end});
-    Room room = into.RoomBehind(bare.modules[2].end);
-    scales_ = {room.Tick(), room.Tick()};
-    into.End(into.Begin("aten::mul", kNone, kNone, scales_.begin, {}), scales_.end, {});
-    const Position ones = room.Tick();
-    into.End(into.Begin("aten::ones_like", kNone, kNone, ones, {}), room.Tick(), {});
-    StepBlock second = into.step().blocks[batch_];
-    second.begin += 0.5;
-    labels_ = into.AddBlock(second);
-    step_ = std::move(into).Finish();
+    step_ = std::move(bare);
+    step_.own_texts = std::make_shared<std::deque<std::string>>();
+    const Position end = step_.modules[2].end;
+    scales_ = {HooksAfter(end, 10), HooksAfter(end, 20)};
+    Insert("aten::mul", scales_);
+    Insert("aten::ones_like", {HooksAfter(end, 30), HooksAfter(end, 40)});
+    StepBlock second = step_.blocks[batch_];
+    second.begin = HooksAfter(second.begin, 50);
+    labels_ = static_cast<uint32_t>(step_.blocks.size());
+    step_.blocks.push_back(second);
     // The same operator is given it.
     Operand used = *std::find_if(step_.operands.begin(), step_.operands.end(),
                                  [&](const Operand& operand) { return operand.block == batch_; });
     used.block = labels_;
     step_.operands.push_back(used);
+  }
+
+  // An operator without operands, between two recorded events.
+  void Insert(const char* name, Window time) {
+    Op op;
+    op.name = Step::kFirstOwnText + static_cast<uint32_t>(step_.own_texts->size());
+    step_.own_texts->push_back(name);
+    op.begin = time.begin, op.end = time.end;
+    const auto place = std::ranges::lower_bound(step_.ops, time.begin, {}, &Op::begin);
+    const auto at = static_cast<uint32_t>(place - step_.ops.begin());
+    const auto shift = [at](uint32_t& index) { index += index != kNone && index >= at ? 1 : 0; };
+    step_.ops.insert(place, op);
+    for (Op& one : step_.ops) shift(one.parent);
+    for (Operand& operand : step_.operands) shift(operand.op);
+    for (Node& node : step_.nodes) shift(node.op);
+    for (StepBlock& block : step_.blocks) shift(block.op);
   }
 
   // Where each of them goes.
@@ -65,7 +81,7 @@ class BatchFreedEarlyTest : public testing::Test {
 
 TEST_F(BatchFreedEarlyTest, ABatchGoesWithTheOperatorThatScalesTheLoss) {
   const auto [batch, labels] = Ends();
-  EXPECT_NEAR(batch, scales_.end, 0.01);
+  EXPECT_TRUE(IsNear(batch, scales_.end));
   EXPECT_GT(batch, scales_.begin);
   EXPECT_LT(batch, step_.backward.front().begin);
 }
@@ -73,7 +89,7 @@ TEST_F(BatchFreedEarlyTest, ABatchGoesWithTheOperatorThatScalesTheLoss) {
 TEST_F(BatchFreedEarlyTest, OfSeveralTheOneThatWasMadeLastGoesFirst) {
   const auto [batch, labels] = Ends();
   EXPECT_LT(labels, batch);
-  EXPECT_NEAR(labels, scales_.end, 0.01);
+  EXPECT_TRUE(IsNear(labels, scales_.end));
 }
 
 TEST_F(BatchFreedEarlyTest, WhatIsNoBatchGoesWithItsLastUse) {
@@ -84,9 +100,9 @@ TEST_F(BatchFreedEarlyTest, WhatIsNoBatchGoesWithItsLastUse) {
 // def loss_of(model, x): noisy = ...; return (model(noisy) - noisy).mean()
 TEST_F(BatchFreedEarlyTest, WhatGoesBeforeBackwardIsAFunctionsThatReturned) {
   step_.blocks[batch_].category = Category::kTemporaryForward;
-  const Position returned = step_.blocks[batch_].end = (scales_.end + step_.backward.front().begin) / 2;
+  const Position returned = step_.blocks[batch_].end = Before(step_.backward.front().begin);
   EXPECT_EQ(Ends().first, returned);
-  step_.blocks[batch_].end = step_.backward.front().begin + 0.01;
+  step_.blocks[batch_].end = HooksAfter(step_.backward.front().begin, 1);
   EXPECT_LT(Ends().first, scales_.begin);
 }
 
@@ -94,7 +110,7 @@ TEST_F(BatchFreedEarlyTest, ABatchThatBackwardNeedsGoesThere) {
   Saved kept;
   kept.block = batch_, kept.released = step_.backward.front().begin + 1;
   step_.saved.push_back(kept);
-  EXPECT_NEAR(Ends().first, kept.released, 0.01);
+  EXPECT_TRUE(IsNear(Ends().first, kept.released));
 }
 
 TEST_F(BatchFreedEarlyTest, ABatchThatTheFirstOfTwoBackwardPassesNeedsGoesThere) {
@@ -102,8 +118,8 @@ TEST_F(BatchFreedEarlyTest, ABatchThatTheFirstOfTwoBackwardPassesNeedsGoesThere)
   kept.block = batch_, kept.released = step_.backward.front().begin + 1;
   step_.saved.push_back(kept);
   const Position end = step_.backward.front().end;
-  step_.backward.push_back({end + 0.5, end + 1});
-  EXPECT_NEAR(Ends().first, kept.released, 0.01);
+  step_.backward.push_back({HooksAfter(end, 50), end + 1});
+  EXPECT_TRUE(IsNear(Ends().first, kept.released));
 }
 
 // self.pyramid = [...], which the next step's call of the model gives another value.
@@ -114,12 +130,12 @@ TEST_F(BatchFreedEarlyTest, WhatGoesInTheNextCallOfTheModelIsAModulesOwn) {
   const auto stays = [&](Position in_next_step) {
     Scene scene = MakeScene(step_);
     const auto block = std::ranges::find(scene.blocks, batch_, &Block::origin);
-    const Position end = block->end = scene.length + in_next_step;
+    const Position end = block->end = in_next_step + scene.length;
     EXPECT_TRUE(FreeEarlyLever().Apply(step_, "all", scene).ok());
     return block->end == end;
   };
-  EXPECT_TRUE(stays((root->begin + root->end) / 2));
-  EXPECT_FALSE(stays(root->end + 0.01)) << "a variable that gets what the model returns";
+  EXPECT_TRUE(stays(root->begin + 1));
+  EXPECT_FALSE(stays(HooksAfter(root->end, 1))) << "a variable that gets what the model returns";
 }
 
 // guesses.append(...), and a loss of each of them: `del guesses` stands behind all.
@@ -137,11 +153,11 @@ TEST_F(BatchFreedEarlyTest, WhatIsInAListGoesWhenNothingNeedsAnyOfThem) {
     step_.blocks[block].end = step_.backward.front().begin + (block == batch_ ? 3 : 2);
   }
   auto [first, second] = Ends();
-  EXPECT_NEAR(second, scales_.end, 0.01);
-  EXPECT_NEAR(first, second, 0.01);
+  EXPECT_TRUE(IsNear(second, scales_.end));
+  EXPECT_TRUE(IsNear(first, second));
   step_.blocks[labels_].requested *= 2;
   std::tie(first, second) = Ends();
-  EXPECT_NEAR(second, scales_.end, 0.01);
+  EXPECT_TRUE(IsNear(second, scales_.end));
   EXPECT_LT(first, scales_.begin) << "of other sizes: two variables";
 }
 

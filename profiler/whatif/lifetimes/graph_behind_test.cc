@@ -27,7 +27,7 @@ class GraphsBehindTest : public testing::Test, protected WrittenOperators {
 
   // The node of an operator.
   uint32_t Made(Position at, const std::vector<uint32_t>& from, uint32_t to) {
-    return AddNode("Backward0", AddOp("aten::mul", kNone, {at, at + 2}, from, to), 200 - at);
+    return AddNode("Backward0", AddOp("aten::mul", kNone, {at, at + 2}, from, to), 200 - at.event);
   }
   [[nodiscard]] std::unordered_map<uint32_t, Position> Until(
       const std::vector<std::pair<uint32_t, Position>>& held, Position from = 0) const {
@@ -58,7 +58,7 @@ TEST_F(GraphsBehindTest, WhatAFunctionCallsComputesForItsNode) {
   const uint32_t inner = AddBlock(43, 190), result = AddBlock(45, 350);
   const uint32_t function = AddOp("Function", kNone, {40, 50}, {}, kNone);
   const uint32_t outer = AddOp("aten::exp", kNone, {42, 44}, {out_}, inner);
-  const uint32_t deep = AddOp("aten::neg", kNone, {44.5, 46}, {inner}, result);
+  const uint32_t deep = AddOp("aten::neg", kNone, {HooksAfter(44, 50), 46}, {inner}, result);
   step_.ops[outer].parent = function, step_.ops[deep].parent = outer;
   const uint32_t node = AddNode("FunctionBackward", function, 130);
   EXPECT_THAT(Until({{result, kHeld}}, 25), UnorderedElementsAre(Pair(node, kHeld), Pair(third_, kHeld)));

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "profiler/whatif/lifetimes/caches.h"
 #include "profiler/whatif/lifetimes/holders.h"
 
 namespace vramscope::whatif {
@@ -11,11 +10,8 @@ namespace {
 
 using model::kNone;
 
-// What a node unpacks lies in variables of its function, which go when that returns: before the engine
-// converts what came out of it, and lets go of what it was given.
-constexpr Position kUnpacked = 0.2;
-constexpr int kMostArguments = 64;
-constexpr Position kTurn = 1e-8;  // between what goes one after the other at once
+// At the end of an operator, of what goes at once: its results, variables of its own, what it was given.
+constexpr int32_t kResults = 1 << 30, kVariables = 1 << 6;
 
 // An operator in place on a view has its node within CopySlices, which copies the gradient first, and runs
 // that node with a part of the copy (torch/csrc/autograd/functions/tensor.cpp).
@@ -38,8 +34,10 @@ std::vector<uint32_t> FindWork(const Step& step) {
   return work;
 }
 
+// What a node unpacks lies in variables of its function, which go when that returns: before the engine
+// converts what came out of it, and lets go of what it was given.
 std::vector<Position> UnpackedUntil(const Step& step, const std::vector<uint32_t>& work) {
-  std::vector<int> turns(step.nodes.size(), 0);
+  std::vector<int32_t> turns(step.nodes.size(), 0);
   std::vector<Position> until;
   for (const Saved& saved : step.saved) {
     const uint32_t op = saved.node == kNone ? kNone : work[saved.node];
@@ -47,9 +45,9 @@ std::vector<Position> UnpackedUntil(const Step& step, const std::vector<uint32_t
       until.push_back(saved.released);
       continue;
     }
-    const Position end = step.ops[op].end - kUnpacked;
+    const Position end = In(Stage::kUnpacked, step.ops[op].end);
     const bool in_cpp = step.Text(step.nodes[saved.node].name).ends_with("Backward0");
-    until.push_back(std::min(end, saved.released) - kTurn * (in_cpp ? turns[saved.node]++ : 0));
+    until.push_back(Sooner(std::min(end, saved.released), in_cpp ? turns[saved.node]++ : 0));
   }
   return until;
 }
@@ -60,9 +58,9 @@ std::vector<Position> UnpackedUntil(const Step& step, const std::vector<uint32_t
 Position EndFor(const Step& step, const Op& op, const Operand& operand) {
   if ((operand.flags & trace::kTensorIsOutput) == 0) {
     const bool local = op.parent != kNone && step.blocks[operand.block].begin > step.ops[op.parent].begin;
-    return op.end - (local ? kTurn * std::min<int>(operand.argument, kMostArguments) / kMostArguments : 0);
+    return Sooner(op.end, local ? std::min<int32_t>(operand.argument, kVariables) : 0);
   }
-  return op.end - kTurn * (1 + 1.0 / (1 + operand.argument));
+  return Sooner(op.end, kResults - operand.argument);
 }
 
 LastUses Find(const Step& step) {
@@ -73,30 +71,17 @@ LastUses Find(const Step& step) {
     const bool within = work[node] != kNone && step.ops[work[node]].parent != kNone;
     uses.works_from.push_back(within ? step.ops[work[node]].begin : step.nodes[node].begin);
   }
-  // What is copied by a name's new value is used by that.
-  for (const StepBlock& block : step.blocks)
-    uses.of_block.push_back(block.replaced < kForever ? std::max(block.replaced, block.last_use)
-                                                      : block.last_use);
-  uses.held = uses.of_block;
+  uses.held.assign(step.blocks.size(), kBefore);
   const Holders holders(step);
   for (const Operand& operand : step.operands) {
     const Op& op = step.ops[operand.op];
-    if (operand.block == kNone || op.node != kNone || op.end >= kForever ||
-        op.begin > step.blocks[operand.block].replaced)
-      continue;
-    Position& last = uses.of_block[operand.block];
-    last = std::max(last, op.end);
-    // What attention gives is often overwritten by what is made of it (GPT-2): it is not held here.
+    if (operand.block == kNone || op.node != kNone || op.end >= kForever) continue;
+    // What attention returns is often overwritten by what is made of it: it is not held here.
     const bool result = (operand.flags & trace::kTensorIsOutput) != 0;
     Position& held = uses.held[operand.block];
     held = std::max({held, EndFor(step, op, operand), OwnVariableUntil(step, operand),
                      result ? kBefore : holders.Until(operand)});
   }
-  // No operand names a copy that a lever put in: its variables alone tell.
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
-    if (step.blocks[i].last_use != kBefore) uses.held[i] = std::max(uses.held[i], holders.SeenUntil(i));
-  }
-  HoldCaches(step, uses.held);
   return uses;
 }
 
@@ -111,7 +96,7 @@ Position OwnVariableUntil(const Step& step, const Operand& operand) {
       step.blocks[operand.block].begin < around.begin)
     return kBefore;
   // The weights were declared last, and go first.
-  return around.end - kTurn * (1 + (op.begin - around.begin) / (around.end - around.begin));
+  return Sooner(around.end, kVariables + op.begin.event - around.begin.event);
 }
 
 const LastUses& LastUsesOf(const Step& step) {
@@ -134,22 +119,6 @@ uint32_t Takers::Next(uint32_t block, uint32_t op) const {
 
 const Takers& TakersOf(const Step& step) {
   return step.takers.Get([&] { return Takers(step); });
-}
-
-FirstTakers::FirstTakers(const Step& step) {
-  for (uint32_t i = 0; i < step.ops.size(); ++i)
-    if (step.ops[i].input_count != 0 && step.ops[i].output_count != 0)
-      all_.emplace_back(InputsOf(step, step.ops[i])[0].block, i);
-  std::sort(all_.begin(), all_.end());
-}
-
-std::span<const std::pair<uint32_t, uint32_t>> FirstTakers::Of(uint32_t block, uint32_t from) const {
-  const auto begin = std::ranges::lower_bound(all_, std::pair(block, from));
-  return {begin, std::ranges::lower_bound(begin, all_.end(), std::pair(block, kNone))};
-}
-
-const FirstTakers& FirstTakersOf(const Step& step) {
-  return step.first_takers.Get([&] { return FirstTakers(step); });
 }
 
 }  // namespace vramscope::whatif

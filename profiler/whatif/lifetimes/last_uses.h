@@ -13,8 +13,8 @@ namespace vramscope::whatif {
 
 // Whatever is changed.
 struct LastUses {
-  std::vector<Position> of_block;  // the end of the last operator of forward that had it as operand or result
-  // The same, or until when variables hold it (holders.h).
+  // By block: the end of the last operator of forward that had it as operand or result, or until when
+  // variables hold it (holders.h).
   std::vector<Position> held;
   // By saved tensor: its node has done its work with it, before the engine checks and adds up what came out
   // of it, and lets it go. What a node unpacks are variables of its function: C++ lets go of the last one
@@ -49,19 +49,5 @@ class Takers {
 
 // O(operands log operands) the first time; the answer is part of the step.
 [[nodiscard]] const Takers& TakersOf(const Step& step);
-
-// Which operators have a block as their first operand and hand something out, those inside others too.
-class FirstTakers {
- public:
-  explicit FirstTakers(const Step& step);
-  // (block, operator) of those from the operator `from` on, in order. O(log operators).
-  [[nodiscard]] std::span<const std::pair<uint32_t, uint32_t>> Of(uint32_t block, uint32_t from = 0) const;
-
- private:
-  std::vector<std::pair<uint32_t, uint32_t>> all_;  // block, operator: in order
-};
-
-// O(operators log operators) the first time; the answer is part of the step.
-[[nodiscard]] const FirstTakers& FirstTakersOf(const Step& step);
 
 }  // namespace vramscope::whatif

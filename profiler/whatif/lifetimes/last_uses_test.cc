@@ -18,7 +18,7 @@ class TurnsOfUsesTest : public testing::Test, protected WrittenOperators {
  protected:
   // auto [attended, sums, seed] = attention(query, mask)
   TurnsOfUsesTest() {
-    for (const Position begin : {1.0, 5.0, 11.0, 12.0, 13.0}) (void)AddBlock(begin, 160);
+    for (const Position begin : {1, 5, 11, 12, 13}) (void)AddBlock(begin, 160);
     attention_ = AddOp("attention", kNone, {10, 20}, {kQuery, kMask}, kAttended);
     for (const uint32_t more : {kSums, kSeed}) {
       Operand result = step_.operands.back();
@@ -49,7 +49,7 @@ TEST_F(TurnsOfUsesTest, ResultsThatNobodyTakesGoInTheirOrderBeforeWhatTheyWereCo
   const std::vector<Position>& held = LastUsesOf(step_).held;
   EXPECT_LT(held[kSums], held[kSeed]);
   EXPECT_LT(held[kSeed], held[kMask]);
-  EXPECT_NEAR(held[kSums], 20, 1e-6);
+  EXPECT_EQ(held[kSums].event, 20);
 }
 
 // left = left.expand(...), right = right.expand(...) in matmul: locals of the operator around the product.
@@ -71,18 +71,18 @@ TEST_F(TurnsOfUsesTest, WhatANodeUnpacksGoesWithTheLastFirst) {
   Keep("AttentionBackward0");
   EXPECT_GT(Unpacked(0), Unpacked(1));
   EXPECT_GT(Unpacked(1), Unpacked(2));
-  EXPECT_NEAR(Unpacked(2), 154, 0.3);
+  EXPECT_EQ(Unpacked(2).event, 154);
 }
 
 // leaky_relu_() of a view: CopySlices runs its node.
 TEST_F(TurnsOfUsesTest, ANodeWithinCopySlicesUnpacksWhatItKeepsForItsOwnWork) {
   Keep("torch::autograd::CopySlices");
-  EXPECT_NEAR(Unpacked(0), 154, 0.3);
+  EXPECT_EQ(Unpacked(0).event, 154);
   EXPECT_EQ(LastUsesOf(step_).works_from[0], 150);
   const uint32_t within = AddOp("LeakyReluBackward1", 0, {152, 153}, {kAttended}, kNone);
   step_.ops[within].parent = within - 1;
   const Step inside(step_);
-  EXPECT_NEAR(LastUsesOf(inside).UnpackedUntil(inside, inside.saved[0]), 153, 0.3);
+  EXPECT_EQ(LastUsesOf(inside).UnpackedUntil(inside, inside.saved[0]).event, 153);
   EXPECT_LT(LastUsesOf(inside).UnpackedUntil(inside, inside.saved[0]), 153);
   EXPECT_EQ(LastUsesOf(inside).works_from[0], 152);
 }
@@ -97,10 +97,10 @@ TEST_F(TurnsOfUsesTest, PythonsVariablesDoNot) {
 class ProductsTest : public testing::Test, protected WrittenOperators {
  protected:
   void Write(const char* around) {
-    for (const Position begin : {21.0, 24.0, 27.0, 31.0, 35.0}) (void)AddBlock(begin, 160);
+    for (const Position begin : {21, 24, 27, 31, 35}) (void)AddBlock(begin, 160);
     const uint32_t attention = AddOp(around, kNone, {20, 40}, {}, kOut);
     for (const auto& [name, time, from, to] :
-         {std::tuple{"aten::mul", Window{20.5, 22}, std::vector<uint32_t>{}, kQuery},
+         {std::tuple{"aten::mul", Window{HooksAfter(20, 50), 22}, std::vector<uint32_t>{}, kQuery},
           {"aten::mul", {23, 25}, {}, kKey},
           {"aten::matmul", {26, 28}, {kQuery, kKey}, kScores},
           {"aten::softmax", {30, 32}, {kScores}, kWeights},
@@ -116,27 +116,16 @@ class ProductsTest : public testing::Test, protected WrittenOperators {
 TEST_F(ProductsTest, AttentionHasItsQueriesAndWeightsInVariablesUntilItReturns) {
   Write("aten::_scaled_dot_product_attention_math");
   const std::vector<Position>& held = LastUsesOf(step_).held;
-  EXPECT_NEAR(held[kQuery], 40, 1e-6);
-  EXPECT_NEAR(held[kWeights], 40, 1e-6);
+  EXPECT_EQ(held[kQuery].event, 40);
+  EXPECT_EQ(held[kWeights].event, 40);
   EXPECT_LT(held[kWeights], held[kQuery]) << "declared behind them";
-  EXPECT_NEAR(held[kKey], 28, 1e-6);
-  EXPECT_NEAR(held[kScores], 32, 1e-6);
+  EXPECT_EQ(held[kKey].event, 28);
+  EXPECT_EQ(held[kScores].event, 32);
 }
 
 TEST_F(ProductsTest, OtherOperatorsMayHaveNone) {
   Write("aten::attend");
-  EXPECT_NEAR(LastUsesOf(step_).held[kQuery], 28, 1e-6);
-}
-
-// No operand names a copy that a lever put in.
-TEST_F(TurnsOfUsesTest, ACopyIsThereAsLongAsAVariableThatHoldsItToTheEnd) {
-  Module("model", 0, 90);
-  Module("model.layer", 8, 40, 0);
-  const uint32_t copy = AddBlock(6, 160);
-  step_.blocks[copy].copy_of = kMask, step_.blocks[copy].last_use = 40;
-  EXPECT_EQ(LastUsesOf(Step(step_)).held[copy], 40);
-  step_.held = {{copy, 1, Text("mask"), true}};
-  EXPECT_NEAR(LastUsesOf(Step(step_)).held[copy], 90, 0.2);
+  EXPECT_EQ(LastUsesOf(step_).held[kQuery].event, 28);
 }
 
 }  // namespace

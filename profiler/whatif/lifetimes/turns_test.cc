@@ -174,51 +174,15 @@ TEST(TurnsTest, EachBackwardPassHasAPartOfForwardBehindWhatWasBeforeIt) {
   }
 }
 
-TEST(TurnsTest, AutocastKeepsOneCopyOfAWeightInEachPart) {
-  const Adversaries gan;
-  const whatif::Step low = AmpLever().Rewrite(gan.step, "bf16")->value();
-  std::vector<Position> begins, ends;
-  for (const StepBlock& block : low.blocks) {
-    if (block.copy_of != gan.Block("judge")) continue;
-    EXPECT_EQ(block.requested, kWeightBytes / 2);
-    begins.push_back(block.begin);
-    ends.push_back(block.end);
-  }
-  // Of two uses in each of its turns; backward of the second turn needs it no more when the maker's begins.
-  ASSERT_EQ(begins.size(), 2u);
-  EXPECT_LT(begins[0], gan.step.backward[0].begin);
-  EXPECT_LT(ends[0], gan.step.backward[0].end);
-  EXPECT_GT(begins[1], gan.step.optimizer[0].end);
-  EXPECT_LT(ends[1], gan.step.backward[1].end);
-  EXPECT_EQ(low.autocast.size(), 3u);
-}
-
-TEST(TurnsTest, AGradScalerScalesEachLossAndUnscalesForEachOptimizer) {
-  const Adversaries gan;
-  const Scene plain = MakeScene(gan.step);
-  Scene scaled = plain;
-  const Outcome outcome = AmpLever().Apply(gan.step, "fp16", scaled).value();
-  EXPECT_THAT(outcome.notes, ElementsAre(HasSubstr("3 backward passes")));
-  // The scale and its counter; three losses with their gradients; what three optimizers unscale with.
-  EXPECT_EQ(scaled.blocks.size(), plain.blocks.size() + 2 + 2 * 3 + 6 * 3);
-}
-
-TEST(TurnsTest, InSixteenBitsBothNetworksAreHalf) {
-  const Adversaries gan;
-  const Prediction low = gan.Asked("precision", "bf16");
-  ASSERT_TRUE(low.refused.empty()) << low.refused.front().reason;
-  EXPECT_EQ(low.after.peak.bytes * 2, low.before.peak.bytes);
-}
-
 TEST(TurnsTest, EachPassIsRepeatedBeforeItsOptimizerSteps) {
   const Adversaries gan;
   const Scene plain = MakeScene(gan.step);
   Scene scene = plain;
-  const Outcome outcome = AccumulateLever().Apply(gan.step, "4", scene).value();
+  const Outcome outcome = AccumulateLever().Apply(gan.step, "4:whole", scene).value();
   EXPECT_THAT(outcome.notes, ElementsAre(HasSubstr("3 optimizer steps")));
-  Position longer = 0;
+  int64_t longer = 0;
   for (size_t i = 0; i < 3; ++i) {
-    longer += 3 * (plain.backward[i].end - plain.forward[i].begin);
+    longer += 3 * (plain.backward[i].end.event - plain.forward[i].begin.event);
     EXPECT_EQ(scene.optimizer[i].begin, plain.optimizer[i].begin + longer);
     EXPECT_EQ(scene.backward[i].end, plain.backward[i].end + longer);
   }
@@ -227,7 +191,7 @@ TEST(TurnsTest, EachPassIsRepeatedBeforeItsOptimizerSteps) {
   for (const Block& block : scene.blocks) {
     for (size_t i = 0; i < 3; ++i) {
       if (block.begin < scene.forward[i].begin || block.begin >= scene.backward[i].end) continue;
-      batches[i] += block.category == Category::kInput && block.bytes == kBatchBytes / 4;
+      batches[i] += block.category == Category::kInput && block.bytes == kBatchBytes;
       kept[i] += block.category == Category::kGradient && block.end > scene.optimizer[i].end;
     }
   }
@@ -241,17 +205,16 @@ TEST(TurnsTest, PassesForOneOptimizerStepAreRepeatedTogether) {
   step.optimizer.erase(step.optimizer.begin());  // the judge steps once for two passes
   const Scene plain = MakeScene(step);
   Scene scene = plain;
-  ASSERT_TRUE(AccumulateLever().Apply(step, "2", scene).ok());
+  ASSERT_TRUE(AccumulateLever().Apply(step, "2:whole", scene).ok());
   EXPECT_EQ(scene.optimizer[0].begin,
-            plain.optimizer[0].begin + plain.backward[1].end - plain.forward[0].begin);
+            plain.optimizer[0].begin + plain.backward[1].end.event - plain.forward[0].begin.event);
 }
 
 TEST(TurnsTest, WhatIsNeededBeyondAnOptimizerStepIsNotRepeated) {
   const Adversaries gan;
   const auto refusal = [](const whatif::Step& step) {
-    EXPECT_TRUE(AccumulateLever().Settings(step).empty());
     Scene scene = MakeScene(step);
-    const Result<Outcome> outcome = AccumulateLever().Apply(step, "2", scene);
+    const Result<Outcome> outcome = AccumulateLever().Apply(step, "2:whole", scene);
     return outcome.ok() ? "" : outcome.error().sentence;
   };
   whatif::Step step = gan.step;

@@ -2,7 +2,6 @@
 #include "profiler/whatif/scene/first_step.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "profiler/whatif/step/windows.h"
 
@@ -10,8 +9,6 @@ namespace vramscope::whatif {
 namespace {
 
 using classify::Category;
-
-constexpr Position kHalf = 0.5;
 
 template <typename At>
 size_t CountBefore(const std::vector<At>& ascending, At at) {
@@ -79,8 +76,8 @@ void FirstStep::AddLandmarks(const std::vector<Window>& first, const std::vector
                              const std::vector<Window>& own) {
   if (first.size() != own.size() || recorded.size() != own.size()) return;
   for (size_t i = 0; i < own.size(); ++i)
-    landmarks_.push_back({begin_ + static_cast<model::EventIndex>(first[i].begin),
-                          step_.first_event + static_cast<model::EventIndex>(recorded[i].begin),
+    landmarks_.push_back({begin_ + static_cast<model::EventIndex>(first[i].begin.event),
+                          step_.first_event + static_cast<model::EventIndex>(recorded[i].begin.event),
                           own[i].begin});
 }
 
@@ -129,20 +126,13 @@ Position FirstStep::BesideOwn(model::EventIndex event, size_t of_part) const {
              end = ordinary_.begin() + static_cast<std::ptrdiff_t>(part.first.second),
              at = ordinary_.begin() + static_cast<std::ptrdiff_t>(CountBefore(ordinary_, event));
   const auto next = std::find_if(at, end, is_of_both);
-  const auto last = std::find_if(std::reverse_iterator(at), std::reverse_iterator(begin), is_of_both);
   const bool first_of_all = at == begin && of_part != 0;
-  Position place = part.end - kHalf;
+  Position place = In(Stage::kAhead, part.end);
   if (first_of_all)
     place = landmarks_[of_part - 1].own;
   else if (next != end)
-    place = recorded_[next->same].own - kHalf;
-  const model::EventIndex from = last.base() != begin ? std::prev(last.base())->event
-                                 : of_part != 0       ? landmarks_[of_part - 1].first
-                                                      : begin_,
-                          until = next != end                   ? next->event
-                                  : of_part < landmarks_.size() ? landmarks_[of_part].first
-                                                                : end_;
-  return place + kHair * static_cast<Position>(event - from) / (1 + static_cast<Position>(until - from));
+    place = In(Stage::kAhead, recorded_[next->same].own);
+  return Later(place, event - begin_);
 }
 
 Position FirstStep::ByCount(model::EventIndex event, size_t of_part) const {
@@ -157,10 +147,10 @@ Position FirstStep::ByCount(model::EventIndex event, size_t of_part) const {
   } else {
     const Landmark& until = landmarks_.front();
     const size_t rest = CountBefore(ordinary_, until.first) - so_far, all = CountBefore(own_, until.own);
-    place = rest == 0 ? until.own - kHalf : Ahead(all - std::min(all, rest), until.own);
+    place = rest == 0 ? In(Stage::kAhead, until.own) : Ahead(all - std::min(all, rest), until.own);
   }
   // In the order of the events.
-  return place + kHair * static_cast<Position>(event - begin_) / (1 + static_cast<Position>(end_ - begin_));
+  return Later(place, event - begin_);
 }
 
 std::vector<Passing> FirstStep::Temporaries() const {
@@ -180,7 +170,7 @@ bool FirstStep::HasTemporariesOfItsOwn(const Landmark& end) const {
 }
 
 Position FirstStep::Ahead(size_t allocation, Position end) const {
-  return (allocation < own_.size() ? own_[allocation] : end) - kHalf;
+  return In(Stage::kAhead, allocation < own_.size() ? own_[allocation] : end);
 }
 
 }  // namespace vramscope::whatif

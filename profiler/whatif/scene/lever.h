@@ -16,16 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "profiler/whatif/scene/lever_table.h"
 #include "profiler/whatif/scene/scene.h"
 
 namespace vramscope::whatif {
-
-struct LeverInfo {
-  const char* name;     // "batch": the option without dashes
-  const char* values;   // "16, 0.5x"
-  const char* summary;  // one line
-  const char* facts;    // what must be recorded
-};
 
 // What a lever says beside the scene.
 struct Outcome {
@@ -33,7 +27,6 @@ struct Outcome {
   std::string time_basis;  // where that comes from; "" = no statement about time
   std::string code;        // the lines to write, for PyTorch
   std::vector<std::string> notes;
-  bool unsure = false;  // it rests on what the recording does not say: the worst published errors are added
 };
 
 class Lever {
@@ -49,12 +42,6 @@ class Lever {
   [[nodiscard]] virtual std::vector<std::string> Settings(const Step& /*step*/) const { return {}; }
   // Whether it also changes programs that only run their model forward.
   [[nodiscard]] virtual bool ChangesForward() const { return false; }
-  // What the change does to the step ahead of all others but another length of sequences: which tensors
-  // require gradients decides what levers that freeze leave. Nothing: it begins with Rewrite. An error is
-  // told by Apply again.
-  [[nodiscard]] virtual std::optional<Result<Step>> Prepare(const Step&, std::string_view /*value*/) const {
-    return {};
-  }
   // For a change of what operators compute with: the step as it would have been recorded. Predict makes the
   // scene anew from it, and asks it in the place of the recorded one from then on. Nothing: the lever changes
   // the scene.
@@ -66,28 +53,19 @@ class Lever {
                                               Scene& scene) const = 0;
 };
 
-// All levers, in the order in which they are applied, whatever the order on the command line: what changes
-// operators comes before what changes their sizes, and that before what repeats them.
+// Those that are transformations or settings of the allocator, in the order of the table (lever_table.h).
 [[nodiscard]] std::span<const Lever* const> Levers();
+// nullptr where there is no such lever, or where a re-run answers it.
 [[nodiscard]] const Lever* FindLever(std::string_view name);
 
-// One each, defined in lever_*.cc.
-const Lever& SequenceLever();
-const Lever& LoraLever();
-const Lever& FreezeLever();
-const Lever& AmpLever();
-const Lever& PrecisionLever();
-const Lever& AttentionLever();
-const Lever& QuantizeLever();
-const Lever& PruneLever();
+// One each, defined in levers/.
+const Lever& ShardLever();
 const Lever& CheckpointLever();
 const Lever& FreeEarlyLever();
-const Lever& ShardLever();
-const Lever& BatchLever();
+const Lever& OffloadLever();
 const Lever& AccumulateLever();
 const Lever& OptimizerLever();
 const Lever& ZeroGradLever();
-const Lever& OffloadLever();
 const Lever& AllocatorSettingsLever();
 const Lever& EmptyCacheLever();
 

@@ -42,4 +42,25 @@ class ModelledAllocator {
   allocator::DeviceAllocator model_;
 };
 
+// What was reserved when most was allocated: PyTorch's counters keep both peaks, which need not be at one
+// moment.
+class ReservedThen {
+ public:
+  explicit ReservedThen(const allocator::Statistics& statistics) : statistics_(statistics) {}
+
+  // After each allocation.
+  void Look() {
+    const uint64_t peak = statistics_.all.allocated_bytes.peak;
+    if (peak == peak_) return;
+    peak_ = peak;
+    bytes_ = statistics_.all.reserved_bytes.current;
+  }
+  [[nodiscard]] uint64_t bytes() const { return bytes_; }
+
+ private:
+  const allocator::Statistics& statistics_;
+  uint64_t peak_ = 0;
+  uint64_t bytes_ = 0;
+};
+
 }  // namespace vramscope::whatif

@@ -78,15 +78,15 @@ std::vector<Action> WriteOut(const Scene& scene) {
       continue;
     }
     for (int step = block.but_in_first ? 1 : 0; step < kSteps; ++step) {
-      const Position start = step * scene.length;
+      const int64_t start = step * scene.length;
       const uint32_t slot = 2 * i + (step & 1);
-      actions.Add({start + block.begin, i, slot, What::kAlloc});
-      if (!block.piles_up) actions.Add({start + block.end, i, slot, What::kFree});
+      actions.Add({block.begin + start, i, slot, What::kAlloc});
+      if (!block.piles_up) actions.Add({block.end + start, i, slot, What::kFree});
     }
   }
   for (const Position at : scene.empty_cache) {
     for (int step = 0; step < kSteps; ++step)
-      actions.Add({step * scene.length + at, 0, 0, What::kEmptyCache});
+      actions.Add({at + step * scene.length, 0, 0, What::kEmptyCache});
   }
   return std::move(actions).InOrder();
 }
@@ -139,10 +139,10 @@ class StepWriter {
     Write(begin_);
   }
 
-  Position length_;
+  int64_t length_;
   const allocator::DeviceAllocator& model_;
   UseOverStep* into_;
-  Position begin_ = 0;
+  int64_t begin_ = 0;
   uint64_t last_ = 0;  // allocated
   uint64_t reserved_ = 0;
   uint64_t peak_ = 0;  // of the step that is written
@@ -161,6 +161,7 @@ Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* 
   allocator::DeviceAllocator& model = allocator.model();
 
   StepWriter writer(scene, model, over_step);
+  ReservedThen reserved_then(model.statistics());
   std::vector<uint64_t> addresses(scene.blocks.size() * 2, 0);
   for (const Action& action : WriteOutSetup(scene)) {
     const Block& block = scene.blocks[action.block];
@@ -168,16 +169,17 @@ Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* 
       addresses[action.slot] = model.Malloc(block.bytes, block.stream).value_or(0);
     else
       (void)model.Free(addresses[action.slot]);
+    reserved_then.Look();
     writer.Before(block);
   }
   writer.Start();
-  const Position end = kSteps * scene.length;
+  const int64_t end = kSteps * scene.length;
   const allocator::Statistics& statistics = model.statistics();
   const auto calls = [&] { return statistics.num_device_alloc + statistics.num_device_free; };
   uint64_t calls_before = calls();
   const auto so_far = [&] {
     return Replayed{statistics.all.reserved_bytes.peak, statistics.all.allocated_bytes.peak,
-                    calls() - calls_before};
+                    calls() - calls_before, reserved_then.bytes()};
   };
   for (const Action& action : WriteOut(scene)) {
     if (action.at >= end) break;
@@ -186,6 +188,7 @@ Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* 
     switch (action.what) {
       case What::kAlloc:
         addresses[action.slot] = model.Malloc(block.bytes, block.stream).value_or(0);
+        reserved_then.Look();
         if (statistics.all.reserved_bytes.current > most_reserved) return so_far();
         break;
       case What::kFree:

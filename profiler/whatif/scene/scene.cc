@@ -2,7 +2,6 @@
 #include "profiler/whatif/scene/scene.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "profiler/whatif/scene/first_step.h"
@@ -40,7 +39,7 @@ class CarryOver {
     for (Block& block : scene.blocks) {
       if (block.birth != Birth::kEachStep || block.end < kForever) continue;
       if (block.piles_up)
-        block.end = scene.length - kHair;
+        block.end = Before(scene.length);
       else
         open.push_back(&block);
     }
@@ -49,7 +48,7 @@ class CarryOver {
       std::erase_if(open, [&](Block* block) { return JoinOne(scene, *block, alike); });
     }
     for (Block* const block : open)
-      block->end = scene.length - kHair;  // nothing like it was there a step ago
+      block->end = Before(scene.length);  // nothing like it was there a step ago
   }
 
  private:
@@ -86,7 +85,7 @@ class CarryOver {
       return step_.blocks[left].stream == block.stream && (this->*alike)(left, block.origin);
     });
     if (found == left_.end()) return false;
-    block.end = scene.length + step_.blocks[*found].end;
+    block.end = step_.blocks[*found].end + scene.length;
     left_.erase(found);
     return true;
   }
@@ -98,7 +97,7 @@ class CarryOver {
 // Where an optimizer steps that makes its state at about `at` of the first step.
 Position WithOptimizer(const Scene& scene, Position at) {
   for (const Window& window : scene.optimizer) {
-    if (at < window.end) return std::max(at, window.begin + kHair);
+    if (at < window.end) return std::max(at, After(window.begin));
   }
   return at;
 }
@@ -127,7 +126,6 @@ Scene MakeScene(const Step& step) {
     made.piles_up = recorded.piles_up;
     made.category = recorded.category;
     made.stream = recorded.stream;
-    made.pieces = recorded.pieces;
     if (recorded.begin == kBefore) {
       // Else a lever put it in; state of a parameter that a lever put in is born like that of another one.
       const model::BlockId id = recorded.category == Category::kOptimizerState &&
@@ -138,7 +136,7 @@ Scene MakeScene(const Step& step) {
       const model::EventIndex alloc = seen ? step.run->blocks[id].alloc_event : 0;
       made.birth = seen && first.Made(alloc) ? Birth::kOnce : Birth::kSetup;
       made.begin = made.birth == Birth::kOnce ? first.PlaceOf(alloc) : kBefore;
-      if (seen && alloc < step.first.begin) made.begin = Position(alloc) - Position(step.first.begin) - 1;
+      if (seen && alloc < step.first.begin) made.begin = BeforeLoop(alloc, step.first);
       if (recorded.set_up < kBefore) made.birth = Birth::kSetup, made.begin = recorded.set_up;
       if (recorded.once != kBefore) made.birth = Birth::kOnce, made.begin = recorded.once;
       if (made.category == Category::kOptimizerState && made.birth == Birth::kOnce)
@@ -156,17 +154,6 @@ Scene MakeScene(const Step& step) {
   for (const Passing& one : first.Temporaries()) add_passing(one, Birth::kOnce);
   CarryOver(step, std::move(carried_in)).Join(scene);
   return scene;
-}
-
-void TakeApart(Scene& scene) {
-  const size_t blocks = scene.blocks.size();
-  for (size_t i = 0; i < blocks; ++i) {
-    Block piece = scene.blocks[i];
-    if (piece.pieces <= 1) continue;
-    piece.bytes /= std::exchange(piece.pieces, 1);
-    scene.blocks[i].bytes -= piece.bytes * (scene.blocks[i].pieces - 1);
-    scene.blocks.insert(scene.blocks.end(), std::exchange(scene.blocks[i].pieces, 1) - 1, piece);
-  }
 }
 
 uint64_t LiveAt(const Scene& scene, Position at) {
@@ -195,7 +182,8 @@ Peak PeakOf(const Scene& scene) {
     if (block.end >= scene.length)
       now += static_cast<int64_t>(Rounded(block.bytes));  // the one of the step before
     moments.push_back({block.begin, kBegins, i});
-    moments.push_back({block.end < scene.length ? block.end : std::fmod(block.end, scene.length), kEnds, i});
+    const bool in_it = block.end < scene.length;
+    moments.push_back({in_it ? block.end : InItsStep(block.end, scene.length), kEnds, i});
   }
   PutInOrder(moments);
   Peak peak;

@@ -31,10 +31,8 @@ struct Block {
   Birth birth = Birth::kEachStep;
   classify::Category category = classify::Category::kUnattributed;
   uint16_t stream = 0;
-  uint32_t pieces = 1;        // so many blocks of the allocator, which live alike, of equal shares of `bytes`
   bool but_in_first = false;  // of kEachStep: the first step does not make it
   bool piles_up = false;      // of kEachStep: nothing frees it
-  bool for_each_sample = false;  // grows with the batch, though what it is a copy of does not
 
   // Gone before the loop begins, or in its first steps: only the holes that it leaves matter.
   [[nodiscard]] bool Passes() const { return birth != Birth::kEachStep && end < kForever; }
@@ -57,7 +55,7 @@ struct Again {
 // Where a step's phases lie. Of networks that are trained in turns, as in a GAN, each has its own: what is
 // between two of backward and optimizer's steps is forward of what comes next.
 struct Phases {
-  Position length = 0;            // of the step
+  int64_t length = 0;             // of the step, in events
   std::vector<Window> forward;    // one for each backward pass; of a program that only runs forward, one
   std::vector<Window> backward;   // in order
   std::vector<Window> optimizer;  // in order, as those of the step
@@ -71,13 +69,7 @@ struct Scene : Phases {
   std::vector<Again> again;        // in order
   bool optimizer_on_host = false;  // the device has neither its state nor what it computes
   uint32_t micro_batches = 1;  // of them, at most four are written out: the last stands for those behind it
-  // The batch in parts, as a pipeline's first stage runs them: written out behind all that changes what one
-  // part does. 1: it is not.
-  uint32_t pipeline_parts = 1, pipeline_stages = 1;
 };
-
-// Each piece is a block of its own, as the allocator sees it. O(blocks).
-void TakeApart(Scene& scene);
 
 // The recorded step as it was. `step` must outlive nothing: the scene is a copy.
 [[nodiscard]] Scene MakeScene(const Step& step);
@@ -99,7 +91,8 @@ struct Replayed {
   uint64_t reserved_peak = 0;
   uint64_t allocated_peak =
       0;  // as torch.cuda.max_memory_allocated counts it: with what was not worth splitting off
-  uint64_t driver_calls = 0;  // segments asked for and given back in the last of the steps
+  uint64_t driver_calls = 0;   // segments asked for and given back in the last of the steps
+  uint64_t reserved_then = 0;  // when most was allocated; `reserved_peak` is the most at any moment
 };
 
 // What the allocator shows from one of its events to the next.

@@ -25,7 +25,6 @@ using model::kNone;
 constexpr uint64_t kFirstBucket = 1ull << 20;  // kDefaultFirstBucketBytes
 constexpr uint64_t kBucket = 25ull << 20;      // kDefaultBucketBytesCap
 constexpr uint64_t kBroadcast = 250ull << 20;  // broadcast_bucket_size
-constexpr Position kHalf = 0.5;
 
 // Blocks that autograd took as gradients of parameters in the step, in that order.
 std::vector<uint32_t> GradientsInOrder(const Step& step) {
@@ -97,7 +96,7 @@ std::vector<uint32_t> Replaced(const Step& step) {
 // (DistributedDataParallel._assign_modules_buffers): one of each more, all the time.
 void HoldReplaced(const Step& step, Position forward, Step& changed) {
   for (const uint32_t buffer : Replaced(step)) {
-    changed.blocks[buffer].end = std::min(step.blocks[buffer].end, forward + kHalf / 2);
+    changed.blocks[buffer].end = std::min(step.blocks[buffer].end, HooksAfter(forward, 1));
     StepBlock held = Flat(step.blocks[buffer].requested, buffer, step);
     held.category = Category::kBuffer;
     changed.blocks.push_back(held);
@@ -108,9 +107,6 @@ void HoldReplaced(const Step& step, Position forward, Step& changed) {
 class Coalescer {
  public:
   explicit Coalescer(const Step& step) : step_(step), types_(step.blocks.size(), 0) {
-    constexpr uint8_t kFloat = 6;  // c10::ScalarType
-    for (uint32_t i = 0; i < step.blocks.size(); ++i)
-      if (step.blocks[i].single_buffer) types_[i] = kFloat;
     for (const Operand& operand : step.operands)
       if (operand.block != kNone) types_[operand.block] = operand.dtype;
     TypeUnused();
@@ -162,9 +158,9 @@ class Coalescer {
 std::vector<Window> Sent(size_t flats, Position at) {
   constexpr size_t kInFlight = 2;
   std::vector<Window> lives(flats);
-  for (size_t i = 0; i < flats + kInFlight; ++i, at += 2 * kHair) {
+  for (size_t i = 0; i < flats + kInFlight; ++i, at = After(at, 2)) {
     if (i >= kInFlight) lives[i - kInFlight].end = at;
-    if (i < flats) lives[i].begin = at + kHair;
+    if (i < flats) lives[i].begin = After(at);
   }
   return lives;
 }
@@ -176,12 +172,11 @@ Position WrappedAt(const Step& step, const std::vector<uint32_t>& states) {
   for (const uint32_t state : states) {
     const model::BlockId id = step.blocks[state].id;
     if (id >= step.run->blocks.size()) continue;
-    const Position made =
-        static_cast<Position>(step.run->blocks[id].alloc_event) - static_cast<Position>(step.first.begin) - 1;
+    const Position made = BeforeLoop(step.run->blocks[id].alloc_event, step.first);
     last = seen ? std::max(last, made) : made;
     seen = true;
   }
-  return std::min(last, kBefore) + kHalf;
+  return After(std::min(last, kBefore));
 }
 
 // What making the module allocates, and each of its forward passes.
@@ -199,14 +194,14 @@ void AddWrapping(const Step& step, Position forward, Step& changed) {
   const std::vector<Window> lives = Sent(broadcast.size(), at);
   for (size_t i = 0; i < broadcast.size(); ++i) {
     if (broadcast[i] != 0) changed.passing.push_back({lives[i].begin, lives[i].end, broadcast[i], stream});
-    at = lives[i].end + kHair;
+    at = After(lives[i].end);
   }
   for (const uint64_t bytes : coalescer.Flats(step.trained, std::numeric_limits<uint64_t>::max())) {
-    if (bytes != 0) changed.passing.push_back({at, step.length + forward, bytes, stream});
-    at += 2 * kHair;
+    if (bytes != 0) changed.passing.push_back({at, forward + step.length, bytes, stream});
+    at = After(at, 2);
   }
   const std::vector<uint64_t> each = coalescer.Flats(buffers, kBroadcast);
-  const std::vector<Window> sent = Sent(each.size(), forward + kHalf);
+  const std::vector<Window> sent = Sent(each.size(), HooksAfter(forward, 2));
   for (size_t i = 0; i < each.size(); ++i) {
     if (each[i] == 0) continue;
     StepBlock flat = Flat(each[i], like, step);
@@ -222,10 +217,10 @@ Step Replicated(const Step& step, bool as_views) {
   const Position forward = step.modules.empty() ? 0 : step.modules.front().begin;
   AddWrapping(step, forward, changed);
   HoldReplaced(step, forward, changed);
-  Position rebuilt = step.length + forward;
+  Position rebuilt = forward + step.length;
   const auto add = [&](uint64_t bytes, uint32_t gradient) {
     changed.blocks.push_back(Flat(bytes, gradient, step));
-    changed.blocks.back().once = rebuilt += kHair;
+    changed.blocks.back().once = rebuilt = After(rebuilt);
   };
   std::map<std::string_view, uint64_t> elements;  // that a gradient has, whatever block it is a view into
   for (const uint32_t parameter : step.trained)
@@ -239,7 +234,7 @@ Step Replicated(const Step& step, bool as_views) {
     const uint64_t whole = own == elements.end() ? step.blocks[gradient].requested : own->second;
     like = gradient;
     if (as_views) {
-      changed.blocks[gradient].end = step.blocks[gradient].accumulated + kHair;
+      changed.blocks[gradient].end = After(step.blocks[gradient].accumulated);
       changed.blocks[gradient].accumulated = kForever;
     }
     for (const uint64_t bytes : BytesOfEach(step, taken[gradient], whole)) {

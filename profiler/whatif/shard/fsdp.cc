@@ -19,7 +19,7 @@
 
 #include "profiler/whatif/shard/shard.h"
 #include "profiler/whatif/shard/sums.h"
-#include "profiler/whatif/sizes/batch_axis.h"
+#include "profiler/whatif/step/reduction.h"
 #include "profiler/whatif/training/parameters.h"
 
 namespace vramscope::whatif {
@@ -28,8 +28,18 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr Position kBetweenHooks = 0.01;  // between what hooks do one after the other
-constexpr uint64_t kScalar = 4;           // counts of steps are not sharded
+constexpr uint64_t kScalar = 4;  // counts of steps are not sharded
+
+// What hooks do, one after the other. Behind the begin of a module's forward: the unit is gathered, after
+// what is of the rest of the model, and taken out; what was gathered for the one before goes when it is.
+constexpr int32_t kGatherRest = 0, kGather = 4, kTakeOut = 2, kTakenOut = 3, kNextGathered = 5;
+// Before backward of a unit.
+constexpr int32_t kGatherNow = -40, kTakeOutNow = 1, kTakenOutNow = 2, kGatherNext = 10, kGatherRestNow = -30;
+// Behind it; what was put together goes when the next one is.
+constexpr int32_t kParametersGo = 1, kNextTogether = 2, kPutTogether = 4, kGradientsGo = 5, kKeepShard = 6;
+constexpr int32_t kTakeShard = 7, kLastGoes = 8, kAddUp = 10;
+// Before all of backward ends: the rest of the model is done, units without one, what was not needed.
+constexpr int32_t kRestDone = -10, kOthersDone = -4, kUnneededGoes = -1;
 
 // Of the copies' kernels.
 constexpr uint64_t kThreads = 128, kBlockBytes = kThreads * 16, kNumber = 8;
@@ -66,7 +76,6 @@ class Sharder {
     gather_stream_ = streams;
     reduce_stream_ = static_cast<uint16_t>(streams + 1);
     changed_.added_streams = 2;
-    if (const Result<BatchAxis>& axis = FollowBatch(step); axis.ok()) device_ = axis->device;
     FindShards();
   }
 
@@ -75,7 +84,7 @@ class Sharder {
     for (size_t i = 0; i < order_.size(); ++i) Forward(i);
     Backward();
     AddUpByUnit(
-        step_, units_, [&](const Unit& unit) { return Done(unit) + 9 * kBetweenHooks; }, changed_);
+        step_, units_, [&](const Unit& unit) { return HooksAfter(Done(unit), kAddUp); }, changed_);
     ShardState();
     SetUp();
     for (const auto& [parameter, shard] : shards_) changed_.blocks[parameter].requested = shard;
@@ -142,14 +151,14 @@ class Sharder {
     std::vector<uint64_t> parts;
     for (const uint32_t parameter : unit.parameters) {
       parts.push_back(shards_.at(parameter));
-      Add(begin += kHair, end, parts.back() * ranks_, parameter, step_.blocks[parameter].stream);
+      Add(begin = After(begin), end, parts.back() * ranks_, parameter, step_.blocks[parameter].stream);
     }
-    AddList(begin + kHair, ListOfTakenOut(parts, ranks_, device_), unit);
+    AddList(After(begin), ListOfTakenOut(parts, ranks_, device_), unit);
   }
 
   // As large with any batch.
   void AddList(Position at, uint64_t bytes, const Unit& unit) {
-    Add(at, at + kHair, bytes, kNone, step_.blocks[unit.parameters.front()].stream);
+    Add(at, After(at), bytes, kNone, step_.blocks[unit.parameters.front()].stream);
   }
 
   // Calls of units that have parameters, in order; the rest of the model comes first.
@@ -170,16 +179,16 @@ class Sharder {
     const Call& call = order_[place];
     const Unit& unit = units_[call.unit];
     const Position begin =
-        call.window.begin + kBetweenHooks * static_cast<Position>(call.unit + 1 == units_.size() ? 0 : 4);
+        HooksAfter(call.window.begin, call.unit + 1 == units_.size() ? kGatherRest : kGather);
     if (!Gathers(call)) return;
     const auto next = std::find_if(order_.begin() + static_cast<std::ptrdiff_t>(place) + 1, order_.end(),
                                    [&](const Call& later) { return Gathers(later); });
     const Position let_go =
-        next == order_.end() ? Rest().forward.front().end : next->window.begin + 5 * kBetweenHooks;
-    Add(begin, std::max(let_go, begin + 3 * kBetweenHooks), Shard(unit) * ranks_, unit.parameters.front(),
+        next == order_.end() ? Rest().forward.front().end : HooksAfter(next->window.begin, kNextGathered);
+    Add(begin, std::max(let_go, HooksAfter(begin, kTakenOut)), Shard(unit) * ranks_, unit.parameters.front(),
         gather_stream_);
-    AddParameters(unit, begin + 2 * kBetweenHooks,
-                  (IsKept(unit) ? FirstDone(unit) : call.window.end) + kBetweenHooks);
+    AddParameters(unit, HooksAfter(begin, kTakeOut),
+                  HooksAfter(IsKept(unit) ? FirstDone(unit) : call.window.end, kParametersGo));
   }
 
   // From forward until backward.
@@ -206,8 +215,8 @@ class Sharder {
   // Where the unit's backward is over, and its gradients are there; of one that has none, as frozen layers at
   // the begin of a model, where that of the model is.
   [[nodiscard]] Position Done(const Unit& unit) const {
-    if (&unit == &Rest()) return step_.backward.back().end - 10 * kBetweenHooks;
-    return HasBackward(unit) ? unit.backward.end : step_.backward.back().end - 4 * kBetweenHooks;
+    if (&unit == &Rest()) return HooksAfter(step_.backward.back().end, kRestDone);
+    return HasBackward(unit) ? unit.backward.end : HooksAfter(step_.backward.back().end, kOthersDone);
   }
   [[nodiscard]] bool HasBackward(const Unit& unit) const {
     return &unit == &Rest() || unit.backward.begin < kForever || unit.backward.end > kBefore;
@@ -224,8 +233,8 @@ class Sharder {
       const Position at = Done(*order[i]);
       const bool last = i + 1 == order.size();
       Reduce(*order[i], at,
-             last ? at + 8 * kBetweenHooks
-                  : std::min(Done(*order[i + 1]), NextPassed(units_, at)) + 2 * kBetweenHooks);
+             last ? HooksAfter(at, kLastGoes)
+                  : HooksAfter(std::min(Done(*order[i + 1]), NextPassed(units_, at)), kNextTogether));
     }
   }
 
@@ -241,17 +250,17 @@ class Sharder {
     std::sort(turns.begin(), turns.end(),
               [&](size_t a, size_t b) { return order_[a].backward.begin < order_[b].backward.begin; });
     if (!Rest().parameters.empty() && Rest().backward.begin < kForever)
-      GatherAhead(order_.size() - 1, kNone, Rest().backward.begin - 30 * kBetweenHooks);
+      GatherAhead(order_.size() - 1, kNone, HooksAfter(Rest().backward.begin, kGatherRestNow));
     for (size_t i = 0; i < turns.size(); ++i) {
       const uint32_t unit = order_[turns[i]].unit;
-      const Position begin = order_[turns[i]].backward.begin - 40 * kBetweenHooks;
+      const Position begin = HooksAfter(order_[turns[i]].backward.begin, kGatherNow);
       const bool last = std::none_of(turns.begin() + static_cast<std::ptrdiff_t>(i) + 1, turns.end(),
                                      [&](size_t later) { return order_[later].unit == unit; });
       if (there_.erase(unit) == 0) TakeOut(turns[i], begin, last);
-      if (turns[i] > 0) GatherAhead(turns[i] - 1, unit, begin + 10 * kBetweenHooks);
+      if (turns[i] > 0) GatherAhead(turns[i] - 1, unit, HooksAfter(begin, kGatherNext));
     }
     for (const auto& [unit, bytes] : ahead_)
-      changed_.blocks[bytes].end = step_.backward.back().end - kBetweenHooks;
+      changed_.blocks[bytes].end = HooksAfter(step_.backward.back().end, kUnneededGoes);
   }
 
   // What is gathered, until the call's backward is over, or the unit's where it is the last one.
@@ -262,9 +271,10 @@ class Sharder {
     StepBlock& bytes = changed_.blocks[ahead_.at(call.unit)];
     // Where the loss is computed outside of the model, the rest and the last unit begin together.
     bytes.begin = std::min(bytes.begin, begin);
-    bytes.end = begin + 2 * kBetweenHooks;
+    bytes.end = HooksAfter(begin, kTakenOutNow);
     ahead_.erase(call.unit);
-    AddParameters(unit, begin + kBetweenHooks, (last ? Done(unit) : call.backward.end) + kBetweenHooks);
+    AddParameters(unit, HooksAfter(begin, kTakeOutNow),
+                  HooksAfter(last ? Done(unit) : call.backward.end, kParametersGo));
   }
 
   // `by`: the unit whose backward does; its own is there.
@@ -290,7 +300,7 @@ class Sharder {
         end = std::max(end, gradient.end);
         parts.push_back(shards_.at(unit.parameters[place->second]));
         changed_.blocks[i].end =
-            at + 5 * kBetweenHooks + kHair * static_cast<Position>(unit.parameters.size() - place->second);
+            After(HooksAfter(at, kGradientsGo), static_cast<int64_t>(unit.parameters.size() - place->second));
         changed_.blocks[i].accumulated = kForever;
       } else if (gradient.category == Category::kGradient && gradient.begin == kBefore &&
                  gradient.end < kForever) {
@@ -300,10 +310,12 @@ class Sharder {
     if (end == kBefore) return;  // none of them is trained
     const uint32_t like = unit.parameters.front();
     const uint64_t shard = std::accumulate(parts.begin(), parts.end(), uint64_t{0});
-    Add(at + 4 * kBetweenHooks, next, shard * ranks_, like, step_.blocks[like].stream);
-    AddList(at + 4.5 * kBetweenHooks, ListOfPutTogether(parts), unit);
-    const uint32_t kept = Add(at + 6 * kBetweenHooks, end, shard, like, reduce_stream_, Category::kGradient);
-    changed_.blocks[kept].accumulated = at + 7 * kBetweenHooks;
+    const Position together = HooksAfter(at, kPutTogether);
+    Add(together, next, shard * ranks_, like, step_.blocks[like].stream);
+    AddList(After(together), ListOfPutTogether(parts), unit);
+    const uint32_t kept =
+        Add(HooksAfter(at, kKeepShard), end, shard, like, reduce_stream_, Category::kGradient);
+    changed_.blocks[kept].accumulated = HooksAfter(at, kTakeShard);
     if (carried != kBefore) Add(kBefore, carried, shard, like, reduce_stream_, Category::kGradient);
   }
 
@@ -311,7 +323,7 @@ class Sharder {
   // are made of the parameters, then these go (FSDPParamGroup).
   void SetUp() {
     std::vector<uint32_t> buffers;
-    Position at = 0, last = -kForever;
+    Position first = 0, last = BeforeLoop(0, step_.first);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const StepBlock& block = step_.blocks[i];
       const bool buffer =
@@ -319,25 +331,26 @@ class Sharder {
       if (!buffer && !shards_.contains(i)) continue;
       const Position came = SetUpAt(step_, i);
       if (came == kBefore) return;  // a lever put it in, or this is not as programs are written
-      at = std::min(at, came);
+      first = std::min(first, came);
       last = std::max(last, came);
       if (buffer) buffers.push_back(i);
     }
-    const Position moment = (last - at) / static_cast<Position>(3 * (shards_.size() + buffers.size()));
+    const auto moments = static_cast<int64_t>(3 * (shards_.size() + buffers.size()));
+    auto next = [&, moment = int64_t{0}]() mutable { return PartOf(first, last, ++moment, moments); };
     for (const Unit* const each : AsModulesLie(step_, units_)) {
       const Unit& unit = *each;
       const size_t whole = changed_.passing.size();
       for (const uint32_t parameter : unit.parameters) {
         const StepBlock& block = step_.blocks[parameter];
-        changed_.passing.push_back({at += moment, 0, block.requested, block.stream});
+        changed_.passing.push_back({next(), 0, block.requested, block.stream});
       }
       std::erase_if(buffers, [&](uint32_t buffer) {
         const bool own = &unit == &Rest() || unit.Has(step_.blocks[buffer].name);
-        if (own) changed_.blocks[buffer].set_up = at += moment;
+        if (own) changed_.blocks[buffer].set_up = next();
         return own;
       });
-      for (const uint32_t parameter : unit.parameters) changed_.blocks[parameter].set_up = at += moment;
-      for (size_t i = whole; i < changed_.passing.size(); ++i) changed_.passing[i].end = at += moment;
+      for (const uint32_t parameter : unit.parameters) changed_.blocks[parameter].set_up = next();
+      for (size_t i = whole; i < changed_.passing.size(); ++i) changed_.passing[i].end = next();
     }
   }
 

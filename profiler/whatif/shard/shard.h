@@ -15,7 +15,6 @@
 
 #include "profiler/whatif/scene/scene.h"
 #include "profiler/whatif/step/step.h"
-#include "profiler/whatif/training/narrow.h"
 
 namespace vramscope::whatif {
 
@@ -57,24 +56,9 @@ struct Unit {
 [[nodiscard]] std::string CalledPatterns(const Step& step, std::string_view patterns,
                                          const std::vector<std::string_view>& uncalled);
 
-// Why that is not what fully_shard() makes of the program: a module of these calls writes into a list that it
-// is given. Empty where none is known to.
-[[nodiscard]] std::string WhyListsAreLost(const Step& step, const std::vector<uint32_t>& calls);
 // A step of rank 0 of fully_shard() on each unit and on the model. `reshard`: parameters are let go of behind
 // a unit's forward and gathered again for its backward (ZeRO-3), else kept between (ZeRO-2).
 [[nodiscard]] Step FullySharded(const Step& step, const std::vector<Unit>& units, uint32_t ranks,
                                 bool reshard);
-
-// A step of one of `ranks` that share out these widths, in equal parts.
-[[nodiscard]] Step TensorParallel(const Step& step, const HiddenWidths& hidden, uint32_t ranks);
-
-// The first of so many stages of a pipeline: what is before `blocks` (into Step::modules), and its share of
-// them. It hands on what its last block makes, and gets a gradient of that size.
-[[nodiscard]] Result<Step> FirstPipelineStage(const Step& step, const std::vector<uint32_t>& blocks,
-                                              uint32_t stages);
-// Writes out Scene::pipeline_parts, once: as many of them go forward before the first goes backward as there
-// are stages (1F1B: Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters, 2021,
-// section 2.2). Behind the levers that change what one part does, before those that change the optimizer.
-void RunInPipeline(const Step& step, Scene& scene);
 
 }  // namespace vramscope::whatif

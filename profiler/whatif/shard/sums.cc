@@ -9,8 +9,6 @@ namespace {
 
 using model::kNone;
 
-constexpr Position kSoonBehind = 0.01;  // one of FSDP's hooks, or where an operator begins
-
 struct Additions {
   uint32_t from = kNone;      // the node that the sum came from: what it handed on is added to
   std::vector<uint32_t> ops;  // until the sum is handed on
@@ -95,7 +93,7 @@ bool IsOnlyAddedTo(const Step& step, const Unit& unit, uint32_t addition) {
 // Whether it goes when it has been added.
 bool GoesWith(const Step& step, uint32_t gradient, uint32_t addition) {
   const StepBlock& block = step.blocks[gradient];
-  return block.accumulated >= kForever && block.end <= step.ops[addition].end + kSoon;
+  return block.accumulated >= kForever && IsSoon(block.end, step.ops[addition].end);
 }
 
 }  // namespace
@@ -141,18 +139,19 @@ void AddUpByUnit(const Step& step, const std::vector<Unit>& units,
     const SumOfUnit& sum = *each;
     const Position at = added(*sum.unit);
     StepBlock& waits = changed.blocks[LastVersionOf(step, sum.gradient)];
-    waits.end = sum.second == kNone ? at : step.ops[sum.second].end + kHair;
+    waits.end = sum.second == kNone ? at : After(step.ops[sum.second].end);
     if (sum.made != kNone) {
-      const Position begin = made.emplace(sum.unit, at - kSoonBehind / 2).first->second += 2 * kHair;
+      Position& last = made.emplace(sum.unit, HooksAfter(at, -1)).first->second;
+      const Position begin = last = After(last, 2);
       changed.blocks[OutputsOf(step, step.ops[sum.made])[0].block].begin = begin;
       const uint32_t first = InputsOf(step, step.ops[sum.made])[0].block;
-      if (GoesWith(step, first, sum.made)) changed.blocks[LastVersionOf(step, first)].end = begin + kHair;
+      if (GoesWith(step, first, sum.made)) changed.blocks[LastVersionOf(step, first)].end = After(begin);
     }
     if (sum.second == kNone) continue;
     StepBlock own;
     own.id = kNone;
     own.requested = waits.requested;
-    own.begin = step.ops[sum.second].begin + kSoonBehind;
+    own.begin = HooksAfter(step.ops[sum.second].begin, 1);
     own.end = at;
     own.copy_of = sum.gradient;
     own.stream = waits.stream;

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/whatif/testing/lives.h"
 #include "profiler/whatif/testing/written_operators.h"
 
 namespace vramscope::whatif {
@@ -18,8 +19,8 @@ using model::kNone;
 
 class ShardSumsTest : public testing::Test, protected WrittenOperators {
  protected:
-  static constexpr Position kFirst = 110,
-                            kEach = 20;  // of backward: where the first layer begins, and how long
+  static constexpr int64_t kFirst = 110,
+                           kEach = 20;  // of backward: where the first layer begins, and how long
 
   ShardSumsTest() {
     for (int layer = 0; layer < 3; ++layer) {
@@ -33,7 +34,7 @@ class ShardSumsTest : public testing::Test, protected WrittenOperators {
     units_.push_back({"", {{0, 50}}, {kFirst, 190}, {head}, {{kFirst, 190}}});
     encoded_ = AddBlock(5, 190);
     for (const Position at : {12, 14, 22, 24, 32, 34}) {
-      const uint32_t product = AddBlock(at + 0.5, 190);
+      const uint32_t product = AddBlock(HooksAfter(at, 50), 190);
       forward_.push_back(AddOp("aten::linear", kNone, {at, at + 1}, {encoded_}, product));
     }
     sum_ = Gradient(5, kFirst + 2, 190);
@@ -42,7 +43,7 @@ class ShardSumsTest : public testing::Test, protected WrittenOperators {
   // The gradient that the node of one of forward's operators computes.
   uint32_t Gradient(size_t of, Position at, Position end) {
     const uint32_t node = AddNode("MmBackward0", forward_[of], at);
-    const uint32_t gradient = AddBlock(at + 1.5, end);
+    const uint32_t gradient = AddBlock(HooksAfter(at + 1, 50), end);
     AddOp("aten::mm", node, {at + 1, at + 2}, {encoded_}, gradient);
     return gradient;
   }
@@ -51,7 +52,7 @@ class ShardSumsTest : public testing::Test, protected WrittenOperators {
     uint32_t gradient, op;
   };
   Added AddTo(uint32_t sum, size_t of, Position at) {
-    const uint32_t gradient = Gradient(of, at, at + 4.5);
+    const uint32_t gradient = Gradient(of, at, HooksAfter(at + 4, 50));
     const auto node = static_cast<uint32_t>(step_.nodes.size() - 1);
     return {gradient, AddOp("aten::add_", node, {at + 3, at + 4}, {sum, gradient}, sum)};
   }
@@ -61,12 +62,14 @@ class ShardSumsTest : public testing::Test, protected WrittenOperators {
     uint32_t gradient, op, sum;
   };
   Made AddUp(uint32_t first, size_t of, Position at) {
-    const uint32_t gradient = Gradient(of, at, at + 4.5), sum = AddBlock(at + 3.5, 190);
+    const uint32_t gradient = Gradient(of, at, HooksAfter(at + 4, 50)),
+                   sum = AddBlock(HooksAfter(at + 3, 50), 190);
     const auto node = static_cast<uint32_t>(step_.nodes.size() - 1);
     return {gradient, AddOp("aten::add", node, {at + 3, at + 4}, {first, gradient}, sum), sum};
   }
   void HandOn(size_t of, uint32_t gradient, Position at) {
-    AddOp("AddBackward0", AddNode("AddBackward0", forward_[of], at), {at + 0.5, at + 1}, {gradient}, kNone);
+    AddOp("AddBackward0", AddNode("AddBackward0", forward_[of], at), {HooksAfter(at, 50), at + 1}, {gradient},
+          kNone);
   }
 
   [[nodiscard]] std::vector<SumOfUnit> Sums() const { return SumsOfUnits(step_, units_); }
@@ -109,7 +112,7 @@ TEST_F(ShardSumsTest, WhatTheUnitAddsThatMadeTheSumIsAsItWas) {
 
 // As the final layer's of the times that each layer is given.
 TEST_F(ShardSumsTest, WhatIsAddedToASumOfALayerBehindAllUnitsWaitsToo) {
-  const uint32_t product = AddBlock(45.5, 190);
+  const uint32_t product = AddBlock(HooksAfter(45, 50), 190);
   forward_.push_back(AddOp("aten::linear", kNone, {45, 46}, {encoded_}, product));
   const uint32_t sum = Gradient(6, kFirst - 6, 190);
   const Added first = AddTo(sum, 5, 114);
@@ -121,7 +124,7 @@ TEST_F(ShardSumsTest, WhatIsAddedToASumOfALayerBehindAllUnitsWaitsToo) {
 
 // Its residual: the sum came from that unit's own node, and what the unit adds first is no other's.
 TEST_F(ShardSumsTest, WhatAUnitAddsToASumThatItHandedOnItselfIsAsItWas) {
-  AddOp("AddBackward0", AddNode("AddBackward0", forward_[3], 130), {130.5, 131}, {sum_}, kNone);
+  AddOp("AddBackward0", AddNode("AddBackward0", forward_[3], 130), {HooksAfter(130, 50), 131}, {sum_}, kNone);
   (void)AddTo(sum_, 3, 132), (void)AddTo(sum_, 2, 140);
   EXPECT_TRUE(Sums().empty());
   const Added last = AddTo(sum_, 1, 152);
@@ -133,7 +136,8 @@ TEST_F(ShardSumsTest, WhatAUnitAddsToASumThatItHandedOnItselfIsAsItWas) {
 
 TEST_F(ShardSumsTest, WhatIsAddedToASumThatWasHandedOnInBetweenIsLeftOut) {
   const Added key = AddTo(sum_, 3, 132);
-  AddOp("aten::mul", AddNode("MulBackward0", forward_[2], 142), {143, 144}, {sum_}, AddBlock(143.5, 190));
+  AddOp("aten::mul", AddNode("MulBackward0", forward_[2], 142), {143, 144}, {sum_},
+        AddBlock(HooksAfter(143, 50), 190));
   (void)AddTo(sum_, 1, 152);
   const std::vector<SumOfUnit> sums = Sums();
   ASSERT_EQ(sums.size(), 1u);
@@ -146,16 +150,16 @@ TEST_F(ShardSumsTest, WhatStaysBehindTheAdditionWaitsAnyway) {
   EXPECT_TRUE(Sums().empty()) << "another node has it";
   step_.blocks[key.gradient].end = 137;
   EXPECT_EQ(Sums().size(), 1u);
-  step_.blocks[key.gradient].accumulated = 136.5;
+  step_.blocks[key.gradient].accumulated = HooksAfter(136, 50);
   EXPECT_TRUE(Sums().empty()) << "a parameter's";
 }
 
 TEST_F(ShardSumsTest, UnitsAddThemUpWhenTheyAreDone) {
   const Added key = AddTo(sum_, 3, 132), value = AddTo(sum_, 2, 140), last = AddTo(sum_, 1, 152);
   const Step sharded = FullySharded(step_, units_, 2, true);
-  EXPECT_NEAR(sharded.blocks[key.gradient].end, step_.ops[value.op].end, 0.01) << "into their sum";
+  EXPECT_TRUE(IsNear(sharded.blocks[key.gradient].end, step_.ops[value.op].end)) << "into their sum";
   EXPECT_EQ(sharded.blocks[value.gradient].end, step_.blocks[value.gradient].end);
-  EXPECT_NEAR(sharded.blocks[last.gradient].end, units_[0].backward.end, 0.5) << "it waits";
+  EXPECT_EQ(sharded.blocks[last.gradient].end.event, units_[0].backward.end.event) << "it waits";
   std::vector<StepBlock> sums;
   for (const StepBlock& block : sharded.blocks)
     if (block.copy_of == key.gradient) sums.push_back(block);
@@ -163,7 +167,7 @@ TEST_F(ShardSumsTest, UnitsAddThemUpWhenTheyAreDone) {
   EXPECT_EQ(sums[0].requested, 512u);
   EXPECT_GT(sums[0].begin, step_.ops[value.op].begin);
   EXPECT_LT(sums[0].begin, step_.ops[value.op].end);
-  EXPECT_NEAR(sums[0].end, units_[1].backward.end, 0.5);
+  EXPECT_EQ(sums[0].end.event, units_[1].backward.end.event);
 }
 
 // PSPNet's four pools, beside what they pool: of what these are joined in, the gradient is a part with gaps.
@@ -174,9 +178,9 @@ TEST_F(ShardSumsTest, ASumThatALaterUnitMakesIsMadeWhenItIsDone) {
   EXPECT_EQ(Sums()[0].made, key.op);
   EXPECT_EQ(Sums()[0].second, kNone);
   for (const bool goes : {false, true}) {
-    if (goes) step_.blocks[sum_].end = 136.5;
+    if (goes) step_.blocks[sum_].end = HooksAfter(136, 50);
     const Step sharded = FullySharded(step_, units_, 2, true);
-    EXPECT_NEAR(sharded.blocks[key.sum].begin, units_[1].backward.end, 0.5);
+    EXPECT_EQ(sharded.blocks[key.sum].begin.event, units_[1].backward.end.event);
     EXPECT_GT(sharded.blocks[key.gradient].end, sharded.blocks[key.sum].begin);
     EXPECT_GT(sharded.blocks[sum_].end, sharded.blocks[key.sum].begin) << "what it adds to";
     EXPECT_EQ(sharded.blocks[sum_].end < sharded.blocks[key.gradient].end, goes);
@@ -190,8 +194,8 @@ TEST_F(ShardSumsTest, WhatItAddsToThatWaitsInASumOfItsOwn) {
   EXPECT_EQ(Sums()[0].gradient, key.gradient);
   EXPECT_EQ(Sums()[0].second, value.op);
   const Step sharded = FullySharded(step_, units_, 2, true);
-  EXPECT_NEAR(sharded.blocks[key.gradient].end, step_.ops[value.op].end, 0.01);
-  EXPECT_NEAR(sharded.blocks[key.sum].begin, units_[1].backward.end, 0.5);
+  EXPECT_TRUE(IsNear(sharded.blocks[key.gradient].end, step_.ops[value.op].end));
+  EXPECT_EQ(sharded.blocks[key.sum].begin.event, units_[1].backward.end.event);
 }
 
 // Segment Anything's tokens and image, of which a layer uses the tokens first.
@@ -206,19 +210,20 @@ TEST_F(ShardSumsTest, OfSeveralSumsThatAUnitMakesOneFollowsTheOther) {
 
 // A residual around a layer, and one within.
 TEST_F(ShardSumsTest, ASumIsTheUnitsOwnWhereOneOfItsNodesHandedOnWhatIsAddedTo) {
-  const uint32_t product = AddBlock(45.5, 190);
+  const uint32_t product = AddBlock(HooksAfter(45, 50), 190);
   forward_.push_back(AddOp("aten::add", kNone, {45, 46}, {encoded_}, product));
   HandOn(6, sum_, 129);
   HandOn(3, sum_, 130);
   (void)AddUp(sum_, 2, 140);
   EXPECT_EQ(Sums().size(), 1u) << "the model's came first";
-  step_.nodes[step_.ops[step_.ops.size() - 4].node].made = step_.ops[forward_[3]].begin + 0.5;
+  step_.nodes[step_.ops[step_.ops.size() - 4].node].made = HooksAfter(step_.ops[forward_[3]].begin, 50);
   EXPECT_TRUE(Sums().empty());
 }
 
 TEST_F(ShardSumsTest, ASumThatTheUnitUsesIsOfWhatItMadeItself) {
   const Made key = AddUp(sum_, 3, 132);
-  AddOp("aten::mul", AddNode("MulBackward0", forward_[2], 142), {143, 144}, {key.sum}, AddBlock(143.5, 190));
+  AddOp("aten::mul", AddNode("MulBackward0", forward_[2], 142), {143, 144}, {key.sum},
+        AddBlock(HooksAfter(143, 50), 190));
   EXPECT_TRUE(Sums().empty());
 }
 
@@ -228,18 +233,18 @@ TEST_F(ShardSumsTest, OfAGradientThatWasConvertedTheCopyWaits) {
   StepBlock copy = step_.blocks[key.gradient];
   copy.copy_of = key.gradient, copy.requested /= 2;
   const auto low = static_cast<uint32_t>(step_.blocks.size());
-  const Position converted = step_.blocks[key.gradient].begin + 0.2;
+  const Position converted = HooksAfter(step_.blocks[key.gradient].begin, 20);
   copy.begin = step_.blocks[key.gradient].end = converted;
   step_.blocks.push_back(copy);
   EXPECT_EQ(LastVersionOf(step_, key.gradient), low);
   const Step sharded = FullySharded(step_, units_, 2, true);
   EXPECT_EQ(sharded.blocks[key.gradient].end, converted);
-  EXPECT_NEAR(sharded.blocks[low].end, step_.ops[value.op].end, 0.01);
+  EXPECT_TRUE(IsNear(sharded.blocks[low].end, step_.ops[value.op].end));
 }
 
 // Where the loss is computed outside of the model, the first node of the last layer is the model's too.
 TEST_F(ShardSumsTest, WhatIsGatheredAheadComesBeforeItGoes) {
-  for (const Position rest : {kFirst - 5, kFirst, kFirst + 5}) {
+  for (const int64_t rest : {kFirst - 5, kFirst, kFirst + 5}) {
     units_.back().backward.begin = rest;
     uint32_t gathered = 0;
     for (const StepBlock& block : FullySharded(step_, units_, 2, true).blocks) {

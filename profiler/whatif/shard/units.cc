@@ -137,7 +137,7 @@ std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
         if (node.made <= unit.forward[i].begin || node.made >= unit.forward[i].end) continue;
         for (Window* const window : {&unit.backward, &unit.backwards[i]})
           *window = {std::min(window->begin, node.begin),
-                     std::max(window->end, std::min(node.end, step.length))};
+                     std::max(window->end, std::min<Position>(node.end, step.length))};
       }
     }
   }

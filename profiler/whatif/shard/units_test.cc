@@ -22,7 +22,7 @@ using testing::Field;
 
 class ShardUnitsTest : public testing::Test, protected WrittenOperators {
  protected:
-  static constexpr Position kBackward = 110, kEach = 20, kRuns = 4;  // how long a node does
+  static constexpr int64_t kBackward = 110, kEach = 20, kRuns = 4;  // how long a node does
 
   struct Call {
     int layer;
@@ -35,13 +35,13 @@ class ShardUnitsTest : public testing::Test, protected WrittenOperators {
       parameters_.push_back(Parameter(kPaths[layer] + std::string(".weight")));
     Parameter("head.weight");
     std::vector<uint32_t> modules;
-    Position back = kBackward + kEach * static_cast<Position>(calls.size());
+    int64_t back = kBackward + kEach * static_cast<int64_t>(calls.size());
     for (size_t i = 0; i < calls.size(); ++i) {
-      const Position begin = 10 + 10 * static_cast<Position>(i);
+      const Position begin = 10 + 10 * i;
       back -= kEach;
       modules.push_back(static_cast<uint32_t>(step_.modules.size()));
       Module(kPaths[calls[i].layer], begin, begin + 10);
-      const uint32_t made = AddBlock(begin + 2.5, 190);
+      const uint32_t made = AddBlock(HooksAfter(begin + 2, 50), 190);
       const uint32_t op = AddOp("aten::linear", kNone, {begin + 2, begin + 4}, {made}, made);
       if (calls[i].trained) AddNode("LinearBackward0", op, back);
     }
@@ -69,9 +69,8 @@ class ShardUnitsTest : public testing::Test, protected WrittenOperators {
   }
 
   static auto Life(Position begin, Position end) {
-    constexpr double kNear = 0.5;
-    return AllOf(Field("begin", &StepBlock::begin, testing::DoubleNear(begin, kNear)),
-                 Field("end", &StepBlock::end, testing::DoubleNear(end, kNear)));
+    return AllOf(Field("begin", &StepBlock::begin, Field(&Position::event, begin.event)),
+                 Field("end", &StepBlock::end, Field(&Position::event, end.event)));
   }
   static auto Time(Position begin, Position end) {
     return AllOf(Field("begin", &Window::begin, begin), Field("end", &Window::end, end));
@@ -125,7 +124,8 @@ TEST_F(ShardUnitsTest, WhatALayerReducedStaysUntilBackwardOfTheNextCallIsOver) {
   step_.blocks[gradient].accumulated = 113;
   const auto reduced = [&] {
     std::vector<StepBlock> sums = Parameters(1);
-    std::erase_if(sums, [](const StepBlock& block) { return block.begin < 113.5 || block.end < 115; });
+    std::erase_if(
+        sums, [](const StepBlock& block) { return block.begin < HooksAfter(113, 50) || block.end < 115; });
     return sums;
   };
   EXPECT_THAT(reduced(), ElementsAre(Life(114, 134)));
@@ -177,7 +177,7 @@ TEST_F(ShardUnitsTest, WhatPutsGradientsTogetherTakesAListOfThem) {
   step_.blocks[gradient].accumulated = 113;
   EXPECT_THAT(FullySharded(step_, units_, 2, true).blocks,
               testing::Contains(AllOf(Field(&StepBlock::requested, (6 + 1 + 2) * 8),
-                                      Field(&StepBlock::begin, testing::Gt(114.)))));
+                                      Field(&StepBlock::begin, testing::Gt(Position(114))))));
 }
 
 // X-Codec's decoder of meaning, which the model does not call.

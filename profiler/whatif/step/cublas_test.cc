@@ -18,7 +18,7 @@ uint64_t Workspace(const char* variable) {
 }
 
 TEST(CublasTest, TheVariableHasSizesAndHowOftenTheyAreThere) {
-  EXPECT_EQ(Workspace(":4096:8"), 32u << 20);  // which MONAI sets as it is imported
+  EXPECT_EQ(Workspace(":4096:8"), 32u << 20);  // which packages set as they are imported
   EXPECT_EQ(Workspace(":16:8"), 128u << 10);
   EXPECT_EQ(Workspace(":4096:2:16:8"), kCublas);
   EXPECT_EQ(Workspace(":0:0"), 0u);

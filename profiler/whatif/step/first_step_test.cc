@@ -12,7 +12,6 @@
 
 #include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/scene/scene.h"
-#include "profiler/whatif/step/insert.h"
 #include "profiler/whatif/step/windows.h"
 #include "profiler/whatif/testing/tensor_script.h"
 
@@ -119,22 +118,13 @@ TEST(FirstStepTest, ItsOwnTemporariesLeaveTheirHolesWhereItMadeThem) {
   EXPECT_EQ(LiveAt(scene, moments[1]), LiveAt(scene, moments[2])) << "they pass";
 }
 
-TEST(FirstStepTest, WhatLeversPutInMovesThePlaces) {
-  const CachingProgram program(3, kTemporary / 2);
-  const whatif::Step longer = std::move(Inserter(program.step_, {0.5})).Finish();
-  const Scene scene = MakeScene(longer);
-  const Block& table = OfBytes(scene, kTable, Birth::kOnce);
-  EXPECT_GT(table.begin, OfBytes(scene, kTemporary / 2, Birth::kEachStep).begin);
-  EXPECT_LT(table.begin, longer.blocks[OutputsOf(longer, longer.ops[0])[0].block].begin);
-}
-
 TEST(FirstStepTest, OfSeveralPartsTheFirstOneFillsTheCache) {
   const CachingProgram program(0);
   Scene scene = MakeScene(program.step_);
-  ASSERT_TRUE(AccumulateLever().Apply(program.step_, "2", scene).ok());
+  ASSERT_TRUE(AccumulateLever().Apply(program.step_, "2:whole", scene).ok());
   std::vector<Position> results;
   for (const Block& block : scene.blocks)
-    if (block.bytes == kBatch / 2 && block.origin == OutputsOf(program.step_, program.step_.ops[0])[0].block)
+    if (block.bytes == kBatch && block.origin == OutputsOf(program.step_, program.step_.ops[0])[0].block)
       results.push_back(block.begin);
   ASSERT_EQ(results.size(), 2);
   EXPECT_LT(OfBytes(scene, kTable, Birth::kOnce).begin, std::ranges::min(results));
@@ -144,7 +134,7 @@ TEST(FirstStepTest, OfSeveralPartsTheFirstOneFillsTheCache) {
 TEST(FirstStepTest, OfSeveralPartsTheFirstOneHasTheTemporariesOfTheCache) {
   const CachingProgram program(3, kTemporary / 2);
   Scene scene = MakeScene(program.step_);
-  ASSERT_TRUE(AccumulateLever().Apply(program.step_, "2", scene).ok());
+  ASSERT_TRUE(AccumulateLever().Apply(program.step_, "2:whole", scene).ok());
   const Position table = OfBytes(scene, kTable, Birth::kOnce).begin;
   for (const Block& block : scene.blocks)
     if (block.birth == Birth::kOnce && block.bytes == kCached) EXPECT_LT(block.end, table);
@@ -161,7 +151,7 @@ TEST(FirstStepTest, WhatElseTheSetupLeavesStaysInIt) {
   Step step;
   step.run = &run;
   step.modules.push_back({0, model::kNone, 10, 20});
-  for (const double begin : {3.0, 12.0}) {
+  for (const Position begin : {3, 12}) {
     StepBlock& block = step.blocks.emplace_back();
     block.id = static_cast<model::BlockId>(step.blocks.size() - 1), block.begin = begin;
   }

@@ -35,7 +35,7 @@ class OpenSavesTest : public testing::Test {
 
   Step step_;
   OpenSaves saves_;
-  Position now_ = 200;
+  int64_t now_ = 200;
 };
 
 TEST_F(OpenSavesTest, OfNodesThatNeverRanTheFirstOneLetsGo) {

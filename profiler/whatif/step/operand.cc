@@ -17,17 +17,6 @@ uint32_t BytesOf(uint8_t dtype) {
   return dtype < std::size(kBytes) ? kBytes[dtype] : 0;
 }
 
-StepBlock CopyOf(const Step& step, uint32_t block) {
-  StepBlock copy = step.blocks[block];
-  copy.id = model::kNone;
-  copy.accumulated = kForever;
-  copy.leaf = model::kNone;
-  copy.copy_of = block;
-  copy.workspace = false;
-  copy.piles_up = copy.piled = copy.single_buffer = false;
-  return copy;
-}
-
 uint64_t ElementsIn(const Step& step, const Operand& operand) {
   uint64_t elements = 1;
   for (const int64_t size : SizesOf(step, operand))

@@ -11,18 +11,18 @@ namespace {
 constexpr size_t kFew = 64;   // are compared
 constexpr size_t kTiny = 16;  // are put in one by one
 
-bool Before(const Moment& a, const Moment& b) { return a.at != b.at ? a.at < b.at : a.kind < b.kind; }
+bool ComesFirst(const Moment& a, const Moment& b) { return a.at != b.at ? a.at < b.at : a.kind < b.kind; }
 
 // Stable. `moments` are a part whose neighbours are in order already.
 void Compare(std::vector<Moment>::iterator begin, std::vector<Moment>::iterator end) {
   if (end - begin > static_cast<std::ptrdiff_t>(kTiny)) {
-    std::stable_sort(begin, end, Before);
+    std::stable_sort(begin, end, ComesFirst);
     return;
   }
   for (auto next = begin; next < end; ++next) {
     const Moment moment = *next;
     auto place = next;
-    for (; place > begin && Before(moment, *(place - 1)); --place) *place = *(place - 1);
+    for (; place > begin && ComesFirst(moment, *(place - 1)); --place) *place = *(place - 1);
     *place = moment;
   }
 }
@@ -33,14 +33,16 @@ void PutInOrder(std::vector<Moment>& moments) {
   const size_t count = moments.size();
   const auto [first, last] = std::minmax_element(
       moments.begin(), moments.end(), [](const Moment& a, const Moment& b) { return a.at < b.at; });
-  const double scale = count < kFew ? 0 : static_cast<double>(count - 1) / (last->at - first->at);
+  const double scale =
+      count < kFew ? 0
+                   : static_cast<double>(count - 1) / static_cast<double>(last->at.event - first->at.event);
   if (!std::isfinite(scale) || scale <= 0) {  // few, or all at once, or a span without an end
-    std::stable_sort(moments.begin(), moments.end(), Before);
+    std::stable_sort(moments.begin(), moments.end(), ComesFirst);
     return;
   }
   // Rounding keeps the order: a later position never comes into an earlier part.
-  const auto part_of = [low = first->at, scale](const Moment& moment) {
-    return static_cast<size_t>((moment.at - low) * scale);
+  const auto part_of = [low = first->at.event, scale](const Moment& moment) {
+    return static_cast<size_t>(static_cast<double>(moment.at.event - low) * scale);
   };
   std::vector<uint32_t> ends(count + 1);
   for (const Moment& moment : moments) ++ends[part_of(moment)];

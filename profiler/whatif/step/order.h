@@ -18,7 +18,7 @@
 namespace vramscope::whatif {
 
 struct Moment {
-  Position at = 0;     // any number but NaN
+  Position at;
   uint32_t kind = 0;   // of moments at the same position: the lowest first; below 4
   uint32_t index = 0;  // the caller's own
 };

@@ -104,28 +104,4 @@ ReductionScratch ScratchOf(const Reduction& reduction, Multiprocessors device) {
   return {static_cast<uint64_t>(bytes), static_cast<uint64_t>(grid * kCounter)};
 }
 
-Reduction WithBatch(Reduction reduction, int64_t samples) {
-  // A dimension behind which the batch's dimension lies is as it was; strides that span samples grow with
-  // them.
-  for (ReducedDimension& dimension : reduction.dimensions) {
-    if (dimension.batch == 0) continue;
-    const int64_t old = dimension.size;
-    dimension.size = dimension.batch * (samples + dimension.beside);
-    for (ReducedDimension& other : reduction.dimensions) {
-      if (&other != &dimension && other.stride >= dimension.stride * old)
-        other.stride = other.stride / old * dimension.size;
-    }
-  }
-  return reduction;
-}
-
-std::span<const Multiprocessors> KnownMultiprocessors() {
-  // A100, H100 SXM, H100 PCIe, V100, B200, P100; RTX 4090, 3090, L40S, RTX 3060, A10, L4, RTX 5090, 3080; T4.
-  // Sources: NVIDIA's architecture white papers.
-  static constexpr Multiprocessors kKnown[] = {
-      {108, 2048}, {132, 2048}, {114, 2048}, {80, 2048}, {148, 2048}, {56, 2048}, {128, 1536}, {82, 1536},
-      {142, 1536}, {28, 1536},  {72, 1536},  {58, 1536}, {170, 1536}, {68, 1536}, {40, 1024}};
-  return kKnown;
-}
-
 }  // namespace vramscope::whatif

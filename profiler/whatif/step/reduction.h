@@ -19,8 +19,6 @@ struct ReducedDimension {
   int64_t size = 1;
   int64_t stride = 0;  // elements
   bool reduced = false;
-  int64_t batch = 0;   // of `size`, how many belong to one sample; 0 = the batch is elsewhere
-  int64_t beside = 0;  // as many as so many samples more, whatever the batch
 };
 
 struct Reduction {
@@ -41,10 +39,5 @@ struct ReductionScratch {
   uint64_t sums = 0, counters = 0;
 };
 [[nodiscard]] ReductionScratch ScratchOf(const Reduction& reduction, Multiprocessors device);
-// The reduction with another number of samples.
-[[nodiscard]] Reduction WithBatch(Reduction reduction, int64_t samples);
-
-// Devices that PyTorch runs on, by how they divide work.
-[[nodiscard]] std::span<const Multiprocessors> KnownMultiprocessors();
 
 }  // namespace vramscope::whatif

@@ -189,8 +189,6 @@ void MeasureSaved(Step& step) {
     saved.share =
         static_cast<double>(ElementsIn(step, operand) * BytesOf(operand.dtype)) / static_cast<double>(whole);
     saved.gaps = !IsDense(step, operand);
-    const bool expanded = shape.count > 1 && step.Dims(operand.strides)[0] == 0;
-    saved.expanded = expanded ? step.Dims(operand.shape)[0] : 0;
   }
 }
 

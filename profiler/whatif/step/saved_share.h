@@ -29,7 +29,7 @@ void ReleaseNeverRun(Step& step);
 // it keeps before CopySlices is made, and what relu_() makes only after the view's node. O(kept tensors).
 void GiveToCopySlices(Step& step);
 
-// Fills Saved::share, Saved::gaps and Saved::expanded, from the operands that are the same tensor; and
+// Fills Saved::share and Saved::gaps, from the operands that are the same tensor; and
 // Saved::node and Saved::released by the three above. O(operands).
 void MeasureSaved(Step& step);
 

@@ -4,11 +4,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "profiler/whatif/sizes/batch_axis.h"
-#include "profiler/whatif/source/conversion_facts.h"
-#include "profiler/whatif/source/function_facts.h"
-#include "profiler/whatif/source/type_branches.h"
-#include "profiler/whatif/source/wide_lines.h"
 #include "profiler/whatif/step/open_saves.h"
 #include "profiler/whatif/step/piling_up.h"
 #include "profiler/whatif/step/recorded_steps.h"
@@ -64,17 +59,17 @@ class Reader {
       return true;
     });
     if (!read.ok()) return read.error();
-    OpenSaves::Settle(step_), conversions_.Tell(step_), functions_.Tell(step_);
+    OpenSaves::Settle(step_);
     AddWindows(recorded_, step_), AddEmptying(step_), LeaveOutFirstBatch(step_);
     std::sort(step_.trained.begin(), step_.trained.end());
     step_.trained.erase(std::unique(step_.trained.begin(), step_.trained.end()), step_.trained.end());
     for (StepBlock& block : step_.blocks) Classify(block);
-    MeasureSaved(step_), wide_lines_.PutIn(step_);
+    MeasureSaved(step_);
     return std::move(step_);
   }
 
  private:
-  [[nodiscard]] Position Now() const { return static_cast<Position>(now_) - recorded_.begin; }
+  [[nodiscard]] Position Now() const { return Position(now_) - recorded_.begin; }
   [[nodiscard]] bool Inside() const { return now_ >= recorded_.begin; }
 
   // All blocks of the device that are alive at some time in the step.
@@ -99,8 +94,9 @@ class Reader {
   void AddPassing(const model::Block& block) {
     const EventIndex begin = block.alloc_event, loop = step_.first.begin;
     if (begin >= loop) return;  // of an earlier step
-    const Position end = std::min<Position>(block.free_event, loop);
-    step_.passing.push_back({Position(begin) - loop - 1, end - loop - 1, block.size, block.stream});
+    const EventIndex end = std::min(block.free_event, loop);
+    step_.passing.push_back(
+        {BeforeLoop(begin, step_.first), BeforeLoop(end, step_.first), block.size, block.stream});
   }
 
   void AddEvent(const Event& event) {
@@ -114,28 +110,10 @@ class Reader {
       case EventType::kSaved:
         NoteBytes(BlockAt(event.field[trace::saved::kAddress]), event.field[trace::saved::kBytes]);
         break;
-      case EventType::kMark:
-        return AddMark(event);
       default:
         break;
     }
     if (Inside()) AddDeepEvent(event);
-  }
-
-  void AddMark(const Event& event) {
-    const auto kind = static_cast<trace::MarkKind>(event.field[trace::mark::kKind]);
-    const std::string_view name = run_.Text(static_cast<uint32_t>(event.field[trace::mark::kName]));
-    conversions_.AddMark(kind, name);
-    if (kind == trace::MarkKind::kFunction) functions_.AddMark(name);
-    if (kind == trace::MarkKind::kDeepBegin) step_.sliding_windows.clear();  // of other models, perhaps
-    const auto value = static_cast<int64_t>(event.field[trace::mark::kValue]);
-    if (kind == trace::MarkKind::kSlidingWindow) step_.sliding_windows.push_back({std::string(name), value});
-    const OpenThread& thread = threads_[event.thread];
-    if (kind == trace::MarkKind::kCaller && Inside() && thread.node == kNone)  // nothing that it runs again
-      functions_.AddModuleCaller(thread.modules, event.field, name);
-    if (kind != trace::MarkKind::kFloatBuffer || name != "torch.float32") return;
-    if (const uint32_t block = BlockAt(static_cast<uint64_t>(value)); block != kNone)
-      step_.blocks[block].single_buffer = true;
   }
 
   // Which block of the step lies at an address now.
@@ -160,7 +138,7 @@ class Reader {
   // What other processes did meanwhile, and samples of counters, do not part it from what led to it.
   void AddFree(uint64_t address) {
     const uint32_t block = BlockAt(address);
-    if (block != kNone && step_.blocks[block].end == Now()) step_.blocks[block].end -= Position(apart_);
+    if (block != kNone && step_.blocks[block].end == Now()) step_.blocks[block].end = Now() - apart_;
     live_.erase(address);
   }
 
@@ -181,17 +159,6 @@ class Reader {
     if (block == kNone) return;
     NoteBytes(block, event.field[trace::label::kBytes]);
     const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
-    if (role == trace::Role::kHeld || role == trace::Role::kHeldToEnd || role == trace::Role::kHeldInGiven ||
-        role == trace::Role::kKeptResult)
-      return AddHeld(block, event, role);
-    if (role == trace::Role::kTypeBranch) {
-      const std::string_view what = run_.Text(static_cast<uint32_t>(event.field[trace::label::kName]));
-      if (Inside() && what.starts_with(ConversionFacts::kAsked))
-        conversions_.AddAsked(static_cast<uint32_t>(step_.modules.size()), block, what);
-      else if (Inside())
-        AddTypeBranch(step_, {block, Now()}, what);
-      return;
-    }
     if (role == trace::Role::kWorkspace) step_.blocks[block].workspace = true;
     const auto source = event.field[trace::label::kSource];
     if (!Inside() || source != static_cast<uint64_t>(trace::LabelSource::kAccumulateGrad)) return;
@@ -207,14 +174,6 @@ class Reader {
       step_.trained.push_back(block);
   }
 
-  void AddHeld(uint32_t block, const Event& event, trace::Role role) {
-    const std::vector<uint32_t>& calls = threads_[event.thread].modules;
-    if (!Inside() || calls.empty()) return;
-    if (role == trace::Role::kKeptResult) return step_.kept_results.push_back({block, calls.back()});
-    step_.held.push_back({block, calls.back(), static_cast<uint32_t>(event.field[trace::label::kName]),
-                          role == trace::Role::kHeldToEnd, role == trace::Role::kHeldInGiven});
-  }
-
   void AddDeepEvent(const Event& event) {
     const uint64_t* const field = event.field;
     OpenThread& thread = threads_[event.thread];
@@ -225,8 +184,6 @@ class Reader {
         return EndOp(thread);
       case EventType::kOpTensor:
         return AddOperand(thread, field);
-      case EventType::kOpScalar:
-        return AddScalar(thread, field);
       case EventType::kNodeCreated:
         return MakeNode(thread, field[0]);
       case EventType::kNodeBegin:
@@ -275,22 +232,6 @@ class Reader {
     step_.ops[thread.ops.back()].end = Now();
     step_.op_ends.push_back(thread.ops.back());
     thread.ops.pop_back(), thread.made.pop_back();
-  }
-
-  void AddScalar(const OpenThread& thread, const uint64_t* field) {
-    if (thread.ops.empty()) return;
-    Op& op = step_.ops[thread.ops.back()];
-    const auto text = static_cast<uint32_t>(field[trace::op_scalar::kText]);
-    if (field[trace::op_scalar::kPosition] == trace::kOpCaller)
-      return conversions_.AddCaller(thread.ops.back(), run_.Text(text)),
-             functions_.AddCaller(thread.ops.back(), text, run_.Text(text)),
-             wide_lines_.AddCaller(thread.ops.back(), text);
-    if (field[trace::op_scalar::kPosition] == PlaceOfDims(run_.Text(op.name))) op.dims = text;
-    op.sixth |= field[trace::op_scalar::kPosition] == 5 && run_.Text(text) == "True";
-    op.moves |= run_.Text(text) == "torch.strided";  // of aten::to alone it is told
-    op.contiguous |= run_.Text(text) == "torch.contiguous_format" && run_.Text(op.name) == "aten::to";
-    for (const std::string_view type : {"torch.float", "torch.bfloat", "torch.half", "torch.double"})
-      if (run_.Text(text).starts_with(type)) op.dtype = text;
   }
 
   void AddOperand(OpenThread& thread, const uint64_t* field) {
@@ -373,9 +314,6 @@ class Reader {
   const model::Device& device_;
   const timeline::Step& recorded_;
   Step step_;
-  ConversionFacts conversions_;
-  FunctionFacts functions_;
-  WideLines wide_lines_;
   EventIndex now_ = 0, apart_ = 0;  // the second: so many events directly before it are not of the program
   BlockId next_block_ = 0;
   std::vector<OpenThread> threads_;

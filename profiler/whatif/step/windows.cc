@@ -7,43 +7,6 @@
 #include <utility>
 
 namespace vramscope::whatif {
-namespace {
-
-// Where its cache would be emptied, and where it would be off: from each mark that says so to the one that
-// takes it back. with autocast("cuda", enabled=mixed): around the
-// model's call is the loop's own switch, which would be on.
-void AddAutocastMarks(const timeline::Step& recorded, Step& step) {
-  const model::Run& run = *step.run;
-  std::map<model::ThreadIndex, std::vector<size_t>> open;  // into the windows
-  for (const uint32_t index : run.processes[run.devices[step.device].process].marks) {
-    const model::Mark& mark = run.marks[index];
-    const bool cleared = mark.kind == trace::MarkKind::kAutocastCleared;
-    if ((mark.kind != trace::MarkKind::kAutocastStaysOff && !cleared) || mark.event < recorded.begin ||
-        mark.event >= recorded.end)
-      continue;
-    const Position at = Position(mark.event) - recorded.begin;
-    if (cleared) {
-      step.autocast_cleared.push_back(at);
-      continue;
-    }
-    std::vector<size_t>& inside = open[mark.thread];
-    if (mark.value != 0) {
-      inside.push_back(step.autocast_off.size());
-      step.autocast_off.push_back({at, at});
-    } else if (!inside.empty()) {
-      step.autocast_off[inside.back()].end = at;
-      inside.pop_back();
-    }
-  }
-  std::erase_if(step.autocast_off, [&](const Window& window) {
-    return std::ranges::none_of(step.modules, [&](const ModuleCall& call) {
-      return call.begin <= window.begin && window.begin < call.end;
-    });
-  });
-}
-
-}  // namespace
-
 void AddWindows(const timeline::Step& recorded, Step& step) {
   const model::Run& run = *step.run;
   const auto within = [&](const model::Range& range) {
@@ -61,7 +24,6 @@ void AddWindows(const timeline::Step& recorded, Step& step) {
     step.optimizer.push_back(window);
     classes.emplace(run.Text(range.name));
   }
-  AddAutocastMarks(recorded, step);
   for (const std::string& name : classes)
     step.optimizer_class += (step.optimizer_class.empty() ? "" : ", ") + name;
 }
@@ -85,17 +47,16 @@ std::vector<model::EventIndex> SegmentsGivenBack(const model::Run& run, model::D
 }
 
 void AddEmptying(Step& step) {
-  constexpr Position kAhead = 0.25;
   for (const model::EventIndex end : SegmentsGivenBack(*step.run, step.device)) {
     if (end < step.first_event || end >= step.end_event) continue;
-    const Position at = static_cast<Position>(end) - static_cast<Position>(step.first_event);
+    const Position at = Position(end) - step.first_event;
     auto op = std::ranges::upper_bound(step.ops, at, {}, &Op::begin);
     if (op != step.ops.begin()) {
       --op;
       while (op->parent != model::kNone) op = step.ops.begin() + op->parent;
       if (op->end > at) continue;
     }
-    step.cache_emptied.push_back(at - kAhead);
+    step.cache_emptied.push_back(In(Stage::kEmpties, at));
   }
 }
 

@@ -19,10 +19,13 @@ inline std::vector<std::pair<Position, Position>> LivesOf(const Scene& scene, ui
   return lives;
 }
 
-// Matches one of them, apart from a hair.
-inline auto Life(Position begin, Position end) {
-  constexpr double kNear = 0.01;
-  return testing::Pair(testing::DoubleNear(begin, kNear), testing::DoubleNear(end, kNear));
+// Apart from what is put in one after the other: so many places.
+inline bool IsNear(Position a, Position b, int64_t places = kPlaces / 2 - 1) {
+  return Before(a, places) <= b && b <= After(a, places);
 }
+MATCHER_P(Near, at, "") { return IsNear(arg, at, 2); }
+
+// Matches one of them.
+inline auto Life(Position begin, Position end) { return testing::Pair(Near(begin), Near(end)); }
 
 }  // namespace vramscope::whatif

@@ -122,7 +122,7 @@ inline const Loop& TheLoop() {
   return loop;
 }
 
-inline Use After(const std::vector<Asked>& asked) {
+inline Use UseAfter(const std::vector<Asked>& asked) {
   static const whatif::Step step = TheLoop().Read();
   static const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
   const Prediction prediction = Predict(step, baseline, asked).value();

@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "profiler/whatif/precision/precision.h"
 #include "profiler/whatif/testing/written_step.h"
 
 namespace vramscope::whatif {
+
+inline constexpr uint8_t kFloatElements = 6;  // c10::ScalarType
 
 class WrittenOperators : public WrittenStep {
  public:
@@ -22,7 +23,7 @@ class WrittenOperators : public WrittenStep {
   // Made in the middle of the operator.
   uint32_t AddNode(const std::string& name, uint32_t op, Position begin) {
     const uint32_t node = Node(begin);
-    step_.nodes[node] = {Name(name), op, step_.ops[op].begin + 0.5, begin, begin + 4};
+    step_.nodes[node] = {Name(name), op, HooksAfter(step_.ops[op].begin, 50), begin, begin + 4};
     return node;
   }
   uint32_t AddOp(const std::string& name, uint32_t node, Window time, const std::vector<uint32_t>& from,
@@ -40,7 +41,7 @@ class WrittenOperators : public WrittenStep {
       Operand operand;
       operand.op = static_cast<uint32_t>(step_.ops.size());
       operand.block = blocks[i];
-      operand.shape = 1, operand.dtype = kFloatType;
+      operand.shape = 1, operand.dtype = kFloatElements;
       if (i >= from.size()) operand.flags = trace::kTensorIsOutput;
       step_.operands.push_back(operand);
     }

@@ -83,7 +83,7 @@ class WrittenStep {
     saved.block = blocks.front();
     saved.node = node;
     saved.at = at;
-    saved.released = step_.nodes[node].begin + 1.5;
+    saved.released = HooksAfter(step_.nodes[node].begin + 1, 50);
     step_.saved.push_back(saved);
   }
 

@@ -21,12 +21,13 @@
 
 #include <array>
 
-#include "profiler/whatif/sizes/batch_axis.h"
 #include "profiler/whatif/step/cublas.h"
+#include "profiler/whatif/step/reduction.h"
 
 namespace vramscope::whatif {
 namespace {
 
+constexpr int64_t kFree = 50;          // hundredths before the first, and behind the last one
 constexpr uint64_t kFewValues = 4096;  // min_8bit_size
 constexpr uint64_t kBlockValues = 256;
 constexpr uint64_t kTable = 256 * kFloatBytes;
@@ -37,9 +38,7 @@ class Adafactor {
       : step_(step),
         scene_(scene),
         workspace_(WorkspaceOfProducts(step)),
-        by_triton_(TritonMakesOuterProducts(step)) {
-    if (const Result<BatchAxis>& axis = FollowBatch(step); axis.ok()) device_ = axis->device;
-  }
+        by_triton_(TritonMakesOuterProducts(step)) {}
 
   void AddCall(const OptimizerCall& call, bool foreach_way) {
     AddState(call);
@@ -52,78 +51,76 @@ class Adafactor {
  private:
   struct Pending {
     const TrainedParameter* parameter = nullptr;
-    Position begin = 0;
+    Position begin;
     uint64_t bytes = 0;
   };
 
   void AddState(const OptimizerCall& call) {
-    Position at = call.time.begin + kHair;
+    Position at = After(call.time.begin);
     for (const TrainedParameter& parameter : call.fresh) {
       const Extent& extent = *parameter.extent;
       if (extent.matrix) {
-        Add(parameter, at += kHair, kForever, extent.OfRows());
-        Add(parameter, at += kHair, kForever, extent.OfColumns());
+        Add(parameter, at = After(at), kForever, extent.OfRows());
+        Add(parameter, at = After(at), kForever, extent.OfColumns());
       } else {
-        Add(parameter, at += kHair, kForever, extent.Bytes());
+        Add(parameter, at = After(at), kForever, extent.Bytes());
       }
     }
   }
 
   // Names of the loop keep what the parameter before left in them until they are given the new one.
   void ForLoop(const OptimizerCall& call) {
-    constexpr Position kMeans = 0.3, kEstimate = 0.5, kUpdate = 0.7, kNorm = 0.8;
-    const Position width = call.Width();
-    Position begin = call.time.begin + width / 2;
+    constexpr int64_t kFirstNorm = 10, kMeans = 30, kEstimate = 50, kUpdate = 70, kNorm = 80;  // per cent
     std::array<Pending, 4> named;  // row_mean, col_mean, grad_squared, update
     const auto name = [&](Pending& one, const TrainedParameter& parameter, Position at, Position freed,
                           uint64_t bytes) {
       if (one.parameter != nullptr) Add(*one.parameter, one.begin, freed, one.bytes);
       one = {&parameter, at, bytes};
     };
-    for (const TrainedParameter& parameter : call.stepped) {
+    for (size_t i = 0; i < call.stepped.size(); ++i) {
+      const TrainedParameter& parameter = call.stepped[i];
       const Extent& extent = *parameter.extent;
-      const auto at = [&](Position share) { return begin + width * share; };
-      AddNorm(parameter, at(0.1), {{{extent.Values(), 1, true, 0}}});
+      const Position means = call.Turn(i, kMeans), estimate = call.Turn(i, kEstimate),
+                     update = call.Turn(i, kUpdate);
+      AddNorm(parameter, call.Turn(i, kFirstNorm), {{{extent.Values(), 1, true}}});
       if (extent.matrix) {
-        AddNorm(parameter, at(kMeans) - kHair, OverColumns(extent));
-        name(named[0], parameter, at(kMeans), at(kMeans) + kHair, extent.OfRows());
-        AddNorm(parameter, at(kMeans) + 2 * kHair, OverRows(extent));
-        name(named[1], parameter, at(kMeans) + 3 * kHair, at(kMeans) + 4 * kHair, extent.OfColumns());
+        AddNorm(parameter, Before(means), OverColumns(extent));
+        name(named[0], parameter, means, After(means), extent.OfRows());
+        AddNorm(parameter, After(means, 2), OverRows(extent));
+        name(named[1], parameter, After(means, 3), After(means, 4), extent.OfColumns());
       } else {
-        name(named[2], parameter, at(kMeans), at(kMeans) + kHair, extent.Bytes());
+        name(named[2], parameter, means, After(means), extent.Bytes());
       }
-      name(named[3], parameter, at(kEstimate), at(kUpdate), extent.Bytes());
+      name(named[3], parameter, estimate, update, extent.Bytes());
       if (extent.matrix) {
-        AddWorkspace(parameter, at(kEstimate) + kHair);
-        Add(parameter, at(kEstimate) + 2 * kHair, at(kUpdate) - kHair, extent.OfOthers());
+        AddWorkspace(parameter, After(estimate));
+        Add(parameter, After(estimate, 2), Before(update), extent.OfOthers());
       }
-      AddNorm(parameter, at(kNorm), {{{extent.Values(), 1, true, 0}}});
-      begin += width;
+      AddNorm(parameter, call.Turn(i, kNorm), {{{extent.Values(), 1, true}}});
     }
+    const Position over = call.Turn(call.stepped.size(), 0);
     for (const Pending& one : named) {
-      if (one.parameter != nullptr) Add(*one.parameter, one.begin, begin, one.bytes);
+      if (one.parameter != nullptr) Add(*one.parameter, one.begin, over, one.bytes);
     }
   }
 
   void Foreach(const OptimizerCall& call) {
-    const Position begin = call.time.begin + call.Width() / 2;
-    const Position end = call.time.end - call.Width() / 2;
     const bool matrices_first = call.stepped.empty() || call.stepped.front().extent->matrix;
-    const Position middle = (begin + end) / 2;
+    const int64_t middle = call.Hundredths() / 2, half = middle - kFree;
     // A list of estimates replaces that of the others when all of it is there.
-    constexpr Position kAllEstimated = 0.55;
-    Updates(call, matrices_first, begin, middle, middle + (end - middle) * kAllEstimated);
-    Updates(call, !matrices_first, middle, end, end);
+    constexpr int64_t kAllEstimated = 55;
+    Updates(call, matrices_first, kFree, middle + half * kAllEstimated / 100);
+    Updates(call, !matrices_first, middle, middle + half);
   }
 
   static Reduction OverColumns(const Extent& extent) {
-    return {{{extent.others * extent.rows, extent.columns, false, 0}, {extent.columns, 1, true, 0}}};
+    return {{{extent.others * extent.rows, extent.columns, false}, {extent.columns, 1, true}}};
   }
   static Reduction OverRows(const Extent& extent) {
-    if (extent.others == 1) return {{{extent.rows, extent.columns, true, 0}, {extent.columns, 1, false, 0}}};
-    return {{{extent.others, extent.rows * extent.columns, false, 0},
-             {extent.rows, extent.columns, true, 0},
-             {extent.columns, 1, false, 0}}};
+    if (extent.others == 1) return {{{extent.rows, extent.columns, true}, {extent.columns, 1, false}}};
+    return {{{extent.others, extent.rows * extent.columns, false},
+             {extent.rows, extent.columns, true},
+             {extent.columns, 1, false}}};
   }
 
   void Add(const TrainedParameter& parameter, Position begin, Position end, uint64_t bytes) {
@@ -132,40 +129,41 @@ class Adafactor {
   void AddNorm(const TrainedParameter& parameter, Position at, const Reduction& reduction) {
     const auto [bytes, counters] = ScratchOf(reduction, device_);
     if (bytes == 0) return;
-    Add(parameter, at, at + kHair / 2, bytes);
-    Add(parameter, at + kHair / 8, at + kHair / 4, counters);
+    Add(parameter, at, Later(at, 3), bytes);
+    Add(parameter, Later(at), Later(at, 2), counters);
   }
 
   void AddWorkspace(const TrainedParameter& parameter, Position at) {
     if (workspace_.bytes == 0 || (by_triton_ && parameter.extent->batched)) return;
-    Add(parameter, at, workspace_.stays ? kForever : at + kHair / 2, workspace_.bytes);
+    Add(parameter, at, workspace_.stays ? kForever : Later(at), workspace_.bytes);
     if (workspace_.stays) workspace_ = {};
   }
 
-  // Of all matrices, or of all vectors, in `begin` to `end`; the updates stay until `gone`.
-  void Updates(const OptimizerCall& call, bool matrices, Position begin, Position end, Position gone) {
-    constexpr Position kRows = 0.1, kRowsGone = 0.2, kColumns = 0.3, kColumnsGone = 0.4;
-    constexpr Position kEstimates = 0.5, kMeans = 0.6, kMeansGone = 0.7;
-    const auto at = [&](Position share) { return begin + (end - begin) * share; };
-    Position more = 0;
+  // Of all matrices, or of all vectors, in half of the time from `begin` on; the updates stay until `gone`.
+  void Updates(const OptimizerCall& call, bool matrices, int64_t begin, int64_t gone) {
+    constexpr int64_t kRows = 10, kRowsGone = 20, kColumns = 30, kColumnsGone = 40;  // per cent of it
+    constexpr int64_t kEstimates = 50, kMeans = 60, kMeansGone = 70;
+    const int64_t half = call.Hundredths() / 2 - kFree;
+    int64_t turn = 0;
+    const auto at = [&](int64_t percent) { return After(call.At(begin + half * percent / 100), turn); };
     for (const TrainedParameter& parameter : call.stepped) {
       const Extent& extent = *parameter.extent;
       if (extent.matrix != matrices) continue;
-      more += kHair;
-      const auto keep = [&](Position from, Position to, uint64_t bytes) {
-        Add(parameter, at(from) + more, at(to) + more, bytes);
+      ++turn;
+      const auto keep = [&](int64_t from, int64_t to, uint64_t bytes) {
+        Add(parameter, at(from), at(to), bytes);
       };
       if (matrices) {
-        AddNorm(parameter, at(kRows) + more, OverColumns(extent));
+        AddNorm(parameter, at(kRows), OverColumns(extent));
         keep(kRows, kRowsGone, extent.OfRows());
-        AddNorm(parameter, at(kColumns) + more, OverRows(extent));
+        AddNorm(parameter, at(kColumns), OverRows(extent));
         keep(kColumns, kColumnsGone, extent.OfColumns());
-        AddWorkspace(parameter, at(kEstimates) + more + kHair / 4);
+        AddWorkspace(parameter, Later(at(kEstimates)));
         keep(kMeans, kMeansGone, extent.OfOthers());
       } else {
         keep(kRows, kRowsGone, extent.Bytes());
       }
-      Add(parameter, at(kEstimates) + more, gone + more, extent.Bytes());
+      Add(parameter, at(kEstimates), After(call.At(gone), turn), extent.Bytes());
     }
   }
 
@@ -188,12 +186,12 @@ Status AllSeen(const Step& step, const std::vector<OptimizerCall>& calls) {
 }
 
 void AddStateOf8bit(const Step& step, const OptimizerCall& call, Scene& scene) {
-  Position at = call.time.begin + kHair;
+  Position at = After(call.time.begin);
   bool tables = false;
   for (const TrainedParameter& parameter : call.fresh) {
     const auto values = static_cast<uint64_t>(parameter.extent->Values());
     const auto add = [&](uint64_t bytes) {
-      AddOptimizerBlock(step, parameter, at += kHair, kForever, bytes, scene);
+      AddOptimizerBlock(step, parameter, at = After(at), kForever, bytes, scene);
     };
     if (values < kFewValues) {
       add(values * kFloatBytes);

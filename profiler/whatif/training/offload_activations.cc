@@ -13,9 +13,8 @@
 //
 // What is computed again in backward keeps nothing, but for its positional arguments: they go to the host and
 // come back before the recomputation (_NoopSaveInputs in torch/utils/checkpoint.py). What is given by name
-// stays. A wrapper's variables show which is which, args and kwargs; without one, checkpoint() is taken to be
-// called as its documentation does, checkpoint(block, hidden, context), by position. Of a view that is given,
-// what first works on it tells its elements.
+// stays. checkpoint() is taken to be called as its documentation does, checkpoint(block, hidden, context), by
+// position. Of a view that is given, what first works on it tells its elements.
 //
 // The hooks are in place in forward alone: what nodes keep that backward itself makes stays on the device,
 // and works on copies of what came back, or on what a torch.autograd.Function keeps beside
@@ -30,7 +29,6 @@
 
 #include "profiler/whatif/lifetimes/holders.h"
 #include "profiler/whatif/lifetimes/last_uses.h"
-#include "profiler/whatif/sizes/batch_axis.h"
 #include "profiler/whatif/step/forward_parts.h"
 #include "profiler/whatif/step/strides.h"
 #include "profiler/whatif/step/up_to.h"
@@ -41,9 +39,9 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr Position kUnpacked = 0.5;  // between the begin of a node and the first event of its work
-constexpr uint16_t kMask = 3;        // argument of attention
-constexpr uint64_t kAligned = 16;    // bytes that rows of a mask are multiples of
+constexpr std::string_view kEfficientCall = "aten::_scaled_dot_product_efficient_attention";
+constexpr uint16_t kMask = 3;      // argument of attention
+constexpr uint64_t kAligned = 16;  // bytes that rows of a mask are multiples of
 
 class Offloader {
  public:
@@ -56,7 +54,6 @@ class Offloader {
       if (block.category == Category::kGradient && step.blocks[block.origin].category != Category::kGradient)
         leaves_.insert(block.origin);
     }
-    if (const Result<BatchAxis>& axis = FollowBatch(step); axis.ok()) axis_ = &axis.value();
     kept_.resize(step.blocks.size(), kBefore);
     kept_by_again_.resize(step.blocks.size(), kBefore);
     stays_.resize(step.blocks.size(), false);
@@ -65,7 +62,6 @@ class Offloader {
   uint64_t Move() {
     std::vector<Block> copies;
     FindReleased();
-    FindPositional();
     for (const Saved& saved : step_.saved) Send(saved, copies);
     SendUnsaved(copies);
     LeaveOutCopies();
@@ -88,34 +84,15 @@ class Offloader {
       const Again* const again = AgainAt(saved.at);
       if (again == nullptr || step_.blocks[saved.block].begin >= again->begin) continue;
       if (saved.released >= kForever) continue;  // not seen to be let go
-      released_[{saved.block, again}].insert(uses_.UnpackedUntil(step_, saved));
-    }
-  }
-
-  // def forward(self, *args, **kwargs), around that of each layer: what its modules are called with as args.
-  // A variable of the layer's own that is called so holds what was made in it. What is given twice comes
-  // twice.
-  void FindPositional() {
-    std::map<std::pair<uint32_t, uint32_t>, std::ptrdiff_t> times;  // by call and block
-    for (const Held& held : step_.held) {
-      const uint32_t around = step_.modules[held.call].parent;
-      const std::string_view name = step_.Text(held.name);
-      if (around == kNone || (name != "args" && name != "kwargs")) continue;
-      const Position begin = step_.modules[around].begin;
-      const Again* const again = AgainAt(begin);
-      if (again == nullptr || again->begin != begin || step_.blocks[held.block].begin >= begin) continue;
-      std::vector<uint32_t>& blocks = positional_[again];
-      if (name == "kwargs") continue;  // it is known that none of these is positional
-      if (std::ranges::count(blocks, held.block) < ++times[{held.call, held.block}])
-        blocks.push_back(held.block);
+      Position& last = released_.try_emplace({saved.block, again}, kBefore).first->second;
+      last = std::max(last, uses_.UnpackedUntil(step_, saved));
     }
   }
 
   // Arguments that no node keeps, as a mask that was converted first: the checkpoint does.
   void SendUnsaved(std::vector<Block>& copies) {
     for (const Again& again : scene_.again) {
-      const auto known = positional_.find(&again);
-      for (const uint32_t block : known != positional_.end() ? known->second : WorkedOnIn(again)) {
+      for (const uint32_t block : WorkedOnIn(again)) {
         const auto found = of_origin_.find(block);
         if (found == of_origin_.end() || found->second.birth != Birth::kEachStep || stays_[block]) continue;
         BringBack(block, again, copies);
@@ -141,12 +118,6 @@ class Offloader {
       }
     }
     return blocks;
-  }
-
-  [[nodiscard]] bool IsGivenByName(uint32_t block, const Again* again) const {
-    const auto known = positional_.find(again);
-    return known != positional_.end() &&
-           std::find(known->second.begin(), known->second.end(), block) == known->second.end();
   }
 
   // The first that a part works on: of what it was given, the tensor itself. nullptr: it does not, or how it
@@ -176,48 +147,22 @@ class Offloader {
     if (whole == 0 || elements == whole) return;
     copy.bytes = copy.bytes / whole * elements;
     const std::span<const int64_t> sizes = SizesOf(step_, *given), strides = StridesOf(step_, *given);
-    copy.for_each_sample |= axis_ != nullptr && !sizes.empty() && sizes[0] == axis_->batch && strides[0] == 0;
     if (!LiesWithoutGaps(sizes, strides)) AddPacked(copy, again.begin, copies);
   }
 
-  // What a recomputation needs, once for each argument that it is: one after the other. It goes with the last
-  // node that keeps it, or when the function that was given it returns.
+  // What a recomputation needs. It goes with the last node that keeps it, or when the function that was given
+  // it returns.
   void BringBack(uint32_t block, const Again& again, std::vector<Block>& copies) {
-    constexpr Position kNext = kHair / 256;
     if (!inputs_.emplace(block, &again).second) return;
-    std::vector<Position> turns;
-    if (const auto known = positional_.find(&again); known != positional_.end()) {
-      for (size_t i = 0; i < known->second.size(); ++i)
-        if (known->second[i] == block) turns.push_back(kNext * static_cast<Position>(i));
-    }
-    if (turns.empty()) turns.push_back(0);
-    const std::set<Position>& kept = released_[{block, &again}];
-    auto last = kept.rbegin();
-    for (const Position turn : turns) {
-      Block copy = of_origin_.at(block);
-      copy.begin = again.at + turn;
-      copy.end = last == kept.rend() ? again.unwound : std::max(*last++, again.unwound);
-      for (const auto& [held, until] : again.held)
-        if (held == block) copy.end = std::max(copy.end, until);
-      BringAsGiven(copy, again, copies);
-      moved_ += copy.bytes;
-      copies.push_back(copy);
-    }
-  }
-
-  // Expanded to the batch, or to what has the batch in its first dimension: [samples x heads, tokens,
-  // tokens].
-  [[nodiscard]] bool IsForEachSample(const Saved& saved) const {
-    if (saved.expanded == 0 || axis_ == nullptr) return false;
-    if (saved.expanded == axis_->batch) return true;
-    const uint32_t op = saved.node == kNone ? kNone : step_.nodes[saved.node].op;
-    if (op == kNone) return false;
-    const std::span<const Operand> inputs = InputsOf(step_, step_.ops[op]);
-    return std::any_of(inputs.begin(), inputs.end(), [&](const Operand& operand) {
-      return operand.block != kNone && step_.shapes[operand.shape].known &&
-             step_.shapes[operand.shape].count > 0 && step_.Dims(operand.shape)[0] == saved.expanded &&
-             ElementsOfSample(step_, *axis_, operand, 0) != 0;
-    });
+    const auto kept = released_.find({block, &again});
+    Block copy = of_origin_.at(block);
+    copy.begin = again.at;
+    copy.end = kept == released_.end() ? again.unwound : std::max(kept->second, again.unwound);
+    for (const auto& [held, until] : again.held)
+      if (held == block) copy.end = std::max(copy.end, until);
+    BringAsGiven(copy, again, copies);
+    moved_ += copy.bytes;
+    copies.push_back(copy);
   }
 
   // A result that its own node keeps, as that of tanh(), and that nothing is computed from: without a
@@ -247,10 +192,6 @@ class Offloader {
       kept_by_again_[saved.block] = std::max(kept_by_again_[saved.block], saved.released);
       return;
     }
-    if (again != nullptr && IsGivenByName(saved.block, again)) {
-      stays_[saved.block] = true;
-      return;
-    }
     kept_[saved.block] = std::max(kept_[saved.block], saved.released);
     if (again == nullptr)
       BringBackReference(saved, found->second, copies);
@@ -263,15 +204,15 @@ class Offloader {
     copy.birth = Birth::kEachStep;
     if (copy.category == Category::kParameter) copy.category = Category::kTemporaryBackward;
     copy.bytes = static_cast<uint64_t>(static_cast<double>(copy.bytes) * saved.share);
-    copy.for_each_sample = IsForEachSample(saved);
-    copy.begin = saved.node == kNone ? saved.released - kUnpacked : uses_.works_from[saved.node] + kUnpacked;
-    copy.end = std::max(uses_.UnpackedUntil(step_, saved) - kHair, copy.begin + kHair);
+    copy.begin = saved.node == kNone ? In(Stage::kAhead, saved.released)
+                                     : In(Stage::kUnpacks, uses_.works_from[saved.node]);
+    copy.end = std::max(Before(uses_.UnpackedUntil(step_, saved)), After(copy.begin));
     if (saved.gaps) AddPacked(copy, saved.at, copies);
     if (const uint64_t filled = FilledUp(saved, copy.bytes); filled > copy.bytes) {
       copies.push_back(copy);
       copies.back().bytes = filled;
-      copies.back().begin = copy.begin + kHair;
-      copies.back().end = std::max(copy.end - kHair, copies.back().begin);
+      copies.back().begin = After(copy.begin);
+      copies.back().end = std::max(Before(copy.end), copies.back().begin);
     }
     moved_ += copy.bytes;
     copies.push_back(copy);
@@ -294,8 +235,8 @@ class Offloader {
   }
 
   static void AddPacked(Block packed, Position at, std::vector<Block>& copies) {
-    packed.begin = at + kHair;
-    packed.end = at + 2 * kHair;
+    packed.begin = After(at);
+    packed.end = After(at, 2);
     packed.category = Category::kTemporaryForward;
     copies.push_back(packed);
   }
@@ -333,9 +274,9 @@ class Offloader {
       return;
     const StepBlock& recorded = step_.blocks[block.origin];
     const Position kept = std::max(kept_[block.origin], kept_by_again_[block.origin]);
-    if (block.begin != recorded.begin || recorded.end > kept + kAtOnce)
+    if (block.begin != recorded.begin || !IsAtOnce(recorded.end, kept))
       return;  // computed again, or held by somebody else for longer
-    block.end = std::min(block.end, std::max(uses_.held[block.origin], block.begin) + kHair);
+    block.end = std::min(block.end, After(std::max(uses_.held[block.origin], block.begin)));
   }
 
   const Step& step_;
@@ -348,10 +289,8 @@ class Offloader {
   std::vector<Position> kept_by_again_;
   std::vector<bool> stays_;
   std::set<uint32_t> unsaved_, leaves_;
-  std::unordered_map<const Again*, std::vector<uint32_t>> positional_;  // blocks; of parts where it is known
-  // When nodes of the part let go of a block.
-  std::map<std::pair<uint32_t, const Again*>, std::set<Position>> released_;
-  const BatchAxis* axis_ = nullptr;                     // nullptr: not known
+  // When the last node of the part lets go of a block.
+  std::map<std::pair<uint32_t, const Again*>, Position> released_;
   std::set<std::pair<uint32_t, const Again*>> inputs_;  // of what is computed again
   uint64_t moved_ = 0;
 };

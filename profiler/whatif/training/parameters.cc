@@ -44,7 +44,7 @@ std::string WhyFlatWeights(const Step& step) {
 Position SetUpAt(const Step& step, uint32_t block) {
   const model::BlockId id = step.blocks[block].id;
   if (id >= step.run->blocks.size() || step.run->blocks[id].alloc_event >= step.first.begin) return kBefore;
-  return Position(step.run->blocks[id].alloc_event) - Position(step.first.begin) - 1;
+  return BeforeLoop(step.run->blocks[id].alloc_event, step.first);
 }
 
 bool IsParameter(const Step& step, uint32_t block) {
@@ -56,7 +56,7 @@ bool IsParameter(const Step& step, uint32_t block) {
 void Drop(StepBlock& block) {
   block.requested = 0;
   block.begin = block.begin == kBefore ? 0 : block.begin;
-  block.end = block.begin + kHair;
+  block.end = After(block.begin);
   block.accumulated = kForever;
 }
 
@@ -88,25 +88,6 @@ void StepOnly(const std::function<bool(uint32_t)>& kept, Step& step) {
     if (parameters[i] != kNone && !kept(parameters[i])) Drop(step.blocks[i]);
   }
   std::erase_if(step.trained, [&](uint32_t parameter) { return !kept(parameter); });
-}
-
-void AddTrained(const Step& with, uint32_t like, const std::vector<uint32_t>& stepped, uint32_t parameter,
-                Step& step) {
-  step.trained.push_back(parameter);
-  const uint64_t bytes = step.blocks[parameter].requested;
-  uint32_t last = kNone;  // of the state, which is made when that of `like` is complete
-  for (uint32_t i = 0; i < stepped.size(); ++i) {
-    if (stepped[i] == like && with.blocks[i].category == classify::Category::kOptimizerState) last = i;
-  }
-  for (uint32_t i = 0; i < stepped.size(); ++i) {
-    if (stepped[i] != like) continue;
-    StepBlock block = CopyOf(with, i);
-    if (block.category == classify::Category::kOptimizerState) block.copy_of = last;
-    if (block.requested == with.blocks[like].requested) block.requested = bytes;
-    if (block.begin != kBefore) block.begin += kHair;
-    block.name = {};
-    step.blocks.push_back(block);
-  }
 }
 
 }  // namespace vramscope::whatif

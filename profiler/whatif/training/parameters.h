@@ -34,12 +34,6 @@ void Drop(StepBlock& block);
 // they leave Step::trained.
 void StepOnly(const std::function<bool(uint32_t parameter)>& kept, Step& step);
 
-// `parameter` of `step` is trained too: it has what the optimizer has in the step `with` for `like`, in its
-// own size. `stepped`: SteppedParameters of that step. Of several parameters like one, each gets its state in
-// turn.
-void AddTrained(const Step& with, uint32_t like, const std::vector<uint32_t>& stepped, uint32_t parameter,
-                Step& step);
-
 // The scene without what its optimizer has: its state, and what it allocates while it steps.
 void TakeAwayOptimizer(Scene& scene);
 

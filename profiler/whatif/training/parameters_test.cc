@@ -11,9 +11,7 @@
 #include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/shard/shard.h"
 #include "profiler/whatif/step/segments.h"
-#include "profiler/whatif/testing/view.h"
 #include "profiler/whatif/testing/written_step.h"
-#include "profiler/whatif/training/freeze.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -44,8 +42,8 @@ class EqualParameters {
     }
     for (size_t i = 0; i < 64; ++i) {
       StepBlock& made = Add(names[i], gradient, Category::kGradient);
-      made.begin = 110 + static_cast<Position>(i);
-      made.accumulated = made.begin + 0.5;
+      made.begin = 110 + i;
+      made.accumulated = HooksAfter(made.begin, 50);
       made.end = 299;
     }
     for (size_t i = 0; i < 64; ++i) Add(names[64 + i], state, Category::kOptimizerState);
@@ -104,7 +102,7 @@ TEST(ShardTest, ModelStatesAreThoseOfTheZeroPaper) {
 }
 
 // split_with_sizes_copy and chunk_cat_mixed_dtype of PyTorch 2.15 copied 5,120 bytes for a layer of
-// DistilBERT; here 64 parameters of 4 thread blocks' bytes on each of 2 ranks.
+// a model of six layers; here 64 parameters of 4 thread blocks' bytes on each of 2 ranks.
 TEST(ShardTest, TheListsOfCopiesAreOnTheDeviceForAMoment) {
   const EqualParameters network(2 * 4 * 2048, 2 * 4 * 2048, 8);
   const Step changed = FullySharded(network.step, UnitsOf(network.step, {}), 2, true);
@@ -179,7 +177,7 @@ TEST(ShardTest, BucketsHaveNoRoomForTheGradientOfABatch) {
   EXPECT_EQ(Alive(network.Sharded("ddp:8:view"), Category::kGradient, kStepping), kEach);
 }
 
-// MobileBERT's head is given two matrices as one; the gradient of each is a view of that of both.
+// A head is given two matrices as one; the gradient of each is a view of that of both.
 TEST(ShardTest, BucketsHaveRoomForAGradientAndNotForTheBlockItIsAViewOf) {
   constexpr uint64_t kEach = 3 << 20;
   const EqualParameters network(kEach, 2 * kEach, kEach);
@@ -189,10 +187,10 @@ TEST(ShardTest, BucketsHaveRoomForAGradientAndNotForTheBlockItIsAViewOf) {
   EXPECT_THAT(buckets, testing::ElementsAre(1, 9, 9, 9, 9, 9, 9, 9));
 }
 
-// I-BERT's ranges of values that it has seen: x_min = min(x_min, x.min()).
+// Ranges of values that it has seen: x_min = min(x_min, x.min()).
 TEST(ShardTest, WhatForwardPutsInThePlaceOfABufferComesBesideIt) {
   EqualParameters network(1 << 20, 1 << 20, 512);
-  for (const auto& [begin, end] : {std::pair(kBefore, 50.0), std::pair(49.0, kForever)}) {
+  for (const auto& [begin, end] : {Window{kBefore, 50}, Window{49, kForever}}) {
     StepBlock range = network.step.blocks[0];
     range.id = model::kNone, range.name = "x_min", range.category = Category::kBuffer, range.requested = 512;
     range.begin = begin, range.end = end;
@@ -212,8 +210,9 @@ TEST(ShardTest, WhatForwardPutsInThePlaceOfABufferComesBesideIt) {
   })) << "both are broadcast";
 }
 
-// VGG's norms have statistics and a count of batches: its run under DDP held both on their way at once.
+// Norms have statistics and a count of batches: a run under DDP held both on their way at once.
 TEST(ShardTest, TwoFlatBlocksAreOnTheirWayInTheOrderOfTheirFirstTensors) {
+  constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
   EqualParameters network(1 << 20, 1 << 20, 512);
   Step& step = network.step;
   for (const uint8_t type : {kFloat, kLong, kFloat, kLong}) {
@@ -309,7 +308,7 @@ TEST(TrainedTest, ABatchThatRequiresAGradientIsNoParameter) {
   EXPECT_EQ(step.blocks[step.trained.front()].name, "fc.weight");
 }
 
-// As BERT's pooler, where the loss is of the words: its nodes are made and never run.
+// As a pooler, where the loss is of the words: its nodes are made and never run.
 TEST(TrainedTest, AParameterThatGetsNoGradientIsNotTrained) {
   model::testing::Script s;
   s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
@@ -334,17 +333,6 @@ TEST(TrainedTest, AParameterThatGetsNoGradientIsNotTrained) {
   const Step step = ReadStep(analysis, 0).value();
   ASSERT_EQ(step.trained.size(), 1u);
   EXPECT_EQ(step.blocks[step.trained.front()].name, "fc.weight");
-}
-
-// What is not trained has neither gradient nor state, and nothing of it is computed while the optimizer
-// steps.
-TEST(FreezeTest, FrozenParametersHaveNoGradientAndNoState) {
-  const EqualParameters network(512, 1024, 2048);
-  const Step frozen = Frozen(network.step, [](uint32_t parameter) { return parameter < 48; });
-  EXPECT_EQ(frozen.trained.size(), 16u);
-  EXPECT_EQ(Alive(frozen, Category::kParameter, kStepping), 64u * 512);
-  EXPECT_EQ(Alive(frozen, Category::kGradient, kStepping), 16u * 1024);
-  EXPECT_EQ(Alive(frozen, Category::kOptimizerState, kStepping), 16u * 2048);
 }
 
 TEST(ShardTest, AStemInTheListOfBlocksIsGatheredForItself) {

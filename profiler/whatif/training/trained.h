@@ -48,9 +48,15 @@ struct OptimizerCall {
   std::vector<TrainedParameter> stepped;  // in their turn, where it was seen
   std::vector<TrainedParameter> fresh;    // those that no call before it stepped: their state is made here
 
-  // Of the time, what one parameter gets, with as much before the first and behind the last.
-  [[nodiscard]] Position Width() const {
-    return (time.end - time.begin) / static_cast<Position>(stepped.size() + 2);
+  // Each parameter gets as much of the time, from 50 on in hundredths of it; two parameters more would have
+  // some.
+  [[nodiscard]] int64_t Hundredths() const { return 100 * (static_cast<int64_t>(stepped.size()) + 2); }
+  [[nodiscard]] Position At(int64_t hundredths) const {
+    return PartOf(time.begin, time.end, hundredths, Hundredths());
+  }
+  // When so much of the i-th one's time is over, in per cent.
+  [[nodiscard]] Position Turn(size_t i, int64_t percent) const {
+    return At(100 * static_cast<int64_t>(i) + 50 + percent);
   }
 };
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models in torch alone."""
+"""Models of torch alone, written for the measurements."""
 
 import torch
 import torch.utils.checkpoint
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .sizes import length, width
 from .subject import Subject, images, scaled, tokens
 
 

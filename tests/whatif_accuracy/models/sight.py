@@ -1,14 +1,117 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of images, from the packages transformers and torchvision."""
+"""Models of images from the packages timm, torchvision, segmentation_models_pytorch and open_clip."""
 
-import functools
-from typing import Callable
+from dataclasses import replace
+from typing import Any, Callable
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .subject import Subject, classified, images, labelled, scaled
+from .sizes import SPECIAL, VOCABULARY, length, stack, width
+from .subject import Batch, LENGTH, Subject, images, labelled, scaled
+
+
+def fast_vlm(size: str) -> Subject:
+    """A Qwen2 that reads an image before words: timm's FastViT sees it, with convolutions whose branches are one already, and attention in the last two of five stages. The program joins words and images, since the model looks on
+    the device for where they are to go."""
+    from transformers import FastVlmConfig, FastVlmForConditionalGeneration
+
+    pixels, wide = scaled(size, 128, 256, 320), scaled(size, 16, 24, 32)
+    layers, widths = [1, scaled(size, 1, 2, 2), scaled(size, 2, 3, 4), 2, 1], [part * wide for part in (1, 2, 4, 8, 16)]
+    sight = {"model_type": "timm_wrapper", "architecture": "fastvit_mci3", "do_pooling": True, "global_pool": "avg", "hidden_size": 32 * wide, "initializer_range": 0.02,
+             "model_args": {"inference_mode": True, "layers": layers, "embed_dims": widths}}
+    text = {"model_type": "qwen2", **stack(size), "num_key_value_heads": 2, "max_position_embeddings": 1024, **SPECIAL}
+    config: Any = FastVlmConfig(vision_config=sight, text_config=text, image_token_index=999)
+
+    class JoinedForConditionalGeneration(FastVlmForConditionalGeneration):
+        def forward(self, ids: Tensor, given: Tensor) -> Any:
+            seen = self.model.get_image_features(given).pooler_output
+            labels = torch.cat((ids.new_full(seen.shape[:2], -100), ids), 1)
+            return super().forward(inputs_embeds=torch.cat((seen, self.get_input_embeddings()(ids)), 1), labels=labels)
+
+    def sample(samples: int) -> Batch:
+        return torch.randint(3, 999, (samples, int(length(size) * LENGTH.factor))), torch.randn(samples, 3, pixels, pixels)
+
+    return Subject(JoinedForConditionalGeneration(config), sample, lambda model, *given: model(*given).loss)
+
+
+def smp_upernet(size: str) -> Subject:
+    """The deepest level is pooled to four sizes; each level then meets the next on the way up, and all of them together. The encoder is a ConvNeXt of timm's; trained as in the package's example on CamVid."""
+    from segmentation_models_pytorch import UPerNet
+
+    encoder = {"small": "atto", "medium": "pico", "large": "nano"}[size]
+    return on_camvid(UPerNet(f"tu-convnextv2_{encoder}", encoder_weights=None, decoder_channels=scaled(size, 96, 128, 192), classes=OF_CAMVID), size)
+
+
+def timm_twins(size: str) -> Subject:
+    """Attention in turns within windows, which reach past the image, and to what convolutions have left of all places; after the first block of a stage a convolution says where places are."""
+    from timm.models.twins import Twins
+
+    heads, pixels = scaled(size, 1, 2, 3), scaled(size, 64, 96, 128)
+    model = Twins(img_size=pixels, num_classes=100, embed_dims=(32 * heads, 64 * heads, 128 * heads, 256 * heads), num_heads=(heads, 2 * heads, 4 * heads, 8 * heads), depths=(2, 2, scaled(size, 2, 4, 4), 2),
+                  wss=(7, 7, 7, 7), sr_ratios=(8, 4, 2, 1))
+    return labelled(model, pixels)
+
+
+OF_CAMVID = 12  # classes
+
+
+def on_camvid(model: nn.Module, size: str) -> Subject:
+    """As smp's example trains it: a class for each pixel, and how far they lie over one another."""
+    from segmentation_models_pytorch.losses import MULTICLASS_MODE, DiceLoss
+
+    pixels, overlap = scaled(size, 64, 96, 160), DiceLoss(MULTICLASS_MODE, from_logits=True)
+    return Subject(model, lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(OF_CAMVID, (count, pixels, pixels))), lambda module, given, masks: overlap(module(given), masks))
+
+
+def timm_efficientvit_mit(size: str) -> Subject:
+    """Convolutions, and in two of four stages attention without softmax, in float32, of queries, keys and values in two scales."""
+    from timm.models.efficientvit_mit import EfficientVit
+
+    wide = scaled(size, 16, 24, 32)
+    model = EfficientVit(widths=(wide, 2 * wide, 4 * wide, 8 * wide, 16 * wide), depths=(1, 2, 2, 2, 2), head_dim=16, head_widths=(1024, 1280), num_classes=100)
+    return labelled(model, scaled(size, 64, 128, 192))
+
+
+def timm_efficientvit_msra(size: str) -> Subject:
+    """Each head attends within windows to a share of the channels, to which is added what the head before it has made; norms are of batches, also before the last layer."""
+    from timm.models.efficientvit_msra import EfficientVitMsra
+
+    part, pixels = scaled(size, 32, 64, 96), scaled(size, 128, 192, 256)
+    return labelled(EfficientVitMsra(pixels, num_classes=100, embed_dim=(2 * part, 4 * part, 6 * part)), pixels)
+
+
+def timm_maxxvit(size: str) -> Subject:
+    """Two stages of convolutions, then two of attention between all places, whose linear layers are convolutions too."""
+    from timm.models.maxxvit import MaxxVit, model_cfgs
+
+    pixels, wide = scaled(size, 96, 128, 192), scaled(size, 32, 48, 80)
+    config = replace(model_cfgs["coatnet_pico_rw"], embed_dim=(wide, 2 * wide, 4 * wide, 8 * wide), depths=(2, 3, scaled(size, 3, 4, 5), 2), stem_width=(wide // 2, wide))
+    return labelled(MaxxVit(config, img_size=pixels, num_classes=100), pixels)
+
+
+def timm_rexnet(size: str) -> Subject:
+    """Each block is wider than the one before: what it is given is added to the first of its channels, and the others are put beside them."""
+    from timm.models.rexnet import RexNet
+
+    return labelled(RexNet(num_classes=100, width_mult=scaled(size, 10, 13, 15) / 10), scaled(size, 64, 96, 128))
+
+
+def timm_nfnet(size: str) -> Subject:
+    """Without norms: the weights of convolutions are made even each time, and what a block adds is made smaller; the large one is ECA-NFNet-L0."""
+    from timm.models.nfnet import NormFreeNet, model_cfgs
+
+    parts = scaled(size, 1, 2, 4)  # of four
+    return labelled(NormFreeNet(model_cfgs["eca_nfnet_l0"], num_classes=100, width_factor=parts / 4, group_size=16 * parts), scaled(size, 96, 128, 128))
+
+
+def timm_xcit(size: str) -> Subject:
+    """Channels attend to each other, places only to those beside them, by convolutions; in the end a place for the answer attends to all. As wide as XCiT-N, T and S."""
+    from timm.models.xcit import Xcit
+
+    pixels = scaled(size, 128, 160, 192)
+    return labelled(Xcit(img_size=pixels, num_classes=100, embed_dim=scaled(size, 128, 192, 384), depth=scaled(size, 4, 6, 6), num_heads=scaled(size, 4, 4, 8), tokens_norm=True), pixels)
 
 
 def _classifier(make: Callable[..., nn.Module], pixels: int) -> Subject:
@@ -16,85 +119,8 @@ def _classifier(make: Callable[..., nn.Module], pixels: int) -> Subject:
     return labelled(make(num_classes=100), pixels)
 
 
-def vit(size: str) -> Subject:
-    from transformers import ViTConfig, ViTForImageClassification
-
-    pixels = scaled(size, 64, 96, 128)
-    config = ViTConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, num_labels=100)
-    return Subject(ViTForImageClassification(config), images(pixels, 100), classified)
-
-
-def resnet50(size: str) -> Subject:
-    from torchvision.models import resnet50 as make
-
-    return _classifier(make, scaled(size, 64, 80, 96))
-
-
-def convnext(size: str) -> Subject:
-    from transformers import ConvNextConfig, ConvNextForImageClassification
-
-    width = scaled(size, 32, 48, 64)
-    config = ConvNextConfig(hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[2, 2, 3, 2], num_labels=100)
-    return Subject(ConvNextForImageClassification(config), images(scaled(size, 64, 96, 128), 100), classified)
-
-
 def mobilenet(size: str) -> Subject:
     from torchvision.models import mobilenet_v3_small as make
-
-    return _classifier(make, scaled(size, 64, 96, 128))
-
-
-def swin(size: str) -> Subject:
-    from transformers import SwinConfig, SwinForImageClassification
-
-    config = SwinConfig(image_size=scaled(size, 64, 128, 128), embed_dim=scaled(size, 32, 48, 64), depths=[2, 2, 2], num_heads=[2, 4, 8], window_size=4, num_labels=100)
-    return Subject(SwinForImageClassification(config), images(scaled(size, 64, 128, 128), 100), classified)
-
-
-def _segmented(model: nn.Module, pixels: Tensor, labels: Tensor) -> Tensor:
-    return model(pixel_values=pixels, labels=labels).loss
-
-
-def segformer(size: str) -> Subject:
-    from transformers import SegformerConfig, SegformerForSemanticSegmentation
-
-    pixels, width = scaled(size, 64, 96, 128), scaled(size, 16, 24, 32)
-    config = SegformerConfig(hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[1, 1, 2, 1], decoder_hidden_size=64, num_labels=19)
-    return Subject(SegformerForSemanticSegmentation(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, pixels, pixels))), _segmented)
-
-
-def dinov2(size: str) -> Subject:
-    from transformers import Dinov2Config, Dinov2ForImageClassification
-
-    pixels = scaled(size, 56, 84, 112)
-    config = Dinov2Config(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, image_size=pixels, patch_size=14, num_labels=100)
-    return Subject(Dinov2ForImageClassification(config), images(pixels, 100), classified)
-
-
-def densenet(size: str) -> Subject:
-    from torchvision.models import densenet121 as make
-
-    return _classifier(make, scaled(size, 64, 80, 96))
-
-
-def efficientnet(size: str) -> Subject:
-    from torchvision.models import efficientnet_b0 as make
-
-    return _classifier(make, scaled(size, 64, 80, 96))
-
-
-def beit(size: str) -> Subject:
-    """With a table of relative positions in each layer."""
-    from transformers import BeitConfig, BeitForImageClassification
-
-    pixels = scaled(size, 64, 96, 128)
-    config = BeitConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, num_labels=100,
-                        use_relative_position_bias=True)
-    return Subject(BeitForImageClassification(config), images(pixels, 100), classified)
-
-
-def regnet(size: str) -> Subject:
-    from torchvision.models import regnet_y_400mf as make
 
     return _classifier(make, scaled(size, 64, 96, 128))
 
@@ -105,208 +131,12 @@ def shufflenet(size: str) -> Subject:
     return _classifier(make, scaled(size, 64, 96, 128))
 
 
-def vgg(size: str) -> Subject:
-    from torchvision.models import vgg11_bn as make
-
-    return _classifier(make, scaled(size, 32, 48, 64))
-
-
-def mnasnet(size: str) -> Subject:
-    from torchvision.models import mnasnet1_0 as make
-
-    return _classifier(make, scaled(size, 64, 96, 128))
-
-
-def mobilevit(size: str) -> Subject:
-    """Convolutions, with transformers between them."""
-    from transformers import MobileViTConfig, MobileViTForImageClassification
-
-    pixels, width = scaled(size, 64, 96, 128), scaled(size, 48, 64, 96)
-    config = MobileViTConfig(image_size=pixels, hidden_sizes=[width, width + 16, width + 32], neck_hidden_sizes=[16, 16, 24, 32, 48, 64, 96], num_labels=100)
-    return Subject(MobileViTForImageClassification(config), images(pixels, 100), classified)
-
-
-def googlenet(size: str) -> Subject:
-    """Four branches beside each other in each block."""
-    from torchvision.models import googlenet as make
-
-    return _classifier(functools.partial(make, aux_logits=False, init_weights=False), scaled(size, 64, 96, 128))
-
-
-def squeezenet(size: str) -> Subject:
-    from torchvision.models import squeezenet1_1 as make
-
-    return _classifier(make, scaled(size, 64, 96, 128))
-
-
-def deit(size: str) -> Subject:
-    from transformers import DeiTConfig, DeiTForImageClassification
-
-    pixels = scaled(size, 64, 96, 128)
-    config = DeiTConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, num_labels=100)
-    return Subject(DeiTForImageClassification(config), images(pixels, 100), classified)
-
-
-def resnext(size: str) -> Subject:
-    from torchvision.models import resnext50_32x4d as make
-
-    return _classifier(make, scaled(size, 64, 80, 96))
-
-
-def alexnet(size: str) -> Subject:
-    from torchvision.models import alexnet as make
-
-    return _classifier(make, scaled(size, 64, 96, 128))
-
-
-def convnextv2(size: str) -> Subject:
-    """Each block has a norm over all places of a channel."""
-    from transformers import ConvNextV2Config, ConvNextV2ForImageClassification
-
-    width = scaled(size, 32, 48, 64)
-    config = ConvNextV2Config(hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[2, 2, 3, 2], num_labels=100)
-    return Subject(ConvNextV2ForImageClassification(config), images(scaled(size, 64, 96, 128), 100), classified)
-
-
-def mobilenet_v2(size: str) -> Subject:
-    from torchvision.models import mobilenet_v2 as make
-
-    return _classifier(make, scaled(size, 64, 96, 128))
-
-
-def inception(size: str) -> Subject:
-    """Filters of many shapes beside each other in each block."""
-    from torchvision.models import inception_v3 as make
-
-    return _classifier(functools.partial(make, aux_logits=False, init_weights=False), scaled(size, 80, 112, 160))
-
-
-def swinv2(size: str) -> Subject:
-    """Attention to angles, written out, and biases that a small network makes of positions."""
-    from transformers import Swinv2Config, Swinv2ForImageClassification
-
-    config = Swinv2Config(image_size=scaled(size, 64, 128, 128), embed_dim=scaled(size, 32, 48, 64), depths=[2, 2, 2], num_heads=[2, 4, 8], window_size=4, num_labels=100)
-    return Subject(Swinv2ForImageClassification(config), images(scaled(size, 64, 128, 128), 100), classified)
-
-
-def wide_resnet(size: str) -> Subject:
-    from torchvision.models import wide_resnet50_2 as make
-
-    return _classifier(make, scaled(size, 64, 80, 96))
-
-
-def efficientnet_v2(size: str) -> Subject:
-    """Its first blocks convolve once where those of its first version convolve twice."""
-    from torchvision.models import efficientnet_v2_s as make
-
-    return _classifier(make, scaled(size, 64, 80, 96))
-
-
-def focalnet(size: str) -> Subject:
-    """Convolutions of growing widths, in place of attention, scale what they look at."""
-    from transformers import FocalNetConfig, FocalNetForImageClassification
-
-    pixels = scaled(size, 64, 96, 128)
-    config = FocalNetConfig(image_size=pixels, embed_dim=scaled(size, 32, 48, 64), depths=[2, 2, 2], focal_levels=[2, 2, 2], focal_windows=[3, 3, 3], num_labels=100)
-    return Subject(FocalNetForImageClassification(config), images(pixels, 100), classified)
-
-
-def pvt_v2(size: str) -> Subject:
-    """Keys and values of each stage come of a smaller picture; MLPs convolve."""
-    from transformers import PvtV2Config, PvtV2ForImageClassification
-
-    pixels, width = scaled(size, 64, 96, 128), scaled(size, 16, 24, 32)
-    config = PvtV2Config(image_size=pixels, hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[1, 1, 2, 1], num_attention_heads=[1, 2, 4, 8], num_labels=100)
-    return Subject(PvtV2ForImageClassification(config), images(pixels, 100), classified)
-
-
-def dinov3(size: str) -> Subject:
-    """Positions turn queries and keys, and registers stand beside the patches."""
-    from transformers import DINOv3ViTConfig, DINOv3ViTModel
-
-    pixels, width = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
-    config = DINOv3ViTConfig(image_size=pixels, hidden_size=width, num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, num_register_tokens=4)
-    return Subject(DINOv3ViTModel(config), images(pixels, width), lambda model, given, labels: F.cross_entropy(model(pixel_values=given).pooler_output, labels))
-
-
-def ast(size: str) -> Subject:
-    """A transformer of the patches of a spectrogram."""
-    from transformers import ASTConfig, ASTForAudioClassification
-
-    frames = scaled(size, 64, 128, 256)
-    config = ASTConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, max_length=frames, num_mel_bins=64, num_labels=100)
-    return Subject(ASTForAudioClassification(config), lambda count: (torch.randn(count, frames, 64), torch.randint(100, (count,))),
-                   lambda model, given, labels: F.cross_entropy(model(given).logits, labels))
-
-
-def hiera(size: str) -> Subject:
-    """Attention within windows that are sorted beside each other before the first layer, and pooled between stages."""
-    from transformers import HieraConfig, HieraForImageClassification
-
-    pixels, width = scaled(size, 64, 96, 128), scaled(size, 32, 48, 64)
-    config = HieraConfig(image_size=[pixels, pixels], embed_dim=width, depths=[1, 1, 2, 1], num_heads=[1, 2, 4, 8], num_labels=100)
-    return Subject(HieraForImageClassification(config), images(pixels, 100), classified)
-
-
-def levit(size: str) -> Subject:
-    """Attention with norms of batches and biases of places, on pictures that shrink."""
-    from transformers import LevitConfig, LevitForImageClassification
-
-    pixels, width = scaled(size, 64, 96, 128), scaled(size, 64, 96, 128)
-    config = LevitConfig(image_size=pixels, hidden_sizes=[width, width + 32, width + 64], num_attention_heads=[2, 3, 4], depths=[2, 2, 2], num_labels=100)
-    return Subject(LevitForImageClassification(config), images(pixels, 100), classified)
-
-
-def mobilevitv2(size: str) -> Subject:
-    """Attention of each place to one summary of all, between convolutions."""
-    from transformers import MobileViTV2Config, MobileViTV2ForImageClassification
-
-    pixels = scaled(size, 64, 96, 128)
-    config = MobileViTV2Config(image_size=pixels, width_multiplier=scaled(size, 2, 3, 4) / 4, num_labels=100)
-    return Subject(MobileViTV2ForImageClassification(config), images(pixels, 100), classified)
-
-
-def bit(size: str) -> Subject:
-    """A residual network whose weights are made even in each convolution, with norms of groups before them."""
-    from transformers import BitConfig, BitForImageClassification
-
-    width = scaled(size, 128, 192, 256)
-    config = BitConfig(hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[2, 2, 2, 2], embedding_size=64, num_groups=8, num_labels=100)
-    return Subject(BitForImageClassification(config), images(scaled(size, 64, 96, 128), 100), classified)
-
-
-def vit_msn(size: str) -> Subject:
-    from transformers import ViTMSNConfig, ViTMSNForImageClassification
-
-    pixels = scaled(size, 64, 96, 128)
-    config = ViTMSNConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, num_labels=100)
-    return Subject(ViTMSNForImageClassification(config), images(pixels, 100), classified)
-
-
-def pvt(size: str) -> Subject:
-    """Keys and values of each stage come of a smaller picture; tables of positions are stretched to each picture."""
-    from transformers import PvtConfig, PvtForImageClassification
-
-    pixels, width = scaled(size, 64, 96, 128), scaled(size, 16, 24, 32)
-    config = PvtConfig(image_size=pixels, hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[1, 1, 2, 1], num_attention_heads=[1, 2, 4, 8], num_labels=100)
-    return Subject(PvtForImageClassification(config), images(pixels, 100), classified)
-
-
 def r3d_18(size: str) -> Subject:
     """Convolutions over eight pictures of a clip at a time."""
     from torchvision.models.video import r3d_18 as make
 
     pixels = scaled(size, 32, 48, 64)
     return _classifier(make, pixels)._replace(batch=lambda count: (torch.randn(count, 3, 8, pixels, pixels), torch.randint(100, (count,))))
-
-
-def ijepa(size: str) -> Subject:
-    """No patch stands for the whole picture: the mean of all does."""
-    from transformers import IJepaConfig, IJepaForImageClassification
-
-    pixels = scaled(size, 64, 96, 128)
-    config = IJepaConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, num_labels=100)
-    return Subject(IJepaForImageClassification(config), images(pixels, 100), classified)
 
 
 def deeplabv3(size: str) -> Subject:
@@ -318,34 +148,6 @@ def deeplabv3(size: str) -> Subject:
                    lambda module, given, labels: F.cross_entropy(module(given)["out"], labels))
 
 
-def swiftformer(size: str) -> Subject:
-    """Attention is a sum of queries that scales keys, behind convolutions in each stage."""
-    from transformers import SwiftFormerConfig, SwiftFormerForImageClassification
-
-    pixels, width = scaled(size, 64, 96, 128), scaled(size, 32, 48, 64)
-    config = SwiftFormerConfig(image_size=pixels, embed_dims=[width, width + 16, 2 * width, 4 * width], depths=[2, 2, 3, 2], num_labels=100)
-    return Subject(SwiftFormerForImageClassification(config), images(pixels, 100), classified)
-
-
-def dinov2_with_registers(size: str) -> Subject:
-    """Four registers stand beside the patches."""
-    from transformers import Dinov2WithRegistersConfig, Dinov2WithRegistersForImageClassification
-
-    pixels = scaled(size, 56, 84, 112)
-    config = Dinov2WithRegistersConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, image_size=pixels, patch_size=14, num_register_tokens=4,
-                                       num_labels=100)
-    return Subject(Dinov2WithRegistersForImageClassification(config), images(pixels, 100), classified)
-
-
-def cvt(size: str) -> Subject:
-    """Queries, keys and values come of convolutions with norms of batches; attention is written out."""
-    from transformers import CvtConfig, CvtForImageClassification
-
-    width = scaled(size, 32, 48, 64)
-    config = CvtConfig(embed_dim=[width, 2 * width, 4 * width], num_heads=[1, 2, 4], depth=[1, 2, 3], num_labels=100)
-    return Subject(CvtForImageClassification(config), images(scaled(size, 64, 96, 128), 100), classified)
-
-
 def fcn(size: str) -> Subject:
     """Says of each point what it is: a residual network with holes in its last stages, whose small picture is stretched."""
     from torchvision.models.segmentation import fcn_resnet50 as make
@@ -355,27 +157,43 @@ def fcn(size: str) -> Subject:
                    lambda module, given, labels: F.cross_entropy(module(given)["out"], labels))
 
 
-def _matched(model: nn.Module, pixels: Tensor, text: Tensor) -> Tensor:
-    return model(input_ids=text, pixel_values=pixels, return_loss=True).loss
+def timm_gcvit(size: str) -> Subject:
+    """Attention within windows, in turns among their own places and of what convolutions have made of the whole image, which asks in every window; whole blocks are left out by chance."""
+    from timm.models.gcvit import GlobalContextVit
+
+    pixels, heads, deep = scaled(size, 64, 96, 128), scaled(size, 1, 2, 2), scaled(size, 2, 3, 4)
+    model = GlobalContextVit(img_size=pixels, num_classes=100, embed_dim=scaled(size, 32, 48, 64), depths=(2, 2, 2 * deep, 2), num_heads=(heads, 2 * heads, 4 * heads, 8 * heads), drop_path_rate=0.2)
+    return labelled(model, pixels)
 
 
-def clip(size: str) -> Subject:
-    """Two towers, of images and of their texts."""
-    from transformers import CLIPConfig, CLIPModel
+def timm_lowformer(size: str) -> Subject:
+    """Convolutions, and in two of four stages attention between places that a convolution has made fewer of and another makes as many again; its layers, and those of MLPs, are convolutions too."""
+    from timm.models.lowformer import LowFormer
 
-    pixels, width, words = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384), scaled(size, 16, 24, 32)
-    tower = {"hidden_size": width, "intermediate_size": 1024, "num_hidden_layers": 3, "num_attention_heads": 4}
-    text = {**tower, "vocab_size": 1000, "max_position_embeddings": words, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
-    config = CLIPConfig(text_config=text, vision_config={**tower, "image_size": pixels, "patch_size": 16}, projection_dim=128)
-    return Subject(CLIPModel(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(1000, (count, words))), _matched)
+    wide, deep = scaled(size, 16, 20, 24), scaled(size, 2, 3, 4)
+    model = LowFormer(width_list=[wide, 2 * wide, 4 * wide, 8 * wide, 16 * wide], depth_list=[scaled(size, 0, 1, 1), 1, 1, deep, deep], num_classes=100,
+                      head_widths=(scaled(size, 768, 1536, 2304), scaled(size, 800, 1600, 2560)), downsample_expand_ratios=(6, 6, 6, 6))
+    return labelled(model, scaled(size, 96, 128, 160))
 
 
-def siglip(size: str) -> Subject:
-    """Two towers, of which one asks for what it wants of an image."""
-    from transformers import SiglipConfig, SiglipModel
+def smp_fpn(size: str) -> Subject:
+    """Four depths of an EfficientNet, of which some blocks are left out for some samples, are made alike and added up. Trained as in the package's example on pets."""
+    from segmentation_models_pytorch import FPN
+    from segmentation_models_pytorch.losses import BINARY_MODE, DiceLoss
 
-    pixels, width, words = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384), scaled(size, 16, 24, 32)
-    tower = {"hidden_size": width, "intermediate_size": 1024, "num_hidden_layers": 3, "num_attention_heads": 4}
-    text = {**tower, "vocab_size": 1000, "max_position_embeddings": words, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
-    config = SiglipConfig(text_config=text, vision_config={**tower, "image_size": pixels, "patch_size": 16})
-    return Subject(SiglipModel(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(1000, (count, words))), _matched)
+    pixels = scaled(size, 64, 96, 128)
+    model = FPN(f"efficientnet-b{scaled(size, 0, 2, 3)}", encoder_weights=None, classes=1)
+    overlap = DiceLoss(BINARY_MODE, from_logits=True)
+    return Subject(model, lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(2, (count, 1, pixels, pixels)).float()), lambda module, given, masks: overlap(module(given), masks))
+
+
+def open_clip_rn50(size: str) -> Subject:
+    """Its own ResNet for images, whose last layer is attention of what is there on average to all places, and its own tower for texts."""
+    from open_clip.loss import ClipLoss
+    from open_clip.model import CLIP, CLIPTextCfg, CLIPVisionCfg
+
+    pixels, wide, words = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384), scaled(size, 16, 24, 32)
+    model = CLIP(128, CLIPVisionCfg(layers=(3, 4, 6, 3), width=scaled(size, 16, 24, 32), image_size=pixels),
+                 CLIPTextCfg(context_length=words, vocab_size=VOCABULARY, width=wide, heads=4, layers=scaled(size, 3, 4, 6)), nonscalar_logit_scale=True)
+    loss = ClipLoss()
+    return Subject(model, lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(VOCABULARY, (count, words))), lambda module, pictures, texts: loss(*module(pictures, texts)))

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/scene/code_lines.h"
+
+namespace vramscope::whatif {
+namespace {
+
+std::string TypeOf(std::string_view bits) { return bits == "fp16" ? "torch.float16" : "torch.bfloat16"; }
+
+std::string Amp(std::string_view value) {
+  const std::string region = "with torch.autocast(\"cuda\", dtype=" + TypeOf(value) + "):\n    loss = ...";
+  if (value != "fp16") return region;
+  return region + "\nscaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()" +
+         "    # scaler = torch.amp.GradScaler()";
+}
+
+std::string Kernel(std::string_view value) {
+  const std::string name = value == "flash"       ? "FLASH_ATTENTION"
+                           : value == "efficient" ? "EFFICIENT_ATTENTION"
+                                                  : "MATH";
+  return "with torch.nn.attention.sdpa_kernel(SDPBackend." + name + "):\n    ...";
+}
+
+std::string Accumulate(std::string_view value) {
+  const std::string parts(value.substr(0, value.find(':')));
+  return "for part in batch.chunk(" + parts + "):\n    (loss_of(part) / " + parts +
+         ").backward()\noptimizer.step()";
+}
+
+std::string LowRank(std::string_view value) {
+  const std::string rank(value.substr(0, value.find(':')));
+  return "model = peft.get_peft_model(model, peft.LoraConfig(r=" + rank + ", target_modules=...))";
+}
+
+}  // namespace
+
+std::string CodeLines(std::string_view lever, std::string_view value) {
+  if (lever == "amp") return Amp(value);
+  if (lever == "precision") return "model.to(" + TypeOf(value) + "), and the batch";
+  if (lever == "attention") return Kernel(value);
+  if (lever == "accumulate") return Accumulate(value);
+  if (lever == "lora") return LowRank(value);
+  if (lever == "freeze") return "parameter.requires_grad_(False), for parameters of " + std::string(value);
+  if (lever == "batch" && value.ends_with('x'))
+    return "a batch size of " + std::string(value) + " the recorded one";
+  if (lever == "batch") return "DataLoader(..., batch_size=" + std::string(value) + ")";
+  if (lever == "sequence") return "samples of " + std::string(value) + " tokens";
+  if (lever == "cross-entropy") return "the loss in parts, without the full logits (docs/try.md)";
+  return "";
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines to write for a change that a re-run answers. A transformation says its own lines (lever.h), for
+// it knows the modules that it changes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace vramscope::whatif {
+
+// PyTorch code, with line breaks; "" of a lever that has none here.
+[[nodiscard]] std::string CodeLines(std::string_view lever, std::string_view value);
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of levers: one row each, from which help, lists, refusals, `try`, `plan` and the viewer are made.
+//
+// Why one table: a lever is asked for, refused, tried and searched in many places. A row says it once.
+//
+// Three kinds of answers to "what if":
+//   transform   lives of blocks moved or removed, put through the allocator model: at once, from any trace
+//   allocator   the same blocks under other settings of the allocator: at once, exact on the whole run
+//   re-run      PyTorch runs the recorded program again under the change: seconds, or a kept variant
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace vramscope::whatif {
+
+enum class AnsweredBy : uint8_t { kTransform, kAllocator, kRerun };
+
+struct LeverInfo {
+  const char* name;     // "batch": the option without dashes
+  const char* values;   // "N | FACTORx"
+  const char* option;   // the placeholder of its value in --help: "N|FACTORx"
+  const char* help;     // the text of the option in --help, with line breaks
+  const char* summary;  // one phrase for lists and for the viewer
+  const char* facts;    // what must be recorded
+  AnsweredBy kind;      // of most of its values; AnsweredHow() has the exceptions
+  bool tried;           // `vramscope try` can make this change, or some values of it
+  const char* by_hand;  // why `try` leaves (the rest of) it to whoever writes the code; "" = it does not
+};
+
+// All levers in the order in which they are applied, whatever the order on the command line: what changes
+// operators comes before what changes their sizes, and that before what repeats them.
+[[nodiscard]] std::span<const LeverInfo> LeverTable();
+
+// nullptr if there is no such lever.
+[[nodiscard]] const LeverInfo* FindLeverInfo(std::string_view name);
+
+// How this value of a lever is answered: "shard" with "fsdp:8" is a transformation, with "tp:8" a re-run.
+// A lever that does not exist is a transformation, which then refuses it.
+[[nodiscard]] AnsweredBy AnsweredHow(std::string_view lever, std::string_view value);
+
+// Why a transformation does not answer this value, which a re-run does, and what else does: one sentence.
+[[nodiscard]] std::string WhyRerun(std::string_view lever, std::string_view value);
+
+}  // namespace vramscope::whatif
