@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/experiment/variant_step.h"
+
+#include <utility>
+
+#include "profiler/timeline/curve.h"
+
+namespace vramscope::experiment {
+namespace {
+
+// The GPU that most was allocated on; a program runs on one. The step's counters are of its curve.
+model::DeviceIndex LargestGpu(const model::Run& run, whatif::Replayed* counters) {
+  model::DeviceIndex largest = model::kNone;
+  for (model::DeviceIndex device = 0; device < run.devices.size(); ++device) {
+    if (trace::DeviceTypeOf(run.devices[device].code) == 0) continue;
+    const timeline::DeviceCurve curve(run, device);
+    if (largest != model::kNone && curve.peak().bytes <= counters->allocated_peak) continue;
+    largest = device;
+    counters->allocated_peak = curve.peak().bytes;
+    counters->reserved_peak = curve.peak_reserved().value_or(0);
+  }
+  return largest;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes) {
+  auto variant = std::make_unique<VariantStep>();
+  variant->bytes = std::move(bytes);
+  auto reader = trace::TraceReader::OpenBytes(variant->bytes, "the re-run");
+  if (!reader.ok()) return reader.error();
+  Result<model::Run> run = model::Load(model::MakeSource(std::move(reader).value()));
+  if (!run.ok()) return run.error();
+  variant->run = std::move(run).value();
+  variant->device = LargestGpu(variant->run, &variant->counters);
+  if (variant->device == model::kNone) return Error{"nothing was allocated on a GPU."};
+  const trace::Metadata& metadata = variant->run.source->metadata();
+  const auto missing = metadata.find("bridge.missing");
+  if (missing != metadata.end() &&
+      variant->run.event_counts[static_cast<size_t>(trace::EventType::kOpBegin)] == 0)
+    return Error{"operators were not recorded. " + missing->second};
+  variant->analysis.emplace(variant->run);
+  Result<whatif::Step> step = whatif::ReadStep(*variant->analysis, variant->device);
+  if (!step.ok()) return step.error();
+  variant->step = std::move(step).value();
+  Result<whatif::Baseline> baseline = whatif::MakeBaseline(variant->step, *variant->analysis);
+  if (!baseline.ok()) return baseline.error();
+  variant->baseline = std::move(baseline).value();
+  return variant;
+}
+
+}  // namespace vramscope::experiment
