@@ -2,8 +2,9 @@
 #include "profiler/plan/largest_batch.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "profiler/whatif/sizes/sample_turns.h"
+#include "profiler/plan/rerun_plans.h"
 
 namespace vramscope::plan {
 namespace {
@@ -12,80 +13,68 @@ constexpr uint64_t kLargest = uint64_t{1} << 24;
 
 class BatchSearch {
  public:
-  BatchSearch(Judge& judge, uint64_t limit, uint64_t recorded)
-      : judge_(judge), limit_(limit), recorded_(recorded) {}
+  BatchSearch(const whatif::Step& step, Reruns& reruns, uint64_t limit, uint64_t recorded)
+      : step_(step), reruns_(reruns), limit_(limit), recorded_(recorded) {}
 
   LargestBatch With(const Changes& others) {
-    uint64_t fits = 0, too_large = 0;
-    const Verdict* best = nullptr;
+    LargestBatch found{others, 0, {}};
+    uint64_t too_large = 0;
     const auto try_size = [&](uint64_t size) {
-      const Verdict& verdict = Of(others, size);
+      Verdict verdict = Of(others, size);
       if (!verdict.replayed || verdict.needed > limit_) {
         too_large = size;
         return;
       }
-      best = &verdict;
-      fits = size;
+      found.verdict = std::move(verdict);
+      found.size = size;
     };
-    for (uint64_t size = recorded_; too_large == 0 && size <= kLargest && !judge_.exhausted(); size *= 2)
-      try_size(size);
-    while (too_large > fits + 1 && !judge_.exhausted()) try_size(fits + (too_large - fits) / 2);
-    return {others, fits, best == nullptr ? Verdict{} : *best};
+    for (uint64_t size = recorded_; too_large == 0 && size <= kLargest; size *= 2) try_size(size);
+    while (too_large > found.size + 1) try_size(found.size + (too_large - found.size) / 2);
+    return found;
   }
 
  private:
-  const Verdict& Of(const Changes& others, uint64_t size) {
-    Changes changes = others;
+  Verdict Of(Changes changes, uint64_t size) {
     changes.push_back({"batch", std::to_string(size)});
-    return judge_.Of(changes, limit_);
+    return RerunVerdict(step_, reruns_, std::move(changes));
   }
 
-  Judge& judge_;
+  const whatif::Step& step_;
+  Reruns& reruns_;
   uint64_t limit_;
   uint64_t recorded_;
 };
 
 std::vector<whatif::Asked> Singles(const whatif::Step& step, const std::vector<std::string>& levers) {
   std::vector<whatif::Asked> singles;
-  for (const char* lever : {"alloc-conf", "optimizer", "checkpoint", "amp"}) {
-    if (std::find(levers.begin(), levers.end(), lever) == levers.end()) continue;
-    std::vector<std::string> values = whatif::FindLever(lever)->Settings(step);
-    if (lever == std::string_view("checkpoint") && !values.empty()) values = {values.back()};  // all
-    for (const std::string& value : values) singles.push_back({lever, value});
+  for (const char* lever : {"alloc-conf", "checkpoint"}) {
+    if (!Allowed(levers, lever)) continue;
+    const std::vector<std::string> values = whatif::FindLever(lever)->Settings(step);
+    if (!values.empty()) singles.push_back({lever, values.back()});
   }
   return singles;
 }
 
 }  // namespace
 
-Result<LargestBatches> FindLargestBatches(const whatif::Step& step, const whatif::Baseline& baseline,
-                                          const Request& request) {
-  const Result<const whatif::BatchAxis*> axis = whatif::BatchToScale(step);
-  if (!axis.ok()) return axis.error();
-  whatif::Predictor predictor(step, baseline);
-  Judge judge(predictor, request.work);
+Result<LargestBatches> FindLargestBatches(const whatif::Step& step, const Request& request, Reruns* reruns) {
+  if (reruns == nullptr)
+    return Error{
+        "another batch changes what PyTorch computes, so the largest one is found by re-runs of the "
+        "recorded program, which need PyTorch; `vramscope dryrun --batch 1..64 -- CMD` finds it with "
+        "the program itself."};
+  const Result<uint64_t> recorded = reruns->BatchSize();
+  if (!recorded.ok()) return recorded.error();
   LargestBatches found;
-  found.recorded = static_cast<uint64_t>((*axis)->batch);
-  BatchSearch search(judge, request.limit, found.recorded);
+  found.recorded = *recorded;
+  BatchSearch search(step, *reruns, request.limit, found.recorded);
   std::vector<LargestBatch> rows = {search.With({})};
-  const std::vector<whatif::Asked> singles = Singles(step, request.levers);
-  for (const whatif::Asked& single : singles) rows.push_back(search.With({single}));
-  for (bool better = true; better;) {
-    better = false;
-    const LargestBatch best =
-        *std::max_element(rows.begin(), rows.end(),
-                          [](const LargestBatch& a, const LargestBatch& b) { return a.size < b.size; });
-    for (const whatif::Asked& single : singles) {
-      const bool there =
-          std::any_of(best.others.begin(), best.others.end(),
-                      [&](const whatif::Asked& change) { return change.lever == single.lever; });
-      if (there || judge.exhausted()) continue;
-      Changes others = best.others;
-      others.push_back(single);
-      rows.push_back(search.With(others));
-      better |= rows.back().size > best.size;
-    }
+  Changes all;
+  for (const whatif::Asked& single : Singles(step, request.levers)) {
+    rows.push_back(search.With({single}));
+    all.push_back(single);
   }
+  if (all.size() > 1) rows.push_back(search.With(all));
   // A smaller batch takes more steps for the same samples; here it is what is asked for, so its time is left
   // out.
   const auto rank_of = [&](const LargestBatch& row) {

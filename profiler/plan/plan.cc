@@ -13,17 +13,6 @@ namespace {
 
 constexpr size_t kFloorReplays = 8;
 
-bool Allowed(const std::vector<std::string>& levers, std::string_view lever) {
-  return std::find(levers.begin(), levers.end(), lever) != levers.end();
-}
-
-// All of `changes`, and how many samples are worked on at a time is asked for once.
-bool Together(const Changes& changes) {
-  return std::count_if(changes.begin(), changes.end(), [](const whatif::Asked& change) {
-           return change.lever == "batch" || change.lever == "accumulate";
-         }) <= 1;
-}
-
 std::set<std::string> LeversOf(const Changes& changes) {
   std::set<std::string> names;
   for (const whatif::Asked& change : changes) names.insert(change.lever);
@@ -225,15 +214,20 @@ void FindFloor(Judge& judge, Answer& answer) {
 
 }  // namespace
 
+bool Allowed(const std::vector<std::string>& levers, std::string_view lever) {
+  return std::find(levers.begin(), levers.end(), lever) != levers.end();
+}
+
 std::vector<std::string> AllLevers() {
   std::vector<std::string> names;
-  for (const whatif::Lever* lever : whatif::Levers()) names.emplace_back(lever->info().name);
+  for (const whatif::LeverInfo& lever : whatif::LeverTable()) names.emplace_back(lever.name);
   return names;
 }
 
 std::vector<std::string> UsualLevers() {
-  std::vector<std::string> names = AllLevers();
-  std::erase_if(names, [](const std::string& name) { return whatif::FindLever(name)->OnRequest(); });
+  std::vector<std::string> names;
+  for (const whatif::Lever* lever : whatif::Levers()) names.emplace_back(lever->info().name);
+  names.emplace_back("amp");  // a re-run
   return names;
 }
 
@@ -247,7 +241,7 @@ std::vector<Changes> Combinations(const whatif::Step& step, const std::vector<st
       for (size_t i = 0; i < before; ++i) {
         Changes changes = all[i];
         changes.push_back({name, value});
-        if (Together(changes)) all.push_back(std::move(changes));
+        all.push_back(std::move(changes));
       }
     }
   }

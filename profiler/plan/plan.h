@@ -3,10 +3,10 @@
 //
 // The search goes through all combinations of the levers' settings (whatif/lever.h) in the order of their
 // rank, so the first that fits is the cheapest. For each combination without checkpoints, the modules to
-// checkpoint are a search of their own (module_search.h). A smaller batch and accumulation are one choice:
-// both say how many samples are worked on at a time.
+// checkpoint are a search of their own (module_search.h). Only transformations are searched: what a re-run
+// answers (reruns.h) takes seconds each.
 //
-//   queue by rank:   {expandable}  {fused}  {expandable, fused} ... {expandable, modules ?} ... {batch 32}
+//   queue by rank:   {expandable}  {fused}  {expandable, fused} ... {expandable, modules ?} ... {sgd}
 //   ...
 //                        │ does not fit
 //                        └──► {expandable, modules ?}  ranked by the least that modules can take
@@ -21,6 +21,7 @@
 #include <atomic>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/plan/judge.h"
@@ -62,9 +63,13 @@ struct Answer {
 [[nodiscard]] std::vector<Changes> Combinations(const whatif::Step& step,
                                                 const std::vector<std::string>& levers);
 
-// The names of all levers.
+// Whether `lever` is among those that a search may pull.
+[[nodiscard]] bool Allowed(const std::vector<std::string>& levers, std::string_view lever);
+
+// The names of all levers, as --allow and --forbid take them.
 [[nodiscard]] std::vector<std::string> AllLevers();
-// Without those that are tried on request alone.
+// Those that a search chooses among unless it is told others: transformations, settings of the allocator, and
+// of re-runs autocast.
 [[nodiscard]] std::vector<std::string> UsualLevers();
 
 }  // namespace vramscope::plan

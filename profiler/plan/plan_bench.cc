@@ -45,7 +45,7 @@ Asking OfLoop(const testing::Loop& loop) { return {&loop.step(), &loop.baseline(
 void OneLever(benchmark::State& state, const Asking& of, const char* lever, const char* value) {
   whatif::Predictor predictor(*of.step, *of.baseline);
   for (auto _ : state) benchmark::DoNotOptimize(predictor.Predict({{lever, value}}));
-  state.counters["events"] = of.step->length;
+  state.counters["events"] = static_cast<double>(of.step->length);
   state.counters["blocks"] = static_cast<double>(of.baseline->scene.blocks.size());
 }
 
@@ -63,8 +63,8 @@ void Sweep(benchmark::State& state, const Asking& of) {
   constexpr int kPoints = 20;
   for (auto _ : state) {
     whatif::Predictor predictor(*of.step, *of.baseline);
-    for (int batch = 1; batch <= kPoints; ++batch)
-      benchmark::DoNotOptimize(predictor.Predict({{"batch", std::to_string(batch)}}));
+    for (int batches = 1; batches <= kPoints; ++batches)
+      benchmark::DoNotOptimize(predictor.Predict({{"accumulate", std::to_string(batches) + ":whole"}}));
   }
 }
 
@@ -125,7 +125,8 @@ Result<std::unique_ptr<Recorded>> Read(const char* path) {
 int main(int argc, char** argv) {
   using namespace vramscope::plan;
   benchmark::Initialize(&argc, argv);
-  Register("loop_of_6", OfLoop(Large()), {{"checkpoint", "all"}, {"batch", "0.5x"}, {"accumulate", "2"}});
+  Register("loop_of_6", OfLoop(Large()),
+           {{"checkpoint", "all"}, {"optimizer", "sgd"}, {"accumulate", "2:whole"}});
   Register("loop_of_24", OfLoop(Deep()), {});
   std::unique_ptr<Recorded> recorded;
   if (const char* const path = std::getenv("VRAMSCOPE_BENCH_RUN")) {
@@ -137,20 +138,12 @@ int main(int argc, char** argv) {
     recorded = std::move(*read);
     Register("recorded", {&recorded->step, &recorded->baseline},
              {{"checkpoint", "all"},
-              {"amp", "bf16"},
-              {"precision", "bf16"},
-              {"batch", "0.5x"},
-              {"accumulate", "2"},
+              {"accumulate", "2:whole"},
               {"optimizer", "sgd"},
               {"shard", "zero2:8"},
               {"shard", "fsdp:8"},
-              {"attention", "math"},
-              {"sequence", "0.5x"},
-              {"lora", "8"},
-              {"prune", "0.25"},
               {"offload", "activations"},
               {"free-early", "all"},
-              {"cross-entropy", "fused"},
               {"alloc-conf", "expandable_segments:True"}});
   }
   benchmark::RunSpecifiedBenchmarks();

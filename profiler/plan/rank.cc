@@ -13,7 +13,6 @@ constexpr std::array<std::string_view, 7> kByDepth = {"alloc-conf", "empty-cache
                                                       "accumulate", "batch",       "amp"};
 constexpr size_t kAmp = 6;
 constexpr size_t kOtherOptimizer = 7;
-constexpr size_t kOtherModel = 8;
 
 // The same update rule as the recorded one.
 bool SameOptimizer(const whatif::Step& step, std::string_view value) {
@@ -25,8 +24,6 @@ bool SameOptimizer(const whatif::Step& step, std::string_view value) {
 
 size_t DepthOf(const whatif::Step& step, const whatif::Asked& change) {
   if (change.lever == "optimizer" && !SameOptimizer(step, change.value)) return kOtherOptimizer;
-  const whatif::Lever* const lever = whatif::FindLever(change.lever);
-  if (lever != nullptr && lever->OnRequest()) return kOtherModel;
   const auto found = std::find(kByDepth.begin(), kByDepth.end(), change.lever);
   return found == kByDepth.end() ? kAmp : static_cast<size_t>(found - kByDepth.begin());
 }

@@ -13,7 +13,6 @@
 //   optimizer, another one  other training: how many steps it needs is not known, so it comes behind all
 //   plans
 //                           whose time is
-//   lora, quantize, prune   another model is trained; tried on request alone
 //
 // A plan is as deep as its deepest lever; among equals the next deepest decides. So each lever has a power of
 // two, and a plan their sum.

@@ -8,8 +8,6 @@ Oracle: PyTorch's own allocator on the simulated GPU. The grid, for each program
 
     alloc-conf    as it is, expandable_segments:True
     optimizer     as it is, adamw in a loop and fused, momentum, sgd
-    batch         as it is, three quarters, half, a quarter; or accumulated in 2 or 4 parts
-    amp           off, bf16
     checkpoint    every set of blocks where there are up to six, else every row of blocks
 
 What is cheaper is the planner's own order: time, then depth (docs/plan.md). A combination is not run when its prediction is more than a quarter above
@@ -31,7 +29,7 @@ from device import environment  # noqa: E402
 from recorded_run import ask, python  # noqa: E402
 
 Changes = Tuple[Tuple[str, str], ...]  # lever and value
-DEPTHS = ("alloc-conf", "empty-cache", "optimizer", "checkpoint", "accumulate", "batch", "amp")
+DEPTHS = ("alloc-conf", "empty-cache", "optimizer", "checkpoint")
 BLOCKS = {"gpt": ("blocks", 6), "gpt, wide": ("blocks", 2), "gpt, deep": ("blocks", 14), "resnet": ("blocks", 6), "mlp": ("hidden", 5)}
 BEYOND = 1.25  # of the limit
 AT_A_TIME = 256  # questions to whatif
@@ -60,13 +58,10 @@ def block_sets(count: int) -> Iterator[List[int]]:
         yield from (list(range(first, end)) for first in range(count) for end in range(first + 1, count + 1))
 
 
-def grid(batch: int, path: str, blocks: int) -> Iterator[Changes]:
-    parts = [(), *((("batch", str(batch * quarters // 4)),) for quarters in (3, 2, 1)), *((("accumulate", str(count)),) for count in (2, 4))]
+def grid(path: str, blocks: int) -> Iterator[Changes]:
     for choice in itertools.product(
         [(), (("alloc-conf", "expandable_segments:True"),)],
         [(), *((("optimizer", name),) for name in ("adamw:for-loop", "adamw:fused", "momentum", "sgd"))],
-        parts,
-        [(), (("amp", "bf16"),)],
         [(), *((("checkpoint", ",".join(f"{path}.{block}" for block in chosen)),) for chosen in block_sets(blocks))],
     ):
         yield tuple(itertools.chain(*choice))
@@ -120,13 +115,6 @@ def case(program: str, changes: Changes) -> Dict[str, Any]:
     """The changes as flags of the sample; blocks by `try`."""
     sample, *flags = [*plan_test.PROGRAMS[program][:1], *plan_test.COMMON, *plan_test.PROGRAMS[program][1:]]
     asked = dict(changes)
-    batch = flags[flags.index("--batch") + 1]
-    if "batch" in asked:
-        flags += ["--batch", asked["batch"]]
-    if "accumulate" in asked:
-        flags += ["--batch", str(int(batch) // int(asked["accumulate"])), "--accumulate", asked["accumulate"]]
-    if "amp" in asked:
-        flags += ["--amp", asked["amp"]]
     family, _, way = asked.get("optimizer", "").partition(":")
     flags += (["--optimizer", family] if family else []) + (["--optimizer-impl", way] if way else [])
     checkpoint = asked["checkpoint"].split(",") if "checkpoint" in asked else []
@@ -134,11 +122,9 @@ def case(program: str, changes: Changes) -> Dict[str, Any]:
 
 
 def solve(program: str, reruns: Reruns) -> None:
-    flags = plan_test.PROGRAMS[program]
-    batch = int(flags[flags.index("--batch") + 1])
     with tempfile.TemporaryDirectory() as folder:
         trace, command = plan_test.record(program, Path(folder))
-        judged = judge(trace, list(grid(batch, *BLOCKS[program])))
+        judged = judge(trace, list(grid(*BLOCKS[program])))
         _, recorded = plan_test.plan(trace, "--fit", "1TiB")
         for share in plan_test.SHARES:
             limit = int(share * recorded["before"]["peak"]["reserved_peak_bytes"])

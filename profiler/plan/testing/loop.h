@@ -47,6 +47,8 @@ class Loop {
 
   [[nodiscard]] const whatif::Step& step() const { return step_; }
   [[nodiscard]] const whatif::Baseline& baseline() const { return baseline_; }
+  [[nodiscard]] const model::Run& run() const { return run_; }
+  [[nodiscard]] model::testing::MemoryTrace& trace() { return s_.trace(); }
 
  private:
   static std::string Name(const char* what, size_t block) { return what + std::to_string(block); }
