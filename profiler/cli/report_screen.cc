@@ -9,6 +9,7 @@
 
 #include "profiler/cli/device_request.h"
 #include "profiler/cli/memory_text.h"
+#include "profiler/cli/out_of_memory_text.h"
 #include "profiler/report/savings_json.h"
 
 namespace vramscope::cli {
@@ -78,6 +79,9 @@ class ReportText {
                                    FormatPercent(bytes, peak.allocated_bytes));
     text += Dim(Fit(About())) + "\n";
     if (!answer_.command_line.empty()) text += Dim(Fit(Printable(answer_.command_line))) + "\n";
+    // Before all that a setting could save: no setting ends it.
+    if (!answer_.growth_headline.empty())
+      text += terminal_.Paint(Printable(answer_.growth_headline), Ink::Bad()) + "\n";
     return text;
   }
 
@@ -147,7 +151,7 @@ class ReportText {
   [[nodiscard]] std::string AdviceSection() const {
     if (!answer_.savings.has_value()) return "";
     const whatif::Savings& savings = *answer_.savings;
-    const auto changes = savings.Worthwhile(report::kChangesAdvised);
+    const auto changes = savings.Advised(report::kChangesAdvised);
     if (changes.empty()) {
       return fmt::format("\nNothing worth changing: no usual change saves 1 % of the {} reserved.\n",
                          FormatBytes(savings.reserved));
@@ -155,17 +159,20 @@ class ReportText {
     Table table({Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
     for (const whatif::Saving* change : changes) {
       const uint64_t saved = savings.reserved - change->reserved;
-      std::string cost = change->cost;
-      if (change->extra_ns.has_value())
-        cost += fmt::format(", {} more a step", FormatDuration(*change->extra_ns));
+      std::string cost = (savings.IsRerun(*change) ? "re-run: " : "") + change->cost;
+      if (change->extra_ns) cost += fmt::format(", {} more a step", FormatDuration(*change->extra_ns));
       table.AddRow(
           {"-" + FormatBytes(saved), FormatPercent(saved, savings.reserved), change->title, Dim(cost)});
     }
+    const std::string ask = "vramscope whatif " + Printable(path_);
+    const std::string more = savings.reruns.empty()
+                                 ? "  Another batch or precision is a re-run: " + ask + " --amp bf16"
+                                 : "  PyTorch counted the bytes of re-runs; more: " + ask + " --batch 2x";
     return Heading(fmt::format("What would save most, of {} reserved", FormatBytes(savings.reserved))) +
            table.ToString() +
-           Dim(Fit("  Estimates from step " + std::to_string(savings.step) +
-                   "; the lines to write: vramscope whatif " + Printable(path_) + " --compare CHANGE")) +
-           "\n";
+           Dim(Fit(fmt::format("  Estimates from step {}; the lines to write: {} --compare CHANGE",
+                               savings.step, ask))) +
+           "\n" + Dim(Fit(more)) + "\n";
   }
 
   // --- owners
@@ -324,7 +331,7 @@ class ReportText {
   [[nodiscard]] std::string Recording() const {
     std::string text = "\n" + EventsSentence() + "\n";
     if (!answer_.coverage.empty()) text += CoverageSentence() + "\n";
-    for (const report::OutOfMemory& oom : answer_.out_of_memory) text += OutOfMemorySentence(oom) + "\n";
+    text += OutOfMemoryText(answer_.out_of_memory, terminal_);
     if (!answer_.damage.sentence.empty()) {
       text += terminal_.Paint(Printable(answer_.damage.sentence), Ink::Warning()) + "\n";
     }
@@ -368,14 +375,6 @@ class ReportText {
     std::string text = fmt::format("; {}: {}", what, fmt::join(named, ", "));
     if (hooks.size() > kMostNamed) text += fmt::format(" and {} more", hooks.size() - kMostNamed);
     return text;
-  }
-
-  [[nodiscard]] std::string OutOfMemorySentence(const report::OutOfMemory& oom) const {
-    const std::string when =
-        oom.step == 0 ? "" : fmt::format(" at step {}, {}", oom.step, timeline::PhaseName(oom.phase));
-    const std::string text = fmt::format("Out of memory on {}{}: {} were asked for.", oom.device, when,
-                                         FormatBytes(oom.requested_bytes));
-    return terminal_.Paint(text, Ink::Bad());
   }
 
   const std::string& path_;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "profiler/growth/json.h"
 #include "profiler/report/coverage_json.h"
@@ -171,9 +173,14 @@ Json ProcessesJson(const Answer& answer) {
   return processes;
 }
 
+// The first ones: a program that catches its errors can have millions, and what reads a report reads it
+// whole.
+constexpr size_t kMostFailures = 1000;
+
 Json OutOfMemoryJson(const Answer& answer) {
   Json all = Json::array();
-  for (const OutOfMemory& oom : answer.out_of_memory) {
+  for (const OutOfMemory& oom :
+       std::span(answer.out_of_memory).first(std::min(answer.out_of_memory.size(), kMostFailures))) {
     all.push_back({{"time_ns", oom.time_ns},
                    {"process", oom.pid},
                    {"device", oom.device},
@@ -254,7 +261,9 @@ std::string ToJson(const Answer& answer, int indent) {
   document["processes"] = ProcessesJson(answer);
   document["host_memory"] = HostMemoryJson(answer.host_memory);
   document["growth"] = growth::ToJson(answer.growth);
+  document["growth_headline"] = TextOrNull(answer.growth_headline);
   document["out_of_memory"] = OutOfMemoryJson(answer);
+  document["out_of_memory_count"] = answer.out_of_memory.size();
   document["coverage"] = CoverageJson(answer.coverage);
   document["damage"] = {{"closed_cleanly", answer.damage.closed_cleanly},
                         {"unreadable_bytes", answer.damage.bytes_unreadable},

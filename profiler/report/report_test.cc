@@ -232,6 +232,15 @@ TEST(ReportTest, LossesAndOutOfMemoryAreSaid) {
   EXPECT_EQ(answer.out_of_memory[0].phase, timeline::Phase::kForward);
 }
 
+TEST(ReportTest, OfManyFailuresTheJsonListsAThousand) {
+  Script s;
+  s.Alloc("x", 8).SavedOutput("x");
+  for (int i = 0; i < 1500; ++i) s.Event(trace::EventType::kOutOfMemory, {1 << 20, 8, 8, kCpuDevice, 0});
+  const auto document = nlohmann::json::parse(ToJson(Ask(s).value()));
+  EXPECT_EQ(document["out_of_memory"].size(), 1000u);
+  EXPECT_EQ(document["out_of_memory_count"], 1500);
+}
+
 TEST(ReportTest, ReservedAtThePeakAndTheMostReservedAreTwoFigures) {
   Script s;
   s.Device(kCuda0);
