@@ -10,6 +10,7 @@
 #include "injector/attach/refusal.h"
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/recording_line.h"
+#include "profiler/cli/recording_options.h"
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
@@ -32,6 +33,7 @@ const VerbHelp& AttachHelp() {
        {"duration", '\0', "30s", "End after that time: 500ms, 30s, 5m or 1h."},
        {"device", '\0', "auto|cpu|cuda|all",
         "Whose memory. auto: CUDA where the program uses it, else the CPU."},
+       {"program", '\0', "on|off", kProgramHelp},
        {"max-size", '\0', "10GiB", "Stop recording when the trace is that large."},
        {"quiet", 'q', nullptr, "No line at the end."}}};
   return help;
@@ -89,6 +91,8 @@ Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, c
   const std::string& device = options.recording.device;
   if (device != "auto" && device != "cpu" && device != "cuda" && device != "all")
     return Error{fmt::format("--device is one of auto, cpu, cuda, all, not '{}'.", Printable(device))};
+  options.recording.program = false;  // on request: whoever is attached to should get as little as possible
+  if (Status program = ReadProgram(arguments, options.recording); !program.ok()) return program.error();
   if (arguments.Has("steps")) {
     const std::string steps = arguments.Get("steps");
     const auto count = ParseCount(

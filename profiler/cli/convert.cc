@@ -85,8 +85,7 @@ Result<snapshot::Cut> FindCut(const model::Run& run, const Arguments& arguments)
   const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(run);
   const Result<model::DeviceIndex> device = report::ChooseDevice(run, curves, *request);
   if (!device.ok()) return device.error();
-  if (*device == model::kNone)
-    return Error{"nothing was allocated in this run, so there is nothing to write."};
+  if (*device == model::kNone) return report::NothingAllocated(run, "there is nothing to write");
 
   snapshot::Cut cut;
   cut.process = run.devices[*device].process;

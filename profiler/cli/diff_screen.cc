@@ -47,7 +47,7 @@ class DiffText {
   std::string Build() const {
     std::string text = terminal_.Paint(DiffHeadline(diff_), Ink::Bold()) + "\n";
     text += Dim(fmt::format("{} against {}", About(before_), About(after_))) + "\n";
-    text += Failures() + Causes();
+    text += Failures() + Notes() + Causes();
     std::vector<const Row*> categories;
     for (const Row& row : diff_.categories) {
       if (row.change() != 0) categories.push_back(&row);
@@ -82,6 +82,12 @@ class DiffText {
                                 Ink::Warning()) +
                 "\n";
     }
+    return text;
+  }
+  [[nodiscard]] std::string Notes() const {
+    std::string text;
+    for (const std::string& note : diff_.notes)
+      text += terminal_.Paint(Printable(note), Ink::Warning()) + "\n";
     return text;
   }
   [[nodiscard]] std::string Heading(std::string_view text) const {
@@ -197,6 +203,7 @@ std::string DiffScreen(const Side& before, const Side& after, const Diff& diff, 
 std::string DiffMarkdown(const Side& before, const Side& after, const Diff& diff, size_t top) {
   std::string text = fmt::format("**{}**\n\n{} against {}\n\n", text::Markdown(DiffHeadline(diff)),
                                  text::Markdown(before.path), text::Markdown(after.path));
+  for (const std::string& note : diff.notes) text += text::Markdown(note) + "\n\n";
   if (diff.causes.size() > 1) {
     for (const Cause& cause : diff.causes) {
       text += fmt::format("- {}{}\n", text::Markdown(cause.what),

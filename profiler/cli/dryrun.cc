@@ -47,17 +47,10 @@ bool ReadsSizes(const DryrunResult& result) {
   return std::ranges::any_of(result.data_reads, &DataRead::sizes);
 }
 
-AssumedValues FullMasks(const DryrunPlan& plan) { return {1, plan.balanced_routing.value_or(true)}; }
-
 // What the first run assumes; nullopt: what no kernel computes is 0.
 std::optional<AssumedValues> FirstAssumption(const DryrunPlan& plan) {
   if (!plan.masks && !plan.balanced_routing) return std::nullopt;
   return AssumedValues{plan.masks.value_or(0), plan.balanced_routing.value_or(true)};
-}
-
-// The command failed, perhaps because counts that a kernel would have computed were zeros.
-bool MayNeedIntegers(const DryrunResult& result) {
-  return result.FailedOtherwise() && !result.assumed && (!result.data_reads.empty() || result.read_vectors);
 }
 
 // Where memory depends on data: the same with masks that select everything.
@@ -75,12 +68,21 @@ void AddUpperBound(const DryrunPlan& plan, DryrunRunner& runner, DryrunResult& r
 Result<DryrunResult> RunOnce(const DryrunPlan& plan, DryrunRunner& runner, CommandOutput output) {
   Result<DryrunResult> result =
       runner.Run(plan.command, plan.device, output, nullptr, {0, FirstAssumption(plan), true});
-  if (!result.ok() || !MayNeedIntegers(*result)) return result;
+  if (!result.ok() || !result->MayNeedIntegers()) return result;
   Say("The command failed after it read values that no kernel computes here. It runs again with integers "
       "computed.");
   Result<DryrunResult> again =
       runner.Run(plan.command, plan.device, output, nullptr, {0, FullMasks(plan), true});
   return again.ok() && again->FailedOtherwise() ? result : again;
+}
+
+void MakeVariants(const DryrunPlan& plan, const std::string& trace) {
+  if (plan.variants == UsualVariants::kNone) return;
+  UsePythonOf(plan.command);
+  if (plan.variants == UsualVariants::kNow)
+    MakeUsualVariantsNow(trace);
+  else
+    MakeUsualVariantsBehind(trace);
 }
 
 int OneRun(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
@@ -96,6 +98,7 @@ int OneRun(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& argume
   else if (result->used_device)
     Print(VerdictText(*result, terminal) +
           ReportScreen(result->trace, result->answer, OwnersShown::kFew, terminal));
+  if (result->used_device) MakeVariants(plan, result->trace);
   return ExitOf(*result);
 }
 
@@ -111,10 +114,11 @@ class Series {
     std::string log;
     Result<DryrunResult> result =
         runner_.Run(command, device, CommandOutput::kToFile, &log, {order, assumed_, true});
-    if (result.ok() && MayNeedIntegers(*result)) {
+    if (result.ok() && result->MayNeedIntegers()) {
       assumed_ = FullMasks(plan_);
       result = runner_.Run(command, device, CommandOutput::kToFile, &log, {order, assumed_, true});
     }
+    if (result.ok() && DependsOnMasks(*result)) TakeUpperBound(command, device, order, *result);
     if (!result.ok()) {
       code_ = Fail(result.error().sentence);
       return std::nullopt;
@@ -133,6 +137,21 @@ class Series {
   [[nodiscard]] int code() const { return code_; }
 
  private:
+  [[nodiscard]] bool DependsOnMasks(const DryrunResult& result) const {
+    return !plan_.masks && !result.assumed && result.Verdict() == true && ReadsSizes(result);
+  }
+
+  // What is said of many runs has to hold whatever the data is. Where the command fails under full masks, its
+  // lower bound stays.
+  void TakeUpperBound(const std::vector<std::string>& command, const collector::SimulatedDevice& device,
+                      uint64_t order, DryrunResult& result) {
+    Result<DryrunResult> full =
+        runner_.Run(command, device, CommandOutput::kToFile, nullptr, {order, FullMasks(plan_), true});
+    if (!full.ok() || !full->Verdict()) return;
+    assumed_ = FullMasks(plan_);
+    result = std::move(*full);
+  }
+
   const DryrunPlan& plan_;
   DryrunRunner& runner_;
   std::optional<AssumedValues> assumed_;

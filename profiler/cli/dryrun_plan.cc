@@ -208,7 +208,7 @@ const VerbHelp& DryrunHelp() {
        {"capacity", '\0', "24GiB", "Memory of each GPU; default: the model's own."},
        {"steps", '\0', "N|all",
         "End the command after N optimizer steps; default: when the peak has not grown\n"
-        "for two steps, after the third at the earliest."},
+        "for two steps, after the sixth at the earliest."},
        {"batch", '\0', "1..64", "Find the largest size that fits; {batch} in the command stands for it."},
        {"shuffles", '\0', "N",
         "Run N times, each with another order of the data, and tell the range; with --steps."},
@@ -223,9 +223,13 @@ const VerbHelp& DryrunHelp() {
         "Draw large random weights on the CPU as the command does; default: leave them empty."},
        {"output", 'o', "FILE", "Keep the trace there."},
        {"depth", '\0', "light|auto|deep|all", "How much is recorded, as for `vramscope record`."},
-       {"stacks", '\0', "none|python|native|all", "Where in the code, in deep steps."},
+       {"stacks", '\0', "none|python|native|all", "Where in the code, in deep steps; default python."},
        {"embed-source", '\0', nullptr,
-        "Put the source files of your program that stacks name into the trace; with --stacks."},
+        "Put the source files of your program that stacks name into the trace."},
+       {"program", '\0', "on|off", kProgramHelp},
+       {"variants", '\0', "usual|now|none",
+        "usual: with -o, the noted program is run again with the usual changes (16 bits, half\nthe batch) "
+        "after the command has ended, and whatif then answers at once. now: before\nit ends."},
        {"json", '\0', nullptr,
         "Print one JSON document instead (docs/json.md); the command's own output goes to stderr."}}};
   return help;
@@ -237,9 +241,20 @@ Status ReadRecording(const Arguments& arguments, DryrunPlan& plan) {
   collector::RecordOptions options;
   plan.depth = arguments.Get("depth");
   if (!plan.depth.empty()) options.depth = plan.depth;
+  // Times of a dry run say nothing, so lines of code cost nothing that counts.
+  if (options.depth != "light") options.stacks = "python";
   if (Status read = ReadStacks(arguments, options); !read.ok()) return read;
   plan.stacks = options.stacks;
   plan.embed_source = options.embed_source;
+  if (Status read = ReadProgram(arguments, options); !read.ok()) return read;
+  plan.program = options.program;
+  const std::string variants = arguments.Get("variants", MayWorkBehind() ? "usual" : "none");
+  if (Status known = CheckChoice("variants", variants, {"usual", "now", "none"}); !known.ok()) return known;
+  const bool can = plan.program && !plan.output.empty();
+  if (variants == "now" && !can)
+    return Error{"--variants now keeps re-runs in the trace: add --program on and -o run.vms."};
+  if (can && variants != "none")
+    plan.variants = variants == "now" ? UsualVariants::kNow : UsualVariants::kBehind;
   return CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"});
 }
 

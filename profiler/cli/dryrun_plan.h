@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/cli/arguments.h"
+#include "profiler/cli/usual_variants.h"
 #include "profiler/collector/simulated_device.h"
 #include "trace_format/result.h"
 
@@ -51,7 +52,11 @@ struct DryrunPlan {
   std::string depth;                     // empty = the recorder's own choice
   std::string stacks;                    // the same
   bool embed_source = false;
+  std::string deep_steps;                          // the same
+  bool program = false;                            // a step is noted, to be run again
+  UsualVariants variants = UsualVariants::kNone;   // and is run again with the usual changes
   std::map<std::string, std::string> environment;  // more variables for the command
+  std::string tried;                               // what `try` changed, for the trace's metadata
 };
 
 // `models` are those of gpus.def and of --gpu-file. An error is bad usage.

@@ -37,12 +37,18 @@ TEST(DryrunPlanTest, SourceIsEmbeddedWhereStacksAreRecorded) {
   const auto plan = PlanOf({"--gpu", "small", "--stacks", "python", "--embed-source", "--", "x"});
   EXPECT_EQ(plan->stacks, "python");
   EXPECT_TRUE(plan->embed_source);
-  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--embed-source", "--", "x"}),
+  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--stacks", "none", "--embed-source", "--", "x"}),
               HasSubstr("Add --stacks python"));
   EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--stacks", "all", "--depth", "light", "--", "x"}),
               HasSubstr("--depth light has none"));
   EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--depth", "much", "--", "x"}),
               HasSubstr("--depth is one of"));
+}
+
+TEST(DryrunPlanTest, LinesOfCodeAreRecordedUnlessToldOtherwise) {
+  EXPECT_EQ(PlanOf({"--gpu", "small", "--", "x"})->stacks, "python");
+  EXPECT_EQ(PlanOf({"--gpu", "small", "--stacks", "none", "--", "x"})->stacks, "none");
+  EXPECT_EQ(PlanOf({"--gpu", "small", "--depth", "light", "--", "x"})->stacks, "none");
 }
 
 TEST(DryrunPlanTest, AllGpusMeansARunOnTheLargest) {

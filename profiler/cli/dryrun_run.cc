@@ -154,6 +154,8 @@ void ReadStop(const std::string& folder, DryrunResult& result) {
   }
 }
 
+AssumedValues FullMasks(const DryrunPlan& plan) { return {1, plan.balanced_routing.value_or(true)}; }
+
 std::string EndingText(int wait_status) {
   if (WIFSIGNALED(wait_status))
     return fmt::format("signal {} ({})", WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
@@ -189,8 +191,12 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   options.output = plan_.output.empty() || !variant.keeps_trace ? scratch + "/run.vms" : plan_.output;
   options.device = "cuda";
   if (!plan_.depth.empty()) options.depth = plan_.depth;
+  // Its times say nothing, so what the program sets up and its first step need not be spared.
+  options.deep_steps = "1-4";
   if (!plan_.stacks.empty()) options.stacks = plan_.stacks;
   options.embed_source = plan_.embed_source;
+  if (!plan_.deep_steps.empty()) options.deep_steps = plan_.deep_steps;
+  options.program = plan_.program;
   options.version = VRAMSCOPE_VERSION;
   options.say = Say;
   if (const auto checked = collector::CheckCommand(command); !checked.ok()) return checked.error();
@@ -210,6 +216,7 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   KeepCompiledCode(scratch, options.environment);
   for (const auto& [name, value] : plan_.environment) options.environment[name] = value;
   if (plan_.lone_rank) AddRank(*plan_.lone_rank, static_cast<uint64_t>(device.devices), options.environment);
+  if (!plan_.tried.empty()) options.metadata["try.change"] = plan_.tried;
   options.metadata["simulated.gpu"] = device.gpu.name;
   options.metadata["simulated.capacity_bytes"] = std::to_string(device.capacity_bytes);
   collector::BridgeOptions wishes;

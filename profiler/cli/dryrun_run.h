@@ -80,6 +80,10 @@ struct DryrunResult {
 
   // The command neither succeeded nor ran out of the device's memory.
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }
+  // It failed, perhaps because counts that a kernel would have computed were zeros.
+  [[nodiscard]] bool MayNeedIntegers() const {
+    return FailedOtherwise() && !assumed && (!data_reads.empty() || read_vectors);
+  }
   // Whether it fits; nullopt: the run does not tell, for WhyNotJudged.
   [[nodiscard]] std::optional<bool> Verdict() const;
   // "the command failed with exit code 3"; "" = it is judged.
@@ -90,6 +94,9 @@ struct DryrunResult {
   // allocated.
   [[nodiscard]] uint64_t PeakReserved() const;
 };
+
+// With integers computed, and masks that select everything.
+AssumedValues FullMasks(const DryrunPlan& plan);
 
 // "exit code 3", "signal 9 (Killed)": how a command ended.
 std::string EndingText(int wait_status);

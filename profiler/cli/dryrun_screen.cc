@@ -185,12 +185,12 @@ Json OrNull(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json AssumedJson(const AssumedValues& assumed) {
+Json ValuesJson(const AssumedValues& assumed) {
   return {{"masks", assumed.masks}, {"routing", assumed.balanced_routing ? "balanced" : "worst"}};
 }
 
 Json UpperJson(const OtherBound& upper) {
-  return {{"assumed", AssumedJson(upper.assumed)},
+  return {{"assumed", ValuesJson(upper.assumed)},
           {"fits", OrNull(upper.fits)},
           {"peak",
            {{"allocated_bytes", upper.allocated_bytes},
@@ -199,6 +199,18 @@ Json UpperJson(const OtherBound& upper) {
 }
 
 }  // namespace
+
+std::string SimulatedSentence(const DryrunResult& result) {
+  const std::string simulated = "Simulated: memory is PyTorch's own, results are not computed";
+  if (!result.assumed) return simulated + ", data-dependent sizes are lower bounds.";
+  if (result.assumed->masks != 1) return simulated + ".";
+  return simulated +
+         ". Sizes that depend on data are\nupper bounds: masks of computed values select everything.";
+}
+
+Json AssumedJson(const DryrunResult& result) {
+  return result.assumed ? ValuesJson(*result.assumed) : Json(nullptr);
+}
 
 uint64_t BytesLeft(uint64_t capacity, uint64_t used) { return capacity - std::min(capacity, used); }
 
@@ -245,7 +257,7 @@ std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
   return fmt::format("{}\n{}{}{}{}{}{}{}{}{}\n\n", Sentence(result, terminal), table.ToString(),
                      StopSentence(result), RetrySentence(result), SurvivedSentence(result),
                      AssumedSentence(result), DataSentence(result), WorkspaceSentence(result.workspaces),
-                     UncountedSentence(result.uncounted), kSimulated);
+                     UncountedSentence(result.uncounted), SimulatedSentence(result));
 }
 
 std::string VerdictJson(const DryrunResult& result) {
@@ -260,7 +272,7 @@ std::string VerdictJson(const DryrunResult& result) {
   if (result.survived_errors != 0)
     document["survived_out_of_memory"] = {{"errors", result.survived_errors},
                                           {"allocated_after_bytes", OrNull(result.allocated_after_bytes)}};
-  document["assumed"] = result.assumed ? AssumedJson(*result.assumed) : Json(nullptr);
+  document["assumed"] = AssumedJson(result);
   document["upper_bound"] = result.upper ? UpperJson(*result.upper) : Json(nullptr);
   document["gpu"] = result.device.gpu.name;
   document["capacity_bytes"] = result.ledger.capacity_bytes;

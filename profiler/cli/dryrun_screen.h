@@ -15,12 +15,13 @@ namespace vramscope::cli {
 std::string VerdictText(const DryrunResult& result, const Terminal& terminal);
 std::string VerdictJson(const DryrunResult& result);
 
-// What tables of several runs have in common with it.
-inline constexpr char kSimulated[] =
-    "Simulated: memory is PyTorch's own, results are not computed, data-dependent sizes are lower bounds.";
+// The last line, that tables of several runs have too: what the figures are, and which bounds where memory
+// depends on data.
+std::string SimulatedSentence(const DryrunResult& result);
 uint64_t BytesLeft(uint64_t capacity, uint64_t used);
 // Why the run was ended early; "" when it was not.
 std::string StopSentence(const DryrunResult& result);
 nlohmann::ordered_json PeakJson(const DryrunResult& result);
+nlohmann::ordered_json AssumedJson(const DryrunResult& result);
 
 }  // namespace vramscope::cli

@@ -52,7 +52,7 @@ std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& me
                      runs == 1
                          ? fmt::format("Run on {}; the others follow from it.\n", measured.device.gpu.name)
                          : "Those marked 'run' had a run of their own; the others follow from one of them.\n",
-                     StopSentence(measured), kSimulated);
+                     StopSentence(measured), SimulatedSentence(measured));
 }
 
 std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& measured) {
@@ -97,7 +97,7 @@ std::string BatchTableText(const std::vector<BatchRow>& rows, const Terminal& te
       largest != 0
           ? terminal.Paint(fmt::format("Batch {} is the largest that fits on {}.", largest, gpu), Ink::Good())
           : terminal.Paint(fmt::format("No batch of these fits on {}.", gpu), Ink::Bad());
-  return fmt::format("{}\n{}{}\n", sentence, table.ToString(), kSimulated);
+  return fmt::format("{}\n{}{}\n", sentence, table.ToString(), SimulatedSentence(rows.back().result));
 }
 
 std::string BatchTableJson(const std::vector<BatchRow>& rows) {
@@ -106,6 +106,7 @@ std::string BatchTableJson(const std::vector<BatchRow>& rows) {
                    {"capacity_bytes", rows.front().result.ledger.capacity_bytes},
                    {"fits", LargestThatFits(rows) != 0},
                    {"largest_batch", LargestThatFits(rows)},
+                   {"assumed", AssumedJson(rows.back().result)},
                    {"batches", Json::array()}};
   for (const BatchRow& row : rows) {
     document["batches"].push_back({{"batch", row.batch},
@@ -147,7 +148,7 @@ std::string ShuffleTableText(const std::vector<DryrunResult>& runs, const Termin
   });
   return fmt::format("{}\n{}{}{}\n",
                      terminal.Paint(sentence, fitting == runs.size() ? Ink::Good() : Ink::Bad()),
-                     table.ToString(), moved ? "" : same, kSimulated);
+                     table.ToString(), moved ? "" : same, SimulatedSentence(runs.back()));
 }
 
 std::string ShuffleTableJson(const std::vector<DryrunResult>& runs) {
@@ -155,6 +156,7 @@ std::string ShuffleTableJson(const std::vector<DryrunResult>& runs) {
                    {"gpu", runs.front().device.gpu.name},
                    {"capacity_bytes", runs.front().ledger.capacity_bytes},
                    {"fits", std::ranges::all_of(runs, &DryrunResult::fits)},
+                   {"assumed", AssumedJson(runs.back())},
                    {"shuffles", Json::array()}};
   for (const DryrunResult& run : runs) {
     document["shuffles"].push_back({{"order", document["shuffles"].size()},

@@ -100,10 +100,15 @@ std::string Paragraph(const Explanation& explanation) {
               : std::string(" Between the two, ");
   for (size_t i = 0; i < explanation.between.size(); ++i) {
     const bool last = i + 1 == explanation.between.size();
-    if (i > 0) text += last ? " and " : ", ";
+    if (i > 0) text += last ? (i > 1 ? ", and " : " and ") : ", ";
     text += Part(explanation, explanation.between[i].first, explanation.between[i].second);
   }
   return text + ".";
+}
+
+std::string WholeText(const Explanation& explanation) {
+  const std::string text = Paragraph(explanation);
+  return explanation.caching_off.empty() ? text : text + " " + explanation.caching_off;
 }
 
 // Broken between words at `width` columns.
@@ -149,7 +154,7 @@ std::string ExplainJson(const Explanation& explanation) {
                          {"between", std::move(between)},
                          {"driver", report::DriverJson(moment.driver)},
                          {"driver_libraries", report::DriverLibrariesJson(moment.driver)},
-                         {"explanation", Paragraph(explanation)}};
+                         {"explanation", WholeText(explanation)}};
   return text::Dump(document);
 }
 
@@ -182,7 +187,7 @@ int ExplainVerb(const Arguments& arguments, const Terminal& terminal) {
   }
   const DeviceMemory& memory = *explanation->moment.driver;
   Print(fmt::format(
-      "{}\n{}\n{}", Wrap(Paragraph(*explanation), static_cast<size_t>(std::clamp(terminal.width, 40, 100))),
+      "{}\n{}\n{}", Wrap(WholeText(*explanation), static_cast<size_t>(std::clamp(terminal.width, 40, 100))),
       terminal.Paint(DeviceMemoryHeading(memory, "then"), Ink::Bold()), DeviceMemoryTable(memory, terminal)));
   return kDone;
 }

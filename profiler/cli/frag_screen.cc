@@ -27,10 +27,21 @@ std::string FragHeading(std::string_view text, const Terminal& terminal) {
   return "\n" + terminal.Paint(text, Ink::Bold()) + "\n";
 }
 
-// "peak, step 3, backward" or "peak, 1.2 s after the start"
+// The word of an option, as a reader would say it.
+std::string MomentName(const std::string& asked) {
+  if (asked == "reserved") return "the peak of reserved memory";
+  if (asked == "peak") return "the peak of allocated memory";
+  if (asked == "worst") return "the worst moment";
+  if (asked == "end") return "the end";
+  if (asked == "oom") return "the failed request";
+  return asked;
+}
+
+// "the peak of reserved memory, step 3, backward" or "the end, 1.2 s after the start"
 std::string When(const Subject& subject, const MomentAnswer& moment) {
-  std::string text = moment.asked;
-  if (moment.place.step != 0) text += fmt::format(", step {}", moment.place.step);
+  std::string text = MomentName(moment.asked);
+  const bool names_step = text == fmt::format("end of step {}", moment.place.step);
+  if (moment.place.step != 0 && !names_step) text += fmt::format(", step {}", moment.place.step);
   if (!moment.place.phase.empty() && moment.place.phase != "other") text += ", " + moment.place.phase;
   if (moment.place.step == 0 && !subject.history.events.empty()) {
     text += ", " + FormatMoment(moment.time_ns, subject.counts_events);
@@ -98,7 +109,9 @@ std::string Moments(const Subject& subject, const fragmentation::Answer& answer)
   for (size_t i = 0; i < rows; ++i) {
     const auto& moment = answer.moments[i];
     const auto& total = moment.metrics.total;
-    table.AddRow({When(subject, moment), FormatBytes(total.reserved), FormatBytes(total.allocated),
+    std::string when = When(subject, moment);
+    if (when.starts_with("the ")) when.erase(0, 4);
+    table.AddRow({when, FormatBytes(total.reserved), FormatBytes(total.allocated),
                   FormatBytes(total.reserved - total.requested), FormatBytes(moment.metrics.stranded()),
                   FormatBytes(moment.metrics.space.largest)});
   }

@@ -11,9 +11,12 @@
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/trace_facts.h"
 #include "profiler/cli/verb.h"
+#include "profiler/collector/seal.h"
+#include "profiler/experiment/program_head.h"
 #include "profiler/model/run.h"
 #include "profiler/report/coverage_json.h"
 #include "profiler/report/failed.h"
+#include "profiler/report/notes.h"
 #include "profiler/snapshot/source.h"
 #include "profiler/text/json_dump.h"
 
@@ -55,6 +58,26 @@ nlohmann::json ProcessesJson(const TraceFacts& facts) {
   return processes;
 }
 
+nlohmann::json ProgramJson(const model::Source& source) {
+  const auto program = experiment::ProgramOf(source.programs());
+  if (!program) return nullptr;
+  return {{"process", program->process},
+          {"step", program->head.step},
+          {"torch", program->head.torch},
+          {"python", program->head.python},
+          {"bytes", program->text.size()},
+          {"runs_again", program->head.has_body},
+          {"missing", program->head.missing},
+          {"recorded_here", collector::IsSealedHere(program->text, program->seal)}};
+}
+
+nlohmann::json VariantsJson(const model::Source& source) {
+  nlohmann::json variants = nlohmann::json::array();
+  for (const auto& [key, trace] : source.variants())
+    variants.push_back({{"key", key}, {"bytes", trace.size()}});
+  return variants;
+}
+
 std::string InfoJson(const model::Source& source, uint64_t file_bytes, const TraceFacts& facts) {
   nlohmann::json devices = nlohmann::json::array();
   for (const DeviceFacts& device : facts.devices) {
@@ -85,6 +108,8 @@ std::string InfoJson(const model::Source& source, uint64_t file_bytes, const Tra
                                      {"ranges_by_name", facts.nvtx.by_name},
                                      {"named_memory", facts.nvtx.memory_names}}},
                                    {"coverage", report::CoverageJson(facts.hooks)},
+                                   {"program", ProgramJson(source)},
+                                   {"variants", VariantsJson(source)},
                                    {"metadata", source.metadata()},
                                    {"damage",
                                     {{"closed_cleanly", damage.closed_cleanly},
@@ -130,7 +155,7 @@ class InfoText {
                 ? (whole ? ", nothing lost.\n" : ".\n")
                 : ", " + terminal_.Paint(FormatCount(facts_.dropped_events, "event") + " lost", Ink::Bad()) +
                       ".\n";
-    for (const std::string& trouble : {source_.damage().sentence, StopSentence()}) {
+    for (const std::string& trouble : {source_.damage().sentence, StopSentence(), NoBlocksSentence()}) {
       if (!trouble.empty()) text += terminal_.Paint(Printable(trouble), Ink::Warning()) + "\n";
     }
     return text;
@@ -148,6 +173,12 @@ class InfoText {
   std::string StopSentence() const {
     const std::string reason = Metadata("recording.stopped");
     return reason.empty() ? "" : fmt::format("Recording stopped before the program did: {}", reason);
+  }
+
+  std::string NoBlocksSentence() const {
+    const bool has_blocks = std::ranges::any_of(
+        facts_.devices, [](const DeviceFacts& device) { return trace::DeviceTypeOf(device.code) != 0; });
+    return has_blocks ? "" : report::CachingOff(source_.metadata());
   }
 
   std::string StartTime() const {
@@ -178,12 +209,27 @@ class InfoText {
           fmt::format("device {}, depth {} (steps {}), stacks {}", Metadata("option.device"),
                       Metadata("option.depth"), Metadata("option.deep_steps"), Metadata("option.stacks")));
     add("steps", facts_.steps == 0 ? "none seen" : FormatCount(facts_.steps));
+    add("program", ProgramText());
+    if (!source_.variants().empty()) add("re-runs", FormatCount(source_.variants().size()) + " kept");
     add("left running", Metadata("recording.left_running"));
     for (const auto& [key, value] : source_.metadata()) {
       if (key.starts_with("env.")) add(key.c_str() + 4, Printable(value));
       if (!IsShownOrInternal(key)) add(key.c_str(), Printable(value));
     }
     return table.ToString();
+  }
+
+  std::string ProgramText() const {
+    const auto program = experiment::ProgramOf(source_.programs());
+    if (!program) return "";
+    std::string text = program->head.has_body
+                           ? fmt::format("step {}, {}", program->head.step, FormatBytes(program->text.size()))
+                           : "could not be noted";
+    const std::vector<std::string>& missing = program->head.missing;
+    if (!missing.empty())
+      text += fmt::format("; {}{}", Printable(missing.front()),
+                          missing.size() > 1 ? fmt::format(", and {} more", missing.size() - 1) : "");
+    return text;
   }
 
   static bool IsShownOrInternal(std::string_view key) {

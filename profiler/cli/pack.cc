@@ -107,7 +107,8 @@ Result<PackSubject> FromRun(const std::string& path, const Arguments& arguments)
   const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(*run);
   const Result<model::DeviceIndex> chosen = report::ChooseDevice(*run, curves, *request);
   if (!chosen.ok()) return Error{path + ": " + chosen.error().sentence};
-  if (*chosen == model::kNone) return Error{path + ": nothing was allocated, so there is nothing to pack."};
+  if (*chosen == model::kNone)
+    return Error{path + ": " + report::NothingAllocated(*run, "there is nothing to pack").sentence};
   PackSubject subject;
   subject.blocks = packing::ItemsOf(*run, *chosen);
   const auto meant = report::ChooseDevices(*run, curves, *request);

@@ -7,9 +7,11 @@
 #include <functional>
 
 #include "profiler/cli/device_request.h"
+#include "profiler/cli/plan_reruns.h"
 #include "profiler/cli/plan_screen.h"
 #include "profiler/cli/progress.h"
 #include "profiler/cli/verb.h"
+#include "profiler/plan/rerun_plans.h"
 
 namespace vramscope::cli {
 
@@ -19,12 +21,10 @@ const VerbHelp& PlanHelp() {
       "the cheapest changes with which a recorded program fits",
       "plan [options] RUN --fit SIZE [--verify -- COMMAND...]",
       {{"vramscope plan run.vms --fit 24GiB", "what to change so that it fits in 24 GiB"},
-       {"vramscope plan run.vms --fit rtx-4090 --forbid amp,optimizer --verify -- python train.py",
+       {"vramscope plan run.vms --fit rtx-4090 --forbid optimizer --verify -- python train.py",
         "on that GPU, and measured on a simulated one"}},
       {{"fit", '\0', "SIZE|GPU", "Memory of the device: 24GiB, or a model of `vramscope dryrun --gpu list`."},
-       {"allow", '\0', "CHANGES",
-        "Only these: alloc-conf,checkpoint; `vramscope whatif --list` shows them.\nlora, quantize and prune "
-        "are tried only when they are named here."},
+       {"allow", '\0', "CHANGES", "Only these: alloc-conf,checkpoint; `vramscope whatif --list` shows them."},
        {"forbid", '\0', "CHANGES", "All but these."},
        {"top", '\0', "N", "So many plans; default 3."},
        {"largest-batch", '\0', nullptr, "The other way round: the largest batch that fits."},
@@ -35,6 +35,9 @@ const VerbHelp& PlanHelp() {
        {"run-recorded", '\0', nullptr,
         "With --verify: run the command that the trace names; it is shown first. Only for\ntraces from "
         "somebody whom you would let run commands here."},
+       {"by", '\0', "auto|transform",
+        "auto: each plan is re-run before it is told, where the trace has a program.\ntransform: nothing is "
+        "run; a second instead of ten."},
        {"gpu", '\0', "MODEL", "Which one; default: one with the memory of the recorded GPU."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
       true};
@@ -83,12 +86,59 @@ Status VerifyPlans(const PlanRequest& request, const PlanSubject& subject, PlanA
     Say(fmt::format("Running the command of the trace: {}", fmt::join(command, " ")));
   }
   answer.verified_on = gpu->name;
-  VerifiedPlans found = FindVerifiedPlans(subject.recorded->step, subject.recorded->baseline,
-                                          Question(request, subject.reserved_limit), command, *gpu);
+  const Measure measure = [&](std::span<const plan::Changes> plans) {
+    std::vector<Verified> measured;
+    for (const plan::Changes& changes : plans) measured.push_back(Verify(changes, command, *gpu));
+    return measured;
+  };
+  plan::Request question = Question(request, subject.reserved_limit);
+  question.need.bound = false;
+  VerifiedPlans found =
+      FindVerifiedPlans(subject.recorded->step, subject.recorded->baseline, question, measure);
   answer.plans = std::move(found.plans);
   answer.verified = std::move(found.verified);
   answer.left_out = std::move(found.left_out);
   return {};
+}
+
+// The figures of the re-runs take the place of what was predicted.
+void TellReruns(PlanAnswer& answer) {
+  for (plan::Plan& plan : answer.plans.plans) {
+    const Verified* verified = answer.VerifiedOf(plan);
+    if (verified == nullptr || !verified->why_not.empty()) continue;
+    answer.rerun = true;
+    whatif::Replayed& told = plan.verdict.prediction.after.allocator;
+    told.allocated_peak = verified->allocated_bytes;
+    told.reserved_peak = verified->reserved_bytes;
+  }
+  answer.rerun |= !answer.left_out.empty();
+  if (answer.rerun || answer.verified.empty()) return;
+  answer.why_not_rerun = answer.verified.begin()->second.why_not;
+  answer.verified.clear();
+}
+
+// Each plan is re-run before it is told, by the program of the trace.
+void RerunPlans(const PlanRequest& request, const PlanSubject& subject, ProgramReruns& reruns,
+                PlanAnswer& answer) {
+  const whatif::Step& step = subject.recorded->step;
+  const plan::Request question = Question(request, subject.reserved_limit);
+  VerifiedPlans found =
+      FindVerifiedPlans(step, subject.recorded->baseline, question,
+                        [&](std::span<const plan::Changes> plans) { return reruns.Verify(plans); });
+  answer.plans = std::move(found.plans);
+  answer.left_out = std::move(found.left_out);
+  answer.verified = std::move(found.verified);
+  TellReruns(answer);
+  if (!answer.why_not_rerun.empty()) return;
+  plan::AddRerunPlans(step, question, reruns, answer.plans);
+  answer.rerun = true;
+  for (const plan::Plan& plan : answer.plans.plans) {
+    const whatif::Replayed& use = plan.verdict.prediction.after.allocator;
+    answer.verified.try_emplace(plan::TextOf(plan.verdict.changes),
+                                Verified{.allocated_bytes = use.allocated_peak,
+                                         .reserved_bytes = use.reserved_peak,
+                                         .at_most_bytes = plan.verdict.needed});
+  }
 }
 
 int Plans(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal, bool json) {
@@ -97,8 +147,12 @@ int Plans(const PlanRequest& request, const PlanSubject& subject, const Terminal
     if (const Status verified = VerifyPlans(request, subject, answer); !verified.ok())
       return Fail(verified.error().sentence);
   } else {
-    answer.plans = plan::MakePlans(subject.recorded->step, subject.recorded->baseline,
-                                   Question(request, subject.reserved_limit));
+    ProgramReruns reruns(*subject.recorded, request.path, {.everything = true, .gpu = request.gpu});
+    if (request.rerun && reruns.HasProgram())
+      RerunPlans(request, subject, reruns, answer);
+    else
+      answer.plans = plan::MakePlans(subject.recorded->step, subject.recorded->baseline,
+                                     Question(request, subject.reserved_limit));
   }
   Print(json ? PlanJson(subject, answer) : PlanText(subject, answer, terminal));
   return answer.plans.plans.empty() ? kNo : kDone;
@@ -108,8 +162,10 @@ int LargestBatch(const PlanRequest& request, const PlanSubject& subject, const T
                  bool json) {
   if (subject.fit_bytes == 0)
     return Fail("The trace does not say how much memory its GPU has; add --fit 24GiB.", kCannotJudge);
-  const auto answer = plan::FindLargestBatches(subject.recorded->step, subject.recorded->baseline,
-                                               Question(request, subject.reserved_limit));
+  ProgramReruns reruns(*subject.recorded, request.path, {.gpu = request.gpu});
+  const auto answer =
+      plan::FindLargestBatches(subject.recorded->step, Question(request, subject.reserved_limit),
+                               reruns.HasProgram() ? &reruns : nullptr);
   if (!answer.ok()) return Fail(request.path + ": " + answer.error().sentence, kCannotJudge);
   Print(json ? LargestBatchJson(subject, *answer) : LargestBatchText(subject, *answer, terminal));
   return std::ranges::any_of(answer->rows, [](const plan::LargestBatch& row) { return row.size != 0; })

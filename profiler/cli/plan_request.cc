@@ -8,6 +8,7 @@
 #include <cctype>
 #include <sstream>
 
+#include "profiler/cli/recording_options.h"
 #include "profiler/cli/size_text.h"
 
 namespace vramscope::cli {
@@ -85,6 +86,9 @@ Result<PlanRequest> PlanRequestFrom(const Arguments& arguments) {
   request.verify = arguments.Has("verify");
   request.run_recorded = arguments.Has("run-recorded");
   request.gpu = arguments.Get("gpu");
+  const std::string by = arguments.Get("by", "auto");
+  if (Status known = CheckChoice("by", by, {"auto", "transform"}); !known.ok()) return known.error();
+  request.rerun = by == "auto";
   if (!request.command.empty() && !request.verify)
     return Error{"plan runs a command only with --verify; without it, one trace is all that it takes."};
   if (request.verify && (request.largest_batch || request.smallest_gpu))

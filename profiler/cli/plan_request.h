@@ -20,6 +20,7 @@ struct PlanRequest {
   bool largest_batch = false;
   bool smallest_gpu = false;
   bool verify = false;
+  bool rerun = true;  // each plan, by the program of the trace
   bool run_recorded = false;
   std::string gpu;  // to verify on; empty = like the recorded one
   std::vector<std::string> levers;

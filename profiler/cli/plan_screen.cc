@@ -48,9 +48,10 @@ std::string SearchText(const plan::Answer& answer) {
                            "changes makes it shorter.\n";
 }
 
-std::string VerifiedText(const Verified& verified) {
-  if (!verified.why_not.empty()) return fmt::format("   Not verified: {}.\n", Printable(verified.why_not));
-  return fmt::format("   Measured: {} allocated, {} reserved; it fits.\n",
+std::string VerifiedText(const Verified& verified, bool rerun) {
+  if (!verified.why_not.empty())
+    return fmt::format("   Not {}: {}.\n", rerun ? "re-run" : "verified", Printable(verified.why_not));
+  return fmt::format("   {}: {} allocated, {} reserved; it fits.\n", rerun ? "Re-run" : "Measured",
                      FormatBytes(verified.allocated_bytes), FormatBytes(verified.reserved_bytes));
 }
 
@@ -58,8 +59,9 @@ std::string LeftOutText(const PlanAnswer& answer) {
   std::string text;
   for (const auto& [changes, verified] : answer.left_out)
     text += fmt::format("  {}: {}.\n", PlanOptions(changes),
-                        verified.why_not.empty() ? fmt::format("{} reserved, which is too much",
-                                                               FormatBytes(verified.reserved_bytes))
+                        verified.why_not.empty() ? fmt::format("{} reserved, at most {}, which is too much",
+                                                               FormatBytes(verified.reserved_bytes),
+                                                               FormatBytes(verified.at_most_bytes))
                                                  : Printable(verified.why_not));
   return text.empty() ? "" : "\nRun, and left out:\n" + text;
 }
@@ -150,6 +152,11 @@ std::string Dumped(const Json& document) { return text::Dump(document) + "\n"; }
 
 }  // namespace
 
+const Verified* PlanAnswer::VerifiedOf(const plan::Plan& plan) const {
+  const auto found = verified.find(plan::TextOf(plan.verdict.changes));
+  return found == verified.end() ? nullptr : &found->second;
+}
+
 std::string PlanOptions(const plan::Changes& changes) {
   std::string text;
   for (const whatif::Asked& change : changes)
@@ -172,15 +179,18 @@ std::string PlanText(const PlanSubject& subject, const PlanAnswer& answer, const
     return text + NothingFits(subject, answer.plans, terminal) + LeftOutText(answer);
   text += PlanTable(subject, answer.plans);
   text += "\n  Cheapest first: by time, then by how deep the change goes.";
-  text += answer.verified.empty() ? " 99 of 100 runs keep to \"at most\".\n"
-                                  : " \"At most\" is what was measured.\n";
+  text += answer.verified_on.empty() ? " 99 of 100 runs keep to \"at most\".\n"
+                                     : " \"At most\" is what was measured.\n";
   text += SearchText(answer.plans);
   for (size_t i = 0; i < answer.plans.plans.size(); ++i) {
     text += OnePlan(i + 1, answer.plans.plans[i], terminal);
-    if (i < answer.verified.size()) text += VerifiedText(answer.verified[i]);
+    if (const Verified* verified = answer.VerifiedOf(answer.plans.plans[i]))
+      text += VerifiedText(*verified, answer.rerun);
   }
   text += LeftOutText(answer);
-  if (!answer.verified.empty()) text += fmt::format("\nMeasured on {} (simulated).\n", answer.verified_on);
+  if (!answer.why_not_rerun.empty())
+    text += fmt::format("\nPredicted, not re-run: {}.\n", Printable(answer.why_not_rerun));
+  if (!answer.verified_on.empty()) text += fmt::format("\nMeasured on {} (simulated).\n", answer.verified_on);
   return text;
 }
 
@@ -194,7 +204,8 @@ std::string PlanJson(const PlanSubject& subject, const PlanAnswer& answer) {
     Json one = VerdictJson(plan.verdict, BesideOn(subject));
     one["exact"] = plan.exact;
     one["least_extra_ns"] = plan.exact ? Json(nullptr) : Json(static_cast<uint64_t>(plan.least_ns));
-    if (i < answer.verified.size()) one["measured"] = VerifiedJson(answer.verified[i]);
+    if (const Verified* verified = answer.VerifiedOf(plan))
+      one[answer.rerun ? "rerun" : "measured"] = VerifiedJson(*verified);
     document["plans"].push_back(std::move(one));
   }
   const bool none = answer.plans.plans.empty();
@@ -203,13 +214,14 @@ std::string PlanJson(const PlanSubject& subject, const PlanAnswer& answer) {
       none ? answer.plans.floor.needed - std::min(answer.plans.floor.needed, subject.reserved_limit) : 0;
   document["complete"] = answer.plans.complete;
   document["replays"] = answer.plans.replays;
-  if (!answer.verified_on.empty()) {
-    document["measured_on"] = answer.verified_on;
+  if (!answer.verified_on.empty()) document["measured_on"] = answer.verified_on;
+  if (!answer.verified_on.empty() || answer.rerun) {
     document["left_out"] = Json::array();
     for (const auto& [changes, verified] : answer.left_out)
       document["left_out"].push_back(
-          {{"changes", ChangesJson(changes)}, {"measured", VerifiedJson(verified)}});
+          {{"changes", ChangesJson(changes)}, {answer.rerun ? "rerun" : "measured", VerifiedJson(verified)}});
   }
+  if (!answer.why_not_rerun.empty()) document["why_not_rerun"] = answer.why_not_rerun;
   return Dumped(document);
 }
 

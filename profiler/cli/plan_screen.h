@@ -22,9 +22,13 @@ struct PlanSubject : FitLimit {
 
 struct PlanAnswer {
   plan::Answer plans;
-  std::vector<Verified> verified;                            // one for each plan, when that was asked for
+  std::map<std::string, Verified> verified;                  // of plans that were run, by plan::TextOf
   std::vector<std::pair<plan::Changes, Verified>> left_out;  // that measured too large, or failed
-  std::string verified_on;                                   // "a100-80gb"
+  std::string verified_on;  // "a100-80gb": the command was run there with each plan
+  bool rerun = false;       // each plan was made by a re-run of the recorded program
+  std::string why_not_rerun;
+
+  [[nodiscard]] const Verified* VerifiedOf(const plan::Plan& plan) const;
 };
 
 // One model of the table: the program as it is, or with the cheapest plan.

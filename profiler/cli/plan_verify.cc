@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <sstream>
 
 #include "profiler/cli/terminal.h"
@@ -60,47 +59,73 @@ Verified Verify(const plan::Changes& changes, const std::vector<std::string>& co
       if (outcome.applied.empty() && !outcome.refused.empty()) verified.why_not = outcome.refused.front();
     }
     verified.allocated_bytes = measured->answer.peak.allocated_bytes;
-    verified.reserved_bytes = *measured->reserved_bytes;
+    verified.reserved_bytes = verified.at_most_bytes = *measured->reserved_bytes;
     verified.device_used_bytes = measured->device_used_bytes.value_or(0);
   }
   return verified;
 }
 
-VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline& baseline,
-                                plan::Request question, const std::vector<std::string>& command,
-                                const collector::GpuModel& gpu) {
-  question.need.bound = false;
-  question.work *= kMoreWork;
-  VerifiedPlans found;
-  std::map<std::string, Verified> known;
-  const auto look_at = [&](const plan::Plan& plan) {
-    const std::string text = plan::TextOf(plan.verdict.changes);
-    const auto [place, is_new] = known.try_emplace(text);
-    if (!is_new) return;
-    Verified& verified = place->second;
-    if (known.size() > kMostRuns)
-      verified.why_not = fmt::format("{} others were run", kMostRuns);
-    else
-      verified = Verify(plan.verdict.changes, command, gpu);
-    uint64_t needed = verified.reserved_bytes;
+namespace {
+
+// What has been measured so far, and what the search is told of it.
+class MeasuredPlans {
+ public:
+  MeasuredPlans(plan::Request& question, const Measure& measure) : question_(question), measure_(measure) {}
+
+  [[nodiscard]] size_t size() const { return known_.size(); }
+  [[nodiscard]] const Verified& Of(const plan::Plan& plan) const {
+    return known_.at(plan::TextOf(plan.verdict.changes));
+  }
+
+  void LookAt(const std::vector<plan::Plan>& plans, VerifiedPlans& found) {
+    std::vector<plan::Changes> asked;
+    std::vector<const plan::Plan*> fresh;
+    for (const plan::Plan& plan : plans) {
+      if (!known_.try_emplace(plan::TextOf(plan.verdict.changes)).second) continue;
+      fresh.push_back(&plan);
+      if (known_.size() <= kMostRuns) asked.push_back(plan.verdict.changes);
+    }
+    std::vector<Verified> measured = asked.empty() ? std::vector<Verified>() : measure_(asked);
+    measured.resize(fresh.size(), {.why_not = fmt::format("{} others were run", kMostRuns)});
+    for (size_t i = 0; i < fresh.size(); ++i) Note(*fresh[i], std::move(measured[i]), found);
+  }
+
+ private:
+  void Note(const plan::Plan& plan, Verified verified, VerifiedPlans& found) {
+    uint64_t needed = verified.at_most_bytes;
     if (!verified.why_not.empty()) {
       const whatif::Prediction& prediction = plan.verdict.prediction;
       needed = prediction.band.ReservedAtMost(prediction.after.allocator.reserved_peak);
-    } else if (needed > question.limit) {
+    } else if (needed > question_.limit) {
       verified.refuted = true;
     }
     if (verified.refuted) found.left_out.emplace_back(plan.verdict.changes, verified);
-    question.need.known[text] = verified.refuted && !verified.why_not.empty() ? UINT64_MAX : needed;
-  };
+    const std::string text = plan::TextOf(plan.verdict.changes);
+    question_.need.known[text] = verified.refuted && !verified.why_not.empty() ? UINT64_MAX : needed;
+    known_[text] = std::move(verified);
+  }
+
+  plan::Request& question_;
+  const Measure& measure_;
+  std::map<std::string, Verified> known_;
+};
+
+}  // namespace
+
+VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline& baseline,
+                                plan::Request question, const Measure& measure) {
+  question.work *= kMoreWork;
+  VerifiedPlans found;
+  MeasuredPlans known(question, measure);
   // Each round knows more; the last one tells nothing that was not known before.
-  for (size_t rounds_known = SIZE_MAX; rounds_known != known.size();) {
-    rounds_known = known.size();
+  for (size_t before = SIZE_MAX; before != known.size();) {
+    before = known.size();
     found.plans = plan::MakePlans(step, baseline, question);
     if (found.plans.fits_already) return found;
-    for (const plan::Plan& plan : found.plans.plans) look_at(plan);
+    known.LookAt(found.plans.plans, found);
   }
   for (const plan::Plan& plan : found.plans.plans)
-    found.verified.push_back(known.at(plan::TextOf(plan.verdict.changes)));
+    found.verified[plan::TextOf(plan.verdict.changes)] = known.Of(plan);
   return found;
 }
 

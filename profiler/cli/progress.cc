@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "profiler/cli/redacted_source.h"
 #include "profiler/model/forwarding_source.h"
 #include "profiler/snapshot/source.h"
-#include "profiler/text/redact.h"
 
 namespace vramscope::cli {
 namespace {
@@ -39,26 +39,6 @@ std::string TimeLeft(double seconds) {
 }
 
 std::string FileName(const std::string& path) { return Printable(path.substr(path.find_last_of('/') + 1)); }
-
-// With command lines that may be shown to others.
-class RedactedSource final : public model::ForwardingSource {
- public:
-  explicit RedactedSource(const std::shared_ptr<const model::Source>& source)
-      : ForwardingSource(source), processes_(source->processes()), metadata_(source->metadata()) {
-    for (trace::ProcessInfo& process : processes_)
-      process.command_line = text::Redacted(process.command_line);
-    if (const auto line = metadata_.find("command_line"); line != metadata_.end())
-      line->second = text::Redacted(line->second);
-  }
-
-  const std::vector<trace::ProcessInfo>& processes() const override { return processes_; }
-  const trace::Metadata& metadata() const override { return metadata_; }
-  Status ForEachBatch(const Visit& visit) const override { return source().ForEachBatch(visit); }
-
- private:
-  std::vector<trace::ProcessInfo> processes_;
-  trace::Metadata metadata_;
-};
 
 // Counts what is read.
 class WatchedSource final : public model::ForwardingSource {
@@ -149,13 +129,14 @@ void ProgressLine::Clear() {
 Result<std::shared_ptr<const model::Source>> OpenSource(const std::string& path, const Arguments& arguments) {
   auto source = snapshot::OpenSource(path);
   if (!source.ok() || !arguments.Has("redact")) return source;
-  return std::shared_ptr<const model::Source>(std::make_shared<RedactedSource>(*source));
+  return WithoutSecrets(std::move(source).value());
 }
 
 Result<model::Run> LoadRun(const std::string& path, const Arguments& arguments) {
-  auto source = OpenSource(path, arguments);
+  auto source = snapshot::OpenSource(path);
   if (!source.ok()) return source.error();
-  return Load(path, std::move(source).value(), arguments);
+  if (!arguments.Has("redact")) return Load(path, std::move(source).value(), arguments);
+  return Load(path, ForEverybody(std::move(source).value()), arguments);
 }
 
 Result<model::Run> LoadTrace(const std::string& path, const Arguments& arguments) {

@@ -48,6 +48,7 @@ const VerbHelp& RecordHelp() {
         "Where in the code, in deep steps. Costs time in the program."},
        {"embed-source", '\0', nullptr,
         "Put the source files of your program that stacks name into the trace; with --stacks."},
+       {"program", '\0', "on|off", kProgramHelp},
        {"cupti", '\0', "auto|off|on",
         "Watch the CUDA driver through CUPTI too. auto: only where the hooks are passed by.\n"
         "on: always, to compare the two; torch.profiler then shares CUPTI with the recorder."},
@@ -130,7 +131,8 @@ Result<collector::RecordOptions> RecordOptionsFrom(const Arguments& arguments) {
   for (const Status& status : {CheckChoice("device", options.device, {"auto", "cpu", "cuda", "all"}),
                                CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"}),
                                CheckChoice("cupti", options.cupti, {"auto", "off", "on"}),
-                               CheckSteps(options.deep_steps), ReadStacks(arguments, options)}) {
+                               CheckSteps(options.deep_steps), ReadStacks(arguments, options),
+                               ReadProgram(arguments, options)}) {
     if (!status.ok()) return status.error();
   }
   if (options.command.empty()) return Error{"record needs a command: vramscope record -- python train.py"};

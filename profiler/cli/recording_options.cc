@@ -35,4 +35,10 @@ Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options)
   return {};
 }
 
+Status ReadProgram(const Arguments& arguments, collector::RecordOptions& options) {
+  const std::string wanted = arguments.Get("program", options.program ? "on" : "off");
+  options.program = wanted == "on";
+  return CheckChoice("program", wanted, {"on", "off"});
+}
+
 }  // namespace vramscope::cli

@@ -17,4 +17,9 @@ Status CheckChoice(const char* option, const std::string& value,
 // --stacks and --embed-source, into `options`, whose depth is known; an error where they record nothing.
 Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options);
 
+// --program, into `options`.
+Status ReadProgram(const Arguments& arguments, collector::RecordOptions& options);
+inline constexpr char kProgramHelp[] =
+    "Note one training step as a program that whatif runs again (docs/rerun.md).";
+
 }  // namespace vramscope::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <optional>
 
 #include "profiler/classify/analysis.h"
@@ -37,7 +38,9 @@ const VerbHelp& ReportHelp() {
         "Also tell of this moment: peak (most is allocated), step:3 (the peak of step 3), oom,\n"
         "oom:2, reserved (most is reserved), end, event:1200, nanoseconds since the trace's\n"
         "start, or mono:NS (CLOCK_MONOTONIC). May be given again."},
-       {"redact", '\0', nullptr, "Take what looks like a token, key or password out of command lines."},
+       {"redact", '\0', nullptr,
+        "For others to see: no folders, arguments of commands or source files, which may name users,\n"
+        "hosts and projects or hold a password."},
        {"blocks", '\0', nullptr, "With --json: list the blocks alive at each --at moment."},
        {"steps", '\0', "A:B", "Only these steps (both included)."},
        {"top", '\0', "N", "Owners of every kind, 0 = all; default: 5 of the main ones, 10 with --json."}},
@@ -53,6 +56,7 @@ Result<report::Request> ReportRequestFrom(const Arguments& arguments) {
   report::Request request = std::move(*chosen);
   request.blocks = arguments.Has("blocks");
   request.savings = true;
+  request.path = arguments.positionals().front();
   request.top = arguments.Has("json") || arguments.Has("html") ? 10 : 5;
   if (arguments.Has("top")) {
     const auto top = NumberOf(arguments, "top");
@@ -122,7 +126,8 @@ int Report(const std::string& path, const report::Request& request, const Argume
     Print(report::ToJson(*answer) + "\n");
   } else {
     const OwnersShown shown = arguments.Has("top") ? OwnersShown::kAll : OwnersShown::kFew;
-    Print(ReportScreen(path, *answer, shown, terminal));
+    Print(ReportScreen(arguments.Has("redact") ? std::filesystem::path(path).filename().string() : path,
+                       *answer, shown, terminal));
   }
   return kDone;
 }

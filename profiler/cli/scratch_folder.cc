@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "profiler/cli/unfinished_files.h"
+
 namespace vramscope::cli {
 namespace {
 
@@ -18,6 +20,14 @@ ScratchFolder::ScratchFolder() {
   collector::RemoveAbandonedFolders(place, kScratchPrefix);
   if (auto made = collector::OwnedFolder::Create(place, kScratchPrefix); made.ok())
     folder_.emplace(std::move(made).value());
+  if (folder_) RemoveFolderOnSignal(folder_->path());
+}
+
+ScratchFolder::~ScratchFolder() {
+  if (!folder_) return;
+  const std::string path = folder_->path();
+  folder_.reset();
+  KeepOnSignal(path);
 }
 
 }  // namespace vramscope::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of our own in TMPDIR for one run, gone with it (profiler/collector/owned_folder.h).
+// A folder of our own in TMPDIR for one run, gone with it (profiler/collector/owned_folder.h), also when
+// Ctrl-C ends this program.
 #pragma once
 
 #include <optional>
@@ -13,6 +14,9 @@ class ScratchFolder {
  public:
   // Removes the folders of runs that were killed first.
   ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
   [[nodiscard]] std::string path() const {
     return folder_ ? folder_->path() : "";
   }  // empty: none could be made

@@ -10,6 +10,7 @@
 #include "profiler/fragmentation/snapshot_subject.h"
 #include "profiler/fragmentation/trace_subject.h"
 #include "profiler/report/device_choice.h"
+#include "profiler/report/notes.h"
 #include "profiler/snapshot/read.h"
 #include "profiler/snapshot/source.h"
 
@@ -48,7 +49,7 @@ Result<DeviceIndex> DeviceOf(const Request& request, const SubjectQuestion& ques
   }
   const auto device = report::ChooseDevice(*file.run, report::CurvesOf(*file.run), request);
   if (!device.ok()) return device;
-  if (*device == model::kNone) return Error{"nothing was allocated in this run."};
+  if (*device == model::kNone) return report::NothingAllocated(*file.run, "");
   return device;
 }
 
@@ -127,7 +128,10 @@ Status FromTrace(const std::string& path, const Arguments& arguments, const Requ
   const Result<DeviceIndex> device = DeviceOf(request, question, file);
   if (!device.ok()) return In(path, device.error());
   auto subject = fragmentation::SubjectOf(*file.analysis, *device);
-  if (!subject.ok()) return In(path, subject.error());
+  if (!subject.ok()) {
+    const std::string why = report::CachingOff(file.run->source->metadata());
+    return In(path, Error{subject.error().sentence + (why.empty() ? "" : " " + why)});
+  }
   file.subject = std::move(*subject);
   Speak(request, *device, file);
   return {};

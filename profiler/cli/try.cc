@@ -34,7 +34,7 @@ const VerbHelp& TryHelp() {
         {"keep-init", '\0', nullptr, "With --dry: draw large random weights on the CPU as the command does."},
         {"steps", '\0', "N|all",
          "End the command after N optimizer steps; default: when the peak has not grown\n"
-         "for two steps, after the third at the earliest."},
+         "for two steps, after the sixth at the earliest."},
         {"before", '\0', "FILE",
          "Compare with this trace of the unchanged command, in the place of running it."},
         {"keep", '\0', "FOLDER", "Keep the traces there, before.vms and after.vms."},

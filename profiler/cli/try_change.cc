@@ -13,6 +13,7 @@
 
 #include "profiler/cli/dryrun_plan.h"
 #include "profiler/cli/terminal.h"
+#include "profiler/whatif/scene/lever_table.h"
 
 namespace vramscope::cli {
 namespace {
@@ -21,7 +22,7 @@ constexpr double kLargestFactor = 1024;
 constexpr uint64_t kMostMicroBatches = 1 << 20;
 constexpr uint32_t kMostRank = 1 << 16;
 
-constexpr char kBeyond[] = "Not from outside: predicted, with the lines to write.";
+constexpr char kBeyond[] = "Not from outside: `vramscope whatif` answers it, with the lines to write.";
 
 constexpr std::array kOptions = {
     Option{"amp", '\0', "bf16|fp16", "Autocast around forward and loss; with fp16 the loss is scaled."},
@@ -51,22 +52,8 @@ constexpr std::array kOptions = {
     Option{"precision", '\0', "bf16|fp16", kBeyond},
     Option{"sequence", '\0', "N|FACTORx", kBeyond},
     Option{"quantize", '\0', "int8|nf4[:PATHS]", kBeyond},
-    Option{"prune", '\0', "FRACTION[:PATHS]", kBeyond},
     Option{"free-early", '\0', "all", kBeyond},
     Option{"shard", '\0', "KIND:N", kBeyond},
-};
-
-// Why each of the options that are told and not applied is for code.
-constexpr std::pair<std::string_view, const char*> kWhyBeyond[] = {
-    {"precision", "inputs and labels get the type of 16 bits where the program makes them"},
-    {"sequence", "how long a sample is, the program says where it makes its batches"},
-    {"quantize",
-     "codes in the place of weights need a layer of their own, made from weights that are loaded"},
-    {"prune", "which widths belong together is written in the model's code"},
-    {"free-early", "a variable is let go of by the code that has it"},
-    {"shard", "the processes of a job are started by its launcher"},
-    {"offload", "an optimizer on the host steps on copies, to which the loop takes gradients"},
-    {"optimizer", "optimizers in 8 bits are of another package, bitsandbytes, which the program imports"},
 };
 
 template <class Number>
@@ -229,9 +216,8 @@ Status Ask(std::string_view option, const std::string& value, Change& change) {
 
 const char* Change::WhyBeyond(std::string_view lever) const {
   const bool asked = std::ranges::any_of(beyond, [&](const auto& one) { return one.first == lever; });
-  for (const auto& [name, why] : kWhyBeyond)
-    if (asked && name == lever) return why;
-  return nullptr;
+  const whatif::LeverInfo* const row = whatif::FindLeverInfo(lever);
+  return asked && row != nullptr ? row->by_hand : nullptr;
 }
 
 Result<Change> ChangeFrom(const Arguments& arguments) {

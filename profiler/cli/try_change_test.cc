@@ -47,7 +47,7 @@ TEST(TryChangeTest, SaysEverythingThatWasAskedForAndNothingElse) {
                                       "optimizer": "adamw", "implementation": "fused", "zero_grad_to_none": false,
                                       "alloc_conf": "expandable_segments:True"})"));
   EXPECT_EQ(ChangePlan({"--lora", "8:layers.*.mlp,head", "--freeze", "embed,layers.0", "--attention", "math",
-                        "--empty-cache", "after-step", "--prune", "0.5", "--cross-entropy", "fused"}),
+                        "--empty-cache", "after-step", "--quantize", "nf4", "--cross-entropy", "fused"}),
             nlohmann::json::parse(
                 R"({"notes": "/notes", "lora": {"rank": 8, "modules": ["layers.*.mlp", "head"]},
                     "freeze": ["embed", "layers.0"], "attention": "math", "cross_entropy": "fused",
@@ -71,19 +71,19 @@ TEST(TryChangeTest, IsWrittenAsItIsAskedFor) {
             "--alloc-conf  --accumulate 4");
   EXPECT_THAT(change->Levers(), ElementsAre("amp", "checkpoint", "batch", "optimizer", "zero-grad-to-none",
                                             "alloc-conf", "accumulate"));
-  const auto more = Read({"--prune", "0.5", "--empty-cache", "after-step", "--lora", "8:head", "--freeze",
+  const auto more = Read({"--quantize", "nf4", "--empty-cache", "after-step", "--lora", "8:head", "--freeze",
                           "a,b", "--attention", "flash", "--cross-entropy", "chunked:4"});
   ASSERT_TRUE(more.ok()) << more.error().sentence;
   EXPECT_EQ(more->Text(),
             "--lora 8:head --freeze a,b --attention flash --cross-entropy chunked:4 --empty-cache after-step "
-            "--prune 0.5");
+            "--quantize nf4");
   EXPECT_THAT(more->Levers(),
-              ElementsAre("lora", "freeze", "attention", "cross-entropy", "empty-cache", "prune"));
+              ElementsAre("lora", "freeze", "attention", "cross-entropy", "empty-cache", "quantize"));
 }
 
 TEST(TryChangeTest, EveryLeverOfWhatifIsAppliedOrHasAReason) {
-  for (const whatif::Lever* lever : whatif::Levers()) {
-    const std::string name = lever->info().name;
+  for (const whatif::LeverInfo& lever : whatif::LeverTable()) {
+    const std::string name = lever.name;
     EXPECT_TRUE(std::ranges::any_of(ChangeOptions(), [&](const Option& option) {
       return option.name == name;
     })) << name;
@@ -171,9 +171,7 @@ TEST(TryChangeTest, EveryOptionHasLinesToWrite) {
                                "--attention",
                                "flash",
                                "--empty-cache",
-                               "after-step",
-                               "--prune",
-                               "0.5"});
+                               "after-step"});
   for (const std::string& lever : change.Levers())
     EXPECT_THAT(LinesToWrite(change, lever, {}), testing::Not(IsEmpty())) << lever;
   EXPECT_THAT(

@@ -121,6 +121,7 @@ Result<Measured> TryRunner::After(CommandOutput output, std::vector<Outcome>* ou
   if (notes.path().empty()) return NoScratch();
   DryrunPlan run = plan_.run;
   run.environment[kPlanVariable] = PlanFor(plan_.change, notes.path());
+  run.tried = plan_.change.Text();
   if (!plan_.keep.empty()) run.output = plan_.keep + "/after.vms";
   if (plan_.change.alloc_conf) {
     // The name that a release reads; the newer one goes first where both are known.
@@ -136,10 +137,13 @@ Result<Measured> TryRunner::Run(const DryrunPlan& run, CommandOutput output, std
   return plan_.dry ? RunSimulated(run, output, log) : RunHere(run, output, log);
 }
 
-Result<Measured> TryRunner::RunSimulated(const DryrunPlan& plan, CommandOutput output,
-                                         std::string* log) const {
+Result<Measured> TryRunner::RunSimulated(const DryrunPlan& plan, CommandOutput output, std::string* log) {
   DryrunRunner runner(plan, plan_.simulated_folder);
-  Result<DryrunResult> result = runner.Run(plan.command, plan.device, output, log);
+  Result<DryrunResult> result = runner.Run(plan.command, plan.device, output, log, {0, assumed_, true});
+  if (result.ok() && result->MayNeedIntegers()) {
+    assumed_ = FullMasks(plan);
+    result = runner.Run(plan.command, plan.device, output, log, {0, assumed_, true});
+  }
   if (!result.ok()) return result.error();
   Measured measured;
   measured.wait_status = result->wait_status;
@@ -166,6 +170,7 @@ Result<Measured> TryRunner::RunHere(const DryrunPlan& plan, CommandOutput output
   options.version = VRAMSCOPE_VERSION;
   options.installation = *installation;
   options.environment = plan.environment;
+  if (!plan.tried.empty()) options.metadata["try.change"] = plan.tried;
   options.environment["VRAMSCOPE_DRYRUN"] =
       fmt::format("device=real;steps={};notes={}", plan.steps, scratch.path());
   options.environment["PYTHONPATH"] =

@@ -57,11 +57,12 @@ class TryRunner {
 
  private:
   Result<Measured> Run(const DryrunPlan& run, CommandOutput output, std::string* log);
-  Result<Measured> RunSimulated(const DryrunPlan& plan, CommandOutput output, std::string* log) const;
+  Result<Measured> RunSimulated(const DryrunPlan& plan, CommandOutput output, std::string* log);
   Result<Measured> RunHere(const DryrunPlan& plan, CommandOutput output, std::string* log) const;
 
   const TryPlan& plan_;
-  ScratchFolder scratch_;  // of the trace without the change, unless it is kept
+  std::optional<AssumedValues> assumed_;  // on the simulated device, once a run has shown that it needs them
+  ScratchFolder scratch_;                 // of the trace without the change, unless it is kept
 };
 
 // What vramscope_try has left in `folder`, of all processes together: an entry for each lever of the change.

@@ -87,12 +87,12 @@ TEST(TryScreenTest, ARunToWhichNothingWasAppliedSaysNothingOfTheChange) {
 
 TEST(TryScreenTest, WhatIsOnlyForCodeComesWithTheLinesOfThePrediction) {
   TryPlan plan = HalfABatchInLow();
-  plan.change.beyond = {{"prune", "0.5"}};
-  const std::vector<Outcome> outcomes = {{"prune", {}, {plan.change.WhyBeyond("prune")}}};
+  plan.change.beyond = {{"quantize", "nf4"}};
+  const std::vector<Outcome> outcomes = {{"quantize", {}, {plan.change.WhyBeyond("quantize")}}};
   EXPECT_THAT(NotAppliedText(plan, outcomes, {}),
-              HasSubstr("  vramscope whatif RUN --prune 0.5  shows them\n"));
+              HasSubstr("  vramscope whatif RUN --quantize nf4  shows them\n"));
   Predicted predicted;
-  predicted.code["prune"] = "# of blocks.0:\nlayer.weight = ...";
+  predicted.code["quantize"] = "# of blocks.0:\nlayer.weight = ...";
   EXPECT_THAT(NotAppliedText(plan, outcomes, predicted),
               HasSubstr("    In code:\n      # of blocks.0:\n      layer.weight = ...\n"));
 }

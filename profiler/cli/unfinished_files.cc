@@ -2,6 +2,7 @@
 #include "profiler/cli/unfinished_files.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,13 +18,27 @@ enum class Slot : int { kFree, kFilling, kFull };
 // Read by the handler, so no memory of strings.
 struct UnfinishedFile {
   std::atomic<Slot> state = Slot::kFree;
+  bool is_folder = false;
+  pid_t owner = 0;  // a fork of it that has not called exec yet removes nothing
   std::array<char, PATH_MAX> path{};
 };
 std::array<UnfinishedFile, 8> unfinished_files;
 
+// Walking a folder allocates, which a handler must not; a program of its own may.
+void RemoveFolder(const char* path) {
+  const pid_t remover = fork();
+  if (remover == 0) {
+    execl("/bin/rm", "rm", "-rf", "--", path, nullptr);
+    _exit(1);
+  }
+  if (remover > 0) waitpid(remover, nullptr, 0);
+}
+
 void RemoveAndDie(int signal) {
   for (const UnfinishedFile& file : unfinished_files) {
-    if (file.state.load(std::memory_order_acquire) == Slot::kFull) unlink(file.path.data());
+    const bool watched = file.state.load(std::memory_order_acquire) == Slot::kFull;
+    if (!watched || file.owner != getpid()) continue;
+    file.is_folder ? RemoveFolder(file.path.data()) : static_cast<void>(unlink(file.path.data()));
   }
   ::signal(signal, SIG_DFL);
   raise(signal);  // delivered when this handler returns
@@ -41,19 +56,25 @@ void InstallOnce() {
   (void)installed;
 }
 
-}  // namespace
-
-void RemoveOnSignal(const std::string& path) {
+void Watch(const std::string& path, bool is_folder) {
   InstallOnce();
   if (path.size() >= PATH_MAX) return;
   for (UnfinishedFile& file : unfinished_files) {
     Slot free = Slot::kFree;
     if (!file.state.compare_exchange_strong(free, Slot::kFilling)) continue;
     std::memcpy(file.path.data(), path.c_str(), path.size() + 1);
+    file.is_folder = is_folder;
+    file.owner = getpid();
     file.state.store(Slot::kFull, std::memory_order_release);
     return;
   }
 }
+
+}  // namespace
+
+void RemoveOnSignal(const std::string& path) { Watch(path, false); }
+
+void RemoveFolderOnSignal(const std::string& path) { Watch(path, true); }
 
 void KeepOnSignal(const std::string& path) {
   for (UnfinishedFile& file : unfinished_files) {

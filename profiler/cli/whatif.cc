@@ -9,8 +9,10 @@
 #include "profiler/cli/fit_limit.h"
 #include "profiler/cli/progress.h"
 #include "profiler/cli/recorded_step.h"
+#include "profiler/cli/recording_options.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/cli/whatif_answer.h"
 #include "profiler/cli/whatif_screen.h"
 #include "profiler/cli/whatif_snapshot.h"
 #include "profiler/snapshot/read.h"
@@ -18,58 +20,31 @@
 namespace vramscope::cli {
 
 const VerbHelp& WhatifHelp() {
-  static const VerbHelp help = {
-      "whatif",
-      "what a recorded program would take if it were changed",
-      "whatif [options] RUN",
-      {{"vramscope whatif run.vms --batch 0.5x --checkpoint all", "both changes together"},
-       {"vramscope whatif run.vms --sweep batch=8..64:8", "a table of batch sizes"}},
-      {{"list", '\0', nullptr, "Show the changes that can be asked for, and what each needs recorded."},
-       {"amp", '\0', "bf16|fp16", "torch.autocast around the model and its loss; fp16 with a GradScaler."},
-       {"precision", '\0', "bf16|fp16", "Model, gradients, optimizer state and batch in 16 bits."},
-       {"attention", '\0', "flash|efficient|math", "Another kernel for scaled dot product attention."},
-       {"cross-entropy", '\0', "fused|chunked:K",
-        "The loss over parts of the rows, without logits as a whole."},
-       {"lora", '\0', "RANK[:PATHS]",
-        "Linear layers are frozen, and two matrices of this rank are trained beside\neach: those inside "
-        "blocks, or of "
-        "modules such as 'layers.*.mlp'."},
-       {"freeze", '\0', "PATTERN", "These parameters are not trained: 'layers.*', or several with commas."},
-       {"quantize", '\0', "int8|nf4[:PATHS]",
-        "Weights of frozen linear layers in 8 or 4 bits, restored while they\nmultiply; with --lora or "
-        "--freeze."},
-       {"prune", '\0', "FRACTION[:PATHS]",
-        "This part of the inner widths of MLPs, and of attention's heads, goes:\n0.25, or "
-        "0.25:'layers.*.mlp'."},
-       {"sequence", '\0', "N|FACTORx", "Tokens in a sample: 4096, 2x."},
-       {"batch", '\0', "N|FACTORx", "Samples in a batch: 16, 0.5x."},
-       {"accumulate", '\0', "K", "The batch in K parts, one optimizer step for all of them."},
-       {"checkpoint", '\0', "all|every:K|PATHS",
-        "Modules whose activations backward computes again: all blocks,\nevery K-th, or paths such as "
-        "'layers.*,head'; all,ops:matmul keeps\nwhat products of matrices return; all,inputs:embed: what "
-        "these modules\n"
-        "return requires gradients, though frozen; masks:attention: so do the\nmasks that these make."},
-       {"optimizer", '\0', "NAME[:WAY]",
-        "sgd, momentum, adam, adamw or adafactor; :foreach, :for-loop or\n:fused; adam8bit or adamw8bit."},
-       {"offload", '\0', "WHAT[:GB/s]",
-        "On the host: optimizer, activations or both with a comma between;\noptimizer:25GB/s also says how "
-        "long "
-        "it travels."},
-       {"free-early", '\0', "all", "What variables keep behind its last use is freed there; tells which."},
-       {"zero-grad", '\0', "keep", "zero_grad(set_to_none=False)."},
-       {"shard", '\0', "KIND:N",
-        "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8, tp:8, pp:4:8; ddp:8:view with\ngradients "
-        "as views, "
-        "fsdp:8:'layers.*' with "
-        "these units."},
-       {"alloc-conf", '\0', "SETTINGS", "PYTORCH_CUDA_ALLOC_CONF."},
-       {"empty-cache", '\0', "WHEN",
-        "torch.cuda.empty_cache() before-backward, before-optimizer or after-step."},
-       {"sweep", '\0', "LEVER=A..B[:STEP]", "One line for each number; with the other changes."},
-       {"compare", '\0', "CHANGES",
-        "A line for these changes: 'batch=0.5x optimizer=sgd'; may be given\nseveral times."},
-       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
-      true};
+  static const VerbHelp help = [] {
+    VerbHelp one{
+        "whatif",
+        "what a recorded program would take if it were changed",
+        "whatif [options] RUN",
+        {{"vramscope whatif run.vms --batch 0.5x --checkpoint all", "both changes together"},
+         {"vramscope whatif run.vms --sweep batch=8..64:8", "a table of batch sizes"}},
+        {{"list", '\0', nullptr, "Show the changes that can be asked for, and what each needs recorded."}},
+        true};
+    for (const whatif::LeverInfo& lever : whatif::LeverTable())
+      one.options.push_back({lever.name, '\0', lever.option, lever.help});
+    one.options.insert(
+        one.options.end(),
+        {{"sweep", '\0', "LEVER=A..B[:STEP]", "One line for each number; with the other changes."},
+         {"compare", '\0', "CHANGES",
+          "A line for these changes: 'batch=0.5x optimizer=sgd'; may be given\nseveral times."},
+         {"by", '\0', "auto|rerun|transform",
+          "Who answers what only PyTorch can say. auto: a run of the recorded program,\nkept in the trace. "
+          "rerun: also of a "
+          "trace that somebody else recorded.\ntransform: the recorded step alone."},
+         {"gpu", '\0', "MODEL", "The simulated GPU that the program is run again on."},
+         {"limit", '\0', "SECONDS", "How long a run may take; default 300."},
+         {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}});
+    return one;
+  }();
   return help;
 }
 
@@ -81,10 +56,8 @@ using Case = WhatifQuestion;
 
 std::vector<whatif::Asked> AskedByOptions(const Arguments& arguments) {
   std::vector<whatif::Asked> asked;
-  for (const whatif::Lever* lever : whatif::Levers()) {
-    if (arguments.Has(lever->info().name))
-      asked.push_back({lever->info().name, arguments.Get(lever->info().name)});
-  }
+  for (const whatif::LeverInfo& lever : whatif::LeverTable())
+    if (arguments.Has(lever.name)) asked.push_back({lever.name, arguments.Get(lever.name)});
   return asked;
 }
 
@@ -147,13 +120,43 @@ Result<std::vector<Case>> CasesOf(const Arguments& arguments) {
 
 int ListLevers() {
   Table table({Align::kLeft, Align::kLeft});
-  for (const whatif::Lever* lever : whatif::Levers()) {
-    const whatif::LeverInfo& info = lever->info();
+  for (const whatif::LeverInfo& info : whatif::LeverTable()) {
     table.AddRow({fmt::format("--{} {}", info.name, info.values), info.summary});
     table.AddRow({"", fmt::format("needs {}", info.facts)});
   }
   Print(table.ToString());
   return kDone;
+}
+
+Result<AnswerOptions> AnswerOptionsFrom(const Arguments& arguments, const report::Request& request) {
+  AnswerOptions options;
+  options.device = request;
+  options.gpu = arguments.Get("gpu");
+  options.quiet = arguments.Has("quiet");
+  const std::string by = arguments.Get("by", "auto");
+  if (Status known = CheckChoice("by", by, {"auto", "rerun", "transform"}); !known.ok()) return known.error();
+  options.by = by == "rerun"       ? WhoAnswers::kRerun
+               : by == "transform" ? WhoAnswers::kTransform
+                                   : WhoAnswers::kAuto;
+  if (!arguments.Has("limit")) return options;
+  const std::string text = arguments.Get("limit");
+  unsigned seconds = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (failed != std::errc() || end != text.data() + text.size() || seconds == 0)
+    return Error{fmt::format("--limit {}: a number of seconds is needed.", Printable(text))};
+  options.limit = std::chrono::seconds(seconds);
+  return options;
+}
+
+// A line of a table that says why it has no figures.
+WhatifCase WithoutAnswer(const Case& question, const whatif::Baseline& baseline, const Error& why) {
+  WhatifCase answer;
+  answer.title = question.title;
+  answer.prediction.before = answer.prediction.after = baseline.use;
+  // "--compare ''" of the program as it is has no lever.
+  answer.prediction.refused.push_back(
+      {question.asked.empty() ? whatif::Asked{} : question.asked.front(), why.sentence});
+  return answer;
 }
 
 int AnswerTo(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
@@ -168,17 +171,21 @@ int AnswerTo(const std::string& path, const Arguments& arguments, const Terminal
   if (!recorded.ok()) return Fail(recorded.error().sentence, code);
   const whatif::Step& step = (*recorded)->step;
   const whatif::Baseline& baseline = (*recorded)->baseline;
-  whatif::Predictor predictor(step, baseline, whatif::Predictor::kAnyRun);
+  const Result<AnswerOptions> options = AnswerOptionsFrom(arguments, *request);
+  if (!options.ok()) return Fail(options.error().sentence);
+  WhatifAnswerer answerer(**recorded, path, *options);
 
   WhatifAnswer answer{path, (*recorded)->spoken, (*recorded)->failed, &step, &baseline, {}, table, {}};
   if (const std::optional<Beside> beside = BesideOf((*recorded)->run, (*recorded)->device, step))
     answer.beside_bytes = beside->total();
   bool refused = false;
+  answerer.Prepare(*cases);
   for (const Case& one : *cases) {
-    Result<whatif::Prediction> prediction = predictor.Predict(one.asked);
-    if (!prediction.ok()) return Fail(path + ": " + prediction.error().sentence, kCannotJudge);
-    refused |= !prediction->refused.empty();
-    answer.cases.push_back({one.title, std::move(prediction).value()});
+    Result<WhatifCase> made = answerer.Answer(one);
+    if (!made.ok() && !table) return Fail(path + ": " + made.error().sentence, kCannotJudge);
+    if (!made.ok()) made = WithoutAnswer(one, baseline, made.error());
+    refused |= !made->prediction.refused.empty();
+    answer.cases.push_back(std::move(made).value());
   }
   Print(arguments.Has("json") ? WhatifJson(answer) : WhatifText(answer, terminal));
   return refused ? kCannotJudge : kDone;

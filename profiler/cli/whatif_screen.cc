@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "profiler/cli/device_request.h"
 #include "profiler/fragmentation/answer.h"
@@ -53,7 +54,26 @@ std::string BandText(const Prediction& prediction) {
   return text;
 }
 
-std::string OneCase(const Prediction& prediction, std::optional<uint64_t> beside, const Terminal& terminal) {
+// "Re-run: PyTorch ran the recorded program with --amp bf16, on the simulated rtx-4090."
+std::string KindText(const WhatifCase& one) {
+  std::string text;
+  if (!one.gpu.empty()) {
+    std::string changes;
+    for (size_t i = 0; i < one.rerun_levers; ++i) {
+      const whatif::Asked& asked = one.prediction.levers[i].asked;
+      changes += fmt::format("{} --{} {}", i == 0 ? " with" : "", asked.lever, Printable(asked.value));
+    }
+    text += fmt::format("\n  Re-run: PyTorch ran the recorded program{}, on the simulated {}{}.\n", changes,
+                        one.gpu, one.was_kept ? "; kept from an earlier run" : "");
+    if (one.kind == AnswerKind::kTransformed)
+      text += "  The other changes were computed on the step of that run.\n";
+  }
+  for (const std::string& note : one.notes) text += fmt::format("  Note: {}.\n", Printable(note));
+  return text;
+}
+
+std::string OneCase(const WhatifCase& one, std::optional<uint64_t> beside, const Terminal& terminal) {
+  const Prediction& prediction = one.prediction;
   const Use& before = prediction.before;
   const Use& after = prediction.after;
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
@@ -61,6 +81,9 @@ std::string OneCase(const Prediction& prediction, std::optional<uint64_t> beside
   table.AddRow({"peak allocated", FormatBytes(before.allocator.allocated_peak),
                 FormatBytes(after.allocator.allocated_peak),
                 FormatChange(before.allocator.allocated_peak, after.allocator.allocated_peak)});
+  table.AddRow({"reserved then", FormatBytes(before.allocator.reserved_then),
+                FormatBytes(after.allocator.reserved_then),
+                FormatChange(before.allocator.reserved_then, after.allocator.reserved_then)});
   table.AddRow({"peak reserved", FormatBytes(before.allocator.reserved_peak),
                 FormatBytes(after.allocator.reserved_peak),
                 FormatChange(before.allocator.reserved_peak, after.allocator.reserved_peak)});
@@ -73,7 +96,8 @@ std::string OneCase(const Prediction& prediction, std::optional<uint64_t> beside
   table.AddRow({"fragmentation", fmt::format("{:.1f} %", kPercent * FragmentationOf(before)),
                 fmt::format("{:.1f} %", kPercent * FragmentationOf(after)), ""});
   std::string text = table.ToString();
-  if (!prediction.levers.empty()) text += BandText(prediction);
+  text += KindText(one);
+  if (prediction.levers.size() > one.rerun_levers) text += BandText(prediction);
   text += fmt::format("\n  The peak was {}.\n", PlaceOf(before));
   if (!prediction.levers.empty()) text += fmt::format("  It would be {}.\n", PlaceOf(after));
   for (const whatif::Applied& applied : prediction.levers) {
@@ -115,6 +139,20 @@ std::string CaseTable(const WhatifAnswer& answer) {
   return table.ToString();
 }
 
+// Beside the levers of LeversJson, how each was answered.
+Json LeversOf(const WhatifCase& one) {
+  Json levers = LeversJson(one.prediction);
+  for (size_t i = 0; i < levers.size(); ++i)
+    levers[i]["kind"] =
+        experiment::NameOf(i < one.rerun_levers ? AnswerKind::kRerun : AnswerKind::kTransformed);
+  return levers;
+}
+
+Json RerunJson(const WhatifCase& one) {
+  if (one.gpu.empty()) return nullptr;
+  return {{"gpu", one.gpu}, {"was_kept", one.was_kept}};
+}
+
 Json RefusedJson(const Prediction& prediction) {
   Json all = Json::array();
   for (const whatif::Refused& refused : prediction.refused)
@@ -126,9 +164,10 @@ Json RefusedJson(const Prediction& prediction) {
 }  // namespace
 
 std::string LeverLines(const whatif::Applied& applied) {
-  std::string text = "    " + applied.outcome.code;
-  for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 5) text.replace(at, 1, "\n    ");
-  text += "\n";
+  std::string text;
+  if (!applied.outcome.code.empty()) text = "    " + applied.outcome.code + "\n";
+  for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 5)
+    if (at + 1 < text.size()) text.replace(at, 1, "\n    ");
   if (!applied.outcome.time_basis.empty()) {
     text += fmt::format("    {} more a step: {}\n",
                         FormatDuration(static_cast<uint64_t>(applied.outcome.extra_ns)),
@@ -146,7 +185,7 @@ Json UseJson(const Use& use, std::optional<uint64_t> beside_bytes) {
   }
   return {{"peak",
            {{"allocated_bytes", use.allocator.allocated_peak},
-            {"reserved_bytes", use.allocator.reserved_peak},
+            {"reserved_bytes", use.allocator.reserved_then},
             {"reserved_peak_bytes", use.allocator.reserved_peak},
             {"device_used_bytes",
              beside_bytes ? Json(use.allocator.reserved_peak + *beside_bytes) : Json(nullptr)},
@@ -193,7 +232,7 @@ std::string WhatifText(const WhatifAnswer& answer, const Terminal& terminal) {
   if (answer.table) {
     text += CaseTable(answer);
   } else {
-    text += OneCase(answer.cases.front().prediction, answer.beside_bytes, terminal);
+    text += OneCase(answer.cases.front(), answer.beside_bytes, terminal);
   }
   for (const WhatifCase& one : answer.cases) text += RefusedText(one.prediction);
   return text;
@@ -209,17 +248,23 @@ std::string WhatifJson(const WhatifAnswer& answer) {
   document["recorded_allocated_bytes"] = answer.baseline->recorded_allocated;
   document["before"] = UseJson(answer.baseline->use, answer.beside_bytes);
   if (!answer.table) {
+    document["kind"] = experiment::NameOf(answer.cases.front().kind);
+    document["program_run"] = RerunJson(answer.cases.front());
+    document["notes"] = answer.cases.front().notes;
     document["after"] = UseJson(first.after, answer.beside_bytes);
     document["error_band"] = BandJson(first);
-    document["levers"] = LeversJson(first);
+    document["levers"] = LeversOf(answer.cases.front());
     document["refused"] = RefusedJson(first);
   } else {
     Json cases = Json::array();
     for (const WhatifCase& one : answer.cases) {
       cases.push_back({{"title", one.title},
+                       {"kind", experiment::NameOf(one.kind)},
+                       {"program_run", RerunJson(one)},
+                       {"notes", one.notes},
                        {"after", UseJson(one.prediction.after, answer.beside_bytes)},
                        {"error_band", BandJson(one.prediction)},
-                       {"levers", LeversJson(one.prediction)},
+                       {"levers", LeversOf(one)},
                        {"refused", RefusedJson(one.prediction)}});
     }
     document["cases"] = cases;

@@ -8,15 +8,23 @@
 #include <vector>
 
 #include "profiler/cli/terminal.h"
+#include "profiler/experiment/answer.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/whatif/answer/predict.h"
 
 namespace vramscope::cli {
 
+using experiment::AnswerKind;
+
 // One set of changes, and what came of it. `title` is how it was asked for.
 struct WhatifCase {
   std::string title;
   whatif::Prediction prediction;
+  AnswerKind kind = AnswerKind::kTransformed;
+  size_t rerun_levers = 0;         // so many of the prediction's levers, the first, were run by PyTorch
+  bool was_kept = false;           // by an earlier run
+  std::string gpu;                 // of the re-run; "" = there was none
+  std::vector<std::string> notes;  // what to know beside it
 };
 
 struct WhatifAnswer {

@@ -41,7 +41,7 @@ Result<Answered> Ask(const allocator::History& history, const WhatifQuestion& qu
     if (asked.lever == settings) {
       request.settings = asked.value;
       answered.applied.push_back({asked, {}});
-    } else if (whatif::FindLever(asked.lever) == nullptr) {
+    } else if (whatif::FindLeverInfo(asked.lever) == nullptr) {
       answered.refused.push_back({asked, "there is no such lever; vramscope whatif --list shows them."});
     } else {
       answered.refused.push_back({asked, kRecord});

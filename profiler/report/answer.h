@@ -30,6 +30,7 @@ struct LiveBlock {
   uint64_t number = 0;  // the how-manieth allocation of the trace it is, from 1
   uint64_t address = 0;
   uint64_t bytes = 0;
+  uint64_t requested_bytes = 0;  // `bytes` where that is not known
   classify::Category category{};
   classify::Proof proof{};
   std::string name;    // "" = nobody named it
@@ -134,9 +135,11 @@ struct Answer {
   std::string device;
   uint32_t pid = 0;
   std::optional<uint32_t> rank;
-  uint32_t others = 0;  // devices that the request means too (device_choice.h)
-  std::string about;    // the same in words: "rank 1 (process 4711), cuda:1"
-  std::string failed;   // HowItFailed(); "" when it did not
+  uint32_t others = 0;          // devices that the request means too (device_choice.h)
+  std::string about;            // the same in words: "rank 1 (process 4711), cuda:1"
+  std::string failed;           // HowItFailed(); "" when it did not
+  std::string growth_headline;  // what grows from step to step; "" = nothing that counts
+  std::string no_blocks;        // why there may be no blocks of a GPU: CachingOff(); "" = there is no reason
   std::optional<std::pair<uint32_t, uint32_t>> step_range;  // when only these were asked for
 
   Peak peak;

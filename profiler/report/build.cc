@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "profiler/classify/usage.h"
+#include "profiler/experiment/kept_savings.h"
 #include "profiler/report/communication.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/failed.h"
@@ -43,13 +44,17 @@ class Builder {
     AddHostMemory(*chosen);
     AddOutOfMemory();
     answer_.coverage = model::HooksOf(run_.coverage);
+    if (*chosen == model::kNone) answer_.no_blocks = CachingOff(run_.source->metadata());
     if (*chosen != model::kNone) {
       if (const Status device = AddChosen(*chosen); !device.ok()) return device.error();
     } else if (const Status moments = AddEmptyMoments(); !moments.ok()) {
       return moments.error();
     }
     if (request_.savings && *chosen != model::kNone)
-      answer_.savings = whatif::FindSavings(analysis_, *chosen);
+      answer_.savings = whatif::FindSavings(analysis_, *chosen, [&](const whatif::Baseline& recorded) {
+        return request_.path.empty() ? std::vector<whatif::Saving>()
+                                     : experiment::KeptSavings(*run_.source, request_.path, recorded);
+      });
     answer_.blocks_listed = request_.blocks;
     AddNotes(analysis_, *chosen, inferred_blocks_, answer_);
     return std::move(answer_);
@@ -279,7 +284,7 @@ class Builder {
   Status AddEmptyMoments() {
     for (const MomentSpec& spec : request_.at) {
       if (spec.kind == MomentSpec::Kind::kStep || spec.kind == MomentSpec::Kind::kOutOfMemory)
-        return Error{"nothing was allocated in this run, so there is no " + spec.text + " to report."};
+        return NothingAllocated(run_, "there is no " + spec.text + " to report");
       Moment moment;
       moment.asked = spec.text;
       moment.time_ns = TimeOf(run_, spec);
@@ -339,6 +344,7 @@ class Builder {
     block.number = uint64_t{id} + 1;
     block.address = run_.blocks[id].address;
     block.bytes = run_.blocks[id].size;
+    block.requested_bytes = run_.blocks[id].Requested();
     block.category = stretch.category;
     block.proof = stretch.proof;
     block.name = analysis_.names().Of(id);

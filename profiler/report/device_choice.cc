@@ -6,6 +6,8 @@
 #include <string>
 #include <tuple>
 
+#include "profiler/report/notes.h"
+
 namespace vramscope::report {
 namespace {
 
@@ -71,8 +73,7 @@ Error NoSuchDevice(const Run& run, const Request& request) {
   std::string wanted = request.device.value_or("a device");
   if (request.pid.has_value()) wanted += " of process " + std::to_string(*request.pid);
   if (request.rank.has_value()) wanted += " of rank " + std::to_string(*request.rank);
-  if (run.devices.empty())
-    return Error{"nothing was allocated in this run, so there is no " + wanted + " to report."};
+  if (run.devices.empty()) return NothingAllocated(run, "there is no " + wanted + " to report");
   return Error{"this run has no allocations on " + wanted + "; it has " + DeviceList(run) + "."};
 }
 
@@ -232,6 +233,14 @@ std::optional<ChosenFailure> ChooseFailure(const Run& run, const Request& reques
       run.out_of_memory.begin(), run.out_of_memory.begin() + static_cast<ptrdiff_t>(chosen->index) + 1,
       [&](const model::OutOfMemory& failure) { return DeviceOf(run, failure) == chosen->device; }));
   return chosen;
+}
+
+Error NothingAllocated(const Run& run, std::string_view so) {
+  std::string sentence = "nothing was allocated in this run";
+  if (!so.empty()) sentence.append(", so ").append(so);
+  sentence += ".";
+  if (const std::string why = CachingOff(run.source->metadata()); !why.empty()) sentence += " " + why;
+  return Error{std::move(sentence)};
 }
 
 }  // namespace vramscope::report

@@ -67,4 +67,8 @@ struct ChosenFailure {
 [[nodiscard]] std::optional<ChosenFailure> ChooseFailure(const model::Run& run, const Request& request,
                                                          size_t number);
 
+// "nothing was allocated in this run, so nothing can grow.", and why where that is known. `so`: what follows;
+// "" = nothing.
+[[nodiscard]] Error NothingAllocated(const model::Run& run, std::string_view so);
+
 }  // namespace vramscope::report

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "profiler/report/build.h"
+#include "profiler/report/notes.h"
 
 namespace vramscope::report {
 namespace {
@@ -28,6 +29,14 @@ bool IsMeant(const model::Run& run, const model::DriverDevice& device, const Req
          request.pid.value_or(pid) == pid;
 }
 
+// Without a cache nothing that PyTorch took is free inside a segment.
+void AllIsAllocated(Moment& moment) {
+  int64_t& cached = moment.driver->rows[static_cast<size_t>(DeviceRow::kCached)];
+  moment.driver->rows[static_cast<size_t>(DeviceRow::kAllocated)] += cached;
+  moment.allocated_bytes = static_cast<uint64_t>(std::max<int64_t>(cached, 0));
+  cached = 0;
+}
+
 // A GPU that no framework allocator used: at the moment when most of it was in use.
 Result<Explanation> WithoutTensors(const model::Run& run, const Request& request) {
   for (const model::DriverDevice& device : run.driver.devices) {
@@ -41,6 +50,8 @@ Result<Explanation> WithoutTensors(const model::Run& run, const Request& request
     explanation.moment.monotonic_ns = run.source->clock().start_monotonic_ns + explanation.moment.time_ns;
     explanation.moment.driver = DeviceMemoryAfter(run, process, device.code, device.peak_event(), 0);
     explanation.moment.device_used_bytes = explanation.moment.driver->used;
+    explanation.caching_off = CachingOff(run.source->metadata());
+    if (!explanation.caching_off.empty()) AllIsAllocated(explanation.moment);
     return explanation;
   }
   return Error{kNoDriver};
@@ -61,7 +72,9 @@ Result<Explanation> FromAnswer(const classify::Analysis& analysis, const Request
 
 std::string WhyNotExplained(const model::Run& run) {
   if (!run.driver.devices.empty()) return "";
-  return TensorsOnGpu(run) ? kNoDriver : kNoGpu;
+  if (TensorsOnGpu(run)) return kNoDriver;
+  const std::string caching_off = CachingOff(run.source->metadata());
+  return caching_off.empty() ? kNoGpu : kNoGpu + (" " + caching_off);
 }
 
 Result<Explanation> Explain(const classify::Analysis& analysis, const Request& request) {

@@ -21,6 +21,8 @@ struct Explanation {
   // `unattributed` last.
   std::vector<std::pair<DeviceRow, int64_t>> between;
   int64_t difference_bytes = 0;  // the sum of these
+  // CachingOff(), when no block was recorded for that reason: then all that PyTorch took are its tensors.
+  std::string caching_off;
 };
 
 // What to record instead, as a sentence, when the run used no GPU or has no calls of its driver; "" when it

@@ -42,8 +42,8 @@ void AddGrowthNote(Answer& answer) {
   for (const growth::Growth& place : answer.growth) grown += place.pinned_host ? 0 : place.bytes;
   if (grown * 100 < answer.peak.allocated_bytes * kLeastGrownPercent) return;
   const growth::Growth& most = answer.growth.front();
-  answer.notes.push_back(growth::Headline(answer.growth) + " Most is allocated at " +
-                         growth::PlaceText(most) + ": vramscope leaks shows all.");
+  answer.growth_headline = growth::Headline(answer.growth) + " Most is allocated at " +
+                           growth::PlaceText(most) + ": vramscope leaks shows all.";
 }
 
 // Copies of all weights that are there at the peak, by the line that made most of them.

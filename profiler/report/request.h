@@ -30,6 +30,7 @@ struct Request {
   bool blocks = false;   // list the live blocks of each moment
   uint32_t top = 10;     // owners of each kind; 0 = all
   bool savings = false;  // ask what changes to the program would save
+  std::string path;      // of the trace: re-runs may be kept beside it; "" = none are looked for
 };
 
 }  // namespace vramscope::report

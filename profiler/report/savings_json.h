@@ -9,14 +9,15 @@
 
 namespace vramscope::report {
 
-// How many changes a report advises.
+// How many changes of each kind, computed and re-run, a report advises.
 inline constexpr size_t kChangesAdvised = 3;
 
 // `advice` of docs/json.md; null where nothing could be asked.
 [[nodiscard]] nlohmann::ordered_json AdviceJson(const std::optional<whatif::Savings>& savings);
 
-// {"step", "before": {allocated_bytes, reserved_bytes}, "cases": [{title, allocated_bytes, reserved_bytes,
-// phase, extra_ns, code, notes}]}, lowest peak first: the page's what-if table. Null without any case.
+// {"step", "before": {allocated_bytes, reserved_bytes}, "cases": [{title, kind, allocated_bytes,
+// reserved_bytes, phase, extra_ns, code, notes}]}, what was computed before re-runs, of each the lowest peak
+// first: the page's what-if table. Null without any case.
 [[nodiscard]] nlohmann::ordered_json SavingsJson(const std::optional<whatif::Savings>& savings);
 
 }  // namespace vramscope::report

@@ -54,7 +54,7 @@ function makeHeader() {
       " (" + percent(part, peak.allocated_bytes) + ")."),
     element("p", {class: "dim"}, about.join(" \u00b7 ")),
     report.command_line ? element("div", {class: "command"}, report.command_line) : null,
-    oom, element("div", {class: "cards"}, cards));
+    oom, report.growth_headline ? element("p", {class: "bad"}, report.growth_headline) : null, element("div", {class: "cards"}, cards));
 }
 
 function makeCategories() {
@@ -159,6 +159,10 @@ function makeFragmentation() {
           (segment.pinning_blocks > segment.pinned_by.length ? " and " + counted(segment.pinning_blocks - segment.pinned_by.length, "block") + " more" : "")])) : null);
 }
 
+function rerunNote(changes) {
+  return changes.some((one) => one.kind === "re-run") ? " Of a re-run, PyTorch counted the bytes itself: it ran the recorded program again." : "";
+}
+
 // What a report advises, in the terminal's words.
 function makeAdvice() {
   const advice = report.advice;
@@ -167,9 +171,10 @@ function makeAdvice() {
     return section("advice", "What would save most", null,
       element("p", {}, "Nothing worth changing: no usual change saves 1 % of the " + bytes(advice.reserved_bytes) + " reserved."));
   }
-  return section("advice", "What would save most, of " + bytes(advice.reserved_bytes) + " reserved", "Estimates from step " + advice.step + "; the lines to write are below.",
+  return section("advice", "What would save most, of " + bytes(advice.reserved_bytes) + " reserved",
+    "Estimates from step " + advice.step + "; the lines to write are below." + rerunNote(advice.changes),
     table([["Saved", "number"], ["Part", "number"], ["Change", "name code"], ["Cost", "dim"]], advice.changes.map((one) => ["-" + bytes(one.saved_reserved_bytes),
-      percent(one.saved_reserved_bytes, advice.reserved_bytes), one.change, one.cost + (one.extra_ns === null ? "" : ", " + duration(one.extra_ns) + " more a step")])));
+      percent(one.saved_reserved_bytes, advice.reserved_bytes), one.change, (one.kind === "re-run" ? "re-run: " : "") + one.cost + (one.extra_ns === null ? "" : ", " + duration(one.extra_ns) + " more a step")])));
 }
 
 function makeSavings() {
@@ -183,12 +188,12 @@ function makeSavings() {
     const how = one.code.length ? element("details", {}, element("summary", {}, "code"), element("pre", {}, one.code.join("\n\n").split("\n")
       .map((line) => [printable(line), element("br")]).flat()), one.notes.map((note) => element("div", {class: "note"}, note))) : null;
     return [element("span", {}, one.title, how), bytes(one.allocated_bytes), change(answer.before.allocated_bytes, one.allocated_bytes),
-      bytes(one.reserved_bytes), change(answer.before.reserved_bytes, one.reserved_bytes), one.phase, one.extra_ns === null ? "" : "+" + duration(one.extra_ns)];
+      bytes(one.reserved_bytes), change(answer.before.reserved_bytes, one.reserved_bytes), one.phase, one.kind, one.extra_ns === null ? "" : "+" + duration(one.extra_ns)];
   };
   return section("what-if", "What if",
-    "Estimates from step " + answer.step + ", put through the model of PyTorch's allocator; the same as vramscope whatif --compare answers.",
-    table([["Change", "name code"], ["Peak allocated", "number"], ["", "number"], ["Peak reserved", "number"], ["", "number"], ["Peak in", "dim"], ["Time a step", "number"]],
-      [["as recorded", bytes(answer.before.allocated_bytes), "", bytes(answer.before.reserved_bytes), "", "", ""], ...cases.map(row)]));
+    "Estimates from step " + answer.step + ", put through the model of PyTorch's allocator; the same as vramscope whatif --compare answers." + rerunNote(cases),
+    table([["Change", "name code"], ["Peak allocated", "number"], ["", "number"], ["Peak reserved", "number"], ["", "number"], ["Peak in", "dim"], ["How", "dim"], ["Time a step", "number"]],
+      [["as recorded", bytes(answer.before.allocated_bytes), "", bytes(answer.before.reserved_bytes), "", "", "recorded", ""], ...cases.map(row)]));
 }
 
 function makeSteps() {
