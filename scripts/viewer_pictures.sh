@@ -17,8 +17,9 @@ export XDG_STATE_HOME=$runs/state  # the layout of nobody's window
 # record NAME GPU PROGRAM...: its trace, whether it ended well or without memory.
 record() {
   say "recording $1"
-  "$vramscope" dryrun --quiet --gpu "$2" --steps all -o "$runs/$1.vms" -- "$python" "${@:3}" >/dev/null || [[ -s $runs/$1.vms ]]
+  "$vramscope" dryrun --quiet --gpu "$2" --steps all "${options[@]}" -o "$runs/$1.vms" -- "$python" "${@:3}" >/dev/null || [[ -s $runs/$1.vms ]]
 }
+options=()
 gpt() { record "$1" "$2" samples/gpt.py --device cuda --steps 4 "${@:3}"; }
 
 # A list that keeps 1 MiB of every step.
@@ -37,6 +38,9 @@ for step in range(12):
 PYTHON
 
 gpt gpt rtx-4090 --dim 512 --layers 6 --batch 16
+options=(--variants now)
+VRAMSCOPE_PYTHON=$python record changed rtx-4090 samples/gpt.py --device cuda --steps 8 --dim 512 --layers 6 --batch 16
+options=()
 gpt before a100-40gb --dim 768 --layers 12 --batch 24
 gpt after a100-40gb --dim 768 --layers 13 --batch 24
 gpt failed rtx-4090 --dim 2048 --layers 24 --batch 128
@@ -59,7 +63,7 @@ draw() {
         echo "wait loaded"
         printf 'click tab.%s\nwait answered\n' "$view"
         if [[ $view == whatif ]]; then
-          printf '%s\n' "click whatif.checkpoint.all" "wait answered" "click whatif.amp" "click whatif.amp.bf16" "wait answered" \
+          printf '%s\n' "click whatif.rerun" "click whatif.rerun.amp=bf16" "wait answered" "click whatif.checkpoint.all" "wait answered" \
             "click whatif.fit.into" "text 880MiB" "key enter" "wait answered"
         fi
         printf 'wait 5\nwait answered\nshot %s\n' "$picture"
@@ -71,7 +75,8 @@ draw() {
 }
 
 cd "$runs"  # names of files are in the pictures
-for view in timeline owners map address-time fragmentation whatif; do draw "$view" gpt; done
+for view in timeline owners map address-time fragmentation; do draw "$view" gpt; done
+draw whatif changed
 draw oom failed
 draw leaks grows
 draw compare after before

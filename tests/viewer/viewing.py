@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 import zlib
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VRAMSCOPE = os.environ["VRAMSCOPE_BIN"]
@@ -17,10 +17,10 @@ MIB = 1 << 20
 
 
 
-def view(*arguments: str, state: str = "/nonexistent") -> subprocess.CompletedProcess:
+def view(*arguments: str, state: str = "/nonexistent", environment: Optional[Dict[str, str]] = None) -> subprocess.CompletedProcess:
     """`state`: where the viewer remembers things from one start to the next."""
     return subprocess.run([*VIEW, "--renderer", RENDERER, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, timeout=600, env={**os.environ, "XDG_STATE_HOME": state})
+                          text=True, timeout=600, env={**(os.environ if environment is None else environment), "XDG_STATE_HOME": state})
 
 
 def picture(path: str) -> Tuple[int, int, bytes]:
@@ -102,9 +102,9 @@ class ViewerTest(unittest.TestCase):
     def path(self, name: str) -> str:
         return os.path.join(self.folder.name, name)
 
-    def run_script(self, lines: List[str], *arguments: str) -> None:
+    def run_script(self, lines: List[str], *arguments: str, environment: Optional[Dict[str, str]] = None) -> None:
         script = self.path("script.txt")
         with open(script, "w", encoding="utf-8") as file:
             file.write("\n".join(lines))
-        done = view("--script", script, *arguments, state=self.path("state"))
+        done = view("--script", script, *arguments, state=self.path("state"), environment=environment)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "profiler/cli/size_text.h"
+#include "profiler/plan/rerun_plans.h"
 #include "viewer/model/whatif_view.h"
 
 namespace vramscope::viewer {
@@ -17,14 +18,43 @@ constexpr size_t kMostPlans = 5;  // that the panel has room for
 constexpr double kGiB = 1 << 30;
 constexpr double kMostGiB = 1 << 20;
 
-FitAnswer Find(const WhatIfSubject& subject, const FitInto& into, const std::atomic<bool>& stop) {
+// What was kept, and nothing else: a search from the viewer runs no program.
+class KeptOnly final : public plan::Reruns {
+ public:
+  KeptOnly(const KeptReruns& reruns, const whatif::Baseline& recorded)
+      : reruns_(reruns), recorded_(recorded) {}
+
+  Result<uint64_t> BatchSize() override { return reruns_.batch(); }
+  Result<whatif::Prediction> Predict(std::span<const whatif::Asked> changes) override {
+    const experiment::Question parts = experiment::SplitQuestion({changes.begin(), changes.end()});
+    const experiment::KeptVariant* const kept = reruns_.Find(reruns_.KeyOf(parts.rerun));
+    if (kept == nullptr) return Error{reruns_.WhyNot(parts.rerun).sentence};
+    const auto loaded = reruns_.Get(*kept);
+    if (!loaded.ok()) return loaded.error();
+    return experiment::AnswerFrom(*(*loaded)->variant, recorded_, parts);
+  }
+
+ private:
+  const KeptReruns& reruns_;
+  const whatif::Baseline& recorded_;
+};
+
+FitAnswer Find(const WhatIfSubject& subject, const KeptReruns* kept, const FitInto& into,
+               const std::atomic<bool>& stop) {
   FitAnswer found;
   found.limit = cli::LimitOf(into.bytes, into.gpu, subject.beside);
-  found.plans =
-      plan::MakePlans(subject.step, subject.baseline,
-                      {found.limit.reserved_limit, plan::UsualLevers(), kMostPlans, plan::kUsualWork, &stop});
-  for (const plan::Plan& plan : found.plans.plans)
+  const plan::Request request = {found.limit.reserved_limit, plan::UsualLevers(), kMostPlans,
+                                 plan::kUsualWork, &stop};
+  found.plans = plan::MakePlans(subject.step, subject.baseline, request);
+  if (kept != nullptr && !stop) {
+    KeptOnly reruns(*kept, subject.baseline);
+    plan::AddRerunPlans(subject.step, request, reruns, found.plans);
+  }
+  for (const plan::Plan& plan : found.plans.plans) {
     found.questions.push_back(QuestionOf(plan.verdict.changes, subject.step));
+    const auto rerun = experiment::SplitQuestion(plan.verdict.changes).rerun;
+    if (!rerun.empty()) found.questions.back().rerun = kept->KeyOf(rerun);
+  }
   return found;
 }
 
@@ -45,7 +75,8 @@ uint64_t FitAnswer::shortfall() const {
   return plans.plans.empty() ? plans.floor.needed - std::min(plans.floor.needed, limit.reserved_limit) : 0;
 }
 
-void FitView::Start(const WhatIfSubject& subject, const std::function<void()>& wake) {
+void FitView::Start(const WhatIfSubject& subject, std::shared_ptr<const KeptReruns> reruns,
+                    const std::function<void()>& wake) {
   Clear();
   const auto& table = gpus();
   const Result<FitInto> asked = ParseFit(into, table.ok() ? *table : std::vector<collector::GpuModel>{});
@@ -54,9 +85,10 @@ void FitView::Start(const WhatIfSubject& subject, const std::function<void()>& w
     return;
   }
   stop_ = std::make_shared<std::atomic<bool>>(false);
-  running_ =
-      std::async(std::launch::async, [&subject, wake, what = *asked, stop = stop_]() -> Result<FitAnswer> {
-        FitAnswer found = Find(subject, what, *stop);
+  running_ = std::async(
+      std::launch::async,
+      [&subject, kept = std::move(reruns), wake, what = *asked, stop = stop_]() -> Result<FitAnswer> {
+        FitAnswer found = Find(subject, kept.get(), what, *stop);
         wake();
         return found;
       });

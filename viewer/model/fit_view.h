@@ -19,6 +19,7 @@
 namespace vramscope::viewer {
 
 struct WhatIfSubject;
+class KeptReruns;
 
 // What a person asks the step to fit into.
 struct FitInto {
@@ -45,8 +46,10 @@ class FitView {
   ~FitView() { Cancel(); }  // the future then waits for the thread
 
   // Looks for plans that fit into `into`; a search that runs is cancelled. The subject must outlive it, or
-  // the next Clear. `wake` when there is an answer.
-  void Start(const WhatIfSubject& subject, const std::function<void()>& wake);
+  // the next Clear. Re-runs that were kept are plans too;
+  // nullptr: there are none. `wake` when there is an answer.
+  void Start(const WhatIfSubject& subject, std::shared_ptr<const KeptReruns> reruns,
+             const std::function<void()>& wake);
   // The search ends soon and has no answer.
   void Cancel();
   // Cancels and waits; forgets the answer, not what was asked.

@@ -19,7 +19,7 @@ constexpr uint64_t kFeatures = 524'288;  // floats a sample: tensors of 16 MiB
 
 struct Case {
   Loop loop{{{kFeatures * 4, 2}, {kFeatures * 4, 5}, {kFeatures * 4, 9}}};
-  WhatIfSubject subject{loop.step(), loop.baseline(), {}};
+  WhatIfSubject subject{loop.step(), loop.baseline(), {}, {}, {}, {}};
 
   [[nodiscard]] uint64_t reserved() const { return subject.baseline.use.allocator.reserved_peak; }
 };
@@ -29,7 +29,7 @@ const std::optional<Result<FitAnswer>>& Ask(FitView& view, const WhatIfSubject& 
                                             const std::string& into) {
   std::promise<void> woken;
   view.into = into;
-  view.Start(subject, [&] { woken.set_value(); });
+  view.Start(subject, nullptr, [&] { woken.set_value(); });
   if (view.busy()) woken.get_future().wait();
   while (view.busy()) view.Update();
   return view.answer();
@@ -54,7 +54,6 @@ TEST(FitViewTest, TheSwitchesThatAPlanSetsAskForItsChanges) {
   whatif::Predictor predictor(of.subject.step, of.subject.baseline);
   size_t tried = 0;
   for (const whatif::Lever* lever : whatif::Levers()) {
-    if (lever->OnRequest()) continue;  // the panel's plans have none of them
     for (const std::string& value : lever->Settings(of.subject.step)) {
       const plan::Changes changes = {{lever->info().name, value}};
       const WhatIfQuestion question = QuestionOf(changes, of.subject.step);
@@ -67,7 +66,7 @@ TEST(FitViewTest, TheSwitchesThatAPlanSetsAskForItsChanges) {
       ++tried;
     }
   }
-  EXPECT_GT(tried, 8u);
+  EXPECT_GE(tried, 8u);
 }
 
 TEST(FitViewTest, ItFindsWhatThePlannerFinds) {
@@ -108,7 +107,7 @@ TEST(FitViewTest, ASearchThatIsCancelledHasNoAnswer) {
   const Case of;
   FitView view;
   view.into = "1B";
-  view.Start(of.subject, [] {});
+  view.Start(of.subject, nullptr, [] {});
   ASSERT_TRUE(view.busy());
   view.Cancel();
   while (view.busy()) view.Update();

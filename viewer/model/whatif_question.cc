@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
+
+#include "profiler/experiment/question.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -32,9 +35,7 @@ std::string Quoted(const std::string& word) {
 
 std::vector<whatif::Asked> AskedBy(const WhatIfQuestion& question, const std::set<std::string>& blocks) {
   std::vector<whatif::Asked> asked;
-  if (!question.freeze.empty()) asked.push_back({"freeze", question.freeze});
-  if (!question.amp.empty()) asked.push_back({"amp", question.amp});
-  if (!question.precision.empty()) asked.push_back({"precision", question.precision});
+  if (auto rerun = experiment::ReadVariantKey(question.rerun)) asked = std::move(rerun->changes);
   if (!question.shard.empty())
     asked.push_back({"shard", question.shard + ":" + std::to_string(question.ranks)});
   if (!question.checkpoints.empty()) {
@@ -43,8 +44,6 @@ std::vector<whatif::Asked> AskedBy(const WhatIfQuestion& question, const std::se
     asked.push_back({"checkpoint", question.checkpoints == blocks ? "all" : paths});
   }
   if (question.offload_optimizer) asked.push_back({"offload", "optimizer"});
-  if (question.batch != 0) asked.push_back({"batch", std::to_string(question.batch)});
-  if (question.accumulate > 1) asked.push_back({"accumulate", std::to_string(question.accumulate)});
   if (!question.optimizer.empty())
     asked.push_back({"optimizer", question.optimizer + ":" + question.optimizer_way});
   if (question.keep_gradients) asked.push_back({"zero-grad", "keep"});
@@ -65,10 +64,7 @@ WhatIfQuestion QuestionOf(const std::vector<whatif::Asked>& asked, const whatif:
   WhatIfQuestion question;
   for (const whatif::Asked& one : asked) {
     const size_t colon = std::min(one.value.find(':'), one.value.size());
-    if (one.lever == "amp") question.amp = one.value;
     if (one.lever == "checkpoint") question.checkpoints = PathsOf(step, one.value);
-    if (one.lever == "batch") question.batch = std::atoll(one.value.c_str());
-    if (one.lever == "accumulate") question.accumulate = std::atoll(one.value.c_str());
     if (one.lever == "optimizer") question.optimizer = one.value.substr(0, colon);
     if (one.lever == "optimizer" && colon < one.value.size())
       question.optimizer_way = one.value.substr(colon + 1);
@@ -78,10 +74,15 @@ WhatIfQuestion QuestionOf(const std::vector<whatif::Asked>& asked, const whatif:
   return question;
 }
 
-std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>& asked) {
+std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>& asked,
+                       const std::string& gpu) {
   std::string command = "vramscope whatif " + Quoted(path);
   for (const whatif::Asked& one : asked) command += " --" + one.lever + " " + Quoted(one.value);
-  return command;
+  return gpu.empty() ? command : command + " --gpu " + Quoted(gpu);
+}
+
+ModuleChoices ModulesOf(const whatif::Step& step) {
+  return {whatif::ModuleTree(step), PathsOf(step, "all"), PathsOf(step, "every:2")};
 }
 
 Tick TickOf(const std::vector<ModuleNode>& tree, size_t node, const std::set<std::string>& ticked) {

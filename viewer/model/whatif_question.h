@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is set in the what-if panel, and the levers that it asks for by that.
+// What is set in the what-if panel, and the levers that it asks for by that: a re-run that was kept, and
+// transformations, which are answered while a slider moves.
 //
 // Why apart from the panel: switches and sliders say what the program would be, a lever takes a text as on
 // the command line; the two must agree however the switches are combined.
@@ -19,14 +20,10 @@ namespace vramscope::viewer {
 
 // As it was recorded where nothing else is said.
 struct WhatIfQuestion {
-  std::string freeze;                 // patterns of paths with commas; "" = as recorded, also below
-  std::string amp;                    // "bf16", "fp16"
-  std::string precision;              // the same, throughout
-  std::string shard;                  // "ddp", "zero1", "zero2", "zero3", "fsdp"
-  int64_t ranks = 8;                  // of these
+  std::string rerun;  // the key of a variant (experiment/question.h)
+  std::string shard;  // "ddp", "zero1", "zero2", "zero3", "fsdp"; "" = as recorded, also below
+  int64_t ranks = 8;  // of these
   std::set<std::string> checkpoints;  // paths of modules
-  int64_t batch = 0;                  // samples; 0 = as recorded
-  int64_t accumulate = 1;             // parts
   std::string optimizer;              // "sgd", "momentum", "adam", "adamw"
   std::string optimizer_way = "foreach";
   bool offload_optimizer = false;
@@ -36,15 +33,26 @@ struct WhatIfQuestion {
   friend bool operator==(const WhatIfQuestion&, const WhatIfQuestion&) = default;
 };
 
-// In the order of whatif::Levers(). `blocks`: the paths that "--checkpoint all" stands for.
+// The re-run's changes, then the others in the order of whatif::LeverTable(). `blocks`: the paths that
+// "--checkpoint all" stands for.
 [[nodiscard]] std::vector<whatif::Asked> AskedBy(const WhatIfQuestion& question,
                                                  const std::set<std::string>& blocks);
 // The other way round, for changes that a search may choose: what is set so that they are asked for.
 [[nodiscard]] WhatIfQuestion QuestionOf(const std::vector<whatif::Asked>& asked, const whatif::Step& step);
 // Of a value of the lever for checkpoints; empty where it stands for no module.
 [[nodiscard]] std::set<std::string> PathsOf(const whatif::Step& step, std::string_view value);
-// The same on the command line: "vramscope whatif run.vms --batch 8".
-[[nodiscard]] std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>& asked);
+// The same on the command line: "vramscope whatif run.vms --batch 8". `gpu`: of a re-run; "" = the
+// recording's own.
+[[nodiscard]] std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>& asked,
+                                     const std::string& gpu = "");
+
+// What can be checkpointed in a step.
+struct ModuleChoices {
+  std::vector<whatif::ModuleNode> tree;
+  std::set<std::string> blocks;       // paths that "all" stands for; may be none
+  std::set<std::string> every_other;  // "every:2"
+};
+[[nodiscard]] ModuleChoices ModulesOf(const whatif::Step& step);
 
 // How a node of the tree is drawn: of a name that is no module of its own, by those below it.
 enum class Tick : uint8_t { kOff, kOn, kSome };

@@ -6,8 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "profiler/whatif/sizes/batch_axis.h"
-
 namespace vramscope::viewer {
 namespace {
 
@@ -18,6 +16,12 @@ bool IsReady(const std::future<T>& future) {
 
 nlohmann::ordered_json UseJson(const whatif::Use& use) {
   return {{"allocated_bytes", use.allocator.allocated_peak}, {"reserved_bytes", use.allocator.reserved_peak}};
+}
+
+nlohmann::ordered_json ChoicesJson(const std::vector<RerunChoice>& choices) {
+  nlohmann::ordered_json json = nlohmann::json::array();
+  for (const RerunChoice& choice : choices) json.push_back({{"title", choice.title}, {"kept", choice.kept}});
+  return json;
 }
 
 }  // namespace
@@ -39,30 +43,88 @@ Result<WhatIfSubject> MakeWhatIfSubject(const Document& document, const DeviceVi
   subject.baseline = std::move(baseline).value();
   const auto replayed = whatif::ReplayScene(subject.baseline.scene, subject.step, &subject.before);
   if (!replayed.ok()) return replayed.error();
-  if (const auto axis = whatif::FollowBatch(subject.step); axis.ok())
-    subject.batch = axis->batch;
-  else
-    subject.batch_reason = axis.error().sentence;
   subject.beside = cli::BesideOf(*document.run, device.index, subject.step);
-  subject.modules = whatif::ModuleTree(subject.step);
-  subject.blocks = PathsOf(subject.step, "all");
-  subject.every_other = PathsOf(subject.step, "every:2");
+  subject.modules = ModulesOf(subject.step);
+  subject.reruns = std::make_shared<KeptReruns>(document.run->source, document.path);
   return subject;
 }
 
-std::vector<StepColumn> ColumnsOf(const whatif::UseOverStep& use, whatif::Position whole, size_t columns) {
+namespace {
+
+Result<WhatIfAnswer> AnswerOfRecorded(const WhatIfQuestion& question, const WhatIfSubject& subject) {
+  WhatIfAnswer answer;
+  answer.asked = AskedBy(question, subject.modules.blocks);
+  if (!answer.asked.empty()) answer.kind = experiment::AnswerKind::kTransformed;
+  auto prediction = whatif::Predict(subject.step, subject.baseline, answer.asked, &answer.after);
+  if (!prediction.ok()) return prediction.error();
+  answer.prediction = std::move(prediction).value();
+  return answer;
+}
+
+Result<WhatIfAnswer> AnswerOfRerun(const WhatIfQuestion& question, const WhatIfSubject& subject,
+                                   const KeptReruns& reruns, const experiment::KeptVariant& kept) {
+  const auto loaded = reruns.Get(kept);
+  if (!loaded.ok()) return loaded.error();
+  WhatIfAnswer answer;
+  answer.rerun = *loaded;
+  answer.rerun_key = question.rerun;
+  answer.asked = AskedBy(question, answer.rerun->modules.blocks);
+  const experiment::Question parts = experiment::SplitQuestion(answer.asked);
+  auto prediction = experiment::AnswerFrom(*answer.rerun->variant, subject.baseline, parts, &answer.after);
+  if (!prediction.ok()) return prediction.error();
+  answer.prediction = std::move(prediction).value();
+  answer.kind =
+      parts.transformed.empty() ? experiment::AnswerKind::kRerun : experiment::AnswerKind::kTransformed;
+  answer.rerun_levers = parts.rerun.size();
+  answer.gpu = kept.gpu;
+  if (std::string drift = reruns.Drift(subject.baseline, kept.gpu); !drift.empty())
+    answer.notes.push_back(std::move(drift));
+  return answer;
+}
+
+}  // namespace
+
+Result<WhatIfAnswer> AnswerTo(const WhatIfQuestion& question, const WhatIfSubject& subject,
+                              std::shared_ptr<const KeptReruns> reruns, const std::string& path) {
+  if (question.rerun.empty()) {
+    Result<WhatIfAnswer> answer = AnswerOfRecorded(question, subject);
+    if (answer.ok()) answer->command = CommandFor(path, answer->asked);
+    return answer;
+  }
+  const experiment::KeptVariant* kept = reruns->Find(question.rerun);
+  if (kept == nullptr) {
+    if (auto now = KeptReruns::Again(path)) reruns = std::move(now);
+    kept = reruns->Find(question.rerun);
+  }
+  if (kept == nullptr) {
+    WhatIfAnswer answer;
+    answer.asked = AskedBy(question, subject.modules.blocks);
+    answer.not_kept = reruns->WhyNot(experiment::SplitQuestion(answer.asked).rerun);
+    answer.reruns = std::move(reruns);
+    return answer;
+  }
+  Result<WhatIfAnswer> answer = AnswerOfRerun(question, subject, *reruns, *kept);
+  if (!answer.ok()) return answer;
+  answer->command = CommandFor(path, answer->asked, reruns->GpuToName(kept->gpu));
+  answer->reruns = std::move(reruns);
+  return answer;
+}
+
+std::vector<StepColumn> ColumnsOf(const whatif::UseOverStep& use, int64_t whole, size_t columns) {
   std::vector<StepColumn> drawn(columns);
   if (whole <= 0) return drawn;
   const auto& points = use.points;
   size_t next = 0;
   for (size_t i = 0; i < columns; ++i) {
-    const whatif::Position begin = whole * static_cast<double>(i) / static_cast<double>(columns);
-    const whatif::Position end = whole * static_cast<double>(i + 1) / static_cast<double>(columns);
-    if (begin >= use.length) break;
+    const auto place = [&](size_t column) {
+      return static_cast<double>(whole) * static_cast<double>(column) / static_cast<double>(columns);
+    };
+    const double end = place(i + 1);
+    if (place(i) >= static_cast<double>(use.length)) break;
     StepColumn& column = drawn[i];
     // What the event before left holds until the first one within.
-    for (size_t at = next == 0 ? 0 : next - 1; at < points.size() && (at < next || points[at].at < end);
-         ++at) {
+    for (size_t at = next == 0 ? 0 : next - 1;
+         at < points.size() && (at < next || static_cast<double>(points[at].at.event) < end); ++at) {
       if (column.most == nullptr || points[at].allocated > column.most->allocated) column.most = &points[at];
       column.reserved = std::max(column.reserved, points[at].reserved);
       next = std::max(next, at + 1);
@@ -85,6 +147,7 @@ void WhatIfView::Update(const Document& document, const DeviceView& device,
   if (device_ != &device) {
     if (device_ != nullptr) Clear();
     device_ = &device;
+    path_ = document.path;
     reading_ = std::async(std::launch::async, [&document, &device, wake] {
       auto made = MakeWhatIfSubject(document, device);
       wake();
@@ -92,7 +155,7 @@ void WhatIfView::Update(const Document& document, const DeviceView& device,
     });
   }
   if (IsReady(reading_)) subject_.emplace(reading_.get());
-  if (IsReady(running_)) answer_.emplace(running_.get());
+  if (IsReady(running_)) Take(running_.get());
   fit_.Update();
   if (subject_ && subject_->ok() && !running_.valid() && asked_ != question) Ask(wake);
 }
@@ -116,16 +179,24 @@ void WhatIfView::Ask(const std::function<void()>& wake) {
   asked_ = question;
   const WhatIfSubject& subject = subject_->value();
   running_ =
-      std::async(std::launch::async,
-                 [&subject, wake, asked = AskedBy(question, subject.blocks)]() -> Result<WhatIfAnswer> {
-                   WhatIfAnswer answer;
-                   answer.asked = asked;
-                   auto prediction = whatif::Predict(subject.step, subject.baseline, asked, &answer.after);
-                   wake();
-                   if (!prediction.ok()) return prediction.error();
-                   answer.prediction = std::move(prediction).value();
-                   return answer;
-                 });
+      std::async(std::launch::async, [&subject, wake, asked = question, reruns = reruns(), path = path_] {
+        Result<WhatIfAnswer> answer = AnswerTo(asked, subject, reruns, path);
+        wake();
+        return answer;
+      });
+}
+
+void WhatIfView::Take(Result<WhatIfAnswer> answer) {
+  if (answer.ok() && answer->reruns) reruns_ = answer->reruns;
+  if (answer.ok() && answer->rerun) {
+    rerun_ = answer->rerun;
+    rerun_key_ = answer->rerun_key;
+  }
+  answer_.emplace(std::move(answer));
+}
+
+const ModuleChoices& WhatIfView::modules() const {
+  return rerun_ && rerun_key_ == question.rerun ? rerun_->modules : subject_->value().modules;
 }
 
 std::string WhatIfView::ToJson() const {
@@ -133,7 +204,14 @@ std::string WhatIfView::ToJson() const {
                                  {"why_not", ""},
                                  {"fit", nlohmann::ordered_json::parse(fit_.ToJson())}};
   if (subject_ && !subject_->ok()) json["why_not"] = subject_->error().sentence;
+  if (subject_ && subject_->ok()) json["reruns"] = ChoicesJson(reruns()->Choices());
+  if (answer_ && !answer_->ok()) json["why_not"] = answer_->error().sentence;
   if (!answer_ || !answer_->ok()) return json.dump();
+  if (const auto& not_kept = answer_->value().not_kept)
+    json["not_kept"] = {{"sentence", not_kept->sentence}, {"command", not_kept->command}};
+  json["kind"] = answer_->value().not_kept ? "none" : experiment::NameOf(answer_->value().kind);
+  json["command"] = answer_->value().command;
+  json["notes"] = answer_->value().notes;
   const whatif::Prediction& prediction = answer_->value().prediction;
   json["asked"] = nlohmann::json::array();
   for (const whatif::Asked& one : answer_->value().asked)

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "profiler/whatif/answer/predict.h"
 #include "viewer/model/document.h"
 #include "viewer/model/fit_view.h"
+#include "viewer/model/kept_reruns.h"
 #include "viewer/model/whatif_question.h"
 
 namespace vramscope::viewer {
@@ -23,12 +25,9 @@ struct WhatIfSubject {
   whatif::Step step;
   whatif::Baseline baseline;
   whatif::UseOverStep before;
-  int64_t batch = 0;                  // samples; 0: not known
-  std::string batch_reason;           // then: why
   std::optional<cli::Beside> beside;  // what the device holds beside PyTorch's allocator
-  std::vector<whatif::ModuleNode> modules;
-  std::set<std::string> blocks;       // paths that "all" stands for; may be none
-  std::set<std::string> every_other;  // "every:2"
+  ModuleChoices modules;
+  std::shared_ptr<const KeptReruns> reruns;
 };
 
 // Fails with a sentence that says what is missing in the recording.
@@ -38,15 +37,30 @@ struct WhatIfAnswer {
   std::vector<whatif::Asked> asked;
   whatif::Prediction prediction;
   whatif::UseOverStep after;
+  experiment::AnswerKind kind = experiment::AnswerKind::kRecorded;
+  size_t rerun_levers = 0;         // so many of the prediction's levers, the first, were run by PyTorch
+  std::string gpu;                 // simulated, of the re-run; "" = there was none
+  std::string command;             // that gives the same answer
+  std::vector<std::string> notes;  // what to know beside it
+  std::shared_ptr<const LoadedRerun> rerun;
+  std::string rerun_key;                     // WhatIfQuestion::rerun of it
+  std::shared_ptr<const KeptReruns> reruns;  // where the file was looked at again
+  // There is no answer, for the re-run was not kept: one sentence, and a command. Nothing above is set.
+  std::optional<KeptReruns::Unanswered> not_kept;
 };
+
+// `subject` and `reruns` as they are; what `question` asks for.
+[[nodiscard]] Result<WhatIfAnswer> AnswerTo(const WhatIfQuestion& question, const WhatIfSubject& subject,
+                                            std::shared_ptr<const KeptReruns> reruns,
+                                            const std::string& path);
 
 // A pixel column: the moment within it at which most is allocated, and the most that is reserved.
 struct StepColumn {
   const whatif::UseAt* most = nullptr;  // nullptr: the step is over
   uint64_t reserved = 0;
 };
-// `whole`: the positions that the columns stand for together. O(points).
-[[nodiscard]] std::vector<StepColumn> ColumnsOf(const whatif::UseOverStep& use, whatif::Position whole,
+// `whole`: the events that the columns stand for together. O(points).
+[[nodiscard]] std::vector<StepColumn> ColumnsOf(const whatif::UseOverStep& use, int64_t whole,
                                                 size_t columns);
 
 class WhatIfView {
@@ -66,6 +80,14 @@ class WhatIfView {
   // To the last question that was answered; while another one is, that of the one before. An error of the
   // whole prediction is a sentence.
   [[nodiscard]] const std::optional<Result<WhatIfAnswer>>& answer() const { return answer_; }
+  // Of the re-run that is chosen, once it is there; else of the recorded step. With a subject alone.
+  [[nodiscard]] const ModuleChoices& modules() const;
+  // The re-runs of the file as it was last looked at. With a subject alone.
+  [[nodiscard]] const std::shared_ptr<const KeptReruns>& reruns() const {
+    return reruns_ ? reruns_ : subject_->value().reruns;
+  }
+  // Asks the same again: re-runs may have come to the file.
+  void LookAgain() { asked_.reset(); }
   // Changes with which the step fits into so much memory.
   [[nodiscard]] FitView& fit() { return fit_; }
   // As a JSON object, for scripts.
@@ -75,11 +97,16 @@ class WhatIfView {
 
  private:
   void Ask(const std::function<void()>& wake);
+  void Take(Result<WhatIfAnswer> answer);
 
   const DeviceView* device_ = nullptr;
+  std::string path_;
   std::optional<Result<WhatIfSubject>> subject_;
   std::optional<Result<WhatIfAnswer>> answer_;
-  std::optional<WhatIfQuestion> asked_;  // the last one that was begun with
+  std::shared_ptr<const KeptReruns> reruns_;  // nothing: those of the subject
+  std::shared_ptr<const LoadedRerun> rerun_;  // that was loaded last
+  std::string rerun_key_;                     // of it
+  std::optional<WhatIfQuestion> asked_;       // the last one that was begun with
   // Behind what they read.
   std::future<Result<WhatIfSubject>> reading_;
   std::future<Result<WhatIfAnswer>> running_;

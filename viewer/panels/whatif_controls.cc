@@ -27,16 +27,19 @@ struct LeverOption {
 
 constexpr float kControls = 6.2f;  // where they begin, in Em
 
-// The lever's name, and what it does when the mouse is there; its control comes beside it.
-void LeverName(const char* title, const char* lever) {
+// The name of a control, which comes beside it, and what it does when the mouse is there.
+void ControlName(const char* title, const std::string& tip) {
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(title);
-  const whatif::LeverInfo& info = whatif::FindLever(lever)->info();
-  if (ImGui::IsItemHovered())
-    ImGui::SetTooltip("%s\nvramscope whatif --%s %s\nneeds %s", info.summary, info.name, info.values,
-                      info.facts);
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", tip.c_str());
   ImGui::SameLine(Em(kControls));
   ImGui::SetNextItemWidth(-1);
+}
+
+void LeverName(const char* title, const char* lever) {
+  const whatif::LeverInfo& info = *whatif::FindLeverInfo(lever);
+  ControlName(title, fmt::format("{}\nvramscope whatif --{} {}\nneeds {}", info.summary, info.name,
+                                 info.values, info.facts));
 }
 
 // "whatif.LEVER" opens it, "whatif.LEVER.VALUE" chooses.
@@ -56,40 +59,32 @@ void LeverCombo(App& app, const char* lever, std::initializer_list<LeverOption> 
   app.NameLastItem(name);
 }
 
-void ShowBatch(App& app, const WhatIfSubject& subject) {
-  WhatIfQuestion& question = app.whatif.question;
-  LeverName("Batch", "batch");
-  if (subject.batch == 0) {
-    ImGui::TextDisabled("not known");
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", cli::Printable(subject.batch_reason).c_str());
-    app.NameLastItem("whatif.batch");
-    return;
+// The program that all other changes are made to: as it was recorded, or as PyTorch ran it again.
+void ShowProgram(App& app) {
+  std::string& chosen = app.whatif.question.rerun;
+  ControlName("Program",
+              "What PyTorch ran. Batch, precision, kernels and the like are its own to answer:\nit runs the "
+              "recorded program again, and the re-run is kept in the file.");
+  const KeptReruns& reruns = *app.whatif.reruns();
+  const std::vector<RerunChoice> choices = reruns.Choices();
+  const experiment::KeptVariant* const kept = reruns.Find(chosen);
+  const auto now = std::ranges::find(choices, kept == nullptr ? chosen : kept->key, &RerunChoice::key);
+  const std::string shown = now == choices.end() ? "as recorded" : cli::Printable(now->title);
+  if (ImGui::BeginCombo("##whatif.rerun", shown.c_str(), ImGuiComboFlags_HeightLarge)) {
+    if (ImGui::Selectable("as recorded", chosen.empty())) chosen.clear();
+    app.NameLastItem("whatif.rerun.recorded");
+    for (const RerunChoice& choice : choices) {
+      const ImU32 ink = choice.kept ? look().colors.text : look().colors.dim;
+      ImGui::PushStyleColor(ImGuiCol_Text, ink);
+      const std::string title = cli::Printable(choice.title) + (choice.kept ? "" : "  (not run yet)");
+      if (ImGui::Selectable(title.c_str(), now != choices.end() && now->key == choice.key))
+        chosen = choice.key;
+      ImGui::PopStyleColor();
+      app.NameLastItem("whatif.rerun." + choice.name);
+    }
+    ImGui::EndCombo();
   }
-  const auto recorded = static_cast<int>(std::min<int64_t>(subject.batch, 1 << 24));
-  int samples = question.batch == 0 ? recorded : static_cast<int>(question.batch);
-  if (ImGui::SliderInt("##batch", &samples, 1, std::max(recorded * 8, 16),
-                       samples == recorded ? "%d, as recorded" : "%d samples",
-                       ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
-    question.batch = samples == recorded ? 0 : samples;
-  app.NameLastItem("whatif.batch");
-  if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
-    ImGui::SetTooltip("%d were recorded; Ctrl+click to type a number", recorded);
-
-  // Only numbers that the batch can be divided by.
-  std::vector<int64_t> parts;
-  for (int64_t part = 1; part <= subject.batch && parts.size() < 64; ++part) {
-    if (subject.batch % part == 0) parts.push_back(part);
-  }
-  if (parts.size() < 2) return;
-  const auto found = std::find(parts.begin(), parts.end(), question.accumulate);
-  const int last = static_cast<int>(parts.size()) - 1;
-  int place = found == parts.end() ? 0 : static_cast<int>(found - parts.begin());
-  LeverName("Accumulate", "accumulate");
-  const std::string text =
-      question.accumulate == 1 ? "in one part" : fmt::format("in {} parts", question.accumulate);
-  if (ImGui::SliderInt("##accumulate", &place, 0, last, text.c_str(), ImGuiSliderFlags_NoInput))
-    question.accumulate = parts[static_cast<size_t>(std::clamp(place, 0, last))];
-  app.NameLastItem("whatif.accumulate");
+  app.NameLastItem("whatif.rerun");
 }
 
 void ShowOptimizer(App& app, const WhatIfSubject& subject) {
@@ -122,19 +117,6 @@ void ShowOptimizer(App& app, const WhatIfSubject& subject) {
   app.NameLastItem("whatif.offload");
 }
 
-// Autocast and training in 16 bits throughout exclude each other: the one that is chosen last stands.
-void ShowPrecision(App& app) {
-  WhatIfQuestion& question = app.whatif.question;
-  const WhatIfQuestion before = question;
-  LeverName("Autocast", "amp");
-  LeverCombo(app, "amp", {{"as recorded", ""}, {"bf16", "bf16"}, {"fp16, with a GradScaler", "fp16"}},
-             question.amp);
-  LeverName("Throughout", "precision");
-  LeverCombo(app, "precision", {{"as recorded", ""}, {"bf16", "bf16"}, {"fp16", "fp16"}}, question.precision);
-  if (question.amp != before.amp && !question.amp.empty()) question.precision.clear();
-  if (question.precision != before.precision && !question.precision.empty()) question.amp.clear();
-}
-
 void ShowSharding(App& app) {
   constexpr int kMostRanks = 1024;
   WhatIfQuestion& question = app.whatif.question;
@@ -159,16 +141,6 @@ void ShowSharding(App& app) {
   app.NameLastItem("whatif.ranks");
 }
 
-void ShowFrozen(App& app) {
-  WhatIfQuestion& question = app.whatif.question;
-  LeverName("Frozen", "freeze");
-  char text[kMostText];
-  *fmt::format_to_n(text, sizeof text - 1, "{}", question.freeze).out = '\0';
-  if (ImGui::InputTextWithHint("##freeze", "layers.*, with commas", text, sizeof text))
-    question.freeze = text;
-  app.NameLastItem("whatif.freeze");
-}
-
 // A box with a dash in it where some of what is below is ticked.
 bool TickBox(const char* name, Tick tick) {
   bool on = tick == Tick::kOn;
@@ -184,9 +156,8 @@ bool TickBox(const char* name, Tick tick) {
 }
 
 // Whether the nodes below are shown.
-bool ShowModule(App& app, const WhatIfSubject& subject, size_t node) {
+bool ShowModule(App& app, const std::vector<whatif::ModuleNode>& tree, size_t node) {
   WhatIfQuestion& question = app.whatif.question;
-  const auto& tree = subject.modules;
   const whatif::ModuleNode& module = tree[node];
   const bool leaf = node + 1 >= tree.size() || tree[node + 1].depth <= module.depth;
   ImGui::PushID(static_cast<int>(node));
@@ -229,10 +200,11 @@ bool ShowModule(App& app, const WhatIfSubject& subject, size_t node) {
   return open;
 }
 
-void ShowCheckpoints(App& app, const WhatIfSubject& subject, float height) {
+void ShowCheckpoints(App& app, float height) {
   WhatIfQuestion& question = app.whatif.question;
+  const ModuleChoices& modules = app.whatif.modules();
   LeverName("Checkpoint", "checkpoint");
-  if (subject.modules.empty()) return ImGui::TextDisabled("no module was seen to run");
+  if (modules.tree.empty()) return ImGui::TextDisabled("no module was seen to run");
   const auto preset = [&](const char* label, const char* name, const std::set<std::string>& paths,
                           bool there) {
     if (!there) return;
@@ -240,8 +212,8 @@ void ShowCheckpoints(App& app, const WhatIfSubject& subject, float height) {
     app.NameLastItem(fmt::format("whatif.checkpoint.{}", name));
     ImGui::SameLine(0, Em(0.4f));
   };
-  preset("all", "all", subject.blocks, !subject.blocks.empty());
-  preset("every 2nd", "every:2", subject.every_other, subject.blocks.size() > 1);
+  preset("all", "all", modules.blocks, !modules.blocks.empty());
+  preset("every 2nd", "every:2", modules.every_other, modules.blocks.size() > 1);
   preset("none", "none", {}, true);
   ImGui::NewLine();
   ImGui::BeginChild("modules", {0, height});
@@ -249,10 +221,10 @@ void ShowCheckpoints(App& app, const WhatIfSubject& subject, float height) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {Em(0.3f), 0});
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {Em(0.1f), Em(0.02f)});
   uint32_t shown_to = 0;  // nodes deeper than this are folded away
-  for (size_t i = 0; i < subject.modules.size(); ++i) {
-    const uint32_t depth = subject.modules[i].depth;
+  for (size_t i = 0; i < modules.tree.size(); ++i) {
+    const uint32_t depth = modules.tree[i].depth;
     if (depth > shown_to) continue;
-    shown_to = ShowModule(app, subject, i) ? depth + 1 : depth;
+    shown_to = ShowModule(app, modules.tree, i) ? depth + 1 : depth;
   }
   ImGui::PopStyleVar(2);
   ImGui::PopStyleColor();
@@ -313,13 +285,11 @@ void ShowWhatIfControls(App& app, const WhatIfSubject& subject) {
   ImGui::SameLine(Em(kControls));
   ImGui::AlignTextToFramePadding();
   ImGui::TextDisabled("step %u of the run", subject.step.number);
-  ShowPrecision(app);
-  ShowBatch(app, subject);
+  ShowProgram(app);
   ShowOptimizer(app, subject);
-  ShowFrozen(app);
   ShowSharding(app);
   ShowSettings(app, subject);
-  ShowCheckpoints(app, subject, std::max(ImGui::GetContentRegionAvail().y - Em(2), Em(6)));
+  ShowCheckpoints(app, std::max(ImGui::GetContentRegionAvail().y - Em(2), Em(6)));
   ImGui::PopStyleVar();
 }
 

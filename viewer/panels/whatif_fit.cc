@@ -15,7 +15,9 @@ namespace {
 constexpr size_t kMostFitText = 100;
 constexpr float kField = 8.5f;  // in Em
 
-void Start(App& app, const WhatIfSubject& subject) { app.whatif.fit().Start(subject, app.session.wake()); }
+void Start(App& app, const WhatIfSubject& subject) {
+  app.whatif.fit().Start(subject, app.whatif.reruns(), app.session.wake());
+}
 
 // The table of GPUs, with their memory; one that is chosen is searched for at once.
 void ShowGpus(App& app, const WhatIfSubject& subject) {

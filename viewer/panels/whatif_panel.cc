@@ -48,11 +48,13 @@ void ShowFigure(const char* name, uint64_t before, uint64_t after, uint64_t leas
   ImGui::TextDisabled("%s", FitText(look().fonts.text, text, ImGui::GetContentRegionAvail().x).c_str());
 }
 
-void ShowFigures(App& app, const Prediction& prediction) {
+void ShowFigures(App& app, const WhatIfAnswer& answer) {
+  const Prediction& prediction = answer.prediction;
   const whatif::Replayed& before = prediction.before.allocator;
   const whatif::Replayed& after = prediction.after.allocator;
   const whatif::ErrorBand& band = prediction.band;
-  const bool changed = !prediction.levers.empty();
+  // What PyTorch counted itself needs no error.
+  const bool changed = prediction.levers.size() > answer.rerun_levers;
   ImGui::BeginGroup();
   ShowFigure("Peak allocated", before.allocated_peak, after.allocated_peak,
              band.AllocatedAtLeast(after.allocated_peak), band.AllocatedAtMost(after.allocated_peak),
@@ -69,13 +71,37 @@ void ShowFigures(App& app, const Prediction& prediction) {
   }
 }
 
+// "Re-run: PyTorch ran the recorded program with --amp bf16 on a simulated rtx-4090."
+std::string KindSentence(const WhatIfAnswer& answer) {
+  if (answer.gpu.empty())
+    return answer.kind == experiment::AnswerKind::kRecorded ? "Recorded: the step as it was."
+                                                            : "Transformed: computed on the recorded step.";
+  const std::vector<whatif::Asked> rerun(answer.asked.begin(),
+                                         answer.asked.begin() + static_cast<ptrdiff_t>(answer.rerun_levers));
+  const std::string ran = fmt::format("PyTorch ran the recorded program with {} on a simulated {}",
+                                      experiment::OptionsText(rerun), answer.gpu);
+  return answer.kind == experiment::AnswerKind::kRerun
+             ? "Re-run: " + ran + "."
+             : "Transformed: computed on the step of a re-run; " + ran + ".";
+}
+
+void ShowKind(App& app, const WhatIfAnswer& answer) {
+  const std::string sentence = cli::Printable(KindSentence(answer));
+  ImGui::TextDisabled("%s", FitText(look().fonts.text, sentence, ImGui::GetContentRegionAvail().x).c_str());
+  app.NameLastItem("whatif.kind");
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", sentence.c_str());
+  ImGui::PushStyleColor(ImGuiCol_Text, look().colors.warning);
+  for (const std::string& note : answer.notes) ShowWrapped("Note: " + cli::Printable(note) + ".");
+  ImGui::PopStyleColor();
+}
+
 struct StepPlot {
   float left, right, top, bottom;
-  whatif::Position whole;
+  int64_t whole;  // events
   double most;
 
   [[nodiscard]] float X(whatif::Position at) const {
-    return left + (right - left) * static_cast<float>(at / whole);
+    return left + (right - left) * static_cast<float>(at.event) / static_cast<float>(whole);
   }
   [[nodiscard]] float Y(uint64_t bytes) const {
     return bottom - (bottom - top) * static_cast<float>(static_cast<double>(bytes) / most);
@@ -233,80 +259,6 @@ void ShowCategories(const Prediction& prediction) {
   }
 }
 
-// In lines that fit. Drawn one by one: ImGui would put the second one at a fraction of a pixel.
-std::vector<std::string> CodeLines(const std::string& code, float width) {
-  const ImFont* font = look().fonts.mono;
-  std::vector<std::string> lines;
-  for (size_t from = 0; from <= code.size();) {
-    const size_t end = std::min(code.find('\n', from), code.size());
-    const std::string line = cli::Printable(code.substr(from, end - from));
-    const char* at = line.data();
-    const char* const behind = line.data() + line.size();
-    do {
-      const char* const next =
-          std::max(font->CalcWordWrapPositionA(1, at, behind, width), std::min(at + 1, behind));
-      lines.emplace_back(at, next);
-      at = next;
-      while (at < behind && *at == ' ') ++at;
-    } while (at < behind);
-    from = end + 1;
-  }
-  return lines;
-}
-
-void ShowCode(App& app, const std::string& name, const std::string& code) {
-  const ImVec2 at = {std::floor(ImGui::GetCursorScreenPos().x), std::floor(ImGui::GetCursorScreenPos().y)};
-  const float width = ImGui::GetContentRegionAvail().x - Em(4.2f);
-  const std::vector<std::string> lines = CodeLines(code, width - Em(0.8f));
-  const float line_height = std::ceil(look().fonts.mono->FontSize * 1.12f);
-  const float height = line_height * static_cast<float>(lines.size()) + std::floor(Em(0.5f));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  list.AddRectFilled(at, {at.x + width, at.y + height}, look().colors.background, Em(0.2f));
-  for (size_t i = 0; i < lines.size(); ++i) {
-    DrawText(
-        list, look().fonts.mono,
-        {at.x + std::floor(Em(0.4f)), at.y + std::floor(Em(0.25f)) + line_height * static_cast<float>(i)},
-        look().colors.text, lines[i]);
-  }
-  ImGui::SetCursorScreenPos({at.x + width + Em(0.5f), at.y});
-  ImGui::PushID(name.c_str());
-  if (ImGui::SmallButton("Copy")) ImGui::SetClipboardText(code.c_str());
-  ImGui::PopID();
-  app.NameLastItem("whatif.copy." + name);
-  ImGui::SetCursorScreenPos({at.x, at.y + height + std::floor(Em(0.35f))});
-}
-
-void ShowChanges(App& app, const WhatIfAnswer& answer, const std::string& path) {
-  const Prediction& prediction = answer.prediction;
-  if (answer.asked.empty()) {
-    ShowHeading("Nothing is changed yet");
-    ShowWrapped(
-        "Set something on the left: the loop is run again on the model of PyTorch's allocator, and the curve "
-        "before lies "
-        "over the curve after.");
-    return;
-  }
-  for (const whatif::Refused& refused : prediction.refused) {
-    ImGui::PushStyleColor(ImGuiCol_Text, look().colors.warning);
-    ShowWrapped(fmt::format("Not applied: {}: {}", refused.asked.lever, cli::Printable(refused.reason)));
-    ImGui::PopStyleColor();
-  }
-  if (!prediction.levers.empty()) ShowHeading("What to write");
-  for (const whatif::Applied& applied : prediction.levers) {
-    ShowCode(app, applied.asked.lever, applied.outcome.code);
-    if (!applied.outcome.time_basis.empty()) {
-      ShowWrapped(fmt::format("{} more a step: {}.",
-                              cli::FormatDuration(static_cast<uint64_t>(applied.outcome.extra_ns)),
-                              applied.outcome.time_basis));
-    }
-    ImGui::PushStyleColor(ImGuiCol_Text, look().colors.dim);
-    for (const std::string& note : applied.outcome.notes) ShowWrapped(cli::Printable(note));
-    ImGui::PopStyleColor();
-  }
-  ImGui::TextDisabled("The same on the command line");
-  ShowCode(app, "command", CommandFor(path, answer.asked));
-}
-
 }  // namespace
 
 void ShowWhatIfAnswer(App& app, const WhatIfSubject& subject) {
@@ -314,8 +266,10 @@ void ShowWhatIfAnswer(App& app, const WhatIfSubject& subject) {
   const ImVec2 size = ImGui::GetContentRegionAvail();
   if (!answer) return ShowWhyEmpty(size, "Running the step on the model of the allocator ...");
   if (!answer->ok()) return ShowWhyEmpty(size, cli::Printable(answer->error().sentence));
+  if (const auto& not_kept = answer->value().not_kept) return ShowNotKept(app, *not_kept);
   const Prediction& prediction = answer->value().prediction;
-  ShowFigures(app, prediction);
+  ShowKind(app, answer->value());
+  ShowFigures(app, answer->value());
   ImGui::Dummy({0, Em(0.2f)});
   const float rest = ImGui::GetContentRegionAvail().y;
   ShowStep(app, subject.before, answer->value().after, std::clamp(rest * 0.55f, Em(7), Em(30)));
@@ -326,7 +280,7 @@ void ShowWhatIfAnswer(App& app, const WhatIfSubject& subject) {
   ImGui::EndChild();
   ImGui::SameLine(0, Em(1));
   ImGui::BeginChild("changes", {0, lower.y});
-  ShowChanges(app, answer->value(), app.session.document()->path);
+  ShowChanges(app, answer->value());
   ImGui::EndChild();
 }
 
