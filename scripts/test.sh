@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Sets up, builds, and runs every test: the whole suite on the release build, unit tests and the viewer under the sanitizers, fuzz targets for
-# half a minute each. The sanitizer builds are made meanwhile, of what the tests leave idle.
+# fifteen seconds each. The sanitizer builds are made meanwhile, of what the tests leave idle.
 #
 #   scripts/test.sh                  about 25 minutes on two cores
 #   scripts/test.sh --quick          fuzz targets for 5 seconds, no thread sanitizer
@@ -192,7 +192,7 @@ stage "use the viewer with these sanitizers" viewer_with_sanitizers
 if [[ $quick == yes ]]; then
   stage "fuzz" fuzz 5
 else
-  stage "fuzz" fuzz 30
+  stage "fuzz" fuzz 15
   stage "build with the thread sanitizer" built tsan
   # ThreadSanitizer wants fixed addresses and dies at start where the kernel randomizes more bits than it expects.
   if setarch -R true 2>/dev/null; then launcher=(setarch -R); fi

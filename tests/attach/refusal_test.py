@@ -192,7 +192,7 @@ class Refusal(RecordingTest):
     def test_a_thread(self) -> None:
         process = self.run_target(sys.executable, "-c", HOLDS_LOADER, target("libattach_guest.so"), "60")
         process.stdout.readline()
-        thread = max(map(int, os.listdir(f"/proc/{process.pid}/task")))
+        thread = next(int(name) for name in os.listdir(f"/proc/{process.pid}/task") if int(name) != process.pid)
         self.refused(thread, f"is a thread of process {process.pid}")
 
     def test_a_part_of_the_kernel(self) -> None:
@@ -231,7 +231,7 @@ class Refusal(RecordingTest):
         process.wait()
         _, errors = attaching.communicate(timeout=900)
         self.assertEqual(attaching.returncode, BAD_INPUT)
-        self.assertIn(b"ended before vramscope was in it", errors)
+        self.assertRegex(errors, rb"ended( \(signal 9\))? before vramscope was in it")
 
     def test_ctrl_c_while_it_waits(self) -> None:
         process = self.sleeper()

@@ -69,6 +69,15 @@ class DeviceRows(RecordingTest):
         self.assertIn("cached by PyTorch", " ".join(text.split()))
         self.assertIn("Context and code", text)
 
+    def test_without_a_cache_all_that_pytorch_took_are_its_tensors(self) -> None:
+        trace, notes = self.simulated(PYTORCH_NO_CUDA_MEMORY_CACHING="1")
+        explained = ask("explain", str(trace))
+        self.assertGreaterEqual(explained["allocated_bytes"], 300 << 20, "the large tensor")
+        self.assertEqual(explained["difference_bytes"], explained["device_used_bytes"] - explained["allocated_bytes"])
+        self.assertNotIn("pytorch_cached", [row["row"] for row in explained["between"]])
+        self.assertIn("PYTORCH_NO_CUDA_MEMORY_CACHING is set", explained["explanation"])
+        self.assertIn("so no block on a GPU is recorded", run([vramscope(), "info", str(trace)]).stdout.decode())
+
     def test_expandable_segments(self) -> None:
         settings = "expandable_segments:True"
         trace, notes = self.simulated(PYTORCH_CUDA_ALLOC_CONF=settings, PYTORCH_ALLOC_CONF=settings)

@@ -88,9 +88,13 @@ class Modes:
 
     def _labels(self, trace: Path) -> List[str]:
         """Where the report's categories are not what the program knew at its points."""
+        recorded = {process["pid"] for process in recorded_run.ask("info", str(trace))["processes"]}
         wrong = []
         for file in sorted(self._folder.glob("points.*")):
             points = [json.loads(line) for line in file.read_text().splitlines()]
+            points = [point for point in points if point["pid"] in recorded]  # a dry run may run the command several times
+            if not points:
+                return [f"{file.suffix[1:]}: the trace has none of the processes that made points"]
             at = [argument for point in points for argument in ("--at", f"mono:{(point['before_ns'] + point['after_ns']) // 2}")]
             answer = recorded_run.ask("report", str(trace), "--process", str(points[0]["pid"]), "--device", points[0]["device"], *at)
             for number, (point, moment) in enumerate(zip(points, answer["moments"]), 1):

@@ -8,6 +8,7 @@ import sys
 import one_process  # noqa: F401
 import several_ranks  # noqa: F401
 import torch
+import variants  # noqa: F401
 from catalog import PROGRAMS
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ def pipelined(stage: Any, model: nn.Module, first: bool, last: bool) -> None:
 
 
 def shapes(first: bool) -> Dict[str, torch.Tensor]:
-    """What goes from stage to stage: the simulated device carries no data from rank to rank, so the stages cannot tell each other."""
+    """What goes from stage to stage."""
     return {"input_args": torch.empty(BATCH // 2, WIDTH, device=DEVICE, requires_grad=not first),
             "output_args": torch.empty(BATCH // 2, WIDTH, device=DEVICE, requires_grad=True)}
 
@@ -207,15 +207,16 @@ def moe() -> None:
     leave()
 
 
-def deepspeed(stage: int) -> None:
+def deepspeed(stage: int, **options: Any) -> None:
     import deepspeed as ds
 
     distributed()
     ds.init_distributed("nccl" if DEVICE == "cuda" else "gloo")
     model, witness = layers(), Witness()
     engine, optimizer, *_ = ds.initialize(model=model, model_parameters=model.parameters(), config={
-        "train_micro_batch_size_per_gpu": BATCH, "zero_optimization": {"stage": stage, "reduce_bucket_size": 8192, "allgather_bucket_size": 8192},
-        "optimizer": {"type": "AdamW", "params": {"lr": 1e-3, "torch_adam": True}}})
+        "train_micro_batch_size_per_gpu": BATCH,
+        "zero_optimization": {"stage": stage, "reduce_bucket_size": 8192, "allgather_bucket_size": 8192, **options},
+        "optimizer": {"type": "AdamW", "params": {"lr": 1e-3, "torch_adam": True}}, "zero_force_ds_cpu_optimizer": False})
     for batch in batches():
         engine.backward(engine(batch).pow(2).mean())
         engine.step()
@@ -234,6 +235,27 @@ def zero2() -> None:
     deepspeed(2)
 
 
-@program("deepspeed", ranks=2, on_cpu=False, alone=True)  # its ranks compare what they broadcast, and the device carries nothing over
+@program("deepspeed", ranks=2, on_cpu=False)
+def zero2_offload() -> None:
+    deepspeed(2, offload_optimizer={"device": "cpu"})
+
+
+@program("deepspeed", ranks=2, on_cpu=False, alone=True)  # one rank of two
 def zero3() -> None:
     deepspeed(3)
+
+
+@program("deepspeed", ranks=2, on_cpu=False)
+def zero3_all_ranks() -> None:
+    deepspeed(3)
+
+
+@program(ranks=2)
+def pipeline_inferred() -> None:
+    """The stages tell each other the shapes."""
+    from torch.distributed.pipelining import PipelineStage
+
+    rank = distributed()
+    model = layers().to(DEVICE)
+    device = torch.device(DEVICE, torch.cuda.current_device()) if DEVICE == "cuda" else torch.device(DEVICE)
+    pipelined(PipelineStage(model, rank, 2, device), model, rank == 0, rank == 1)

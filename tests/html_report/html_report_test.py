@@ -92,9 +92,9 @@ class HtmlReport(unittest.TestCase):
             answer = ask("whatif", str(self.trace), "--compare", one["change"])
             self.assertEqual(answer["step"], advice["step"])
             before, after = answer["before"]["peak"], answer["cases"][0]["after"]["peak"]
-            for key in ("allocated_bytes", "reserved_bytes"):
-                self.assertEqual((before[key], after[key]), (advice[key], one[key]), one["change"])
-            self.assertEqual(one["saved_reserved_bytes"], before["reserved_bytes"] - after["reserved_bytes"])
+            for key, peak in (("allocated_bytes", "allocated_bytes"), ("reserved_bytes", "reserved_peak_bytes")):
+                self.assertEqual((before[peak], after[peak]), (advice[key], one[key]), one["change"])
+            self.assertEqual(one["saved_reserved_bytes"], before["reserved_peak_bytes"] - after["reserved_peak_bytes"])
             line = re.search(rf"(?m)^ +-(\S+ \S+)  +(\S+ %)  {re.escape(one['change'])}  +(.*)$", self.terminal)
             assert line, one["change"]
             self.assertIn(f"-{line[1]} {line[2]} {one['change']} {line[3].strip()}", shown)

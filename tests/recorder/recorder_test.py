@@ -168,6 +168,17 @@ class Places(RecordingTest):
         self.assertEqual((theirs / "table.csv").read_text(), "precious")
 
 
+class NoBlocks(RecordingTest):
+    def test_every_verb_says_that_caching_is_why_there_are_no_blocks(self) -> None:
+        trace = str(self.recorded(["true"], env=clean_environment(PYTORCH_NO_CUDA_MEMORY_CACHING="1")))
+        verbs = [["report"], ["frag"], ["oom"], ["leaks"], ["replay"], ["pack"], ["whatif", "--checkpoint", "all"], ["plan", "--fit", "8GiB"],
+                 ["check", "--no-leak-per-step"], ["diff", trace], ["convert", "--to", "csv", str(self.folder / "out.csv")], ["explain"], ["info"]]
+        for verb in verbs:
+            with self.subTest(verb=verb[0]):
+                done = run([vramscope(), verb[0], trace, *verb[1:]])
+                self.assertIn(b"PYTORCH_NO_CUDA_MEMORY_CACHING is set", done.stdout + done.stderr)
+
+
 class Endings(RecordingTest):
     def test_a_timer_of_the_caller_ends_the_command_and_leaves_a_whole_trace(self) -> None:
         trace = self.folder / "run.vms"

@@ -63,6 +63,24 @@ for step in range(4):
     w(x)[kept[0]].sum().backward(); optimizer.step(); optimizer.zero_grad()
 """
 
+    def test_the_trace_of_a_command_that_runs_again_is_that_of_the_last_run(self) -> None:
+        program = ("import torch; counts = torch.bincount(torch.arange(4).cuda(), minlength=8).tolist()\n"
+                   "assert counts[0] == 1, counts\nprint('counted', len(torch.empty(sum(counts) << 20, device='cuda')))")
+        trace = self.folder / "again.vms"
+        done = self.dryrun("--gpu", "t4", "-o", str(trace), command=[recorded_run.python(), "-c", program])
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        self.assertIn(b"counted 4194304\n", done.stdout)
+        self.assertEqual([file.name for file in self.folder.glob("*.vms")], ["again.vms"])
+        self.assertEqual(recorded_run.ask("report", str(trace), "--device", "cuda:0")["peak"]["allocated_bytes"] >> 20, 16)
+
+    def test_a_change_is_tried_where_counts_must_be_computed(self) -> None:
+        program = ("import torch; m = torch.nn.Linear(64, 64).cuda(); o = torch.optim.SGD(m.parameters(), lr=0.1)\n"
+                   "for step in range(3):\n  counts = torch.bincount(torch.arange(4).cuda(), minlength=8).tolist()\n"
+                   "  assert counts[0] == 1, counts\n  m(torch.ones(sum(counts), 64).cuda()).sum().backward(); o.step(); o.zero_grad()")
+        done = recorded_run.run([recorded_run.vramscope(), "try", "--dry", "--gpu", "t4", "--empty-cache", "after-step", "--",
+                                 recorded_run.python(), "-c", program])
+        self.assertEqual(done.code, 0, done.stderr.decode())
+
     def test_masks_of_computed_values_give_both_bounds(self) -> None:
         program = self.folder / "masks.py"
         program.write_text(self.MASKS, encoding="utf-8")
@@ -79,6 +97,18 @@ for step in range(4):
         undecided = self.dryrun("--gpu", "t4", "--capacity", f"{room}MiB", command=command)
         self.assertEqual(undecided.code, 3, undecided.stdout.decode())
         self.assertIn(b"depends on the data", undecided.stdout)
+
+    def test_several_runs_answer_by_the_upper_bound(self) -> None:
+        program = self.folder / "masks.py"
+        program.write_text(self.MASKS, encoding="utf-8")
+        command, messages = [recorded_run.python(), str(program)], 100_000 * 64 * 4
+        batches = self.answer("--gpu", "t4", "--batch", "1..2", command=[*command, "{batch}"])
+        self.assertEqual(batches["assumed"]["masks"], 1)
+        self.assertTrue(all(row["peak"]["allocated_bytes"] > messages for row in batches["batches"]), batches)
+        shuffled = self.dryrun("--gpu", "t4", "--shuffles", "2", "--steps", "2", command=command)
+        self.assertIn(b"upper bounds", shuffled.stdout, shuffled.stderr.decode())
+        lower = self.answer("--gpu", "t4", "--masks", "none", "--batch", "1..2", command=[*command, "{batch}"])
+        self.assertTrue(all(row["peak"]["allocated_bytes"] < messages for row in lower["batches"]), lower)
 
     def test_a_loop_that_waits_for_convergence_is_ended_and_named(self) -> None:
         program = self.folder / "waits.py"

@@ -36,6 +36,26 @@ class DryrunTest(DeviceTest):
         return json.loads(done.stdout)
 
 
+class Lines(DryrunTest):
+    PROGRAM = """
+import sys, torch
+torch.save(torch.ones(1 << 20), sys.argv[1])
+loaded = torch.load(sys.argv[1], map_location="cuda")
+model = torch.nn.Linear(512, 512).cuda()
+kept = [torch.zeros(1 << 19, device="cuda")]
+"""
+
+    def test_what_a_program_sets_up_has_a_line_also_where_no_operator_makes_it(self) -> None:
+        for python in self.for_each_python():
+            program = self.folder / "program.py"
+            program.write_text(self.PROGRAM, encoding="utf-8")
+            command = [recorded_run.vramscope(), "dryrun", "--gpu", "t4", "--json", "--", python, str(program), str(self.folder / "weights.pt")]
+            done = recorded_run.run(command)
+            self.assertEqual(done.code, 0, done.stderr.decode())
+            lines = {owner["name"]: owner["bytes"] for owner in json.loads(done.stdout)["owners"] if owner["kind"] == "stack"}
+            self.assertEqual(lines, {f"<module> ({program}:4)": 4 << 20, f"<module> ({program}:5)": (1 << 20) + 2048, f"<module> ({program}:6)": 2 << 20})
+
+
 class Verdict(DryrunTest):
     def test_says_that_it_fits_and_what_it_takes(self) -> None:
         for python in self.for_each_python():
@@ -143,13 +163,20 @@ class Ending(DryrunTest):
     def test_a_run_ends_when_its_peak_no_longer_grows(self) -> None:
         python = recorded_run.python()
         early = self.answer("--gpu", "t4", command=[python, *self.LONG])
-        whole = self.answer("--gpu", "t4", "--steps", "all", command=[python, *self.LONG[:-1], "8"])
-        self.assertIn(early["stopped_after_step"], range(3, 8))
+        whole = self.answer("--gpu", "t4", "--steps", "all", command=[python, *self.LONG[:-1], "9"])
+        self.assertIn(early["stopped_after_step"], range(6, 9))
         self.assertEqual(len(early["steps"]), early["stopped_after_step"])
         self.assertIsNone(whole["stopped_after_step"])
-        self.assertEqual(len(whole["steps"]), 8)
+        self.assertEqual(len(whole["steps"]), 9)
         for key in ("allocated_bytes", "reserved_bytes", "reserved_peak_bytes", "device_used_bytes"):
             self.assertEqual(early["peak"][key], whole["peak"][key], key)
+
+    def test_a_program_of_a_few_steps_ends_by_itself(self) -> None:
+        program = ("import torch; m = torch.nn.Linear(64, 64).cuda(); o = torch.optim.AdamW(m.parameters())\n"
+                   "for step in range(5):\n  m(torch.ones(8, 64).cuda()).sum().backward(); o.step(); o.zero_grad()\n"
+                   "print('trained 5 steps')")
+        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", program])
+        self.assertEqual((done.code, done.stdout.splitlines()[0]), (0, b"trained 5 steps"), done.stderr.decode())
 
     def test_a_run_ends_after_the_steps_that_were_asked_for(self) -> None:
         for sample in ("gpt.py", "gan.py"):
@@ -174,7 +201,37 @@ class Ending(DryrunTest):
                    "o = Wrapped(torch.optim.AdamW(m.parameters()))\n"
                    "while True: m(torch.ones(8, 64).cuda()).sum().backward(); o.step(); m.zero_grad()")
         answer = self.answer("--gpu", "t4", command=[recorded_run.python(), "-c", program])
-        self.assertIn(answer["stopped_after_step"], range(3, 6))
+        self.assertIn(answer["stopped_after_step"], range(6, 9))
+
+    def test_an_optimizer_that_is_not_of_torch_optim_steps_between_batches(self) -> None:
+        program = ("import torch; m = torch.nn.Linear(64, 64).cuda()\n"
+                   "class Own:\n"
+                   "  def __init__(self, parameters): self.parameters = list(parameters); self.state = {}\n"
+                   "  def step(self):\n"
+                   "    with torch.no_grad():\n"
+                   "      for p in self.parameters: self.state.setdefault(p, torch.zeros_like(p)).lerp_(p.grad, 0.1); p -= self.state[p]\n"
+                   "o = Own(m.parameters())\n"
+                   "for batch in torch.utils.data.DataLoader(torch.ones(4000, 64), batch_size=8):\n"
+                   "  m(batch.cuda()).sum().backward(); o.step(); m.zero_grad()")
+        done = recorded_run.run([recorded_run.vramscope(), "dryrun", "--json", "--gpu", "t4", "--", recorded_run.python(), "-c", program], timeout=600)
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        answer = json.loads(done.stdout)
+        self.assertIn(answer["stopped_after_step"], range(6, 9))
+        deep = [step["deep"] for step in answer["steps"]]
+        self.assertEqual((deep[:4], deep[-1]), ([True] * 4, False), "the first four are, and then it ends")
+
+    def test_without_a_loader_each_backward_pass_of_an_own_optimizer_is_a_step(self) -> None:
+        program = ("import torch; m = torch.nn.Linear(64, 64).cuda(); state = [torch.zeros_like(p) for p in m.parameters()]\n"
+                   "for step in range(10):\n"
+                   "  for micro_batch in range(2): m(torch.ones(8, 64).cuda()).sum().backward()\n"
+                   "  with torch.no_grad():\n"
+                   "    for p, kept in zip(m.parameters(), state): p -= kept.lerp_(p.grad, 0.1)\n"
+                   "  m.zero_grad()")
+        done = recorded_run.run([recorded_run.vramscope(), "dryrun", "--json", "--gpu", "t4", "--", recorded_run.python(), "-c", program], timeout=600)
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        answer = json.loads(done.stdout)
+        self.assertEqual((answer["stopped_after_step"], len(answer["steps"])), (None, 20))
+        self.assertEqual({step["deep"] for step in answer["steps"]}, {True})
 
     def test_the_program_ends_as_by_sys_exit(self) -> None:
         program = ("import atexit, torch; atexit.register(print, 'handler ran'); p = torch.nn.Linear(4, 4).cuda()\n"

@@ -9,7 +9,8 @@ import sqlite3
 import subprocess
 import tempfile
 import unittest
-from typing import Any, Dict, List
+from pathlib import Path
+from typing import Any, Dict, List, Tuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INPUTS = os.path.join(HERE, "..", "..", "..", "shared", "cases", "snapshots")
@@ -34,6 +35,12 @@ def answer(verb: str, name: str, *options: str) -> Dict[str, Any]:
     done = run(verb, path(name), "--json", *options)
     assert done.stdout, done.stderr
     return json.loads(done.stdout)
+
+
+def blocks(file: str) -> List[Tuple[Any, ...]]:
+    """The segments of a snapshot, with what their blocks are."""
+    return sorted((segment["device"], segment["address"], segment["total_size"], segment["stream"], segment["segment_type"],
+                   [(block["size"], block["state"]) for block in segment["blocks"]]) for segment in load(file)["segments"])
 
 
 def line_of(name: str) -> List[str]:
@@ -65,6 +72,23 @@ class Facts(unittest.TestCase):
         text = run("oom", path("rel")).stdout
         self.assertRegex(text, r"up to 20\.0 GiB +served by a new segment")
         self.assertNotIn("in one piece", text)
+
+    def test_a_trace_that_was_made_of_a_snapshot_has_its_layout(self) -> None:
+        for name in ("two_gpus", "rel", "one_step", "owner_stack", "skip_free_requested", "pend"):
+            trace = self.out(f"{name}.vms")
+            self.assertEqual(run("convert", path(name), trace).returncode, 0)
+            for moment in ("reserved", "end"):
+                ours, theirs = (json.loads(run("frag", file, "--json", "--at", moment).stdout) for file in (trace, path(name)))
+                with self.subTest(snapshot=name, moment=moment):
+                    for key in ("device", "reserved_bytes", "allocated_bytes", "requested_bytes", "decomposition", "peak_reserved_bytes"):
+                        self.assertEqual(ours[key], theirs[key], key)
+
+    def test_a_snapshot_that_went_through_a_trace_has_its_blocks(self) -> None:
+        for file in sorted(Path(path("pend")).parent.glob("*.pickle")):
+            trace, again = self.out(f"{file.stem}.vms"), self.out(f"{file.stem}.again.pickle")
+            self.assertEqual([run("convert", *pair).returncode for pair in ((str(file), trace), (trace, again))], [0, 0])
+            with self.subTest(snapshot=file.stem):
+                self.assertEqual(blocks(again), blocks(str(file)))
 
     def test_recorded_figures_are_recorded_and_a_rerun_has_its_own_row(self) -> None:
         for name in ("rel", "pend", "owner_stack"):
