@@ -4,6 +4,8 @@
 
     trace_format <- profiler <- viewer          injector -> trace_format only          samples: on their own
     injector/attach, which runs in the `vramscope` command: profiler may include it, it includes trace_format only
+    profiler and viewer: the floors of FLOORS, each of which includes the floors below it only; the command's words (profiler/cli) are for the
+    two programs alone
 
 Also: PyTorch and CUDA headers only where a program is built against them; nothing heavy inside the recorded process; an SPDX line in
 every source file; no file too long to read in one sitting; no path of somebody's machine. Exit 0: all holds; 1: each line printed is
@@ -28,12 +30,27 @@ MAY_INCLUDE = {
     "bench": {*ROOMS, ATTACH},
     "tests": {*ROOMS, ATTACH},
 }
+# The rooms of the analysis, from the ground up. A room includes rooms of lower floors only.
+FLOORS = (
+    ("text",),
+    ("collector", "model"),
+    ("allocator", "packing", "timeline"),
+    ("classify", "snapshot"),
+    ("growth", "whatif"),
+    ("fragmentation", "report"),
+    ("diff", "experiment", "export", "html", "leaks", "plan"),
+    ("check",),
+    ("cli",),
+)
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+USERS_OF_CLI = ("viewer/main.cc",)
 # Built against LibTorch: the sample, the optional bridge, and tests of both.
 TORCH_USERS = ("injector/torch/bridge/", "samples/", "tests/")
 TORCH_HEADER = re.compile(r"(torch|ATen|c10|caffe2)/|(cuda|cudnn|cublas|cupti|nccl|nvml|nvtx)\w*(\.h|/)")
 # Inside the recorded process: no exceptions, no streams, no libraries that the program might have in another version.
 HEAVY_HEADER = re.compile(r"(fmt|boost|nlohmann)/|(iostream|fstream|sstream|iomanip|regex|stdexcept|filesystem)$")
 # Linked into tests and benchmarks only.
+TEST_OR_BENCH = re.compile(r"_(test|bench|fuzz)\.cc$|/testing/")
 OUTSIDE_THE_PROCESS = re.compile(r"(_test|_bench|_fuzz|/recorded_program)\.(cc|h)$|/(testing|tests)/|/test_\w+\.(cc|h)$")
 
 SOURCE_FILE = re.compile(r"(\.(h|cc|cpp|c|py|sh|cmake)|CMakeLists\.txt)$")
@@ -93,6 +110,22 @@ def check_includes(root: str, path: str, text: str) -> Iterator[Violation]:
             yield Violation(path, line, f"not inside the recorded process: {header}")
 
 
+def check_floors(path: str, text: str) -> Iterator[Violation]:
+    """The order of rooms inside profiler, which tests and benchmarks may look past."""
+    folders = path.split("/")
+    if folders[0] not in ("profiler", "viewer") or len(folders) < 3 and path not in USERS_OF_CLI or TEST_OR_BENCH.search(path):
+        return
+    room = folders[1] if folders[0] == "profiler" else "viewer"
+    if room not in FLOOR_OF and room != "viewer":
+        yield Violation(path, 1, f"profiler/{room} has no floor: add it to FLOORS")
+        return
+    floor = len(FLOORS) if path in USERS_OF_CLI else FLOOR_OF.get(room, FLOOR_OF["cli"])
+    for match in re.finditer(r'^\s*#\s*include\s*"profiler/([^/"]+)/', text, re.MULTILINE):
+        target = match.group(1)
+        if target != room and FLOOR_OF.get(target, -1) >= floor:
+            yield Violation(path, text.count("\n", 0, match.start()) + 1, f"{room} must not include profiler/{target}: it is no lower floor")
+
+
 def check_shim_imports(root: str, path: str, text: str) -> Iterator[Violation]:
     """The Python shim runs in every user's environment: the standard library, PyTorch when it is there, and itself."""
     if not path.startswith("injector/python/") or not path.endswith(".py") or path.endswith("_test.py"):
@@ -131,6 +164,7 @@ def check(root: str) -> List[Violation]:
         with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
             text = file.read()
         found += check_includes(root, path, text)
+        found += check_floors(path, text)
         found += check_shim_imports(root, path, text)
         found += check_text(path, text)
     return found

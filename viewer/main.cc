@@ -25,7 +25,7 @@ namespace {
 constexpr int kBadInput = 2;
 
 int Fail(const std::string& sentence) {
-  std::fputs(fmt::format("vramscope: {}\n", cli::Printable(sentence)).c_str(), stderr);
+  std::fputs(fmt::format("vramscope: {}\n", text::OneLine(sentence)).c_str(), stderr);
   return kBadInput;
 }
 
@@ -58,7 +58,7 @@ Result<Start> StartFrom(const cli::Arguments& arguments) {
       return Error{
           fmt::format("--view is timeline, owners, map, address-time, fragmentation, oom, leaks, compare or "
                       "whatif, not \"{}\".",
-                      cli::Printable(arguments.Get("view")))};
+                      text::OneLine(arguments.Get("view")))};
   }
   const std::string theme = arguments.Get("theme", "dark");
   if (theme != "dark" && theme != "light") return Error{"--theme is dark or light."};
@@ -128,7 +128,7 @@ std::string Title(const Session& session) {
   if (session.device() != nullptr) {
     where = fmt::format(" · {}, event {}", session.MomentText(), session.place.moment);
   }
-  return cli::Printable(session.file()->name()) + where + " · vramscope";
+  return text::OneLine(session.file()->name()) + where + " · vramscope";
 }
 
 // Whether the next frame may differ from the last one. A window that nobody touches draws nothing: without a

@@ -11,10 +11,10 @@
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/recording_line.h"
 #include "profiler/cli/recording_options.h"
-#include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/collector/output_place.h"
+#include "profiler/text/size_text.h"
 
 namespace vramscope::cli {
 
@@ -106,7 +106,7 @@ Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, c
     options.duration = *duration;
   }
   if (arguments.Has("max-size")) {
-    const Result<uint64_t> size = ParseSize("max-size", arguments.Get("max-size"));
+    const Result<uint64_t> size = text::ParseSize("max-size", arguments.Get("max-size"));
     if (!size.ok()) return size.error();
     options.recording.max_bytes = *size;
   }

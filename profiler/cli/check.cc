@@ -13,10 +13,10 @@
 #include "profiler/cli/check_evidence.h"
 #include "profiler/cli/check_text.h"
 #include "profiler/cli/device_request.h"
-#include "profiler/cli/new_file.h"
 #include "profiler/cli/progress.h"
-#include "profiler/cli/size_text.h"
 #include "profiler/cli/verb.h"
+#include "profiler/collector/new_file.h"
+#include "profiler/text/size_text.h"
 
 namespace vramscope::cli {
 
@@ -72,7 +72,7 @@ Result<Rule> CategoryRule(const std::string& text) {
         fmt::format("--category is a category and a size, like 'activation<8GiB', not '{}'. There are: {}.",
                     Printable(text), names)};
   }
-  const Result<uint64_t> bytes = ParseSize("category", text.substr(sign + 1));
+  const Result<uint64_t> bytes = text::ParseSize("category", text.substr(sign + 1));
   if (!bytes.ok()) return bytes.error();
   return Rule{Rule::Kind::kCategory, "--category " + text, *bytes, 0, *category};
 }
@@ -98,7 +98,7 @@ Result<std::vector<Rule>> RulesFrom(const Arguments& arguments) {
         std::pair{"device-used-below", Rule::Kind::kDeviceUsed}}) {
     if (!arguments.Has(option)) continue;
     const std::string text = arguments.Get(option);
-    const Result<uint64_t> bytes = ParseSize(option, text);
+    const Result<uint64_t> bytes = text::ParseSize(option, text);
     if (!bytes.ok()) return bytes.error();
     rules.push_back({kind, fmt::format("--{} {}", option, text), *bytes});
   }
@@ -132,7 +132,7 @@ Result<Checked> Check(const std::string& path, const std::vector<Rule>& rules, c
 }
 
 Status WriteFile(const std::string& path, const std::string& text, const Checked& checked) {
-  Result<NewFile> file = NewFile::Create(path, {checked.path, checked.baseline});
+  Result<collector::NewFile> file = collector::NewFile::Create(path, {checked.path, checked.baseline});
   if (!file.ok()) return file.error();
   if (const Status written = file->Write(text); !written.ok()) return written;
   return file->Commit();

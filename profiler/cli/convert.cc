@@ -8,10 +8,10 @@
 
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
-#include "profiler/cli/new_file.h"
 #include "profiler/cli/progress.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/collector/new_file.h"
 #include "profiler/export/export.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/moment_choice.h"
@@ -146,7 +146,7 @@ Status WriteExport(const std::string& from, const std::string& to, const exporti
 
 Status Convert(const std::string& from, const std::string& to, const Target& target,
                const Arguments& arguments) {
-  Result<NewFile> file = NewFile::Create(to, {from});
+  Result<collector::NewFile> file = collector::NewFile::Create(to, {from});
   if (!file.ok()) return file.error();
   auto sink = file->TakeSink();
   if (target.form == Form::kTrace) {

@@ -6,11 +6,12 @@
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
 #include "profiler/cli/diff_screen.h"
-#include "profiler/cli/new_file.h"
 #include "profiler/cli/progress.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/collector/new_file.h"
 #include "profiler/diff/compare.h"
+#include "profiler/diff/words.h"
 #include "profiler/html/diff_page.h"
 
 namespace vramscope::cli {
@@ -49,10 +50,10 @@ int WriteHtml(const diff::Side& before, const diff::Side& after, const diff::Dif
               const std::string& out) {
   const auto name = [](const diff::Side& side) { return side.path.substr(side.path.find_last_of('/') + 1); };
   const std::string page = html::MakeDiffPage({.document = diff::ToJson(before, after, diff),
-                                               .headline = DiffHeadline(diff),
+                                               .headline = diff::Headline(diff),
                                                .title = Printable(name(before) + " against " + name(after)),
                                                .version = VRAMSCOPE_VERSION});
-  Result<NewFile> file = NewFile::Create(out, {before.path, after.path});
+  Result<collector::NewFile> file = collector::NewFile::Create(out, {before.path, after.path});
   if (!file.ok()) return Fail(file.error().sentence);
   if (const Status written = file->Write(page); !written.ok()) return Fail(written.error().sentence);
   if (const Status committed = file->Commit(); !committed.ok()) return Fail(committed.error().sentence);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "profiler/cli/device_request.h"
+#include "profiler/diff/words.h"
 #include "profiler/text/harmless.h"
 
 namespace vramscope::cli {
@@ -21,7 +22,6 @@ using diff::Side;
 using report::Owner;
 
 constexpr int kWidestDiffBar = 24;
-constexpr size_t kLongestCause = 200;  // columns; names of modules may be a megabyte
 
 struct OwnerKind {
   Owner::Kind kind;
@@ -45,7 +45,7 @@ class DiffText {
       : before_(before), after_(after), diff_(diff), top_(top), terminal_(terminal) {}
 
   std::string Build() const {
-    std::string text = terminal_.Paint(DiffHeadline(diff_), Ink::Bold()) + "\n";
+    std::string text = terminal_.Paint(diff::Headline(diff_), Ink::Bold()) + "\n";
     text += Dim(fmt::format("{} against {}", About(before_), About(after_))) + "\n";
     text += Failures() + Notes() + Causes();
     std::vector<const Row*> categories;
@@ -53,13 +53,13 @@ class DiffText {
       if (row.change() != 0) categories.push_back(&row);
     }
     if (categories.empty()) return text + Heading("By category") + "  no difference\n" + Steps();
-    text += Heading("By category") + Rows(categories, [](const Row& row) { return DiffCategoryName(row); });
+    text += Heading("By category") + Rows(categories, [](const Row& row) { return diff::CategoryName(row); });
     for (const OwnerKind& kind : kOwnerKinds) {
       const auto owners = RowsOf(diff_, kind.kind, top_);
       if (owners.empty()) continue;
       const std::vector<const Row*> rows(owners.begin(), owners.end());
       text += Heading(fmt::format("By {}", kind.heading)) +
-              Rows(rows, [](const Row& row) { return DiffOwnerName(static_cast<const OwnerRow&>(row)); });
+              Rows(rows, [](const Row& row) { return diff::OwnerName(static_cast<const OwnerRow&>(row)); });
     }
     return text + Steps();
   }
@@ -116,7 +116,7 @@ class DiffText {
     for (const Row* row : rows) {
       const auto size = static_cast<uint64_t>(std::abs(row->change()));
       table.AddRow({name_of(*row), FormatBytes(row->before), FormatBytes(row->after),
-                    FormatSignedBytes(row->change()), row->change() == 0 ? "" : DiffPercent(*row),
+                    FormatSignedBytes(row->change()), row->change() == 0 ? "" : diff::PercentText(*row),
                     terminal_.Paint(terminal_.Bar(size, largest, cells), InkOf(row->change()))});
     }
     return table.ToString();
@@ -151,49 +151,10 @@ class DiffText {
 void AddMarkdownRow(std::string& text, const std::string& name, const Row& row) {
   text += fmt::format("| {} | {} | {} | {} | {} |\n", text::Markdown(name), FormatBytes(row.before),
                       FormatBytes(row.after), FormatSignedBytes(row.change()),
-                      row.change() == 0 ? "" : DiffPercent(row));
+                      row.change() == 0 ? "" : diff::PercentText(row));
 }
 
 }  // namespace
-
-std::string DiffHeadline(const Diff& diff) {
-  const std::string peaks =
-      fmt::format("({} -> {})", FormatBytes(diff.peak.before), FormatBytes(diff.peak.after));
-  std::string text = diff.peak.change() == 0
-                         ? "Peak unchanged " + peaks
-                         : fmt::format("Peak {} {}", FormatSignedBytes(diff.peak.change()), peaks);
-  if (!diff.causes.empty()) {
-    const Cause& cause = diff.causes.front();
-    text += ": " + Shorten(Printable(cause.what), kLongestCause, false);
-    if (cause.bytes != 0) text += ", " + FormatSignedBytes(cause.bytes);
-  } else if (diff.peak.change() != 0) {
-    text += ": nothing that was recorded says what was changed";
-  }
-  return text + ".";
-}
-
-std::string DiffPercent(const Row& row) {
-  if (row.before == 0) return "new";
-  if (row.after == 0) return "gone";
-  const double percent = 100.0 * static_cast<double>(row.change()) / static_cast<double>(row.before);
-  return fmt::format("{:+.{}f} %", percent, std::abs(percent) < 10 ? 1 : 0);
-}
-
-std::string DiffCategoryName(const Row& row) {
-  const auto category = classify::CategoryFromKey(row.name);
-  return category.has_value() ? classify::Info(*category).name : row.name;
-}
-
-std::string DiffOwnerName(const OwnerRow& row) {
-  std::string name = Printable(row.name);
-  const bool several = row.members_before > 1 || row.members_after > 1;
-  if (row.kind == Owner::Kind::kModulePattern && several) {
-    name += row.members_before == row.members_after
-                ? fmt::format(" ({})", row.members_after)
-                : fmt::format(" ({} -> {})", row.members_before, row.members_after);
-  }
-  return name;
-}
 
 std::string DiffScreen(const Side& before, const Side& after, const Diff& diff, size_t top,
                        const Terminal& terminal) {
@@ -201,7 +162,7 @@ std::string DiffScreen(const Side& before, const Side& after, const Diff& diff, 
 }
 
 std::string DiffMarkdown(const Side& before, const Side& after, const Diff& diff, size_t top) {
-  std::string text = fmt::format("**{}**\n\n{} against {}\n\n", text::Markdown(DiffHeadline(diff)),
+  std::string text = fmt::format("**{}**\n\n{} against {}\n\n", text::Markdown(diff::Headline(diff)),
                                  text::Markdown(before.path), text::Markdown(after.path));
   for (const std::string& note : diff.notes) text += text::Markdown(note) + "\n\n";
   if (diff.causes.size() > 1) {
@@ -214,13 +175,13 @@ std::string DiffMarkdown(const Side& before, const Side& after, const Diff& diff
   const std::string columns = " | before | after | change | |\n|---|---:|---:|---:|---:|\n";
   text += "| category" + columns;
   for (const Row& row : diff.categories) {
-    if (row.change() != 0) AddMarkdownRow(text, DiffCategoryName(row), row);
+    if (row.change() != 0) AddMarkdownRow(text, diff::CategoryName(row), row);
   }
   for (const OwnerKind& kind : kOwnerKinds) {
     const auto owners = RowsOf(diff, kind.kind, top);
     if (owners.empty()) continue;
     text += fmt::format("\n| {}{}", kind.heading, columns);
-    for (const OwnerRow* row : owners) AddMarkdownRow(text, DiffOwnerName(*row), *row);
+    for (const OwnerRow* row : owners) AddMarkdownRow(text, diff::OwnerName(*row), *row);
   }
   return text;
 }

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "profiler/cli/scratch_folder.h"
+#include "profiler/collector/scratch_folder.h"
 
 namespace vramscope::cli {
 namespace {
@@ -148,7 +148,7 @@ TEST_F(DryrunGpusTest, WhatIsTakenBesidePyTorchIsThatOfTheOtherGpu) {
 }
 
 TEST(ReadElsewhereTest, AddsUpTheProcessesOfTheDevice) {
-  const ScratchFolder folder;
+  const collector::ScratchFolder folder;
   std::ofstream(folder.path() + "/7.elsewhere") << "kernels\t89\t1\nnccl\tt4\t5\n";
   std::ofstream(folder.path() + "/8.elsewhere") << "kernels\t89\t2097153\nattention\tfused\t1\nnccl\tt4\t6\n";
   std::ofstream(folder.path() + "/9.elsewhere") << "kernels\t89\t2097153\n";

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "profiler/cli/recording_options.h"
-#include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/collector/output_place.h"
+#include "profiler/text/size_text.h"
 
 namespace vramscope::cli {
 namespace {
@@ -59,7 +59,7 @@ Status ChooseModel(const std::string& name, const std::vector<collector::GpuMode
     return {};
   }
   if (!name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
-    const Result<uint64_t> size = ParseSize("gpu", name);
+    const Result<uint64_t> size = text::ParseSize("gpu", name);
     if (!size.ok()) return size.error();
     device.gpu = NearestInSize(*size, models);
     device.capacity_bytes = *size;
@@ -111,7 +111,7 @@ Status ReadDevice(const Arguments& arguments, const std::vector<collector::GpuMo
   if (name == "all") return Error{"--capacity is for one model; --gpu all has each model's own."};
   if (plan.device.capacity_bytes != 0)
     return Error{fmt::format("--gpu {} names the memory already; leave out --capacity.", Printable(asked))};
-  const Result<uint64_t> capacity = ParseSize("capacity", arguments.Get("capacity"));
+  const Result<uint64_t> capacity = text::ParseSize("capacity", arguments.Get("capacity"));
   if (!capacity.ok()) return capacity.error();
   plan.device.capacity_bytes = *capacity;
   return {};

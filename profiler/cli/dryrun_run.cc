@@ -16,8 +16,8 @@
 
 #include "profiler/classify/analysis.h"
 #include "profiler/cli/command_output.h"
-#include "profiler/cli/scratch_folder.h"
 #include "profiler/cli/verb.h"
+#include "profiler/collector/scratch_folder.h"
 #include "profiler/collector/whole_file.h"
 #include "profiler/fragmentation/trace_subject.h"
 #include "profiler/report/build.h"
@@ -228,7 +228,7 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
 Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
                                        const collector::SimulatedDevice& asked, CommandOutput output,
                                        std::string* log_text, const RunVariant& variant) {
-  const ScratchFolder scratch;
+  const collector::ScratchFolder scratch;
   if (scratch.path().empty())
     return Error{"No temporary folder can be made. Set TMPDIR to one that can be written."};
   DryrunResult result;

@@ -10,6 +10,7 @@
 #include "profiler/cli/device_request.h"
 #include "profiler/fragmentation/autopsy_words.h"
 #include "profiler/fragmentation/cause.h"
+#include "profiler/fragmentation/words.h"
 
 namespace vramscope::cli {
 namespace {
@@ -84,7 +85,7 @@ std::string Figures(const fragmentation::Answer& answer, const Terminal& termina
 std::string Requests(const Subject& subject, const MomentAnswer& moment) {
   Table table({Align::kLeft, Align::kRight, Align::kLeft, Align::kRight, Align::kLeft});
   for (const LargestRequest& request : moment.largest_requests) {
-    std::string title = DomainTitle(subject, request.pool, request.stream);
+    std::string title = fragmentation::DomainTitle(subject, request.pool, request.stream);
     if (title.empty()) title = subject.streams_known ? "default stream" : "all streams";
     table.AddRow({title, FormatBytes(request.from_free_blocks), "from free blocks",
                   request.from_driver.has_value() ? FormatBytes(*request.from_driver) : "unknown",
@@ -123,23 +124,6 @@ std::string Moments(const Subject& subject, const fragmentation::Answer& answer)
 
 }  // namespace
 
-std::string BlockTitle(const fragmentation::Block& block, const fragmentation::BlockText& text) {
-  if (!text.name.empty()) return Printable(text.name);
-  if (!text.frames.empty()) return Printable(fragmentation::TellingFrame(text.frames));
-  if (text.number.has_value()) return fmt::format("allocation {}", FormatCount(*text.number));
-  return fmt::format("{:#x}", block.address);
-}
-
-std::string DomainTitle(const Subject& subject, allocator::PoolIndex pool, allocator::StreamIndex stream) {
-  std::string title;
-  if (stream != 0) title = fmt::format("stream {:#x}", subject.history.streams[stream]);
-  if (pool != allocator::kDefaultPool) {
-    const allocator::PoolId id = subject.history.pools[pool];
-    title += fmt::format("{}pool ({}, {})", title.empty() ? "" : ", ", id.capture, id.user);
-  }
-  return title;
-}
-
 std::string CauseTable(const fragmentation::Decomposition& causes, const Terminal& terminal) {
   const uint64_t all = causes.Sum();
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
@@ -159,13 +143,13 @@ std::string SegmentTable(const Subject& subject, const std::vector<fragmentation
   Table table({Align::kLeft, Align::kRight, Align::kLeft, Align::kRight, Align::kLeft});
   table.MayCut(2, terminal);
   for (const auto& answer : segments) {
-    const std::string domain = DomainTitle(subject, answer.domain.pool, answer.domain.stream);
+    const std::string domain = fragmentation::DomainTitle(subject, answer.domain.pool, answer.domain.stream);
     table.AddRow({fmt::format("{:#x}", answer.segment.address), FormatBytes(answer.pinned.held_back),
                   fmt::format("of {} held back{}", FormatBytes(answer.segment.bytes),
                               domain.empty() ? "" : ", " + domain)});
     for (const auto& pin : answer.pinned_by) {
       const auto category = classify::CategoryFromKey(pin.text.category);
-      const std::string title = BlockTitle(pin.block, pin.text);
+      const std::string title = fragmentation::BlockTitle(pin.block, pin.text);
       table.AddRow({"", "", terminal.Paint("  " + title, Ink::Dim()), FormatBytes(pin.block.bytes),
                     category.has_value() ? terminal.Paint(classify::Info(*category).name,
                                                           Ink::Rgb(classify::Info(*category).rgb))

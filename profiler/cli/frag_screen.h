@@ -18,10 +18,5 @@ namespace vramscope::cli {
 [[nodiscard]] std::string SegmentTable(const fragmentation::Subject& subject,
                                        const std::vector<fragmentation::SegmentAnswer>& segments,
                                        const Terminal& terminal);
-// "layers.0.weight", or the frame that is nearest to the user's code, or "0x7f..."
-[[nodiscard]] std::string BlockTitle(const fragmentation::Block& block, const fragmentation::BlockText& text);
-// "stream 0x5f.., pool {0, 1}"; "" for the default stream and pool.
-[[nodiscard]] std::string DomainTitle(const fragmentation::Subject& subject, allocator::PoolIndex pool,
-                                      allocator::StreamIndex stream);
 
 }  // namespace vramscope::cli

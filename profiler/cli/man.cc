@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "profiler/cli/man_page.h"
-#include "profiler/cli/new_file.h"
 #include "profiler/cli/verb.h"
+#include "profiler/collector/new_file.h"
 
 namespace vramscope::cli {
 
@@ -24,7 +24,7 @@ const VerbHelp& ManHelp() {
 namespace {
 
 Status WritePage(const std::string& folder, const std::string& name, const std::string& page) {
-  Result<NewFile> file = NewFile::Create(folder + "/" + name + ".1", {});
+  Result<collector::NewFile> file = collector::NewFile::Create(folder + "/" + name + ".1", {});
   if (!file.ok()) return file.error();
   if (const Status written = file->Write(page); !written.ok()) return written;
   return file->Commit();

@@ -12,10 +12,10 @@
 
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
-#include "profiler/cli/new_file.h"
 #include "profiler/cli/progress.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/collector/new_file.h"
 #include "profiler/packing/csv.h"
 #include "profiler/packing/run_items.h"
 #include "profiler/report/device_choice.h"
@@ -197,7 +197,7 @@ int Pack(const std::string& path, const Arguments& arguments, const Terminal& te
   const packing::Answer answer =
       packing::Pack(subject->blocks.items, {.budget = *budget, .good_enough = *good_enough});
   if (arguments.Has("offsets")) {
-    Result<NewFile> file = NewFile::Create(arguments.Get("offsets"), {path});
+    Result<collector::NewFile> file = collector::NewFile::Create(arguments.Get("offsets"), {path});
     if (!file.ok()) return Fail(file.error().sentence);
     const Status written = file->Write(packing::OffsetsCsv(subject->blocks, answer.packing));
     if (!written.ok()) return Fail(written.error().sentence);

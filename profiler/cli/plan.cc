@@ -47,9 +47,9 @@ const VerbHelp& PlanHelp() {
 namespace {
 
 PlanSubject SubjectOf(const PlanRequest& request, const RecordedStep& recorded) {
-  const std::optional<Beside> beside = BesideOf(recorded.run, recorded.device, recorded.step);
+  const std::optional<plan::Beside> beside = plan::BesideOf(recorded.run, recorded.device, recorded.step);
   const uint64_t fit = request.fit_bytes == 0 && beside ? beside->capacity_bytes : request.fit_bytes;
-  return {LimitOf(fit, request.fit_gpu, beside), request.path, &recorded};
+  return {plan::LimitOf(fit, request.fit_gpu, beside), request.path, &recorded};
 }
 
 plan::Request Question(const PlanRequest& request, uint64_t reserved_limit) {

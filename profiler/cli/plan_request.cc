@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "profiler/cli/recording_options.h"
-#include "profiler/cli/size_text.h"
+#include "profiler/text/size_text.h"
 
 namespace vramscope::cli {
 namespace {
@@ -46,7 +46,7 @@ Status ReadLevers(const Arguments& arguments, PlanRequest& request) {
 }
 
 Status ReadGpus(PlanRequest& request) {
-  Result<std::vector<collector::GpuModel>> gpus = GpuTable();
+  Result<std::vector<collector::GpuModel>> gpus = plan::GpuTable();
   if (!gpus.ok()) return gpus.error();
   request.gpus = std::move(*gpus);
   return {};
@@ -55,7 +55,7 @@ Status ReadGpus(PlanRequest& request) {
 Status ReadFit(const Arguments& arguments, PlanRequest& request) {
   if (!arguments.Has("fit")) return {};
   const std::string text = arguments.Get("fit");
-  const Result<uint64_t> size = ParseSize("fit", text);
+  const Result<uint64_t> size = text::ParseSize("fit", text);
   if (size.ok()) {
     request.fit_bytes = *size;
     return {};

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profiler/cli/arguments.h"
-#include "profiler/cli/fit_limit.h"
+#include "profiler/plan/fit_limit.h"
 #include "profiler/plan/plan.h"
 
 namespace vramscope::cli {

@@ -7,8 +7,10 @@
 
 #include "profiler/cli/device_request.h"
 #include "profiler/cli/whatif_screen.h"
+#include "profiler/plan/words.h"
 #include "profiler/report/spoken_json.h"
 #include "profiler/text/json_dump.h"
+#include "profiler/whatif/answer/words.h"
 
 namespace vramscope::cli {
 namespace {
@@ -20,12 +22,6 @@ constexpr int kPlanSchema = 1;
 
 uint64_t Reserved(const plan::Verdict& verdict) { return verdict.prediction.after.allocator.reserved_peak; }
 uint64_t Allocated(const plan::Verdict& verdict) { return verdict.prediction.after.allocator.allocated_peak; }
-
-bool Timed(const plan::Verdict& verdict) {
-  for (const whatif::Applied& lever : verdict.prediction.levers)
-    if (!lever.outcome.time_basis.empty()) return true;
-  return false;
-}
 
 std::string HeadText(const PlanSubject& subject, const Terminal& terminal) {
   const RecordedStep& recorded = *subject.recorded;
@@ -58,7 +54,7 @@ std::string VerifiedText(const Verified& verified, bool rerun) {
 std::string LeftOutText(const PlanAnswer& answer) {
   std::string text;
   for (const auto& [changes, verified] : answer.left_out)
-    text += fmt::format("  {}: {}.\n", PlanOptions(changes),
+    text += fmt::format("  {}: {}.\n", plan::PlanOptions(changes),
                         verified.why_not.empty() ? fmt::format("{} reserved, at most {}, which is too much",
                                                                FormatBytes(verified.reserved_bytes),
                                                                FormatBytes(verified.at_most_bytes))
@@ -68,8 +64,8 @@ std::string LeftOutText(const PlanAnswer& answer) {
 
 std::string OnePlan(size_t number, const Plan& plan, const Terminal& terminal) {
   std::string text =
-      fmt::format("\n{}. {}\n", number, terminal.Paint(PlanOptions(plan.verdict.changes), Ink::Bold()));
-  for (const whatif::Applied& lever : plan.verdict.prediction.levers) text += LeverLines(lever);
+      fmt::format("\n{}. {}\n", number, terminal.Paint(plan::PlanOptions(plan.verdict.changes), Ink::Bold()));
+  for (const whatif::Applied& lever : plan.verdict.prediction.levers) text += whatif::LeverLines(lever);
   if (!plan.exact && plan.least_ns == 0)
     text += "    It was not looked for modules that are worth less than all: fewer may do.\n";
   else if (!plan.exact)
@@ -89,7 +85,7 @@ std::string PlanTable(const PlanSubject& subject, const plan::Answer& answer) {
     table.AddRow({fmt::format("{}.", i + 1), FormatBytes(Allocated(verdict)),
                   FormatChange(before.allocated_peak, Allocated(verdict)), FormatBytes(Reserved(verdict)),
                   FormatChange(before.reserved_peak, Reserved(verdict)), FormatBytes(verdict.needed),
-                  PlanTime(verdict)});
+                  plan::PlanTime(verdict)});
   }
   return table.ToString();
 }
@@ -103,7 +99,7 @@ std::string NothingFits(const PlanSubject& subject, const plan::Answer& answer, 
           fmt::format("Nothing that may be changed makes it fit: {} are missing.", FormatBytes(missing)),
           Ink::Bad()),
       SearchText(answer), FormatBytes(Reserved(floor)), FormatBytes(floor.needed),
-      PlanOptions(floor.changes));
+      plan::PlanOptions(floor.changes));
 }
 
 Json ChangesJson(const plan::Changes& changes) {
@@ -126,7 +122,8 @@ Json VerdictJson(const plan::Verdict& verdict, std::optional<uint64_t> beside_by
           {"after", UseJson(verdict.prediction.after, beside_bytes)},
           {"error_band", BandJson(verdict.prediction)},
           {"reserved_at_most_bytes", verdict.needed},
-          {"extra_ns", Timed(verdict) ? Json(static_cast<uint64_t>(verdict.rank.extra_ns)) : Json(nullptr)},
+          {"extra_ns",
+           plan::IsTimed(verdict) ? Json(static_cast<uint64_t>(verdict.rank.extra_ns)) : Json(nullptr)},
           {"open_time", verdict.rank.open},
           {"levers", LeversJson(verdict.prediction)}};
 }
@@ -157,22 +154,9 @@ const Verified* PlanAnswer::VerifiedOf(const plan::Plan& plan) const {
   return found == verified.end() ? nullptr : &found->second;
 }
 
-std::string PlanOptions(const plan::Changes& changes) {
-  std::string text;
-  for (const whatif::Asked& change : changes)
-    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", change.lever, Printable(change.value));
-  return text.empty() ? "as it is" : text;
-}
-
-std::string PlanTime(const plan::Verdict& verdict) {
-  if (!Timed(verdict)) return verdict.rank.open ? "open" : "none";
-  return fmt::format("{}{}", FormatDuration(static_cast<uint64_t>(verdict.rank.extra_ns)),
-                     verdict.rank.open ? ", open" : "");
-}
-
 std::string PlanText(const PlanSubject& subject, const PlanAnswer& answer, const Terminal& terminal) {
   std::string text = HeadText(subject, terminal);
-  text += fmt::format("It is to fit in {}. ", subject.limit_name) + BesideText(subject) + "\n\n";
+  text += fmt::format("It is to fit in {}. ", subject.limit_name) + plan::BesideText(subject) + "\n\n";
   if (answer.plans.fits_already)
     return text + terminal.Paint("It fits as it is; nothing has to be changed.", Ink::Good()) + "\n";
   if (answer.plans.plans.empty())
@@ -230,15 +214,15 @@ std::string LargestBatchText(const PlanSubject& subject, const plan::LargestBatc
   std::string text = HeadText(subject, terminal);
   text += fmt::format("The recorded batch has {}. {} are to hold it. ",
                       FormatCount(answer.recorded, "sample"), subject.limit_name) +
-          BesideText(subject) + "\n\n";
+          plan::BesideText(subject) + "\n\n";
   Table table({Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
   table.AddRow({"batch", "reserved", "at most", "with"});
   for (const plan::LargestBatch& row : answer.rows) {
     if (row.size == 0)
-      table.AddRow({"none", "", "", PlanOptions(row.others)});
+      table.AddRow({"none", "", "", plan::PlanOptions(row.others)});
     else
       table.AddRow({FormatCount(row.size), FormatBytes(Reserved(row.verdict)),
-                    FormatBytes(row.verdict.needed), PlanOptions(row.others)});
+                    FormatBytes(row.verdict.needed), plan::PlanOptions(row.others)});
   }
   return text + table.ToString() +
          "\n  Each row costs more than the one above it. 99 of 100 runs keep to \"at most\".\n";
@@ -270,7 +254,7 @@ std::string SmallestGpuText(const PlanSubject& subject, const std::vector<GpuAns
     }
     const plan::Verdict& verdict = answer.plans.plans.front().verdict;
     table.AddRow({answer.gpu.name, FormatBytes(answer.gpu.capacity_bytes), FormatBytes(Reserved(verdict)),
-                  PlanTime(verdict), PlanOptions(verdict.changes)});
+                  plan::PlanTime(verdict), plan::PlanOptions(verdict.changes)});
   }
   text += table.ToString();
   if (!subject.beside)

@@ -15,7 +15,7 @@
 namespace vramscope::cli {
 
 // What is asked about, and how much of the limit PyTorch's allocator can have.
-struct PlanSubject : FitLimit {
+struct PlanSubject : plan::FitLimit {
   std::string path;
   const RecordedStep* recorded = nullptr;
 };
@@ -36,11 +36,6 @@ struct GpuAnswer {
   collector::GpuModel gpu;
   plan::Answer plans;
 };
-
-// "--batch 8 --amp bf16"; "as it is" of no changes.
-std::string PlanOptions(const plan::Changes& changes);
-// What a step takes longer: "1.4 ms", "none", "open" where another training cannot be timed.
-std::string PlanTime(const plan::Verdict& verdict);
 
 std::string PlanText(const PlanSubject& subject, const PlanAnswer& answer, const Terminal& terminal);
 std::string PlanJson(const PlanSubject& subject, const PlanAnswer& answer);

@@ -16,11 +16,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "profiler/cli/scratch_folder.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/try_run.h"
 #include "profiler/cli/verb.h"
 #include "profiler/collector/installation.h"
+#include "profiler/collector/scratch_folder.h"
 #include "profiler/collector/whole_file.h"
 #include "profiler/experiment/lean_trace.h"
 
@@ -210,7 +210,7 @@ class Group {
 
 Status RunAll(std::string_view program, std::span<const Changes> wanted, const RerunSetting& setting,
               std::vector<Result<trace::Bytes>>& traces) {
-  const ScratchFolder scratch;
+  const collector::ScratchFolder scratch;
   const auto installation = collector::FindInstallation();
   if (scratch.path().empty())
     return Error{"no temporary folder can be made. Set TMPDIR to one that can be written"};

@@ -15,13 +15,13 @@
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/recording_line.h"
 #include "profiler/cli/recording_options.h"
-#include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/collector/command.h"
 #include "profiler/collector/output_place.h"
 #include "profiler/collector/signal_relay.h"
 #include "profiler/collector/target_program.h"
+#include "profiler/text/size_text.h"
 #include "trace_format/ring.h"
 
 namespace vramscope::cli {
@@ -128,11 +128,11 @@ Result<collector::RecordOptions> RecordOptionsFrom(const Arguments& arguments) {
   options.cupti = arguments.Get("cupti", options.cupti);
   options.version = VRAMSCOPE_VERSION;
   options.release_stdio = true;
-  for (const Status& status : {CheckChoice("device", options.device, {"auto", "cpu", "cuda", "all"}),
-                               CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"}),
-                               CheckChoice("cupti", options.cupti, {"auto", "off", "on"}),
-                               CheckSteps(options.deep_steps), ReadStacks(arguments, options),
-                               ReadProgram(arguments, options)}) {
+  for (const Status& status :
+       {CheckChoice("device", options.device, {"auto", "cpu", "cuda", "all"}),
+        CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"}),
+        CheckChoice("cupti", options.cupti, {"auto", "off", "on"}), CheckSteps(options.deep_steps),
+        ReadStacks(arguments, options), ReadProgram(arguments, options)}) {
     if (!status.ok()) return status.error();
   }
   if (options.command.empty()) return Error{"record needs a command: vramscope record -- python train.py"};
@@ -142,7 +142,7 @@ Result<collector::RecordOptions> RecordOptionsFrom(const Arguments& arguments) {
     options.black_box_steps = *steps;
   }
   if (arguments.Has("max-size")) {
-    const Result<uint64_t> size = ParseSize("max-size", arguments.Get("max-size"));
+    const Result<uint64_t> size = text::ParseSize("max-size", arguments.Get("max-size"));
     if (!size.ok()) return size.error();
     options.max_bytes = *size;
   }

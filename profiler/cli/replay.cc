@@ -10,12 +10,12 @@
 #include "profiler/allocator/rerun.h"
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
-#include "profiler/cli/size_text.h"
 #include "profiler/cli/subject_file.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/text/json_dump.h"
 #include "profiler/text/or_null.h"
+#include "profiler/text/size_text.h"
 
 namespace vramscope::cli {
 
@@ -158,7 +158,7 @@ int RunAgain(const std::string& path, const fragmentation::Subject& subject, con
   allocator::RerunRequest request;
   request.settings = arguments.Has("settings") ? arguments.Get("settings") : history.settings;
   if (arguments.Has("capacity")) {
-    const Result<uint64_t> capacity = ParseSize("capacity", arguments.Get("capacity"));
+    const Result<uint64_t> capacity = text::ParseSize("capacity", arguments.Get("capacity"));
     if (!capacity.ok()) return Fail(capacity.error().sentence);
     request.capacity = *capacity;
   }

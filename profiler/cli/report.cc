@@ -9,11 +9,12 @@
 #include "profiler/classify/analysis.h"
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
-#include "profiler/cli/new_file.h"
 #include "profiler/cli/progress.h"
 #include "profiler/cli/report_screen.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/collector/new_file.h"
+#include "profiler/experiment/savings.h"
 #include "profiler/fragmentation/snapshot_subject.h"
 #include "profiler/fragmentation/trace_subject.h"
 #include "profiler/html/page.h"
@@ -55,8 +56,10 @@ Result<report::Request> ReportRequestFrom(const Arguments& arguments) {
   if (!chosen.ok()) return chosen.error();
   report::Request request = std::move(*chosen);
   request.blocks = arguments.Has("blocks");
-  request.savings = true;
-  request.path = arguments.positionals().front();
+  request.find_savings = [path = arguments.positionals().front()](const classify::Analysis& analysis,
+                                                                  model::DeviceIndex device) {
+    return experiment::FindSavings(analysis, device, path);
+  };
   request.top = arguments.Has("json") || arguments.Has("html") ? 10 : 5;
   if (arguments.Has("top")) {
     const auto top = NumberOf(arguments, "top");
@@ -99,7 +102,7 @@ int WriteHtml(const std::string& path, const Arguments& arguments, const classif
               const report::Answer& answer) {
   if (answer.device.empty()) return Fail(path + ": no allocation was recorded, so there is nothing to draw.");
   const std::string out = arguments.Get("html");
-  Result<NewFile> file = NewFile::Create(out, arguments.positionals());
+  Result<collector::NewFile> file = collector::NewFile::Create(out, arguments.positionals());
   if (!file.ok()) return Fail(file.error().sentence);
   ProgressLine line(arguments, answer.events);
   line.Show("Drawing " + Printable(out));

@@ -150,14 +150,14 @@ class ReportText {
   // "-3.1 GiB  41 %  checkpoint=all  blocks are computed again in backward, 12.3 ms more a step"
   [[nodiscard]] std::string AdviceSection() const {
     if (!answer_.savings.has_value()) return "";
-    const whatif::Savings& savings = *answer_.savings;
+    const report::Savings& savings = *answer_.savings;
     const auto changes = savings.Advised(report::kChangesAdvised);
     if (changes.empty()) {
       return fmt::format("\nNothing worth changing: no usual change saves 1 % of the {} reserved.\n",
                          FormatBytes(savings.reserved));
     }
     Table table({Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
-    for (const whatif::Saving* change : changes) {
+    for (const report::Saving* change : changes) {
       const uint64_t saved = savings.reserved - change->reserved;
       std::string cost = (savings.IsRerun(*change) ? "re-run: " : "") + change->cost;
       if (change->extra_ns) cost += fmt::format(", {} more a step", FormatDuration(*change->extra_ns));

@@ -83,27 +83,6 @@ std::string Sequence(Ink ink, bool true_color) {
   return "";
 }
 
-bool IsUtf8Continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-// Position after `columns` code points of `text`.
-size_t AdvanceCodePoints(std::string_view text, size_t columns) {
-  size_t at = 0;
-  for (; columns > 0 && at < text.size(); --columns) {
-    ++at;
-    while (at < text.size() && IsUtf8Continuation(text[at])) ++at;
-  }
-  return at;
-}
-
-std::string WithThousands(const std::string& digits) {
-  std::string grouped;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i != 0 && (digits.size() - i) % 3 == 0) grouped += ',';
-    grouped += digits[i];
-  }
-  return grouped;
-}
-
 }  // namespace
 
 Result<ColorMode> ParseColorMode(std::string_view text) {
@@ -144,95 +123,6 @@ std::string Terminal::Bar(uint64_t part, uint64_t whole, int cells) const {
   return bar + kEighths[static_cast<size_t>(eighths % 8)];
 }
 
-std::string FormatBytes(uint64_t bytes) {
-  static constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  // 1023.95 would be printed as "1024.0": go up a unit as soon as rounding reaches it.
-  while (value >= 1023.95 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  if (value < 1023.95) return fmt::format("{:.1f} {}", value, kUnits[unit]);
-  return fmt::format("{} {}", FormatCount(static_cast<uint64_t>(value)), kUnits[unit]);
-}
-
-std::string FormatSignedBytes(int64_t bytes) {
-  if (bytes == 0) return "0 B";
-  const uint64_t magnitude =
-      bytes < 0 ? uint64_t{0} - static_cast<uint64_t>(bytes) : static_cast<uint64_t>(bytes);
-  return (bytes < 0 ? "-" : "+") + FormatBytes(magnitude);
-}
-
-std::string FormatChange(uint64_t before, uint64_t after) {
-  if (before == 0) return "";
-  if (before == after) return "no change";
-  const double percent = 100 * (static_cast<double>(after) / static_cast<double>(before) - 1);
-  if (std::abs(percent) < 0.005) return "under 0.01 %";
-  return std::abs(percent) < 0.05 ? fmt::format("{:+.2f} %", percent) : fmt::format("{:+.1f} %", percent);
-}
-
-std::string FormatCount(uint64_t count) { return WithThousands(std::to_string(count)); }
-
-std::string FormatCount(uint64_t count, std::string_view noun, std::string_view plural) {
-  if (count == 1) return fmt::format("1 {}", noun);
-  return plural.empty() ? fmt::format("{} {}s", FormatCount(count), noun)
-                        : fmt::format("{} {}", FormatCount(count), plural);
-}
-
-std::string FormatPercent(uint64_t part, uint64_t whole) {
-  if (part == 0 || whole == 0) return "0 %";
-  const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-  if (percent < 0.05) return "< 0.1 %";
-  if (percent < 0.95) return fmt::format("{:.1f} %", percent);
-  return fmt::format("{:.0f} %", percent);
-}
-
-std::string FormatTime(uint64_t time_ns, bool counts_events) {
-  return counts_events ? fmt::format("event {}", FormatCount(time_ns)) : FormatDuration(time_ns);
-}
-
-std::string FormatMoment(uint64_t time_ns, bool counts_events) {
-  return FormatTime(time_ns, counts_events) + (counts_events ? "" : " after the start");
-}
-
-std::string FormatDuration(uint64_t ns) {
-  const double value = static_cast<double>(ns);
-  if (ns < 1'000) return fmt::format("{} ns", ns);
-  if (ns < 1'000'000) return fmt::format("{:.1f} us", value / 1e3);
-  if (ns < 1'000'000'000) return fmt::format("{:.1f} ms", value / 1e6);
-  const uint64_t seconds = ns / 1'000'000'000;
-  if (seconds < 60) return fmt::format("{:.2f} s", value / 1e9);
-  if (seconds < 3600) return fmt::format("{} min {:02} s", seconds / 60, seconds % 60);
-  return fmt::format("{} h {:02} min", WithThousands(std::to_string(seconds / 3600)), seconds / 60 % 60);
-}
-
-size_t DisplayWidth(std::string_view text) {
-  size_t width = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\x1b') {
-      while (i < text.size() && text[i] != 'm') ++i;
-    } else if (!IsUtf8Continuation(text[i])) {
-      ++width;
-    }
-  }
-  return width;
-}
-
-std::string Shorten(std::string_view text, size_t columns, bool unicode) {
-  const std::string_view ellipsis = unicode ? "…" : "...";
-  const size_t width = DisplayWidth(text);
-  const size_t dots = DisplayWidth(ellipsis);
-  if (width <= columns) return std::string(text);
-  if (columns <= dots) return std::string(text.substr(0, AdvanceCodePoints(text, columns)));
-  const size_t kept = columns - dots;
-  const size_t front = kept / 3;  // the end of a path or module name tells more than its beginning
-  const size_t tail_begin = AdvanceCodePoints(text, width - (kept - front));
-  return fmt::format("{}{}{}", text.substr(0, AdvanceCodePoints(text, front)), ellipsis,
-                     text.substr(tail_begin));
-}
-
 namespace {
 
 // A text that is painted as a whole, or not at all.
@@ -245,8 +135,6 @@ std::string ShortenPainted(std::string_view text, size_t columns, bool unicode) 
 }
 
 }  // namespace
-
-std::string Printable(std::string_view text) { return text::OneLine(text); }
 
 void Print(std::string_view text, std::FILE* stream) { fmt::print(stream, "{}", text::ForTerminal(text)); }
 

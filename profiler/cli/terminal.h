@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "trace_format/result.h"
 
 namespace vramscope::cli {
@@ -61,34 +63,19 @@ struct Terminal {
   [[nodiscard]] std::string Bar(uint64_t part, uint64_t whole, int cells) const;
 };
 
-// "0 B", "512 B", "4.0 KiB", "11.6 GiB", "2,048 TiB": one decimal, binary units up to TiB.
-std::string FormatBytes(uint64_t bytes);
-// The same with a sign: "+4.0 KiB", "-1.5 MiB", "0 B".
-std::string FormatSignedBytes(int64_t bytes);
-// "-12.3 %", "+0.02 %", "no change"; "under 0.01 %" of what is not quite none. "" where there was nothing
-// before.
-std::string FormatChange(uint64_t before, uint64_t after);
-// "1,204,882"
-std::string FormatCount(uint64_t count);
-// "1 event", "1,204,882 events": the noun in its singular form, `plural` when it is not noun + "s".
-std::string FormatCount(uint64_t count, std::string_view noun, std::string_view plural = {});
-// "59 %", "0.4 %" below 1, "< 0.1 %" for less than that; "0 %" for nothing and for whole = 0.
-std::string FormatPercent(uint64_t part, uint64_t whole);
-// "420 ns", "12.3 us", "8.1 ms", "2.45 s", "3 min 07 s", "2 h 05 min".
-std::string FormatDuration(uint64_t ns);
-// A time of a run: "1.20 s"; "event 7" where times are event numbers (model::Run::counts_events).
-std::string FormatTime(uint64_t time_ns, bool counts_events);
-// The same within a sentence: "1.20 s after the start"; "event 7".
-std::string FormatMoment(uint64_t time_ns, bool counts_events);
-
-// Columns that `text` takes: UTF-8 code points without colour sequences. Wide (CJK) and combining characters
-// count as one.
-size_t DisplayWidth(std::string_view text);
-// Cut to `columns` with an ellipsis in the middle, which keeps both ends of a path or dotted name. For
-// unpainted text.
-std::string Shorten(std::string_view text, size_t columns, bool unicode);
-// A name of a foreign program, or a file's, for a cell or a sentence: text::OneLine.
-std::string Printable(std::string_view text);
+// The formatting of numbers and names, by its short names: every verb uses it.
+using text::DisplayWidth;
+using text::FormatBytes;
+using text::FormatChange;
+using text::FormatCount;
+using text::FormatDuration;
+using text::FormatMoment;
+using text::FormatPercent;
+using text::FormatSignedBytes;
+using text::FormatTime;
+using text::Shorten;
+// A name from a foreign program or a file, for a cell or a sentence.
+inline std::string Printable(std::string_view text) { return text::OneLine(text); }
 
 // Writes to `stream`. All that verbs say goes through here, and all that they say of errors through Say:
 // whatever a name carries, the terminal gets our lines, our colours and visible characters alone

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "profiler/cli/scratch_folder.h"
 #include "profiler/cli/try_run.h"
+#include "profiler/collector/scratch_folder.h"
 #include "profiler/whatif/scene/lever.h"
 
 namespace vramscope::cli {
@@ -180,7 +180,7 @@ TEST(TryChangeTest, EveryOptionHasLinesToWrite) {
 }
 
 TEST(TryChangeTest, WhatEachProcessSaidBecomesOneOutcomeForEachOption) {
-  const ScratchFolder folder;
+  const collector::ScratchFolder folder;
   std::ofstream(folder.path() + "/1.try")
       << R"([{"lever": "amp", "state": "applied", "text": "around Gpt"}, {"lever": "checkpoint", "state": "unmatched", "text": "no such module"}])";
   std::ofstream(folder.path() + "/2.try")

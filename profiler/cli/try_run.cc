@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/classify/analysis.h"
-#include "profiler/cli/scratch_folder.h"
 #include "profiler/cli/verb.h"
 #include "profiler/collector/installation.h"
 #include "profiler/collector/record.h"
+#include "profiler/collector/scratch_folder.h"
 #include "profiler/collector/whole_file.h"
 #include "profiler/report/build.h"
 
@@ -117,7 +117,7 @@ Result<Measured> TryRunner::Before(std::string* log) {
 }
 
 Result<Measured> TryRunner::After(CommandOutput output, std::vector<Outcome>* outcomes) {
-  const ScratchFolder notes;
+  const collector::ScratchFolder notes;
   if (notes.path().empty()) return NoScratch();
   DryrunPlan run = plan_.run;
   run.environment[kPlanVariable] = PlanFor(plan_.change, notes.path());
@@ -158,7 +158,7 @@ Result<Measured> TryRunner::RunSimulated(const DryrunPlan& plan, CommandOutput o
 }
 
 Result<Measured> TryRunner::RunHere(const DryrunPlan& plan, CommandOutput output, std::string* log) const {
-  const ScratchFolder scratch;
+  const collector::ScratchFolder scratch;
   if (scratch.path().empty()) return NoScratch();
   if (const auto checked = collector::CheckCommand(plan.command); !checked.ok()) return checked.error();
   const Result<collector::Installation> installation = collector::FindInstallation();

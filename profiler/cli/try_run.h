@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "profiler/cli/dryrun_run.h"
-#include "profiler/cli/scratch_folder.h"
 #include "profiler/cli/try_change.h"
+#include "profiler/collector/scratch_folder.h"
 #include "profiler/report/answer.h"
 
 namespace vramscope::cli {
@@ -62,7 +62,7 @@ class TryRunner {
 
   const TryPlan& plan_;
   std::optional<AssumedValues> assumed_;  // on the simulated device, once a run has shown that it needs them
-  ScratchFolder scratch_;                 // of the trace without the change, unless it is kept
+  collector::ScratchFolder scratch_;      // of the trace without the change, unless it is kept
 };
 
 // What vramscope_try has left in `folder`, of all processes together: an entry for each lever of the change.

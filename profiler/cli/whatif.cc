@@ -6,7 +6,6 @@
 
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
-#include "profiler/cli/fit_limit.h"
 #include "profiler/cli/progress.h"
 #include "profiler/cli/recorded_step.h"
 #include "profiler/cli/recording_options.h"
@@ -15,6 +14,7 @@
 #include "profiler/cli/whatif_answer.h"
 #include "profiler/cli/whatif_screen.h"
 #include "profiler/cli/whatif_snapshot.h"
+#include "profiler/plan/fit_limit.h"
 #include "profiler/snapshot/read.h"
 
 namespace vramscope::cli {
@@ -176,7 +176,7 @@ int AnswerTo(const std::string& path, const Arguments& arguments, const Terminal
   WhatifAnswerer answerer(**recorded, path, *options);
 
   WhatifAnswer answer{path, (*recorded)->spoken, (*recorded)->failed, &step, &baseline, {}, table, {}};
-  if (const std::optional<Beside> beside = BesideOf((*recorded)->run, (*recorded)->device, step))
+  if (const std::optional<plan::Beside> beside = plan::BesideOf((*recorded)->run, (*recorded)->device, step))
     answer.beside_bytes = beside->total();
   bool refused = false;
   answerer.Prepare(*cases);

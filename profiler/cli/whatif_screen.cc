@@ -11,6 +11,7 @@
 #include "profiler/fragmentation/answer.h"
 #include "profiler/report/spoken_json.h"
 #include "profiler/text/json_dump.h"
+#include "profiler/whatif/answer/words.h"
 
 namespace vramscope::cli {
 namespace {
@@ -103,7 +104,7 @@ std::string OneCase(const WhatifCase& one, std::optional<uint64_t> beside, const
   for (const whatif::Applied& applied : prediction.levers) {
     text += fmt::format("\n  {} {}\n", terminal.Paint("--" + applied.asked.lever, Ink::Bold()),
                         Printable(applied.asked.value));
-    text += LeverLines(applied);
+    text += whatif::LeverLines(applied);
   }
   return text;
 }
@@ -162,20 +163,6 @@ Json RefusedJson(const Prediction& prediction) {
 }
 
 }  // namespace
-
-std::string LeverLines(const whatif::Applied& applied) {
-  std::string text;
-  if (!applied.outcome.code.empty()) text = "    " + applied.outcome.code + "\n";
-  for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 5)
-    if (at + 1 < text.size()) text.replace(at, 1, "\n    ");
-  if (!applied.outcome.time_basis.empty()) {
-    text += fmt::format("    {} more a step: {}\n",
-                        FormatDuration(static_cast<uint64_t>(applied.outcome.extra_ns)),
-                        applied.outcome.time_basis);
-  }
-  for (const std::string& note : applied.outcome.notes) text += "    " + note + "\n";
-  return text;
-}
 
 Json UseJson(const Use& use, std::optional<uint64_t> beside_bytes) {
   Json categories = Json::object();

@@ -42,8 +42,6 @@ struct WhatifAnswer {
 [[nodiscard]] std::string WhatifJson(const WhatifAnswer& answer);
 
 // Parts of it, for other verbs that predict.
-// What to write for a lever, what it costs, and its notes; indented.
-[[nodiscard]] std::string LeverLines(const whatif::Applied& applied);
 // Without what is beside it on the device nothing is said about that.
 [[nodiscard]] nlohmann::ordered_json UseJson(const whatif::Use& use, std::optional<uint64_t> beside_bytes);
 [[nodiscard]] nlohmann::ordered_json BandJson(const whatif::Prediction& prediction);

@@ -13,6 +13,7 @@
 #include "profiler/fragmentation/answer.h"
 #include "profiler/fragmentation/layout_walk.h"
 #include "profiler/text/json_dump.h"
+#include "profiler/whatif/answer/words.h"
 
 namespace vramscope::cli {
 namespace {
@@ -148,7 +149,8 @@ std::string AllText(const std::string& path, const fragmentation::Subject& subje
               "not have to.\n",
               Ink::Dim());
   for (const Answered& answered : answers) {
-    for (const whatif::Applied& applied : answered.applied) text += "\n" + Printable(LeverLines(applied));
+    for (const whatif::Applied& applied : answered.applied)
+      text += "\n" + Printable(whatif::LeverLines(applied));
     for (const whatif::Refused& refused : answered.refused)
       text += fmt::format("\n  not applied: --{} {}: {}\n", Printable(refused.asked.lever),
                           Printable(refused.asked.value), refused.reason);

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "profiler/diff/compare.h"
-#include "profiler/text/bytes.h"
+#include "profiler/text/format.h"
 
 namespace vramscope::diff {
 namespace {
@@ -311,7 +311,7 @@ class Finder {
       std::string made = 2 * old.outside > old.times ? " outside of the training steps" : "";
       if (!line.empty()) made += " at " + line;
       causes_.push_back({Cause::Kind::kKept,
-                         fmt::format("{} tensors of {}{} are {}{}", std::abs(more), text::Bytes(size),
+                         fmt::format("{} tensors of {}{} are {}{}", std::abs(more), text::FormatBytes(size),
                                      made.empty() ? "" : ", made" + made + ",",
                                      more > 0 ? "kept now" : "not kept any more", ToHost(bytes)),
                          ClaimSize(size)});

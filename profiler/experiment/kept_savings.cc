@@ -45,17 +45,18 @@ std::string CostOf(const std::vector<whatif::Asked>& changes) {
 
 }  // namespace
 
-std::vector<whatif::Saving> KeptSavings(const model::Source& source, const std::string& path,
+std::vector<report::Saving> KeptSavings(const model::Source& source, const std::string& path,
                                         const whatif::Baseline& recorded) {
-  std::vector<whatif::Saving> savings;
+  std::vector<report::Saving> savings;
   for (const KeptVariant& kept : ThoseToRead(source, path)) {
     const auto variant = ReadVariantStep(FindVariant(source, path, kept.key));
     if (!variant.ok()) continue;
     const auto answer = AnswerFrom(**variant, recorded, {kept.changes, {}});
     if (!answer.ok()) continue;
-    whatif::Saving saving;
+    report::Saving saving;
     saving.title = TitleOf(kept.changes);
     saving.cost = CostOf(kept.changes);
+    saving.kind = NameOf(AnswerKind::kRerun);
     saving.levers = kept.changes.size();
     saving.allocated = answer->after.allocator.allocated_peak;
     saving.reserved = answer->after.allocator.reserved_peak;

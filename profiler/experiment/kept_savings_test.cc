@@ -36,10 +36,10 @@ TEST(KeptSavingsTest, AreWhatPyTorchCountedAndTheUsualOnesComeFirst) {
     ASSERT_TRUE(KeepVariant(*open(), path, key, variant).ok());
   ASSERT_TRUE(KeepVariant(*open(), path, "precision=bf16 @ gpu=rtx-4090 world=1", trace::Bytes(99)).ok());
 
-  const std::vector<whatif::Saving> savings = KeptSavings(*open(), path, recorded.baseline());
+  const std::vector<report::Saving> savings = KeptSavings(*open(), path, recorded.baseline());
   std::vector<std::string> titles;
   const timeline::DeviceCurve curve(halved.run(), 0);
-  for (const whatif::Saving& saving : savings) {
+  for (const report::Saving& saving : savings) {
     titles.push_back(saving.title);
     EXPECT_EQ(saving.allocated, curve.peak().bytes);
     EXPECT_EQ(saving.reserved, curve.peak_reserved().value());

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "profiler/growth/words.h"
-#include "profiler/text/bytes.h"
+#include "profiler/text/format.h"
 #include "profiler/text/frame.h"
 
 namespace vramscope::fragmentation {
@@ -22,9 +22,9 @@ std::string GrowthSentence(const Autopsy& autopsy) {
   const growth::Growth& most = program.growth.front();
   std::string text = "Memory grows: " + growth::RateText(most) +
                      (most.every == 1 ? " are kept " : ", kept ") + growth::SinceText(most) + ", " +
-                     text::Bytes(most.bytes) + " by now, allocated at " + growth::PlaceText(most);
+                     text::FormatBytes(most.bytes) + " by now, allocated at " + growth::PlaceText(most);
   if (program.growth.size() > 1)
-    text += ", and " + text::Bytes(program.grown - most.bytes) + " from " +
+    text += ", and " + text::FormatBytes(program.grown - most.bytes) + " from " +
             std::to_string(program.growth.size() - 1) + " more";
   if (!autopsy.state.has_value()) return text + ".";
   const uint32_t step = autopsy.state->place.step;
@@ -37,7 +37,7 @@ std::string GrowthSentence(const Autopsy& autopsy) {
 
 std::string FailedStepsSentence(const Autopsy& autopsy) {
   const Circumstances& program = autopsy.program;
-  return text::Bytes(program.left_by_failures) + " of " +
+  return text::FormatBytes(program.left_by_failures) + " of " +
          (program.failures == 1 ? std::string("a failed step")
                                 : std::to_string(program.failures) + " failed steps") +
          " are still held, as caught exceptions hold them; freed, they would serve the request.";
@@ -45,18 +45,18 @@ std::string FailedStepsSentence(const Autopsy& autopsy) {
 
 std::string SentenceOf(Verdict verdict, const Autopsy& autopsy) {
   const FreeBytes& free = autopsy.free;
-  const std::string request = text::Bytes(autopsy.rounded);
+  const std::string request = text::FormatBytes(autopsy.rounded);
   switch (verdict) {
     case Verdict::kGrowth:
       return GrowthSentence(autopsy);
     case Verdict::kFailedSteps:
       return FailedStepsSentence(autopsy);
     case Verdict::kFitsFreeBlock:
-      return "It would have fitted: a free block of " + text::Bytes(free.largest_block) +
+      return "It would have fitted: a free block of " + text::FormatBytes(free.largest_block) +
              " was there for a request of " + request + ".";
     case Verdict::kEmptyCache:
       return "empty_cache would do: given back, the cache leaves the driver enough for " +
-             text::Bytes(autopsy.segment_bytes) + ".";
+             text::FormatBytes(autopsy.segment_bytes) + ".";
     case Verdict::kSetting:
       return "Fragmentation, and another setting would have fitted it.";
     case Verdict::kStitchable:
@@ -67,7 +67,7 @@ std::string SentenceOf(Verdict verdict, const Autopsy& autopsy) {
                   ? std::string("A true shortage: with all free memory in one piece, ")
                   : "A true shortage: with the " + autopsy.program.upcoming_of +
                         " that are still to come and all free memory in one piece, ") +
-             text::Bytes(autopsy.shortfall) + " were missing.";
+             text::FormatBytes(autopsy.shortfall) + " were missing.";
     case Verdict::kUnknown:
       return autopsy.failure.has_value()
                  ? "Why it failed is not known."
@@ -84,35 +84,36 @@ void AddReasons(Autopsy& autopsy) {
   if (autopsy.verdict != autopsy.of_allocator)
     reasons.push_back("Of this request alone: " + SentenceOf(autopsy.of_allocator, autopsy));
   if (free.driver.has_value()) {
-    reasons.push_back("The driver had " + text::Bytes(*free.driver) + " left; a new segment takes " +
-                      text::Bytes(autopsy.segment_bytes) + ".");
+    reasons.push_back("The driver had " + text::FormatBytes(*free.driver) + " left; a new segment takes " +
+                      text::FormatBytes(autopsy.segment_bytes) + ".");
   }
   if (!autopsy.program.upcoming.empty()) {
     uint64_t bytes = 0;
     for (const uint64_t request : autopsy.program.upcoming) bytes += request;
-    reasons.push_back("The optimizer still makes " + autopsy.program.upcoming_of + ": " + text::Bytes(bytes) +
-                      " in " + std::to_string(autopsy.program.upcoming.size()) + " requests after this one.");
+    reasons.push_back("The optimizer still makes " + autopsy.program.upcoming_of + ": " +
+                      text::FormatBytes(bytes) + " in " + std::to_string(autopsy.program.upcoming.size()) +
+                      " requests after this one.");
   }
   if (free.same_domain != 0) {
-    reasons.push_back(text::Bytes(free.same_domain) +
+    reasons.push_back(text::FormatBytes(free.same_domain) +
                       " are free in segments of the same pool and stream, but the largest "
                       "piece is " +
-                      text::Bytes(free.largest_block) + ": live blocks lie between.");
+                      text::FormatBytes(free.largest_block) + ": live blocks lie between.");
   }
   if (free.releasable != 0)
-    reasons.push_back(text::Bytes(free.releasable) + " are wholly free segments or pages elsewhere.");
+    reasons.push_back(text::FormatBytes(free.releasable) + " are wholly free segments or pages elsewhere.");
   if (free.other_size_class != 0) {
     const bool small = autopsy.rounded <= kSmallRequestBytes;
-    reasons.push_back(text::Bytes(free.other_size_class) +
+    reasons.push_back(text::FormatBytes(free.other_size_class) +
                       (small ? " are free in the large pool; requests up to 1 MiB come from the small one."
                              : " are free in the small pool, which serves requests up to 1 MiB."));
   }
   if (free.other_stream != 0)
-    reasons.push_back(text::Bytes(free.other_stream) + " are free, but belong to other streams.");
+    reasons.push_back(text::FormatBytes(free.other_stream) + " are free, but belong to other streams.");
   if (free.other_pool != 0)
-    reasons.push_back(text::Bytes(free.other_pool) + " are free, but in another memory pool.");
+    reasons.push_back(text::FormatBytes(free.other_pool) + " are free, but in another memory pool.");
   if (free.pending != 0) {
-    reasons.push_back(text::Bytes(free.pending) +
+    reasons.push_back(text::FormatBytes(free.pending) +
                       " were freed and still in use by another stream (record_stream).");
   }
 }
@@ -143,7 +144,7 @@ void AddUnknowns(const Subject& subject, Autopsy& autopsy) {
                                     [](const Holder& holder) { return holder.title == kNotKnown; });
   if (unnamed != autopsy.holders.end()) {
     unknown.push_back(
-        "Where the program allocated " + text::Bytes(unnamed->bytes) + ": " +
+        "Where the program allocated " + text::FormatBytes(unnamed->bytes) + ": " +
         (subject.source == "snapshot"
              ? "record the history with torch.cuda.memory._record_memory_history(stacks=\"python\")."
              : "record with --stacks python --depth all."));
@@ -152,7 +153,7 @@ void AddUnknowns(const Subject& subject, Autopsy& autopsy) {
 }
 
 void AddShortageAdvice(const Autopsy& autopsy, std::vector<std::string>& advice) {
-  advice.push_back("Need " + text::Bytes(autopsy.shortfall) +
+  advice.push_back("Need " + text::FormatBytes(autopsy.shortfall) +
                    " less at this moment: no allocator setting gives it.");
   if (autopsy.state.has_value() && autopsy.state->place.step == 1) {
     advice.emplace_back(
@@ -164,12 +165,12 @@ void AddShortageAdvice(const Autopsy& autopsy, std::vector<std::string>& advice)
   const Holder& largest = autopsy.holders.front();
   advice.push_back("The largest holder is " + largest.title +
                    (largest.category.empty() ? "" : " (" + largest.category + ")") + " with " +
-                   text::Bytes(largest.bytes) + " in " + std::to_string(largest.blocks) + " blocks.");
+                   text::FormatBytes(largest.bytes) + " in " + std::to_string(largest.blocks) + " blocks.");
   uint64_t activations = 0;
   for (const Holder& holder : autopsy.holders)
     activations += holder.category == "activation" ? holder.bytes : 0;
   if (activations > autopsy.shortfall) {
-    advice.push_back("Activations hold " + text::Bytes(activations) +
+    advice.push_back("Activations hold " + text::FormatBytes(activations) +
                      ": a smaller batch, checkpointing or lower precision takes it from there.");
   }
 }
@@ -225,8 +226,8 @@ void AddAdvice(Autopsy& autopsy) {
       told = key;
       advice.push_back(
           "Set PYTORCH_CUDA_ALLOC_CONF=" + trial.settings +
-          ": replayed under it the request is served, with " + text::Bytes(trial.reserved) +
-          " reserved and " + text::Bytes(trial.driver_free) + " left" +
+          ": replayed under it the request is served, with " + text::FormatBytes(trial.reserved) +
+          " reserved and " + text::FormatBytes(trial.driver_free) + " left" +
           (autopsy.program.grows_per_step == 0
                ? "."
                : "; with what grows that delays the end by " + StepsText(autopsy.steps_more) + " at most."));
@@ -237,9 +238,9 @@ void AddAdvice(Autopsy& autopsy) {
     const size_t others = worst.pinned.pins.size() - 1;
     advice.push_back(
         "Allocate what lives long before what does not: " + GroupTitle(worst.pinned_by.front().text) + " (" +
-        text::Bytes(worst.pinned_by.front().block.bytes) + ")" +
+        text::FormatBytes(worst.pinned_by.front().block.bytes) + ")" +
         (others == 0 ? "" : " and " + std::to_string(others) + " more") + " hold" +
-        (others == 0 ? "s " : " ") + text::Bytes(worst.pinned.held_back) + " of one segment back.");
+        (others == 0 ? "s " : " ") + text::FormatBytes(worst.pinned.held_back) + " of one segment back.");
   }
 }
 
@@ -270,11 +271,11 @@ std::vector<std::string> WaitingSentences(const std::vector<WaitingBlock>& waiti
     if (one.waits_for.size() == 1) on = handle(one.waits_for.front());
     if (one.waits_for.size() > 1)
       on += " (one of " + std::to_string(one.waits_for.size()) + "; the file does not say which)";
-    sentences.push_back(text::Bytes(one.block.bytes) + " of " + GroupTitle(one.text) + ", allocated on " +
-                        handle(one.stream) + ", wait for " + on + ".");
+    sentences.push_back(text::FormatBytes(one.block.bytes) + " of " + GroupTitle(one.text) +
+                        ", allocated on " + handle(one.stream) + ", wait for " + on + ".");
   }
   if (others != 0)
-    sentences.push_back(text::Bytes(others) + " in " + std::to_string(waiting.size() - most) +
+    sentences.push_back(text::FormatBytes(others) + " in " + std::to_string(waiting.size() - most) +
                         " more blocks wait.");
   return sentences;
 }

@@ -10,7 +10,7 @@
 
 #include "profiler/classify/category.h"
 #include "profiler/fragmentation/cause.h"
-#include "profiler/text/bytes.h"
+#include "profiler/text/format.h"
 
 namespace vramscope::fragmentation {
 namespace {
@@ -133,8 +133,8 @@ std::string Causes(const Subject& subject, const Answer& answer) {
   const Axes axes(svg, answer, 340);
   const auto whole = static_cast<double>(std::max<uint64_t>(answer.peak_reserved, 1));
   for (int i = 0; i <= 4; i += 2) {
-    svg.Text(kLeft - 8, axes.Y(i / 4.0) + 4, text::Bytes(answer.peak_reserved * static_cast<uint64_t>(i) / 4),
-             kDim, "end");
+    svg.Text(kLeft - 8, axes.Y(i / 4.0) + 4,
+             text::FormatBytes(answer.peak_reserved * static_cast<uint64_t>(i) / 4), kDim, "end");
   }
   std::vector<uint64_t> below(answer.series.size(), 0);
   const auto band = [&](uint32_t rgb, auto bytes_of) {
@@ -162,8 +162,8 @@ std::string Causes(const Subject& subject, const Answer& answer) {
   }
   const double floor = axes.Y(static_cast<double>(answer.peak_requested) / whole);
   svg.Line(kLeft, floor, kRight, floor, kText);
-  svg.Text(kRight - 4, floor + 14, "floor: the most asked for at once, " + text::Bytes(answer.peak_requested),
-           kText, "end");
+  svg.Text(kRight - 4, floor + 14,
+           "floor: the most asked for at once, " + text::FormatBytes(answer.peak_requested), kText, "end");
   axes.Mark(svg, answer);
   return std::move(svg).Finish();
 }
@@ -235,7 +235,7 @@ std::string Map(const Subject& subject, const Answer& answer, const Layout& layo
   double y = kTop + 16;
   for (const SegmentIndex row : rows) {
     const Segment& segment = layout.segment(row);
-    svg.Text(kLeft - 8, y + 11, text::Bytes(segment.bytes), kDim, "end");
+    svg.Text(kLeft - 8, y + 11, text::FormatBytes(segment.bytes), kDim, "end");
     for (BlockIndex at = segment.first; at != kNoIndex; at = layout.block(at).next) {
       const Block& block = layout.block(at);
       const double scale = (kRight - kLeft) / static_cast<double>(widest);
@@ -264,11 +264,12 @@ std::string Sizes(const Subject& subject, const Answer& answer) {
   for (const FreeRuns& runs : classes) most = std::max(most, runs.bytes);
   double y = 44;
   for (const FreeRuns& runs : classes) {
-    svg.Text(kLeft - 8, y + 11, text::Bytes(runs.at_least), kDim, "end");
+    svg.Text(kLeft - 8, y + 11, text::FormatBytes(runs.at_least), kDim, "end");
     const double width = (kRight - kLeft - 210) * static_cast<double>(runs.bytes) / static_cast<double>(most);
     svg.Box(kLeft, y, std::max(width, 1.0), 14, 0x56B4E9);
-    svg.Text(kLeft + width + 8, y + 11,
-             text::Bytes(runs.bytes) + " in " + Count(runs.runs) + (runs.runs == 1 ? " block" : " blocks"));
+    svg.Text(
+        kLeft + width + 8, y + 11,
+        text::FormatBytes(runs.bytes) + " in " + Count(runs.runs) + (runs.runs == 1 ? " block" : " blocks"));
     y += 20;
   }
   return std::move(svg).Finish();

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "profiler/text/bytes.h"
+#include "profiler/text/format.h"
 
 namespace vramscope::growth {
 
@@ -14,10 +14,10 @@ std::string SumText(const std::vector<Growth>& places, bool pinned_host) {
   uint64_t bytes = 0;
   for (const Growth& growth : places) bytes += growth.pinned_host == pinned_host ? growth.bytes_per_step : 0;
   if (places.size() == 1 && places.front().every > 1) {
-    return text::Bytes(places.front().bytes_each_time) + " every " + std::to_string(places.front().every) +
-           " steps";
+    return text::FormatBytes(places.front().bytes_each_time) + " every " +
+           std::to_string(places.front().every) + " steps";
   }
-  return text::Bytes(bytes) + " a step";
+  return text::FormatBytes(bytes) + " a step";
 }
 
 }  // namespace
@@ -34,10 +34,10 @@ std::string Headline(const std::vector<Growth>& places) {
 }
 
 std::string RateText(const Growth& growth) {
-  const std::string each = text::Bytes(growth.bytes_each_time);
+  const std::string each = text::FormatBytes(growth.bytes_each_time);
   if (growth.every == 1) return each + " of every step";
   if (growth.every != 0) return each + " every " + std::to_string(growth.every) + " steps";
-  return each + " at a time, " + text::Bytes(growth.bytes_per_step) + " a step on average";
+  return each + " at a time, " + text::FormatBytes(growth.bytes_per_step) + " a step on average";
 }
 
 std::string SinceText(const Growth& growth) {

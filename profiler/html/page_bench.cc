@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "profiler/experiment/savings.h"
 #include "profiler/html/page.h"
 #include "profiler/model/testing/trace_on_disk.h"
 #include "profiler/report/build.h"
@@ -15,6 +16,10 @@ namespace {
 using model::testing::HighestResidentMib;
 using model::testing::TraceOnDisk;
 
+std::optional<report::Savings> UsualSavings(const classify::Analysis& analysis, model::DeviceIndex device) {
+  return experiment::FindSavings(analysis, device, "");
+}
+
 void BM_Page(benchmark::State& state) {
   (void)TraceOnDisk();
   size_t bytes = 0;
@@ -22,7 +27,7 @@ void BM_Page(benchmark::State& state) {
   for (auto _ : state) {
     const auto run = model::LoadFile(TraceOnDisk());
     const classify::Analysis analysis(*run);
-    const report::Answer answer = report::BuildAnswer(analysis, {.savings = true}).value();
+    const report::Answer answer = report::BuildAnswer(analysis, {.find_savings = UsualSavings}).value();
     bytes = MakePage({.analysis = analysis, .answer = answer, .title = "run.vms", .version = "1"}).size();
     events += run->event_count();
   }

@@ -20,8 +20,8 @@
 #include "profiler/report/device_memory.h"
 #include "profiler/report/host_memory.h"
 #include "profiler/report/named_ranges.h"
+#include "profiler/report/savings.h"
 #include "profiler/timeline/training.h"
-#include "profiler/whatif/answer/savings.h"
 
 namespace vramscope::report {
 
@@ -158,7 +158,7 @@ struct Answer {
   uint64_t dropped_events = 0;
   trace::Damage damage;
   model::Anomalies anomalies;
-  std::optional<whatif::Savings> savings;  // when asked for, and the run tells
+  std::optional<Savings> savings;  // when asked for, and the run tells
   std::vector<std::string> notes;  // what a reader must know to read the figures right, one sentence each
 };
 

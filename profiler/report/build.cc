@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include "profiler/classify/usage.h"
-#include "profiler/experiment/kept_savings.h"
 #include "profiler/report/communication.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/failed.h"
@@ -50,11 +49,8 @@ class Builder {
     } else if (const Status moments = AddEmptyMoments(); !moments.ok()) {
       return moments.error();
     }
-    if (request_.savings && *chosen != model::kNone)
-      answer_.savings = whatif::FindSavings(analysis_, *chosen, [&](const whatif::Baseline& recorded) {
-        return request_.path.empty() ? std::vector<whatif::Saving>()
-                                     : experiment::KeptSavings(*run_.source, request_.path, recorded);
-      });
+    if (request_.find_savings && *chosen != model::kNone)
+      answer_.savings = request_.find_savings(analysis_, *chosen);
     answer_.blocks_listed = request_.blocks;
     AddNotes(analysis_, *chosen, inferred_blocks_, answer_);
     return std::move(answer_);

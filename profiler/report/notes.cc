@@ -11,7 +11,7 @@
 #include "profiler/classify/weight_copies.h"
 #include "profiler/growth/words.h"
 #include "profiler/report/owners.h"
-#include "profiler/text/bytes.h"
+#include "profiler/text/format.h"
 
 namespace vramscope::report {
 namespace {
@@ -65,7 +65,7 @@ void AddWeightCopyNote(const classify::Analysis& analysis, model::DeviceIndex de
   if (bytes == 0) return;
   const auto most = std::max_element(by_line.begin(), by_line.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  answer.notes.push_back(text::Bytes(bytes) + " at the peak are a copy of the model's weights" +
+  answer.notes.push_back(text::FormatBytes(bytes) + " at the peak are a copy of the model's weights" +
                          (most->first.empty()
                               ? ", made between two steps; record with --stacks python for the line."
                               : ", made at " + std::string(most->first) + "."));

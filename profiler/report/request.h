@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "profiler/classify/analysis.h"
+#include "profiler/report/savings.h"
 #include "profiler/timeline/moment_spec.h"
 #include "trace_format/result.h"
 
@@ -27,10 +30,10 @@ struct Request {
   std::optional<uint32_t> rank;
   std::optional<std::pair<uint32_t, uint32_t>> steps;
   std::vector<MomentSpec> at;
-  bool blocks = false;   // list the live blocks of each moment
-  uint32_t top = 10;     // owners of each kind; 0 = all
-  bool savings = false;  // ask what changes to the program would save
-  std::string path;      // of the trace: re-runs may be kept beside it; "" = none are looked for
+  bool blocks = false;  // list the live blocks of each moment
+  uint32_t top = 10;    // owners of each kind; 0 = all
+  // What changes to the program would save; empty = the report says nothing about it.
+  std::function<std::optional<Savings>(const classify::Analysis&, model::DeviceIndex)> find_savings;
 };
 
 }  // namespace vramscope::report

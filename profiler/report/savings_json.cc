@@ -3,25 +3,18 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profiler/experiment/answer.h"
-
 namespace vramscope::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json TimeOrNull(const whatif::Saving& saving) {
+Json TimeOrNull(const Saving& saving) {
   return saving.extra_ns.has_value() ? Json(*saving.extra_ns) : Json(nullptr);
 }
 
-const char* KindOf(const whatif::Saving& saving, const whatif::Savings& savings) {
-  return experiment::NameOf(savings.IsRerun(saving) ? experiment::AnswerKind::kRerun
-                                                    : experiment::AnswerKind::kTransformed);
-}
-
-Json CaseJson(const whatif::Saving& saving, const whatif::Savings& savings) {
+Json CaseJson(const Saving& saving) {
   return {{"title", saving.title},
-          {"kind", KindOf(saving, savings)},
+          {"kind", saving.kind},
           {"allocated_bytes", saving.allocated},
           {"reserved_bytes", saving.reserved},
           {"phase", saving.phase},
@@ -32,12 +25,12 @@ Json CaseJson(const whatif::Saving& saving, const whatif::Savings& savings) {
 
 }  // namespace
 
-Json AdviceJson(const std::optional<whatif::Savings>& savings) {
+Json AdviceJson(const std::optional<Savings>& savings) {
   if (!savings.has_value()) return nullptr;
   Json changes = Json::array();
-  for (const whatif::Saving* saving : savings->Advised(kChangesAdvised)) {
+  for (const Saving* saving : savings->Advised(kChangesAdvised)) {
     changes.push_back({{"change", saving->title},
-                       {"kind", KindOf(*saving, *savings)},
+                       {"kind", saving->kind},
                        {"allocated_bytes", saving->allocated},
                        {"reserved_bytes", saving->reserved},
                        {"saved_reserved_bytes", savings->reserved - saving->reserved},
@@ -51,11 +44,11 @@ Json AdviceJson(const std::optional<whatif::Savings>& savings) {
           {"changes", std::move(changes)}};
 }
 
-Json SavingsJson(const std::optional<whatif::Savings>& savings) {
+Json SavingsJson(const std::optional<Savings>& savings) {
   if (!savings.has_value() || savings->cases.size() + savings->reruns.size() == 0) return nullptr;
   Json cases = Json::array();
-  for (const whatif::Saving& saving : savings->cases) cases.push_back(CaseJson(saving, *savings));
-  for (const whatif::Saving& saving : savings->reruns) cases.push_back(CaseJson(saving, *savings));
+  for (const Saving& saving : savings->cases) cases.push_back(CaseJson(saving));
+  for (const Saving& saving : savings->reruns) cases.push_back(CaseJson(saving));
   return {{"step", savings->step},
           {"before", {{"allocated_bytes", savings->allocated}, {"reserved_bytes", savings->reserved}}},
           {"cases", std::move(cases)}};

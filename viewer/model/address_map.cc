@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "profiler/cli/frag_screen.h"
-#include "profiler/cli/terminal.h"
 #include "profiler/fragmentation/measure.h"
+#include "profiler/fragmentation/words.h"
 #include "profiler/report/owners.h"
+#include "profiler/text/harmless.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -36,9 +36,9 @@ MapBlock Describe(const Document& document, classify::Origins& origins, const Su
     module = report::PlaceOf(*document.analysis, origins, shown.block).module;
   }
   if (!text.name.empty() || (module.empty() && !text.frames.empty())) {
-    shown.title = cli::BlockTitle(block, text);
+    shown.title = fragmentation::BlockTitle(block, text);
   } else {
-    shown.title = cli::Printable(module);
+    shown.title = text::OneLine(module);
   }
   return shown;
 }
@@ -115,7 +115,7 @@ void AddressMap::ReadState(const Document& document, const DeviceView& device, c
                      .bytes = segment.bytes,
                      .large = domain.large,
                      .expandable = segment.expandable()};
-    shown.domain = cli::DomainTitle(layout.subject, domain.pool, domain.stream);
+    shown.domain = fragmentation::DomainTitle(layout.subject, domain.pool, domain.stream);
     std::unordered_set<fragmentation::BlockIndex> pins;
     if (const auto found = pinned_by.find(index); found != pinned_by.end()) {
       pins.insert(found->second->pins.begin(), found->second->pins.end());

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "profiler/cli/terminal.h"
 #include "profiler/report/owners.h"
+#include "profiler/text/harmless.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -133,10 +133,10 @@ std::string BlockColours::TextOf(const model::Run& run, uint64_t key) const {
   // "forward (/src/model.py:7)" or "/src/model.py:7 forward": without the folders.
   const std::string_view line = line_texts_[key - 1];
   const size_t slash = line.rfind('/');
-  if (slash == std::string_view::npos) return cli::Printable(line);
+  if (slash == std::string_view::npos) return text::OneLine(line);
   const size_t open = line.rfind('(', slash);
   const std::string_view before = open == std::string_view::npos ? "" : line.substr(0, open + 1);
-  return cli::Printable(std::string(before) + std::string(line.substr(slash + 1)));
+  return text::OneLine(std::string(before) + std::string(line.substr(slash + 1)));
 }
 
 uint32_t BlockColours::RgbOf(uint64_t key) const {

@@ -8,10 +8,11 @@
 #include <tuple>
 #include <utility>
 
-#include "profiler/cli/terminal.h"
 #include "profiler/fragmentation/snapshot_subject.h"
 #include "profiler/fragmentation/trace_subject.h"
 #include "profiler/report/device_choice.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "viewer/model/address_time.h"
 
 namespace vramscope::viewer {
@@ -24,16 +25,16 @@ std::vector<TimelineMark> MarksOf(const Run& run, const model::Device& device,
                                   const timeline::DeviceCurve& curve) {
   std::vector<TimelineMark> marks;
   marks.push_back(
-      {TimelineMark::Kind::kPeak, curve.peak().event, "Peak " + cli::FormatBytes(curve.peak().bytes)});
+      {TimelineMark::Kind::kPeak, curve.peak().event, "Peak " + text::FormatBytes(curve.peak().bytes)});
   for (const model::OutOfMemory& oom : run.out_of_memory) {
     if (oom.device_code != device.code || run.threads[oom.thread].process != device.process) continue;
     marks.push_back({TimelineMark::Kind::kOutOfMemory, oom.event,
-                     fmt::format("Out of memory: {} were asked for", cli::FormatBytes(oom.requested))});
+                     fmt::format("Out of memory: {} were asked for", text::FormatBytes(oom.requested))});
   }
   for (const uint32_t index : run.processes[device.process].marks) {
     const model::Mark& mark = run.marks[index];
     if (mark.kind != trace::MarkKind::kUser) continue;
-    marks.push_back({TimelineMark::Kind::kUser, mark.event, cli::Printable(run.Text(mark.name))});
+    marks.push_back({TimelineMark::Kind::kUser, mark.event, text::OneLine(run.Text(mark.name))});
   }
   return marks;
 }
@@ -123,7 +124,7 @@ void PlaceSegments(const Document& document, DeviceIndex device, LayoutView* vie
   }
   Result<fragmentation::PlacedSubject> placed = PlacedSubjectOf(document, device);
   if (!placed.ok()) {
-    view->why_not = cli::Printable(placed.error().sentence);
+    view->why_not = text::OneLine(placed.error().sentence);
     return;
   }
   view->subject = std::move(placed->subject);
@@ -144,7 +145,7 @@ void Walk(LayoutView& view) {
 }  // namespace
 
 std::string TimeText(const model::Run& run, uint64_t time_ns) {
-  return cli::FormatTime(time_ns, run.counts_events());
+  return text::FormatTime(time_ns, run.counts_events());
 }
 
 std::unique_ptr<LayoutView> MakeLayout(const Document& document, DeviceIndex device) {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "profiler/cli/size_text.h"
 #include "profiler/plan/rerun_plans.h"
+#include "profiler/text/size_text.h"
 #include "viewer/model/whatif_view.h"
 
 namespace vramscope::viewer {
@@ -42,7 +42,7 @@ class KeptOnly final : public plan::Reruns {
 FitAnswer Find(const WhatIfSubject& subject, const KeptReruns* kept, const FitInto& into,
                const std::atomic<bool>& stop) {
   FitAnswer found;
-  found.limit = cli::LimitOf(into.bytes, into.gpu, subject.beside);
+  found.limit = plan::LimitOf(into.bytes, into.gpu, subject.beside);
   const plan::Request request = {found.limit.reserved_limit, plan::UsualLevers(), kMostPlans,
                                  plan::kUsualWork, &stop};
   found.plans = plan::MakePlans(subject.step, subject.baseline, request);
@@ -65,7 +65,7 @@ Result<FitInto> ParseFit(const std::string& text, const std::vector<collector::G
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), gib);
   if (failed == std::errc() && end == text.data() + text.size() && gib > 0 && gib < kMostGiB)
     return FitInto{static_cast<uint64_t>(gib * kGiB), {}};
-  if (const Result<uint64_t> size = cli::ParseSize("fit", text); size.ok()) return FitInto{*size, {}};
+  if (const Result<uint64_t> size = text::ParseSize("fit", text); size.ok()) return FitInto{*size, {}};
   const auto named = std::ranges::find(gpus, text, &collector::GpuModel::name);
   if (named != gpus.end()) return FitInto{named->capacity_bytes, *named};
   return Error{"Give a size in GiB (24), with a unit (800MiB), or a GPU of the list."};
@@ -113,7 +113,7 @@ void FitView::Update() {
 }
 
 const Result<std::vector<collector::GpuModel>>& FitView::gpus() {
-  if (!gpus_) gpus_.emplace(cli::GpuTable());
+  if (!gpus_) gpus_.emplace(plan::GpuTable());
   return *gpus_;
 }
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/cli/fit_limit.h"
+#include "profiler/plan/fit_limit.h"
 #include "profiler/plan/plan.h"
 #include "viewer/model/whatif_question.h"
 
@@ -30,7 +30,7 @@ struct FitInto {
 [[nodiscard]] Result<FitInto> ParseFit(const std::string& text, const std::vector<collector::GpuModel>& gpus);
 
 struct FitAnswer {
-  cli::FitLimit limit;
+  plan::FitLimit limit;
   plan::Answer plans;
   std::vector<WhatIfQuestion> questions;  // what the panel's switches are for each plan
 

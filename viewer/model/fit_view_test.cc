@@ -91,7 +91,7 @@ TEST(FitViewTest, ItFindsWhatThePlannerFinds) {
 
 TEST(FitViewTest, WhatIsTakenBesideTheAllocatorIsNotThere) {
   Case of;
-  of.subject.beside = cli::Beside{300 * kMiB, 100 * kMiB, 0};
+  of.subject.beside = plan::Beside{300 * kMiB, 100 * kMiB, 0};
   FitView view;
   const auto& answer = Ask(view, of.subject, "400MiB");
   ASSERT_TRUE(answer && answer->ok());

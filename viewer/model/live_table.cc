@@ -8,9 +8,9 @@
 #include <charconv>
 #include <tuple>
 
-#include "profiler/cli/size_text.h"
-#include "profiler/cli/terminal.h"
 #include "profiler/report/owners.h"
+#include "profiler/text/harmless.h"
+#include "profiler/text/size_text.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -75,25 +75,24 @@ Result<RowFilter> RowFilter::Parse(std::string_view text) {
       if (known != kColumns.end()) {
         term = {known->second, word[mark], word.substr(mark + 1), 0};
       } else if (word[mark] != ':') {
-        return Error{
-            fmt::format("\"{}\": only size can be compared, as in size>1MiB.", cli::Printable(word))};
+        return Error{fmt::format("\"{}\": only size can be compared, as in size>1MiB.", text::OneLine(word))};
       }
     }
     if (term.column == Column::kBytes) {
       std::string size = term.text;  // "1mib" as ParseSize wants it: "1MiB"
       for (char& c : size)
         c = c == 'i' ? 'i' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-      const Result<uint64_t> bytes = cli::ParseSize("size", size);
+      const Result<uint64_t> bytes = text::ParseSize("size", size);
       if (!bytes.ok())
-        return Error{fmt::format("\"{}\": a size is like 512KiB, 1MiB or 2GiB.", cli::Printable(word))};
+        return Error{fmt::format("\"{}\": a size is like 512KiB, 1MiB or 2GiB.", text::OneLine(word))};
       term.number = *bytes;
     } else if (term.column == Column::kStep) {
       const char* end = term.text.data() + term.text.size();
       const auto parsed = std::from_chars(term.text.data(), end, term.number);
       if (parsed.ec != std::errc() || parsed.ptr != end)
-        return Error{fmt::format("\"{}\": a step is a number, as in step:3.", cli::Printable(word))};
+        return Error{fmt::format("\"{}\": a step is a number, as in step:3.", text::OneLine(word))};
     } else if (term.comparison != ':') {
-      return Error{fmt::format("\"{}\": only size and step can be compared.", cli::Printable(word))};
+      return Error{fmt::format("\"{}\": only size and step can be compared.", text::OneLine(word))};
     }
     filter.terms_.push_back(std::move(term));
   }

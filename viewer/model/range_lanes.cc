@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/harmless.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -110,7 +110,7 @@ RangeFacts FactsOf(const model::Run& run, const timeline::DeviceCurve& curve, ui
   const model::Range& range = run.ranges[index];
   const EventIndex end = EndEvent(run, range);
   RangeFacts facts;
-  facts.name = cli::Printable(run.Text(range.name));
+  facts.name = text::OneLine(run.Text(range.name));
   const EventIndex last = run.event_count() - 1;
   facts.duration_ns = run.times.TimeOf(std::min(range.end, last)) - run.times.TimeOf(range.begin);
   facts.peak = curve.PeakWithin(range.begin, end);

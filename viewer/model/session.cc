@@ -10,10 +10,10 @@
 #include <string_view>
 #include <utility>
 
-#include "profiler/cli/terminal.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/moment_choice.h"
 #include "profiler/report/request.h"
+#include "profiler/text/format.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -290,7 +290,7 @@ std::string Session::Warning() const {
   if (!damage.sentence.empty() && !file()->live()) return damage.sentence;
   const uint64_t lost = document()->run->lost_events();
   if (!message.empty() || lost == 0) return message;
-  return cli::FormatCount(lost, "event") + " were lost while recording; totals after that may be wrong.";
+  return text::FormatCount(lost, "event") + " were lost while recording; totals after that may be wrong.";
 }
 
 std::string Session::ToJson() const {

@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <fstream>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -20,7 +21,7 @@ struct DiskText {
 };
 
 Result<DiskText> ReadFile(const std::string& path) {
-  const std::string name = cli::Printable(path);
+  const std::string name = text::OneLine(path);
   // A pipe or a device would wait for ever; only a file has lines.
   struct stat facts = {};
   if (stat(path.c_str(), &facts) != 0) return Error{fmt::format("{} is not on this machine.", name)};
@@ -40,7 +41,7 @@ std::vector<std::string> LinesAround(std::string_view text, uint32_t first, uint
   uint32_t number = 1;
   for (size_t at = 0; at < text.size() && number <= last; ++number) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    if (number >= first) lines.push_back(cli::Printable(text.substr(at, end - at)));
+    if (number >= first) lines.push_back(text::OneLine(text.substr(at, end - at)));
     at = end + 1;
   }
   count = number - 1;
@@ -51,7 +52,7 @@ std::vector<std::string> LinesAround(std::string_view text, uint32_t first, uint
 
 Result<SourceExcerpt> ReadSource(const SourcePlace& place, uint32_t around,
                                  std::optional<std::string_view> embedded) {
-  const std::string name = cli::Printable(place.path);
+  const std::string name = text::OneLine(place.path);
   const Result<DiskText> disk = ReadFile(place.path);
   if (!disk.ok() && !embedded) return disk.error();
   SourceExcerpt excerpt;
@@ -70,12 +71,12 @@ Result<SourceExcerpt> ReadSource(const SourcePlace& place, uint32_t around,
   if (count >= place.line) return excerpt;
   if (embedded)
     return Error{fmt::format("{} has {} in the trace; it had changed when it was read.", name,
-                             cli::FormatCount(count, "line"))};
+                             text::FormatCount(count, "line"))};
   if (disk->cut)
     return Error{
         fmt::format("Line {} of {} lies behind its first MiB, which is what is read.", place.line, name)};
   return Error{fmt::format("{} has {} today; it has changed since the recording.", name,
-                           cli::FormatCount(count, "line"))};
+                           text::FormatCount(count, "line"))};
 }
 
 }  // namespace vramscope::viewer

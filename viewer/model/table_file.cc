@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "profiler/cli/new_file.h"
+#include "profiler/collector/new_file.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -23,7 +23,7 @@ Result<std::string> SaveBeside(const std::string& trace, model::EventIndex momen
   std::string path = stem + ".csv";
   for (int number = 2; access(path.c_str(), F_OK) == 0; ++number)
     path = fmt::format("{}-{}.csv", stem, number);
-  auto file = cli::NewFile::Create(path, {trace});
+  auto file = collector::NewFile::Create(path, {trace});
   if (!file.ok()) return file.error();
   if (const Status written = file->Write(csv); !written.ok()) return written.error();
   if (const Status named = file->Commit(); !named.ok()) return named.error();

@@ -43,7 +43,7 @@ Result<WhatIfSubject> MakeWhatIfSubject(const Document& document, const DeviceVi
   subject.baseline = std::move(baseline).value();
   const auto replayed = whatif::ReplayScene(subject.baseline.scene, subject.step, &subject.before);
   if (!replayed.ok()) return replayed.error();
-  subject.beside = cli::BesideOf(*document.run, device.index, subject.step);
+  subject.beside = plan::BesideOf(*document.run, device.index, subject.step);
   subject.modules = ModulesOf(subject.step);
   subject.reruns = std::make_shared<KeptReruns>(document.run->source, document.path);
   return subject;

@@ -25,7 +25,7 @@ struct WhatIfSubject {
   whatif::Step step;
   whatif::Baseline baseline;
   whatif::UseOverStep before;
-  std::optional<cli::Beside> beside;  // what the device holds beside PyTorch's allocator
+  std::optional<plan::Beside> beside;  // what the device holds beside PyTorch's allocator
   ModuleChoices modules;
   std::shared_ptr<const KeptReruns> reruns;
 };

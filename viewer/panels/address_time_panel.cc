@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiler/cli/terminal.h"
 #include "profiler/report/owners.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -45,7 +46,7 @@ void DrawGround(ImDrawList& list, const Plane& plane, const AddressTimeIndex& in
     const float top = plane.Y(index.axis().PlaceOf(area.end));
     const float bottom = plane.Y(area.place);
     if (bottom - top < Em(1.2f)) continue;
-    const std::string text = cli::FormatBytes(area.end - area.begin);
+    const std::string text = text::FormatBytes(area.end - area.begin);
     const ImVec2 size = TextSize(l.fonts.small, text);
     const float y = (top + bottom - size.y) / 2;
     DrawText(list, l.fonts.small, {plane.min.x - size.x - Em(0.5f), y}, l.colors.dim, text);
@@ -79,7 +80,7 @@ void DrawPieces(ImDrawList& list, const Plane& plane, const AddressTimePicture& 
     const std::string_view name = document.analysis->names().Of(piece.block);
     if (name.empty()) continue;
     ++labels;
-    const std::string text = FitText(l.fonts.small, cli::Printable(name), max.x - min.x - Em(0.6f));
+    const std::string text = FitText(l.fonts.small, text::OneLine(name), max.x - min.x - Em(0.6f));
     DrawText(list, l.fonts.small, {min.x + Em(0.3f), (min.y + max.y - l.fonts.small->FontSize) / 2},
              InkOn(colors[piece.entry]), text);
   }
@@ -98,8 +99,8 @@ void ShowPieceTooltip(App& app, const DeviceView& device, const AddressTimePictu
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {Em(0.7f), Em(0.5f)});
   ImGui::BeginTooltip();
   if (piece.block == model::kNone) {
-    ShowHeading(cli::FormatCount(piece.blocks, "small block") + " here");
-    ImGui::TextUnformatted((cli::FormatBytes(piece.bytes) + " in all").c_str());
+    ShowHeading(text::FormatCount(piece.blocks, "small block") + " here");
+    ImGui::TextUnformatted((text::FormatBytes(piece.bytes) + " in all").c_str());
     ImGui::TextDisabled("mostly %s; zoom in to tell them apart", picture.legend[piece.entry].text.c_str());
   } else {
     const model::Block& block = run.blocks[piece.block];
@@ -109,9 +110,9 @@ void ShowPieceTooltip(App& app, const DeviceView& device, const AddressTimePictu
       title = report::PlaceOf(*document.analysis, origins, piece.block).module;
     }
     app.hover_block = piece.block;
-    ShowHeading(title.empty() ? fmt::format("Block {}", cli::FormatCount(piece.block + 1))
-                              : cli::Printable(title));
-    ImGui::Text("%s, %s", cli::FormatBytes(block.size).c_str(), picture.legend[piece.entry].text.c_str());
+    ShowHeading(title.empty() ? fmt::format("Block {}", text::FormatCount(piece.block + 1))
+                              : text::OneLine(title));
+    ImGui::Text("%s, %s", text::FormatBytes(block.size).c_str(), picture.legend[piece.entry].text.c_str());
     const uint64_t born = run.times.TimeOf(block.alloc_event);
     const bool ends = block.free_event != model::kNever;
     const timeline::Step* step = document.training(device).StepAt(block.alloc_event);
@@ -188,12 +189,12 @@ void ShowAddressTime(App& app, ImVec2 size) {
       session.wake());
 
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  std::string text = cli::FormatCount(picture.blocks.size() + picture.merged_blocks, "block");
+  std::string text = text::FormatCount(picture.blocks.size() + picture.merged_blocks, "block");
   if (picture.merged_blocks != 0)
-    text += fmt::format("  ·  {} smaller than a pixel, summed up", cli::FormatCount(picture.merged_blocks));
+    text += fmt::format("  ·  {} smaller than a pixel, summed up", text::FormatCount(picture.merged_blocks));
   const auto pixel = static_cast<uint64_t>((plane.high - plane.low) / index.axis().places_per_byte() /
                                            static_cast<double>(plane.max.y - plane.min.y));
-  text += fmt::format("  ·  a pixel is {}", cli::FormatBytes(pixel));
+  text += fmt::format("  ·  a pixel is {}", text::FormatBytes(pixel));
   DrawText(list, look().fonts.text, {at.x + Em(0.2f), at.y}, look().colors.dim,
            FitText(look().fonts.text, text, size.x - controls - Em(0.8f)));
   list.PushClipRect({at.x, plane.min.y}, plane.max, true);

@@ -2,7 +2,7 @@
 // By what blocks are coloured: the choice, and what the colours mean.
 #include <fmt/format.h>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/format.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -18,7 +18,7 @@ size_t Flow(const std::vector<LegendEntry>& legend, float width, const Draw& dra
   float x = 0;
   for (const LegendEntry& entry : legend) {
     const std::string text = FitText(look().fonts.small, entry.text, Em(kMostText));
-    const std::string size = cli::FormatBytes(entry.bytes);
+    const std::string size = text::FormatBytes(entry.bytes);
     const float needed =
         Em(1) + TextSize(look().fonts.small, text).x + Em(0.4f) + TextSize(look().fonts.small, size).x;
     if (x > 0 && x + needed > width) {

@@ -7,8 +7,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "profiler/cli/diff_screen.h"
-#include "profiler/cli/terminal.h"
+#include "profiler/diff/words.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -23,7 +24,7 @@ constexpr size_t kMostRows = 200;  // of each kind
 // Which file is before; the one that is shown is after.
 void ShowChoice(App& app, size_t& before) {
   const Session& session = app.session;
-  const auto name = [&](size_t file) { return cli::Printable(session.files()[file]->name()); };
+  const auto name = [&](size_t file) { return text::OneLine(session.files()[file]->name()); };
   ImGui::AlignTextToFramePadding();
   ImGui::TextDisabled("before");
   ImGui::SameLine();
@@ -60,7 +61,7 @@ void ShowStepPeaks(App& app, const Comparison& comparison, float height) {
   const float width = ImGui::GetContentRegionAvail().x;
   uint64_t most = 1;
   for (const diff::StepRow& row : steps) most = std::max({most, row.before, row.after});
-  const float label = TextSize(look().fonts.small, cli::FormatBytes(most)).x + Em(0.6f);
+  const float label = TextSize(look().fonts.small, text::FormatBytes(most)).x + Em(0.6f);
   const float left = at.x + label;
   const float right = at.x + width - Em(0.5f);
   const float bottom = at.y + height - Em(1.3f);
@@ -68,7 +69,7 @@ void ShowStepPeaks(App& app, const Comparison& comparison, float height) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   list.AddLine({left, top}, {right, top}, look().colors.line);
   list.AddLine({left, bottom}, {right, bottom}, look().colors.line);
-  DrawText(list, look().fonts.small, {at.x, top - Em(0.4f)}, look().colors.dim, cli::FormatBytes(most));
+  DrawText(list, look().fonts.small, {at.x, top - Em(0.4f)}, look().colors.dim, text::FormatBytes(most));
   DrawText(list, look().fonts.small, {at.x, bottom - Em(0.5f)}, look().colors.dim, "0 B");
   const auto x_of = [&](size_t i) {
     return steps.size() == 1
@@ -104,21 +105,21 @@ void ShowStepPeaks(App& app, const Comparison& comparison, float height) {
   const auto i = static_cast<size_t>(share * static_cast<float>(steps.size() - 1) + 0.5f);
   list.AddLine({x_of(i), top}, {x_of(i), bottom}, look().colors.line);
   ImGui::SetTooltip("step %u\nbefore  %s\nafter   %s", steps[i].step,
-                    cli::FormatBytes(steps[i].before).c_str(), cli::FormatBytes(steps[i].after).c_str());
+                    text::FormatBytes(steps[i].before).c_str(), text::FormatBytes(steps[i].after).c_str());
 }
 
 void ShowCauses(const Comparison& comparison) {
   ImGui::PushFont(look().fonts.strong);
-  ShowWrapped(cli::Printable(cli::DiffHeadline(comparison.diff)));
+  ShowWrapped(text::OneLine(diff::Headline(comparison.diff)));
   ImGui::PopFont();
   ImGui::PushTextWrapPos(0);
   if (comparison.diff.causes.size() > 1) {
     for (const diff::Cause& cause : comparison.diff.causes) {
       ImGui::PushFont(look().fonts.mono);
-      ImGui::TextUnformatted(cause.bytes == 0 ? "" : cli::FormatSignedBytes(cause.bytes).c_str());
+      ImGui::TextUnformatted(cause.bytes == 0 ? "" : text::FormatSignedBytes(cause.bytes).c_str());
       ImGui::PopFont();
       ImGui::SameLine(Em(6));
-      ImGui::TextUnformatted(cli::Printable(cause.what).c_str());
+      ImGui::TextUnformatted(text::OneLine(cause.what).c_str());
     }
   }
   ImGui::PopTextWrapPos();
@@ -178,10 +179,10 @@ void ShowRows(const char* heading, const std::vector<Line>& lines) {
     const std::string fitted = FitText(look().fonts.text, line.name, ImGui::GetContentRegionAvail().x);
     ImGui::TextUnformatted(fitted.c_str());
     if (fitted != line.name && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", line.name.c_str());
-    Cell(cli::FormatBytes(line.row->before));
-    Cell(cli::FormatBytes(line.row->after));
-    Cell(cli::FormatSignedBytes(line.row->change()));
-    Cell(line.row->change() == 0 ? "" : cli::DiffPercent(*line.row));
+    Cell(text::FormatBytes(line.row->before));
+    Cell(text::FormatBytes(line.row->after));
+    Cell(text::FormatSignedBytes(line.row->change()));
+    Cell(line.row->change() == 0 ? "" : diff::PercentText(*line.row));
     ShowChangeBar(line.row->change(), largest);
   }
 }
@@ -201,7 +202,7 @@ void ShowTable(App& app, const diff::Diff& diff, ImVec2 size) {
   for (const Row& row : diff.categories) {
     const auto category = classify::CategoryFromKey(row.name);
     lines.push_back(
-        {cli::DiffCategoryName(row), &row, ColorOf(category.value_or(classify::Category::kUnattributed))});
+        {diff::CategoryName(row), &row, ColorOf(category.value_or(classify::Category::kUnattributed))});
   }
   ShowRows("Category", lines);
   for (const auto& [kind, heading] :
@@ -209,7 +210,7 @@ void ShowTable(App& app, const diff::Diff& diff, ImVec2 size) {
         std::pair{Owner::Kind::kStack, "Line of code"}}) {
     lines.clear();
     for (const OwnerRow& row : diff.owners) {
-      if (row.kind == kind && lines.size() < kMostRows) lines.push_back({cli::DiffOwnerName(row), &row, 0});
+      if (row.kind == kind && lines.size() < kMostRows) lines.push_back({diff::OwnerName(row), &row, 0});
     }
     ShowRows(heading, lines);
   }
@@ -242,7 +243,7 @@ void ShowCompare(App& app, ImVec2 size) {
     if (!made) {
       ShowWhyEmpty(rest, "Comparing ...");
     } else if (!made->ok()) {
-      ShowWhyEmpty(rest, cli::Printable(made->error().sentence));
+      ShowWhyEmpty(rest, text::OneLine(made->error().sentence));
     } else {
       const Comparison& comparison = made->value();
       ShowCauses(comparison);

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 
-#include "profiler/cli/terminal.h"
 #include "profiler/report/owners.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "viewer/model/range_summary.h"
 #include "viewer/panels/app.h"
 
@@ -51,8 +52,8 @@ void ShowCategory(App& app, DeviceView& device, Category category, uint64_t byte
   const float text_y = middle - l.fonts.text->FontSize / 2;
   DrawText(list, l.fonts.text, {at.x + Em(1.2f), text_y}, shown ? l.colors.text : l.colors.dim,
            classify::Info(category).name);
-  const std::string size = cli::FormatBytes(bytes);
-  const std::string percent = cli::FormatPercent(bytes, whole);
+  const std::string size = text::FormatBytes(bytes);
+  const std::string percent = text::FormatPercent(bytes, whole);
   const float mono_y = middle - l.fonts.mono->FontSize / 2;
   DrawText(list, l.fonts.mono, {at.x + width - TextSize(l.fonts.mono, percent).x, mono_y}, l.colors.dim,
            percent);
@@ -69,10 +70,10 @@ void ShowMoment(App& app, DeviceView& device) {
   ShowHeading("At " + TimeText(*session.document()->run, static_cast<uint64_t>(session.MomentTime())));
   ImGui::TextDisabled("%s", session.MomentText().c_str());
   const uint64_t allocated = device.curve.AllocatedAfter(moment);
-  ShowFact("Allocated", cli::FormatBytes(allocated));
+  ShowFact("Allocated", text::FormatBytes(allocated));
   // As the lines over the stack are drawn.
   const auto line = [](const char* label, ImU32 color, const std::optional<uint64_t>& bytes) {
-    ShowFact(label, bytes ? cli::FormatBytes(*bytes) : "not recorded");
+    ShowFact(label, bytes ? text::FormatBytes(*bytes) : "not recorded");
     if (!bytes) return;
     const ImVec2 min = ImGui::GetItemRectMin();
     const float y = (min.y + ImGui::GetItemRectMax().y) / 2;
@@ -96,15 +97,15 @@ void ShowRange(const Session& session, const DeviceView& device) {
   const TimeRange& range = *session.place.range;
   const RangeSummary summary = Summarize(*session.document(), device, range);
   ImGui::Dummy({0, Em(0.4f)});
-  ShowHeading("Selected " + cli::FormatDuration(static_cast<uint64_t>(range.end_ns - range.begin_ns)));
-  ShowFact("Peak", cli::FormatBytes(summary.peak.bytes));
-  ShowFact("Live before", cli::FormatBytes(summary.live_before));
-  ShowFact("Live after", cli::FormatBytes(summary.live_after));
-  ShowFact("Allocated", fmt::format("{} in {}", cli::FormatBytes(summary.allocated),
-                                    cli::FormatCount(summary.allocations)));
+  ShowHeading("Selected " + text::FormatDuration(static_cast<uint64_t>(range.end_ns - range.begin_ns)));
+  ShowFact("Peak", text::FormatBytes(summary.peak.bytes));
+  ShowFact("Live before", text::FormatBytes(summary.live_before));
+  ShowFact("Live after", text::FormatBytes(summary.live_after));
+  ShowFact("Allocated", fmt::format("{} in {}", text::FormatBytes(summary.allocated),
+                                    text::FormatCount(summary.allocations)));
   ShowFact("Freed",
-           fmt::format("{} in {}", cli::FormatBytes(summary.freed), cli::FormatCount(summary.frees)));
-  ShowFact("Stayed", cli::FormatBytes(summary.stayed));
+           fmt::format("{} in {}", text::FormatBytes(summary.freed), text::FormatCount(summary.frees)));
+  ShowFact("Stayed", text::FormatBytes(summary.stayed));
 }
 
 constexpr uint32_t kLinesAround = 4;
@@ -150,7 +151,7 @@ void ShowSource(const OpenSource& source) {
   }
   ImGui::PushTextWrapPos(0);
   ImGui::PushFont(l.fonts.small);
-  ImGui::TextDisabled("%s", cli::Printable(source.excerpt->from).c_str());
+  ImGui::TextDisabled("%s", text::OneLine(source.excerpt->from).c_str());
   ImGui::PopFont();
   ImGui::PopTextWrapPos();
   ImGui::Dummy({0, Em(0.2f)});
@@ -165,7 +166,7 @@ void ShowFrames(App& app, const std::vector<trace::StringId>& frames) {
   size_t number = 0;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame, ++number) {
     const std::string whole(run.Text(static_cast<uint32_t>(*frame)));
-    const std::string text = cli::Printable(whole);
+    const std::string text = text::OneLine(whole);
     ImGui::PushID(static_cast<int>(number));
     const std::optional<SourcePlace> place = SourcePlaceOf(whole);
     const bool open = app.source && app.source->frame == whole;
@@ -198,11 +199,11 @@ void ShowBlock(App& app) {
   classify::Origins origins(run, document.analysis->training());
   const report::Place place = report::PlaceOf(*document.analysis, origins, id);
   ImGui::Dummy({0, Em(0.4f)});
-  ShowHeading(name.empty() ? fmt::format("Block {}", cli::FormatCount(id + 1)) : cli::Printable(name));
-  ShowFact("Size", fmt::format("{} ({} B)", cli::FormatBytes(block.size), cli::FormatCount(block.size)));
+  ShowHeading(name.empty() ? fmt::format("Block {}", text::FormatCount(id + 1)) : text::OneLine(name));
+  ShowFact("Size", fmt::format("{} ({} B)", text::FormatBytes(block.size), text::FormatCount(block.size)));
   if (block.slack != model::Block::kUnknownSlack) {
-    ShowFact("Requested", fmt::format("{} B, waste {}", cli::FormatCount(block.size - block.slack),
-                                      cli::FormatPercent(block.slack, block.size)));
+    ShowFact("Requested", fmt::format("{} B, waste {}", text::FormatCount(block.size - block.slack),
+                                      text::FormatPercent(block.slack, block.size)));
   }
   ShowFact("Address", fmt::format("{:#x}", block.address));
   const uint64_t born = run.times.TimeOf(block.alloc_event);
@@ -210,9 +211,9 @@ void ShowBlock(App& app) {
   ShowFact("Lifetime", fmt::format("{} to {}", TimeText(run, born),
                                    ends ? TimeText(run, run.times.TimeOf(block.free_event)) : "the end"));
   ShowFact("Category", classify::Info(stretch.category).name);
-  if (!place.module.empty()) ShowFact("Module", cli::Printable(place.module));
+  if (!place.module.empty()) ShowFact("Module", text::OneLine(place.module));
   const std::string_view op = place.node.empty() ? place.op : place.node;
-  if (!op.empty()) ShowFact("Op", cli::Printable(op));
+  if (!op.empty()) ShowFact("Op", text::OneLine(op));
   if (place.as_in_step != 0) ShowFact("", fmt::format("as in step {}", place.as_in_step));
   ImGui::PushTextWrapPos(0);
   ImGui::TextDisabled("%s", classify::ProofSentence(stretch.proof));

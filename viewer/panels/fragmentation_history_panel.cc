@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiler/cli/terminal.h"
 #include "profiler/fragmentation/cause.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -16,14 +17,14 @@ namespace {
 using fragmentation::SeriesPoint;
 
 void ShowCauseTip(const SeriesPoint& point) {
-  std::string text = fmt::format("{} reserved\n{} asked for", cli::FormatBytes(point.reserved),
-                                 cli::FormatBytes(point.requested));
+  std::string text = fmt::format("{} reserved\n{} asked for", text::FormatBytes(point.reserved),
+                                 text::FormatBytes(point.requested));
   for (const fragmentation::Cause& cause : fragmentation::kCauses) {
     if (const uint64_t bytes = point.causes.*cause.bytes; bytes != 0)
-      text += fmt::format("\n{} {}", cli::FormatBytes(bytes), cause.name);
+      text += fmt::format("\n{} {}", text::FormatBytes(bytes), cause.name);
   }
   text += fmt::format("\nlargest free block {}, external fragmentation {:.0f} %",
-                      cli::FormatBytes(point.largest_free), 100 * point.external);
+                      text::FormatBytes(point.largest_free), 100 * point.external);
   ImGui::SetTooltip("%s", text.c_str());
 }
 
@@ -47,7 +48,7 @@ void ShowCausesOverTime(App& app, const std::vector<SeriesPoint>& points, ImVec2
            (max.y - min.y) * static_cast<float>(static_cast<double>(bytes) / static_cast<double>(most));
   };
   for (const uint64_t bytes : {uint64_t{0}, most}) {
-    const std::string text = bytes == 0 ? "0 B" : cli::FormatBytes(bytes);
+    const std::string text = bytes == 0 ? "0 B" : text::FormatBytes(bytes);
     DrawText(list, look().fonts.small,
              {min.x - Em(0.4f) - TextSize(look().fonts.small, text).x, y_of(bytes) - Em(0.5f)},
              look().colors.dim, text);
@@ -94,11 +95,11 @@ void ShowOutcomes(App& app, const std::vector<SettingsOutcome>& outcomes) {
     const std::string name = outcome.recorded           ? "as recorded"
                              : i == kRerun              ? "rerun, same settings"
                              : outcome.settings.empty() ? "all defaults"
-                                                        : cli::Printable(outcome.settings);
+                                                        : text::OneLine(outcome.settings);
     if (ImGui::IsItemHovered())
       ImGui::SetTooltip("%s\n%s",
-                        outcome.settings.empty() ? "all defaults" : cli::Printable(outcome.settings).c_str(),
-                        !outcome.refused.empty() ? cli::Printable(outcome.refused).c_str()
+                        outcome.settings.empty() ? "all defaults" : text::OneLine(outcome.settings).c_str(),
+                        !outcome.refused.empty() ? text::OneLine(outcome.refused).c_str()
                         : outcome.recorded       ? "peak reserved, as the file has it"
                                            : "peak reserved, on the model of PyTorch's allocator, which "
                                              "begins empty");
@@ -108,10 +109,10 @@ void ShowOutcomes(App& app, const std::vector<SettingsOutcome>& outcomes) {
     const float left = at.x + text_width + Em(0.5f);
     if (!outcome.refused.empty()) {
       DrawText(list, look().fonts.text, {left, at.y}, look().colors.dim,
-               FitText(look().fonts.text, cli::Printable(outcome.refused), width - text_width - Em(0.5f)));
+               FitText(look().fonts.text, text::OneLine(outcome.refused), width - text_width - Em(0.5f)));
       continue;
     }
-    std::string figure = cli::FormatBytes(outcome.peak_reserved);
+    std::string figure = text::FormatBytes(outcome.peak_reserved);
     if (i > kRerun && rerun != 0 && outcome.peak_reserved != rerun)
       figure += fmt::format(
           " {:+.0f} %", 100 * (static_cast<double>(outcome.peak_reserved) / static_cast<double>(rerun) - 1));

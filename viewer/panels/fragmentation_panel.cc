@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "profiler/cli/frag_screen.h"
-#include "profiler/cli/terminal.h"
 #include "profiler/fragmentation/cause.h"
+#include "profiler/fragmentation/words.h"
+#include "profiler/text/format.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -29,7 +29,7 @@ void WaterfallRow(const char* name, const char* meaning, uint64_t bytes, uint64_
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float text_y = at.y + (height - l.fonts.text->FontSize) / 2;
   DrawText(list, l.fonts.text, {at.x, text_y}, l.colors.text, FitText(l.fonts.text, name, Em(9.5f)));
-  const std::string size = cli::FormatBytes(bytes);
+  const std::string size = text::FormatBytes(bytes);
   DrawText(list, l.fonts.mono, {at.x + Em(15) - TextSize(l.fonts.mono, size).x, text_y + Em(0.08f)},
            l.colors.text, size);
   const float left = at.x + Em(16);
@@ -47,8 +47,8 @@ void WaterfallRow(const char* name, const char* meaning, uint64_t bytes, uint64_
 void ShowCauses(const MomentAnswer& answer) {
   const fragmentation::Domain& total = answer.metrics.total;
   const uint64_t rest = answer.metrics.causes.Sum();
-  ShowHeading(fmt::format("{} reserved, {} of it not asked for ({})", cli::FormatBytes(total.reserved),
-                          cli::FormatBytes(rest), cli::FormatPercent(rest, total.reserved)));
+  ShowHeading(fmt::format("{} reserved, {} of it not asked for ({})", text::FormatBytes(total.reserved),
+                          text::FormatBytes(rest), text::FormatPercent(rest, total.reserved)));
   WaterfallRow("asked for", "what the program requested, of live blocks", total.requested, 0, total.reserved,
                look().colors.accent);
   uint64_t before = total.requested;
@@ -66,10 +66,10 @@ void ShowRequests(const fragmentation::Subject& subject, const MomentAnswer& ans
   size_t shown = 0;
   for (const fragmentation::LargestRequest& request : answer.largest_requests) {
     if (++shown > 3) break;
-    const std::string domain = cli::DomainTitle(subject, request.pool, request.stream);
-    std::string text = cli::FormatBytes(request.from_free_blocks) + " from free blocks";
+    const std::string domain = fragmentation::DomainTitle(subject, request.pool, request.stream);
+    std::string text = text::FormatBytes(request.from_free_blocks) + " from free blocks";
     if (request.from_driver)
-      text += fmt::format(", {} from the driver", cli::FormatBytes(*request.from_driver));
+      text += fmt::format(", {} from the driver", text::FormatBytes(*request.from_driver));
     if (!domain.empty()) text = domain + ": " + text;
     ImGui::TextUnformatted(FitText(look().fonts.text, text, ImGui::GetContentRegionAvail().x).c_str());
   }
@@ -78,8 +78,8 @@ void ShowRequests(const fragmentation::Subject& subject, const MomentAnswer& ans
 void ShowHistogram(const MomentAnswer& answer, float height) {
   const Look& l = look();
   ImGui::Dummy({0, Em(0.3f)});
-  ShowHeading(fmt::format("Free runs by size: {} in {}", cli::FormatBytes(answer.metrics.space.bytes),
-                          cli::FormatCount(answer.metrics.space.runs)));
+  ShowHeading(fmt::format("Free runs by size: {} in {}", text::FormatBytes(answer.metrics.space.bytes),
+                          text::FormatCount(answer.metrics.space.runs)));
   const auto& classes = answer.metrics.histogram;
   if (classes.empty()) return ImGui::TextDisabled("Nothing is free.");
   uint64_t most = 1;
@@ -93,10 +93,10 @@ void ShowHistogram(const MomentAnswer& answer, float height) {
     const float bar = (bottom - at.y - Em(1.2f)) *
                       static_cast<float>(static_cast<double>(classes[i].bytes) / static_cast<double>(most));
     list.AddRectFilled({x, bottom - std::max(bar, 1.0f)}, {x + step - Em(0.3f), bottom}, l.colors.accent, 2);
-    const std::string label = FitText(l.fonts.small, cli::FormatBytes(classes[i].at_least), step - Em(0.3f));
+    const std::string label = FitText(l.fonts.small, text::FormatBytes(classes[i].at_least), step - Em(0.3f));
     DrawText(list, l.fonts.small, {x, bottom + Em(0.2f)}, l.colors.dim, label);
     DrawText(list, l.fonts.small, {x, bottom - bar - Em(1.05f)}, l.colors.text,
-             cli::FormatCount(classes[i].runs));
+             text::FormatCount(classes[i].runs));
   }
   ImGui::Dummy({step * static_cast<float>(classes.size()), height});
 }
@@ -105,11 +105,11 @@ void ShowSegment(App& app, const fragmentation::Subject& subject, const SegmentA
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   ImGui::PushFont(look().fonts.mono);
-  ImGui::TextUnformatted(cli::FormatBytes(segment.pinned.held_back).c_str());
+  ImGui::TextUnformatted(text::FormatBytes(segment.pinned.held_back).c_str());
   ImGui::TableNextColumn();
-  ImGui::TextUnformatted(cli::FormatBytes(segment.segment.bytes).c_str());
+  ImGui::TextUnformatted(text::FormatBytes(segment.segment.bytes).c_str());
   ImGui::PopFont();
-  const std::string domain = cli::DomainTitle(subject, segment.domain.pool, segment.domain.stream);
+  const std::string domain = fragmentation::DomainTitle(subject, segment.domain.pool, segment.domain.stream);
   if (!domain.empty() && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", domain.c_str());
   ImGui::TableNextColumn();
   for (const fragmentation::PinAnswer& pin : segment.pinned_by) {
@@ -119,8 +119,8 @@ void ShowSegment(App& app, const fragmentation::Subject& subject, const SegmentA
     ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + Em(0.2f)}, {at.x + Em(0.65f), at.y + Em(0.85f)},
                                               color, 2);
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + Em(1));
-    const std::string text =
-        fmt::format("{}  {}", cli::BlockTitle(pin.block, pin.text), cli::FormatBytes(pin.block.bytes));
+    const std::string text = fmt::format("{}  {}", fragmentation::BlockTitle(pin.block, pin.text),
+                                         text::FormatBytes(pin.block.bytes));
     ImGui::PushID(static_cast<int>(pin.block.address >> 9));
     const std::string fitted = FitText(look().fonts.text, text, ImGui::GetContentRegionAvail().x);
     if (ImGui::Selectable(fitted.c_str()) && pin.text.number) {
@@ -131,7 +131,7 @@ void ShowSegment(App& app, const fragmentation::Subject& subject, const SegmentA
   }
   const size_t more =
       segment.pinned.pins.size() - std::min(segment.pinned.pins.size(), segment.pinned_by.size());
-  if (more != 0) ImGui::TextDisabled("and %s more", cli::FormatCount(more).c_str());
+  if (more != 0) ImGui::TextDisabled("and %s more", text::FormatCount(more).c_str());
 }
 
 void ShowSegments(App& app, const fragmentation::Subject& subject,

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "profiler/cli/terminal.h"
 #include "profiler/model/coverage.h"
+#include "profiler/text/format.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -141,7 +141,7 @@ void ShowAbout(const App& app) {
   if (hooks.empty()) return fact("Recorded", "this file does not say what was hooked");
   fact("Recorded", fmt::format("{} of {} in place; vramscope info lists them",
                                std::ranges::count_if(hooks, &model::Hook::in_place),
-                               cli::FormatCount(hooks.size(), "hook")));
+                               text::FormatCount(hooks.size(), "hook")));
 }
 
 }  // namespace

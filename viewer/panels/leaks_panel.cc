@@ -5,8 +5,9 @@
 
 #include <algorithm>
 
-#include "profiler/cli/terminal.h"
 #include "profiler/growth/words.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -33,7 +34,7 @@ void ShowGrowthChart(App& app, const leaks::Answer& answer, float height) {
   ShowHeading("Allocated when a step ends");
   ImGui::SameLine(0, Em(1));
   ImGui::TextDisabled("%s", fmt::format("{} a step by a straight line through steps {} to {}",
-                                        cli::FormatSignedBytes(answer.bytes_per_step), answer.first_judged,
+                                        text::FormatSignedBytes(answer.bytes_per_step), answer.first_judged,
                                         answer.last_judged)
                                 .c_str());
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -57,7 +58,7 @@ void ShowGrowthChart(App& app, const leaks::Answer& answer, float height) {
   for (const uint64_t bytes : {uint64_t{0}, most / 2, most}) {
     const float y = axes.Y(static_cast<double>(bytes));
     list.AddLine({axes.min.x, y}, {axes.max.x, y}, look().colors.line);
-    const std::string text = bytes == 0 ? "0 B" : cli::FormatBytes(bytes);
+    const std::string text = bytes == 0 ? "0 B" : text::FormatBytes(bytes);
     DrawText(list, look().fonts.small,
              {axes.min.x - Em(0.4f) - TextSize(look().fonts.small, text).x, y - Em(0.5f)}, look().colors.dim,
              text);
@@ -84,7 +85,7 @@ void ShowGrowthChart(App& app, const leaks::Answer& answer, float height) {
       });
   list.AddLine({axes.X(nearest->step), axes.min.y}, {axes.X(nearest->step), axes.max.y}, look().colors.dim);
   ImGui::SetTooltip("step %u\n%s when it ends\nclick: to its peak", nearest->step,
-                    cli::FormatBytes(nearest->bytes).c_str());
+                    text::FormatBytes(nearest->bytes).c_str());
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left))
     (void)app.session.GoTo(fmt::format("step:{},peak", nearest->step));
 }
@@ -108,13 +109,13 @@ void ShowKept(const leaks::Answer& answer, const Growth& growth, ImVec2 size) {
   }
   if (ImGui::IsItemHovered())
     ImGui::SetTooltip("of steps %u to %u, what is still there at the end; at most %s of one step",
-                      growth.first_step, growth.last_step, cli::FormatBytes(most).c_str());
+                      growth.first_step, growth.last_step, text::FormatBytes(most).c_str());
 }
 
 std::string GrowthPlace(const Growth& growth) {
-  if (!growth.line.empty()) return cli::Printable(growth.line);
-  if (!growth.module.empty()) return cli::Printable(growth.module);
-  return growth.op.empty() ? "somewhere" : cli::Printable(growth.op);
+  if (!growth.line.empty()) return text::OneLine(growth.line);
+  if (!growth.module.empty()) return text::OneLine(growth.module);
+  return growth.op.empty() ? "somewhere" : text::OneLine(growth.op);
 }
 
 std::string GrowthDetails(const Growth& growth) {
@@ -122,8 +123,8 @@ std::string GrowthDetails(const Growth& growth) {
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
   };
-  if (!growth.line.empty()) add(cli::Printable(growth.module));
-  if (!growth.line.empty() || !growth.module.empty()) add(cli::Printable(growth.op));
+  if (!growth.line.empty()) add(text::OneLine(growth.module));
+  if (!growth.line.empty() || !growth.module.empty()) add(text::OneLine(growth.op));
   if (growth.phase != timeline::Phase::kOther) add(fmt::format("in {}", timeline::PhaseName(growth.phase)));
   add(growth.pinned_host ? "pinned host memory" : "");
   return text;
@@ -144,9 +145,9 @@ void ShowGrowthRow(App& app, const leaks::Answer& answer, const Growth& growth, 
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   ImGui::PushFont(look().fonts.mono);
-  ImGui::TextUnformatted(cli::FormatBytes(growth.bytes_per_step).c_str());
+  ImGui::TextUnformatted(text::FormatBytes(growth.bytes_per_step).c_str());
   ImGui::TableNextColumn();
-  ImGui::TextUnformatted(cli::FormatBytes(growth.bytes).c_str());
+  ImGui::TextUnformatted(text::FormatBytes(growth.bytes).c_str());
   ImGui::PopFont();
   ImGui::TableNextColumn();
   ShowKept(answer, growth, {ImGui::GetContentRegionAvail().x, Em(1.9f)});
@@ -162,8 +163,8 @@ void ShowGrowthRow(App& app, const leaks::Answer& answer, const Growth& growth, 
   app.NameLastItem(name);
   if (ImGui::IsItemHovered())
     ImGui::SetTooltip(
-        "%s\n%s in %s, of %s\n%s", GrowthPlace(growth).c_str(), cli::FormatBytes(growth.bytes).c_str(),
-        cli::FormatCount(growth.blocks, "block").c_str(), cli::FormatCount(growth.steps, "step").c_str(),
+        "%s\n%s in %s, of %s\n%s", GrowthPlace(growth).c_str(), text::FormatBytes(growth.bytes).c_str(),
+        text::FormatCount(growth.blocks, "block").c_str(), text::FormatCount(growth.steps, "step").c_str(),
         filter.empty() ? "click: to the end of the last step"
                        : "click: to the end of the last step, with these blocks in the table");
   ImGui::SetCursorPos(begin);
@@ -199,7 +200,7 @@ void ShowLeaks(App& app, ImVec2 size) {
   const auto& found = app.leaks.answer();
   if (!found) return ShowWhyEmpty(size, "Looking for what grows from step to step ...");
   if (!found->ok())
-    return ShowWhyEmpty(size, "Growth cannot be told here. " + cli::Printable(found->error().sentence));
+    return ShowWhyEmpty(size, "Growth cannot be told here. " + text::OneLine(found->error().sentence));
   const leaks::Answer& answer = found->value();
   ImGui::BeginChild("leaks_view", size);
   ShowHeading(LeaksHeadline(answer));
@@ -217,7 +218,7 @@ void ShowLeaks(App& app, ImVec2 size) {
   } else if (answer.leaks.empty()) {
     ImGui::TextDisabled(
         "%s", fmt::format("What {} allocate is gone when the last one ends, apart from what was made once.",
-                          cli::FormatCount(answer.steps, "step"))
+                          text::FormatCount(answer.steps, "step"))
                   .c_str());
   }
   ImGui::EndChild();

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -15,7 +16,7 @@ namespace {
 void TextCell(std::string_view text, ImU32 color) {
   ImGui::TableNextColumn();
   if (text.empty()) return;
-  const std::string whole = cli::Printable(text);
+  const std::string whole = text::OneLine(text);
   const std::string fitted = FitText(look().fonts.text, whole, ImGui::GetContentRegionAvail().x);
   ImGui::PushStyleColor(ImGuiCol_Text, color);
   ImGui::TextUnformatted(fitted.c_str());
@@ -43,14 +44,14 @@ void ShowRow(App& app, const LiveRow& row, int number) {
   ImGui::TableNextColumn();
   const bool selected = app.session.place.block == row.block;
   ImGui::PushFont(l.fonts.mono);
-  if (ImGui::Selectable(fmt::format("{}##{}", cli::FormatCount(row.block + 1), row.block).c_str(), selected,
+  if (ImGui::Selectable(fmt::format("{}##{}", text::FormatCount(row.block + 1), row.block).c_str(), selected,
                         ImGuiSelectableFlags_SpanAllColumns)) {
     app.session.Remember();
     app.session.SelectBlock(selected ? model::kNone : row.block);
   }
   app.NameLastItem(fmt::format("live.row.{}", number));
   ImGui::PopFont();
-  NumberCell(cli::FormatBytes(row.bytes), l.colors.text);
+  NumberCell(text::FormatBytes(row.bytes), l.colors.text);
   ImGui::TableNextColumn();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + Em(0.2f)}, {at.x + Em(0.65f), at.y + Em(0.85f)},
@@ -124,15 +125,15 @@ void Save(App& app) {
 void ShowCount(const App& app, float width) {
   const LiveTable& live = app.live;
   std::string count =
-      fmt::format("{}, {}", cli::FormatCount(live.rows().size(), "block"), cli::FormatBytes(live.bytes()));
+      fmt::format("{}, {}", text::FormatCount(live.rows().size(), "block"), text::FormatBytes(live.bytes()));
   if (live.rows().size() != live.live_count())
-    count += fmt::format(" of {}", cli::FormatCount(live.live_count()));
+    count += fmt::format(" of {}", text::FormatCount(live.live_count()));
   const SavedTable& saved = app.saved;
   const bool here = !saved.path.empty() && saved.trace == app.session.document()->path &&
                     saved.moment == app.session.place.moment && saved.filter == app.session.filter;
-  if (here) count += " · saved as " + cli::Printable(saved.path.substr(saved.path.rfind('/') + 1));
+  if (here) count += " · saved as " + text::OneLine(saved.path.substr(saved.path.rfind('/') + 1));
   ImGui::TextDisabled("%s", FitText(look().fonts.text, count, width).c_str());
-  if (here && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", cli::Printable(saved.path).c_str());
+  if (here && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text::OneLine(saved.path).c_str());
 }
 
 }  // namespace

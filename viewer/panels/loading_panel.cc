@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/harmless.h"
 #include "viewer/model/recent_files.h"
 #include "viewer/panels/app.h"
 
@@ -55,13 +55,13 @@ void ShowStart(App& app, ImVec2 size) {
     if (ImGui::IsItemHovered())
       list.AddRectFilled(min, {min.x + width, min.y + row}, look().colors.raised, Em(0.25f));
     const size_t slash = path.rfind('/');
-    const std::string name = cli::Printable(path.substr(slash + 1));
+    const std::string name = text::OneLine(path.substr(slash + 1));
     const float y = min.y + (row - look().fonts.text->FontSize) / 2;
     const float name_width = TextSize(look().fonts.text, name).x;
     DrawText(list, look().fonts.text, {min.x + Em(0.6f), y}, look().colors.text,
              FitText(look().fonts.text, name, width - Em(1.2f)));
     DrawText(list, look().fonts.text, {min.x + name_width + Em(1.4f), y}, look().colors.dim,
-             FitText(look().fonts.text, cli::Printable(path.substr(0, slash)), width - name_width - Em(2)));
+             FitText(look().fonts.text, text::OneLine(path.substr(0, slash)), width - name_width - Em(2)));
   }
   if (!chosen.empty()) app.session.Open(chosen);
 }
@@ -72,13 +72,13 @@ void ShowLoading(App& app, ImVec2 size) {
   const OpenFile* file = app.session.file();
   if (file == nullptr) return ShowStart(app, size);
   const LoadJob& job = *file->job;
-  if (const std::string error = job.error(); !error.empty()) return ShowWhyEmpty(size, cli::Printable(error));
+  if (const std::string error = job.error(); !error.empty()) return ShowWhyEmpty(size, text::OneLine(error));
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList& list = *ImGui::GetWindowDrawList();
   DrawPreview(list, job, {at.x + Em(4.4f), at.y + Em(2)}, {at.x + size.x - Em(0.4f), at.y + size.y - Em(2)});
   ImGui::BeginGroup();
   const bool reading = job.stage() == std::string_view("reading");
-  ImGui::TextDisabled("%s %s", reading ? "Reading" : "Analysing", cli::Printable(file->name()).c_str());
+  ImGui::TextDisabled("%s %s", reading ? "Reading" : "Analysing", text::OneLine(file->name()).c_str());
   ImGui::SameLine();
   ImGui::ProgressBar(reading ? static_cast<float>(job.share()) : 1, {Em(14), Em(1.2f)},
                      reading ? nullptr : "");

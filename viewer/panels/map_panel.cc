@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/format.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -102,27 +102,27 @@ void ShowBlockTooltip(const MapSegment& segment, const MapBlock& block) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {Em(0.7f), Em(0.5f)});
   ImGui::BeginTooltip();
   if (block.use == MapBlock::Use::kFree) {
-    ShowHeading(cli::FormatBytes(block.bytes) + " free");
+    ShowHeading(text::FormatBytes(block.bytes) + " free");
     if (segment.held_back != 0) {
       const auto pins = std::count_if(segment.blocks.begin(), segment.blocks.end(),
                                       [](const MapBlock& each) { return each.pins; });
       ImGui::Text("%s in this segment cannot go back: pinned by %s",
-                  cli::FormatBytes(segment.held_back).c_str(),
-                  cli::FormatCount(static_cast<uint64_t>(pins), "block").c_str());
+                  text::FormatBytes(segment.held_back).c_str(),
+                  text::FormatCount(static_cast<uint64_t>(pins), "block").c_str());
     }
   } else {
-    ShowHeading(block.title.empty() ? cli::FormatBytes(block.bytes) : block.title);
-    ImGui::Text("%s, %s", cli::FormatBytes(block.bytes).c_str(), classify::Info(block.category).plural);
-    if (block.pins) ImGui::Text("pins %s of free memory", cli::FormatBytes(segment.held_back).c_str());
+    ShowHeading(block.title.empty() ? text::FormatBytes(block.bytes) : block.title);
+    ImGui::Text("%s, %s", text::FormatBytes(block.bytes).c_str(), classify::Info(block.category).plural);
+    if (block.pins) ImGui::Text("pins %s of free memory", text::FormatBytes(segment.held_back).c_str());
     if (block.use == MapBlock::Use::kPending)
       ImGui::TextUnformatted("freed, but another stream may still use it");
     if (block.requested != 0 && block.requested < block.bytes)
       ImGui::TextDisabled("%s more than was asked for",
-                          cli::FormatBytes(block.bytes - block.requested).c_str());
+                          text::FormatBytes(block.bytes - block.requested).c_str());
   }
   ImGui::TextDisabled("%s", fmt::format("at {:#x}", segment.address + block.offset).c_str());
-  std::string about = fmt::format("in a segment of {}, {} free, {} pool", cli::FormatBytes(segment.bytes),
-                                  cli::FormatBytes(segment.free), segment.large ? "large" : "small");
+  std::string about = fmt::format("in a segment of {}, {} free, {} pool", text::FormatBytes(segment.bytes),
+                                  text::FormatBytes(segment.free), segment.large ? "large" : "small");
   if (segment.expandable) about += ", expandable";
   if (!segment.domain.empty()) about += ", " + segment.domain;
   ImGui::TextDisabled("%s", about.c_str());
@@ -195,12 +195,12 @@ void ShowAddressMap(App& app, ImVec2 size) {
   const bool free_under_mouse = block != nullptr && block->use == MapBlock::Use::kFree;
   const size_t narrow = DrawPage(list, cells, map, page, app, free_under_mouse ? segment : nullptr);
   std::string text =
-      fmt::format("{} in {}, {} free  ·  {}  ·  a pixel is {}", cli::FormatBytes(map.bytes()),
-                  cli::FormatCount(map.segments().size(), "segment"), cli::FormatBytes(map.free_bytes()),
-                  cli::FormatCount(map.live_blocks(), "live block"),
-                  cli::FormatBytes(static_cast<uint64_t>(page.bytes_per_pixel)));
+      fmt::format("{} in {}, {} free  ·  {}  ·  a pixel is {}", text::FormatBytes(map.bytes()),
+                  text::FormatCount(map.segments().size(), "segment"), text::FormatBytes(map.free_bytes()),
+                  text::FormatCount(map.live_blocks(), "live block"),
+                  text::FormatBytes(static_cast<uint64_t>(page.bytes_per_pixel)));
   if (narrow != 0)
-    text += fmt::format("  ·  {} narrower than a pixel", cli::FormatCount(narrow, "block is", "blocks are"));
+    text += fmt::format("  ·  {} narrower than a pixel", text::FormatCount(narrow, "block is", "blocks are"));
   DrawText(list, look().fonts.text, {at.x + Em(0.2f), at.y}, look().colors.dim,
            FitText(look().fonts.text, text, size.x - controls - Em(0.8f)));
   DrawLegend(list, {at.x + Em(0.2f), at.y + size.y - legend}, map.legend(), size.x - Em(0.4f));

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "profiler/cli/terminal.h"
 #include "profiler/fragmentation/autopsy_words.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -17,7 +18,7 @@ void Paragraphs(const char* heading, const std::vector<std::string>& sentences) 
   if (sentences.empty()) return;
   ImGui::Dummy({0, Em(0.3f)});
   ShowHeading(heading);
-  for (const std::string& sentence : sentences) ShowWrapped(cli::Printable(sentence));
+  for (const std::string& sentence : sentences) ShowWrapped(text::OneLine(sentence));
 }
 
 const char* EndText(fragmentation::TrialEnd end) {
@@ -48,9 +49,9 @@ void ShowHolders(const Autopsy& autopsy) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     ImGui::PushFont(look().fonts.mono);
-    ImGui::TextUnformatted(cli::FormatBytes(holder.bytes).c_str());
+    ImGui::TextUnformatted(text::FormatBytes(holder.bytes).c_str());
     ImGui::TableNextColumn();
-    ImGui::TextUnformatted(cli::FormatCount(holder.blocks).c_str());
+    ImGui::TextUnformatted(text::FormatCount(holder.blocks).c_str());
     ImGui::PopFont();
     ImGui::TableNextColumn();
     const auto category = classify::CategoryFromKey(holder.category);
@@ -60,7 +61,7 @@ void ShowHolders(const Autopsy& autopsy) {
                                               color, 2);
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + Em(1));
     const std::string title =
-        holder.title.empty() && category ? classify::Info(*category).plural : cli::Printable(holder.title);
+        holder.title.empty() && category ? classify::Info(*category).plural : text::OneLine(holder.title);
     ImGui::TextUnformatted(FitText(look().fonts.text, title, ImGui::GetContentRegionAvail().x).c_str());
   }
   ImGui::EndTable();
@@ -71,18 +72,18 @@ void ShowAutopsy(App& app, const Autopsy& autopsy, ImVec2 size) {
   ImGui::BeginChild("verdict", {left, size.y});
   if (autopsy.failure) {
     ImGui::PushStyleColor(ImGuiCol_Text, look().colors.bad);
-    ShowHeading(fmt::format("Out of memory: {} {} asked for", cli::FormatBytes(autopsy.failure->requested),
+    ShowHeading(fmt::format("Out of memory: {} {} asked for", text::FormatBytes(autopsy.failure->requested),
                             autopsy.failure->requested == 1 ? "was" : "were"));
     ImGui::PopStyleColor();
   }
-  ShowWrapped(cli::Printable(fragmentation::VerdictSentence(autopsy)));
+  ShowWrapped(text::OneLine(fragmentation::VerdictSentence(autopsy)));
   Paragraphs("Why what was free did not serve", autopsy.reasons);
   Paragraphs("What to change", autopsy.advice);
   if (!autopsy.trials.empty()) {
     ImGui::Dummy({0, Em(0.3f)});
     ShowHeading("The same run under other settings");
     for (const fragmentation::Trial& trial : autopsy.trials) {
-      ImGui::TextUnformatted(cli::Printable(trial.settings).c_str());
+      ImGui::TextUnformatted(text::OneLine(trial.settings).c_str());
       ImGui::SameLine();
       ImGui::TextDisabled("%s", EndText(trial.end));
     }
@@ -115,7 +116,7 @@ void ShowOutOfMemory(App& app, ImVec2 size) {
   app.autopsy.Update(*layout, app.session.wake());
   const auto& autopsy = app.autopsy.autopsy();
   if (!autopsy) return ShowWhyEmpty(size, "Trying the same run under other settings ...");
-  if (!autopsy->ok()) return ShowWhyEmpty(size, cli::Printable(autopsy->error().sentence));
+  if (!autopsy->ok()) return ShowWhyEmpty(size, text::OneLine(autopsy->error().sentence));
   ShowAutopsy(app, autopsy->value(), size);
 }
 

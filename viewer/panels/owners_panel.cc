@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -60,7 +61,7 @@ void ShowOwnerPath(App& app) {
   size_t to = path.size();
   ImGui::PushStyleColor(ImGuiCol_Button, IM_COL32(0, 0, 0, 0));
   for (size_t i = 0; i <= path.size(); ++i) {
-    const std::string name = i == 0 ? "all" : FitText(look().fonts.text, cli::Printable(path[i - 1]), Em(12));
+    const std::string name = i == 0 ? "all" : FitText(look().fonts.text, text::OneLine(path[i - 1]), Em(12));
     ImGui::PushID(static_cast<int>(i));
     if (ImGui::SmallButton(name.c_str())) to = i;
     ImGui::PopID();
@@ -75,9 +76,9 @@ void ShowOwnerPath(App& app) {
   owners.ZoomOut(to);
   const OwnerNode& shown = owners.shown();
   ImGui::SameLine(0, Em(0.8f));
-  ImGui::TextDisabled("%s", fmt::format("{} in {}, {} of what is live", cli::FormatBytes(shown.bytes),
-                                        cli::FormatCount(shown.blocks, "block"),
-                                        cli::FormatPercent(shown.bytes, owners.tree().bytes))
+  ImGui::TextDisabled("%s", fmt::format("{} in {}, {} of what is live", text::FormatBytes(shown.bytes),
+                                        text::FormatCount(shown.blocks, "block"),
+                                        text::FormatPercent(shown.bytes, owners.tree().bytes))
                                 .c_str());
 }
 
@@ -115,12 +116,12 @@ void DrawOwnerBox(ImDrawList& list, ImVec2 at, const OwnerBox& box, bool hovered
   const ImU32 ink = frame ? l.colors.text : InkOn(fill);
   const float y = min.y + (treemap ? Em(0.12f) : (box.height - l.fonts.small->FontSize) / 2);
   const ImVec2 text_at = {min.x + Em(0.4f), y};
-  const std::string bytes = cli::FormatBytes(box.node->bytes);
+  const std::string bytes = text::FormatBytes(box.node->bytes);
   const float bytes_width = TextSize(l.fonts.small, bytes).x;
   const bool beside = room > bytes_width + Em(5);
   DrawText(
       list, l.fonts.small, text_at, ink,
-      FitText(l.fonts.small, cli::Printable(box.node->name), beside ? room - bytes_width - Em(0.5f) : room));
+      FitText(l.fonts.small, text::OneLine(box.node->name), beside ? room - bytes_width - Em(0.5f) : room));
   if (beside)
     DrawText(list, l.fonts.small, {max.x - bytes_width - Em(0.35f), y}, WithAlpha(ink, 0.75f), bytes);
   else if (treemap && !parent && box.height > Em(2.3f) && bytes_width < room)
@@ -131,18 +132,18 @@ void ShowOwnerTip(const OwnerView& owners, const std::vector<OwnerBox>& boxes, s
   const OwnerNode& node = *boxes[hovered].node;
   std::string way;
   for (size_t i = hovered; i != 0; i = boxes[i].parent)
-    way = cli::Printable(boxes[i].node->name) +
+    way = text::OneLine(boxes[i].node->name) +
           (way.empty()                     ? ""
            : owners.by == OwnersBy::kStack ? "\n  "
                                            : " / ") +
           way;
-  if (way.empty()) way = cli::Printable(node.name);
-  std::string text = fmt::format("{}\n{} in {}, {} of what is live", way, cli::FormatBytes(node.bytes),
-                                 cli::FormatCount(node.blocks, "block"),
-                                 cli::FormatPercent(node.bytes, owners.tree().bytes));
+  if (way.empty()) way = text::OneLine(node.name);
+  std::string text = fmt::format("{}\n{} in {}, {} of what is live", way, text::FormatBytes(node.bytes),
+                                 text::FormatCount(node.blocks, "block"),
+                                 text::FormatPercent(node.bytes, owners.tree().bytes));
   for (const classify::Category category : StackOrder()) {
     if (const uint64_t bytes = node.categories[static_cast<size_t>(category)]; bytes != 0)
-      text += fmt::format("\n{}  {}", cli::FormatBytes(bytes), classify::Info(category).plural);
+      text += fmt::format("\n{}  {}", text::FormatBytes(bytes), classify::Info(category).plural);
   }
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(Em(45));

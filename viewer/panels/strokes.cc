@@ -3,7 +3,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/format.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -19,16 +19,16 @@ ImVec2 TextSize(ImFont* font, const std::string& text) {
 std::string FitText(ImFont* font, const std::string& text, float width) {
   if (TextSize(font, text).x <= width) return text;
   size_t low = 0;
-  size_t high = cli::DisplayWidth(text);
+  size_t high = text::DisplayWidth(text);
   while (low < high) {  // the most characters that fit
     const size_t middle = (low + high + 1) / 2;
-    if (TextSize(font, cli::Shorten(text, middle, true)).x <= width) {
+    if (TextSize(font, text::Shorten(text, middle, true)).x <= width) {
       low = middle;
     } else {
       high = middle - 1;
     }
   }
-  return low < 2 ? std::string() : cli::Shorten(text, low, true);
+  return low < 2 ? std::string() : text::Shorten(text, low, true);
 }
 
 void ShowWrapped(const std::string& text) {

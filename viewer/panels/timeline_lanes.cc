@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -28,7 +29,7 @@ void ShowRangeTooltip(App& app, const DeviceView& device, const RangeLanes::Lane
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {Em(0.7f), Em(0.5f)});
   ImGui::BeginTooltip();
   if (piece.count > 1) {
-    ShowHeading(cli::FormatCount(piece.count, "range") + " in this pixel");
+    ShowHeading(text::FormatCount(piece.count, "range") + " in this pixel");
     ImGui::TextDisabled("zoom in to tell them apart");
     app.hover_range = fmt::format("{} ranges", piece.count);
   } else {
@@ -36,14 +37,14 @@ void ShowRangeTooltip(App& app, const DeviceView& device, const RangeLanes::Lane
     app.hover_range = facts.name;
     ShowHeading(facts.name.empty() ? "without a name" : facts.name);
     ImGui::TextUnformatted(
-        (cli::FormatDuration(facts.duration_ns) + (facts.ended ? "" : ", did not end")).c_str());
-    ImGui::Text("peak %s within", cli::FormatBytes(facts.peak.bytes).c_str());
+        (text::FormatDuration(facts.duration_ns) + (facts.ended ? "" : ", did not end")).c_str());
+    ImGui::Text("peak %s within", text::FormatBytes(facts.peak.bytes).c_str());
     const auto grown = static_cast<uint64_t>(std::abs(facts.growth));
     if (facts.growth != 0)
-      ImGui::Text("%s %s from begin to end", cli::FormatBytes(grown).c_str(),
+      ImGui::Text("%s %s from begin to end", text::FormatBytes(grown).c_str(),
                   facts.growth > 0 ? "more" : "less");
     ImGui::TextDisabled("%s, thread %s", LaneTitle(lane.kind),
-                        cli::Printable(run.threads[lane.thread].info.name).c_str());
+                        text::OneLine(run.threads[lane.thread].info.name).c_str());
   }
   ImGui::EndTooltip();
   ImGui::PopStyleVar();
@@ -71,7 +72,7 @@ void DrawPiece(ImDrawList& list, const model::Run& run, const RangeLanes::Lane& 
   const std::string_view name = run.Text(run.ranges[lane.ranges[piece.first]].name);
   list.AddRectFilled({x0, top}, max, ColorOfName(name));
   if (max.x - x0 < Em(2.5f)) return;
-  const std::string text = FitText(l.fonts.small, cli::Printable(name), max.x - x0 - Em(0.5f));
+  const std::string text = FitText(l.fonts.small, text::OneLine(name), max.x - x0 - Em(0.5f));
   DrawText(list, l.fonts.small, {x0 + Em(0.25f), top + (Em(kRow) - 1 - l.fonts.small->FontSize) / 2},
            l.colors.text, text);
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/format.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -167,10 +167,10 @@ void ShowTooltip(const Session& session, const DeviceView& device, const Timelin
   std::string when = TimeText(*document.run, document.run->times.TimeOf(memory.high_event));
   if (step != nullptr) when += fmt::format(" · step {}", step->number);
   if (phase != timeline::Phase::kOther) when += fmt::format(" · {}", timeline::PhaseName(phase));
-  ShowHeading(cli::FormatBytes(memory.high) + " allocated");
+  ShowHeading(text::FormatBytes(memory.high) + " allocated");
   ImGui::TextDisabled("%s", when.c_str());
   if (memory.low != memory.high)
-    ImGui::TextDisabled("down to %s in this pixel", cli::FormatBytes(memory.low).c_str());
+    ImGui::TextDisabled("down to %s in this pixel", text::FormatBytes(memory.low).c_str());
   const auto row = [&](ImU32 color, const char* name, uint64_t bytes) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + Em(0.2f)}, {at.x + Em(0.7f), at.y + Em(0.9f)},
@@ -179,7 +179,7 @@ void ShowTooltip(const Session& session, const DeviceView& device, const Timelin
     ImGui::TextUnformatted(name);
     ImGui::SameLine(Em(11));
     ImGui::PushFont(look().fonts.mono);
-    ImGui::TextUnformatted(cli::FormatBytes(bytes).c_str());
+    ImGui::TextUnformatted(text::FormatBytes(bytes).c_str());
     ImGui::PopFont();
   };
   for (auto category = StackOrder().rbegin(); category != StackOrder().rend(); ++category) {

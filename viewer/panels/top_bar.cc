@@ -2,7 +2,8 @@
 // The bar on top: which file and device, what it holds in one line, back and forward, help, theme.
 #include <fmt/format.h>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -36,7 +37,7 @@ void ShowFiles(App& app) {
     ImGui::PushID(static_cast<int>(i));
     ImGui::PushStyleColor(ImGuiCol_Text, active ? look().colors.text : look().colors.dim);
     ImGui::PushStyleColor(ImGuiCol_Button, active ? look().colors.raised : IM_COL32(0, 0, 0, 0));
-    const std::string name = FitText(look().fonts.text, cli::Printable(session.files()[i]->name()), Em(16));
+    const std::string name = FitText(look().fonts.text, text::OneLine(session.files()[i]->name()), Em(16));
     if (ImGui::Button(name.c_str()) && !active) session.ShowFile(i);
     app.NameLastItem(fmt::format("file.{}", i));
     if (ImGui::IsItemHovered())
@@ -60,7 +61,7 @@ void ShowDevices(App& app) {
     if (ImGui::BeginCombo("##device", session.device()->title.c_str())) {
       for (size_t i = 0; i < devices.size(); ++i) {
         const std::string text = fmt::format("{}, peak {}##{}", devices[i]->title,
-                                             cli::FormatBytes(devices[i]->curve.peak().bytes), i);
+                                             text::FormatBytes(devices[i]->curve.peak().bytes), i);
         if (ImGui::Selectable(text.c_str(), i == session.place.device)) session.ShowDevice(i);
       }
       ImGui::EndCombo();
@@ -73,9 +74,9 @@ void ShowDevices(App& app) {
 std::string Summary(const Session& session) {
   const Document& document = *session.document();
   const timeline::Training& training = document.training(*session.device());
-  return fmt::format("peak {}  ·  {}  ·  {}  ·  {}", cli::FormatBytes(session.device()->curve.peak().bytes),
-                     cli::FormatCount(training.steps().size(), "step"),
-                     cli::FormatCount(document.run->event_count(), "event"),
+  return fmt::format("peak {}  ·  {}  ·  {}  ·  {}", text::FormatBytes(session.device()->curve.peak().bytes),
+                     text::FormatCount(training.steps().size(), "step"),
+                     text::FormatCount(document.run->event_count(), "event"),
                      TimeText(*document.run, document.run->times.last_ns()));
 }
 
@@ -84,7 +85,7 @@ void ShowBanner(const Session& session) {
   if (text.empty()) return;
   ImGui::PushStyleColor(ImGuiCol_Text, look().colors.warning);
   ImGui::TextUnformatted(
-      FitText(look().fonts.text, cli::Printable(text), ImGui::GetContentRegionAvail().x).c_str());
+      FitText(look().fonts.text, text::OneLine(text), ImGui::GetContentRegionAvail().x).c_str());
   ImGui::PopStyleColor();
 }
 

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "viewer/panels/whatif_panel.h"
 
 namespace vramscope::viewer {
@@ -17,7 +18,7 @@ std::vector<std::string> CodeLines(const std::string& code, float width) {
   std::vector<std::string> lines;
   for (size_t from = 0; from <= code.size();) {
     const size_t end = std::min(code.find('\n', from), code.size());
-    const std::string line = cli::Printable(code.substr(from, end - from));
+    const std::string line = text::OneLine(code.substr(from, end - from));
     const char* at = line.data();
     const char* const behind = line.data() + line.size();
     do {
@@ -68,7 +69,7 @@ void ShowChanges(App& app, const WhatIfAnswer& answer) {
   }
   for (const whatif::Refused& refused : prediction.refused) {
     ImGui::PushStyleColor(ImGuiCol_Text, look().colors.warning);
-    ShowWrapped(fmt::format("Not applied: {}: {}", refused.asked.lever, cli::Printable(refused.reason)));
+    ShowWrapped(fmt::format("Not applied: {}: {}", refused.asked.lever, text::OneLine(refused.reason)));
     ImGui::PopStyleColor();
   }
   if (!prediction.levers.empty()) ShowHeading("What to write");
@@ -76,11 +77,11 @@ void ShowChanges(App& app, const WhatIfAnswer& answer) {
     if (!applied.outcome.code.empty()) ShowCode(app, applied.asked.lever, applied.outcome.code);
     if (!applied.outcome.time_basis.empty()) {
       ShowWrapped(fmt::format("{} more a step: {}.",
-                              cli::FormatDuration(static_cast<uint64_t>(applied.outcome.extra_ns)),
+                              text::FormatDuration(static_cast<uint64_t>(applied.outcome.extra_ns)),
                               applied.outcome.time_basis));
     }
     ImGui::PushStyleColor(ImGuiCol_Text, look().colors.dim);
-    for (const std::string& note : applied.outcome.notes) ShowWrapped(cli::Printable(note));
+    for (const std::string& note : applied.outcome.notes) ShowWrapped(text::OneLine(note));
     ImGui::PopStyleColor();
   }
   ImGui::TextDisabled("The same on the command line");
@@ -90,7 +91,7 @@ void ShowChanges(App& app, const WhatIfAnswer& answer) {
 void ShowNotKept(App& app, const KeptReruns::Unanswered& not_kept) {
   ImGui::Dummy({0, Em(1)});
   ShowHeading("No re-run yet");
-  ShowWrapped(cli::Printable(not_kept.sentence));
+  ShowWrapped(text::OneLine(not_kept.sentence));
   ImGui::Dummy({0, Em(0.2f)});
   ShowCode(app, "make", not_kept.command);
   if (ImGui::Button("Look again")) app.whatif.LookAgain();

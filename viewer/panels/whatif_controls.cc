@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "profiler/cli/terminal.h"
 #include "profiler/fragmentation/trial.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "viewer/panels/whatif_panel.h"
 
 namespace vramscope::viewer {
@@ -69,14 +70,14 @@ void ShowProgram(App& app) {
   const std::vector<RerunChoice> choices = reruns.Choices();
   const experiment::KeptVariant* const kept = reruns.Find(chosen);
   const auto now = std::ranges::find(choices, kept == nullptr ? chosen : kept->key, &RerunChoice::key);
-  const std::string shown = now == choices.end() ? "as recorded" : cli::Printable(now->title);
+  const std::string shown = now == choices.end() ? "as recorded" : text::OneLine(now->title);
   if (ImGui::BeginCombo("##whatif.rerun", shown.c_str(), ImGuiComboFlags_HeightLarge)) {
     if (ImGui::Selectable("as recorded", chosen.empty())) chosen.clear();
     app.NameLastItem("whatif.rerun.recorded");
     for (const RerunChoice& choice : choices) {
       const ImU32 ink = choice.kept ? look().colors.text : look().colors.dim;
       ImGui::PushStyleColor(ImGuiCol_Text, ink);
-      const std::string title = cli::Printable(choice.title) + (choice.kept ? "" : "  (not run yet)");
+      const std::string title = text::OneLine(choice.title) + (choice.kept ? "" : "  (not run yet)");
       if (ImGui::Selectable(title.c_str(), now != choices.end() && now->key == choice.key))
         chosen = choice.key;
       ImGui::PopStyleColor();
@@ -95,7 +96,7 @@ void ShowOptimizer(App& app, const WhatIfSubject& subject) {
   const std::string recorded =
       subject.step.optimizer_class.empty()
           ? "as recorded"
-          : fmt::format("as recorded, {}", cli::Printable(subject.step.optimizer_class));
+          : fmt::format("as recorded, {}", text::OneLine(subject.step.optimizer_class));
   LeverCombo(app, "optimizer",
              {{recorded.c_str(), ""},
               {"SGD", "sgd"},
@@ -182,15 +183,15 @@ bool ShowModule(App& app, const std::vector<whatif::ModuleNode>& tree, size_t no
   app.NameLastItem("whatif.module." + module.path);
   ImGui::EndDisabled();
   ImGui::SameLine(0, Em(0.4f));
-  const std::string kept = module.kept == 0 ? "" : cli::FormatBytes(module.kept);
+  const std::string kept = module.kept == 0 ? "" : text::FormatBytes(module.kept);
   const float room = ImGui::GetContentRegionAvail().x - Em(5.2f);
   const std::string name = module.path.empty() ? "the model" : module.path.substr(module.path.rfind('.') + 1);
-  ImGui::TextUnformatted(FitText(look().fonts.text, cli::Printable(name), room).c_str());
+  ImGui::TextUnformatted(FitText(look().fonts.text, text::OneLine(name), room).c_str());
   if (ImGui::IsItemHovered())
     ImGui::SetTooltip("%s", fmt::format("{}\nautograd keeps {} of what it makes; {}",
-                                        cli::Printable(module.path), cli::FormatBytes(module.kept),
+                                        text::OneLine(module.path), text::FormatBytes(module.kept),
                                         module.calls == 0 ? "not a module that runs by itself"
-                                                          : cli::FormatCount(module.calls, "call"))
+                                                          : text::FormatCount(module.calls, "call"))
                                 .c_str());
   ImGui::SameLine(ImGui::GetWindowContentRegionMax().x - TextSize(look().fonts.mono, kept).x);
   ImGui::PushFont(look().fonts.mono);

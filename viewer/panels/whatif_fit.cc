@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "profiler/cli/plan_screen.h"
-#include "profiler/cli/whatif_screen.h"
+#include "profiler/plan/words.h"
+#include "profiler/whatif/answer/words.h"
 #include "viewer/panels/whatif_panel.h"
 
 namespace vramscope::viewer {
@@ -34,7 +34,7 @@ void ShowGpus(App& app, const WhatIfSubject& subject) {
       }
       app.NameLastItem("whatif.fit.gpu." + gpu.name);
       ImDrawList& list = *ImGui::GetWindowDrawList();
-      const std::string memory = cli::FormatBytes(gpu.capacity_bytes);
+      const std::string memory = text::FormatBytes(gpu.capacity_bytes);
       DrawText(list, look().fonts.text, at, look().colors.text, gpu.name);
       DrawText(list, look().fonts.mono, {at.x + Em(13.8f) - TextSize(look().fonts.mono, memory).x, at.y},
                look().colors.dim, memory);
@@ -44,7 +44,7 @@ void ShowGpus(App& app, const WhatIfSubject& subject) {
   app.NameLastItem("whatif.fit.gpus");
   ImGui::EndDisabled();
   if (!gpus.ok() && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
-    ImGui::SetTooltip("%s", cli::Printable(gpus.error().sentence).c_str());
+    ImGui::SetTooltip("%s", text::OneLine(gpus.error().sentence).c_str());
 }
 
 // What the search says in one line, behind its field.
@@ -54,28 +54,28 @@ std::string Sentence(const FitView& fit) {
   if (!fit.answer()) return "";
   if (!fit.answer()->ok()) return fit.answer()->error().sentence;
   const FitAnswer& found = fit.answer()->value();
-  const std::string room = cli::FormatBytes(found.limit.reserved_limit);
+  const std::string room = text::FormatBytes(found.limit.reserved_limit);
   if (found.plans.fits_already) return fmt::format("It fits as it is; PyTorch can have {}.", room);
   if (found.plans.plans.empty())
     return fmt::format("Nothing makes it fit: {} are missing; PyTorch can have {}.",
-                       cli::FormatBytes(found.shortfall()), room);
+                       text::FormatBytes(found.shortfall()), room);
   return fmt::format("{}{}, cheapest first; PyTorch can have {}.",
-                     cli::FormatCount(found.plans.plans.size(), "plan"),
+                     text::FormatCount(found.plans.plans.size(), "plan"),
                      found.plans.complete ? "" : " so far (others cost more)", room);
 }
 
 void ShowTip(const plan::Plan& plan) {
   std::string text;
-  for (const whatif::Applied& lever : plan.verdict.prediction.levers) text += cli::LeverLines(lever);
+  for (const whatif::Applied& lever : plan.verdict.prediction.levers) text += whatif::LeverLines(lever);
   if (!plan.exact)
     text += fmt::format("Another choice of modules could save time, down to {} more a step.\n",
-                        cli::FormatDuration(static_cast<uint64_t>(plan.least_ns)));
+                        text::FormatDuration(static_cast<uint64_t>(plan.least_ns)));
   text += "A click sets the switches to this.";
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(Em(44));
   for (size_t from = 0; from < text.size();) {
     const size_t end = std::min(text.find('\n', from), text.size());
-    ImGui::TextUnformatted(cli::Printable(std::string_view(text).substr(from, end - from)).c_str());
+    ImGui::TextUnformatted(text::OneLine(std::string_view(text).substr(from, end - from)).c_str());
     from = end + 1;
   }
   ImGui::PopTextWrapPos();
@@ -106,12 +106,12 @@ void ShowVerdict(App& app, const std::string& number, const plan::Verdict& verdi
   if (plan != nullptr && ImGui::IsItemHovered()) ShowTip(*plan);
   app.NameLastItem("whatif.fit.plan." + number);
   ImGui::TableNextColumn();
-  const std::string changes = cli::PlanOptions(verdict.changes);
+  const std::string changes = plan::PlanOptions(verdict.changes);
   ImGui::TextUnformatted(FitText(look().fonts.text, changes, ImGui::GetContentRegionAvail().x).c_str());
-  Figure(cli::FormatBytes(after.allocated_peak));
-  Figure(cli::FormatBytes(after.reserved_peak));
-  Figure(cli::FormatBytes(verdict.needed));
-  Figure(cli::PlanTime(verdict));
+  Figure(text::FormatBytes(after.allocated_peak));
+  Figure(text::FormatBytes(after.reserved_peak));
+  Figure(text::FormatBytes(verdict.needed));
+  Figure(plan::PlanTime(verdict));
 }
 
 void ShowPlans(App& app, const FitAnswer& found) {
@@ -174,7 +174,7 @@ void ShowFit(App& app, const WhatIfSubject& subject) {
   ImGui::SameLine(0, Em(0.8f));
   ImGui::TextDisabled("%s", FitText(look().fonts.text, sentence, ImGui::GetContentRegionAvail().x).c_str());
   if (fit.answer() && fit.answer()->ok() && ImGui::IsItemHovered()) {
-    const cli::FitLimit& limit = fit.answer()->value().limit;
+    const plan::FitLimit& limit = fit.answer()->value().limit;
     ImGui::SetTooltip("It is to fit into %s. %s", limit.limit_name.c_str(), BesideText(limit).c_str());
   }
   if (fit.answer() && fit.answer()->ok() && !fit.answer()->value().plans.fits_already)

@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -17,7 +18,7 @@ using whatif::Prediction;
 using whatif::UseOverStep;
 
 std::string ChangeText(uint64_t before, uint64_t after) {
-  return before == 0 ? "no change" : cli::FormatChange(before, after);
+  return before == 0 ? "no change" : text::FormatChange(before, after);
 }
 
 ImU32 ChangeColor(uint64_t before, uint64_t after) {
@@ -36,15 +37,15 @@ void ShowFigure(const char* name, uint64_t before, uint64_t after, uint64_t leas
     ImGui::PopStyleColor();
     ImGui::PopFont();
   };
-  mono(12, cli::FormatBytes(before), look().colors.dim);
+  mono(12, text::FormatBytes(before), look().colors.dim);
   ImGui::SameLine(left + Em(12.5f));
   ImGui::TextDisabled("to");
-  mono(18.5f, cli::FormatBytes(after), look().colors.text);
+  mono(18.5f, text::FormatBytes(after), look().colors.text);
   mono(23.5f, ChangeText(before, after), ChangeColor(before, after));
   if (!band) return;
   ImGui::SameLine(left + Em(24.5f));
   const std::string text =
-      fmt::format("{} to {} in 99 of 100 runs", cli::FormatBytes(least), cli::FormatBytes(most));
+      fmt::format("{} to {} in 99 of 100 runs", text::FormatBytes(least), text::FormatBytes(most));
   ImGui::TextDisabled("%s", FitText(look().fonts.text, text, ImGui::GetContentRegionAvail().x).c_str());
 }
 
@@ -86,12 +87,12 @@ std::string KindSentence(const WhatIfAnswer& answer) {
 }
 
 void ShowKind(App& app, const WhatIfAnswer& answer) {
-  const std::string sentence = cli::Printable(KindSentence(answer));
+  const std::string sentence = text::OneLine(KindSentence(answer));
   ImGui::TextDisabled("%s", FitText(look().fonts.text, sentence, ImGui::GetContentRegionAvail().x).c_str());
   app.NameLastItem("whatif.kind");
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", sentence.c_str());
   ImGui::PushStyleColor(ImGuiCol_Text, look().colors.warning);
-  for (const std::string& note : answer.notes) ShowWrapped("Note: " + cli::Printable(note) + ".");
+  for (const std::string& note : answer.notes) ShowWrapped("Note: " + text::OneLine(note) + ".");
   ImGui::PopStyleColor();
 }
 
@@ -168,8 +169,8 @@ void ShowPlotTip(const StepPlot& plot, const std::vector<StepColumn>& before,
   ImGui::GetWindowDrawList()->AddLine({x, plot.top}, {x, plot.bottom}, look().colors.text);
   const auto line = [&](const char* name, const StepColumn& column) {
     if (column.most == nullptr) return fmt::format("{}  the step is over", name);
-    return fmt::format("{}  {} allocated, {} reserved", name, cli::FormatBytes(column.most->allocated),
-                       cli::FormatBytes(column.reserved));
+    return fmt::format("{}  {} allocated, {} reserved", name, text::FormatBytes(column.most->allocated),
+                       text::FormatBytes(column.reserved));
   };
   ImGui::SetTooltip("%s\n%s", line("before", before[i]).c_str(), line("after", after[i]).c_str());
 }
@@ -205,7 +206,7 @@ void ShowStep(App& app, const UseOverStep& before, const UseOverStep& after, flo
   for (const uint64_t bytes : {uint64_t{0}, most / 2, most}) {
     const float y = plot.Y(bytes);
     list.AddLine({plot.left, y}, {plot.right, y}, look().colors.line);
-    const std::string text = bytes == 0 ? "0 B" : cli::FormatBytes(bytes);
+    const std::string text = bytes == 0 ? "0 B" : text::FormatBytes(bytes);
     DrawText(list, look().fonts.small,
              {plot.left - Em(0.4f) - TextSize(look().fonts.small, text).x, y - Em(0.5f)}, look().colors.dim,
              text);
@@ -236,12 +237,12 @@ void ShowCategories(const Prediction& prediction) {
     const float width = ImGui::GetContentRegionAvail().x;
     ImGui::Dummy({width, Em(1.15f)});
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("before %s\nafter %s", cli::FormatBytes(before).c_str(),
-                        cli::FormatBytes(after).c_str());
+      ImGui::SetTooltip("before %s\nafter %s", text::FormatBytes(before).c_str(),
+                        text::FormatBytes(after).c_str());
     ImDrawList& list = *ImGui::GetWindowDrawList();
     DrawText(list, look().fonts.text, at, look().colors.text,
              FitText(look().fonts.text, classify::Info(category).name, Em(9)));
-    const std::string size = cli::FormatBytes(after);
+    const std::string size = text::FormatBytes(after);
     DrawText(list, look().fonts.mono,
              {at.x + Em(14.4f) - TextSize(look().fonts.mono, size).x, at.y + Em(0.08f)}, look().colors.text,
              size);
@@ -265,7 +266,7 @@ void ShowWhatIfAnswer(App& app, const WhatIfSubject& subject) {
   const auto& answer = app.whatif.answer();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   if (!answer) return ShowWhyEmpty(size, "Running the step on the model of the allocator ...");
-  if (!answer->ok()) return ShowWhyEmpty(size, cli::Printable(answer->error().sentence));
+  if (!answer->ok()) return ShowWhyEmpty(size, text::OneLine(answer->error().sentence));
   if (const auto& not_kept = answer->value().not_kept) return ShowNotKept(app, *not_kept);
   const Prediction& prediction = answer->value().prediction;
   ShowKind(app, answer->value());
@@ -290,7 +291,7 @@ void ShowWhatIf(App& app, ImVec2 size) {
   if (!subject) return ShowWhyEmpty(size, "Reading the recorded step ...");
   if (!subject->ok())
     return ShowWhyEmpty(size,
-                        "What-if has no step to change here. " + cli::Printable(subject->error().sentence));
+                        "What-if has no step to change here. " + text::OneLine(subject->error().sentence));
   const float left = std::clamp(size.x * 0.27f, Em(17.6f), Em(20));
   ImGui::BeginChild("levers", {left, size.y});
   ShowWhatIfControls(app, subject->value());

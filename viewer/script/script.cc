@@ -13,7 +13,7 @@
 #include <string_view>
 #include <thread>
 
-#include "profiler/cli/diff_screen.h"
+#include "profiler/diff/words.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -252,8 +252,7 @@ std::string StateJson(const App& app) {
   json["first_row"] = app.live.rows().empty() ? Json() : Json(app.live.rows()[0].block + 1);
   json["hover_ns"] = app.hover_ns ? Json(*app.hover_ns) : Json();
   const auto& comparison = app.comparison.comparison();
-  json["compare"] =
-      comparison && comparison->ok() ? Json(cli::DiffHeadline(comparison->value().diff)) : Json();
+  json["compare"] = comparison && comparison->ok() ? Json(diff::Headline(comparison->value().diff)) : Json();
   json["whatif"] = Json::parse(app.whatif.ToJson());
   json["owners"] = {{"zoom", app.owners.zoom()}, {"shown_bytes", app.owners.shown().bytes}};
   const auto& leaks = app.leaks.answer();

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace vramscope::cli {
+namespace vramscope::collector {
 
 // From now on the file is removed when SIGINT, SIGTERM, SIGHUP or SIGPIPE ends this program; a signal that it
 // ignores or handles stays as it is. At most 8 files at once; further ones are not watched.
@@ -15,4 +15,4 @@ void RemoveFolderOnSignal(const std::string& path);
 // Not any more.
 void KeepOnSignal(const std::string& path);
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::collector

@@ -13,7 +13,7 @@
 #include "profiler/model/run.h"
 #include "profiler/whatif/step/step.h"
 
-namespace vramscope::cli {
+namespace vramscope::plan {
 
 // What the device held beside PyTorch's caching allocator at the end of the recorded step: the CUDA context,
 // libraries, other processes. It is part of what must fit, and the trace has it when the driver was hooked.
@@ -47,4 +47,4 @@ std::string BesideText(const FitLimit& limit);
 // The models that a program may be asked to fit on, as the simulated GPU has them.
 Result<std::vector<collector::GpuModel>> GpuTable();
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/scratch_folder.h"
+#include "profiler/collector/scratch_folder.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace vramscope::cli {
+namespace vramscope::collector {
 namespace {
 
 namespace fs = std::filesystem;
@@ -63,4 +63,4 @@ TEST(ScratchFolderTest, IsGoneWhenASignalEndsItsOwner) {
 }
 
 }  // namespace
-}  // namespace vramscope::cli
+}  // namespace vramscope::collector

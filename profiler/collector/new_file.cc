@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/new_file.h"
+#include "profiler/collector/new_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,9 +14,9 @@
 #include <system_error>
 #include <utility>
 
-#include "profiler/cli/unfinished_files.h"
+#include "profiler/collector/unfinished_files.h"
 
-namespace vramscope::cli {
+namespace vramscope::collector {
 namespace {
 
 constexpr int kMostPartNames = 1000;
@@ -26,7 +26,7 @@ Error NotWritten(const std::string& path, int reason) {
 }
 
 // Where the text is collected that goes to `place`.
-std::string PartOf(const collector::OutputPlace& place, int number) {
+std::string PartOf(const OutputPlace& place, int number) {
   const std::string mark =
       "." + std::to_string(getpid()) + (number == 0 ? "" : "-" + std::to_string(number)) + ".part";
   if (!place.is_stream) return place.path + mark;
@@ -35,7 +35,7 @@ std::string PartOf(const collector::OutputPlace& place, int number) {
 }
 
 // A file that was not there before; its descriptor, and its name in `part`.
-int CreatePart(const collector::OutputPlace& place, std::string& part) {
+int CreatePart(const OutputPlace& place, std::string& part) {
   for (int number = 0; number < kMostPartNames; ++number) {
     part = PartOf(place, number);
     const int file = open(part.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, place.is_stream ? 0600 : 0644);
@@ -46,8 +46,7 @@ int CreatePart(const collector::OutputPlace& place, std::string& part) {
 
 }  // namespace
 
-NewFile::NewFile(std::string path, collector::OutputPlace place, std::string part,
-                 std::unique_ptr<trace::ByteSink> sink)
+NewFile::NewFile(std::string path, OutputPlace place, std::string part, std::unique_ptr<trace::ByteSink> sink)
     : path_(std::move(path)), place_(std::move(place)), part_(std::move(part)), sink_(std::move(sink)) {
   RemoveOnSignal(part_);
 }
@@ -59,8 +58,8 @@ NewFile::NewFile(NewFile&& other) noexcept
       sink_(std::move(other.sink_)) {}
 
 Result<NewFile> NewFile::Create(const std::string& path, const std::vector<std::string>& inputs) {
-  if (const Status other = collector::CheckIsNoInput(path, inputs); !other.ok()) return other.error();
-  auto place = collector::PlaceOf(path);
+  if (const Status other = CheckIsNoInput(path, inputs); !other.ok()) return other.error();
+  auto place = PlaceOf(path);
   if (!place.ok()) return place.error();
   std::string part;
   const int file = CreatePart(*place, part);
@@ -84,7 +83,7 @@ Status NewFile::Write(std::string_view text) {
 
 Status NewFile::CopyToStream() const {
   std::fflush(stdout);  // what was printed before comes first
-  const Result<int> stream = collector::OpenStream(place_);
+  const Result<int> stream = OpenStream(place_);
   if (!stream.ok()) return stream.error();
   const auto sink = trace::StreamSinkOf(*stream, path_);
   const int file = open(part_.c_str(), O_RDONLY | O_CLOEXEC);
@@ -106,4 +105,4 @@ Status NewFile::Commit() {
   return {};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::collector

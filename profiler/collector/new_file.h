@@ -15,7 +15,7 @@
 #include "trace_format/file_sink.h"
 #include "trace_format/result.h"
 
-namespace vramscope::cli {
+namespace vramscope::collector {
 
 class NewFile {
  public:
@@ -35,14 +35,13 @@ class NewFile {
   [[nodiscard]] Status Commit();
 
  private:
-  NewFile(std::string path, collector::OutputPlace place, std::string part,
-          std::unique_ptr<trace::ByteSink> sink);
+  NewFile(std::string path, OutputPlace place, std::string part, std::unique_ptr<trace::ByteSink> sink);
   [[nodiscard]] Status CopyToStream() const;
 
   std::string path_;  // as the user named it
-  collector::OutputPlace place_;
+  OutputPlace place_;
   std::string part_;  // "" when nothing is to be removed
   std::unique_ptr<trace::ByteSink> sink_;
 };
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::collector

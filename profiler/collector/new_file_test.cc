@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Oracle: the file system.
-#include "profiler/cli/new_file.h"
+#include "profiler/collector/new_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace vramscope::cli {
+namespace vramscope::collector {
 namespace {
 
 namespace fs = std::filesystem;
@@ -130,4 +130,4 @@ TEST_F(NewFileTest, NothingIsLeftWhenASignalEndsTheProgram) {
 }
 
 }  // namespace
-}  // namespace vramscope::cli
+}  // namespace vramscope::collector

@@ -8,7 +8,7 @@
 
 #include "profiler/collector/owned_folder.h"
 
-namespace vramscope::cli {
+namespace vramscope::collector {
 
 class ScratchFolder {
  public:
@@ -22,7 +22,7 @@ class ScratchFolder {
   }  // empty: none could be made
 
  private:
-  std::optional<collector::OwnedFolder> folder_;
+  std::optional<OwnedFolder> folder_;
 };
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::collector

@@ -6,16 +6,21 @@
 
 #include <string>
 
+#include "profiler/experiment/savings.h"
 #include "profiler/model/testing/trace_on_disk.h"
 #include "profiler/report/build.h"
 #include "profiler/report/json.h"
 
-namespace vramscope::report {
+namespace vramscope::experiment {
 namespace {
 
 using model::testing::HighestResidentMib;
 using model::testing::MustSucceed;
 using model::testing::TraceOnDisk;
+
+std::optional<report::Savings> UsualSavings(const classify::Analysis& analysis, model::DeviceIndex device) {
+  return FindSavings(analysis, device, "");
+}
 
 void BM_Report(benchmark::State& state) {
   (void)TraceOnDisk();
@@ -23,8 +28,8 @@ void BM_Report(benchmark::State& state) {
   for (auto _ : state) {
     const auto run = model::LoadFile(TraceOnDisk());
     const classify::Analysis analysis(*run);
-    const Answer answer = BuildAnswer(analysis, {.savings = true}).value();
-    benchmark::DoNotOptimize(ToJson(answer).size());
+    const report::Answer answer = report::BuildAnswer(analysis, {.find_savings = UsualSavings}).value();
+    benchmark::DoNotOptimize(report::ToJson(answer).size());
     events += run->event_count();
   }
   state.SetItemsProcessed(static_cast<int64_t>(events));
@@ -65,10 +70,10 @@ BENCHMARK(BM_Analyse)->Unit(benchmark::kMillisecond);
 void BM_Answer(benchmark::State& state) {
   const auto run = model::LoadFile(TraceOnDisk()).value();
   const classify::Analysis analysis(run);
-  for (auto _ : state) benchmark::DoNotOptimize(BuildAnswer(analysis, {})->steps.size());
+  for (auto _ : state) benchmark::DoNotOptimize(report::BuildAnswer(analysis, {})->steps.size());
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations()) * run.event_count());
 }
 BENCHMARK(BM_Answer)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace vramscope::report
+}  // namespace vramscope::experiment

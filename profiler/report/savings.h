@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The usual changes to a training program, asked of one recorded step: what a report advises.
+// What changes to the training program would save: figures that a report is given, and which of them it
+// advises.
 //
-// Why a fixed list and not a search: each change is one that people make in a minute and that reads as one
-// line. Why by reserved bytes: they are what a GPU runs out of.
+// Why given: a report of what was recorded needs nothing of the what-if library; experiment/savings.h asks
+// it. Why ordered by reserved bytes: they are what a GPU runs out of.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "profiler/whatif/answer/predict.h"
-
-namespace vramscope::whatif {
+namespace vramscope::report {
 
 // One change, or two together.
 struct Saving {
   std::string title;       // "checkpoint=all": as `vramscope whatif --compare` takes it
   std::string cost;        // in words, without the time: "half the samples a step"
+  const char* kind = "";   // where the figures come from: "transformed", "re-run"
   size_t levers = 1;       // how many changes it is
   uint64_t allocated = 0;  // the peaks with it
   uint64_t reserved = 0;
@@ -46,11 +46,7 @@ struct Savings {
   }
 };
 
-// Nothing where the run lacks what an answer needs: a GPU, a deep step, settings that can be modelled. Steps
-// with very many blocks are asked fewer questions, so that a report does not wait: at most some 0.3 s beyond
-// reading the trace up to that step. `reruns`: those that were kept, of a recording with this baseline.
-using RerunsOf = std::function<std::vector<Saving>(const Baseline& baseline)>;
-[[nodiscard]] std::optional<Savings> FindSavings(const classify::Analysis& analysis,
-                                                 model::DeviceIndex device, const RerunsOf& reruns = {});
+// Fewest reserved bytes first, then fewest allocated.
+[[nodiscard]] bool TakesLess(const Saving& a, const Saving& b);
 
-}  // namespace vramscope::whatif
+}  // namespace vramscope::report

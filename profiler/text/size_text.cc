@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/size_text.h"
+#include "profiler/text/size_text.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <cmath>
 #include <string_view>
 
-#include "profiler/cli/terminal.h"
+#include "profiler/text/harmless.h"
 
-namespace vramscope::cli {
+namespace vramscope::text {
 namespace {
 
 constexpr std::string_view kLetters = "kmgt";
@@ -34,7 +34,7 @@ double UnitBytes(const std::string& unit) {
 
 Result<uint64_t> ParseSize(const std::string& option, const std::string& text) {
   constexpr double kMost = 0x1p63;
-  const Error wrong{fmt::format("--{} is a size like 10GiB or 500MiB, not '{}'.", option, Printable(text))};
+  const Error wrong{fmt::format("--{} is a size like 10GiB or 500MiB, not '{}'.", option, OneLine(text))};
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, number, std::chars_format::fixed);
@@ -53,4 +53,4 @@ Result<uint64_t> ParseSize(const std::string& option, const std::string& text) {
   return static_cast<uint64_t>(bytes);
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::text

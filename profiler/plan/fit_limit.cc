@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/fit_limit.h"
+#include "profiler/plan/fit_limit.h"
 
 #include <fmt/format.h>
 
-#include "profiler/cli/terminal.h"
 #include "profiler/report/device_memory.h"
+#include "profiler/text/format.h"
 
-namespace vramscope::cli {
+namespace vramscope::plan {
 
 std::optional<Beside> BesideOf(const model::Run& run, model::DeviceIndex device_index,
                                const whatif::Step& step) {
@@ -29,7 +29,7 @@ std::optional<Beside> BesideOf(const model::Run& run, model::DeviceIndex device_
 
 FitLimit LimitOf(uint64_t fit_bytes, const std::optional<collector::GpuModel>& gpu,
                  const std::optional<Beside>& beside) {
-  FitLimit limit{FormatBytes(fit_bytes), fit_bytes, beside, 0, 0};
+  FitLimit limit{text::FormatBytes(fit_bytes), fit_bytes, beside, 0, 0};
   if (gpu) limit.limit_name += fmt::format(" ({})", gpu->name);
   if (beside) limit.beside_bytes = gpu ? beside->On(*gpu) : beside->total();
   limit.reserved_limit = fit_bytes - std::min(fit_bytes, limit.beside_bytes);
@@ -41,7 +41,7 @@ std::string BesideText(const FitLimit& limit) {
     return "What is taken beside PyTorch's allocator (the CUDA context above all) is not in the trace and "
            "not counted.";
   return fmt::format("{} of it are taken beside PyTorch's allocator; {} are left to be reserved.",
-                     FormatBytes(limit.beside_bytes), FormatBytes(limit.reserved_limit));
+                     text::FormatBytes(limit.beside_bytes), text::FormatBytes(limit.reserved_limit));
 }
 
 Result<std::vector<collector::GpuModel>> GpuTable() {
@@ -50,4 +50,4 @@ Result<std::vector<collector::GpuModel>> GpuTable() {
   return collector::ListGpus(*folder);
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/unfinished_files.h"
+#include "profiler/collector/unfinished_files.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -10,7 +10,7 @@
 #include <climits>
 #include <cstring>
 
-namespace vramscope::cli {
+namespace vramscope::collector {
 namespace {
 
 enum class Slot : int { kFree, kFilling, kFull };
@@ -83,4 +83,4 @@ void KeepOnSignal(const std::string& path) {
   }
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::collector

@@ -7,11 +7,11 @@
 
 #include "trace_format/result.h"
 
-namespace vramscope::cli {
+namespace vramscope::text {
 
 // "24GiB" is 24 x 1024^3 bytes, "24GB" 24 x 1000^3, "4096B" bytes; "1.5GiB" too; never 0. A number without a
 // unit, and "24G", which people use for both, are refused with what to write. `option` (without dashes) is
 // for the error's sentence.
 Result<uint64_t> ParseSize(const std::string& option, const std::string& text);
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::text

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/scratch_folder.h"
+#include "profiler/collector/scratch_folder.h"
 
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
-#include "profiler/cli/unfinished_files.h"
+#include "profiler/collector/unfinished_files.h"
 
-namespace vramscope::cli {
+namespace vramscope::collector {
 namespace {
 
 constexpr char kScratchPrefix[] = "vramscope-dryrun-";
@@ -17,8 +17,8 @@ constexpr char kScratchPrefix[] = "vramscope-dryrun-";
 ScratchFolder::ScratchFolder() {
   std::error_code ignored;
   const std::string place = std::filesystem::temp_directory_path(ignored).string();
-  collector::RemoveAbandonedFolders(place, kScratchPrefix);
-  if (auto made = collector::OwnedFolder::Create(place, kScratchPrefix); made.ok())
+  RemoveAbandonedFolders(place, kScratchPrefix);
+  if (auto made = OwnedFolder::Create(place, kScratchPrefix); made.ok())
     folder_.emplace(std::move(made).value());
   if (folder_) RemoveFolderOnSignal(folder_->path());
 }
@@ -30,4 +30,4 @@ ScratchFolder::~ScratchFolder() {
   KeepOnSignal(path);
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::collector

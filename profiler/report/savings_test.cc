@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which changes are worth a line. That their figures are those of the what-if library is tested where runs
 // are real (tests/html_report).
-#include "profiler/whatif/answer/savings.h"
+#include "profiler/report/savings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace vramscope::whatif {
+namespace vramscope::report {
 namespace {
 
 using testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(SavingsTest, RerunsAreAdvisedBesideAndNotInsteadOfWhatIsComputed) {
 }
 
 }  // namespace
-}  // namespace vramscope::whatif
+}  // namespace vramscope::report

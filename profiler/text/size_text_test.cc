@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/size_text.h"
+#include "profiler/text/size_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace vramscope::cli {
+namespace vramscope::text {
 namespace {
 
 using testing::HasSubstr;
@@ -31,4 +31,4 @@ TEST(SizeTextTest, WhatCouldBeEitherIsRefusedWithWhatToWrite) {
 }
 
 }  // namespace
-}  // namespace vramscope::cli
+}  // namespace vramscope::text

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The usual changes to a training program, asked of one recorded step: what a report advises.
+//
+// Why a fixed list and not a search: each change is one that people make in a minute and that reads as one
+// line.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "profiler/classify/analysis.h"
+#include "profiler/report/savings.h"
+
+namespace vramscope::experiment {
+
+// Nothing where the run lacks what an answer needs: a GPU, a deep step, settings that can be modelled. Steps
+// with very many blocks are asked fewer questions, so that a report does not wait: at most some 0.3 s beyond
+// reading the trace up to that step. `path`: of the trace, with which re-runs may be kept; "" = none are
+// looked for.
+[[nodiscard]] std::optional<report::Savings> FindSavings(const classify::Analysis& analysis,
+                                                         model::DeviceIndex device, const std::string& path);
+
+}  // namespace vramscope::experiment
