@@ -50,9 +50,9 @@ class CheckLayersTest(unittest.TestCase):
     def test_a_room_of_the_analysis_that_looks_up_is_caught(self) -> None:
         self.assert_caught("profiler/model/block.cc", SPDX + '#include "profiler/report/build.h"\n', "model must not include profiler/report")
         self.assert_caught("profiler/plan/plan.cc", SPDX + '#include "profiler/diff/compare.h"\n', "plan must not include profiler/diff")
-        self.assert_caught("viewer/model/block.cc", SPDX + '#include "profiler/cli/verb.h"\n', "viewer must not include profiler/cli")
+        self.assert_caught("viewer/model/block.cc", SPDX + '#include "profiler/cli/frame/verb.h"\n', "viewer must not include profiler/cli")
         self.assert_caught("profiler/attic/block.cc", SPDX, "profiler/attic has no floor")
-        self.assertEqual(self.violations({"viewer/main.cc": SPDX + '#include "profiler/cli/verb.h"\n'}), [])
+        self.assertEqual(self.violations({"viewer/main.cc": SPDX + '#include "profiler/cli/frame/verb.h"\n'}), [])
 
     def test_torch_and_cuda_headers_outside_their_places_are_caught(self) -> None:
         self.assert_caught("injector/torch/hooks.cc", SPDX + "#include <c10/core/Allocator.h>\n", "c10/core/Allocator.h")

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <exception>
 
-#include "profiler/cli/arguments.h"
-#include "profiler/cli/terminal.h"
-#include "profiler/cli/verb.h"
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
 #include "profiler/collector/output_place.h"
 #include "profiler/text/failure.h"
 #include "viewer/model/recent_files.h"

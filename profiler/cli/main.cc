@@ -13,9 +13,9 @@
 #include <system_error>
 #include <vector>
 
-#include "profiler/cli/arguments.h"
-#include "profiler/cli/terminal.h"
-#include "profiler/cli/verb.h"
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
 #include "profiler/collector/trace_claim.h"
 #include "profiler/text/failure.h"
 

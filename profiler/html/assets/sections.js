@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables: what the terminal's report says, in its words and order (profiler/cli/report_screen.cc), from the report's own JSON.
+// The tables: what the terminal's report says, in its words and order (profiler/cli/report/report_screen.cc), from the report's own JSON.
 
 const peak = report.peak;
 

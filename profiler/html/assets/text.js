@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 "use strict";
-// Numbers as the terminal writes them (profiler/cli/terminal.cc), and elements whose texts are texts. Nothing here or elsewhere in the
+// Numbers as the terminal writes them (profiler/cli/frame/terminal.cc), and elements whose texts are texts. Nothing here or elsewhere in the
 // page makes markup from a string.
 
 const report = JSON.parse(document.getElementById("report").textContent);

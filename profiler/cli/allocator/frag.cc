@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope frag`: what is reserved and was not asked for, by cause, and who pins it.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/allocator/frag_screen.h"
+#include "profiler/cli/frame/subject_file.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/fragmentation/answer.h"
+#include "profiler/fragmentation/json.h"
+#include "profiler/fragmentation/picture.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& FragHelp() {
+  static const VerbHelp help = {
+      "frag",
+      "what is reserved and not used, why, and which tensors pin it",
+      "frag [options] FILE",
+      {{"vramscope frag run.vms",
+        "fragmentation by cause when most was reserved, and the segments held back"},
+       {"vramscope frag snapshot.pickle --at oom --json",
+        "the same of a snapshot of PyTorch, when it ran out of memory"}},
+      {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
+       {"at", '\0', "T",
+        "The moment: reserved (most is reserved; default), worst (most is reserved and not asked\n"
+        "for), peak (most is allocated), step:3, oom, oom:2, end, event:1200, nanoseconds since\n"
+        "the start, or mono:NS. May be given again."},
+       {"segments", '\0', "N", "How many segments to show, 0 = all; default 5, with --json all."},
+       {"pins", '\0', "N", "How many blocks of each, 0 = all; default 3, with --json all."},
+       {"points", '\0', "N", "Points of the series in --json; default 256, 0 = none."},
+       {"svg", '\0', "OUT", "Draw a picture into this file instead."},
+       {"picture", '\0', "NAME",
+        "Which: causes (over the events; default), shares (the metrics, over the events),\n"
+        "map (the segments at the moment), sizes (the free blocks at the moment)."}},
+      true};
+  return help;
+}
+
+namespace {
+
+int WriteSvg(const Arguments& arguments, const fragmentation::Subject& subject,
+             const fragmentation::LayoutWalk& walk, const fragmentation::Answer& answer,
+             fragmentation::Picture picture) {
+  const std::string path = arguments.Get("svg");
+  const std::string text = fragmentation::DrawSvg(subject, answer, walk.At(answer.chosen.moment), picture);
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool closed = file != nullptr && std::fclose(file) == 0;
+  if (written && closed) return kDone;
+  return Fail(
+      fmt::format("{}: the picture could not be written: {}.", Printable(path), std::strerror(errno)));
+}
+
+int FragVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1) return Fail("frag needs one file: vramscope frag run.vms");
+  const bool json = arguments.Has("json");
+  fragmentation::Question question;
+  question.at = arguments.All("at");
+  question.segments = json ? 0 : 5;
+  question.pins = json ? 0 : 3;
+  const auto picture = fragmentation::PictureFromName(arguments.Get("picture", "causes"));
+  if (!picture.has_value()) {
+    return Fail(fmt::format("--picture is causes, shares, map or sizes, not \"{}\".",
+                            Printable(arguments.Get("picture"))));
+  }
+  question.points = json ? 256 : arguments.Has("svg") ? 400 : 0;
+  for (const auto& [option, value] :
+       {std::pair{"segments", &question.segments}, std::pair{"pins", &question.pins},
+        std::pair{"points", &question.points}}) {
+    if (!arguments.Has(option)) continue;
+    const auto number = NumberOf(arguments, option);
+    if (!number.ok()) return Fail(number.error().sentence);
+    *value = *number;
+  }
+  const std::string& path = arguments.positionals().front();
+  const auto file = OpenSubject(path, arguments, {.at = question.at});
+  if (!file.ok()) return Fail(file.error().sentence);
+  const fragmentation::Subject& subject = (*file)->subject;
+  const fragmentation::LayoutWalk walk(subject.history, subject.rules);
+  const auto answer = fragmentation::BuildAnswer(subject, walk, question);
+  if (!answer.ok()) return Fail(path + ": " + answer.error().sentence);
+  if (arguments.Has("svg")) return WriteSvg(arguments, subject, walk, *answer, *picture);
+  Print(json ? fragmentation::ToJson(subject, *answer) + "\n" : FragScreen(path, subject, *answer, terminal));
+  return kDone;
+}
+
+}  // namespace
+
+int RunFrag(std::span<const std::string> words) {
+  return RunParsed(FragHelp(), Arguments::Parse(FragHelp(), words), FragVerb);
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `vramscope frag` prints for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/fragmentation/answer.h"
+
+namespace vramscope::cli {
+
+[[nodiscard]] std::string FragScreen(const std::string& path, const fragmentation::Subject& subject,
+                                     const fragmentation::Answer& answer, const Terminal& terminal);
+
+// Parts that the screen of `vramscope oom` has too.
+[[nodiscard]] std::string CauseTable(const fragmentation::Decomposition& causes, const Terminal& terminal);
+[[nodiscard]] std::string SegmentTable(const fragmentation::Subject& subject,
+                                       const std::vector<fragmentation::SegmentAnswer>& segments,
+                                       const Terminal& terminal);
+
+}  // namespace vramscope::cli

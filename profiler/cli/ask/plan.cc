@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope plan`: the cheapest changes with which a recorded program fits.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "profiler/cli/frame/device_request.h"
+#include "profiler/cli/ask/plan_reruns.h"
+#include "profiler/cli/ask/plan_screen.h"
+#include "profiler/cli/frame/progress.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/plan/rerun_plans.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& PlanHelp() {
+  static const VerbHelp help = {
+      "plan",
+      "the cheapest changes with which a recorded program fits",
+      "plan [options] RUN --fit SIZE [--verify -- COMMAND...]",
+      {{"vramscope plan run.vms --fit 24GiB", "what to change so that it fits in 24 GiB"},
+       {"vramscope plan run.vms --fit rtx-4090 --forbid optimizer --verify -- python train.py",
+        "on that GPU, and measured on a simulated one"}},
+      {{"fit", '\0', "SIZE|GPU", "Memory of the device: 24GiB, or a model of `vramscope dryrun --gpu list`."},
+       {"allow", '\0', "CHANGES", "Only these: alloc-conf,checkpoint; `vramscope whatif --list` shows them."},
+       {"forbid", '\0', "CHANGES", "All but these."},
+       {"top", '\0', "N", "So many plans; default 3."},
+       {"largest-batch", '\0', nullptr, "The other way round: the largest batch that fits."},
+       {"smallest-gpu", '\0', nullptr, "The smallest GPU of the table that it fits on, without --fit."},
+       {"verify", '\0', nullptr,
+        "Run the command on a simulated GPU with each plan's changes: what is measured\ndecides, instead of "
+        "the bound."},
+       {"run-recorded", '\0', nullptr,
+        "With --verify: run the command that the trace names; it is shown first. Only for\ntraces from "
+        "somebody whom you would let run commands here."},
+       {"by", '\0', "auto|transform",
+        "auto: each plan is re-run before it is told, where the trace has a program.\ntransform: nothing is "
+        "run; a second instead of ten."},
+       {"gpu", '\0', "MODEL", "Which one; default: one with the memory of the recorded GPU."},
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
+      true};
+  return help;
+}
+
+namespace {
+
+PlanSubject SubjectOf(const PlanRequest& request, const RecordedStep& recorded) {
+  const std::optional<plan::Beside> beside = plan::BesideOf(recorded.run, recorded.device, recorded.step);
+  const uint64_t fit = request.fit_bytes == 0 && beside ? beside->capacity_bytes : request.fit_bytes;
+  return {plan::LimitOf(fit, request.fit_gpu, beside), request.path, &recorded};
+}
+
+plan::Request Question(const PlanRequest& request, uint64_t reserved_limit) {
+  return {reserved_limit, request.levers, request.top, plan::kUsualWork};
+}
+
+// The model to verify on.
+Result<collector::GpuModel> GpuOf(const PlanRequest& request, const PlanSubject& subject) {
+  if (!request.gpu.empty()) {
+    const auto named = std::ranges::find(request.gpus, request.gpu, &collector::GpuModel::name);
+    if (named == request.gpus.end())
+      return Error{fmt::format("There is no GPU '{}'; `vramscope dryrun --gpu list` shows the models.",
+                               Printable(request.gpu))};
+    return *named;
+  }
+  const auto alike = std::ranges::find_if(request.gpus, [&](const collector::GpuModel& gpu) {
+    return subject.beside && gpu.capacity_bytes == subject.beside->capacity_bytes;
+  });
+  if (alike != request.gpus.end()) return *alike;
+  return *std::ranges::max_element(request.gpus, {}, &collector::GpuModel::capacity_bytes);
+}
+
+Status VerifyPlans(const PlanRequest& request, const PlanSubject& subject, PlanAnswer& answer) {
+  const Result<collector::GpuModel> gpu = GpuOf(request, subject);
+  if (!gpu.ok()) return gpu.error();
+  std::vector<std::string> command = request.command;
+  if (command.empty()) {
+    const RecordedStep& recorded = *subject.recorded;
+    const model::Device& device = recorded.run.devices[recorded.device];
+    Result<std::vector<std::string>> words =
+        RecordedCommand(recorded.run.processes[device.process].info.command_line, request.run_recorded);
+    if (!words.ok()) return words.error();
+    command = std::move(*words);
+    Say(fmt::format("Running the command of the trace: {}", fmt::join(command, " ")));
+  }
+  answer.verified_on = gpu->name;
+  const Measure measure = [&](std::span<const plan::Changes> plans) {
+    std::vector<Verified> measured;
+    for (const plan::Changes& changes : plans) measured.push_back(Verify(changes, command, *gpu));
+    return measured;
+  };
+  plan::Request question = Question(request, subject.reserved_limit);
+  question.need.bound = false;
+  VerifiedPlans found =
+      FindVerifiedPlans(subject.recorded->step, subject.recorded->baseline, question, measure);
+  answer.plans = std::move(found.plans);
+  answer.verified = std::move(found.verified);
+  answer.left_out = std::move(found.left_out);
+  return {};
+}
+
+// The figures of the re-runs take the place of what was predicted.
+void TellReruns(PlanAnswer& answer) {
+  for (plan::Plan& plan : answer.plans.plans) {
+    const Verified* verified = answer.VerifiedOf(plan);
+    if (verified == nullptr || !verified->why_not.empty()) continue;
+    answer.rerun = true;
+    whatif::Replayed& told = plan.verdict.prediction.after.allocator;
+    told.allocated_peak = verified->allocated_bytes;
+    told.reserved_peak = verified->reserved_bytes;
+  }
+  answer.rerun |= !answer.left_out.empty();
+  if (answer.rerun || answer.verified.empty()) return;
+  answer.why_not_rerun = answer.verified.begin()->second.why_not;
+  answer.verified.clear();
+}
+
+// Each plan is re-run before it is told, by the program of the trace.
+void RerunPlans(const PlanRequest& request, const PlanSubject& subject, ProgramReruns& reruns,
+                PlanAnswer& answer) {
+  const whatif::Step& step = subject.recorded->step;
+  const plan::Request question = Question(request, subject.reserved_limit);
+  VerifiedPlans found =
+      FindVerifiedPlans(step, subject.recorded->baseline, question,
+                        [&](std::span<const plan::Changes> plans) { return reruns.Verify(plans); });
+  answer.plans = std::move(found.plans);
+  answer.left_out = std::move(found.left_out);
+  answer.verified = std::move(found.verified);
+  TellReruns(answer);
+  if (!answer.why_not_rerun.empty()) return;
+  plan::AddRerunPlans(step, question, reruns, answer.plans);
+  answer.rerun = true;
+  for (const plan::Plan& plan : answer.plans.plans) {
+    const whatif::Replayed& use = plan.verdict.prediction.after.allocator;
+    answer.verified.try_emplace(plan::TextOf(plan.verdict.changes),
+                                Verified{.allocated_bytes = use.allocated_peak,
+                                         .reserved_bytes = use.reserved_peak,
+                                         .at_most_bytes = plan.verdict.needed});
+  }
+}
+
+int Plans(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal, bool json) {
+  PlanAnswer answer;
+  if (request.verify) {
+    if (const Status verified = VerifyPlans(request, subject, answer); !verified.ok())
+      return Fail(verified.error().sentence);
+  } else {
+    ProgramReruns reruns(*subject.recorded, request.path, {.everything = true, .gpu = request.gpu});
+    if (request.rerun && reruns.HasProgram())
+      RerunPlans(request, subject, reruns, answer);
+    else
+      answer.plans = plan::MakePlans(subject.recorded->step, subject.recorded->baseline,
+                                     Question(request, subject.reserved_limit));
+  }
+  Print(json ? PlanJson(subject, answer) : PlanText(subject, answer, terminal));
+  return answer.plans.plans.empty() ? kNo : kDone;
+}
+
+int LargestBatch(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal,
+                 bool json) {
+  if (subject.fit_bytes == 0)
+    return Fail("The trace does not say how much memory its GPU has; add --fit 24GiB.", kCannotJudge);
+  ProgramReruns reruns(*subject.recorded, request.path, {.gpu = request.gpu});
+  const auto answer =
+      plan::FindLargestBatches(subject.recorded->step, Question(request, subject.reserved_limit),
+                               reruns.HasProgram() ? &reruns : nullptr);
+  if (!answer.ok()) return Fail(request.path + ": " + answer.error().sentence, kCannotJudge);
+  Print(json ? LargestBatchJson(subject, *answer) : LargestBatchText(subject, *answer, terminal));
+  return std::ranges::any_of(answer->rows, [](const plan::LargestBatch& row) { return row.size != 0; })
+             ? kDone
+             : kNo;
+}
+
+// From the smallest that it fits on as it is downwards, as long as there is a plan.
+int SmallestGpu(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal, bool json) {
+  std::vector<collector::GpuModel> gpus = request.gpus;
+  std::ranges::stable_sort(gpus, std::greater<>{}, &collector::GpuModel::capacity_bytes);
+  std::vector<GpuAnswer> answers;
+  for (const collector::GpuModel& gpu : gpus) {
+    const uint64_t beside = subject.beside ? subject.beside->On(gpu) : gpu.context_bytes;
+    plan::Request question = Question(request, gpu.capacity_bytes - std::min(gpu.capacity_bytes, beside));
+    question.top = 1;
+    GpuAnswer answer{gpu, plan::MakePlans(subject.recorded->step, subject.recorded->baseline, question)};
+    const bool fits = !answer.plans.plans.empty();
+    // Of those that it fits on as it is, the smallest alone is told.
+    if (answer.plans.fits_already && !answers.empty() && answers.back().plans.fits_already)
+      answers.pop_back();
+    answers.push_back(std::move(answer));
+    if (!fits) break;
+  }
+  Print(json ? SmallestGpuJson(subject, answers) : SmallestGpuText(subject, answers, terminal));
+  return answers.empty() || answers.front().plans.plans.empty() ? kNo : kDone;
+}
+
+int PlanVerb(const Arguments& arguments, const Terminal& terminal) {
+  const Result<PlanRequest> request = PlanRequestFrom(arguments);
+  if (!request.ok()) return Fail(request.error().sentence);
+  const Result<report::Request> device = DeviceRequest(arguments);
+  if (!device.ok()) return Fail(device.error().sentence);
+  int code = kDone;
+  const auto recorded = ReadRecordedStep(request->path, LoadTrace(request->path, arguments), *device, &code);
+  if (!recorded.ok()) return Fail(recorded.error().sentence, code);
+  const PlanSubject subject = SubjectOf(*request, **recorded);
+  const bool json = arguments.Has("json");
+  if (request->largest_batch) return LargestBatch(*request, subject, terminal, json);
+  if (request->smallest_gpu) return SmallestGpu(*request, subject, terminal, json);
+  return Plans(*request, subject, terminal, json);
+}
+
+}  // namespace
+
+int RunPlan(std::span<const std::string> words) {
+  return RunParsed(PlanHelp(), Arguments::Parse(PlanHelp(), words), PlanVerb);
+}
+
+}  // namespace vramscope::cli

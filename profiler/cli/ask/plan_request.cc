@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/ask/plan_request.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
+#include "profiler/cli/record/recording_options.h"
+#include "profiler/text/size_text.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr uint32_t kUsualTop = 3;
+constexpr uint32_t kMostPlans = 50;
+
+// "amp,batch": names of levers.
+Result<std::vector<std::string>> LeversOf(const Arguments& arguments, const char* option) {
+  const std::vector<std::string> known = plan::AllLevers();
+  std::vector<std::string> levers;
+  for (const std::string& given : arguments.All(option)) {
+    std::istringstream parts(given);
+    for (std::string part; std::getline(parts, part, ',');) {
+      if (std::ranges::find(known, part) == known.end())
+        return Error{fmt::format("--{}: there is no change called \"{}\"; there are {}.", option,
+                                 Printable(part), fmt::join(known, ", "))};
+      levers.push_back(part);
+    }
+  }
+  return levers;
+}
+
+Status ReadLevers(const Arguments& arguments, PlanRequest& request) {
+  const Result<std::vector<std::string>> allowed = LeversOf(arguments, "allow");
+  if (!allowed.ok()) return allowed.error();
+  const Result<std::vector<std::string>> forbidden = LeversOf(arguments, "forbid");
+  if (!forbidden.ok()) return forbidden.error();
+  request.levers = arguments.Has("allow") ? *allowed : plan::UsualLevers();
+  std::erase_if(request.levers, [&](const std::string& lever) {
+    return std::ranges::find(*forbidden, lever) != forbidden->end();
+  });
+  return {};
+}
+
+Status ReadGpus(PlanRequest& request) {
+  Result<std::vector<collector::GpuModel>> gpus = plan::GpuTable();
+  if (!gpus.ok()) return gpus.error();
+  request.gpus = std::move(*gpus);
+  return {};
+}
+
+Status ReadFit(const Arguments& arguments, PlanRequest& request) {
+  if (!arguments.Has("fit")) return {};
+  const std::string text = arguments.Get("fit");
+  const Result<uint64_t> size = text::ParseSize("fit", text);
+  if (size.ok()) {
+    request.fit_bytes = *size;
+    return {};
+  }
+  if (const Status gpus = ReadGpus(request); !gpus.ok()) return gpus.error();
+  const auto named = std::ranges::find(request.gpus, text, &collector::GpuModel::name);
+  if (named == request.gpus.end() && !text.empty() &&
+      std::isdigit(static_cast<unsigned char>(text.front())) != 0)
+    return size.error();
+  if (named == request.gpus.end())
+    return Error{fmt::format(
+        "--fit is a size like 24GiB, or a GPU of `vramscope dryrun --gpu list`, not '{}'.", Printable(text))};
+  request.fit_gpu = *named;
+  request.fit_bytes = named->capacity_bytes;
+  return {};
+}
+
+}  // namespace
+
+Result<PlanRequest> PlanRequestFrom(const Arguments& arguments) {
+  PlanRequest request;
+  const std::vector<std::string>& words = arguments.positionals();
+  if (words.empty()) return Error{"plan needs a trace: vramscope plan run.vms --fit 24GiB"};
+  request.path = words.front();
+  request.command.assign(words.begin() + 1, words.end());
+  request.largest_batch = arguments.Has("largest-batch");
+  request.smallest_gpu = arguments.Has("smallest-gpu");
+  request.verify = arguments.Has("verify");
+  request.run_recorded = arguments.Has("run-recorded");
+  request.gpu = arguments.Get("gpu");
+  const std::string by = arguments.Get("by", "auto");
+  if (Status known = CheckChoice("by", by, {"auto", "transform"}); !known.ok()) return known.error();
+  request.rerun = by == "auto";
+  if (!request.command.empty() && !request.verify)
+    return Error{"plan runs a command only with --verify; without it, one trace is all that it takes."};
+  if (request.verify && (request.largest_batch || request.smallest_gpu))
+    return Error{"--verify is for the plans of --fit."};
+  if (request.run_recorded && (!request.verify || !request.command.empty()))
+    return Error{"--run-recorded is for --verify without a command."};
+  if (request.largest_batch && request.smallest_gpu)
+    return Error{"--largest-batch and --smallest-gpu are two questions; ask them one after the other."};
+  for (const Status& status : {ReadLevers(arguments, request), ReadFit(arguments, request)}) {
+    if (!status.ok()) return status.error();
+  }
+  if (request.fit_bytes == 0 && !request.largest_batch && !request.smallest_gpu)
+    return Error{"plan needs to know what must fit: --fit 24GiB, --fit rtx-4090, or --smallest-gpu."};
+  if (request.fit_bytes != 0 && request.smallest_gpu)
+    return Error{"--smallest-gpu goes through all GPUs; leave out --fit."};
+  if ((request.smallest_gpu || request.verify) && request.gpus.empty()) {
+    if (const Status gpus = ReadGpus(request); !gpus.ok()) return gpus.error();
+  }
+  request.top = kUsualTop;
+  if (arguments.Has("top")) {
+    const Result<uint32_t> top = NumberOf(arguments, "top");
+    if (!top.ok()) return top.error();
+    if (*top == 0 || *top > kMostPlans)
+      return Error{fmt::format("--top is a number from 1 to {}.", kMostPlans)};
+    request.top = *top;
+  }
+  return request;
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The re-runs that `vramscope plan` asks for, by the program of the trace.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "profiler/cli/ask/plan_verify.h"
+#include "profiler/cli/ask/whatif_answer.h"
+#include "profiler/plan/reruns.h"
+
+namespace vramscope::cli {
+
+class ProgramReruns final : public plan::Reruns {
+ public:
+  // `recorded`, the step of the trace at `path`, must outlive it.
+  ProgramReruns(const RecordedStep& recorded, std::string path, AnswerOptions options);
+
+  // Whether the trace has a program that could be run, or whose re-runs were kept.
+  [[nodiscard]] bool HasProgram() const { return program_ && program_->head.has_body; }
+
+  Result<uint64_t> BatchSize() override;
+  void Prepare(std::span<const plan::Changes> wanted) override;
+  Result<whatif::Prediction> Predict(std::span<const whatif::Asked> changes) override;
+
+  // Each of these made by PyTorch in full.
+  std::vector<Verified> Verify(std::span<const plan::Changes> wanted);
+
+ private:
+  std::optional<experiment::NotedProgram> program_;
+  WhatifAnswerer answerer_;
+};
+
+}  // namespace vramscope::cli

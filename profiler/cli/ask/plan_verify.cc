@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/ask/plan_verify.h"
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/ask/try_screen.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr size_t kMostRuns = 16;
+constexpr uint64_t kMoreWork = 4;  // for a search: running the command takes seconds anyway
+
+}  // namespace
+
+Result<Change> ChangeOf(const plan::Changes& changes) {
+  Change change;
+  for (const whatif::Asked& asked : changes) {
+    if (const Status added = Ask(asked.lever, asked.value, change); !added.ok()) return added.error();
+    if (const char* why = change.WhyBeyond(asked.lever))
+      return Error{fmt::format("--{} cannot be applied from outside the program: {}", asked.lever, why)};
+  }
+  return change;
+}
+
+Verified Verify(const plan::Changes& changes, const std::vector<std::string>& command,
+                const collector::GpuModel& gpu) {
+  Verified verified;
+  const Result<Change> change = ChangeOf(changes);
+  const Result<std::string> folder = collector::FindSimulatedCuda();
+  if (!change.ok() || !folder.ok()) {
+    verified.why_not = change.ok() ? folder.error().sentence : change.error().sentence;
+    return verified;
+  }
+  TryPlan plan;
+  plan.change = *change;
+  plan.dry = true;
+  plan.simulated_folder = *folder;
+  plan.run.command = command;
+  plan.run.device.gpu = gpu;
+  plan.run.depth = "light";
+  TryRunner runner(plan);
+  std::vector<Outcome> outcomes;
+  const Result<Measured> measured = runner.After(CommandOutput::kToFile, &outcomes);
+  if (!measured.ok()) {
+    verified.why_not = measured.error().sentence;
+  } else if (measured->FailedOtherwise()) {
+    verified.refuted = true;
+    verified.why_not = "the command fails with the change, otherwise than by lack of memory";
+  } else if (!measured->fits || !measured->reserved_bytes) {
+    verified.refuted = !measured->fits;
+    verified.why_not = measured->fits ? "the command allocated nothing on the GPU"
+                                      : fmt::format("it runs out of memory on the simulated {}", gpu.name);
+  } else {
+    for (const Outcome& outcome : outcomes) {
+      if (outcome.applied.empty() && !outcome.refused.empty()) verified.why_not = outcome.refused.front();
+    }
+    verified.allocated_bytes = measured->answer.peak.allocated_bytes;
+    verified.reserved_bytes = verified.at_most_bytes = *measured->reserved_bytes;
+    verified.device_used_bytes = measured->device_used_bytes.value_or(0);
+  }
+  return verified;
+}
+
+namespace {
+
+// What has been measured so far, and what the search is told of it.
+class MeasuredPlans {
+ public:
+  MeasuredPlans(plan::Request& question, const Measure& measure) : question_(question), measure_(measure) {}
+
+  [[nodiscard]] size_t size() const { return known_.size(); }
+  [[nodiscard]] const Verified& Of(const plan::Plan& plan) const {
+    return known_.at(plan::TextOf(plan.verdict.changes));
+  }
+
+  void LookAt(const std::vector<plan::Plan>& plans, VerifiedPlans& found) {
+    std::vector<plan::Changes> asked;
+    std::vector<const plan::Plan*> fresh;
+    for (const plan::Plan& plan : plans) {
+      if (!known_.try_emplace(plan::TextOf(plan.verdict.changes)).second) continue;
+      fresh.push_back(&plan);
+      if (known_.size() <= kMostRuns) asked.push_back(plan.verdict.changes);
+    }
+    std::vector<Verified> measured = asked.empty() ? std::vector<Verified>() : measure_(asked);
+    measured.resize(fresh.size(), {.why_not = fmt::format("{} others were run", kMostRuns)});
+    for (size_t i = 0; i < fresh.size(); ++i) Note(*fresh[i], std::move(measured[i]), found);
+  }
+
+ private:
+  void Note(const plan::Plan& plan, Verified verified, VerifiedPlans& found) {
+    uint64_t needed = verified.at_most_bytes;
+    if (!verified.why_not.empty()) {
+      const whatif::Prediction& prediction = plan.verdict.prediction;
+      needed = prediction.band.ReservedAtMost(prediction.after.allocator.reserved_peak);
+    } else if (needed > question_.limit) {
+      verified.refuted = true;
+    }
+    if (verified.refuted) found.left_out.emplace_back(plan.verdict.changes, verified);
+    const std::string text = plan::TextOf(plan.verdict.changes);
+    question_.need.known[text] = verified.refuted && !verified.why_not.empty() ? UINT64_MAX : needed;
+    known_[text] = std::move(verified);
+  }
+
+  plan::Request& question_;
+  const Measure& measure_;
+  std::map<std::string, Verified> known_;
+};
+
+}  // namespace
+
+VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline& baseline,
+                                plan::Request question, const Measure& measure) {
+  question.work *= kMoreWork;
+  VerifiedPlans found;
+  MeasuredPlans known(question, measure);
+  // Each round knows more; the last one tells nothing that was not known before.
+  for (size_t before = SIZE_MAX; before != known.size();) {
+    before = known.size();
+    found.plans = plan::MakePlans(step, baseline, question);
+    if (found.plans.fits_already) return found;
+    known.LookAt(found.plans.plans, found);
+  }
+  for (const plan::Plan& plan : found.plans.plans)
+    found.verified[plan::TextOf(plan.verdict.changes)] = known.Of(plan);
+  return found;
+}
+
+Result<std::vector<std::string>> RecordedCommand(const std::string& command_line, bool may_run) {
+  // A trace may come from anybody: what it names is shown, and run only when that was asked for.
+  if (!may_run) {
+    const std::string named =
+        command_line.empty()
+            ? ""
+            : fmt::format(" The trace names \"{}\"; --run-recorded runs that.", Printable(command_line));
+    return Error{"--verify runs a command: give it behind --." + named};
+  }
+  const Error unclear{
+      "the command of the trace cannot be run again from its text; give it: plan RUN --fit 24GiB --verify -- "
+      "python train.py"};
+  if (command_line.empty() || command_line.find_first_of("'\"\\`$") != std::string::npos) return unclear;
+  std::vector<std::string> words;
+  std::istringstream parts(command_line);
+  for (std::string word; parts >> word;) words.push_back(word);
+  if (words.empty()) return unclear;
+  return words;
+}
+
+}  // namespace vramscope::cli

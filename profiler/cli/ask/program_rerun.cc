@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/ask/program_rerun.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/ask/try_run.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/installation.h"
+#include "profiler/collector/scratch_folder.h"
+#include "profiler/collector/whole_file.h"
+#include "profiler/experiment/lean_trace.h"
+
+namespace vramscope::cli {
+namespace {
+
+// A change may take more than the GPU has, and the answer is how much. What PyTorch does when memory runs out
+// is no part of it.
+constexpr uint64_t kRoom = 16;
+constexpr char kDeepStep[] = "2";  // one step with its operators is enough to change it further
+
+// Changes that the runner itself makes, for they change what the program is made of.
+constexpr std::string_view kOfTheRunner[] = {"batch", "sequence", "precision", "quantize"};
+
+// Ends a run that takes too long: the signal goes the way of Ctrl-C, through the recorder to the command.
+class TimeLimit {
+ public:
+  explicit TimeLimit(std::chrono::seconds limit) {
+    // Signals are for the recorder, which reads them on the thread that it runs on.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    watch_ = std::thread([this, limit] { Watch(limit); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  ~TimeLimit() { Stop(); }
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+
+  // Whether it has passed. Nothing happens after that.
+  bool Stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    over_.notify_all();
+    if (watch_.joinable()) watch_.join();
+    return passed_;
+  }
+
+ private:
+  void Watch(std::chrono::seconds limit) {
+    std::unique_lock lock(mutex_);
+    if (over_.wait_for(lock, limit, [this] { return done_; })) return;
+    passed_ = true;
+    kill(getpid(), SIGTERM);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool done_ = false;
+  bool passed_ = false;
+  std::thread watch_;
+};
+
+std::string LastLine(const std::string& log) {
+  const size_t end = log.find_last_not_of(" \r\n");
+  if (end == std::string::npos) return "";
+  const size_t before = log.find_last_of('\n', end);
+  const size_t begin = before == std::string::npos ? 0 : before + 1;
+  return log.substr(begin, end + 1 - begin);
+}
+
+// `words` and `change` are filled in; an error: the changes cannot be made by a re-run.
+Status Prepare(const std::vector<whatif::Asked>& changes, std::vector<std::string>& words, Change& change) {
+  for (const whatif::Asked& asked : changes) {
+    if (std::ranges::find(kOfTheRunner, asked.lever) != std::end(kOfTheRunner)) {
+      words.insert(words.end(), {"--" + asked.lever, asked.value});
+      continue;
+    }
+    if (Status added = Ask(asked.lever, asked.value, change); !added.ok()) return added;
+    if (change.WhyBeyond(asked.lever) != nullptr)
+      return Error{fmt::format("--{} cannot be made in a program that is run again yet", asked.lever)};
+  }
+  return {};
+}
+
+uint64_t RecordedTotal(const model::Run& run) {
+  uint64_t total = 0;
+  (void)run.source->ForEachBatch([&](std::span<const trace::Event> batch) {
+    for (const trace::Event& event : batch)
+      if (event.type == trace::EventType::kDriverTotal) total = std::max(total, event.field[3]);
+    return total == 0;
+  });
+  return total;
+}
+
+std::string MetadataAt(const trace::Metadata& metadata, std::initializer_list<const char*> keys) {
+  for (const char* key : keys)
+    if (const auto found = metadata.find(key); found != metadata.end()) return found->second;
+  return "";
+}
+
+// What was not done of the changes; "" = all was.
+std::string NotApplied(const std::string& notes, const Change& change) {
+  for (const Outcome& outcome : ReadOutcomes(notes, change))
+    if (outcome.applied.empty() && !outcome.refused.empty())
+      return fmt::format("--{} was not applied: {}", outcome.lever, outcome.refused.front());
+  return "";
+}
+
+// One of the runs that were asked for, as the runner is given it.
+struct Variant {
+  size_t number = 0;               // among those that were asked for
+  std::vector<std::string> words;  // of the runner
+  Change change;                   // through vramscope_try
+  std::string notes;               // the folder of what that did
+
+  [[nodiscard]] nlohmann::json ToJson() const {
+    return {
+        {"words", words},
+        {"try", change.Levers().empty() ? nlohmann::json() : nlohmann::json::parse(PlanFor(change, notes))}};
+  }
+};
+
+// Why this variant has no trace; "" = it has.
+std::string Failure(const Variant& variant, const nlohmann::json& answer, std::chrono::seconds limit) {
+  const int status = answer.value("status", -1);
+  if (answer.value("over", false))
+    return fmt::format("the re-run took more than {} s; --limit gives it more", limit.count());
+  if (WIFSIGNALED(status)) return "the re-run was ended by " + EndingText(status);
+  if (status != 0) return Printable(answer.value("last_line", EndingText(status)));
+  return variant.change.Levers().empty() ? "" : NotApplied(variant.notes, variant.change);
+}
+
+// All runs that have the same allocator settings: PyTorch reads these before it forks.
+class Group {
+ public:
+  Group(const RerunSetting& setting, const std::string& settings, std::vector<Variant> variants)
+      : setting_(setting), variants_(std::move(variants)) {
+    plan_.device.gpu = setting.gpu;
+    plan_.device.capacity_bytes = setting.gpu.capacity_bytes * kRoom;
+    plan_.deep_steps = kDeepStep;
+    plan_.environment["VRAMSCOPE_PROGRAM"] = "off";
+    plan_.environment["PYTORCH_CUDA_ALLOC_CONF"] = plan_.environment["PYTORCH_ALLOC_CONF"] = settings;
+    if (!setting.cublas_workspace.empty())
+      plan_.environment["CUBLAS_WORKSPACE_CONFIG"] = setting.cublas_workspace;
+  }
+
+  // Sets the traces of its variants, or why one has none. An error concerns all of them.
+  Status Run(const std::string& runner, const std::string& program, const std::string& folder,
+             std::vector<Result<trace::Bytes>>& traces) {
+    const std::string list = folder + "/variants.json", answers = folder + "/answers.json";
+    nlohmann::json asked = nlohmann::json::array();
+    for (const Variant& variant : variants_) asked.push_back(variant.ToJson());
+    std::ofstream(list) << asked;
+    plan_.output = folder + "/variants.vms";
+    plan_.command = {RerunPython(), runner,    program,
+                     "--variants",  list,      "--answers",
+                     answers,       "--limit", std::to_string(setting_.limit.count())};
+    const Result<std::string> trace = Record();
+    if (!trace.ok()) return trace.error();
+    const auto ended = nlohmann::json::parse(collector::ReadWhole(answers), nullptr, false);
+    if (!ended.is_array() || ended.size() != variants_.size()) return Error{"the re-run left no answer"};
+    const auto full = trace::TraceReader::Open(*trace);
+    if (!full.ok()) return full.error();
+    for (size_t i = 0; i < variants_.size(); ++i) {
+      Result<trace::Bytes>& own = traces[variants_[i].number];
+      if (std::string why = Failure(variants_[i], ended[i], setting_.limit); !why.empty())
+        own = Error{std::move(why)};
+      else
+        own = experiment::LeanTrace(**full, ended[i].value("pid", 0u));
+    }
+    return {};
+  }
+
+ private:
+  // The path of the trace.
+  Result<std::string> Record() {
+    DryrunRunner runner(plan_, setting_.simulated_folder);
+    std::string log;
+    TimeLimit limit(setting_.limit * (variants_.size() + 1));
+    const auto result = runner.Run(plan_.command, plan_.device, CommandOutput::kToFile, &log);
+    if (limit.Stop()) return Error{"the re-runs took too long; --limit gives them more"};
+    if (!result.ok()) return result.error();
+    const std::string said = LastLine(log);
+    if (WIFSIGNALED(result->wait_status) || (result->wait_status != 0 && said.empty()))
+      return Error{"the re-run was ended by " + EndingText(result->wait_status)};
+    if (result->wait_status != 0) return Error{Printable(said)};
+    return result->trace;
+  }
+
+  const RerunSetting& setting_;
+  DryrunPlan plan_;
+  std::vector<Variant> variants_;
+};
+
+Status RunAll(std::string_view program, std::span<const Changes> wanted, const RerunSetting& setting,
+              std::vector<Result<trace::Bytes>>& traces) {
+  const collector::ScratchFolder scratch;
+  const auto installation = collector::FindInstallation();
+  if (scratch.path().empty())
+    return Error{"no temporary folder can be made. Set TMPDIR to one that can be written"};
+  if (!installation.ok()) return installation.error();
+  const std::string file = scratch.path() + "/program.json";
+  std::ofstream(file, std::ios::binary).write(program.data(), static_cast<std::streamsize>(program.size()));
+  std::map<std::string, std::vector<Variant>> groups;  // by their allocator settings
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    Variant variant{i, {}, {}, fmt::format("{}/notes-{}", scratch.path(), i)};
+    if (Status prepared = Prepare(wanted[i], variant.words, variant.change); !prepared.ok()) {
+      traces[i] = prepared.error();
+      continue;
+    }
+    std::filesystem::create_directory(variant.notes);
+    groups[variant.change.alloc_conf.value_or(setting.alloc_conf)].push_back(std::move(variant));
+  }
+  for (auto& [settings, variants] : groups) {
+    Group group(setting, settings, variants);
+    const Status ran =
+        group.Run(installation->python_shim + "/vramscope_program", file, scratch.path(), traces);
+    for (const Variant& variant : variants)
+      if (!ran.ok()) traces[variant.number] = ran.error();
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string RerunPython() {
+  const char* const asked = std::getenv("VRAMSCOPE_PYTHON");
+  return asked != nullptr && *asked != '\0' ? asked : "python3";
+}
+
+Result<RerunSetting> SettingOf(const model::Run& run, const std::string& gpu_asked) {
+  RerunSetting setting;
+  const Result<std::string> folder = collector::FindSimulatedCuda();
+  if (!folder.ok()) return folder.error();
+  setting.simulated_folder = *folder;
+  const auto models = collector::ListGpus(*folder);
+  if (!models.ok()) return models.error();
+  const trace::Metadata& metadata = run.source->metadata();
+  const experiment::Place recorded = experiment::RecordedPlace(metadata);
+  const std::string& name = gpu_asked.empty() ? recorded.gpu : gpu_asked;
+  auto found = std::ranges::find(*models, name, &collector::GpuModel::name);
+  if (found == models->end() && !gpu_asked.empty())
+    return Error{fmt::format("--gpu {}: no such model. See: vramscope dryrun --gpu list.", Printable(name))};
+  if (found == models->end()) {
+    const uint64_t total = RecordedTotal(run);
+    if (total == 0) return Error{"The trace does not say which GPU it is of. Name it: --gpu a100-40gb."};
+    found = std::ranges::min_element(*models, {}, [&](const collector::GpuModel& model) {
+      return std::pair(model.by_capacity,
+                       std::max(total, model.capacity_bytes) - std::min(total, model.capacity_bytes));
+    });
+  }
+  setting.gpu = *found;
+  setting.alloc_conf = recorded.alloc_conf;
+  setting.cublas_workspace =
+      MetadataAt(metadata, {"program.cublas_workspace_config", "env.CUBLAS_WORKSPACE_CONFIG"});
+  return setting;
+}
+
+std::vector<Result<trace::Bytes>> RunPrograms(std::string_view program, std::span<const Changes> wanted,
+                                              const RerunSetting& setting) {
+  std::vector<Result<trace::Bytes>> traces(wanted.size(), Error{"it was not run"});
+  if (const Status ran = RunAll(program, wanted, setting, traces); !ran.ok())
+    traces.assign(wanted.size(), ran.error());
+  return traces;
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the program of a trace again, by PyTorch itself, on the simulated device, with changes made.
+//
+//   the trace's program ─► file ─► PYTHON vramscope_program FILE --variants LIST     one import of PyTorch
+//                                     ├─ fork: --batch 2x                           a process for each change
+//                                     └─ fork: VRAMSCOPE_TRY={"amp": "bf16"}
+//                                  recorded as `vramscope dryrun` does; each process's part is a variant
+#pragma once
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/cli/record/dryrun_run.h"
+#include "profiler/experiment/program_head.h"
+#include "profiler/experiment/question.h"
+#include "trace_format/bytes.h"
+
+namespace vramscope::cli {
+
+struct RerunSetting {
+  collector::GpuModel gpu;
+  std::string simulated_folder;
+  std::string alloc_conf;        // of the recorded run
+  std::string cublas_workspace;  // CUBLAS_WORKSPACE_CONFIG of the recorded run
+  std::chrono::seconds limit{300};
+};
+
+// The GPU that a program of this trace is run for: the one that was asked for, the simulated one that it was
+// recorded on, else the model whose memory comes nearest to the recorded device's.
+[[nodiscard]] Result<RerunSetting> SettingOf(const model::Run& run, const std::string& gpu_asked);
+
+using Changes = std::vector<whatif::Asked>;
+
+// A trace for each of `wanted`, in their order. An error is the answer: what PyTorch said, or why it was not
+// asked.
+[[nodiscard]] std::vector<Result<trace::Bytes>> RunPrograms(std::string_view program,
+                                                            std::span<const Changes> wanted,
+                                                            const RerunSetting& setting);
+
+// The Python that programs are run with: VRAMSCOPE_PYTHON, else python3 on PATH. Never one that a trace
+// names.
+[[nodiscard]] std::string RerunPython();
+
+}  // namespace vramscope::cli

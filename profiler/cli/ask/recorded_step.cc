@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/ask/recorded_step.h"
+
+#include <fmt/format.h>
+
+#include "profiler/cli/frame/verb.h"
+#include "profiler/report/device_choice.h"
+#include "profiler/report/failed.h"
+#include "profiler/report/notes.h"
+
+namespace vramscope::cli {
+
+Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
+                                                       const report::Request& request, int* code) {
+  *code = kBadInput;
+  if (!run.ok()) return run.error();
+  auto recorded = std::make_unique<RecordedStep>();
+  recorded->run = std::move(*run);
+  const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(recorded->run);
+  const Result<model::DeviceIndex> device = report::ChooseDevice(recorded->run, curves, request);
+  if (!device.ok()) return Error{path + ": " + device.error().sentence};
+  *code = kCannotJudge;
+  const std::string caching_off = report::CachingOff(recorded->run.source->metadata());
+  if (*device == model::kNone || trace::DeviceTypeOf(recorded->run.devices[*device].code) == 0)
+    return Error{path + ": nothing was allocated on a GPU; " +
+                 (caching_off.empty() ? "record on one, or with vramscope dryrun." : caching_off)};
+  recorded->device = *device;
+  const auto& metadata = recorded->run.source->metadata();
+  const auto missing = metadata.find("bridge.missing");
+  const auto operators = recorded->run.event_counts[static_cast<size_t>(trace::EventType::kOpBegin)];
+  if (missing != metadata.end() && operators == 0)
+    return Error{fmt::format("{}: operators were not recorded, so no change can be estimated. {}", path,
+                             missing->second)};
+  const auto meant = report::ChooseDevices(recorded->run, curves, request);
+  if (meant.ok()) recorded->spoken = report::SpokenOf(recorded->run, *device, *meant);
+  recorded->failed = report::HowItFailed(recorded->run, recorded->run.devices[*device].process);
+  recorded->analysis.emplace(recorded->run);
+  Result<whatif::Step> step = whatif::ReadStep(*recorded->analysis, *device);
+  if (!step.ok()) return Error{path + ": " + step.error().sentence};
+  recorded->step = std::move(*step);
+  Result<whatif::Baseline> baseline = whatif::MakeBaseline(recorded->step, *recorded->analysis);
+  if (!baseline.ok()) return Error{path + ": " + baseline.error().sentence};
+  recorded->baseline = std::move(*baseline);
+  return recorded;
+}
+
+}  // namespace vramscope::cli

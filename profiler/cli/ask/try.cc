@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope try`: the command with a change that its code does not have, and what it makes of its memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "profiler/allocator/settings.h"
+#include "profiler/cli/frame/command_output.h"
+#include "profiler/cli/ask/try_screen.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/torch_location.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& TryHelp() {
+  static const VerbHelp help = [] {
+    VerbHelp made = {
+        "try",
+        "run a command with a change that its code does not have, and compare",
+        "try CHANGE... [options] [--] COMMAND...",
+        {{"vramscope try --amp bf16 --checkpoint all -- python train.py", "twice: as it is, and changed"},
+         {"vramscope try --dry --gpu a100-40gb --batch 0.5x --optimizer sgd -- python train.py",
+          "the same on a GPU that is not there"}},
+        {}};
+    const std::span<const Option> changes = ChangeOptions();
+    made.options.assign(changes.begin(), changes.end());
+    const std::vector<Option> others = {
+        {"dry", '\0', nullptr, "On the simulated GPU that --gpu names."},
+        {"gpu", '\0', "MODEL[:N]", "Which one, and how many of it, as for `vramscope dryrun`."},
+        {"capacity", '\0', "24GiB", "Memory of each simulated GPU; default: the model's own."},
+        {"world-size", '\0', "W", "With --dry: run one rank alone of a job of W ranks."},
+        {"rank", '\0', "R", "Which of them, from 0; default 0."},
+        {"keep-init", '\0', nullptr, "With --dry: draw large random weights on the CPU as the command does."},
+        {"steps", '\0', "N|all",
+         "End the command after N optimizer steps; default: when the peak has not grown\n"
+         "for two steps, after the sixth at the earliest."},
+        {"before", '\0', "FILE",
+         "Compare with this trace of the unchanged command, in the place of running it."},
+        {"keep", '\0', "FOLDER", "Keep the traces there, before.vms and after.vms."},
+        {"json", '\0', nullptr,
+         "Print one JSON document instead (docs/json.md); the command's own output goes to stderr."}};
+    made.options.insert(made.options.end(), others.begin(), others.end());
+    return made;
+  }();
+  return help;
+}
+
+namespace {
+
+// Command, steps and device as `vramscope dryrun` reads them; without --dry no device is asked for.
+Result<DryrunPlan> RunPlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models) {
+  std::vector<std::string> words;
+  for (const char* option : {"gpu", "capacity", "steps", "world-size", "rank"})
+    if (arguments.Has(option)) words.insert(words.end(), {std::string("--") + option, arguments.Get(option)});
+  if (arguments.Has("keep-init")) words.emplace_back("--keep-init");
+  if (!arguments.Has("dry")) words.insert(words.end(), {"--gpu", models.front().name});
+  words.emplace_back("--");
+  words.insert(words.end(), arguments.positionals().begin(), arguments.positionals().end());
+  const Result<Arguments> parsed = Arguments::ParseWithCommand(DryrunHelp(), words);
+  if (!parsed.ok()) return parsed.error();
+  Result<DryrunPlan> plan = PlanFrom(*parsed, models);
+  if (plan.ok() && !plan->table.empty())
+    return Error{"--gpu all is for `vramscope dryrun`; try compares on one model."};
+  if (plan.ok()) plan->depth = "light";
+  return plan;
+}
+
+Status CheckSettings(const Change& change, const std::vector<std::string>& command) {
+  if (!change.alloc_conf) return {};
+  const Result<collector::TorchLocation> torch = collector::FindTorch(command);
+  const std::string version = torch.ok() ? torch->version : "";
+  const auto settings = allocator::ParseSettings(*change.alloc_conf, allocator::ReleaseOf(version));
+  if (!settings.ok()) return Error{fmt::format("--alloc-conf: {}", settings.error().sentence)};
+  return {};
+}
+
+Result<TryPlan> PlanFromArguments(const Arguments& arguments) {
+  TryPlan plan;
+  const Result<Change> change = ChangeFrom(arguments);
+  if (!change.ok()) return change.error();
+  plan.change = *change;
+  plan.dry = arguments.Has("dry");
+  plan.before = arguments.Get("before");
+  plan.keep = arguments.Get("keep");
+  if (arguments.positionals().empty())
+    return Error{"try needs a command: vramscope try --amp bf16 -- python train.py"};
+  std::vector<collector::GpuModel> models = {{"here", "", 0, 0, ""}};
+  if (plan.dry) {
+    const Result<std::string> simulated = collector::FindSimulatedCuda();
+    if (!simulated.ok()) return simulated.error();
+    plan.simulated_folder = *simulated;
+    Result<std::vector<collector::GpuModel>> listed = collector::ListGpus(*simulated);
+    if (!listed.ok()) return listed.error();
+    models = std::move(*listed);
+    if (!arguments.Has("gpu"))
+      return Error{"--dry needs a GPU: --gpu h100-80gb; `vramscope dryrun --gpu list` shows the models."};
+  } else {
+    for (const char* option : {"gpu", "capacity", "world-size", "rank", "keep-init"})
+      if (arguments.Has(option))
+        return Error{fmt::format("--{} is for the simulated GPU; add --dry.", option)};
+  }
+  Result<DryrunPlan> run = RunPlanFrom(arguments, models);
+  if (!run.ok()) return run.error();
+  plan.run = std::move(*run);
+  if (const Status settings = CheckSettings(plan.change, plan.run.command); !settings.ok())
+    return settings.error();
+  if (!plan.keep.empty()) {
+    std::error_code failed;
+    std::filesystem::create_directories(plan.keep, failed);
+    if (failed)
+      return Error{fmt::format("--keep {}: cannot be made: {}.", Printable(plan.keep), failed.message())};
+  }
+  return plan;
+}
+
+int NothingAllocated() {
+  return Fail("The command allocated nothing that could be compared. Does it choose the CPU?", kCannotJudge);
+}
+
+int Try(const Arguments& arguments, const Terminal& terminal) {
+  const Result<TryPlan> plan = PlanFromArguments(arguments);
+  if (!plan.ok()) return Fail(plan.error().sentence);
+  TryRunner runner(*plan);
+  std::string log;
+  if (plan->before.empty() && !arguments.Has("quiet"))
+    Say("Running the command as it is first; its output is not shown.");
+  const Result<Measured> before = runner.Before(&log);
+  if (!before.ok()) return Fail(before.error().sentence);
+  if (before->FailedOtherwise()) {
+    fmt::print(stderr, "{}", log.size() > kLogShown ? log.substr(log.size() - kLogShown) : log);
+    Say("The command fails without the change too, otherwise than by lack of memory; its last words are "
+        "above.");
+    return ExitAsCommand(before->wait_status);
+  }
+  if (before->answer.device.empty()) return NothingAllocated();
+  // A run that ended for lack of memory has no whole step.
+  const Predicted predicted = before->fits ? PredictChange(plan->change, before->trace) : Predicted{};
+  std::vector<Outcome> outcomes;
+  const bool json = arguments.Has("json");
+  const Result<Measured> after =
+      runner.After(json ? CommandOutput::kToStderr : CommandOutput::kAsItIs, &outcomes);
+  if (!after.ok()) return Fail(after.error().sentence);
+  if (after->FailedOtherwise()) {
+    Say("The command fails with the change, otherwise than by lack of memory; its last words are above.");
+    Print(NotAppliedText(*plan, outcomes, predicted), stderr);
+    return ExitAsCommand(after->wait_status);
+  }
+  if (after->answer.device.empty()) return NothingAllocated();
+  Print(json ? TryJson(*plan, *before, *after, outcomes, predicted) + "\n"
+             : TryText(*plan, *before, *after, outcomes, predicted, terminal));
+  if (!AllApplied(outcomes)) return kCannotJudge;
+  return after->fits ? kDone : kNo;
+}
+
+}  // namespace
+
+int RunTry(std::span<const std::string> words) {
+  return RunParsed(TryHelp(), Arguments::ParseWithCommand(TryHelp(), words), Try);
+}
+
+}  // namespace vramscope::cli

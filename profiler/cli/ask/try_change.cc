@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/ask/try_change.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "profiler/cli/record/dryrun_plan.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/whatif/scene/lever_table.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr double kLargestFactor = 1024;
+constexpr uint64_t kMostMicroBatches = 1 << 20;
+constexpr uint32_t kMostRank = 1 << 16;
+
+constexpr char kBeyond[] = "Not from outside: `vramscope whatif` answers it, with the lines to write.";
+
+constexpr std::array kOptions = {
+    Option{"amp", '\0', "bf16|fp16", "Autocast around forward and loss; with fp16 the loss is scaled."},
+    Option{"checkpoint", '\0', "WHICH",
+           "Recompute activations of these modules in backward: 'all' blocks, 'every:2' of them, or\n"
+           "patterns for their paths, like 'layers.*'; with ops:matmul+attention beside them all but what\n"
+           "these operators return. May be given several times."},
+    Option{"offload", '\0', "activations", "What autograd keeps for backward goes to the host meanwhile."},
+    Option{"lora", '\0', "RANK[:PATHS]",
+           "Linear layers are frozen, and two matrices of this rank are trained beside each: those inside\n"
+           "blocks, or of modules such as 'layers.*.mlp'."},
+    Option{"freeze", '\0', "PATHS", "These parameters are not trained: 'layers.*', or several with commas."},
+    Option{"attention", '\0', "flash|efficient|math", "Another kernel for scaled dot product attention."},
+    Option{"cross-entropy", '\0', "fused|chunked:K",
+           "The last linear layer and its loss over parts of the rows, without logits as a whole."},
+    Option{"batch", '\0', "0.5x|16", "Batch size of the DataLoaders: a factor, or what the first one gets."},
+    Option{"optimizer", '\0', "KIND[:HOW]",
+           "sgd, momentum, adam, adamw or adafactor in the place of the program's; HOW: fused, foreach\n"
+           "or loop."},
+    Option{"zero-grad-to-none", '\0', "yes|no", "Whether zero_grad() frees the gradients."},
+    Option{"zero-grad", '\0', "keep", "The same as --zero-grad-to-none no, as `vramscope whatif` has it."},
+    Option{"empty-cache", '\0', "before-backward|before-optimizer|after-step",
+           "torch.cuda.empty_cache() at this place of each step."},
+    Option{"alloc-conf", '\0', "SETTINGS", "PYTORCH_ALLOC_CONF, in the place of the environment's."},
+    Option{"accumulate", '\0', "K",
+           "Micro-batches per step: batches of the DataLoaders K times smaller, every K-th step taken."},
+    Option{"precision", '\0', "bf16|fp16", kBeyond},
+    Option{"sequence", '\0', "N|FACTORx", kBeyond},
+    Option{"quantize", '\0', "int8|nf4[:PATHS]", kBeyond},
+    Option{"free-early", '\0', "all", kBeyond},
+    Option{"shard", '\0', "KIND:N", kBeyond},
+};
+
+template <class Number>
+std::optional<Number> Parsed(std::string_view text) {
+  Number number{};
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> choices) {
+  return std::ranges::find(choices, word) != choices.end();
+}
+
+std::vector<std::string> Split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+Status ReadCheckpoint(const std::string& value, Change& change) {
+  for (std::string& part : Split(value)) change.checkpoint.push_back(std::move(part));
+  if (change.checkpoint.empty())
+    return Error{"--checkpoint names no modules; 'all', 'every:2' or a pattern like 'layers.*' is needed."};
+  for (const std::string& which : change.checkpoint) {
+    const bool every = which.starts_with("every:");
+    if (every && Parsed<uint32_t>(std::string_view(which).substr(6)).value_or(0) < 1)
+      return Error{fmt::format("--checkpoint {}: after 'every:' comes a number from 1.", Printable(which))};
+    if (which.starts_with("ops:") && which.size() == 4)
+      return Error{"--checkpoint ops: needs operators whose results are kept: ops:matmul+attention."};
+    const auto modules = std::ranges::count_if(
+        change.checkpoint, [](const std::string& one) { return !one.starts_with("ops:"); });
+    if ((every || which == "all") && modules > 1)
+      return Error{fmt::format("--checkpoint {} stands alone; leave out the others.", Printable(which))};
+  }
+  return {};
+}
+
+Status ReadBatch(const std::string& text, Change& change) {
+  change.batch_factor.reset();
+  change.batch_size.reset();
+  if (text.ends_with('x')) {
+    change.batch_factor = Parsed<double>(std::string_view(text).substr(0, text.size() - 1));
+    if (change.batch_factor && std::isfinite(*change.batch_factor) && *change.batch_factor > 0 &&
+        *change.batch_factor <= kLargestFactor)
+      return {};
+  } else {
+    change.batch_size = Parsed<uint64_t>(text);
+    if (change.batch_size && *change.batch_size >= 1 && *change.batch_size <= kLargestBatch) return {};
+  }
+  return Error{
+      fmt::format("--batch {}: a factor like 0.5x or a number of samples is needed.", Printable(text))};
+}
+
+Status ReadOptimizer(const std::string& text, Change& change) {
+  const size_t colon = text.find(':');
+  if (text == "adam8bit" || text == "adamw8bit") {
+    change.beyond.emplace_back("optimizer", text);
+    return {};
+  }
+  change.optimizer = text.substr(0, colon);
+  change.implementation = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (change.implementation == "for-loop") change.implementation = "loop";  // as whatif has it
+  if (!IsOneOf(change.optimizer, {"sgd", "momentum", "adam", "adamw", "adafactor"}) ||
+      (colon != std::string::npos && !IsOneOf(change.implementation, {"fused", "foreach", "loop"})))
+    return Error{
+        fmt::format("--optimizer {}: sgd, momentum, adam, adamw or adafactor is needed, and behind a colon "
+                    "fused, foreach or loop.",
+                    Printable(text))};
+  return {};
+}
+
+Status ReadLora(const std::string& text, Change& change) {
+  const size_t colon = text.find(':');
+  change.lora.rank = Parsed<uint32_t>(std::string_view(text).substr(0, colon)).value_or(0);
+  change.lora.modules = Split(colon == std::string::npos ? "" : text.substr(colon + 1));
+  if (change.lora.rank == 0 || change.lora.rank > kMostRank ||
+      (colon != std::string::npos && change.lora.modules.empty()))
+    return Error{fmt::format("--lora {}: a rank is needed, as in 8, or 8:'layers.*.mlp' for modules.",
+                             Printable(text))};
+  return {};
+}
+
+Status ReadCrossEntropy(const std::string& text, Change& change) {
+  change.cross_entropy = text;
+  constexpr std::string_view kChunked = "chunked:";
+  const uint64_t parts = text.starts_with(kChunked)
+                             ? Parsed<uint64_t>(std::string_view(text).substr(kChunked.size())).value_or(0)
+                             : 0;
+  if (text == "fused" || (parts >= 2 && parts <= kMostMicroBatches)) return {};
+  return Error{
+      fmt::format("--cross-entropy {}: fused or chunked:K is needed, K a number from 2.", Printable(text))};
+}
+
+// One of these words, into `place`.
+Status ReadWord(std::string_view option, const std::string& text,
+                std::initializer_list<std::string_view> words, std::string& place) {
+  place = text;
+  if (IsOneOf(text, words)) return {};
+  std::string listed;
+  for (const std::string_view word : words)
+    listed += (listed.empty() ? "" : word == *(words.end() - 1) ? " or " : ", ") + std::string(word);
+  return Error{fmt::format("--{} {}: {} is needed.", option, Printable(text), listed)};
+}
+
+std::string BatchText(const Change& change) {
+  return change.batch_factor ? fmt::format("{}x", *change.batch_factor)
+                             : fmt::format("{}", *change.batch_size);
+}
+
+}  // namespace
+
+std::span<const Option> ChangeOptions() { return kOptions; }
+
+Status Ask(std::string_view option, const std::string& value, Change& change) {
+  if (option == "amp") return ReadWord(option, value, {"bf16", "fp16"}, change.amp);
+  if (option == "checkpoint") return ReadCheckpoint(value, change);
+  if (option == "batch") return ReadBatch(value, change);
+  if (option == "optimizer") return ReadOptimizer(value, change);
+  if (option == "lora") return ReadLora(value, change);
+  if (option == "attention") return ReadWord(option, value, {"flash", "efficient", "math"}, change.attention);
+  if (option == "cross-entropy") return ReadCrossEntropy(value, change);
+  if (option == "empty-cache")
+    return ReadWord(option, value, {"before-backward", "before-optimizer", "after-step"}, change.empty_cache);
+  if (option == "alloc-conf") {
+    change.alloc_conf = value;
+    return {};
+  }
+  if (option == "offload") {
+    const std::vector<std::string> parts = Split(value);
+    if (std::ranges::find(parts, "optimizer") != parts.end()) {
+      change.beyond.emplace_back(option, value);
+      return {};
+    }
+    return ReadWord(option, value, {"activations", "optimizer"}, change.offload);
+  }
+  if (option == "freeze") {
+    change.freeze = Split(value);
+    if (change.freeze.empty())
+      return Error{"--freeze names no modules; a pattern like 'layers.*' is needed."};
+    return {};
+  }
+  if (option == "zero-grad-to-none" || option == "zero-grad") {
+    std::string word;
+    const Status read = option == "zero-grad" ? ReadWord(option, value, {"keep"}, word)
+                                              : ReadWord(option, value, {"yes", "no"}, word);
+    change.zero_grad_to_none = word == "yes";
+    return read;
+  }
+  if (option == "accumulate") {
+    change.accumulate = Parsed<uint64_t>(value).value_or(0);
+    if (change.accumulate >= 2 && change.accumulate <= kMostMicroBatches) return {};
+    return Error{fmt::format("--accumulate {}: a number from 2 is needed.", Printable(value))};
+  }
+  change.beyond.emplace_back(option, value);
+  return {};
+}
+
+const char* Change::WhyBeyond(std::string_view lever) const {
+  const bool asked = std::ranges::any_of(beyond, [&](const auto& one) { return one.first == lever; });
+  const whatif::LeverInfo* const row = whatif::FindLeverInfo(lever);
+  return asked && row != nullptr ? row->by_hand : nullptr;
+}
+
+Result<Change> ChangeFrom(const Arguments& arguments) {
+  Change change;
+  for (const Option& option : kOptions) {
+    for (const std::string& value : arguments.All(option.name)) {
+      if (const Status read = Ask(option.name, value, change); !read.ok()) return read.error();
+    }
+  }
+  if (change.Levers().empty())
+    return Error{"try needs a change: vramscope try --amp bf16 -- python train.py"};
+  return change;
+}
+
+std::string Lora::Text() const {
+  return modules.empty() ? fmt::format("{}", rank) : fmt::format("{}:{}", rank, fmt::join(modules, ","));
+}
+
+std::vector<std::string> Change::Levers() const {
+  std::vector<std::string> levers;
+  const auto add = [&](bool asked, const char* lever) {
+    if (asked) levers.emplace_back(lever);
+  };
+  add(!amp.empty(), "amp");
+  add(!checkpoint.empty(), "checkpoint");
+  add(!offload.empty(), "offload");
+  add(lora.rank != 0, "lora");
+  add(!freeze.empty(), "freeze");
+  add(!attention.empty(), "attention");
+  add(!cross_entropy.empty(), "cross-entropy");
+  add(batch_factor || batch_size, "batch");
+  add(!optimizer.empty(), "optimizer");
+  add(zero_grad_to_none.has_value(), "zero-grad-to-none");
+  add(!empty_cache.empty(), "empty-cache");
+  add(alloc_conf.has_value(), "alloc-conf");
+  add(accumulate != 0, "accumulate");
+  for (const auto& [name, value] : beyond) levers.push_back(name);
+  return levers;
+}
+
+std::string Change::Text() const {
+  std::vector<std::string> words;
+  if (!amp.empty()) words.push_back("--amp " + amp);
+  if (!checkpoint.empty()) words.push_back(fmt::format("--checkpoint {}", fmt::join(checkpoint, ",")));
+  if (!offload.empty()) words.push_back("--offload " + offload);
+  if (lora.rank != 0) words.push_back("--lora " + lora.Text());
+  if (!freeze.empty()) words.push_back(fmt::format("--freeze {}", fmt::join(freeze, ",")));
+  if (!attention.empty()) words.push_back("--attention " + attention);
+  if (!cross_entropy.empty()) words.push_back("--cross-entropy " + cross_entropy);
+  if (batch_factor || batch_size) words.push_back("--batch " + BatchText(*this));
+  if (!optimizer.empty())
+    words.push_back(
+        fmt::format("--optimizer {}{}{}", optimizer, implementation.empty() ? "" : ":", implementation));
+  if (zero_grad_to_none)
+    words.push_back(fmt::format("--zero-grad-to-none {}", *zero_grad_to_none ? "yes" : "no"));
+  if (!empty_cache.empty()) words.push_back("--empty-cache " + empty_cache);
+  if (alloc_conf) words.push_back("--alloc-conf " + *alloc_conf);
+  if (accumulate != 0) words.push_back(fmt::format("--accumulate {}", accumulate));
+  for (const auto& [name, value] : beyond) words.push_back(fmt::format("--{} {}", name, value));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string PlanFor(const Change& change, const std::string& notes_folder) {
+  nlohmann::ordered_json plan;
+  plan["notes"] = notes_folder;
+  if (!change.amp.empty()) plan["amp"] = change.amp;
+  if (!change.checkpoint.empty()) plan["checkpoint"] = change.checkpoint;
+  if (!change.offload.empty()) plan["offload"] = change.offload;
+  if (change.lora.rank != 0) plan["lora"] = {{"rank", change.lora.rank}, {"modules", change.lora.modules}};
+  if (!change.freeze.empty()) plan["freeze"] = change.freeze;
+  if (!change.attention.empty()) plan["attention"] = change.attention;
+  if (!change.cross_entropy.empty()) plan["cross_entropy"] = change.cross_entropy;
+  if (change.batch_factor) plan["batch"] = {{"factor", *change.batch_factor}};
+  if (change.batch_size) plan["batch"] = {{"size", *change.batch_size}};
+  if (!change.optimizer.empty()) plan["optimizer"] = change.optimizer;
+  if (!change.implementation.empty()) plan["implementation"] = change.implementation;
+  if (change.zero_grad_to_none) plan["zero_grad_to_none"] = *change.zero_grad_to_none;
+  if (!change.empty_cache.empty()) plan["empty_cache"] = change.empty_cache;
+  if (change.alloc_conf) plan["alloc_conf"] = *change.alloc_conf;
+  if (change.accumulate != 0) plan["accumulate"] = change.accumulate;
+  return plan.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace vramscope::cli

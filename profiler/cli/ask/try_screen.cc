@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/ask/try_screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "profiler/text/json_dump.h"
+
+namespace vramscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Difference(std::optional<uint64_t> before, std::optional<uint64_t> after) {
+  if (!before || !after) return "";
+  if (*before == *after) return "no change";
+  const auto difference = static_cast<int64_t>(*after) - static_cast<int64_t>(*before);
+  if (*before == 0) return FormatSignedBytes(difference);
+  return fmt::format("{} ({})", FormatSignedBytes(difference), FormatChange(*before, *after));
+}
+
+std::string BytesOrDash(std::optional<uint64_t> bytes) { return bytes ? FormatBytes(*bytes) : "-"; }
+
+std::string When(const report::Peak& peak) {
+  if (peak.step == 0) return timeline::PhaseName(peak.phase);
+  return fmt::format("step {}, {}", peak.step, timeline::PhaseName(peak.phase));
+}
+
+std::string Where(const TryPlan& plan, const Measured& after) {
+  if (plan.dry) return fmt::format("{} (simulated)", plan.run.device.gpu.name);
+  return after.answer.device.empty() ? "this machine" : after.answer.device;
+}
+
+std::string Ran(const Measured& run) {
+  return run.fits ? FormatCount(run.answer.steps.size(), "step") : "out of memory";
+}
+
+// ", at least 20.0 MiB missing": of a run that did not fit.
+std::string Missing(const Measured& run) {
+  if (run.shortfall_bytes == 0) return "";
+  return fmt::format(", at least {} missing", FormatBytes(run.shortfall_bytes));
+}
+
+std::string VerdictText(const Measured& before, const Measured& after, const std::vector<Outcome>& outcomes) {
+  if (std::ranges::all_of(outcomes, [](const Outcome& outcome) { return outcome.applied.empty(); }))
+    return "Nothing of the change was applied: it ran as it is.";
+  if (!after.fits)
+    return fmt::format("It runs out of memory with the change{}{}.",
+                       before.fits ? ", and did not before" : " too", Missing(after));
+  if (!before.fits)
+    return fmt::format("With the change it fits; before it ran out of memory{}.", Missing(before));
+  const uint64_t old_peak = before.answer.peak.allocated_bytes;
+  const uint64_t new_peak = after.answer.peak.allocated_bytes;
+  if (old_peak == new_peak) return "The change leaves the peak of allocated memory as it is.";
+  const uint64_t difference = std::max(old_peak, new_peak) - std::min(old_peak, new_peak);
+  return fmt::format(
+      "The peak of allocated memory {} from {} to {}, {:.1f} % {}.", new_peak < old_peak ? "falls" : "rises",
+      FormatBytes(old_peak), FormatBytes(new_peak),
+      100.0 * static_cast<double>(difference) / static_cast<double>(std::max<uint64_t>(old_peak, 1)),
+      new_peak < old_peak ? "less" : "more");
+}
+
+std::string AppliedText(const std::vector<Outcome>& outcomes) {
+  std::string text;
+  for (const Outcome& outcome : outcomes)
+    for (const std::string& what : outcome.applied)
+      text += fmt::format("  {:<18}{}\n", outcome.lever, Printable(what));
+  return text.empty() ? "" : "Applied:\n" + text;
+}
+
+// Before anything ran with the change; what was not applied makes it a prediction of something else.
+std::string PredictedText(const Predicted& predicted, const std::vector<Outcome>& outcomes) {
+  if (!predicted.known()) return "";
+  return fmt::format(
+      "Predicted from the run before: {} allocated, {} reserved; at most {} and {} in 99 of 100 runs{}.\n",
+      FormatBytes(predicted.allocated_bytes), FormatBytes(predicted.reserved_bytes),
+      FormatBytes(predicted.allocated_at_most_bytes), FormatBytes(predicted.reserved_at_most_bytes),
+      AllApplied(outcomes) ? "" : ", were all of it applied");
+}
+
+// Of a lever that is never applied from outside as the prediction has them, which knows the program.
+std::vector<std::string> LinesFor(const TryPlan& plan, const std::string& lever, const Predicted& predicted) {
+  const auto code = predicted.code.find(lever);
+  if (plan.change.WhyBeyond(lever) == nullptr || code == predicted.code.end())
+    return LinesToWrite(plan.change, lever, plan.run.command);
+  std::vector<std::string> lines;
+  std::istringstream stream(code->second);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+Json PredictedOf(const Predicted& predicted) {
+  if (!predicted.known())
+    return predicted.why_not.empty() ? Json(nullptr) : Json{{"why_not", predicted.why_not}};
+  return {{"allocated_bytes", predicted.allocated_bytes},
+          {"reserved_bytes", predicted.reserved_bytes},
+          {"allocated_at_most_bytes", predicted.allocated_at_most_bytes},
+          {"reserved_at_most_bytes", predicted.reserved_at_most_bytes}};
+}
+
+Json PeakOf(const Measured& run) {
+  const report::Peak& peak = run.answer.peak;
+  Json categories = Json::object();
+  for (size_t index = 0; index < peak.categories.size(); ++index)
+    categories[classify::Info(static_cast<classify::Category>(index)).key] = peak.categories[index];
+  return {{"allocated_bytes", peak.allocated_bytes},
+          {"reserved_bytes", peak.reserved_bytes ? Json(*peak.reserved_bytes) : Json(nullptr)},
+          {"reserved_peak_bytes", run.reserved_bytes ? Json(*run.reserved_bytes) : Json(nullptr)},
+          {"device_used_bytes", run.device_used_bytes ? Json(*run.device_used_bytes) : Json(nullptr)},
+          {"step", peak.step == 0 ? Json(nullptr) : Json(peak.step)},
+          {"phase", timeline::PhaseName(peak.phase)},
+          {"categories", categories}};
+}
+
+Json RunOf(const Measured& run) {
+  return {{"fits", run.fits},
+          {"shortfall_bytes", run.shortfall_bytes},
+          {"steps", run.answer.steps.size()},
+          {"stopped_after_step", run.stopped_after == 0 ? Json(nullptr) : Json(run.stopped_after)},
+          {"peak", PeakOf(run)}};
+}
+
+}  // namespace
+
+bool AllApplied(const std::vector<Outcome>& outcomes) {
+  return std::ranges::none_of(outcomes, [](const Outcome& outcome) { return outcome.applied.empty(); });
+}
+
+std::string NotAppliedText(const TryPlan& plan, const std::vector<Outcome>& outcomes,
+                           const Predicted& predicted) {
+  std::string text;
+  for (const Outcome& outcome : outcomes) {
+    for (const std::string& why : outcome.refused)
+      text += fmt::format("  {:<18}{}.\n", outcome.lever, Printable(why));
+    if (outcome.refused.empty()) continue;
+    text += "    In code:\n";
+    for (const std::string& line : LinesFor(plan, outcome.lever, predicted))
+      text += fmt::format("      {}\n", Printable(line));
+  }
+  return text.empty() ? "" : "Not applied:\n" + text;
+}
+
+std::string TryText(const TryPlan& plan, const Measured& before, const Measured& after,
+                    const std::vector<Outcome>& outcomes, const Predicted& predicted,
+                    const Terminal& terminal) {
+  const bool good = AllApplied(outcomes) && after.fits &&
+                    (!before.fits || after.answer.peak.allocated_bytes <= before.answer.peak.allocated_bytes);
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+  table.AddRow({"", "before", "after", ""});
+  // A run that ended for lack of memory got only so far: its figures are no peaks to compare with.
+  const bool comparable = before.fits && after.fits;
+  const auto add_known = [&](const char* name, std::optional<uint64_t> old_bytes,
+                             std::optional<uint64_t> new_bytes) {
+    if (!old_bytes && !new_bytes) return;
+    table.AddRow({name, BytesOrDash(old_bytes), BytesOrDash(new_bytes),
+                  comparable ? Difference(old_bytes, new_bytes) : ""});
+  };
+  add_known("Peak allocated", before.answer.peak.allocated_bytes, after.answer.peak.allocated_bytes);
+  add_known("Peak reserved", before.reserved_bytes, after.reserved_bytes);
+  add_known("Device used", before.device_used_bytes, after.device_used_bytes);
+  table.AddRow({"Peak in", When(before.answer.peak), When(after.answer.peak), ""});
+  table.AddRow({"Ran", Ran(before), Ran(after), ""});
+  return fmt::format("{}\nMeasured on {}: {}\n{}{}{}{}",
+                     terminal.Paint(VerdictText(before, after, outcomes), good ? Ink::Good() : Ink::Bad()),
+                     Where(plan, after), Printable(plan.change.Text()), table.ToString(),
+                     PredictedText(predicted, outcomes), AppliedText(outcomes),
+                     NotAppliedText(plan, outcomes, predicted));
+}
+
+std::string TryJson(const TryPlan& plan, const Measured& before, const Measured& after,
+                    const std::vector<Outcome>& outcomes, const Predicted& predicted) {
+  Json document = {{"schema_version", 1},
+                   {"change", plan.change.Text()},
+                   {"simulated", plan.dry},
+                   {"gpu", plan.dry ? Json(plan.run.device.gpu.name) : Json(nullptr)},
+                   {"device", after.answer.device.empty() ? Json(nullptr) : Json(after.answer.device)},
+                   {"before", RunOf(before)},
+                   {"after", RunOf(after)},
+                   {"predicted", PredictedOf(predicted)},
+                   {"applied", Json::array()},
+                   {"not_applied", Json::array()}};
+  for (const Outcome& outcome : outcomes) {
+    for (const std::string& what : outcome.applied)
+      document["applied"].push_back({{"option", outcome.lever}, {"what", what}});
+    for (const std::string& why : outcome.refused)
+      document["not_applied"].push_back(
+          {{"option", outcome.lever}, {"why", why}, {"lines", LinesFor(plan, outcome.lever, predicted)}});
+  }
+  return text::Dump(document);
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope whatif`: what a recorded program would take if it were changed.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/device_request.h"
+#include "profiler/cli/frame/progress.h"
+#include "profiler/cli/ask/recorded_step.h"
+#include "profiler/cli/record/recording_options.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/cli/ask/whatif_answer.h"
+#include "profiler/cli/ask/whatif_screen.h"
+#include "profiler/cli/ask/whatif_snapshot.h"
+#include "profiler/plan/fit_limit.h"
+#include "profiler/snapshot/read.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& WhatifHelp() {
+  static const VerbHelp help = [] {
+    VerbHelp one{
+        "whatif",
+        "what a recorded program would take if it were changed",
+        "whatif [options] RUN",
+        {{"vramscope whatif run.vms --batch 0.5x --checkpoint all", "both changes together"},
+         {"vramscope whatif run.vms --sweep batch=8..64:8", "a table of batch sizes"}},
+        {{"list", '\0', nullptr, "Show the changes that can be asked for, and what each needs recorded."}},
+        true};
+    for (const whatif::LeverInfo& lever : whatif::LeverTable())
+      one.options.push_back({lever.name, '\0', lever.option, lever.help});
+    one.options.insert(
+        one.options.end(),
+        {{"sweep", '\0', "LEVER=A..B[:STEP]", "One line for each number; with the other changes."},
+         {"compare", '\0', "CHANGES",
+          "A line for these changes: 'batch=0.5x optimizer=sgd'; may be given\nseveral times."},
+         {"by", '\0', "auto|rerun|transform",
+          "Who answers what only PyTorch can say. auto: a run of the recorded program,\nkept in the trace. "
+          "rerun: also of a "
+          "trace that somebody else recorded.\ntransform: the recorded step alone."},
+         {"gpu", '\0', "MODEL", "The simulated GPU that the program is run again on."},
+         {"limit", '\0', "SECONDS", "How long a run may take; default 300."},
+         {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}});
+    return one;
+  }();
+  return help;
+}
+
+namespace {
+
+constexpr uint64_t kMostPoints = 4096;
+
+using Case = WhatifQuestion;
+
+std::vector<whatif::Asked> AskedByOptions(const Arguments& arguments) {
+  std::vector<whatif::Asked> asked;
+  for (const whatif::LeverInfo& lever : whatif::LeverTable())
+    if (arguments.Has(lever.name)) asked.push_back({lever.name, arguments.Get(lever.name)});
+  return asked;
+}
+
+// "batch=8..64:8"
+Result<std::vector<Case>> Sweep(const std::string& text, const std::vector<whatif::Asked>& others) {
+  const Error error{
+      fmt::format("--sweep needs a lever and numbers such as batch=8..64:8, not \"{}\".", text)};
+  const size_t equals = text.find('=');
+  const size_t dots = text.find("..");
+  if (equals == std::string::npos || dots == std::string::npos || dots < equals) return error;
+  const auto number = [&](size_t from, uint64_t* value, size_t* behind) {
+    const auto [end, failed] = std::from_chars(text.data() + from, text.data() + text.size(), *value);
+    *behind = static_cast<size_t>(end - text.data());
+    return failed == std::errc();
+  };
+  uint64_t first = 0, last = 0, stride = 1;
+  size_t behind = 0;
+  if (!number(equals + 1, &first, &behind) || behind != dots || !number(dots + 2, &last, &behind))
+    return error;
+  if (behind < text.size() && (text[behind] != ':' || !number(behind + 1, &stride, &behind))) return error;
+  if (behind != text.size() || stride == 0 || first > last || (last - first) / stride >= kMostPoints)
+    return error;
+  std::vector<Case> cases;
+  for (uint64_t value = first; value <= last; value += stride) {
+    Case one{fmt::format("{} {}", text.substr(0, equals), value), others};
+    one.asked.push_back({text.substr(0, equals), std::to_string(value)});
+    cases.push_back(std::move(one));
+  }
+  return cases;
+}
+
+// "batch=0.5x optimizer=sgd"
+Result<Case> Comparison(const std::string& text, const std::vector<whatif::Asked>& others) {
+  Case one{text, others};
+  for (size_t from = 0; from < text.size();) {
+    const size_t space = std::min(text.find(' ', from), text.size());
+    const std::string word = text.substr(from, space - from);
+    from = space + 1;
+    if (word.empty()) continue;
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos)
+      return Error{fmt::format("--compare needs changes such as batch=0.5x, not \"{}\".", word)};
+    one.asked.push_back({word.substr(0, equals), word.substr(equals + 1)});
+  }
+  return one;
+}
+
+Result<std::vector<Case>> CasesOf(const Arguments& arguments) {
+  const std::vector<whatif::Asked> asked = AskedByOptions(arguments);
+  if (arguments.Has("sweep")) return Sweep(arguments.Get("sweep"), asked);
+  std::vector<Case> cases;
+  for (const std::string& text : arguments.All("compare")) {
+    Result<Case> one = Comparison(text, asked);
+    if (!one.ok()) return one.error();
+    cases.push_back(std::move(one).value());
+  }
+  if (cases.empty()) cases.push_back({"", asked});
+  return cases;
+}
+
+int ListLevers() {
+  Table table({Align::kLeft, Align::kLeft});
+  for (const whatif::LeverInfo& info : whatif::LeverTable()) {
+    table.AddRow({fmt::format("--{} {}", info.name, info.values), info.summary});
+    table.AddRow({"", fmt::format("needs {}", info.facts)});
+  }
+  Print(table.ToString());
+  return kDone;
+}
+
+Result<AnswerOptions> AnswerOptionsFrom(const Arguments& arguments, const report::Request& request) {
+  AnswerOptions options;
+  options.device = request;
+  options.gpu = arguments.Get("gpu");
+  options.quiet = arguments.Has("quiet");
+  const std::string by = arguments.Get("by", "auto");
+  if (Status known = CheckChoice("by", by, {"auto", "rerun", "transform"}); !known.ok()) return known.error();
+  options.by = by == "rerun"       ? WhoAnswers::kRerun
+               : by == "transform" ? WhoAnswers::kTransform
+                                   : WhoAnswers::kAuto;
+  if (!arguments.Has("limit")) return options;
+  const std::string text = arguments.Get("limit");
+  unsigned seconds = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (failed != std::errc() || end != text.data() + text.size() || seconds == 0)
+    return Error{fmt::format("--limit {}: a number of seconds is needed.", Printable(text))};
+  options.limit = std::chrono::seconds(seconds);
+  return options;
+}
+
+// A line of a table that says why it has no figures.
+WhatifCase WithoutAnswer(const Case& question, const whatif::Baseline& baseline, const Error& why) {
+  WhatifCase answer;
+  answer.title = question.title;
+  answer.prediction.before = answer.prediction.after = baseline.use;
+  // "--compare ''" of the program as it is has no lever.
+  answer.prediction.refused.push_back(
+      {question.asked.empty() ? whatif::Asked{} : question.asked.front(), why.sentence});
+  return answer;
+}
+
+int AnswerTo(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
+  const Result<std::vector<Case>> cases = CasesOf(arguments);
+  if (!cases.ok()) return Fail(cases.error().sentence);
+  const bool table = arguments.Has("sweep") || arguments.Has("compare");
+  if (snapshot::LooksLikeSnapshot(path)) return AnswerForSnapshot(path, *cases, table, arguments, terminal);
+  const Result<report::Request> request = DeviceRequest(arguments);
+  if (!request.ok()) return Fail(request.error().sentence);
+  int code = kDone;
+  const auto recorded = ReadRecordedStep(path, LoadTrace(path, arguments), *request, &code);
+  if (!recorded.ok()) return Fail(recorded.error().sentence, code);
+  const whatif::Step& step = (*recorded)->step;
+  const whatif::Baseline& baseline = (*recorded)->baseline;
+  const Result<AnswerOptions> options = AnswerOptionsFrom(arguments, *request);
+  if (!options.ok()) return Fail(options.error().sentence);
+  WhatifAnswerer answerer(**recorded, path, *options);
+
+  WhatifAnswer answer{path, (*recorded)->spoken, (*recorded)->failed, &step, &baseline, {}, table, {}};
+  if (const std::optional<plan::Beside> beside = plan::BesideOf((*recorded)->run, (*recorded)->device, step))
+    answer.beside_bytes = beside->total();
+  bool refused = false;
+  answerer.Prepare(*cases);
+  for (const Case& one : *cases) {
+    Result<WhatifCase> made = answerer.Answer(one);
+    if (!made.ok() && !table) return Fail(path + ": " + made.error().sentence, kCannotJudge);
+    if (!made.ok()) made = WithoutAnswer(one, baseline, made.error());
+    refused |= !made->prediction.refused.empty();
+    answer.cases.push_back(std::move(made).value());
+  }
+  Print(arguments.Has("json") ? WhatifJson(answer) : WhatifText(answer, terminal));
+  return refused ? kCannotJudge : kDone;
+}
+
+int WhatifVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.Has("list")) return ListLevers();
+  if (arguments.positionals().size() != 1)
+    return Fail("whatif needs one trace: vramscope whatif run.vms --batch 0.5x");
+  return AnswerTo(arguments.positionals().front(), arguments, terminal);
+}
+
+}  // namespace
+
+int RunWhatif(std::span<const std::string> words) {
+  return RunParsed(WhatifHelp(), Arguments::Parse(WhatifHelp(), words), WhatifVerb);
+}
+
+}  // namespace vramscope::cli

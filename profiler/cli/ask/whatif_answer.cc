@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/ask/whatif_answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/ask/try_change.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/seal.h"
+#include "profiler/experiment/unanswered.h"
+#include "profiler/experiment/variants.h"
+#include "profiler/whatif/scene/code_lines.h"
+
+namespace vramscope::cli {
+
+using experiment::OptionsText;
+
+namespace {
+
+// With --by rerun, all that the re-run can be given.
+experiment::Question SplitAll(const std::vector<whatif::Asked>& asked) {
+  experiment::Question parts;
+  for (const whatif::Asked& one : asked) {
+    Change change;
+    const bool can = Ask(one.lever, one.value, change).ok() && change.WhyBeyond(one.lever) == nullptr;
+    (can || experiment::AnsweredByRerun(one) ? parts.rerun : parts.transformed).push_back(one);
+  }
+  return parts;
+}
+
+std::string OrdinaryError(std::string sentence) {
+  if (!sentence.empty() && sentence.back() == '.') sentence.pop_back();
+  return sentence;
+}
+
+}  // namespace
+
+WhatifAnswerer::WhatifAnswerer(const RecordedStep& recorded, std::string path, AnswerOptions options)
+    : recorded_(recorded),
+      path_(std::move(path)),
+      options_(std::move(options)),
+      predictor_(recorded.step, recorded.baseline, whatif::Predictor::kAnyRun),
+      program_(experiment::ProgramOf(recorded.run.source->programs())) {}
+
+Result<WhatifCase> WhatifAnswerer::Answer(const WhatifQuestion& question) {
+  if (options_.by == WhoAnswers::kTransform) return Transform(question);
+  const experiment::Question parts = PartsOf(question);
+  if (parts.rerun.empty() && options_.by == WhoAnswers::kAuto) return Transform(question);
+  return Rerun(question, parts);
+}
+
+Result<WhatifCase> WhatifAnswerer::Transform(const WhatifQuestion& question) {
+  Result<whatif::Prediction> prediction = predictor_.Predict(question.asked);
+  if (!prediction.ok()) return prediction.error();
+  WhatifCase answer;
+  answer.title = question.title;
+  answer.prediction = std::move(prediction).value();
+  answer.kind = question.asked.empty() ? AnswerKind::kRecorded : AnswerKind::kTransformed;
+  return answer;
+}
+
+Result<WhatifCase> WhatifAnswerer::Rerun(const WhatifQuestion& question, const experiment::Question& parts) {
+  const Result<const Variant*> variant = Get(parts.rerun);
+  if (!variant.ok()) return variant.error();
+  Result<whatif::Prediction> prediction =
+      experiment::AnswerFrom(*(*variant)->step, recorded_.baseline, parts);
+  if (!prediction.ok()) return prediction.error();
+  WhatifCase answer;
+  answer.title = question.title;
+  answer.prediction = std::move(prediction).value();
+  answer.kind = parts.transformed.empty() ? AnswerKind::kRerun : AnswerKind::kTransformed;
+  answer.rerun_levers = parts.rerun.size();
+  answer.was_kept = (*variant)->was_kept;
+  answer.gpu = (*setting_)->gpu.name;
+  for (size_t i = 0; i < parts.rerun.size(); ++i)
+    answer.prediction.levers[i] = AppliedByRerun(parts.rerun[i]);
+  if (!parts.rerun.empty()) {
+    const experiment::Drift drift = Drift();
+    if (drift.too_far)
+      return Error{fmt::format("{} is not known: {}. {}", OptionsText(parts.rerun), drift.sentence,
+                               TryLine(question.asked))};
+    if (!drift.sentence.empty()) answer.notes.push_back(drift.sentence);
+  }
+  return answer;
+}
+
+whatif::Applied WhatifAnswerer::AppliedByRerun(const whatif::Asked& asked) {
+  if (!experiment::AnsweredByRerun(asked)) {  // what it costs, and its lines, the transformation knows
+    Result<whatif::Prediction> prediction = predictor_.Predict({asked});
+    if (prediction.ok() && prediction->levers.size() == 1) return std::move(prediction->levers.front());
+  }
+  return {asked, {.code = whatif::CodeLines(asked.lever, asked.value)}};
+}
+
+experiment::Question WhatifAnswerer::PartsOf(const WhatifQuestion& question) const {
+  return options_.by == WhoAnswers::kRerun || options_.everything ? SplitAll(question.asked)
+                                                                  : experiment::SplitQuestion(question.asked);
+}
+
+void WhatifAnswerer::Prepare(std::span<const WhatifQuestion> questions) {
+  if (options_.by == WhoAnswers::kTransform) return;
+  std::vector<Changes> wanted;
+  for (const WhatifQuestion& question : questions)
+    if (experiment::Question parts = PartsOf(question); !parts.rerun.empty())
+      wanted.push_back(std::move(parts.rerun));
+  MakeReady(wanted);
+}
+
+Result<std::string> WhatifAnswerer::KeyOf(const Changes& changes) {
+  if (!setting_) setting_ = SettingOf(recorded_.run, options_.gpu);
+  if (!setting_->ok()) return setting_->error();
+  const RerunSetting& setting = **setting_;
+  return experiment::VariantKey(changes, {setting.gpu.name, setting.alloc_conf, 1});
+}
+
+bool WhatifAnswerer::IsReady(const Changes& changes, const std::string& key) {
+  if (variants_.contains(key)) return true;
+  trace::Bytes bytes = experiment::FindVariant(*recorded_.run.source, path_, key);
+  if (!bytes.empty()) {
+    if (Result<Variant> loaded = Load(std::move(bytes)); loaded.ok()) {
+      loaded->was_kept = true;
+      variants_.emplace(key, std::move(loaded));
+      return true;
+    }
+  }
+  std::string why = WhyNotRun(changes);
+  if (why.empty()) return false;
+  variants_.emplace(key, Error{std::move(why)});
+  return true;
+}
+
+void WhatifAnswerer::MakeReady(std::span<const Changes> wanted) {
+  std::vector<Changes> missing;
+  std::set<std::string> keys;
+  const auto want = [&](const Changes& changes) {
+    const Result<std::string> key = KeyOf(changes);
+    if (key.ok() && !IsReady(changes, *key) && keys.insert(*key).second) missing.push_back(changes);
+  };
+  for (const Changes& changes : wanted) want(changes);
+  if (missing.empty()) return;
+  want({});  // what the recorded step is compared with
+  RerunSetting setting = **setting_;
+  setting.limit = options_.limit;
+  SayWhatRuns(missing);
+  std::vector<Result<trace::Bytes>> made = RunPrograms(program_->text, missing, setting);
+  for (size_t i = 0; i < missing.size(); ++i)
+    variants_.emplace(KeyOf(missing[i]).value(), Adopt(missing[i], std::move(made[i])));
+}
+
+void WhatifAnswerer::SayWhatRuns(std::span<const Changes> missing) const {
+  if (options_.quiet) return;
+  std::string with;
+  for (const Changes& changes : missing)
+    if (!changes.empty()) with += (with.empty() ? " with " : "; with ") + Printable(OptionsText(changes));
+  Say(fmt::format("Running the recorded program again{}, on the simulated {}.", with, (*setting_)->gpu.name));
+}
+
+Result<WhatifAnswerer::Variant> WhatifAnswerer::Adopt(const Changes& changes, Result<trace::Bytes> made) {
+  if (!made.ok())
+    return Error{fmt::format("{} is not known: {}. {}",
+                             changes.empty() ? "The unchanged program" : OptionsText(changes),
+                             OrdinaryError(made.error().sentence), TryLine(changes))};
+  const Result<std::string> kept =
+      experiment::KeepVariant(*recorded_.run.source, path_, KeyOf(changes).value(), *made);
+  if (!kept.ok() && !options_.quiet) Say("The re-run is not kept: " + kept.error().sentence);
+  Result<Variant> loaded = Load(std::move(made).value());
+  if (!loaded.ok())
+    return Error{fmt::format("the re-run has no step to answer from: {}", loaded.error().sentence)};
+  return loaded;
+}
+
+Result<const WhatifAnswerer::Variant*> WhatifAnswerer::Get(const Changes& changes) {
+  const Result<std::string> key = KeyOf(changes);
+  if (!key.ok()) return key.error();
+  MakeReady({&changes, 1});
+  const Result<Variant>& found = variants_.at(*key);
+  if (!found.ok()) return found.error();
+  return &*found;
+}
+
+Result<WhatifAnswerer::Variant> WhatifAnswerer::Load(trace::Bytes bytes) const {
+  auto step = experiment::ReadVariantStep(std::move(bytes));
+  if (!step.ok()) return step.error();
+  return Variant{std::move(step).value(), false};
+}
+
+std::string WhatifAnswerer::WhyNotRun(const Changes& changes) const {
+  if (std::string why = experiment::WhyNoProgram(program_, changes); !why.empty())
+    return why + " " + TryLine(changes);
+  if (options_.by != WhoAnswers::kRerun && !collector::IsSealedHere(program_->text, program_->seal))
+    return "This account did not record the trace, and its program is code that would be run. Add --by rerun "
+           "if you "
+           "trust whoever sent it.";
+  return "";
+}
+
+std::string WhatifAnswerer::TryLine(const Changes& changes) const {
+  const std::string gpu = setting_ && setting_->ok() ? (*setting_)->gpu.name : "";
+  return "Try the change on the program itself: " +
+         experiment::TryCommand(recorded_.run.source->metadata(), gpu, changes);
+}
+
+experiment::Drift WhatifAnswerer::Drift() {
+  if (drift_) return *drift_;
+  const Result<const Variant*> unchanged = Get({});
+  if (unchanged.ok())
+    drift_ = experiment::DriftOf(recorded_.baseline, *(*unchanged)->step);
+  else
+    drift_ = experiment::Drift{"the unchanged program could not be run again to compare: " +
+                               OrdinaryError(unchanged.error().sentence)};
+  return *drift_;
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predictions as text and as JSON (docs/json.md).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/experiment/answer.h"
+#include "profiler/report/device_choice.h"
+#include "profiler/whatif/answer/predict.h"
+
+namespace vramscope::cli {
+
+using experiment::AnswerKind;
+
+// One set of changes, and what came of it. `title` is how it was asked for.
+struct WhatifCase {
+  std::string title;
+  whatif::Prediction prediction;
+  AnswerKind kind = AnswerKind::kTransformed;
+  size_t rerun_levers = 0;         // so many of the prediction's levers, the first, were run by PyTorch
+  bool was_kept = false;           // by an earlier run
+  std::string gpu;                 // of the re-run; "" = there was none
+  std::vector<std::string> notes;  // what to know beside it
+};
+
+struct WhatifAnswer {
+  std::string path;
+  report::Spoken spoken;
+  std::string failed;  // report::HowItFailed()
+  const whatif::Step* step = nullptr;
+  const whatif::Baseline* baseline = nullptr;
+  std::vector<WhatifCase> cases;  // the first is what the options ask for; more of a sweep or a comparison
+  bool table = false;             // a sweep or a comparison
+  std::optional<uint64_t> beside_bytes;  // on the device beside what PyTorch reserves; nothing: not recorded
+};
+
+[[nodiscard]] std::string WhatifText(const WhatifAnswer& answer, const Terminal& terminal);
+[[nodiscard]] std::string WhatifJson(const WhatifAnswer& answer);
+
+// Parts of it, for other verbs that predict.
+// Without what is beside it on the device nothing is said about that.
+[[nodiscard]] nlohmann::ordered_json UseJson(const whatif::Use& use, std::optional<uint64_t> beside_bytes);
+[[nodiscard]] nlohmann::ordered_json BandJson(const whatif::Prediction& prediction);
+[[nodiscard]] nlohmann::ordered_json LeversJson(const whatif::Prediction& prediction);
+
+}  // namespace vramscope::cli

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A verb of the `vramscope` command: one file per verb, one row in kVerbs (verbs.cc), nothing else to touch.
+//
+// Conventions that every verb keeps: --help shows two examples before the options; --json prints one document
+// with "schema_version" and the keys of docs/json.md; exit 0 = done, 1 = the answer is no, 2 = bad usage or
+// bad input, 3 = could not judge; errors are one sentence on stderr, "vramscope: " in front.
+#pragma once
+
+#include <sys/types.h>
+
+#include <span>
+#include <string>
+
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/terminal.h"
+
+namespace vramscope::cli {
+
+enum ExitCode : int { kDone = 0, kNo = 1, kBadInput = 2, kCannotJudge = 3 };
+
+// `arguments` are those after the verb. Returns the exit code.
+using RunVerb = int (*)(std::span<const std::string> arguments);
+
+struct Verb {
+  const char* name;
+  const char* summary;  // one line for `vramscope --help`
+  RunVerb run;
+  const VerbHelp& (*help)();
+};
+
+std::span<const Verb> Verbs();
+
+int RunRecord(std::span<const std::string> arguments);
+int RunDump(std::span<const std::string> arguments);
+int RunStart(std::span<const std::string> arguments);
+int RunStop(std::span<const std::string> arguments);
+int RunAttach(std::span<const std::string> arguments);
+int RunDryrun(std::span<const std::string> arguments);
+int RunTry(std::span<const std::string> arguments);
+int RunInfo(std::span<const std::string> arguments);
+int RunReport(std::span<const std::string> arguments);
+int RunExplain(std::span<const std::string> arguments);
+int RunFrag(std::span<const std::string> arguments);
+int RunOom(std::span<const std::string> arguments);
+int RunReplay(std::span<const std::string> arguments);
+int RunWhatif(std::span<const std::string> arguments);
+int RunPlan(std::span<const std::string> arguments);
+int RunPack(std::span<const std::string> arguments);
+int RunLeaks(std::span<const std::string> arguments);
+int RunDiff(std::span<const std::string> arguments);
+int RunCheck(std::span<const std::string> arguments);
+int RunConvert(std::span<const std::string> arguments);
+int RunView(std::span<const std::string> arguments);
+int RunCompletion(std::span<const std::string> arguments);
+int RunMan(std::span<const std::string> arguments);
+
+// The options of each: what --help, the completion of shells and the manual pages are made from.
+const VerbHelp& RecordHelp();
+const VerbHelp& DumpHelp();
+const VerbHelp& StartHelp();
+const VerbHelp& StopHelp();
+const VerbHelp& AttachHelp();
+const VerbHelp& DryrunHelp();
+const VerbHelp& TryHelp();
+const VerbHelp& InfoHelp();
+const VerbHelp& ReportHelp();
+const VerbHelp& ExplainHelp();
+const VerbHelp& FragHelp();
+const VerbHelp& OomHelp();
+const VerbHelp& ReplayHelp();
+const VerbHelp& WhatifHelp();
+const VerbHelp& PlanHelp();
+const VerbHelp& PackHelp();
+const VerbHelp& LeaksHelp();
+const VerbHelp& DiffHelp();
+const VerbHelp& CheckHelp();
+const VerbHelp& ConvertHelp();
+const VerbHelp& ViewHelp();
+const VerbHelp& CompletionHelp();
+const VerbHelp& ManHelp();
+
+// What every verb begins with: an error among the arguments is said, --help is printed, and otherwise `run`
+// gets both.
+int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
+              int (*run)(const Arguments& arguments, const Terminal& terminal));
+
+// The one process that a verb like attach or stop is about. `example` is such a command for the sentence that
+// says what is wrong.
+Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example);
+
+// Prints "vramscope: <sentence>" to stderr. That nobody reads it is no error.
+void Say(const std::string& sentence);
+// The same, and returns `code`.
+int Fail(const std::string& sentence, int code = kBadInput);
+
+}  // namespace vramscope::cli

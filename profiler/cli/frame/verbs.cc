@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+
+#include "profiler/cli/frame/verb.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr std::array kVerbs = {
+    Verb{"record", "record what a command allocates", RunRecord, RecordHelp},
+    Verb{"attach", "record a process that is running already, for a while", RunAttach, AttachHelp},
+    Verb{"start", "the same for one that waits for it (record --dormant)", RunStart, StartHelp},
+    Verb{"stop", "end that", RunStop, StopHelp},
+    Verb{"dump", "have the last steps of a running recording written", RunDump, DumpHelp},
+    Verb{"dryrun", "the same on a simulated GPU: does it fit, what will it take", RunDryrun, DryrunHelp},
+    Verb{"try", "a command with a change that its code does not have: what it takes then", RunTry, TryHelp},
+    Verb{"info", "what is in a trace or snapshot: processes, devices, coverage, losses", RunInfo, InfoHelp},
+    Verb{"report", "where the memory of a run went", RunReport, ReportHelp},
+    Verb{"explain", "why nvidia-smi shows more than PyTorch", RunExplain, ExplainHelp},
+    Verb{"frag", "what is reserved and not used, why, and which tensors pin it", RunFrag, FragHelp},
+    Verb{"oom", "why a request ran out of memory, with proof, and what to change", RunOom, OomHelp},
+    Verb{"replay", "a history through PyTorch's allocator, under other settings too", RunReplay, ReplayHelp},
+    Verb{"whatif", "what a change to the program would take: batch, optimizer, checkpointing, ...", RunWhatif,
+         WhatifHelp},
+    Verb{"plan", "the cheapest changes with which a recorded program fits", RunPlan, PlanHelp},
+    Verb{"pack", "the least memory that any allocator could do with", RunPack, PackHelp},
+    Verb{"leaks", "what grows from step to step, and what keeps it", RunLeaks, LeaksHelp},
+    Verb{"diff", "what differs between two runs, and what was changed", RunDiff, DiffHelp},
+    Verb{"check", "rules about the memory of a run, for a build server", RunCheck, CheckHelp},
+    Verb{"convert", "a trace or snapshot in the format of another tool", RunConvert, ConvertHelp},
+    Verb{"view", "see a run in a window: memory over time, every block at every moment", RunView, ViewHelp},
+    Verb{"completion", "what makes a shell complete vramscope's words", RunCompletion, CompletionHelp},
+    Verb{"man", "the manual pages", RunMan, ManHelp},
+};
+
+}  // namespace
+
+std::span<const Verb> Verbs() { return kVerbs; }
+
+int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
+              int (*run)(const Arguments& arguments, const Terminal& terminal)) {
+  if (!arguments.ok()) return Fail(arguments.error().sentence);
+  const Result<ColorMode> color = ParseColorMode(arguments->Get("color", "auto"));
+  if (!color.ok()) return Fail(color.error().sentence);
+  const Terminal terminal = Terminal::For(STDOUT_FILENO, *color);
+  if (arguments->help_wanted()) {
+    Print(HelpText(help, terminal));
+    return kDone;
+  }
+  return run(*arguments, terminal);
+}
+
+Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example) {
+  if (arguments.positionals().size() != 1)
+    return Error{fmt::format("{} needs the id of one process: vramscope {}",
+                             example.substr(0, example.find(' ')), example)};
+  const std::string& text = arguments.positionals().front();
+  uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number == 0)
+    return Error{fmt::format("'{}' is not a process id. Find it with: pgrep -af python", Printable(text))};
+  if (number > INT32_MAX) return Error{fmt::format("There is no process {}.", number)};
+  return static_cast<pid_t>(number);
+}
+
+int Fail(const std::string& sentence, int code) {
+  Say(sentence);
+  return code;
+}
+
+void Say(const std::string& sentence) {
+  std::fputs(fmt::format("vramscope: {}\n", Printable(sentence)).c_str(), stderr);
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/collector/attach.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <charconv>
+#include <cstdio>
+
+#include "injector/attach/refusal.h"
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/record/recording_line.h"
+#include "profiler/cli/record/recording_options.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/output_place.h"
+#include "profiler/text/size_text.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& AttachHelp() {
+  static const VerbHelp help = {
+      "attach",
+      "record a process that is running already, for a while",
+      "attach [options] PID",
+      {{"vramscope attach 4711 --steps 5", "five whole training steps; the program runs on as before"},
+       {"vramscope attach 4711 --duration 30s -o live.vms",
+        "or until Ctrl-C, which ends the recording alone"}},
+      {{"output", 'o', "FILE",
+        "Write the trace there, also over an old trace. In the name, %h is the host,\n"
+        "%p the process number of vramscope, %j the job, and %q{NAME} a variable."},
+       {"steps", '\0', "5", "End after so many whole training steps."},
+       {"duration", '\0', "30s", "End after that time: 500ms, 30s, 5m or 1h."},
+       {"device", '\0', "auto|cpu|cuda|all",
+        "Whose memory. auto: CUDA where the program uses it, else the CPU."},
+       {"program", '\0', "on|off", kProgramHelp},
+       {"max-size", '\0', "10GiB", "Stop recording when the trace is that large."},
+       {"quiet", 'q', nullptr, "No line at the end."}}};
+  return help;
+}
+
+const VerbHelp& StartHelp() {
+  static const VerbHelp help = {
+      "start",
+      "record a process that waits for it, for a while",
+      "start [options] PID",
+      {{"vramscope record --dormant -- python train.py",
+        "runs as without us, and can be recorded at any time"},
+       {"vramscope start 4711 --steps 5", "or until Ctrl-C or vramscope stop 4711"}},
+      AttachHelp().options};
+  return help;
+}
+
+namespace {
+
+std::atomic<bool> interrupted = false;
+
+Result<uint64_t> ParseCount(const std::string& text, const std::string& sentence) {
+  uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && number > 0) return number;
+  return Error{sentence};
+}
+
+Result<std::chrono::nanoseconds> ParseDuration(const std::string& text) {
+  constexpr std::pair<std::string_view, uint64_t> kUnits[] = {
+      {"ms", 1'000'000}, {"s", 1'000'000'000}, {"m", 60'000'000'000}, {"h", 3'600'000'000'000}};
+  uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(parsed.ptr, static_cast<size_t>(text.data() + text.size() - parsed.ptr));
+  for (const auto& [name, ns] : kUnits) {
+    if (parsed.ec == std::errc() && unit == name && number > 0 && number < 1'000'000)
+      return std::chrono::nanoseconds(number * ns);
+  }
+  return Error{fmt::format("--duration is a time like 500ms, 30s, 5m or 1h, not '{}'.", Printable(text))};
+}
+
+Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, const char* verb) {
+  collector::AttachOptions options;
+  const Result<pid_t> pid = PidFrom(arguments, fmt::format("{} 4711 --steps 5", verb));
+  if (!pid.ok()) return pid.error();
+  options.pid = *pid;
+  const Result<std::string> output = collector::ExpandName(arguments.Get("output"));
+  if (!output.ok()) return output.error();
+  options.recording.output = *output;
+  options.recording.say = Say;
+  options.recording.device = arguments.Get("device", options.recording.device);
+  options.recording.depth = "light";
+  options.recording.version = VRAMSCOPE_VERSION;
+  options.interrupted = &interrupted;
+  const std::string& device = options.recording.device;
+  if (device != "auto" && device != "cpu" && device != "cuda" && device != "all")
+    return Error{fmt::format("--device is one of auto, cpu, cuda, all, not '{}'.", Printable(device))};
+  options.recording.program = false;  // on request: whoever is attached to should get as little as possible
+  if (Status program = ReadProgram(arguments, options.recording); !program.ok()) return program.error();
+  if (arguments.Has("steps")) {
+    const std::string steps = arguments.Get("steps");
+    const auto count = ParseCount(
+        steps, fmt::format("--steps is a number of training steps from 1 on, not '{}'.", Printable(steps)));
+    if (!count.ok()) return count.error();
+    options.steps = *count;
+  }
+  if (arguments.Has("duration")) {
+    const auto duration = ParseDuration(arguments.Get("duration"));
+    if (!duration.ok()) return duration.error();
+    options.duration = *duration;
+  }
+  if (arguments.Has("max-size")) {
+    const Result<uint64_t> size = text::ParseSize("max-size", arguments.Get("max-size"));
+    if (!size.ok()) return size.error();
+    options.recording.max_bytes = *size;
+  }
+  return options;
+}
+
+// Ctrl-C and the like end the recording; the process that is recorded never hears of them.
+void EndOnSignals() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { interrupted.store(true); };
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+void SayWhatHappened(const collector::AttachOptions& options, const collector::AttachOutcome& outcome) {
+  std::fputs((Printable(RecordingLine(outcome.recording)) + "\n").c_str(), stderr);
+  if (outcome.process_ended) {
+    Say(fmt::format("Process {} ended while it was recorded.", options.pid));
+  } else if (!outcome.let_go) {
+    Say(fmt::format(
+        "Process {} is busy and takes the recorder out as soon as it can; it records nothing any more.",
+        options.pid));
+  }
+}
+
+int RecordUntilEnough(const collector::AttachOptions& options, bool quiet) {
+  EndOnSignals();
+  const Result<collector::AttachOutcome> outcome = collector::RecordAttached(options);
+  if (!outcome.ok()) return Fail(outcome.error().sentence);
+  if (!quiet) SayWhatHappened(options, *outcome);
+  return kDone;
+}
+
+int AttachVerb(const Arguments& arguments, const Terminal&) {
+  Result<collector::AttachOptions> options = AttachOptionsFrom(arguments, "attach");
+  if (!options.ok()) return Fail(options.error().sentence);
+  Result<collector::Installation> installation = collector::FindInstallation();
+  if (!installation.ok()) return Fail(installation.error().sentence);
+  options->recording.installation = *installation;
+  if (const Status target = attach::CheckTarget(options->pid); !target.ok())
+    return Fail(target.error().sentence);
+  const bool quiet = arguments.Has("quiet");
+  if (!quiet && !attach::HasPyTorch(options->pid))
+    Say(fmt::format("Process {} has not loaded PyTorch; it is recorded from when it does.", options->pid));
+  return RecordUntilEnough(*options, quiet);
+}
+
+int StartVerb(const Arguments& arguments, const Terminal&) {
+  Result<collector::AttachOptions> options = AttachOptionsFrom(arguments, "start");
+  if (!options.ok()) return Fail(options.error().sentence);
+  Result<collector::Installation> installation = collector::FindInstallation();
+  if (!installation.ok()) return Fail(installation.error().sentence);
+  options->recording.installation = *installation;
+  options->through_door = true;
+  return RecordUntilEnough(*options, arguments.Has("quiet"));
+}
+
+}  // namespace
+
+int RunAttach(std::span<const std::string> words) {
+  return RunParsed(AttachHelp(), Arguments::Parse(AttachHelp(), words), AttachVerb);
+}
+
+int RunStart(std::span<const std::string> words) {
+  return RunParsed(StartHelp(), Arguments::Parse(StartHelp(), words), StartVerb);
+}
+
+}  // namespace vramscope::cli

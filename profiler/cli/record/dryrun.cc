@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope dryrun`: the command on a GPU that is not there. Does it fit, what will it take.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/command_output.h"
+#include "profiler/cli/record/dryrun_plan.h"
+#include "profiler/cli/record/dryrun_run.h"
+#include "profiler/cli/record/dryrun_screen.h"
+#include "profiler/cli/record/dryrun_tables.h"
+#include "profiler/cli/record/gpu_file.h"
+#include "profiler/cli/report/report_screen.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
+
+namespace vramscope::cli {
+namespace {
+
+int ListModels(const std::vector<collector::GpuModel>& models) {
+  Table table({Align::kLeft, Align::kRight, Align::kLeft, Align::kLeft});
+  for (const collector::GpuModel& model : models)
+    table.AddRow({model.name, FormatBytes(model.capacity_bytes), model.product, model.memory_source});
+  Print(table.ToString());
+  return kDone;
+}
+
+// How a run ends that was made for its own sake: the command's own code where it failed otherwise than by
+// lack of memory.
+int ExitOf(const DryrunResult& result) {
+  if (const std::optional<bool> verdict = result.Verdict()) return *verdict ? kDone : kNo;
+  return result.wait_status != 0 ? ExitAsCommand(result.wait_status) : kCannotJudge;
+}
+
+void SayNotUsed(const DryrunResult& result) {
+  Say(result.wait_status != 0
+          ? fmt::format("There is nothing to judge: {}, before it used the simulated GPU.",
+                        result.WhyNotJudged())
+          : "The command did not use the simulated GPU, so there is nothing to judge. Does it choose the "
+            "CPU?");
+}
+
+bool ReadsSizes(const DryrunResult& result) {
+  return std::ranges::any_of(result.data_reads, &DataRead::sizes);
+}
+
+// What the first run assumes; nullopt: what no kernel computes is 0.
+std::optional<AssumedValues> FirstAssumption(const DryrunPlan& plan) {
+  if (!plan.masks && !plan.balanced_routing) return std::nullopt;
+  return AssumedValues{plan.masks.value_or(0), plan.balanced_routing.value_or(true)};
+}
+
+// Where memory depends on data: the same with masks that select everything.
+void AddUpperBound(const DryrunPlan& plan, DryrunRunner& runner, DryrunResult& result) {
+  if (plan.masks || result.Verdict() != true || !ReadsSizes(result)) return;
+  Say("Memory depends on data here, so the command runs once more for the upper bound.");
+  const RunVariant full = {0, FullMasks(plan), false};
+  const Result<DryrunResult> other =
+      runner.Run(plan.command, plan.device, CommandOutput::kToFile, nullptr, full);
+  if (!other.ok()) return;
+  result.upper = OtherBound{*full.assumed, other->Verdict(), other->answer.peak.allocated_bytes,
+                            other->PeakReserved(), other->ledger.peak_bytes};
+}
+
+Result<DryrunResult> RunOnce(const DryrunPlan& plan, DryrunRunner& runner, CommandOutput output) {
+  Result<DryrunResult> result =
+      runner.Run(plan.command, plan.device, output, nullptr, {0, FirstAssumption(plan), true});
+  if (!result.ok() || !result->MayNeedIntegers()) return result;
+  Say("The command failed after it read values that no kernel computes here. It runs again with integers "
+      "computed.");
+  Result<DryrunResult> again =
+      runner.Run(plan.command, plan.device, output, nullptr, {0, FullMasks(plan), true});
+  return again.ok() && again->FailedOtherwise() ? result : again;
+}
+
+void MakeVariants(const DryrunPlan& plan, const std::string& trace) {
+  if (plan.variants == UsualVariants::kNone) return;
+  UsePythonOf(plan.command);
+  if (plan.variants == UsualVariants::kNow)
+    MakeUsualVariantsNow(trace);
+  else
+    MakeUsualVariantsBehind(trace);
+}
+
+int OneRun(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
+           const Terminal& terminal) {
+  const bool json = arguments.Has("json");
+  Result<DryrunResult> result =
+      RunOnce(plan, runner, json ? CommandOutput::kToStderr : CommandOutput::kAsItIs);
+  if (!result.ok()) return Fail(result.error().sentence);
+  AddUpperBound(plan, runner, *result);
+  if (!result->used_device) SayNotUsed(*result);
+  if (json)
+    Print(VerdictJson(*result) + "\n");
+  else if (result->used_device)
+    Print(VerdictText(*result, terminal) +
+          ReportScreen(result->trace, result->answer, OwnersShown::kFew, terminal));
+  if (result->used_device) MakeVariants(plan, result->trace);
+  return ExitOf(*result);
+}
+
+// The runs of a series: their output is shown only when one failed otherwise than by lack of memory.
+class Series {
+ public:
+  Series(const DryrunPlan& plan, DryrunRunner& runner, bool json)
+      : plan_(plan), runner_(runner), assumed_(FirstAssumption(plan)), json_(json) {}
+
+  // Nullopt: code() says how to end. Only a verdict was asked for, so that is not the command's.
+  std::optional<DryrunResult> Run(const std::vector<std::string>& command,
+                                  const collector::SimulatedDevice& device, uint64_t order = 0) {
+    std::string log;
+    Result<DryrunResult> result =
+        runner_.Run(command, device, CommandOutput::kToFile, &log, {order, assumed_, true});
+    if (result.ok() && result->MayNeedIntegers()) {
+      assumed_ = FullMasks(plan_);
+      result = runner_.Run(command, device, CommandOutput::kToFile, &log, {order, assumed_, true});
+    }
+    if (result.ok() && DependsOnMasks(*result)) TakeUpperBound(command, device, order, *result);
+    if (!result.ok()) {
+      code_ = Fail(result.error().sentence);
+      return std::nullopt;
+    }
+    if (result->Verdict()) return std::move(*result);
+    code_ = kCannotJudge;
+    if (json_) Print(VerdictJson(*result) + "\n");
+    if (!result->used_device) SayNotUsed(*result);
+    if (!result->FailedOtherwise()) return std::nullopt;
+    fmt::print(stderr, "{}", log.size() > kLogShown ? log.substr(log.size() - kLogShown) : log);
+    if (result->used_device)
+      Say(fmt::format("Could not be judged: {} on {}; its last words are above.", result->WhyNotJudged(),
+                      device.gpu.name));
+    return std::nullopt;
+  }
+  [[nodiscard]] int code() const { return code_; }
+
+ private:
+  [[nodiscard]] bool DependsOnMasks(const DryrunResult& result) const {
+    return !plan_.masks && !result.assumed && result.Verdict() == true && ReadsSizes(result);
+  }
+
+  // What is said of many runs has to hold whatever the data is. Where the command fails under full masks, its
+  // lower bound stays.
+  void TakeUpperBound(const std::vector<std::string>& command, const collector::SimulatedDevice& device,
+                      uint64_t order, DryrunResult& result) {
+    Result<DryrunResult> full =
+        runner_.Run(command, device, CommandOutput::kToFile, nullptr, {order, FullMasks(plan_), true});
+    if (!full.ok() || !full->Verdict()) return;
+    assumed_ = FullMasks(plan_);
+    result = std::move(*full);
+  }
+
+  const DryrunPlan& plan_;
+  DryrunRunner& runner_;
+  std::optional<AssumedValues> assumed_;
+  bool json_;
+  int code_ = kDone;
+};
+
+// One row a model, by as few runs as say enough: one on the largest of each kind of GPU where what the
+// program takes depends on the kind, else one on the largest of all; and one on each that is too near to its
+// limit.
+class GpuRuns {
+ public:
+  GpuRuns(const DryrunPlan& plan, Series& series) : plan_(plan), series_(series) {}
+
+  // False: the series' code() says how to end.
+  bool Fill() {
+    std::vector<collector::GpuModel> models = plan_.table;
+    std::ranges::stable_sort(models, std::greater<>(), &collector::GpuModel::capacity_bytes);
+    for (const collector::GpuModel& gpu : models) {
+      const DryrunResult* const near = Near(gpu);
+      std::optional<GpuRow> row = near != nullptr ? RowFrom(*near, gpu) : std::nullopt;
+      if (!row) row = RowOfRun(gpu);
+      if (!row) return false;
+      rows_.push_back(*row);
+    }
+    std::ranges::reverse(rows_);
+    return true;
+  }
+  [[nodiscard]] const std::vector<GpuRow>& rows() const { return rows_; }
+  [[nodiscard]] const DryrunResult& first() const { return runs_.front(); }
+
+ private:
+  // The run that speaks of this GPU: of the same compute capability, or else of its kind; nullptr when none
+  // does.
+  const DryrunResult* Near(const collector::GpuModel& gpu) const {
+    const bool one_kind = !runs_.empty() && !runs_.front().elsewhere.fused_attention;
+    const DryrunResult* of_kind = nullptr;
+    for (const DryrunResult& run : runs_) {
+      const int capability = run.device.gpu.compute_capability;
+      if (capability == gpu.compute_capability) return &run;
+      const bool alike = one_kind || AttentionKind(capability) == AttentionKind(gpu.compute_capability);
+      if (of_kind == nullptr && alike) of_kind = &run;
+    }
+    return of_kind;
+  }
+
+  static std::optional<GpuRow> RowFrom(const DryrunResult& run, const collector::GpuModel& gpu) {
+    if (!run.fits) return GpuRow{gpu, false, false, AnsweredBy::kConclusion, 0};  // nor on a larger one
+    return Conclude({run.device.gpu, run.ledger, run.elsewhere, run.history ? &*run.history : nullptr,
+                     run.answer.peak.allocated_bytes, run.PeakReserved()},
+                    gpu);
+  }
+
+  std::optional<GpuRow> RowOfRun(const collector::GpuModel& gpu) {
+    collector::SimulatedDevice device = plan_.device;
+    device.gpu = gpu;
+    std::optional<DryrunResult> run = series_.Run(plan_.command, device);
+    if (!run) return std::nullopt;
+    const GpuRow row{gpu, run->fits, run->Retried(), AnsweredBy::kRun, run->ledger.peak_bytes};
+    runs_.push_back(std::move(*run));
+    return row;
+  }
+
+  const DryrunPlan& plan_;
+  Series& series_;
+  std::deque<DryrunResult> runs_;  // that were made, the largest GPU first
+  std::vector<GpuRow> rows_;       // the smallest first
+};
+
+int AllGpus(const DryrunPlan& plan, Series series, const Arguments& arguments, const Terminal& terminal) {
+  GpuRuns table(plan, series);
+  if (!table.Fill()) return series.code();
+  if (arguments.Has("json"))
+    Print(GpuTableJson(table.rows(), table.first()) + "\n");
+  else
+    Print(GpuTableText(table.rows(), table.first(), terminal));
+  return std::ranges::any_of(table.rows(), &GpuRow::fits) ? kDone : kNo;
+}
+
+// Halves the range: a larger batch never takes less. The ends come first, for they often answer.
+int Batches(const DryrunPlan& plan, Series series, const Arguments& arguments, const Terminal& terminal) {
+  std::vector<BatchRow> rows;
+  const auto fits = [&](uint64_t batch) -> std::optional<bool> {
+    std::optional<DryrunResult> result = series.Run(WithBatch(plan.command, batch), plan.device);
+    if (!result) return std::nullopt;
+    rows.push_back({batch, std::move(*result)});
+    return rows.back().result.fits;
+  };
+  uint64_t good = plan.batches->first;
+  uint64_t bad = plan.batches->last + 1;
+  std::optional<bool> answer = fits(good);
+  if (answer && *answer && good + 1 < bad) {
+    answer = fits(plan.batches->last);
+    if (answer && *answer) good = plan.batches->last;
+    if (answer && !*answer) bad = plan.batches->last;
+    while (answer && good + 1 < bad) {
+      const uint64_t middle = good + (bad - good) / 2;
+      answer = fits(middle);
+      if (answer) (*answer ? good : bad) = middle;
+    }
+  }
+  if (!answer) return series.code();
+  std::ranges::sort(rows, {}, &BatchRow::batch);
+  if (arguments.Has("json"))
+    Print(BatchTableJson(rows) + "\n");
+  else
+    Print(BatchTableText(rows, terminal));
+  return LargestThatFits(rows) != 0 ? kDone : kNo;
+}
+
+int Shuffles(const DryrunPlan& plan, Series series, const Arguments& arguments, const Terminal& terminal) {
+  std::vector<DryrunResult> runs;
+  for (uint64_t order = 0; order < plan.shuffles; ++order) {
+    std::optional<DryrunResult> run = series.Run(plan.command, plan.device, order);
+    if (!run) return series.code();
+    runs.push_back(std::move(*run));
+  }
+  if (arguments.Has("json"))
+    Print(ShuffleTableJson(runs) + "\n");
+  else
+    Print(ShuffleTableText(runs, terminal));
+  return std::ranges::all_of(runs, &DryrunResult::fits) ? kDone : kNo;
+}
+
+int DryRun(const Arguments& arguments, const Terminal& terminal) {
+  const Result<std::string> simulated = collector::FindSimulatedCuda();
+  if (!simulated.ok()) return Fail(simulated.error().sentence);
+  Result<std::vector<collector::GpuModel>> models = collector::ListGpus(*simulated);
+  if (!models.ok()) return Fail(models.error().sentence);
+  if (arguments.Has("gpu-file")) {
+    const auto described = ReadGpuFile(arguments.Get("gpu-file"), *models);
+    if (!described.ok()) return Fail(described.error().sentence);
+    models->insert(models->end(), described->begin(), described->end());
+  }
+  if (arguments.Get("gpu") == "list") return ListModels(*models);
+  const Result<DryrunPlan> plan = PlanFrom(arguments, *models);
+  if (!plan.ok()) return Fail(plan.error().sentence);
+  DryrunRunner runner(*plan, *simulated);
+  const Series series(*plan, runner, arguments.Has("json"));
+  if (!plan->table.empty()) return AllGpus(*plan, series, arguments, terminal);
+  if (plan->shuffles != 0) return Shuffles(*plan, series, arguments, terminal);
+  if (plan->batches) return Batches(*plan, series, arguments, terminal);
+  return OneRun(*plan, runner, arguments, terminal);
+}
+
+}  // namespace
+
+int RunDryrun(std::span<const std::string> words) {
+  return RunParsed(DryrunHelp(), Arguments::ParseWithCommand(DryrunHelp(), words), DryRun);
+}
+
+}  // namespace vramscope::cli

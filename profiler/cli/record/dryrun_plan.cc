@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/record/dryrun_plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <iterator>
+#include <utility>
+
+#include "profiler/cli/record/recording_options.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/output_place.h"
+#include "profiler/text/size_text.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr uint64_t kMostDevices = 16;
+constexpr uint64_t kMostRanks = 1 << 20;
+constexpr uint64_t kMostSteps = 1'000'000;
+constexpr uint64_t kMostShuffles = 1000;
+
+// A whole number of `text`, all of it; nullopt when it is none.
+std::optional<uint64_t> WholeNumber(std::string_view text) {
+  uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+Result<uint64_t> NumberOf(const Arguments& arguments, const char* option, uint64_t least, uint64_t most) {
+  const std::string text = arguments.Get(option);
+  const std::optional<uint64_t> number = WholeNumber(text);
+  if (!number || *number < least || *number > most)
+    return Error{
+        fmt::format("--{} {}: a number from {} to {} is needed.", option, Printable(text), least, most)};
+  return *number;
+}
+
+// The model whose memory comes nearest: one of them stands for any GPU of that size.
+const collector::GpuModel& NearestInSize(uint64_t bytes, const std::vector<collector::GpuModel>& models) {
+  return *std::ranges::min_element(models, {}, [&](const collector::GpuModel& model) {
+    const uint64_t apart = std::max(bytes, model.capacity_bytes) - std::min(bytes, model.capacity_bytes);
+    return std::pair(model.by_capacity, apart);
+  });
+}
+
+// "rtx-4090", or "24GiB": then `capacity_bytes` is set too.
+Status ChooseModel(const std::string& name, const std::vector<collector::GpuModel>& models,
+                   collector::SimulatedDevice& device) {
+  const auto found = std::ranges::find(models, name, &collector::GpuModel::name);
+  if (found != models.end()) {
+    device.gpu = *found;
+    return {};
+  }
+  if (!name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
+    const Result<uint64_t> size = text::ParseSize("gpu", name);
+    if (!size.ok()) return size.error();
+    device.gpu = NearestInSize(*size, models);
+    device.capacity_bytes = *size;
+    return {};
+  }
+  std::vector<std::string> names;
+  for (const collector::GpuModel& model : models) names.push_back(model.name);
+  const auto near = Nearest(name, names);
+  return Error{fmt::format(
+      "--gpu {}: no such model{}. See: vramscope dryrun --gpu list. A size, like --gpu 24GiB, is a GPU too.",
+      Printable(name), near ? fmt::format("; did you mean {}", *near) : "")};
+}
+
+// What --gpu says; without it the one GPU of --gpu-file.
+Result<std::string> GpuAsked(const Arguments& arguments, const std::vector<collector::GpuModel>& models) {
+  if (!arguments.Get("gpu").empty()) return arguments.Get("gpu");
+  if (!arguments.Has("gpu-file"))
+    return Error{"dryrun needs a GPU: vramscope dryrun --gpu h100-80gb -- python train.py"};
+  std::vector<std::string> described;
+  for (const collector::GpuModel& model : models)
+    if (!model.description.empty()) described.push_back(model.name);
+  if (described.size() == 1) return described.front();
+  return Error{fmt::format("--gpu-file describes several GPUs; say which with --gpu: {}.",
+                           fmt::join(described, ", "))};
+}
+
+Status ReadDevice(const Arguments& arguments, const std::vector<collector::GpuModel>& models,
+                  DryrunPlan& plan) {
+  const Result<std::string> wanted = GpuAsked(arguments, models);
+  if (!wanted.ok()) return wanted.error();
+  const std::string& asked = *wanted;
+  const size_t colon = asked.find(':');
+  const std::string name = asked.substr(0, colon);
+  if (colon != std::string::npos) {
+    const std::optional<uint64_t> devices = WholeNumber(std::string_view(asked).substr(colon + 1));
+    if (!devices || *devices < 1 || *devices > kMostDevices)
+      return Error{fmt::format("--gpu {}: after the colon comes a number of GPUs, 1 to {}.", Printable(asked),
+                               kMostDevices)};
+    plan.device.devices = static_cast<int>(*devices);
+  }
+  if (name == "all") {
+    std::ranges::copy_if(models, std::back_inserter(plan.table),
+                         [](const collector::GpuModel& model) { return !model.by_capacity; });
+    plan.device.gpu = *std::ranges::max_element(plan.table, {}, &collector::GpuModel::capacity_bytes);
+  } else {
+    if (const Status chosen = ChooseModel(name, models, plan.device); !chosen.ok()) return chosen;
+  }
+  if (!arguments.Has("capacity")) return {};
+  if (name == "all") return Error{"--capacity is for one model; --gpu all has each model's own."};
+  if (plan.device.capacity_bytes != 0)
+    return Error{fmt::format("--gpu {} names the memory already; leave out --capacity.", Printable(asked))};
+  const Result<uint64_t> capacity = text::ParseSize("capacity", arguments.Get("capacity"));
+  if (!capacity.ok()) return capacity.error();
+  plan.device.capacity_bytes = *capacity;
+  return {};
+}
+
+Status ReadSteps(const Arguments& arguments, DryrunPlan& plan) {
+  if (!arguments.Has("steps")) return {};
+  plan.steps = arguments.Get("steps");
+  if (plan.steps == "all") return {};
+  const Result<uint64_t> steps = NumberOf(arguments, "steps", 1, kMostSteps);
+  if (!steps.ok()) return Error{steps.error().sentence + " Or 'all', for the whole run."};
+  return {};
+}
+
+Status ReadRank(const Arguments& arguments, DryrunPlan& plan) {
+  if (!arguments.Has("world-size")) {
+    if (arguments.Has("rank")) return Error{"--rank goes with --world-size: --world-size 64 --rank 0"};
+    return {};
+  }
+  const Result<uint64_t> world = NumberOf(arguments, "world-size", 1, kMostRanks);
+  if (!world.ok()) return world.error();
+  plan.lone_rank = LoneRank{*world, 0};
+  if (!arguments.Has("rank")) return {};
+  const Result<uint64_t> rank = NumberOf(arguments, "rank", 0, *world - 1);
+  if (!rank.ok()) return rank.error();
+  plan.lone_rank->rank = *rank;
+  return {};
+}
+
+Status ReadBatches(const Arguments& arguments, DryrunPlan& plan) {
+  const bool named = std::ranges::any_of(
+      plan.command, [](const std::string& word) { return word.find(kBatchWord) != std::string::npos; });
+  if (!arguments.Has("batch")) {
+    if (named) return Error{"The command has {batch}; say which sizes to try: --batch 1..64"};
+    return {};
+  }
+  const std::string text = arguments.Get("batch");
+  const size_t dots = text.find("..");
+  const auto first = WholeNumber(std::string_view(text).substr(0, dots));
+  const auto last = dots == std::string::npos ? first : WholeNumber(std::string_view(text).substr(dots + 2));
+  if (!first || !last || *first < 1 || *last < *first || *last > kLargestBatch)
+    return Error{fmt::format("--batch {}: a range like 1..64 is needed.", Printable(text))};
+  if (!named)
+    return Error{
+        "--batch needs {batch} in the command, where the size goes: -- python train.py --batch-size {batch}"};
+  if (!plan.table.empty()) return Error{"--batch is for one model, not for --gpu all."};
+  plan.batches = BatchRange{*first, *last};
+  return {};
+}
+
+Status ReadShuffles(const Arguments& arguments, DryrunPlan& plan) {
+  if (!arguments.Has("shuffles")) return {};
+  const Result<uint64_t> shuffles = NumberOf(arguments, "shuffles", 2, kMostShuffles);
+  if (!shuffles.ok()) return shuffles.error();
+  if (plan.batches || !plan.table.empty())
+    return Error{"--shuffles is for one model and one batch size; it does not go with --gpu all or --batch."};
+  if (!arguments.Has("steps"))
+    return Error{
+        "--shuffles needs --steps, a number or 'all': where shapes vary, a peak that has not grown for two "
+        "steps says little."};
+  plan.shuffles = *shuffles;
+  return {};
+}
+
+Status ReadAssumptions(const Arguments& arguments, DryrunPlan& plan) {
+  const std::string routing = arguments.Get("routing", "balanced"), masks = arguments.Get("masks", "none");
+  if (const Status known = CheckChoice("routing", routing, {"balanced", "worst"}); !known.ok()) return known;
+  if (arguments.Has("routing")) plan.balanced_routing = routing == "balanced";
+  if (!arguments.Has("masks")) return {};
+  char* end = nullptr;
+  const double share = masks == "all" ? 1 : masks == "none" ? 0 : std::strtod(masks.c_str(), &end);
+  const bool number = end == nullptr || (end != masks.c_str() && *end == '\0');
+  if (!number || !(share >= 0 && share <= 1))
+    return Error{fmt::format("--masks {}: 'all', 'none' or a share from 0 to 1 is needed, like 0.15.",
+                             Printable(masks))};
+  plan.masks = share;
+  return {};
+}
+
+}  // namespace
+
+const VerbHelp& DryrunHelp() {
+  static const VerbHelp help = {
+      "dryrun",
+      "does it fit on a GPU that is not there, and what will it take",
+      "dryrun --gpu MODEL[:N] [options] [--] COMMAND...",
+      {{"vramscope dryrun --gpu rtx-4090 -- python train.py", "PyTorch itself runs, nothing is computed"},
+       {"vramscope dryrun --gpu h100-80gb --batch 1..64 -- python train.py --batch-size {batch}",
+        "the largest batch that fits"}},
+      {{"gpu", '\0', "MODEL[:N]",
+        "The GPU, and how many of it. 'list' shows the models, 'all' tries every one; a size,\n"
+        "24GiB, is the model nearest to it with that memory."},
+       {"gpu-file", '\0', "FILE", "Describes a GPU that is not among the models (docs/dryrun.md)."},
+       {"capacity", '\0', "24GiB", "Memory of each GPU; default: the model's own."},
+       {"steps", '\0', "N|all",
+        "End the command after N optimizer steps; default: when the peak has not grown\n"
+        "for two steps, after the sixth at the earliest."},
+       {"batch", '\0', "1..64", "Find the largest size that fits; {batch} in the command stands for it."},
+       {"shuffles", '\0', "N",
+        "Run N times, each with another order of the data, and tell the range; with --steps."},
+       {"world-size", '\0', "W", "Run one rank alone of a job of W ranks."},
+       {"rank", '\0', "R", "Which of them, from 0; default 0."},
+       {"masks", '\0', "all|none|SHARE",
+        "For how many elements comparisons of computed values hold; default: where memory depends on\n"
+        "them, both bounds, by two runs."},
+       {"routing", '\0', "balanced|worst",
+        "Which experts of a mixture get tokens: each as many (default), or one gets all."},
+       {"keep-init", '\0', nullptr,
+        "Draw large random weights on the CPU as the command does; default: leave them empty."},
+       {"output", 'o', "FILE", "Keep the trace there."},
+       {"depth", '\0', "light|auto|deep|all", "How much is recorded, as for `vramscope record`."},
+       {"stacks", '\0', "none|python|native|all", "Where in the code, in deep steps; default python."},
+       {"embed-source", '\0', nullptr,
+        "Put the source files of your program that stacks name into the trace."},
+       {"program", '\0', "on|off", kProgramHelp},
+       {"variants", '\0', "usual|now|none",
+        "usual: with -o, the noted program is run again with the usual changes (16 bits, half\nthe batch) "
+        "after the command has ended, and whatif then answers at once. now: before\nit ends."},
+       {"json", '\0', nullptr,
+        "Print one JSON document instead (docs/json.md); the command's own output goes to stderr."}}};
+  return help;
+}
+
+namespace {
+
+Status ReadRecording(const Arguments& arguments, DryrunPlan& plan) {
+  collector::RecordOptions options;
+  plan.depth = arguments.Get("depth");
+  if (!plan.depth.empty()) options.depth = plan.depth;
+  // Times of a dry run say nothing, so lines of code cost nothing that counts.
+  if (options.depth != "light") options.stacks = "python";
+  if (Status read = ReadStacks(arguments, options); !read.ok()) return read;
+  plan.stacks = options.stacks;
+  plan.embed_source = options.embed_source;
+  if (Status read = ReadProgram(arguments, options); !read.ok()) return read;
+  plan.program = options.program;
+  const std::string variants = arguments.Get("variants", MayWorkBehind() ? "usual" : "none");
+  if (Status known = CheckChoice("variants", variants, {"usual", "now", "none"}); !known.ok()) return known;
+  const bool can = plan.program && !plan.output.empty();
+  if (variants == "now" && !can)
+    return Error{"--variants now keeps re-runs in the trace: add --program on and -o run.vms."};
+  if (can && variants != "none")
+    plan.variants = variants == "now" ? UsualVariants::kNow : UsualVariants::kBehind;
+  return CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"});
+}
+
+}  // namespace
+
+Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models) {
+  DryrunPlan plan;
+  plan.command = arguments.positionals();
+  plan.keep_init = arguments.Has("keep-init");
+  const Result<std::string> output = collector::ExpandName(arguments.Get("output"));
+  if (!output.ok()) return output.error();
+  plan.output = *output;
+  for (const Status& status :
+       {ReadDevice(arguments, models, plan), ReadSteps(arguments, plan), ReadRank(arguments, plan),
+        ReadBatches(arguments, plan), ReadShuffles(arguments, plan), ReadAssumptions(arguments, plan),
+        ReadRecording(arguments, plan)}) {
+    if (!status.ok()) return status.error();
+  }
+  if (plan.command.empty())
+    return Error{"dryrun needs a command: vramscope dryrun --gpu h100-80gb -- python train.py"};
+  if (!plan.output.empty() && (plan.batches || plan.shuffles != 0 || !plan.table.empty()))
+    return Error{"-o keeps the trace of one run; --batch, --shuffles and --gpu all make several."};
+  if (const auto place = collector::PlaceOf(plan.output);
+      !plan.output.empty() && place.ok() && place->is_stream)
+    return Error{fmt::format("{}: the trace of a dry run is read again, so -o names a file.", plan.output)};
+  return plan;
+}
+
+std::vector<std::string> WithBatch(const std::vector<std::string>& command, uint64_t batch) {
+  std::vector<std::string> words = command;
+  for (std::string& word : words) {
+    for (size_t at = word.find(kBatchWord); at != std::string::npos; at = word.find(kBatchWord, at))
+      word.replace(at, sizeof(kBatchWord) - 1, std::to_string(batch));
+  }
+  return words;
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/record/dryrun_run.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <tuple>
+
+#include "profiler/classify/analysis.h"
+#include "profiler/cli/frame/command_output.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/scratch_folder.h"
+#include "profiler/collector/whole_file.h"
+#include "profiler/fragmentation/trace_subject.h"
+#include "profiler/report/build.h"
+#include "trace_format/device_use.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr char kSharedFile[] = "/devices";  // in the scratch folder
+
+// The text of every file that a process of the run has left in `folder` under such a name.
+std::vector<std::string> Notes(const std::string& folder, const char* extension) {
+  std::vector<std::string> texts;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == extension) texts.push_back(collector::ReadWhole(entry.path().string()));
+  }
+  return texts;
+}
+
+// "sizes\t3\ttrain.py\t41" in each line; all processes together. A line that is no such line is passed over.
+void ReadDataReads(const std::string& folder, DryrunResult& result) {
+  std::map<std::tuple<bool, std::string, uint64_t>, uint64_t> counts;
+  for (const std::string& text : Notes(folder, ".reads")) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream fields(line);
+      std::string kind, count, file, number;
+      if (!std::getline(fields, kind, '\t') || !std::getline(fields, count, '\t') ||
+          !std::getline(fields, file, '\t') || !std::getline(fields, number))
+        continue;
+      if (kind == "vector") {
+        result.read_vectors = true;
+        continue;
+      }
+      counts[{kind == "sizes", file, std::strtoull(number.c_str(), nullptr, 10)}] +=
+          std::strtoull(count.c_str(), nullptr, 10);
+    }
+  }
+  for (const auto& [place, count] : counts)
+    result.data_reads.push_back({std::get<0>(place), std::get<1>(place), std::get<2>(place), count});
+  std::ranges::stable_sort(result.data_reads, std::greater<>(),
+                           [](const DataRead& read) { return std::pair(read.sizes, read.count); });
+}
+
+// The fullest device is the one that was too small, unless another one turned a request down.
+uint64_t Shortfall(const DeviceLedger& fullest, const std::vector<DeviceLedger>& all) {
+  if (fullest.missing_bytes != 0) return fullest.missing_bytes;
+  return std::ranges::max(all, {}, &DeviceLedger::missing_bytes).missing_bytes;
+}
+
+// "model\t411041792" in each line; all processes together.
+void ReadWorkspaces(const std::string& folder, ConvolutionWorkspaces& workspaces,
+                    UncountedWorkspaces& uncounted) {
+  for (const std::string& text : Notes(folder, ".cudnn")) {
+    std::istringstream lines(text);
+    std::string source;
+    for (uint64_t bytes = 0; lines >> source >> bytes;) {
+      if (source == "attention" || source == "batch_norm") {
+        (source == "attention" ? uncounted.attention : uncounted.batch_norm) = true;
+        continue;
+      }
+      (source == "cudnn" ? workspaces.asked : workspaces.estimated) = true;
+      workspaces.largest_bytes = std::max(workspaces.largest_bytes, bytes);
+    }
+  }
+}
+
+// What is needed to judge other GPUs by this run.
+void ReadOtherGpus(const std::string& folder, const classify::Analysis& analysis, DryrunResult& result) {
+  result.elsewhere = ReadElsewhere(folder, result.ledger.processes);
+  if (result.uncounted.attention) result.elsewhere.fused_attention = true;  // cuDNN's
+  if (result.ledger.processes.size() > 1) return;
+  const model::DeviceIndex device = report::DeviceOf(analysis.run(), result.answer);
+  if (device == model::kNone) return;
+  auto subject = fragmentation::SubjectOf(analysis, device);
+  if (subject.ok()) result.history = std::move(subject->history);
+}
+
+// An out-of-memory error after which the program allocates on and succeeds is one that it handles: it may
+// have halved its batch.
+void NoteSurvived(const model::Run& run, DryrunResult& result) {
+  if (result.wait_status != 0 || run.out_of_memory.empty()) return;
+  const model::EventIndex last = std::ranges::max(run.out_of_memory, {}, &model::OutOfMemory::event).event;
+  if (run.FirstBlockFrom(last + 1) >= run.blocks.size()) return;
+  result.survived_errors = run.out_of_memory.size();
+  for (const report::Step& step : result.answer.steps) {
+    if (step.begin_ns < result.answer.out_of_memory.back().time_ns) continue;
+    result.allocated_after_bytes =
+        std::max(result.allocated_after_bytes.value_or(0), step.peak.allocated_bytes);
+  }
+}
+
+std::string DryrunSettings(const DryrunPlan& plan, const RunVariant& variant, const std::string& scratch) {
+  std::string text = fmt::format("steps={};init={}", plan.steps, plan.keep_init ? "keep" : "skip");
+  if (plan.lone_rank) text += fmt::format(";world={};rank={}", plan.lone_rank->world, plan.lone_rank->rank);
+  if (variant.order != 0) text += fmt::format(";order={}", variant.order);
+  if (variant.assumed)
+    text += fmt::format(";masks={};routing={}", variant.assumed->masks,
+                        variant.assumed->balanced_routing ? "balanced" : "worst");
+  return text + ";notes=" + scratch;  // last: TMPDIR may have any letter in its name
+}
+
+// What inductor and Triton compile for the device has no machine code in it: it must not get into caches from
+// which a GPU would run it, whoever chose them.
+void KeepCompiledCode(const std::string& scratch, std::map<std::string, std::string>& environment) {
+  environment["TORCHINDUCTOR_CACHE_DIR"] = scratch + "/inductor";
+  environment["TRITON_CACHE_DIR"] = scratch + "/triton";
+  for (const char* cache : {"FX_GRAPH", "AUTOTUNE", "BUNDLED_AUTOTUNE"})
+    environment[fmt::format("TORCHINDUCTOR_{}_REMOTE_CACHE", cache)] = "0";
+}
+
+// What torchrun would set for that rank.
+void AddRank(const LoneRank& lone, uint64_t devices, std::map<std::string, std::string>& environment) {
+  environment["WORLD_SIZE"] = std::to_string(lone.world);
+  environment["RANK"] = std::to_string(lone.rank);
+  environment["LOCAL_RANK"] = std::to_string(lone.rank % devices);
+  environment["LOCAL_WORLD_SIZE"] = std::to_string(std::min(lone.world, devices));
+  environment["GROUP_RANK"] = std::to_string(lone.rank / devices);
+  environment["MASTER_ADDR"] = "127.0.0.1";
+  environment["MASTER_PORT"] = "29500";
+}
+
+}  // namespace
+
+void ReadStop(const std::string& folder, DryrunResult& result) {
+  for (const std::string& text : Notes(folder, ".stop")) {
+    const auto document = nlohmann::json::parse(text, nullptr, false);
+    if (!document.is_object()) continue;
+    result.stopped_after = document.value("steps", 0u);
+    result.stopped_by_calm = document.value("reason", "") == "stable";
+    if (document.value("reason", "") == "waiting")
+      result.waits_at = fmt::format("{}:{}", document.value("file", ""), document.value("line", 0));
+  }
+}
+
+AssumedValues FullMasks(const DryrunPlan& plan) { return {1, plan.balanced_routing.value_or(true)}; }
+
+std::string EndingText(int wait_status) {
+  if (WIFSIGNALED(wait_status))
+    return fmt::format("signal {} ({})", WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
+  return fmt::format("exit code {}", WEXITSTATUS(wait_status));
+}
+
+std::string DryrunResult::WhyNotJudged() const {
+  if (!fits) return "";
+  if (wait_status != 0)
+    return fmt::format("the command {} {}", WIFSIGNALED(wait_status) ? "was ended by" : "failed with",
+                       EndingText(wait_status));
+  if (!used_device) return "the command did not use the simulated GPU";
+  if (upper && upper->fits == false) return "it depends on the data";
+  return "";
+}
+
+std::optional<bool> DryrunResult::Verdict() const {
+  if (!WhyNotJudged().empty()) return std::nullopt;
+  return fits;
+}
+
+uint64_t DryrunResult::PeakReserved() const {
+  const auto chosen = std::ranges::find_if(answer.devices, &report::Device::chosen);
+  return chosen == answer.devices.end() ? 0 : chosen->peak_reserved_bytes.value_or(0);
+}
+
+Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std::string>& command,
+                                                          const collector::SimulatedDevice& device,
+                                                          const RunVariant& variant,
+                                                          const std::string& scratch) const {
+  collector::RecordOptions options;
+  options.command = command;
+  options.output = plan_.output.empty() || !variant.keeps_trace ? scratch + "/run.vms" : plan_.output;
+  options.device = "cuda";
+  if (!plan_.depth.empty()) options.depth = plan_.depth;
+  // Its times say nothing, so what the program sets up and its first step need not be spared.
+  options.deep_steps = "1-4";
+  if (!plan_.stacks.empty()) options.stacks = plan_.stacks;
+  options.embed_source = plan_.embed_source;
+  if (!plan_.deep_steps.empty()) options.deep_steps = plan_.deep_steps;
+  options.program = plan_.program;
+  options.version = VRAMSCOPE_VERSION;
+  options.say = Say;
+  if (const auto checked = collector::CheckCommand(command); !checked.ok()) return checked.error();
+  Result<collector::Installation> installation = collector::FindInstallation();
+  if (!installation.ok()) return installation.error();
+  options.installation = *installation;
+  auto environment = collector::SimulatedEnvironment(simulated_folder_, command, device);
+  if (!environment.ok()) return environment.error();
+  options.environment = *environment;
+  options.environment[trace::kDeviceUseVariable] = scratch + kSharedFile;
+  options.environment["VRAMSCOPE_SIMULATED_READS"] = scratch + "/%p.reads";
+  options.environment["VRAMSCOPE_SIMULATED_CUDNN_NOTES"] = scratch + "/%p.cudnn";
+  if (!plan_.table.empty()) options.environment["VRAMSCOPE_SIMULATED_ELSEWHERE"] = scratch + "/%p.elsewhere";
+  options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, variant, scratch);
+  options.environment["PYTHONPATH"] =
+      (std::filesystem::path(installation->python_shim).parent_path() / "dryrun").string();
+  KeepCompiledCode(scratch, options.environment);
+  for (const auto& [name, value] : plan_.environment) options.environment[name] = value;
+  if (plan_.lone_rank) AddRank(*plan_.lone_rank, static_cast<uint64_t>(device.devices), options.environment);
+  if (!plan_.tried.empty()) options.metadata["try.change"] = plan_.tried;
+  options.metadata["simulated.gpu"] = device.gpu.name;
+  options.metadata["simulated.capacity_bytes"] = std::to_string(device.capacity_bytes);
+  collector::BridgeOptions wishes;
+  wishes.progress = Say;
+  collector::FindBridge(options, wishes);
+  return options;
+}
+
+Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
+                                       const collector::SimulatedDevice& asked, CommandOutput output,
+                                       std::string* log_text, const RunVariant& variant) {
+  const collector::ScratchFolder scratch;
+  if (scratch.path().empty())
+    return Error{"No temporary folder can be made. Set TMPDIR to one that can be written."};
+  DryrunResult result;
+  result.device = asked;
+  result.device.ledger = scratch.path() + "/%p.json";
+  const Result<collector::RecordOptions> options =
+      OptionsFor(command, result.device, variant, scratch.path());
+  if (!options.ok()) return options.error();
+  const std::string log = scratch.path() + "/output.txt";
+  const Result<collector::RecordOutcome> outcome = [&] {
+    const Redirected redirected(output, log);
+    return collector::Record(*options);
+  }();
+  if (!outcome.ok()) return outcome.error();
+  if (log_text != nullptr) *log_text = collector::ReadWhole(log);
+  result.trace = outcome->path;
+  result.wait_status = outcome->wait_status;
+  result.assumed = variant.assumed;
+  const std::vector<DeviceLedger> ledgers =
+      ReadDeviceLedgers(scratch.path(), scratch.path() + kSharedFile,
+                        asked.capacity_bytes != 0 ? asked.capacity_bytes : asked.gpu.capacity_bytes);
+  result.ledger = Fullest(ledgers);
+  result.used_device = result.ledger.capacity_bytes != 0;
+  if (!result.used_device) return result;
+  ReadStop(scratch.path(), result);
+  ReadDataReads(scratch.path(), result);
+  ReadWorkspaces(scratch.path(), result.workspaces, result.uncounted);
+  const Result<model::Run> run = model::LoadFile(outcome->path);
+  if (!run.ok()) return run.error();
+  const classify::Analysis analysis(*run);
+  Result<report::Answer> answer = report::BuildAnswer(analysis, {});
+  if (!answer.ok()) return answer.error();
+  result.answer = std::move(*answer);
+  NoteSurvived(*run, result);
+  result.fits = result.answer.out_of_memory.size() == result.survived_errors;
+  if (result.fits && result.wait_status != 0) {
+    for (const DeviceLedger& ledger : ledgers)
+      if (!ledger.refused_beside.empty()) result.refused_beside = ledger.refused_beside;
+    result.fits = result.refused_beside.empty();
+  }
+  if (!result.fits) result.shortfall_bytes = Shortfall(result.ledger, ledgers);
+  if (result.fits && !plan_.table.empty()) ReadOtherGpus(scratch.path(), analysis, result);
+  return result;
+}
+
+}  // namespace vramscope::cli

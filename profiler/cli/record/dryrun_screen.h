@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `vramscope dryrun` answers, as text and as JSON.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "profiler/cli/record/dryrun_run.h"
+#include "profiler/cli/frame/terminal.h"
+
+namespace vramscope::cli {
+
+// One run: the verdict, above the report.
+std::string VerdictText(const DryrunResult& result, const Terminal& terminal);
+std::string VerdictJson(const DryrunResult& result);
+
+// The last line, that tables of several runs have too: what the figures are, and which bounds where memory
+// depends on data.
+std::string SimulatedSentence(const DryrunResult& result);
+uint64_t BytesLeft(uint64_t capacity, uint64_t used);
+// Why the run was ended early; "" when it was not.
+std::string StopSentence(const DryrunResult& result);
+nlohmann::ordered_json PeakJson(const DryrunResult& result);
+nlohmann::ordered_json AssumedJson(const DryrunResult& result);
+
+}  // namespace vramscope::cli

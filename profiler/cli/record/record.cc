@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/collector/record.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/record/recording_line.h"
+#include "profiler/cli/record/recording_options.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/command.h"
+#include "profiler/collector/output_place.h"
+#include "profiler/collector/signal_relay.h"
+#include "profiler/collector/target_program.h"
+#include "profiler/text/size_text.h"
+#include "trace_format/ring.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& RecordHelp() {
+  static const VerbHelp help = {
+      "record",
+      "record what a command allocates",
+      "record [options] [--] COMMAND...",
+      {{"vramscope record -- python train.py", "writes run.vms, or run-2.vms when that exists"},
+       {"vramscope record -o big.vms --depth all --stacks python -- torchrun --nproc-per-node 2 train.py",
+        "all processes in one trace"}},
+      {{"output", 'o', "FILE",
+        "Write the trace there, also over an old trace. In the name, %r is the rank, %h the host,\n"
+        "%p the process number of vramscope, %j the job, and %q{NAME} a variable."},
+       {"device", '\0', "auto|cpu|cuda|all",
+        "Whose memory. auto: CUDA where the program uses it, else the CPU."},
+       {"depth", '\0', "light|auto|deep|all",
+        "How much. light: allocations and what they are. auto: also operators, for a few steps.\n"
+        "deep: the same for the steps of --deep-steps. all: for the whole run."},
+       {"deep-steps", '\0', "2-4",
+        "The steps, from 1, that are recorded with operators: 3, 2-4, or 2-4,100-101."},
+       {"stacks", '\0', "none|python|native|all",
+        "Where in the code, in deep steps. Costs time in the program."},
+       {"embed-source", '\0', nullptr,
+        "Put the source files of your program that stacks name into the trace; with --stacks."},
+       {"program", '\0', "on|off", kProgramHelp},
+       {"cupti", '\0', "auto|off|on",
+        "Watch the CUDA driver through CUPTI too. auto: only where the hooks are passed by.\n"
+        "on: always, to compare the two; torch.profiler then shares CUPTI with the recorder."},
+       {"emit-nvtx-mem", '\0', nullptr,
+        "Describe PyTorch's memory to the tool that NVTX_INJECTION64_PATH names."},
+       {"max-size", '\0', "10GiB", "Stop recording when the trace is that large; the command runs on."},
+       {"black-box", '\0', "STEPS",
+        "Keep the last STEPS optimizer steps in memory. They are written when memory runs out, when the\n"
+        "command fails, and by vramscope dump; else nothing is."},
+       {"redact", '\0', nullptr,
+        "Take what looks like a token, key or password out of the command lines that are recorded."},
+       {"dormant", '\0', nullptr,
+        "Record nothing until vramscope start asks for it. Costs nothing that can be measured."},
+       {"quiet", 'q', nullptr, "No line at the end."}}};
+  return help;
+}
+
+namespace {
+
+// Whether `text` is "2-4" or "3"; steps count from 1.
+bool IsStepRange(std::string_view text) {
+  uint32_t first = 0;
+  uint32_t last = 0;
+  const char* end = text.data() + text.size();
+  auto parsed = std::from_chars(text.data(), end, first);
+  last = first;
+  if (parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '-') {
+    parsed = std::from_chars(parsed.ptr + 1, end, last);
+  }
+  return parsed.ec == std::errc() && parsed.ptr == end && first >= 1 && last >= first;
+}
+
+constexpr size_t kMostStepRanges = 16;  // as many as the injector keeps
+
+Status CheckSteps(const std::string& text) {
+  std::string_view rest = text;
+  for (size_t count = 1; count <= kMostStepRanges; ++count) {
+    const size_t comma = rest.find(',');
+    if (!IsStepRange(rest.substr(0, comma))) break;
+    if (comma == std::string_view::npos) return {};
+    rest.remove_prefix(comma + 1);
+  }
+  return Error{
+      fmt::format("--deep-steps is a range of steps counted from 1, like 2-4, or up to {} of them, like "
+                  "2-4,100; not '{}'.",
+                  kMostStepRanges, Printable(text))};
+}
+
+constexpr uint32_t kMostBlackBoxSteps = 10'000;
+
+Result<uint32_t> ParseBlackBox(const Arguments& arguments) {
+  const std::string text = arguments.Get("black-box");
+  uint32_t steps = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), steps);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || steps == 0 ||
+      steps > kMostBlackBoxSteps) {
+    return Error{fmt::format("--black-box is a number of steps from 1 to {}, not '{}'.", kMostBlackBoxSteps,
+                             Printable(text))};
+  }
+  if (arguments.Has("max-size"))
+    return Error{"--black-box keeps the last steps, --max-size the first ones. Leave out one of the two."};
+  return steps;
+}
+
+Result<collector::RecordOptions> RecordOptionsFrom(const Arguments& arguments) {
+  collector::RecordOptions options;
+  options.command = arguments.positionals();
+  const Result<std::string> output = collector::ExpandName(arguments.Get("output"));
+  if (!output.ok()) return output.error();
+  options.output = *output;
+  options.say = Say;
+  options.redact = arguments.Has("redact");
+  options.device = arguments.Get("device", options.device);
+  options.depth = arguments.Get("depth", options.depth);
+  options.deep_steps = arguments.Get("deep-steps", options.deep_steps);
+  options.emit_nvtx_mem = arguments.Has("emit-nvtx-mem");
+  options.cupti = arguments.Get("cupti", options.cupti);
+  options.version = VRAMSCOPE_VERSION;
+  options.release_stdio = true;
+  for (const Status& status :
+       {CheckChoice("device", options.device, {"auto", "cpu", "cuda", "all"}),
+        CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"}),
+        CheckChoice("cupti", options.cupti, {"auto", "off", "on"}), CheckSteps(options.deep_steps),
+        ReadStacks(arguments, options), ReadProgram(arguments, options)}) {
+    if (!status.ok()) return status.error();
+  }
+  if (options.command.empty()) return Error{"record needs a command: vramscope record -- python train.py"};
+  if (arguments.Has("black-box")) {
+    const Result<uint32_t> steps = ParseBlackBox(arguments);
+    if (!steps.ok()) return steps.error();
+    options.black_box_steps = *steps;
+  }
+  if (arguments.Has("max-size")) {
+    const Result<uint64_t> size = text::ParseSize("max-size", arguments.Get("max-size"));
+    if (!size.ok()) return size.error();
+    options.max_bytes = *size;
+  }
+  return options;
+}
+
+// Becomes the command, with a recorder that sleeps in it.
+int RunDormant(const collector::RecordOptions& options, const collector::Installation& installation) {
+  const Result<std::string> program = collector::FindProgram(options.command.front());
+  if (!program.ok()) return Fail(program.error().sentence);
+  const std::string preload = collector::PrependToPathVariable("LD_PRELOAD", installation.injector);
+  setenv("LD_PRELOAD", preload.c_str(), 1);
+  setenv(trace::kDormantVariable, "dormant", 1);
+  std::vector<std::string> words = options.command;
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  execv(program->c_str(), pointers.data());
+  return Fail(fmt::format("{}: cannot be started: {}.", *program, std::strerror(errno)));
+}
+
+int RecordVerb(const Arguments& arguments, const Terminal&) {
+  Result<collector::RecordOptions> options = RecordOptionsFrom(arguments);
+  if (!options.ok()) return Fail(options.error().sentence);
+  Result<collector::Installation> installation = collector::FindInstallation();
+  if (!installation.ok()) return Fail(installation.error().sentence);
+  options->installation = *installation;
+  if (const auto command = collector::CheckCommand(options->command); !command.ok()) {
+    return Fail(command.error().sentence);
+  }
+  if (arguments.Has("dormant")) return RunDormant(*options, *installation);
+  collector::BridgeOptions wishes;
+  if (!arguments.Has("quiet")) wishes.progress = Say;
+  collector::FindBridge(*options, wishes);
+
+  const Result<collector::RecordOutcome> outcome = collector::Record(*options);
+  if (!outcome.ok()) return Fail(outcome.error().sentence);
+  ::signal(SIGPIPE, SIG_IGN);  // the command's exit is what counts, not whether someone reads the last line
+  if (!arguments.Has("quiet")) std::fputs((Printable(RecordingLine(*outcome)) + "\n").c_str(), stderr);
+  if (WIFSIGNALED(outcome->wait_status)) collector::DieBySignal(WTERMSIG(outcome->wait_status));
+  return WEXITSTATUS(outcome->wait_status);
+}
+
+}  // namespace
+
+int RunRecord(std::span<const std::string> words) {
+  return RunParsed(RecordHelp(), Arguments::ParseWithCommand(RecordHelp(), words), RecordVerb);
+}
+
+}  // namespace vramscope::cli

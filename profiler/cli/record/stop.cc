@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <chrono>
+#include <thread>
+
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/dormant_door.h"
+#include "profiler/collector/process_watch.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& StopHelp() {
+  static const VerbHelp help = {
+      "stop",
+      "end the recording that vramscope start began",
+      "stop PID",
+      {{"vramscope start 4711 -o live.vms", "records the process 4711 until it is stopped"},
+       {"vramscope stop 4711", "the trace is closed, the process runs on"}},
+      {}};
+  return help;
+}
+
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(30);  // for the end of a large trace
+
+bool WaitForEnd(const collector::ProcessWatch& collector) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (collector.HasEnded()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+int StopVerb(const Arguments& arguments, const Terminal&) {
+  const Result<pid_t> named = PidFrom(arguments, "stop 4711");
+  if (!named.ok()) return Fail(named.error().sentence);
+  const pid_t pid = *named;
+  const Result<int> collector = collector::SayAtDoor(pid, "who");
+  if (!collector.ok()) return Fail(collector.error().sentence);
+  if (*collector <= 0) return Fail(fmt::format("Process {} is not being recorded.", pid));
+  const collector::ProcessWatch watch(static_cast<uint32_t>(*collector));
+  if (kill(*collector, SIGINT) != 0)
+    return Fail(fmt::format(
+        "The vramscope that records process {} cannot be told: it belongs to another user.", pid));
+  if (!WaitForEnd(watch))
+    return Fail(fmt::format("The vramscope that records process {} still writes its trace.", pid));
+  return kDone;
+}
+
+}  // namespace
+
+int RunStop(std::span<const std::string> words) {
+  return RunParsed(StopHelp(), Arguments::Parse(StopHelp(), words), StopVerb);
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope check`: rules about the memory of a run, for a build server.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "profiler/check/judge.h"
+#include "profiler/classify/analysis.h"
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/report/check_evidence.h"
+#include "profiler/cli/report/check_text.h"
+#include "profiler/cli/frame/device_request.h"
+#include "profiler/cli/frame/progress.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/new_file.h"
+#include "profiler/text/size_text.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& CheckHelp() {
+  static const VerbHelp help = {
+      "check",
+      "rules about the memory of a run, for a build server",
+      "check [options] FILE",
+      {{"vramscope check run.vms --peak-below 22GiB --no-leak-per-step", "exit 1 when a rule is broken"},
+       {"vramscope check run.vms --baseline main.vms --tolerance 2% --markdown comment.md",
+        "against another run, with a comment for the pull request"}},
+      {{"peak-below", '\0', "SIZE", "Most bytes allocated at one time."},
+       {"reserved-below", '\0', "SIZE", "Most bytes that PyTorch's allocator held."},
+       {"device-used-below", '\0', "SIZE", "Most bytes of the device in use, as the driver says it."},
+       {"category", '\0', "NAME<SIZE",
+        "Bytes of a category at the peak: 'activation<8GiB'. May be given again."},
+       {"frag-below", '\0', "N%", "1 - peak allocated / peak reserved, as frag says it."},
+       {"no-leak-per-step", '\0', nullptr, "Nothing grows from step to step, as leaks says it."},
+       {"baseline", '\0', "FILE", "The peak is not above that of this run, as diff says it."},
+       {"tolerance", '\0', "N%", "By how much it may be; default: 0%."},
+       {"junit", '\0', "OUT", "Also write a JUnit report: rules as test cases."},
+       {"markdown", '\0', "OUT", "Also write a comment for a pull request."},
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
+      true};
+  return help;
+}
+
+namespace {
+
+using check::Rule;
+
+// "15%" as 0.15
+Result<double> ParseShare(const std::string& option, const std::string& text) {
+  const bool marked = text.ends_with('%');
+  const char* end = text.data() + text.size() - (marked ? 1 : 0);
+  double percent = 0;
+  const auto parsed = std::from_chars(text.data(), end, percent);
+  if (!marked || parsed.ec != std::errc() || parsed.ptr != end || !std::isfinite(percent) || percent < 0)
+    return Error{fmt::format("--{} is a percentage like 15%, not '{}'.", option, Printable(text))};
+  return percent / 100;
+}
+
+Result<Rule> CategoryRule(const std::string& text) {
+  const size_t sign = text.find('<');
+  std::string name = text.substr(0, sign);
+  std::replace(name.begin(), name.end(), '-', '_');
+  const auto category = classify::CategoryFromKey(name);
+  if (sign == std::string::npos || !category.has_value()) {
+    std::string names;
+    for (size_t i = 0; i < classify::kCategoryCount; ++i)
+      names += (i == 0 ? "" : ", ") + std::string(classify::Info(static_cast<classify::Category>(i)).key);
+    return Error{
+        fmt::format("--category is a category and a size, like 'activation<8GiB', not '{}'. There are: {}.",
+                    Printable(text), names)};
+  }
+  const Result<uint64_t> bytes = text::ParseSize("category", text.substr(sign + 1));
+  if (!bytes.ok()) return bytes.error();
+  return Rule{Rule::Kind::kCategory, "--category " + text, *bytes, 0, *category};
+}
+
+Status AddBaseline(const Arguments& arguments, std::vector<Rule>& rules) {
+  if (!arguments.Has("baseline")) {
+    if (!arguments.Has("tolerance")) return {};
+    return Error{"--tolerance says how far the run may be above --baseline, which is missing."};
+  }
+  const std::string tolerance = arguments.Get("tolerance", "0%");
+  const Result<double> share = ParseShare("tolerance", tolerance);
+  if (!share.ok()) return share.error();
+  rules.push_back({Rule::Kind::kBaseline,
+                   fmt::format("--baseline {} --tolerance {}", arguments.Get("baseline"), tolerance), 0,
+                   *share});
+  return {};
+}
+
+Result<std::vector<Rule>> RulesFrom(const Arguments& arguments) {
+  std::vector<Rule> rules;
+  for (const auto& [option, kind] :
+       {std::pair{"peak-below", Rule::Kind::kPeak}, std::pair{"reserved-below", Rule::Kind::kReserved},
+        std::pair{"device-used-below", Rule::Kind::kDeviceUsed}}) {
+    if (!arguments.Has(option)) continue;
+    const std::string text = arguments.Get(option);
+    const Result<uint64_t> bytes = text::ParseSize(option, text);
+    if (!bytes.ok()) return bytes.error();
+    rules.push_back({kind, fmt::format("--{} {}", option, text), *bytes});
+  }
+  for (const std::string& text : arguments.All("category")) {
+    const Result<Rule> rule = CategoryRule(text);
+    if (!rule.ok()) return rule.error();
+    rules.push_back(*rule);
+  }
+  if (arguments.Has("frag-below")) {
+    const std::string text = arguments.Get("frag-below");
+    const Result<double> share = ParseShare("frag-below", text);
+    if (!share.ok()) return share.error();
+    rules.push_back({Rule::Kind::kFragmentation, "--frag-below " + text, 0, *share});
+  }
+  if (arguments.Has("no-leak-per-step")) rules.push_back({Rule::Kind::kNoLeak, "--no-leak-per-step"});
+  if (const Status baseline = AddBaseline(arguments, rules); !baseline.ok()) return baseline.error();
+  if (rules.empty()) return Error{"check needs a rule: vramscope check run.vms --peak-below 22GiB"};
+  return rules;
+}
+
+Result<Checked> Check(const std::string& path, const std::vector<Rule>& rules, const Arguments& arguments) {
+  const Result<report::Request> request = DeviceRequest(arguments);
+  if (!request.ok()) return request.error();
+  const Result<model::Run> run = LoadRun(path, arguments);
+  if (!run.ok()) return run.error();
+  const classify::Analysis analysis(*run);
+  CheckEvidence evidence(path, analysis, *request);
+  if (const Status read = evidence.Read(rules, arguments); !read.ok()) return read.error();
+  std::vector<check::Verdict> verdicts = check::JudgeAll(rules, evidence.all());
+  return Checked{path, arguments.Get("baseline"), evidence.TakeAnswers(), std::move(verdicts)};
+}
+
+Status WriteFile(const std::string& path, const std::string& text, const Checked& checked) {
+  Result<collector::NewFile> file = collector::NewFile::Create(path, {checked.path, checked.baseline});
+  if (!file.ok()) return file.error();
+  if (const Status written = file->Write(text); !written.ok()) return written;
+  return file->Commit();
+}
+
+std::vector<const report::Answer*> Pointers(const std::vector<report::Answer>& answers) {
+  std::vector<const report::Answer*> pointers;
+  for (const report::Answer& answer : answers) pointers.push_back(&answer);
+  return pointers;
+}
+
+int CheckVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1)
+    return Fail("check needs one trace or snapshot: vramscope check run.vms --peak-below 22GiB");
+  const Result<std::vector<Rule>> rules = RulesFrom(arguments);
+  if (!rules.ok()) return Fail(rules.error().sentence);
+  const Result<Checked> checked = Check(arguments.positionals().front(), *rules, arguments);
+  if (!checked.ok()) return Fail(checked.error().sentence);
+  Print(arguments.Has("json") ? check::ToJson(Pointers(checked->devices), checked->verdicts) + "\n"
+                              : CheckScreen(*checked, terminal));
+  for (const auto& [option, text] :
+       {std::pair{"junit", CheckJUnit(*checked)}, std::pair{"markdown", CheckMarkdown(*checked)}}) {
+    if (!arguments.Has(option)) continue;
+    if (const Status written = WriteFile(arguments.Get(option), text, *checked); !written.ok())
+      return Fail(written.error().sentence);
+  }
+  switch (check::Overall(checked->verdicts)) {
+    case check::Outcome::kPass:
+      return kDone;
+    case check::Outcome::kFail:
+      return kNo;
+    case check::Outcome::kNotJudged:
+      return kCannotJudge;
+  }
+  return kCannotJudge;
+}
+
+}  // namespace
+
+int RunCheck(std::span<const std::string> words) {
+  return RunParsed(CheckHelp(), Arguments::Parse(CheckHelp(), words), CheckVerb);
+}
+
+}  // namespace vramscope::cli

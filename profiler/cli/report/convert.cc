@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope convert`: a PyTorch snapshot as a trace, a trace as a PyTorch snapshot, and both in the formats
+// of other tools.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <optional>
+
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/device_request.h"
+#include "profiler/cli/frame/progress.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/new_file.h"
+#include "profiler/export/export.h"
+#include "profiler/report/device_choice.h"
+#include "profiler/report/moment_choice.h"
+#include "profiler/snapshot/from_source.h"
+#include "profiler/snapshot/read.h"
+#include "profiler/snapshot/source.h"
+#include "profiler/snapshot/to_trace.h"
+#include "profiler/snapshot/write.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& ConvertHelp() {
+  static const VerbHelp help = {
+      "convert",
+      "a trace or snapshot in the format of another tool",
+      "convert [options] FROM TO",
+      {{"vramscope convert run.vms peak.pickle --at peak", "the peak of a run, for PyTorch's memory_viz"},
+       {"vramscope convert run.vms run.perfetto-trace", "the whole run, for ui.perfetto.dev"},
+       {"vramscope convert run.vms series.csv --table series", "memory by category at every event"}},
+      {{"to", '\0', "FORMAT",
+        "Default: by the ending of TO. vms, pickle (.pkl), csv, sqlite (.db), chrome (.json),\n"
+        "perfetto (.perfetto-trace, .pftrace), speedscope (.speedscope.json),\n"
+        "collapsed (.folded), pprof (.pb.gz). See docs/exports.md."},
+       {"table", '\0', "NAME", "Of CSV: events, blocks (default), series or steps."},
+       {"redact", '\0', nullptr, "Take what looks like a token, key or password out of command lines."},
+       {"at", '\0', "T",
+        "Of a snapshot: only what was until then. Of speedscope, collapsed and pprof: what was alive\n"
+        "then. peak, step:3, oom, event:1200, end, or nanoseconds since the trace's start."}},
+      true};
+  return help;
+}
+
+namespace {
+
+enum class Form : uint8_t { kTrace, kPickle, kExport };
+
+struct Target {
+  Form form{};
+  const exporting::Format* format = nullptr;  // of kExport
+};
+
+Error UnknownTarget(const std::string& of, const char* what) {
+  std::string names = "vms, pickle";
+  for (const exporting::Format& format : exporting::Formats()) names += std::string(", ") + format.name;
+  return Error{fmt::format("{}: {} The formats are {}; --to names one.", Printable(of), what, names)};
+}
+
+Result<Target> TargetOf(const std::string& path, const Arguments& arguments) {
+  if (arguments.Has("to")) {
+    const std::string name = arguments.Get("to");
+    if (name == "vms") return Target{Form::kTrace};
+    if (name == "pickle") return Target{Form::kPickle};
+    const exporting::Format* format = exporting::FormatNamed(name);
+    if (format == nullptr) return UnknownTarget(name, "no such format.");
+    return Target{Form::kExport, format};
+  }
+  if (path.ends_with(".vms")) return Target{Form::kTrace};
+  if (path.ends_with(".pickle") || path.ends_with(".pkl")) return Target{Form::kPickle};
+  const exporting::Format* format = exporting::FormatOfPath(path);
+  if (format == nullptr) return UnknownTarget(path, "its name does not say what to write.");
+  return Target{Form::kExport, format};
+}
+
+// Which process, and until which event.
+Result<snapshot::Cut> FindCut(const model::Run& run, const Arguments& arguments) {
+  Result<report::Request> request = DeviceRequest(arguments);
+  if (!request.ok()) return request.error();
+  const auto moment = report::ParseMoment(arguments.Get("at", "peak"));
+  if (!moment.ok()) return moment.error();
+  request->at.push_back(*moment);
+  const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(run);
+  const Result<model::DeviceIndex> device = report::ChooseDevice(run, curves, *request);
+  if (!device.ok()) return device.error();
+  if (*device == model::kNone) return report::NothingAllocated(run, "there is nothing to write");
+
+  snapshot::Cut cut;
+  cut.process = run.devices[*device].process;
+  if (!arguments.Has("at")) return cut;
+  const timeline::Training training = timeline::FindTraining(run, cut.process);
+  const Result<model::EventIndex> last = report::FindEvent(run, curves[*device], training, *request, *moment);
+  if (!last.ok()) return last.error();
+  cut.events = *last == model::kNever ? 0 : uint64_t{*last} + 1;
+  return cut;
+}
+
+std::string WritingName(const std::string& to) {
+  return "Writing " + Printable(to.substr(to.find_last_of('/') + 1));
+}
+
+Status WriteSnapshot(const std::string& from, const std::string& to, const Arguments& arguments,
+                     trace::ByteSink* sink) {
+  const bool as_it_is = snapshot::LooksLikeSnapshot(from) && !arguments.Has("at");
+  if (as_it_is) {
+    const auto read = snapshot::Read(from);
+    return read.ok() ? snapshot::WritePickle(**read, sink) : Status(read.error());
+  }
+  const auto source = OpenSource(from, arguments);
+  if (!source.ok()) return source.error();
+  const Result<model::Run> run = model::Load(*source);
+  if (!run.ok()) return run.error();
+  const Result<snapshot::Cut> cut = FindCut(*run, arguments);
+  if (!cut.ok()) return Error{from + ": " + cut.error().sentence};
+  ProgressLine line(arguments, (*source)->event_count());
+  const auto made = snapshot::FromSource(*Watched(*source, WritingName(to), line), *run, *cut);
+  return made.ok() ? snapshot::WritePickle(*made, sink) : Status(made.error());
+}
+
+// `path`: of the file that becomes `to`.
+Status WriteExport(const std::string& from, const std::string& to, const exporting::Format& format,
+                   const Arguments& arguments, const std::string& path) {
+  Result<report::Request> request = DeviceRequest(arguments);
+  if (!request.ok()) return request.error();
+  if (arguments.Has("at")) {
+    const auto moment = report::ParseMoment(arguments.Get("at"));
+    if (!moment.ok()) return moment.error();
+    request->at = {*moment};
+  }
+  const auto table = exporting::ParseTable(arguments.Get("table", "blocks"));
+  if (!table.ok()) return table.error();
+  const Result<model::Run> run = LoadRun(from, arguments);
+  if (!run.ok()) return run.error();
+  const classify::Analysis analysis(*run);
+  auto content = exporting::Content::Of(analysis, *request);
+  if (!content.ok()) return Error{from + ": " + content.error().sentence};
+  ProgressLine line(arguments, run->event_count());
+  const std::string what = WritingName(to);
+  content->Watch([&](std::string_view things, uint64_t done, uint64_t total) {
+    line.Show(what + ", " + std::string(things), things, done, total);
+  });
+  return format.write(*content, {*table}, path);
+}
+
+Status Convert(const std::string& from, const std::string& to, const Target& target,
+               const Arguments& arguments) {
+  Result<collector::NewFile> file = collector::NewFile::Create(to, {from});
+  if (!file.ok()) return file.error();
+  auto sink = file->TakeSink();
+  if (target.form == Form::kTrace) {
+    const auto source = OpenSource(from, arguments);
+    if (!source.ok()) return source.error();
+    ProgressLine line(arguments, (*source)->event_count());
+    const Status status = snapshot::WriteTrace(*Watched(*source, WritingName(to), line), std::move(sink));
+    if (!status.ok()) return status;
+  } else if (target.form == Form::kPickle) {
+    if (const Status status = WriteSnapshot(from, to, arguments, sink.get()); !status.ok()) return status;
+    sink.reset();
+  } else {
+    sink.reset();
+    const Status status = WriteExport(from, to, *target.format, arguments, file->part());
+    if (!status.ok()) return status;
+  }
+  return file->Commit();
+}
+
+// An option that would have no effect is refused.
+Status CheckOptions(const Target& target, const Arguments& arguments) {
+  if (target.form == Form::kTrace &&
+      (arguments.Has("at") || arguments.Has("process") || arguments.Has("rank") || arguments.Has("device")))
+    return Error{
+        "--at, --process, --rank and --device choose what a snapshot or an export shows; a trace has "
+        "everything."};
+  if (target.form == Form::kPickle && arguments.Has("device"))
+    return Error{"--device is for exports; a snapshot has all devices of a process."};
+  if (target.form == Form::kExport && arguments.Has("at") && !target.format->of_moment)
+    return Error{std::string("--at is for snapshots and flame graphs; ") + target.format->name +
+                 " has the whole run."};
+  const bool csv = target.form == Form::kExport && target.format->write == exporting::WriteCsv;
+  if (arguments.Has("table") && !csv) return Error{"--table chooses what a CSV file has."};
+  return {};
+}
+
+// The copy has what was readable, and nothing in it says that there was more.
+void WarnOfDamage(const std::string& from) {
+  if (snapshot::LooksLikeSnapshot(from)) return;
+  const auto source = snapshot::OpenSource(from);
+  if (source.ok() && !(*source)->damage().sentence.empty()) Say((*source)->damage().sentence);
+}
+
+int ConvertVerb(const Arguments& arguments, const Terminal&) {
+  if (arguments.positionals().size() != 2) {
+    return Fail("convert needs two files: vramscope convert snapshot.pickle run.vms");
+  }
+  const std::string& from = arguments.positionals()[0];
+  const std::string& to = arguments.positionals()[1];
+  const Result<Target> target = TargetOf(to, arguments);
+  if (!target.ok()) return Fail(target.error().sentence);
+  if (const Status options = CheckOptions(*target, arguments); !options.ok())
+    return Fail(options.error().sentence);
+  const Status status = Convert(from, to, *target, arguments);
+  if (status.ok()) WarnOfDamage(from);
+  return status.ok() ? kDone : Fail(status.error().sentence);
+}
+
+}  // namespace
+
+int RunConvert(std::span<const std::string> words) {
+  return RunParsed(ConvertHelp(), Arguments::Parse(ConvertHelp(), words), ConvertVerb);
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/control_socket.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& DumpHelp() {
+  static const VerbHelp help = {
+      "dump",
+      "have the last steps of a running recording written",
+      "dump PID",
+      {{"vramscope record --black-box 5 -- python train.py", "keeps the last 5 steps in memory"},
+       {"vramscope dump 4711", "writes them now; 4711 is the process of train.py"}},
+      {}};
+  return help;
+}
+
+namespace {
+
+int DumpVerb(const Arguments& arguments, const Terminal&) {
+  const Result<pid_t> pid = PidFrom(arguments, "dump 4711");
+  if (!pid.ok()) return Fail(pid.error().sentence);
+  const Result<std::string> path = collector::AskRecordingOf(static_cast<uint32_t>(*pid), "dump");
+  if (!path.ok()) return Fail(path.error().sentence);
+  Print(Printable(*path) + "\n");
+  return kDone;
+}
+
+}  // namespace
+
+int RunDump(std::span<const std::string> words) {
+  return RunParsed(DumpHelp(), Arguments::Parse(DumpHelp(), words), DumpVerb);
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope report`: where the memory of a run went.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "profiler/classify/analysis.h"
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/device_request.h"
+#include "profiler/cli/frame/progress.h"
+#include "profiler/cli/report/report_screen.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/new_file.h"
+#include "profiler/experiment/savings.h"
+#include "profiler/fragmentation/snapshot_subject.h"
+#include "profiler/fragmentation/trace_subject.h"
+#include "profiler/html/page.h"
+#include "profiler/report/build.h"
+#include "profiler/report/json.h"
+#include "profiler/snapshot/read.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& ReportHelp() {
+  static const VerbHelp help = {
+      "report",
+      "where the memory of a run went",
+      "report [options] FILE",
+      {{"vramscope report run.vms", "the peak, what it is made of, who owns it, step by step"},
+       {"vramscope report run.vms --html run.html",
+        "the same as one file for a browser, to look into and to send"},
+       {"vramscope report run.vms --at step:3 --blocks --json", "every block alive at the peak of step 3"}},
+      {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
+       {"html", '\0', "OUT", "Write one HTML file instead, with timeline, address map and flame graph."},
+       {"at", '\0', "T",
+        "Also tell of this moment: peak (most is allocated), step:3 (the peak of step 3), oom,\n"
+        "oom:2, reserved (most is reserved), end, event:1200, nanoseconds since the trace's\n"
+        "start, or mono:NS (CLOCK_MONOTONIC). May be given again."},
+       {"redact", '\0', nullptr,
+        "For others to see: no folders, arguments of commands or source files, which may name users,\n"
+        "hosts and projects or hold a password."},
+       {"blocks", '\0', nullptr, "With --json: list the blocks alive at each --at moment."},
+       {"steps", '\0', "A:B", "Only these steps (both included)."},
+       {"top", '\0', "N", "Owners of every kind, 0 = all; default: 5 of the main ones, 10 with --json."}},
+      true};
+  return help;
+}
+
+namespace {
+
+Result<report::Request> ReportRequestFrom(const Arguments& arguments) {
+  Result<report::Request> chosen = DeviceRequest(arguments);
+  if (!chosen.ok()) return chosen.error();
+  report::Request request = std::move(*chosen);
+  request.blocks = arguments.Has("blocks");
+  request.find_savings = [path = arguments.positionals().front()](const classify::Analysis& analysis,
+                                                                  model::DeviceIndex device) {
+    return experiment::FindSavings(analysis, device, path);
+  };
+  request.top = arguments.Has("json") || arguments.Has("html") ? 10 : 5;
+  if (arguments.Has("top")) {
+    const auto top = NumberOf(arguments, "top");
+    if (!top.ok()) return top.error();
+    request.top = *top;
+  }
+  if (arguments.Has("steps")) {
+    const auto steps = report::ParseStepRange(arguments.Get("steps"));
+    if (!steps.ok()) return steps.error();
+    request.steps = *steps;
+  }
+  for (const std::string& text : arguments.All("at")) {
+    const auto moment = report::ParseMoment(text);
+    if (!moment.ok()) return moment.error();
+    request.at.push_back(*moment);
+  }
+  return request;
+}
+
+// Of the answer's device. Nothing where the file does not tell segments: then there is no map to draw.
+std::optional<fragmentation::Subject> LayoutOf(const std::string& path, const classify::Analysis& analysis,
+                                               const report::Answer& answer) {
+  if (!answer.device.starts_with("cuda")) return std::nullopt;
+  const model::Run& run = analysis.run();
+  const model::DeviceIndex device = report::DeviceOf(run, answer);
+  Result<fragmentation::Subject> subject = Error{};
+  if (snapshot::LooksLikeSnapshot(path)) {
+    auto snapshot = snapshot::Read(path);
+    if (!snapshot.ok()) return std::nullopt;
+    subject =
+        fragmentation::SubjectOf(*snapshot, trace::DeviceIndexOf(run.devices[device].code), run.source.get());
+  } else {
+    subject = fragmentation::SubjectOf(analysis, device);
+  }
+  if (!subject.ok() || !subject->has_layout) return std::nullopt;
+  return std::move(subject).value();
+}
+
+int WriteHtml(const std::string& path, const Arguments& arguments, const classify::Analysis& analysis,
+              const report::Answer& answer) {
+  if (answer.device.empty()) return Fail(path + ": no allocation was recorded, so there is nothing to draw.");
+  const std::string out = arguments.Get("html");
+  Result<collector::NewFile> file = collector::NewFile::Create(out, arguments.positionals());
+  if (!file.ok()) return Fail(file.error().sentence);
+  ProgressLine line(arguments, answer.events);
+  line.Show("Drawing " + Printable(out));
+  const std::optional<fragmentation::Subject> layout = LayoutOf(path, analysis, answer);
+  const std::string page = html::MakePage({.analysis = analysis,
+                                           .answer = answer,
+                                           .subject = layout.has_value() ? &*layout : nullptr,
+                                           .title = Printable(path.substr(path.find_last_of('/') + 1)),
+                                           .version = VRAMSCOPE_VERSION});
+  if (const Status written = file->Write(page); !written.ok()) return Fail(written.error().sentence);
+  if (const Status committed = file->Commit(); !committed.ok()) return Fail(committed.error().sentence);
+  return kDone;
+}
+
+int Report(const std::string& path, const report::Request& request, const Arguments& arguments,
+           const Terminal& terminal) {
+  const Result<model::Run> run = LoadRun(path, arguments);
+  if (!run.ok()) return Fail(run.error().sentence);
+  const classify::Analysis analysis(*run);
+  const Result<report::Answer> answer = report::BuildAnswer(analysis, request);
+  if (!answer.ok()) return Fail(path + ": " + answer.error().sentence);
+  if (arguments.Has("html")) return WriteHtml(path, arguments, analysis, *answer);
+  if (arguments.Has("json")) {
+    Print(report::ToJson(*answer) + "\n");
+  } else {
+    const OwnersShown shown = arguments.Has("top") ? OwnersShown::kAll : OwnersShown::kFew;
+    Print(ReportScreen(arguments.Has("redact") ? std::filesystem::path(path).filename().string() : path,
+                       *answer, shown, terminal));
+  }
+  return kDone;
+}
+
+int ReportVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1)
+    return Fail("report needs one trace or snapshot: vramscope report run.vms");
+  if (arguments.Has("json") && arguments.Has("html"))
+    return Fail("report writes --json or --html, not both at once.");
+  const Result<report::Request> request = ReportRequestFrom(arguments);
+  if (!request.ok()) return Fail(request.error().sentence);
+  return Report(arguments.positionals().front(), *request, arguments, terminal);
+}
+
+}  // namespace
+
+int RunReport(std::span<const std::string> words) {
+  return RunParsed(ReportHelp(), Arguments::Parse(ReportHelp(), words), ReportVerb);
+}
+
+}  // namespace vramscope::cli

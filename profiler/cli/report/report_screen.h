@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report as one screen of text: the peak in one sentence, what it is made of, who owns it, and how the
+// steps went.
+#pragma once
+
+#include <string>
+
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/report/answer.h"
+
+namespace vramscope::cli {
+
+enum class OwnersShown : uint8_t { kFew, kAll };
+
+// `path` is the trace's, for the headline. kFew: what fits on a screen; kAll: every kind of owner, as many as
+// the answer has.
+[[nodiscard]] std::string ReportScreen(const std::string& path, const report::Answer& answer,
+                                       OwnersShown shown, const Terminal& terminal);
+
+}  // namespace vramscope::cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope view`: hands over to the desktop program beside it, which reads the arguments itself.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "profiler/cli/frame/verb.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& ViewHelp() {
+  static const VerbHelp help = {
+      "view",
+      "see a run: memory over time, every block at every moment",
+      "view [options] FILE...",
+      {{"vramscope view run.vms", "opens a window; F1 there lists the keys"},
+       {"vramscope view --screenshot peak.png --goto step:3,peak run.vms", "a picture, without a display"}},
+      {{"view", '\0', "NAME",
+        "Which view: timeline, owners, map, address-time, fragmentation, oom, leaks, compare or whatif."},
+       {"goto", '\0', "PLACE",
+        "peak, oom, end, step:3, step:3,peak, or nanoseconds from the start; also behind a file: "
+        "run.vms@peak."},
+       {"theme", '\0', "dark|light", "Default: dark."},
+       {"scale", '\0', "2", "Size of everything; default: what the display says, 1 without one."},
+       {"size", '\0', "1600x1000", "Of the window, or of the picture before it is scaled."},
+       {"font", '\0', "FILE", "A .ttf or .otf to use instead of the installed ones."},
+       {"screenshot", '\0', "FILE", "Write a PNG and end; needs no display and no GPU."},
+       {"script", '\0', "FILE", "Run commands without a display (docs/viewer.md)."},
+       {"frame-times", '\0', "FILE", "With --script: how long opening and the frames took, as JSON."},
+       {"renderer", '\0', "auto|egl|software", "What draws without a display; auto: EGL where it works."}}};
+  return help;
+}
+
+namespace {
+
+// The folder of this executable, with '/' at its end; "" when it cannot be told, so that PATH decides.
+std::string ProgramFolder() {
+  std::array<char, 4096> path;
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  if (length <= 0) return "";
+  const std::string program(path.data(), static_cast<size_t>(length));
+  return program.substr(0, program.find_last_of('/') + 1);
+}
+
+}  // namespace
+
+int RunView(std::span<const std::string> words) {
+  // Also where the viewer is not installed.
+  if (std::find(words.begin(), words.end(), "--help") != words.end())
+    return RunParsed(ViewHelp(), Arguments::Parse(ViewHelp(), words),
+                     [](const Arguments&, const Terminal&) -> int { return kDone; });
+  const std::string viewer = ProgramFolder() + "vramscope-viewer";
+  std::vector<char*> arguments = {const_cast<char*>(viewer.c_str())};
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execvp(viewer.c_str(), arguments.data());
+  if (errno == ENOENT) {
+    return Fail(
+        fmt::format("the viewer is not installed: there is no {}. It is built where Dear ImGui and GLFW are "
+                    "(docs/viewer.md). For a browser: vramscope report FILE --html page.html",
+                    Printable(viewer)));
+  }
+  return Fail(fmt::format("{} cannot be started: {}.", Printable(viewer), std::strerror(errno)));
+}
+
+}  // namespace vramscope::cli
