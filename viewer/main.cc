@@ -11,7 +11,7 @@
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/output_place.h"
+#include "profiler/collector/output/output_place.h"
 #include "profiler/text/failure.h"
 #include "viewer/model/recent_files.h"
 #include "viewer/panels/app.h"

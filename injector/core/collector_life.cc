@@ -11,8 +11,9 @@
 namespace vramscope::injector {
 namespace {
 
-// The collector holds a lock on the session folder as long as it lives (profiler/collector/owned_folder.h):
-// seen from every pid namespace. kUnknown: the folder cannot be opened, or locks do not work there.
+// The collector holds a lock on the session folder as long as it lives
+// (profiler/collector/output/owned_folder.h): seen from every pid namespace. kUnknown: the folder cannot be
+// opened, or locks do not work there.
 enum class FolderOwner { kLives, kGone, kUnknown };
 
 FolderOwner OwnerOfFolder() {

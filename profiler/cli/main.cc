@@ -16,7 +16,7 @@
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/trace_claim.h"
+#include "profiler/collector/output/trace_claim.h"
 #include "profiler/text/failure.h"
 
 namespace vramscope::cli {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/collector/simulated_device.h"
+#include "profiler/collector/launch/simulated_device.h"
 #include "profiler/model/run.h"
 #include "profiler/whatif/step/step.h"
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "profiler/collector/new_file.h"
+#include "profiler/collector/output/new_file.h"
 
 namespace vramscope::viewer {
 namespace {

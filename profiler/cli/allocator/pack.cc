@@ -15,7 +15,7 @@
 #include "profiler/cli/frame/progress.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/new_file.h"
+#include "profiler/collector/output/new_file.h"
 #include "profiler/packing/csv.h"
 #include "profiler/packing/run_items.h"
 #include "profiler/report/device_choice.h"

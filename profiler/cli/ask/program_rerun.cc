@@ -16,12 +16,12 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/ask/try_run.h"
+#include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/installation.h"
-#include "profiler/collector/scratch_folder.h"
-#include "profiler/collector/whole_file.h"
+#include "profiler/collector/launch/installation.h"
+#include "profiler/collector/output/scratch_folder.h"
+#include "profiler/collector/output/whole_file.h"
 #include "profiler/experiment/lean_trace.h"
 
 namespace vramscope::cli {

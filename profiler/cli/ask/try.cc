@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "profiler/allocator/settings.h"
-#include "profiler/cli/frame/command_output.h"
 #include "profiler/cli/ask/try_screen.h"
+#include "profiler/cli/frame/command_output.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/torch_location.h"
+#include "profiler/collector/launch/torch_location.h"
 
 namespace vramscope::cli {
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/cli/ask/try_run.h"
-#include "profiler/collector/scratch_folder.h"
+#include "profiler/collector/output/scratch_folder.h"
 #include "profiler/whatif/scene/lever.h"
 
 namespace vramscope::cli {

@@ -9,10 +9,10 @@
 
 #include "profiler/classify/analysis.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/installation.h"
-#include "profiler/collector/record.h"
-#include "profiler/collector/scratch_folder.h"
-#include "profiler/collector/whole_file.h"
+#include "profiler/collector/launch/installation.h"
+#include "profiler/collector/launch/record.h"
+#include "profiler/collector/output/scratch_folder.h"
+#include "profiler/collector/output/whole_file.h"
 #include "profiler/report/build.h"
 
 namespace vramscope::cli {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "profiler/cli/record/dryrun_run.h"
 #include "profiler/cli/ask/try_change.h"
-#include "profiler/collector/scratch_folder.h"
+#include "profiler/cli/record/dryrun_run.h"
+#include "profiler/collector/output/scratch_folder.h"
 #include "profiler/report/answer.h"
 
 namespace vramscope::cli {

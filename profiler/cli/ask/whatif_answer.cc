@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/ask/try_change.h"
+#include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/seal.h"
+#include "profiler/collector/output/seal.h"
 #include "profiler/experiment/unanswered.h"
 #include "profiler/experiment/variants.h"
 #include "profiler/whatif/scene/code_lines.h"

@@ -7,7 +7,7 @@
 
 #include <cstdio>
 
-#include "profiler/collector/signal_relay.h"
+#include "profiler/collector/launch/signal_relay.h"
 
 namespace vramscope::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "profiler/cli/frame/man_page.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/new_file.h"
+#include "profiler/collector/output/new_file.h"
 
 namespace vramscope::cli {
 

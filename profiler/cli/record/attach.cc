@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/collector/attach.h"
+#include "profiler/collector/target/attach.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -9,11 +9,11 @@
 
 #include "injector/attach/refusal.h"
 #include "profiler/cli/frame/arguments.h"
-#include "profiler/cli/record/recording_line.h"
-#include "profiler/cli/record/recording_options.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/output_place.h"
+#include "profiler/cli/record/recording_line.h"
+#include "profiler/cli/record/recording_options.h"
+#include "profiler/collector/output/output_place.h"
 #include "profiler/text/size_text.h"
 
 namespace vramscope::cli {

@@ -8,7 +8,7 @@
 
 #include "profiler/allocator/replay.h"
 #include "profiler/allocator/rerun.h"
-#include "profiler/collector/whole_file.h"
+#include "profiler/collector/output/whole_file.h"
 
 namespace vramscope::cli {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "profiler/allocator/history.h"
 #include "profiler/cli/record/device_ledger.h"
-#include "profiler/collector/simulated_device.h"
+#include "profiler/collector/launch/simulated_device.h"
 
 namespace vramscope::cli {
 

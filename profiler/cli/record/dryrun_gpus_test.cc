@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "profiler/collector/scratch_folder.h"
+#include "profiler/collector/output/scratch_folder.h"
 
 namespace vramscope::cli {
 namespace {

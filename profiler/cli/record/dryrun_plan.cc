@@ -11,10 +11,10 @@
 #include <iterator>
 #include <utility>
 
-#include "profiler/cli/record/recording_options.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/output_place.h"
+#include "profiler/cli/record/recording_options.h"
+#include "profiler/collector/output/output_place.h"
 #include "profiler/text/size_text.h"
 
 namespace vramscope::cli {

@@ -11,7 +11,7 @@
 
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/record/usual_variants.h"
-#include "profiler/collector/simulated_device.h"
+#include "profiler/collector/launch/simulated_device.h"
 #include "trace_format/result.h"
 
 namespace vramscope::cli {

@@ -12,7 +12,7 @@
 #include "profiler/cli/record/device_ledger.h"
 #include "profiler/cli/record/dryrun_gpus.h"
 #include "profiler/cli/record/dryrun_plan.h"
-#include "profiler/collector/record.h"
+#include "profiler/collector/launch/record.h"
 #include "profiler/report/answer.h"
 
 namespace vramscope::cli {

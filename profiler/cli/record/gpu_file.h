@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/collector/simulated_device.h"
+#include "profiler/collector/launch/simulated_device.h"
 #include "trace_format/result.h"
 
 namespace vramscope::cli {

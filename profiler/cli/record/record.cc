@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/collector/record.h"
+#include "profiler/collector/launch/record.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -13,14 +13,14 @@
 #include <cstring>
 
 #include "profiler/cli/frame/arguments.h"
-#include "profiler/cli/record/recording_line.h"
-#include "profiler/cli/record/recording_options.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/command.h"
-#include "profiler/collector/output_place.h"
-#include "profiler/collector/signal_relay.h"
-#include "profiler/collector/target_program.h"
+#include "profiler/cli/record/recording_line.h"
+#include "profiler/cli/record/recording_options.h"
+#include "profiler/collector/launch/command.h"
+#include "profiler/collector/launch/signal_relay.h"
+#include "profiler/collector/output/output_place.h"
+#include "profiler/collector/target/target_program.h"
 #include "profiler/text/size_text.h"
 #include "trace_format/ring.h"
 

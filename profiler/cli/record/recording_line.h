@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "profiler/collector/record.h"
+#include "profiler/collector/launch/record.h"
 
 namespace vramscope::cli {
 

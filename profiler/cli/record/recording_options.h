@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "profiler/cli/frame/arguments.h"
-#include "profiler/collector/record.h"
+#include "profiler/collector/launch/record.h"
 
 namespace vramscope::cli {
 

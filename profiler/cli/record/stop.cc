@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/dormant_door.h"
-#include "profiler/collector/process_watch.h"
+#include "profiler/collector/target/dormant_recorder.h"
+#include "profiler/collector/target/process_watch.h"
 
 namespace vramscope::cli {
 
@@ -39,7 +39,7 @@ int StopVerb(const Arguments& arguments, const Terminal&) {
   const Result<pid_t> named = PidFrom(arguments, "stop 4711");
   if (!named.ok()) return Fail(named.error().sentence);
   const pid_t pid = *named;
-  const Result<int> collector = collector::SayAtDoor(pid, "who");
+  const Result<int> collector = collector::AskDormantRecorder(pid, "who");
   if (!collector.ok()) return Fail(collector.error().sentence);
   if (*collector <= 0) return Fail(fmt::format("Process {} is not being recorded.", pid));
   const collector::ProcessWatch watch(static_cast<uint32_t>(*collector));

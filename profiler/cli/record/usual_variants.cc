@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/cli/ask/whatif_answer.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/cli/ask/whatif_answer.h"
-#include "profiler/collector/torch_location.h"
+#include "profiler/collector/launch/torch_location.h"
 #include "profiler/experiment/question.h"
 #include "profiler/plan/judge.h"
 

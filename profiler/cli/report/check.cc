@@ -10,12 +10,12 @@
 #include "profiler/check/judge.h"
 #include "profiler/classify/analysis.h"
 #include "profiler/cli/frame/arguments.h"
-#include "profiler/cli/report/check_evidence.h"
-#include "profiler/cli/report/check_text.h"
 #include "profiler/cli/frame/device_request.h"
 #include "profiler/cli/frame/progress.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/new_file.h"
+#include "profiler/cli/report/check_evidence.h"
+#include "profiler/cli/report/check_text.h"
+#include "profiler/collector/output/new_file.h"
 #include "profiler/text/size_text.h"
 
 namespace vramscope::cli {

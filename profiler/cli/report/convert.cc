@@ -11,7 +11,7 @@
 #include "profiler/cli/frame/progress.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/new_file.h"
+#include "profiler/collector/output/new_file.h"
 #include "profiler/export/export.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/moment_choice.h"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/control_socket.h"
+#include "profiler/collector/target/control_socket.h"
 
 namespace vramscope::cli {
 

@@ -9,9 +9,9 @@
 
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
-#include "profiler/cli/report/trace_facts.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/seal.h"
+#include "profiler/cli/report/trace_facts.h"
+#include "profiler/collector/output/seal.h"
 #include "profiler/experiment/program_head.h"
 #include "profiler/model/run.h"
 #include "profiler/report/coverage_json.h"

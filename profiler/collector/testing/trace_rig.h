@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "profiler/collector/clock_map.h"
-#include "profiler/collector/drain.h"
+#include "profiler/collector/order/clock_map.h"
+#include "profiler/collector/order/drain.h"
+#include "profiler/collector/output/trace_output.h"
 #include "profiler/collector/testing/ring_writer.h"
-#include "profiler/collector/trace_output.h"
 #include "trace_format/reader.h"
 
 namespace vramscope::collector::testing {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host memory in the trace: samples become counter events, those that changed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+
+#include "profiler/collector/host/host_sampler.h"
+#include "profiler/collector/output/trace_output.h"
+
+namespace vramscope::collector {
+
+class HostCounters {
+ public:
+  // `output` outlives the object.
+  explicit HostCounters(TraceOutput& output) : output_(output) {}
+
+  // HostSample::key is the process's number in the trace. `start_monotonic_ns`: time 0 of the trace. Call
+  // when all records up to the samples are in the trace, for they would get later times otherwise.
+  void Add(std::span<const HostSample> samples, uint64_t start_monotonic_ns);
+
+ private:
+  struct Process {
+    uint32_t thread = 0;  // of the trace: the events belong to no thread of the process
+    HostFigures written;
+  };
+  Process& Of(uint32_t trace_process);
+
+  TraceOutput& output_;
+  std::map<uint32_t, Process> processes_;
+};
+
+}  // namespace vramscope::collector

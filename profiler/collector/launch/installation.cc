@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/collector/launch/installation.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "profiler/collector/target/process_facts.h"
+
+namespace vramscope::collector {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kInjectorPlaces = {
+    "../lib/vramscope/libvramscope_injector.so",
+    "../" VRAMSCOPE_LIBRARY_FOLDER "/vramscope/libvramscope_injector.so",
+    "../injector/libvramscope_injector.so",
+};
+constexpr std::array kShimPlaces = {"../share/vramscope/python/sitecustomize.py"};
+
+// LD_PRELOAD and PYTHONPATH have no way to name a path with their separators in it.
+bool CanBeListed(const std::string& path) { return path.find_first_of(": ;") == std::string::npos; }
+
+template <size_t N>
+Result<std::string> FirstOf(const std::array<const char*, N>& places, const std::string& folder,
+                            const char* what) {
+  std::vector<std::string> looked;
+  for (const char* place : places) {
+    const fs::path path = (fs::path(folder) / place).lexically_normal();
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) {
+      looked.push_back(path.string());
+      continue;
+    }
+    if (CanBeListed(path.string())) return path.string();
+    return Error{fmt::format(
+        "{}: a folder with a space, colon or semicolon in its name cannot be given on to programs. "
+        "Install vramscope elsewhere.",
+        path.string())};
+  }
+  return Error{fmt::format("The {} is missing; looked for {}. Build or install vramscope completely.", what,
+                           fmt::join(looked, ", "))};
+}
+
+}  // namespace
+
+Result<Installation> FindInstallationFor(const std::string& program_folder) {
+  Result<std::string> injector = FirstOf(kInjectorPlaces, program_folder, "recorder library for LD_PRELOAD");
+  if (!injector.ok()) return injector.error();
+  Result<std::string> shim = FirstOf(kShimPlaces, program_folder, "Python part for PYTHONPATH");
+  if (!shim.ok()) return shim.error();
+  return Installation{*injector, fs::path(*shim).parent_path().string()};
+}
+
+Result<Installation> FindInstallation() {
+  const std::string program = ExecutableOf(static_cast<uint32_t>(getpid()));
+  return FindInstallationFor(fs::path(program).parent_path().string());
+}
+
+}  // namespace vramscope::collector

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/collector/launch/simulated_device.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+#include "profiler/collector/launch/torch_location.h"
+#include "profiler/collector/output/whole_file.h"
+#include "profiler/collector/target/process_facts.h"
+
+namespace vramscope::collector {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kOldestCuda = 12;
+constexpr char kInstall[] =
+    "Install one with CUDA, which needs neither a GPU nor the nvidia packages: pip install --no-deps torch";
+
+// "cuda: Optional[str] = '13.2'" in version.py of a wheel, "2.6.0+cu124" in the build-version of a LibTorch
+// archive; 0 = neither says.
+int MajorInFiles(const fs::path& root) {
+  std::smatch found;
+  const std::string python = ReadWhole(root / "version.py");
+  if (std::regex_search(python, found, std::regex(R"(cuda\s*(?::[^=\n]*)?=\s*'(\d+)\.)")))
+    return std::stoi(found[1]);
+  const std::string archive = ReadWhole(root / "build-version");
+  if (std::regex_search(archive, found, std::regex(R"(\+cu(\d+)\d)"))) return std::stoi(found[1]);
+  return 0;
+}
+
+// The driver first: the others look for it when they are first called.
+std::vector<std::string> Libraries(const fs::path& folder) {
+  std::vector<std::string> paths;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  std::stable_partition(paths.begin(), paths.end(),
+                        [](const std::string& path) { return path.ends_with("/libcuda.so.1"); });
+  return paths;
+}
+
+}  // namespace
+
+Result<std::string> FindSimulatedCuda() {
+  const fs::path program = ExecutableOf(static_cast<uint32_t>(getpid()));
+  std::vector<std::string> looked;
+  for (const char* place :
+       {"../lib/vramscope/simulated_cuda", "../" VRAMSCOPE_LIBRARY_FOLDER "/vramscope/simulated_cuda"}) {
+    const fs::path folder = (program.parent_path() / place).lexically_normal();
+    if (Exists(folder / "gpus.def")) return folder.string();
+    looked.push_back(folder.string());
+  }
+  return Error{fmt::format(
+      "The simulated CUDA device is missing; looked for {}. Build or install vramscope completely.",
+      fmt::join(looked, ", "))};
+}
+
+Result<std::vector<GpuModel>> ListGpus(const std::string& folder) {
+  std::vector<GpuModel> models;
+  std::ifstream table(fs::path(folder) / "gpus.def");
+  // Name, product, then compute capability and multiprocessors before the capacity in MiB; the context, how
+  // it is known, how the capacity is known and its source are last.
+  const std::regex row(
+      R"x(^GPU\("([^"]+)",\s*"([^"]+)",\s*(\d+),\s*(\d+),\s*\d+,\s*(\d+),.*,\s*(\d+),\s*k\w+,\s*k(\w+),\s*"([^"]+)"\))x");
+  for (std::string line; std::getline(table, line);) {
+    std::smatch found;
+    if (!std::regex_search(line, found, row)) continue;
+    const bool nominal = found[7] == "Nominal", by_capacity = found[7] == "ByCapacity";
+    models.push_back({found[1], found[2], std::stoull(found[5]) << 20, std::stoull(found[6]) << 20, "",
+                      10 * std::stoi(found[3]) + std::stoi(found[4]),
+                      nominal       ? fmt::format("{} nominal, less 4 %", found[8].str())
+                      : by_capacity ? fmt::format("{} nominal; only the memory is simulated", found[8].str())
+                                    : found[8].str(),
+                      by_capacity});
+  }
+  if (models.empty()) return Error{fmt::format("{}/gpus.def lists no GPU. Install vramscope again.", folder)};
+  return models;
+}
+
+Result<int> CudaMajorOf(const std::string& root) {
+  const fs::path lib = fs::path(root) / "lib";
+  if (Exists(lib / "libtorch_hip.so"))
+    return Error{fmt::format("The PyTorch in {} is made for ROCm. {}", root, kInstall)};
+  if (!Exists(lib / "libtorch_cuda.so"))
+    return Error{fmt::format("The PyTorch in {} has no CUDA code. {}", root, kInstall)};
+  const int major = MajorInFiles(root);
+  if (major == 0)
+    return Error{fmt::format("The PyTorch in {} does not say which CUDA it is made for. {}", root, kInstall)};
+  if (major < kOldestCuda) {
+    return Error{
+        fmt::format("The PyTorch in {} is made for CUDA {}; the simulated device has CUDA 12 and 13. Install "
+                    "PyTorch 2.4 or newer.",
+                    root, major)};
+  }
+  return major;
+}
+
+Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::string& folder,
+                                                                std::span<const std::string> command,
+                                                                const SimulatedDevice& device) {
+  const Result<TorchLocation> torch = FindTorch(command);
+  if (!torch.ok()) return Error{fmt::format("{} {}", torch.error().sentence, kInstall)};
+  const Result<int> major = CudaMajorOf(torch->root);
+  if (!major.ok()) return major.error();
+  const std::vector<std::string> libraries = Libraries(fs::path(folder) / fmt::format("cuda{}", *major));
+  if (libraries.empty()) {
+    return Error{fmt::format("The PyTorch in {} is made for CUDA {}, which this vramscope does not know yet.",
+                             torch->root, *major)};
+  }
+  std::map<std::string, std::string> environment = {
+      {"LD_PRELOAD", fmt::format("{}", fmt::join(libraries, ":"))},
+      {"PATH", (fs::path(folder) / "bin").string()},  // nvidia-smi
+      {"VRAMSCOPE_SIMULATED_GPU", fmt::format("{}:{}", device.gpu.name, device.devices)},
+      // Triton looks for the driver with ldconfig unless it is told.
+      {"TRITON_LIBCUDA_PATH", fs::path(libraries.front()).parent_path().string()},
+      // PyTorch keeps what NVRTC compiled in the user's home; what comes from here would not run on a GPU.
+      {"USE_PYTORCH_KERNEL_CACHE", "0"},
+  };
+  if (!device.gpu.description.empty())
+    environment["VRAMSCOPE_SIMULATED_GPU_DESCRIPTION"] = device.gpu.description;
+  if (device.capacity_bytes != 0)
+    environment["VRAMSCOPE_SIMULATED_CAPACITY"] = std::to_string(device.capacity_bytes);
+  if (!device.ledger.empty()) environment["VRAMSCOPE_SIMULATED_LEDGER"] = device.ledger;
+  return environment;
+}
+
+}  // namespace vramscope::collector

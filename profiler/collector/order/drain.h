@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pass over the rings of all recorded processes: merges their records in the order of time and hands them
+// to the trace.
+//
+// Why passes with a watermark: threads publish into rings of their own, so the order between threads exists
+// only in their clocks. A pass first reads the clock (the watermark), then all heads, then merges; records at
+// or after the watermark wait for the next pass:
+//
+//      ring A  ──a1────a2──────┊──a3        everything that a record before the watermark depends on (the
+//      free that made its address ring B  ────b1──────b2──┊            available) was published before it,
+//      hence before the heads were read. So a block's free
+//                          watermark        always comes before the next allocation at its address, also
+//                          across threads.
+//
+// Each ring is already in order, so the merge needs one record per ring in memory, whatever the backlog.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/collector/order/clock_map.h"
+#include "profiler/collector/output/trace_output.h"
+#include "profiler/collector/target/target_process.h"
+
+namespace vramscope::collector {
+
+class Drain {
+ public:
+  // `start` is CLOCK_MONOTONIC at time 0 of the trace. The references outlive the object.
+  Drain(TraceOutput& output, const ClockMap& clock, uint64_t start_monotonic_ns);
+
+  // A ring file has appeared. `path` is removed when the process has ended; may be empty. `executable` and
+  // `command_line` may be empty: a forked process then has its parent's.
+  TargetProcess& AddProcess(std::unique_ptr<RingFile> file, const std::string& path,
+                            const std::string& executable, const std::string& command_line);
+
+  struct PassResult {
+    uint64_t records = 0;
+    uint32_t fullest_percent = 0;  // of the fullest ring, before the pass
+  };
+  // `watermark_monotonic_ns` was read before the call.
+  PassResult Pass(uint64_t watermark_monotonic_ns);
+
+  // No target records any more from now on.
+  void DetachAll();
+  // The same, and what they do not record from now on is no loss.
+  void PauseAll();
+
+  // Writes what is known about processes and the checks into the trace. Call after the last pass.
+  void WriteSummary();
+
+  [[nodiscard]] const std::vector<std::unique_ptr<TargetProcess>>& processes() const { return processes_; }
+  [[nodiscard]] const MemoryTotals& totals() const { return totals_; }
+  // Records that the targets dropped, as they counted them.
+  [[nodiscard]] uint64_t lost() const { return lost_; }
+  [[nodiscard]] uint64_t ToTraceNs(uint64_t monotonic_ns) const;
+
+ private:
+  struct Head {  // the next record of a ring
+    uint64_t ns;
+    size_t order;  // of the ring among all: decides when times are equal
+    TargetProcess* process;
+    RingSource* ring;
+  };
+  struct Later {
+    bool operator()(const Head& a, const Head& b) const {
+      return a.ns != b.ns ? a.ns > b.ns : a.order > b.order;
+    }
+  };
+
+  // Fills head.ns for the ring's next record. False: it has none before the watermark.
+  bool Advance(Head& head, uint64_t watermark) const;
+  void Merge(uint64_t watermark, PassResult& result);
+  void Deliver(TargetProcess& process, RingSource& ring, const trace::RawRecord& record, uint64_t ns);
+  void Observe(TargetProcess& process, trace::Event& event);
+  void ObserveMark(TargetProcess& process, const trace::Event& event);
+  // True: the mark was metadata, not an event.
+  bool TakeMetadata(TargetProcess& process, const trace::RawRecord& record);
+  uint32_t ThreadOf(TargetProcess& process, RingSource& ring);
+  void ReportLosses(TargetProcess& process, uint64_t watermark);
+  void RetireEnded();
+  void AddLoss(uint32_t thread, uint64_t count, uint64_t first_ns, uint64_t last_ns, uint64_t watermark);
+  std::shared_ptr<IdMap> IdsFor(const RingFileFacts& facts) const;
+  [[nodiscard]] TargetProcess* FindParent(const RingFileFacts& facts) const;
+
+  TraceOutput& output_;
+  const ClockMap& clock_;
+  uint64_t start_monotonic_ns_;
+  std::vector<std::unique_ptr<TargetProcess>> processes_;
+  std::vector<TargetProcess*>
+      active_;  // those whose rings are not read to their end; a run may fork thousands of short ones
+  std::vector<Head> heap_;
+  RecordBuffer buffer_;
+  MemoryTotals totals_;
+  uint64_t lost_ = 0;
+  uint64_t unknown_records_ = 0;
+  uint64_t broken_bytes_ = 0;
+};
+
+}  // namespace vramscope::collector

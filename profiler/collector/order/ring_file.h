@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collector's view of one target process's ring file: mapped, checked once, and from then on safe to read
+// whatever the target does.
+//
+// What the target may change later (counters, records, even the file's length) is never used as a bound:
+// sizes are copied out of the header once, and RingCursor checks each counter against them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "profiler/collector/order/sigbus_guard.h"
+#include "trace_format/process_identity.h"
+#include "trace_format/result.h"
+#include "trace_format/ring.h"
+
+namespace vramscope::collector {
+
+// What of RingFileHeader never changes once the magic is there.
+struct RingFileFacts {
+  uint32_t pid = 0;
+  uint32_t parent_pid = 0;
+  uint32_t image = 0;  // n of <pid>.<n>.ring
+  trace::ClockKind clock = trace::ClockKind::kMonotonic;
+  uint64_t ring_bytes = 0;
+  uint32_t ring_capacity = 0;
+  uint64_t created_ticks = 0;
+  uint64_t created_monotonic_ns = 0;
+  uint32_t forked_from = 0;
+  uint32_t forked_from_image = 0;
+  uint32_t first_own_string = 0;
+  uint64_t pid_namespace = 0;  // in which `pid` counts; 0 = unknown
+  uint64_t start_ticks = 0;
+
+  [[nodiscard]] trace::ProcessIdentity identity() const { return {pid, pid_namespace, start_ticks}; }
+};
+
+class RingFile {
+ public:
+  // nullptr when the target has not finished the header yet (try again later). An error when it is not a ring
+  // file that this collector can read; the sentence names `path`.
+  static Result<std::unique_ptr<RingFile>> Open(const std::string& path);
+  // The same over memory that someone else holds; `memory` is aligned to 64 bytes and outlives the object.
+  static Result<std::unique_ptr<RingFile>> Attach(std::byte* memory, size_t bytes, const std::string& name);
+  ~RingFile();
+  RingFile(const RingFile&) = delete;
+  RingFile& operator=(const RingFile&) = delete;
+
+  [[nodiscard]] const RingFileFacts& facts() const { return facts_; }
+
+  // Rings ever taken by the target; at most facts().ring_capacity.
+  [[nodiscard]] uint32_t ring_count() const;
+  [[nodiscard]] trace::RingHeader& ring(uint32_t index) const;
+  [[nodiscard]] const std::byte* ring_data(uint32_t index) const;
+
+  [[nodiscard]] uint64_t lost_without_ring() const;
+  // Tells the target that nobody drains any more: it records nothing from now on and runs freely.
+  void Detach() const;
+  // Tells the target that nothing is wanted any more: what it does not record from now on is not lost.
+  void Pause() const;
+
+ private:
+  RingFile(std::byte* memory, size_t bytes, bool mapped);
+  [[nodiscard]] trace::RingFileHeader& header() const;
+  // Fills facts_. False: not ready yet.
+  Result<bool> ReadHeader(const std::string& name);
+
+  std::byte* memory_;
+  size_t bytes_;
+  std::optional<SigbusGuard> guard_;  // set when the memory is our mapping of a file
+  RingFileFacts facts_;
+};
+
+// "4711.0.ring" -> {4711, 0}; nothing for other names.
+struct RingFileName {
+  uint32_t pid = 0;
+  uint32_t image = 0;
+};
+std::optional<RingFileName> ParseRingFileName(const std::string& name);
+
+}  // namespace vramscope::collector

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder of our own in TMPDIR for one run, gone with it (profiler/collector/output/owned_folder.h), also
+// when Ctrl-C ends this program.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "profiler/collector/output/owned_folder.h"
+
+namespace vramscope::collector {
+
+class ScratchFolder {
+ public:
+  // Removes the folders of runs that were killed first.
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] std::string path() const {
+    return folder_ ? folder_->path() : "";
+  }  // empty: none could be made
+
+ private:
+  std::optional<OwnedFolder> folder_;
+};
+
+}  // namespace vramscope::collector

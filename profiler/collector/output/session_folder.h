@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder in which target processes make their ring files (trace_format/ring.h), mode 0700.
+//
+// Its lock (owned_folder.h) also says that the collector lives: targets look at it, for the collector's
+// process number means nothing in another pid namespace.
+//
+// Where it lies, and how much it may take: the rings must never take what the recorded program needs. Docker
+// gives a container 64 MiB of /dev/shm, and DataLoader workers want all of them.
+//
+//   1. /dev/shm, if 1/32 of its size and 1/8 of what is free are 64 MiB or more; that much is for rings
+//   2. TMPDIR or /tmp, by the same rule: the page cache serves as well, and is written back now and then
+//   3. the one of them that has most room, and 1/16 of its size: fewer and smaller rings
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/collector/output/owned_folder.h"
+#include "trace_format/result.h"
+
+namespace vramscope::collector {
+
+class SessionFolder {
+ public:
+  // Removes this user's folders of dead collectors, then makes a new one.
+  static Result<std::unique_ptr<SessionFolder>> Create();
+  // In the best of `roots`, as above.
+  static Result<std::unique_ptr<SessionFolder>> CreateIn(const std::vector<std::string>& roots);
+  // Removes the folder and all in it. Targets that still run keep what they have mapped; new processes find
+  // no folder and go unrecorded.
+  ~SessionFolder() = default;
+  SessionFolder(const SessionFolder&) = delete;
+  SessionFolder& operator=(const SessionFolder&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return folder_.path(); }
+
+ private:
+  explicit SessionFolder(OwnedFolder folder) : folder_(std::move(folder)) {}
+
+  OwnedFolder folder_;
+};
+
+}  // namespace vramscope::collector

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/collector/output/trace_claim.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "profiler/collector/output/output_place.h"
+#include "profiler/collector/output/whole_file.h"
+#include "trace_format/wire.h"
+
+namespace vramscope::collector {
+namespace {
+
+constexpr int kMostNumbers = 10'000;
+constexpr int kMostTries = 100;  // of one name that others make and remove meanwhile
+
+int64_t Nanoseconds(const timespec& time) { return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
+
+int64_t RealtimeNs() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return Nanoseconds(now);
+}
+
+int64_t process_started_ns = 0;
+
+// When this process ended its traces, by device and inode: a command that runs several times writes over its
+// own.
+std::map<std::pair<dev_t, ino_t>, int64_t>& EndedHere() {
+  static auto* const ended = new std::map<std::pair<dev_t, ino_t>, int64_t>;
+  return *ended;
+}
+
+bool WasEndedHere(const struct stat& facts) {
+  const auto ended = EndedHere().find({facts.st_dev, facts.st_ino});
+  return ended != EndedHere().end() && ended->second == Nanoseconds(facts.st_mtim);
+}
+
+// A file system notes the time of a write in ticks of some milliseconds, in which another recorder may start,
+// write and end: the end is noted exactly.
+class ClaimedSink final : public trace::ByteSink {
+ public:
+  ClaimedSink(int descriptor, const std::string& path)
+      : descriptor_(descriptor), sink_(trace::FileSinkOf(descriptor, path)) {}
+  ClaimedSink(const ClaimedSink&) = delete;
+  ClaimedSink& operator=(const ClaimedSink&) = delete;
+  ~ClaimedSink() override {
+    std::array<timespec, 2> times{};  // read, written
+    times[0].tv_nsec = UTIME_OMIT;
+    clock_gettime(CLOCK_REALTIME, &times[1]);
+    futimens(descriptor_, times.data());
+    struct stat facts {};
+    if (fstat(descriptor_, &facts) == 0)
+      EndedHere()[{facts.st_dev, facts.st_ino}] = Nanoseconds(facts.st_mtim);
+  }
+
+  Status Write(std::span<const std::byte> bytes) override { return sink_->Write(bytes); }
+
+ private:
+  int descriptor_;  // closed by the sink
+  std::unique_ptr<trace::ByteSink> sink_;
+};
+
+enum class Holder { kUs, kAnotherRecorder };
+
+struct Attempt {
+  int descriptor = -1;  // locked and empty, when it is ours
+  bool made = false;
+  Holder holder = Holder::kUs;
+};
+
+// False: another recorder holds it. Where locks do not work, nobody can.
+bool Lock(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+bool StillHasName(int descriptor, const std::string& path) {
+  struct stat held {};
+  struct stat named {};
+  return fstat(descriptor, &held) == 0 && stat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+         held.st_ino == named.st_ino;
+}
+
+bool IsTrace(int descriptor) {
+  std::array<std::byte, trace::kFileMagic.size()> begin{};
+  return pread(descriptor, begin.data(), begin.size(), 0) == static_cast<ssize_t>(begin.size()) &&
+         trace::StartsWithFileMagic(begin);
+}
+
+Error IsNoTrace(const std::string& path) {
+  return {fmt::format(
+      "{}: exists and is not a trace of vramscope, so it is not written over. Name another file with -o.",
+      path)};
+}
+
+// Nullopt: it changed under our hands, try again.
+Result<std::optional<Attempt>> TryName(const std::string& path) {
+  Attempt attempt;
+  attempt.descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  attempt.made = attempt.descriptor >= 0;
+  const bool existed = !attempt.made && errno == EEXIST;
+  if (existed) attempt.descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (attempt.descriptor < 0) {
+    if (existed && errno == ENOENT) return std::optional<Attempt>();
+    return Error{fmt::format("{}: cannot be created: {}. Choose another path.", path, std::strerror(errno))};
+  }
+  const auto leave = [&](auto answer) -> Result<std::optional<Attempt>> {
+    close(attempt.descriptor);
+    return answer;
+  };
+  const Attempt others{-1, false, Holder::kAnotherRecorder};
+  if (!Lock(attempt.descriptor)) return leave(std::optional(others));
+  if (!StillHasName(attempt.descriptor, path)) return leave(std::optional<Attempt>());
+  struct stat facts {};
+  // Also of a file that we made ourselves: another recorder may have locked it first, and have ended since.
+  if (fstat(attempt.descriptor, &facts) != 0 || facts.st_size == 0) return std::optional(attempt);
+  if (!IsTrace(attempt.descriptor)) return leave(IsNoTrace(path));
+  if (Nanoseconds(facts.st_mtim) >= process_started_ns && process_started_ns != 0 && !WasEndedHere(facts))
+    return leave(std::optional(others));
+  if (ftruncate(attempt.descriptor, 0) != 0)
+    return leave(Error{fmt::format("{}: cannot be written: {}.", path, std::strerror(errno))});
+  return std::optional(attempt);
+}
+
+// A name that nobody has: made by us, or not at all.
+Result<std::optional<Attempt>> TryFreeName(const std::string& path) {
+  Attempt attempt;
+  attempt.descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  attempt.made = true;
+  if (attempt.descriptor < 0) {
+    if (errno == EEXIST) return std::optional(Attempt{-1, false, Holder::kAnotherRecorder});
+    return Error{
+        fmt::format("{}: cannot be created: {}. Name another place with -o.", path, std::strerror(errno))};
+  }
+  struct stat facts {};
+  if (Lock(attempt.descriptor) && StillHasName(attempt.descriptor, path) &&
+      fstat(attempt.descriptor, &facts) == 0 && facts.st_size == 0)
+    return std::optional(attempt);
+  close(attempt.descriptor);  // somebody found it, empty, and was quicker
+  return std::optional(Attempt{-1, false, Holder::kAnotherRecorder});
+}
+
+Result<Attempt> SettleName(const std::string& path, OldTraces old_traces) {
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    const auto attempt = old_traces == OldTraces::kWriteOver ? TryName(path) : TryFreeName(path);
+    if (!attempt.ok()) return attempt.error();
+    if (*attempt) return **attempt;
+  }
+  return Error{fmt::format("{}: is made and removed by others all the time. Choose another path.", path)};
+}
+
+// run.vms, run-2.vms, run-3.vms, ...
+std::string Numbered(const std::string& path, int number) {
+  if (number == 1) return path;
+  const std::filesystem::path name(path);
+  return name.parent_path() / fmt::format("{}-{}{}", name.stem().string(), number, name.extension().string());
+}
+
+}  // namespace
+
+Status CheckMayBeTrace(const std::string& path) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size == 0) return {};
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool trace = file >= 0 && IsTrace(file);
+  if (file >= 0) close(file);
+  return trace ? Status() : Status(IsNoTrace(path));
+}
+
+// The start is in clock ticks of 10 ms in /proc, too coarse for launchers that start two recorders at once.
+// Until main a process has run or waited for a processor, hardly slept; both are counted in nanoseconds.
+void NoteProcessStart() {
+  timespec ran{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ran);
+  const std::string times = ReadWhole("/proc/self/schedstat");  // nanoseconds run, waited, ...
+  const size_t second = times.find(' ');
+  const char* const waited = second == std::string::npos ? "0" : times.c_str() + second;
+  process_started_ns =
+      RealtimeNs() - Nanoseconds(ran) - static_cast<int64_t>(std::strtoull(waited, nullptr, 10));
+}
+
+Result<TraceClaim> TraceClaim::Take(const std::string& path, OldTraces old_traces) {
+  const Result<OutputPlace> place = PlaceOf(path);
+  if (!place.ok()) return place.error();
+  if (place->is_stream) {
+    const Result<int> stream = OpenStream(*place);
+    if (!stream.ok()) return stream.error();
+    return TraceClaim(path, "", false, trace::StreamSinkOf(*stream, path));
+  }
+  for (int number = 1; number < kMostNumbers; ++number) {
+    const std::string name = Numbered(number == 1 ? place->path : path, number);
+    const auto attempt = SettleName(name, number == 1 ? old_traces : OldTraces::kLeave);
+    if (!attempt.ok()) return attempt.error();
+    if (attempt->holder == Holder::kAnotherRecorder) continue;
+    const std::string shown = number == 1 ? path : name;
+    return TraceClaim(shown, attempt->made ? name : "", number != 1 && old_traces == OldTraces::kWriteOver,
+                      std::make_unique<ClaimedSink>(attempt->descriptor, shown));
+  }
+  return Error{
+      fmt::format("{} to {} all exist. Name the trace with -o.", path, Numbered(path, kMostNumbers - 1))};
+}
+
+void TraceClaim::Discard() const {
+  if (!made_.empty()) unlink(made_.c_str());
+}
+
+}  // namespace vramscope::collector

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of images, sound and several kinds of inputs from the package transformers."""
+
+from typing import Any, Dict, List, Tuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from unittest import mock
+
+from .sizes import SPECIAL, TWO_SIDED, VOCABULARY, length, stack, width
+from .subject import Batch, LENGTH, Subject, images, scaled
+
+
+def heard_parts(heard: int, place: int) -> int:
+    """Of the sample there, so many of the places for sound."""
+    return heard - place % 2 * heard // 4
+
+
+def heard_before_words(samples: int, heard: int, words: int) -> Tuple[Tensor, Tensor, Tensor]:
+    """Ids, in which 999 is a place for sound, their mask, and labels."""
+    ids, mask, labels = (torch.full((samples, heard + words), value) for value in (0, 0, -100))
+    for place in range(samples):
+        begin = heard_parts(heard, place)
+        end = begin + words
+        ids[place, :begin], ids[place, begin:end] = 999, torch.randint(3, 997, (words,))
+        mask[place, :end], labels[place, begin:end] = 1, ids[place, begin:end]
+    return ids, mask, labels
+
+
+def granite_speech(size: str) -> Subject:
+    """A Granite that writes down the speech before its words: a conformer, whose attention within parts of it is of one kernel and adds what it has learned for distances, and which reads in its middle what it would write;
+    then queries, three for fifteen steps. The program joins words and speech, since the model looks on the device for where it is to go."""
+    from transformers import GraniteSpeechConfig, GraniteSpeechForConditionalGeneration
+
+    steps, wide = scaled(size, 60, 150, 250), scaled(size, 128, 192, 256)
+    hearing = {"hidden_dim": wide, "num_layers": 4, "num_heads": 4, "context_size": scaled(size, 40, 100, 200)}
+    asking = {"model_type": "blip_2_qformer", "hidden_size": wide, "intermediate_size": 4 * wide, "num_hidden_layers": 2, "num_attention_heads": 4, "encoder_hidden_size": wide, "cross_attention_frequency": 1}
+    text = {"model_type": "granite", **stack(size), "num_key_value_heads": 2, "max_position_embeddings": 1024, **SPECIAL}
+    config: Any = GraniteSpeechConfig(text_config=text, encoder_config=hearing, projector_config=asking, audio_token_index=999, has_lora_adapter=False)
+
+    class JoinedForConditionalGeneration(GraniteSpeechForConditionalGeneration):
+        def forward(self, ids: Tensor, given: Tensor) -> Any:
+            heard = self.get_audio_features(given).pooler_output
+            labels = torch.cat((ids.new_full(heard.shape[:2], -100), ids), 1)
+            return super().forward(inputs_embeds=torch.cat((heard, self.get_input_embeddings()(ids)), 1), labels=labels)
+
+    def sample(samples: int) -> Batch:
+        return torch.randint(3, 999, (samples, int(length(size) * LENGTH.factor))), torch.randn(samples, steps, 160)
+
+    return Subject(JoinedForConditionalGeneration(config), sample, lambda model, *given: model(*given).loss)
+
+
+def florence2(size: str) -> Subject:
+    """Says of an image what is asked: attention within windows of a picture, and of its channels to each other, in turns; a BART reads patches before words. The program joins them, since the model looks on the device
+    for where they are to go."""
+    from transformers import Florence2Config, Florence2ForConditionalGeneration
+
+    wide, part, pixels, count = width(size), scaled(size, 24, 32, 48), scaled(size, 64, 128, 192), scaled(size, 32, 64, 128)
+    vision_libraries = {"depths": [1, 1, 2, 1], "embed_dim": [part, 2 * part, 4 * part, 8 * part], "num_heads": [1, 2, 4, 8], "num_groups": [1, 2, 4, 8], "window_size": 4, "projection_dim": wide}
+    text = {"model_type": "bart", "d_model": wide, "decoder_start_token_id": 2, "use_cache": False, **TWO_SIDED}
+    config = Florence2Config(vision_config=vision_libraries, text_config=text, image_token_id=999)
+
+    class JoinedForConditionalGeneration(Florence2ForConditionalGeneration):
+        def forward(self, asked: Tensor, given: Tensor, ids: Tensor) -> Any:
+            seen = self.model.get_image_features(given).pooler_output
+            return super().forward(inputs_embeds=torch.cat((seen, self.get_input_embeddings()(asked)), 1), labels=ids)
+
+    def sample(samples: int) -> Batch:
+        return torch.randint(3, 999, (samples, int(8 * LENGTH.factor))), torch.randn(samples, 3, pixels, pixels), torch.randint(3, 999, (samples, int(count * LENGTH.factor)))
+
+    return Subject(JoinedForConditionalGeneration(config), sample, lambda model, asked, given, ids: model(asked, given, ids).loss)
+
+
+def esmfold2(size: str) -> Subject:
+    """How far apart parts of a protein are: what is known of each pair of them is mended by way of every third, twice in all layers, with what a language model knew of them and with other proteins like it.
+    The language model, and what draws atoms and says how sure it is, are there, and are not used."""
+    from transformers import EsmFold2Config, EsmFold2Model
+    from transformers.models.esmfold2.modeling_esmfold2 import EsmFold2AtomInputs
+
+    parts, atoms, wide, others = scaled(size, 16, 24, 32), 4, scaled(size, 32, 48, 48), 4
+    reader = {"model_type": "esmc", "vocab_size": 64, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128}
+    of_atoms = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128}
+    drawing = {"diffusion_module": {"hidden_size": 64, "fourier_dim": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 128, "pair_intermediate_size": 64,
+                                    "atom_encoder": {**of_atoms, "output_dim": 64}}, "num_distogram_bins": 32}
+    config: Any = EsmFold2Config(hidden_size=64, pairwise_hidden_size=wide, single_inputs_size=128 + 2 * 33 + 1, pair_transition_intermediate_size=4 * wide, sliding_window=32, chunk_size=16, num_loops=1,
+                                 folding_trunk_num_hidden_layers=2, parcae_num_coda_layers=1, atom_encoder={**of_atoms, "output_dim": 128}, structure_head=drawing, confidence_head={"num_hidden_layers": 1},
+                                 msa_encoder={"hidden_size": 64, "outer_hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "head_dim": 16, "intermediate_size": 128},
+                                 lm_encoder={"num_hidden_layers": 1}, esmc_config=reader)
+    model = EsmFold2Model(config)
+    for unused in (model.esmc, model.structure_head, model.confidence_head):
+        unused.requires_grad_(False)
+
+    def folded(model: nn.Module, kinds: Tensor, known: Tensor, alike: Tensor, places: Tensor, charges: Tensor, elements: Tensor, names: Tensor, wanted: Tensor) -> Tensor:
+        rows, owner = torch.arange(parts, device=kinds.device).expand(len(kinds), -1), torch.arange(parts * atoms, device=kinds.device).div(atoms, rounding_mode="floor").expand(len(kinds), -1)
+        chain, there = torch.zeros_like(kinds), torch.ones_like(kinds, dtype=torch.bool)
+        given = EsmFold2AtomInputs(ref_pos=places, ref_charge=charges, atom_attention_mask=torch.ones_like(owner, dtype=torch.bool), ref_element=elements, ref_atom_name_chars=names, ref_space_uid=owner,
+                                   atom_to_token=owner)
+        seen = model(token_index=rows, residue_index=rows, asym_id=chain, sym_id=chain, entity_id=chain, mol_type=chain, res_type=kinds, token_bonds=known.new_zeros(len(kinds), parts, parts, 1),
+                     attention_mask=there, atom_inputs=given, msa=alike, lm_hidden_states=known)
+        return F.cross_entropy(seen.distogram_logits.flatten(0, 2), wanted.flatten())
+
+    def sample(samples: int) -> Batch:
+        count = parts * atoms
+        return (torch.randint(33, (samples, parts)), torch.randn(samples, parts, 3, 64), torch.randint(33, (samples, others, parts)), torch.randn(samples, count, 3), torch.randn(samples, count),
+                torch.randint(128, (samples, count)), torch.randint(64, (samples, count, 4)), torch.randint(32, (samples, parts, parts)))
+
+    return Subject(model, sample, folded)
+
+
+def decision_transformer(size: str) -> Subject:
+    """Learns of recorded runs what to do next: what is still to be won, what is seen and what was done are three words of each step, that a GPT-2 reads. What it says of states and returns is not trained on, as by its authors."""
+    from transformers import DecisionTransformerConfig, DecisionTransformerModel
+
+    steps, wide, state, act, longest = scaled(size, 20, 40, 60), scaled(size, 128, 192, 256), 17, 6, 1000
+    config: Any = DecisionTransformerConfig(state_dim=state, act_dim=act, hidden_size=wide, max_ep_len=longest)
+
+    class TrainableDecisionTransformer(DecisionTransformerModel):
+        supports_gradient_checkpointing = True  # as its encoder does
+
+    def acted(model: nn.Module, states: Tensor, actions: Tensor, rewards: Tensor, returns: Tensor, times: Tensor, mask: Tensor) -> Tensor:
+        said = model(states=states, actions=actions, rewards=rewards, returns_to_go=returns, timesteps=times, attention_mask=mask).action_preds
+        kept = torch.arange(mask.numel(), device=mask.device)  # all steps are there; its authors look on the device for which
+        return torch.mean((said.reshape(-1, act)[kept] - actions.reshape(-1, act)[kept]) ** 2)
+
+    def sample(samples: int) -> Batch:
+        count = int(steps * LENGTH.factor)
+        times = torch.randint(longest - 2 * steps, (samples, 1)) + torch.arange(count)
+        return (torch.randn(samples, count, state), torch.rand(samples, count, act), torch.randn(samples, count, 1), torch.randn(samples, count, 1), times, torch.ones(samples, count))
+
+    return Subject(TrainableDecisionTransformer(config), sample, acted)
+
+
+def aria(size: str) -> Subject:
+    """Reads an image before words: learned queries ask what a SigLIP sees, and what they find stands among the words, each of which goes to two of eight experts, and to those that all words share. The norm
+    behind what sees is not read, and not trained. The program joins words and images, since the model looks on the device for where they are to go."""
+    from transformers import AriaConfig, AriaForConditionalGeneration
+
+    patch, wide, hidden, words = 14, scaled(size, 128, 192, 256), scaled(size, 128, 160, 192), scaled(size, 24, 28, 32)
+    pixels, asked = patch * scaled(size, 12, 14, 16), scaled(size, 16, 20, 24)
+    vision_libraries = {"hidden_size": wide, "intermediate_size": 4 * wide, "num_hidden_layers": 4, "num_attention_heads": 4, "image_size": pixels, "patch_size": patch}
+    text = {"vocab_size": VOCABULARY, "hidden_size": hidden, "intermediate_size": scaled(size, 96, 112, 128), "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 4, "max_position_embeddings": 512,
+            **SPECIAL}
+    config: Any = AriaConfig(vision_config=vision_libraries, text_config=text, projector_patch_to_query_dict={(pixels // patch) ** 2: asked}, experts_implementation="batched_mm")
+    frame = torch.tensor([992, *[config.image_token_index] * asked, 993])
+
+    class JoinedForConditionalGeneration(AriaForConditionalGeneration):
+        def forward(self, ids: Tensor, given: Tensor, whole: Tensor, places: Tensor) -> Any:
+            seen = self.get_image_features(given, whole).pooler_output.flatten(0, 1)
+            embedded = self.get_input_embeddings()(ids)
+            joined = embedded.flatten(0, 1).index_copy(0, places, seen.to(embedded.dtype)).view_as(embedded)
+            return super().forward(inputs_embeds=joined, labels=torch.cat((ids.new_full((len(ids), len(frame)), -100), ids[:, len(frame) :]), 1))
+
+    def sample(samples: int) -> Batch:
+        ids = torch.cat((frame.expand(samples, -1), torch.randint(10, 990, (samples, int(words * LENGTH.factor)))), 1)
+        whole = torch.ones(samples, pixels, pixels, dtype=torch.long)
+        return ids, torch.randn(samples, 3, pixels, pixels), whole, (ids == config.image_token_index).flatten().nonzero().flatten()
+
+    model = JoinedForConditionalGeneration(config)
+    model.model.vision_tower.post_layernorm.requires_grad_(False)
+    return Subject(model, sample, lambda module, *given: module(*given).loss)
+
+
+def pp_doclayout_v3(size: str) -> Subject:
+    """What is on a page, where, and in what order it is read: a hybrid encoder of convolutions and attention, then queries, the most likely places, begin from the masks they make, and mend boxes, masks and the order of all
+    pairs in each layer; beside them as many that are told things with noise, and are to find them. Which query is to find which thing is decided on the host; how many of those told are right it is told, instead of
+    looking on the device."""
+    from transformers import HGNetV2Config, PPDocLayoutV3Config, PPDocLayoutV3ForObjectDetection
+    from transformers.loss.loss_rt_detr import RTDetrForObjectDetectionLoss, RTDetrHungarianMatcher
+
+    pixels, things, wide = scaled(size, 96, 128, 160), 10, scaled(size, 64, 96, 128)
+    vision_libraries: Any = HGNetV2Config(stem_channels=[3, 16, 32], stage_in_channels=[32, 64, 128, 256], stage_mid_channels=[16, 32, 64, 64], stage_out_channels=[64, 128, 256, 256], hidden_sizes=[64, 128, 256, 256],
+                               stage_num_blocks=[1, 1, 1, 1], stage_numb_of_layers=[3, 3, 3, 3], out_features=["stage1", "stage2", "stage3", "stage4"])
+    config: Any = PPDocLayoutV3Config(backbone_config=vision_libraries, encoder_hidden_dim=wide, encoder_in_channels=[128, 256, 256], decoder_in_channels=[wide] * 3, encoder_ffn_dim=512, encoder_attention_heads=4,
+                                      d_model=wide, decoder_ffn_dim=512, decoder_layers=3, decoder_attention_heads=4, num_queries=100, x4_feat_dim=64, num_labels=25)
+    for name, value in {"matcher_class_cost": 2.0, "matcher_bbox_cost": 5.0, "matcher_giou_cost": 2.0, "matcher_alpha": 0.25, "matcher_gamma": 2.0, "use_focal_loss": True, "weight_loss_vfl": 1.0, "weight_loss_bbox": 5.0,
+                        "weight_loss_giou": 2.0, "eos_coefficient": 1e-4, "focal_loss_alpha": 0.75, "focal_loss_gamma": 2.0, "auxiliary_loss": True}.items():  # as RT-DETR has them
+        setattr(config, name, value)
+
+    class TrainableForObjectDetection(PPDocLayoutV3ForObjectDetection):
+        def forward(self, given: Tensor, kinds: Tensor, boxes: Tensor, masks: Tensor, ranks: Tensor, right: Tensor) -> Tensor:
+            wanted: List[Dict[str, Tensor]] = [{"class_labels": kind, "boxes": box} for kind, box in zip(kinds, boxes)]
+            with mock.patch("torch.nonzero", lambda _: right):
+                told = self.model(given, labels=wanted)
+            own = told.denoising_meta_values["dn_num_split"][0]
+            named, placed = told.intermediate_logits, told.intermediate_reference_points
+            loss = RTDetrForObjectDetectionLoss(named[:, -1], wanted, given.device, placed[:, -1], config, named, placed, told.enc_topk_logits, told.enc_topk_bboxes, told.denoising_meta_values)[0]
+            matched = RTDetrHungarianMatcher(config)({"logits": named[:, -1, own:], "pred_boxes": placed[:, -1, own:]}, wanted)
+            queries, found = (torch.stack(part).to(given.device) for part in zip(*matched))
+            rows = torch.arange(len(given), device=given.device)[:, None]
+            drawn = told.out_masks[:, -1, own:][rows, queries]
+            share, masks = drawn.sigmoid(), masks[rows, found]
+            overlap = (2 * (share * masks).sum((2, 3)) + 1) / (share.sum((2, 3)) + masks.sum((2, 3)) + 1)
+            loss = loss + 5 * F.binary_cross_entropy_with_logits(drawn, masks) + 5 * (1 - overlap).mean()
+            pairs = told.out_order_logits[:, -1][rows[..., None], queries[..., None], queries[:, None]]
+            ranks = ranks[rows, found]
+            earlier = (ranks[..., None] < ranks[:, None]).to(pairs.dtype)
+            return loss + F.binary_cross_entropy_with_logits(pairs.triu(1), earlier.triu(1))
+
+    def sample(samples: int) -> Batch:
+        ranks = torch.stack([torch.randperm(things) for _ in range(samples)])
+        masks = torch.rand(samples, things, pixels // 4, pixels // 4).round()
+        right = (torch.arange(2 * config.num_denoising) // things % 2 == 0).expand(samples, -1).nonzero()  # half of what is told is told wrong
+        return torch.randn(samples, 3, pixels, pixels), torch.randint(25, (samples, things)), torch.rand(samples, things, 4) / 2 + 0.25, masks, ranks, right
+
+    return Subject(TrainableForObjectDetection(config), sample, lambda model, *given: model(*given))
+
+
+def _joined(kind: Any) -> Any:
+    """Of such a model, one that is given images and words, and puts patches before words."""
+
+    class Joined(kind):
+        def forward(self, ids: Tensor, given: Tensor) -> Any:
+            seen = self.model.connector(self.model.vision_model(given).last_hidden_state)
+            labels = torch.cat((ids.new_full(seen.shape[:2], -100), ids), 1)
+            return super().forward(inputs_embeds=torch.cat((seen, self.get_input_embeddings()(ids)), 1), labels=labels)
+
+    return Joined
+
+
+def _read(model_class: Any, config_class: Any, text: Dict[str, Any], size: str) -> Subject:
+    """Words to be guessed behind patches of an image that a SigLIP has seen."""
+    pixels, count = scaled(size, 64, 96, 128), scaled(size, 32, 96, 192)
+    vision_libraries = {"model_type": "siglip_vision_model", "hidden_size": scaled(size, 192, 256, 320), "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 4, "image_size": pixels, "patch_size": 8, "vision_use_head": False}
+    config = config_class(text_config=text, vision_config=vision_libraries, image_token_id=999)
+
+    def sample(samples: int) -> Batch:
+        return torch.randint(3, 999, (samples, int(count * LENGTH.factor))), torch.randn(samples, 3, pixels, pixels)
+
+    return Subject(_joined(model_class)(config), sample, lambda model, ids, given: model(ids, given).loss)
+
+
+def modernvbert(size: str) -> Subject:
+    """A ModernBERT before whose words stand patches of an image, which a SigLIP has seen and of which sixteen are one word. The program joins them, since the model counts on the device which images are empty."""
+    from transformers import ModernVBertConfig, ModernVBertForMaskedLM
+
+    wide = width(size)
+    text = {"model_type": "modernbert", "vocab_size": 1000, "hidden_size": wide, "intermediate_size": 512, "num_hidden_layers": 4, "num_attention_heads": 4, "max_position_embeddings": 512, "local_attention": 32,
+            "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
+    return _read(ModernVBertForMaskedLM, ModernVBertConfig, text, size)
+
+
+def rf_detr(size: str) -> Subject:
+    """Finds things: a DINOv2 whose attention is within windows in three of four layers, and thirteen groups of queries, each of which picks the patches that it starts from."""
+    from transformers import RfDetrConfig, RfDetrForObjectDetection
+    from transformers.models.rf_detr.configuration_rf_detr import RfDetrDinov2Config
+
+    pixels, things, wide = scaled(size, 128, 192, 256), 20, scaled(size, 64, 96, 128)
+    vision_libraries = RfDetrDinov2Config(hidden_size=scaled(size, 192, 256, 320), num_hidden_layers=4, num_attention_heads=4, mlp_ratio=3, image_size=pixels, patch_size=16, num_windows=4, use_mask_token=False,
+                               out_features=["stage2", "stage4"])
+    config: Any = RfDetrConfig(backbone_config=vision_libraries, d_model=wide, decoder_ffn_dim=256, decoder_layers=3, decoder_self_attention_heads=4, decoder_cross_attention_heads=4, num_queries=things, num_labels=19)
+
+    def found(model: nn.Module, given: Tensor, kinds: Tensor, boxes: Tensor) -> Tensor:
+        seen = model(pixel_values=given)
+        named = sum(F.cross_entropy(logits.flatten(0, 1), kinds.flatten()) for logits in (seen.logits, seen.enc_outputs_class))
+        return named + F.l1_loss(seen.pred_boxes, boxes) + F.l1_loss(seen.enc_outputs_coord_logits, boxes)
+
+    def sample(count: int) -> Batch:
+        return torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, 13 * things)), torch.rand(count, 13 * things, 4)
+
+    return Subject(RfDetrForObjectDetection(config), sample, found)
