@@ -16,6 +16,9 @@
 
 namespace vramscope::trace {
 
+// Each value and each row stands in one line with its meaning.
+// clang-format off
+
 enum class EventType : uint8_t {
   kNone = 0,
   kAlloc = 1,             // a block was handed out by a framework allocator
@@ -321,5 +324,7 @@ inline constexpr uint64_t kMapped = 2;  // pages of an expandable segment
 }
 namespace driver_total { enum : size_t { kDevice, kSource, kUsed, kTotal, kId }; }
 namespace coverage { enum : size_t { kHook, kState, kDetail }; }
+
+// clang-format on
 
 }  // namespace vramscope::trace

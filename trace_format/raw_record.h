@@ -23,8 +23,8 @@ inline constexpr size_t kRawUnitBytes = 32;
 inline constexpr size_t kRawMaxUnits = 255;
 
 struct RawRecord {
-  uint8_t type;    // EventType, or one of the kRawDefine... below
-  uint8_t units;   // 1 to 255
+  uint8_t type;   // EventType, or one of the kRawDefine... below
+  uint8_t units;  // 1 to 255
   uint16_t small;
   uint32_t id;     // ids of strings and stacks are the process's own; the collector maps them to the trace's
   uint64_t ticks;  // the process's clock (RingFileHeader::clock)
@@ -33,6 +33,7 @@ struct RawRecord {
 static_assert(sizeof(RawRecord) == kRawUnitBytes);
 
 // Definitions, sent once per process before the first record that uses the id.
+// clang-format off
 inline constexpr uint8_t kRawDefineString = 0xF0;  // id; word[0] = length in bytes; the bytes start at word[1]. UTF-8 when it is text
 inline constexpr uint8_t kRawDefineStack = 0xF1;   // id; word[0] = number of frames; from word[1] on one string id per word, outermost first
 inline constexpr uint8_t kRawHeldBlock = 0xF2;    // a block that was there before recording began; the layout is that of kAlloc, which it becomes
@@ -41,6 +42,7 @@ inline constexpr uint8_t kRawPadding = 0xFF;       // fills the end of the ring;
 
 inline constexpr size_t kRawMaxStringBytes = (kRawMaxUnits - 1) * kRawUnitBytes;  // longer strings are cut there
 inline constexpr size_t kRawMaxFrames = 512;                                      // deeper stacks keep the innermost frames
+// clang-format on
 
 constexpr uint8_t RawUnitsForWords(size_t words) {
   return static_cast<uint8_t>(words <= 2 ? 1 : 1 + (words - 2 + 3) / 4);
@@ -55,6 +57,7 @@ struct RawLayout {
   uint8_t word_field[kMaxEventFields];
 };
 
+// clang-format off
 inline constexpr RawLayout kRawLayout[kEventTypeCount] = {
     /* kNone */ {kNoField, kNoField, 0, {}},
     /* kAlloc */
@@ -88,5 +91,6 @@ inline constexpr RawLayout kRawLayout[kEventTypeCount] = {
     /* kFreeCompleted */ {1, kNoField, 1, {0}},
     /* kDriverTotal */ {0, kNoField, 4, {1, 2, 3, 4}},
 };
+// clang-format on
 
 }  // namespace vramscope::trace

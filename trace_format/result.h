@@ -28,16 +28,28 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
 
   // The value. Only after ok(); asking a failed result for its value is a bug of ours.
-  T& value() & { assert(ok()); return *std::get_if<0>(&state_); }
-  const T& value() const& { assert(ok()); return *std::get_if<0>(&state_); }
-  T&& value() && { assert(ok()); return std::move(*std::get_if<0>(&state_)); }
+  T& value() & {
+    assert(ok());
+    return *std::get_if<0>(&state_);
+  }
+  const T& value() const& {
+    assert(ok());
+    return *std::get_if<0>(&state_);
+  }
+  T&& value() && {
+    assert(ok());
+    return std::move(*std::get_if<0>(&state_));
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
   // Only after !ok().
-  [[nodiscard]] const Error& error() const { assert(!ok()); return *std::get_if<1>(&state_); }
+  [[nodiscard]] const Error& error() const {
+    assert(!ok());
+    return *std::get_if<1>(&state_);
+  }
 
  private:
   std::variant<T, Error> state_;
@@ -51,7 +63,10 @@ class [[nodiscard]] Result<void> {
 
   [[nodiscard]] bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
-  [[nodiscard]] const Error& error() const { assert(!ok()); return *error_; }
+  [[nodiscard]] const Error& error() const {
+    assert(!ok());
+    return *error_;
+  }
 
  private:
   std::optional<Error> error_;

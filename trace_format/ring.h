@@ -39,9 +39,9 @@ enum class ClockKind : uint32_t {
 };
 
 enum class RingState : uint32_t {
-  kFree = 0,     // may be taken by a new thread (compare-and-swap to kLive)
+  kFree = 0,  // may be taken by a new thread (compare-and-swap to kLive)
   kLive = 1,
-  kClosed = 2,   // its thread ended; the collector drains the rest and sets kFree
+  kClosed = 2,  // its thread ended; the collector drains the rest and sets kFree
 };
 
 struct RingHeader {
@@ -52,10 +52,11 @@ struct RingHeader {
   std::atomic<uint64_t> lost_count;         // records dropped since the ring was taken, and when
   std::atomic<uint64_t> lost_first_ticks;
   std::atomic<uint64_t> lost_last_ticks;
-  alignas(64) std::atomic<uint64_t> tail;   // bytes consumed by the collector
+  alignas(64) std::atomic<uint64_t> tail;  // bytes consumed by the collector
 };
 static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 
+// clang-format off
 struct RingFileHeader {
   uint64_t magic;                  // kRingMagic, stored last: a reader that sees it sees the rest
   uint32_t version;
@@ -79,6 +80,7 @@ struct RingFileHeader {
   uint64_t pid_namespace;          // with pid: which process this is (process_identity.h); 0 = unknown
   uint64_t start_ticks;
 };
+// clang-format on
 static_assert(sizeof(RingFileHeader) <= kRingHeaderBytes);
 
 // <session>/room: how much of the file system rings may still take. A target takes the bytes of a ring before it makes one, the collector
@@ -102,11 +104,13 @@ constexpr uint64_t RingOffset(uint32_t index, uint64_t ring_bytes) {
 }
 
 // The environment of a target process, set by the collector.
+// clang-format off
 inline constexpr char kSessionVariable[] = "VRAMSCOPE_SESSION";    // the session folder; unset = the injector does nothing
 inline constexpr char kOptionsVariable[] = "VRAMSCOPE_OPTIONS";    // "device=auto;depth=auto;deep_steps=2-4;stacks=none"
 inline constexpr char kNvtxNextVariable[] = "VRAMSCOPE_NVTX_NEXT";  // what NVTX_INJECTION64_PATH was before
 inline constexpr char kDormantVariable[] = "VRAMSCOPE";             // "dormant": record nothing until somebody asks for it
 inline constexpr char kDoorName[] = "vramscope-door-";              // where: an abstract socket, with <pid namespace>-<pid> appended
 inline constexpr char kCollectorVariable[] = "VRAMSCOPE_COLLECTOR";  // pid of the collector, to see whether it is alive
+// clang-format on
 
 }  // namespace vramscope::trace

@@ -26,7 +26,7 @@
 namespace vramscope::snapshot {
 
 inline constexpr uint64_t kUnknown = ~uint64_t{0};
-inline constexpr uint32_t kMaxDevices = 256;          // c10::DeviceIndex has 8 bits
+inline constexpr uint32_t kMaxDevices = 256;           // c10::DeviceIndex has 8 bits
 inline constexpr uint32_t kHostDevice = ~uint32_t{0};  // of pinned host memory: -1 in a file
 
 // TraceEntry::Action of PyTorch, in its order.

@@ -89,6 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto source = MakeSource(*snapshot, "fuzz.pickle");
   uint64_t told = 0;
   const auto status = source->ForEachBatch([&](const auto& batch) { return told += batch.size(), true; });
-  if (!status.ok() || std::clock() - begin > 5 * CLOCKS_PER_SEC) Die("telling it failed or took too long; events", told);
+  if (!status.ok() || std::clock() - begin > 5 * CLOCKS_PER_SEC)
+    Die("telling it failed or took too long; events", told);
   return 0;
 }

@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "profiler/classify/category.h"
-#include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/allocator/frag_screen.h"
+#include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/subject_file.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "profiler/cli/frame/device_request.h"
 #include "profiler/cli/ask/plan_reruns.h"
 #include "profiler/cli/ask/plan_screen.h"
+#include "profiler/cli/frame/device_request.h"
 #include "profiler/cli/frame/progress.h"
 #include "profiler/cli/frame/verb.h"
 #include "profiler/plan/rerun_plans.h"

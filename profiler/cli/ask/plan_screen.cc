@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profiler/cli/frame/device_request.h"
 #include "profiler/cli/ask/whatif_screen.h"
+#include "profiler/cli/frame/device_request.h"
 #include "profiler/plan/words.h"
 #include "profiler/report/spoken_json.h"
 #include "profiler/text/json_dump.h"

@@ -5,8 +5,8 @@
 
 #include <sstream>
 
-#include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/ask/try_screen.h"
+#include "profiler/cli/frame/terminal.h"
 
 namespace vramscope::cli {
 namespace {

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "profiler/cli/record/dryrun_plan.h"
 #include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/record/dryrun_plan.h"
 #include "profiler/whatif/scene/lever_table.h"
 
 namespace vramscope::cli {

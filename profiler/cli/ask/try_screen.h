@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/ask/try_prediction.h"
 #include "profiler/cli/ask/try_run.h"
+#include "profiler/cli/frame/terminal.h"
 
 namespace vramscope::cli {
 

@@ -4,16 +4,16 @@
 
 #include <charconv>
 
-#include "profiler/cli/frame/arguments.h"
-#include "profiler/cli/frame/device_request.h"
-#include "profiler/cli/frame/progress.h"
 #include "profiler/cli/ask/recorded_step.h"
-#include "profiler/cli/record/recording_options.h"
-#include "profiler/cli/frame/terminal.h"
-#include "profiler/cli/frame/verb.h"
 #include "profiler/cli/ask/whatif_answer.h"
 #include "profiler/cli/ask/whatif_screen.h"
 #include "profiler/cli/ask/whatif_snapshot.h"
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/device_request.h"
+#include "profiler/cli/frame/progress.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/cli/record/recording_options.h"
 #include "profiler/plan/fit_limit.h"
 #include "profiler/snapshot/read.h"
 

@@ -80,5 +80,4 @@ class WhatifAnswerer {
   std::optional<experiment::Drift> drift_;
 };
 
-
 }  // namespace vramscope::cli

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/allocator/rerun.h"
+#include "profiler/cli/ask/whatif_screen.h"
 #include "profiler/cli/frame/device_request.h"
 #include "profiler/cli/frame/subject_file.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/cli/ask/whatif_screen.h"
 #include "profiler/fragmentation/answer.h"
 #include "profiler/fragmentation/layout_walk.h"
 #include "profiler/text/json_dump.h"

@@ -8,14 +8,14 @@
 
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/command_output.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
 #include "profiler/cli/record/dryrun_plan.h"
 #include "profiler/cli/record/dryrun_run.h"
 #include "profiler/cli/record/dryrun_screen.h"
 #include "profiler/cli/record/dryrun_tables.h"
 #include "profiler/cli/record/gpu_file.h"
 #include "profiler/cli/report/report_screen.h"
-#include "profiler/cli/frame/terminal.h"
-#include "profiler/cli/frame/verb.h"
 
 namespace vramscope::cli {
 namespace {

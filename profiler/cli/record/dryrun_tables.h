@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/cli/record/dryrun_run.h"
 #include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/record/dryrun_run.h"
 
 namespace vramscope::cli {
 

@@ -9,10 +9,10 @@
 
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/device_request.h"
-#include "profiler/cli/report/memory_text.h"
 #include "profiler/cli/frame/progress.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
+#include "profiler/cli/report/memory_text.h"
 #include "profiler/report/json.h"
 #include "profiler/report/memory_json.h"
 #include "profiler/text/json_dump.h"

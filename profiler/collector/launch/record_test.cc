@@ -243,8 +243,8 @@ TEST_F(RecordTest, TheEnvironmentKeepsWhatWasThereBehindWhatWeAdd) {
   text.resize(static_cast<size_t>(read(fd, text.data(), text.size())));
   close(fd);
   EXPECT_EQ(text,
-            "/shim:/users|device=auto;depth=auto;deep_steps=2-4;stacks=none;shim=/"
-            "shim;cupti=auto;program=on|kept\n");
+            "/shim:/users|device=auto;depth=auto;deep_steps=2-4;stacks=none;"
+            "shim=/shim;cupti=auto;program=on|kept\n");
 }
 
 // Asked for by users, by terminals, by batch systems, and by timers.
