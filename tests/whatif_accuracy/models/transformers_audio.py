@@ -7,8 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .sizes import SPECIAL, VOCABULARY, length, stack, width
+from .sizes import SPECIAL, VOCABULARY, length, stack
 from .subject import Batch, LENGTH, Subject, classified, images, scaled
+from .transformers_vision import heard_before_words, heard_parts
 
 
 def levit(size: str) -> Subject:
