@@ -186,7 +186,8 @@ def show(workload: Workload, costs: Dict[str, Cost], loop: bool) -> None:
     print(f"|---|---|---|---|---|---|{'---|' if loop else ''}")
     for variant, cost in costs.items():
         low, high = cost.spread
-        row = f"| {variant} | {cost.plain / workload.unit:.1f} | {cost.with_recording / workload.unit:.1f} | {cost.ratio:.3f} | {low:.3f} to {high:.3f} | {cost.quiet:.3f} |"
+        row = f"| {variant} | {cost.plain / workload.unit:.1f} | {cost.with_recording / workload.unit:.1f} | "
+        row += f"{cost.ratio:.3f} | {low:.3f} to {high:.3f} | {cost.quiet:.3f} |"
         print(row + (f" {(cost.ratio - 1) * cost.plain / 2:.1f} |" if loop else ""))
 
 

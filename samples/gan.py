@@ -118,7 +118,8 @@ def train(job: training.Job, options: argparse.Namespace, observe: training.Obse
         observe("step", step, (loss, generator_loss))
 
         distance = distance_to_ring(fake)
-        training.report(step, distance, options, f"  (discriminator {loss.item() * options.accumulate:.4f}, generator {generator_loss.item() * options.accumulate:.4f})")
+        training.report(step, distance, options,
+                        f"  (discriminator {loss.item() * options.accumulate:.4f}, generator {generator_loss.item() * options.accumulate:.4f})")
         history.append(distance)
     return history
 

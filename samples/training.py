@@ -43,7 +43,8 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpF
     """Shows the defaults, and the description as it is written."""
 
 
-def parser(description: Optional[str], optimizers: Sequence[str] = OPTIMIZERS, amp: Sequence[str] = ("none", "bf16", "fp16"), **defaults: Any) -> argparse.ArgumentParser:
+def parser(description: Optional[str], optimizers: Sequence[str] = OPTIMIZERS, amp: Sequence[str] = ("none", "bf16", "fp16"),
+           **defaults: Any) -> argparse.ArgumentParser:
     """The flags that every sample has; `defaults` are those of this sample."""
     result = argparse.ArgumentParser(description=description, formatter_class=_Help)
     add = result.add_argument

@@ -5,8 +5,9 @@
     scripts/check_driver_table.py [FOLDER_WITH_CUDA_H...]
 
 Without folders: those that `scripts/setup.sh --tests` has fetched, and where the CUDA toolkit is installed. The headers of each CUDA release are
-in the wheels nvidia-cuda-runtime-cu11, nvidia-cuda-runtime-cu12 and nvidia-cuda-runtime of the Python package index. For each folder: every row is a function of that release, by its name, version, default stream and types; no form that the
-release has is left out; every struct has the layout that is read. Exit 0: all holds, 1: each line printed is one difference, 77: no header.
+in the wheels nvidia-cuda-runtime-cu11, nvidia-cuda-runtime-cu12 and nvidia-cuda-runtime of the Python package index. For each folder:
+every row is a function of that release, by its name, version, default stream and types; no form that the release has is left out; every
+struct has the layout that is read. Exit 0: all holds, 1: each line printed is one difference, 77: no header.
 """
 import re
 import subprocess

@@ -56,7 +56,8 @@ def frees_sorted(events: Sequence[Event]) -> List[Event]:
     """With the frees between two allocations in the order of their sizes."""
     found: List[Event] = []
     for frees, run in itertools.groupby(events, key=lambda event: event[0].startswith("free")):
-        found += sorted(run) if frees else run
+        together = list(run)
+        found += sorted(together) if frees else together
     return found
 
 

@@ -3,14 +3,12 @@
 
     VRAMSCOPE_TEST_ATTACH_CYCLES=1000 python3 attach_test.py Trainer     more than the 10 of CI
 """
-import json
 import os
 import subprocess
 import sys
 import time
-import unittest
 from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Any, List
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 from pathlib import Path
 from typing import List, Sequence
 

@@ -9,7 +9,7 @@ import sys
 import time
 import unittest
 from pathlib import Path
-from typing import Any, List, Optional
+from typing import Any, Optional, Sequence
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -66,7 +66,7 @@ class Refusal(RecordingTest):
                 return
             time.sleep(0.005)
 
-    def refused(self, pid: Any, *words: str, options: List[str] = []) -> None:
+    def refused(self, pid: Any, *words: str, options: Sequence[str] = ()) -> None:
         trace = self.folder / "refused.vms"
         done = attach(pid, "--quiet", "-o", str(trace), *options)
         text = done.stderr.decode()

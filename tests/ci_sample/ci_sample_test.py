@@ -39,7 +39,8 @@ class Plugin(RecordingTest):
         shutil.copy(SAMPLES / "ci/conftest.py", self.folder)
         (self.folder / "test_memory.py").write_text(TESTS.format(python=python(), sample=str(SAMPLES / "mlp_small.py")), encoding="utf-8")
         environment = clean_environment(VRAMSCOPE_BIN=recorded_run.vramscope())
-        done = recorded_run.run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v", "--gpu-memory-out", "memory"], cwd=self.folder, env=environment, timeout=300)
+        done = recorded_run.run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v", "--gpu-memory-out", "memory"], cwd=self.folder,
+                                env=environment, timeout=300)
         text = done.stdout.decode()
         self.assertEqual(done.code, 1, text + done.stderr.decode())
         self.assertRegex(text, r"test_fits PASSED")

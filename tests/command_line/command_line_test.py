@@ -37,7 +37,8 @@ def on_a_terminal(command: Sequence[str], keys: bytes = b"", until: Optional[byt
     master, slave = pty.openpty()
     environment = clean_environment(TERM="xterm", LC_ALL="C.UTF-8", INPUTRC="/dev/null")
     everywhere = slave if keys else subprocess.DEVNULL
-    process = subprocess.Popen(list(command), stdin=everywhere, stdout=slave if keys else subprocess.PIPE, stderr=slave, env=environment, start_new_session=True)
+    process = subprocess.Popen(list(command), stdin=everywhere, stdout=slave if keys else subprocess.PIPE, stderr=slave, env=environment,
+                               start_new_session=True)
     os.close(slave)
     if keys:
         os.write(master, keys)

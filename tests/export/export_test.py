@@ -184,16 +184,19 @@ class Exports(RecordingTest):
             self.assertEqual(run["peak_" + key], answer["peak"][key], key)
         live = database.execute("SELECT peak_category, sum(bytes) FROM live_at_peak GROUP BY 1").fetchall()
         self.assertEqual(sum(count for _, count in live) + answer["unseen"], answer["peak"]["allocated_bytes"])
-        peak = database.execute("SELECT c.key, x.bytes FROM device_categories x JOIN categories c USING (category) JOIN devices d USING (device) WHERE d.chosen")
+        peak = database.execute("SELECT c.key, x.bytes "
+                                "FROM device_categories x JOIN categories c USING (category) JOIN devices d USING (device) WHERE d.chosen")
         self.assertEqual(dict(peak), {key: count for key, count in answer["peak"]["categories"].items() if count})
-        devices = database.execute("SELECT pid, name, allocations, peak_allocated_bytes, peak_reserved_bytes, peak_device_used_bytes, end_allocated_bytes FROM devices")
+        devices = database.execute("SELECT pid, name, allocations, peak_allocated_bytes, peak_reserved_bytes, peak_device_used_bytes, "
+                                   "end_allocated_bytes FROM devices")
         self.assertEqual(list(devices), [(device["process"], device["device"], device["allocations"], device["peak"]["allocated_bytes"],
                                           device["peak_reserved_bytes"], device["peak_device_used_bytes"], device["end_allocated_bytes"])
                                          for device in answer["devices"]])
         highest = database.execute("SELECT max(s.allocated_bytes), d.peak_allocated_bytes FROM series s JOIN devices d USING (device) GROUP BY device")
         for ours, theirs in highest:
             self.assertEqual(ours, theirs)
-        steps = database.execute("SELECT step, begin_ns, end_ns, peak_allocated_bytes, end_allocated_bytes, allocations, handed_out_bytes FROM steps").fetchall()
+        steps = database.execute("SELECT step, begin_ns, end_ns, peak_allocated_bytes, end_allocated_bytes, allocations, "
+                                 "handed_out_bytes FROM steps").fetchall()
         self.assertEqual(steps, [(step["step"], step["begin_ns"], step["end_ns"], step["peak"]["allocated_bytes"], step["end_allocated_bytes"],
                                   step["allocations"], step["handed_out_bytes"]) for step in answer["steps"]])
         owners = Counter(database.execute("SELECT kind, name, blocks, bytes FROM owners").fetchall())

@@ -33,7 +33,8 @@ def frag(path: str, *options: str) -> Dict[str, Any]:
 
 def dry_run(trace: str, *command: str) -> None:
     """On a simulated device; the command may die as it likes."""
-    subprocess.run([VRAMSCOPE, "dryrun", "--gpu", "rtx-3060", "-o", trace, "--", os.environ["VRAMSCOPE_TEST_PYTHON"], *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    subprocess.run([VRAMSCOPE, "dryrun", "--gpu", "rtx-3060", "-o", trace, "--", os.environ["VRAMSCOPE_TEST_PYTHON"], *command],
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
 def shared(name: str) -> str:
@@ -144,7 +145,8 @@ class AProgramThatFails(unittest.TestCase):
     def check_end(self, path: str, facts: Dict[str, Any]) -> Dict[str, Any]:
         end = frag(path, "--at", "end")
         stats = facts["stats"]
-        for key, name in (("reserved_bytes", "reserved_bytes"), ("allocated_bytes", "allocated_bytes"), ("active_bytes", "active_bytes"), ("requested_bytes", "requested_bytes")):
+        for key, name in (("reserved_bytes", "reserved_bytes"), ("allocated_bytes", "allocated_bytes"), ("active_bytes", "active_bytes"),
+                          ("requested_bytes", "requested_bytes")):
             self.assertEqual(end[key], stats[name + ".all.current"], key)
         self.assertEqual(end["decomposition"]["releasable_bytes"], facts["released"], "what empty_cache gave back")
         self.assertGreater(facts["released"], 0)

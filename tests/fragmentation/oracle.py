@@ -66,7 +66,8 @@ class Memory:
         for entry in entries:
             at = begin = entry["address"]
             pool = tuple(entry.get("segment_pool_id") or (0, 0))
-            self.segments[begin] = Segment(begin, begin + entry["total_size"], entry["stream"], pool, entry["segment_type"] == "small", bool(entry.get("is_expandable")))
+            self.segments[begin] = Segment(begin, begin + entry["total_size"], entry["stream"], pool, entry["segment_type"] == "small",
+                                           bool(entry.get("is_expandable")))
             for block in entry["blocks"]:
                 begin = block.get("address", at)
                 at = begin + block["size"]

@@ -84,7 +84,8 @@ class Modes:
         for file in self._folder.glob("points.*"):
             file.unlink()
         environment = recorded_run.clean_environment(VRAMSCOPE_POINTS=str(self._folder / "points"), TOKENIZERS_PARALLELISM="false", HF_HUB_OFFLINE="1")
-        return recorded_run.run([*before, *command(self._python, self._known, bool(before) and self._known.alone)], timeout=TIMEOUT * (2 if "try" in before else 1), env=environment)
+        return recorded_run.run([*before, *command(self._python, self._known, bool(before) and self._known.alone)],
+                                timeout=TIMEOUT * (2 if "try" in before else 1), env=environment)
 
     def _labels(self, trace: Path) -> List[str]:
         """Where the report's categories are not what the program knew at its points."""

@@ -253,7 +253,7 @@ def augmenting() -> None:
     optimizer = torch.optim.SGD([{"params": [p]} for p in model.parameters()], lr=0.01, momentum=0.937, nesterov=True)
     scaler, witness = torch.amp.GradScaler(DEVICE, enabled=DEVICE == "cuda"), Witness()
     both = nn.ModuleList([model, average])
-    for epoch in range(2):
+    for _ in range(2):
         for step in range(3):
             size = (32, 48, 40)[step]
             images = nn.functional.interpolate(torch.randn(BATCH, 3, 32, 32).to(DEVICE), size=(size, size), mode="bilinear")

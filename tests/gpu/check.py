@@ -10,15 +10,14 @@ import argparse
 import datetime
 import functools
 import json
-import os
 import subprocess
 import sys
 import time
 import traceback
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple
 
-from machine import TESTS, CannotRun, Failed, Machine, Outcome, mib
+from machine import CannotRun, Failed, Machine, Outcome, mib
 import program_rows
 import recorded_rows
 
@@ -43,7 +42,8 @@ def facts(machine: Machine, what: str) -> Dict[str, Any]:
 
 def context(machine: Machine) -> Outcome:
     first, kernels = facts(machine, "context"), facts(machine, "kernels")
-    return Outcome(first["used_bytes"] > 0, f"context {mib(first['used_bytes'])}, with the first kernels {mib(kernels['used_bytes'])}, if nobody else uses the GPU")
+    return Outcome(first["used_bytes"] > 0,
+                   f"context {mib(first['used_bytes'])}, with the first kernels {mib(kernels['used_bytes'])}, if nobody else uses the GPU")
 
 
 def rows_of(machine: Machine) -> List[Row]:
@@ -58,7 +58,8 @@ def rows_of(machine: Machine) -> List[Row]:
     rows.append(Row("attach", "attach to a running job", bind(program_rows.attach, machine)))
     rows.append(Row("slowdown", "milliseconds a step, at most 3 % more", bind(program_rows.slowdown, machine)))
     for name in program_rows.PROGRAMS:
-        rows.append(Row(f"dryrun {name}", "dry run = recording: allocated 1 %, reserved 3 %, device 5 %", lambda name=name: program_rows.dryrun(machine, name, facts(machine, "context"))))
+        rows.append(Row(f"dryrun {name}", "dry run = recording: allocated 1 %, reserved 3 %, device 5 %",
+                        lambda name=name: program_rows.dryrun(machine, name, facts(machine, "context"))))
     rows.append(Row("cupti", "--cupti on counts what the hooks count", bind(recorded_rows.cupti, machine)))
     rows.append(Row("profiler", "torch.profiler works beside the recorder", bind(recorded_rows.profiler_beside, machine)))
     for name in program_rows.ORACLES:
@@ -84,7 +85,9 @@ def measure(row: Row) -> Dict[str, Any]:
 
 def table(machine: Machine, rows: List[Row], results: Dict[str, Any], headline: str) -> str:
     counts = {kind: sum(results.get(row.name, {}).get("result") == kind for row in rows) for kind in ("pass", "FAIL", SKIPPED, LATE)}
-    lines = [f"# {headline}", "", f"{counts['pass']} passed, {counts['FAIL']} failed, {counts[SKIPPED]} cannot run here, {counts[LATE]} not run for lack of time. Written by `tests/gpu/check.sh`.", ""]
+    lines = [f"# {headline}", "",
+             f"{counts['pass']} passed, {counts['FAIL']} failed, {counts[SKIPPED]} cannot run here, {counts[LATE]} not run for lack of time. "
+             "Written by `tests/gpu/check.sh`.", ""]
     if machine.simulated:
         lines += ["**On the simulated device**: this shows that the check works, and nothing about a GPU.", ""]
     lines += ["| row | what | result | measured | s |", "|---|---|---|---|---|"]

@@ -53,7 +53,8 @@ def dryrun(machine: Machine, name: str, facts: Dict[str, Any]) -> Outcome:
     real, foretold = machine.work / f"real-{key}.vms", machine.work / f"foretold-{key}.vms"
     command = [machine.python, str(SAMPLES / words[0]), "--device", "cuda", *STEPS, *words[1:]]
     machine.run([machine.vramscope, "record", "--quiet", "-o", str(fresh(real)), "--", *command], 240)
-    machine.run([machine.vramscope, "dryrun", "--gpu", model, "--steps", "all", "--keep-init", "-o", str(fresh(foretold)), "--", *command], 240, dict(os.environ))
+    machine.run([machine.vramscope, "dryrun", "--gpu", model, "--steps", "all", "--keep-init", "-o", str(fresh(foretold)), "--", *command], 240,
+                dict(os.environ))
     measured, passed = [], True
     for what, limit, one, other in zip(("allocated", "reserved", "device"), (ALLOCATED, RESERVED, DEVICE), peaks(machine, real), peaks(machine, foretold)):
         if not one or other is None:

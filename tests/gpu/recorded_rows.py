@@ -20,8 +20,10 @@ def allocator(machine: Machine, way: str) -> Outcome:
             return Outcome(False, f"{note['what']}: no call of the driver was recorded")
         held = rows["pytorch_allocated"] + rows["pytorch_cached"]
         if (rows["pytorch_allocated"], held) != (note["allocated"], note["reserved"]):
-            wrong.append(f"{note['what']}: allocated {mib(rows['pytorch_allocated'])} for {mib(note['allocated'])}, reserved {mib(held)} for {mib(note['reserved'])}")
-    return Outcome(not wrong, wrong[0] if wrong else f"equal to the byte at {len(recording.notes)} moments, up to {mib(max(note['reserved'] for note in recording.notes))}")
+            wrong.append(f"{note['what']}: allocated {mib(rows['pytorch_allocated'])} for {mib(note['allocated'])}, "
+                         f"reserved {mib(held)} for {mib(note['reserved'])}")
+    return Outcome(not wrong, wrong[0] if wrong
+                   else f"equal to the byte at {len(recording.notes)} moments, up to {mib(max(note['reserved'] for note in recording.notes))}")
 
 
 def device(machine: Machine, way: str) -> Outcome:

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import unittest
 from collections import Counter
 from pathlib import Path
 from typing import Any, Callable, List, Sequence

@@ -42,7 +42,7 @@ class Browser:
         self._width, self._height = width, height
         self._next = 0
         self._session: Optional[str] = None
-        self._answers: "Queue[Dict[str, Any]]" = Queue()
+        self._answers: Queue[Dict[str, Any]] = Queue()
 
     def __enter__(self) -> "Browser":
         program = executable()

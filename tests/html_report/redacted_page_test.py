@@ -39,13 +39,15 @@ class RedactedPage(RecordingTest):
         self.home.mkdir(parents=True)
         (self.home / "train.py").write_text(PROGRAM)
         self.trace = self.home / "run.vms"
-        command = [python(), str(self.home / "train.py"), "--corpus-folder", "/srv/whitebox", "--host=db7.corp", "--name", "greyjay", "--api-key", "sk-0123456789abcdef"]
+        command = [python(), str(self.home / "train.py"), "--corpus-folder", "/srv/whitebox", "--host=db7.corp", "--name", "greyjay", "--api-key",
+                   "sk-0123456789abcdef"]
         done = run([vramscope(), "dryrun", "--gpu", "a100-40gb", "--embed-source", "-o", str(self.trace), "--", *command], timeout=600)
         if done.code == 2 and b"PyTorch" in done.stderr:
             self.skipTest(done.stderr.decode())
         self.assertEqual(done.code, 0, done.stderr.decode())
         folders = {str(self.folder), os.path.dirname(python()), os.path.expanduser("~") + "/", "/" + getpass.getuser() + "/"}
-        self.telling = sorted(folders | {"alice", "bluebird", "whitebox", "db7.corp", "greyjay", "sk-0123456789abcdef", "--corpus-folder", "embed-source keeps"})
+        self.telling = sorted(folders | {"alice", "bluebird", "whitebox", "db7.corp", "greyjay", "sk-0123456789abcdef", "--corpus-folder",
+                                         "embed-source keeps"})
         if len(platform.node()) > 4:  # a shorter name is a part of other words
             self.telling.append(platform.node())
 

@@ -76,7 +76,8 @@ def judge(trace: Path, combinations: List[Changes]) -> List[Judged]:
         for changes, case in zip(some, answer["cases"]):
             if not case["refused"]:
                 extra_ns = sum(lever["extra_ns"] or 0 for lever in case["levers"])
-                judged.append(Judged(changes, rank(changes, extra_ns), case["after"]["peak"]["reserved_peak_bytes"], case["error_band"]["reserved_at_most_bytes"]))
+                judged.append(Judged(changes, rank(changes, extra_ns), case["after"]["peak"]["reserved_peak_bytes"],
+                                     case["error_band"]["reserved_at_most_bytes"]))
     return judged
 
 
@@ -93,7 +94,8 @@ class Reruns:
         if not cases:
             return
         with tempfile.TemporaryFile("w+") as questions, subprocess.Popen(
-                [python(), str(HERE / "rerun.py")], stdin=questions, stdout=subprocess.PIPE, text=True, env=environment(python(), plan_test.GPU, PYTHONWARNINGS="ignore")) as running:
+                [python(), str(HERE / "rerun.py")], stdin=questions, stdout=subprocess.PIPE, text=True,
+                env=environment(python(), plan_test.GPU, PYTHONWARNINGS="ignore")) as running:
             json.dump(cases, questions)
             questions.seek(0)
             assert running.stdout is not None
@@ -128,7 +130,8 @@ def solve(program: str, reruns: Reruns) -> None:
         _, recorded = plan_test.plan(trace, "--fit", "1TiB")
         for share in plan_test.SHARES:
             limit = int(share * recorded["before"]["peak"]["reserved_peak_bytes"])
-            _, answer = plan_test.plan(trace, "--fit", f'{limit + recorded["beside_bytes"]}B', "--forbid", plan_test.FORBIDDEN, "--top", "1", "--verify", "--gpu", plan_test.GPU, "--", *command)
+            _, answer = plan_test.plan(trace, "--fit", f'{limit + recorded["beside_bytes"]}B', "--forbid", plan_test.FORBIDDEN, "--top", "1",
+                                       "--verify", "--gpu", plan_test.GPU, "--", *command)
             if not answer["plans"]:
                 print(f"| {program} | {limit / (1 << 20):.1f} | none | | | | |", flush=True)
                 continue
@@ -152,7 +155,8 @@ def main() -> None:
     parser.add_argument("--results", type=Path, required=True, metavar="FILE")
     parser.add_argument("--program", action="append", choices=list(plan_test.PROGRAMS))
     options = parser.parse_args()
-    print("| program | limit, MiB | plan | measured | cheaper, of them run | within the limit by their bound | cheapest that really fits |\n|---|---|---|---|---|---|---|")
+    print("| program | limit, MiB | plan | measured | cheaper, of them run | within the limit by their bound | cheapest that really fits |\n"
+          "|---|---|---|---|---|---|---|")
     for program in options.program or plan_test.PROGRAMS:
         solve(program, Reruns(options.results))
 

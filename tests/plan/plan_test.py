@@ -78,7 +78,8 @@ def solve(trace: Path, command: List[str], problem: Problem) -> Row:
     best = answer["plans"][0]
     measured = best["measured"]
     text = " ".join(f"--{change['lever']} {change['value']}" for change in best["changes"])
-    return Row(problem, text, limit, best["after"]["peak"]["reserved_peak_bytes"], best["reserved_at_most_bytes"], measured.get("reserved_bytes", 0), measured.get("why_not", ""))
+    return Row(problem, text, limit, best["after"]["peak"]["reserved_peak_bytes"], best["reserved_at_most_bytes"], measured.get("reserved_bytes", 0),
+               measured.get("why_not", ""))
 
 
 class Plans(recorded_run.RecordingTest):
@@ -106,7 +107,8 @@ class Plans(recorded_run.RecordingTest):
 
     def test_bad_usage_is_told(self) -> None:
         for words, part in (([], "plan needs a trace"), (["x.vms"], "what must fit"), (["x.vms", "--fit", "huge"], "--fit is a size"),
-                            (["x.vms", "--fit", "1GiB", "--allow", "magic"], "there is no change called"), (["x.vms", "--fit", "1GiB", "--", "ls"], "only with --verify")):
+                            (["x.vms", "--fit", "1GiB", "--allow", "magic"], "there is no change called"),
+                            (["x.vms", "--fit", "1GiB", "--", "ls"], "only with --verify")):
             done = run([vramscope(), "plan", *words])
             self.assertEqual(done.code, 2)
             self.assertIn(part, done.stderr.decode())

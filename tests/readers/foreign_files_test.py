@@ -156,7 +156,8 @@ class ForeignFiles(unittest.TestCase):
         trace = self.file("evil.vms", file_header() + processes(1, EVIL) + threads(1) + events(
             bytes([ALLOC]), [(ALLOC, 0, [4096]), (ALLOC, 1, [512]), (ALLOC, 2, [0x100])]))
         for file in (path, trace):
-            for words in (["report"], ["info"], ["frag"], ["oom"], ["leaks"], ["explain"], ["replay"], ["pack"], ["diff", file], ["check", "--peak-below", "1KiB"],
+            for words in (["report"], ["info"], ["frag"], ["oom"], ["leaks"], ["explain"], ["replay"], ["pack"], ["diff", file],
+                          ["check", "--peak-below", "1KiB"],
                           ["whatif", "--batch", "2"], ["plan", "--fit", "1KiB"], ["plan", "--fit", "1KiB", "--verify"]):
                 for form in ([], ["--json"]):
                     with self.subTest(verb=words, form=form, file=file):

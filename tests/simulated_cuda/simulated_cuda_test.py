@@ -4,7 +4,6 @@ import json
 import os
 import pickle
 import sys
-import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))

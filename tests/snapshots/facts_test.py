@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([VRAMSCOPE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
+    return subprocess.run([VRAMSCOPE, *arguments], capture_output=True, text=True, timeout=300)
 
 
 def path(name: str) -> str:

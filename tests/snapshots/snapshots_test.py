@@ -18,7 +18,7 @@ VRAMSCOPE = os.environ["VRAMSCOPE_BIN"]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([VRAMSCOPE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.run([VRAMSCOPE, *arguments], capture_output=True, text=True)
 
 
 def with_defaults(snapshot: Dict[str, Any]) -> Dict[str, Any]:
@@ -176,7 +176,7 @@ class RealSnapshots(unittest.TestCase):
                           (self.out("a.vms"), self.out("peak.pickle"), "--at", "peak"), (source, self.out("c.pickle"))):
             self.assertEqual(run("convert", *arguments).stderr, "")
         viewed = subprocess.run([python, os.path.join(HERE, "view_snapshots.py"), source, self.out("b.pickle"), self.out("peak.pickle"),
-                                 self.out("c.pickle")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                 self.out("c.pickle")], capture_output=True, text=True)
         self.assertEqual(viewed.returncode, 0, viewed.stderr)
         views = [ast.literal_eval(line) for line in viewed.stdout.splitlines() if line.startswith("{")]
         original, by_trace, peak, copied = views

@@ -8,6 +8,7 @@ never changes what it looks at: no tensor is made, no hook that recomputes is le
 A storage is (address, bytes): untyped_storage().data_ptr() and nbytes(). Views share one. Only storages on `device` count: what a
 program keeps on the CPU beside its GPU, or on another GPU, is another memory.
 """
+import functools
 import gc
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
@@ -159,10 +160,9 @@ def optimizer_state(live: Live) -> Names:
     return names
 
 
-def _saved_attributes(node_type: type, known: Dict[type, List[str]] = {}) -> List[str]:
-    if node_type not in known:
-        known[node_type] = [name for name in dir(node_type) if name.startswith("_saved_") or name == "saved_tensors"]
-    return known[node_type]
+@functools.lru_cache(maxsize=None)
+def _saved_attributes(node_type: type) -> List[str]:
+    return [name for name in dir(node_type) if name.startswith("_saved_") or name == "saved_tensors"]
 
 
 def _saved_in(node: Any) -> Iterator[torch.Tensor]:

@@ -37,7 +37,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import introspection
 from in_turn import trainings
-from introspection import Live, Names, Storage
+from introspection import Live, Names
 
 SAMPLES = Path(__file__).resolve().parent.parent.parent / "samples"
 MOST_PER_STEP = 4  # points of one kind in one step: gradient accumulation and LBFGS run backward many times
@@ -47,7 +47,7 @@ class Followed:
     """Tensors to look at later without keeping them alive."""
 
     def __init__(self) -> None:
-        self._references: List["weakref.ref[torch.Tensor]"] = []
+        self._references: List[weakref.ref[torch.Tensor]] = []
 
     def follow(self, tensors: Iterable[torch.Tensor]) -> None:
         self._references = [reference for reference in self._references if reference() is not None]
@@ -104,7 +104,8 @@ class Points:
             return
         self._taken[step, kind] = count + 1
         for introspection.device in self._devices:
-            point = {"training": self._training, "device": str(introspection.device), "step": step, "kind": kind, "in_optimizer": self._in_optimizer, **self._read()}
+            point = {"training": self._training, "device": str(introspection.device), "step": step, "kind": kind, "in_optimizer": self._in_optimizer,
+                     **self._read()}
             self._file.write(json.dumps(point) + "\n")
         self._file.flush()
 

@@ -9,7 +9,6 @@
 import json
 import os
 import sys
-import unittest
 from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator, List, Sequence, Tuple
 
@@ -165,7 +164,7 @@ def add_tests_in_turn(case: type, *groups: Dict[str, List[str]]) -> None:
 
 
 def _add_test(case: type, name: str, trainings: Sequence[Sequence[str]], profiled: bool) -> None:
-    def test(self: TruthTest) -> None:
+    def test(self: Any) -> None:
         self.check(trainings, profiled)
 
     setattr(case, f"test_{name}_agrees_with_pytorch", test)

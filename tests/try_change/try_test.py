@@ -10,7 +10,6 @@ the order of a hash table of pointers, so two runs of one program differ in that
 import json
 import os
 import sys
-import unittest
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Tuple
 
@@ -64,7 +63,8 @@ BARE = {
     "by_name": Change(["--checkpoint", "every:2"], {"checkpoint": ["trunk.0", "trunk.2"]}),
     "products_kept": Change(["--checkpoint", "all", "--keep-matrices"], {"checkpoint": ["all", "ops:mm+addmm"]}),
     "offload": Change(["--offload"], {"offload": "activations"}),
-    "offload_with_others": Change(["--offload", "--checkpoint", "every:2", "--amp", "bf16"], {"offload": "activations", "checkpoint": ["every:2"], "amp": "bf16"}),
+    "offload_with_others": Change(["--offload", "--checkpoint", "every:2", "--amp", "bf16"],
+                                  {"offload": "activations", "checkpoint": ["every:2"], "amp": "bf16"}),
     "all_at_once": Change(["--amp", "fp16", "--checkpoint", "all", "--optimizer", "momentum", "--batch", "24"],
                           {"amp": "fp16", "checkpoint": ["all"], "optimizer": "momentum", "batch": {"size": 24}}),
     "adam": Change(["--optimizer", "adam"], {"optimizer": "adam"}),
@@ -105,7 +105,8 @@ BARE = {
 # One change of each kind, each where it is hardest; the others with VRAMSCOPE_TEST_EVERY.
 USUAL = {
     "gpt": ["bf16", "fp16", "checkpoint", "sgd", "loop", "batch", "accumulation", "expandable"], "resnet": ["bf16_and_checkpoint", "momentum"],
-    "gan": ["fp16", "checkpoint_by_name", "fused"], "autoencoder_lbfgs": ["bf16_and_checkpoint"], "mlp_small": ["fp16_and_fused", "adamw", "rounded", "fp16_and_accumulation"],
+    "gan": ["fp16", "checkpoint_by_name", "fused"], "autoencoder_lbfgs": ["bf16_and_checkpoint"],
+    "mlp_small": ["fp16_and_fused", "adamw", "rounded", "fp16_and_accumulation"],
     "bare": [name for name in BARE if name != "compiled"],  # compiling takes several seconds
 }
 
@@ -136,7 +137,8 @@ REFUSALS = {
 
 # L-BFGS is no optimizer for loss scaling, nor to be exchanged; who accumulates for two networks writes two loops, one after the other.
 IMPOSSIBLE = {
-    "autoencoder_lbfgs": [name for name in SAMPLES if name not in ("bf16", "checkpoint", "checkpoint_by_name", "bf16_and_checkpoint", "batch", "expandable", "rounded")],
+    "autoencoder_lbfgs": [name for name in SAMPLES if name not in ("bf16", "checkpoint", "checkpoint_by_name", "bf16_and_checkpoint", "batch",
+                                                                   "expandable", "rounded")],
     "gan": ["accumulation", "fp16_and_accumulation"],
 }
 
@@ -265,7 +267,8 @@ class Command(DeviceTest):
         flags = ["--amp", "bf16", "--checkpoint", "--optimizer-impl", "fused"]
         in_code = [recorded_run.vramscope(), "dryrun", "--gpu", "a100-40gb", "--depth", "light", "--steps", "all", "-o", str(trace), "--json", "--",
                    python, *self.GPT, *flags]
-        done = recorded_run.run(in_code, env=recorded_run.clean_environment(PYTORCH_CUDA_ALLOC_CONF=self.SETTINGS, PYTORCH_ALLOC_CONF=self.SETTINGS), timeout=600)
+        done = recorded_run.run(in_code, env=recorded_run.clean_environment(PYTORCH_CUDA_ALLOC_CONF=self.SETTINGS, PYTORCH_ALLOC_CONF=self.SETTINGS),
+                                timeout=600)
         self.assertEqual(done.code, 0, done.stderr.decode())
         expected = self.allocations(trace)
         self.assertGreater(len(expected), 500)
@@ -275,7 +278,8 @@ class Command(DeviceTest):
         for key in ("allocated_bytes", "reserved_bytes", "reserved_peak_bytes", "device_used_bytes"):
             self.assertEqual(answer["after"]["peak"][key], peak[key], key)
 
-        again = self.run_try("--batch", "2x", "--accumulate", "4", "--checkpoint", "nothing", "--before", str(self.folder / "before.vms"), command=[python, *self.GPT, "--batch", "8"])
+        again = self.run_try("--batch", "2x", "--accumulate", "4", "--checkpoint", "nothing", "--before", str(self.folder / "before.vms"),
+                             command=[python, *self.GPT, "--batch", "8"])
         self.assertEqual(again.code, 3, "nothing of it could be applied")
         text = again.stdout.decode()
         for part in ("without a DataLoader", "--batch 16", "batch.chunk(4)", "has no module nothing; it has the blocks blocks.0 to blocks.1", "no change"):
@@ -299,7 +303,8 @@ class Command(DeviceTest):
 
 
 def _lever(key: str) -> str:
-    return {"zero_grad_to_none": "zero-grad-to-none", "implementation": "optimizer", "alloc_conf": "alloc-conf", "empty_cache": "empty-cache", "cross_entropy": "cross-entropy"}.get(key, key)
+    return {"zero_grad_to_none": "zero-grad-to-none", "implementation": "optimizer", "alloc_conf": "alloc-conf", "empty_cache": "empty-cache",
+            "cross_entropy": "cross-entropy"}.get(key, key)
 
 
 if __name__ == "__main__":

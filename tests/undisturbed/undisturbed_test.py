@@ -7,7 +7,7 @@ them must do. Compared are the sizes of all allocations and frees between two op
 import os
 import sys
 from pathlib import Path
-from typing import Dict, Iterable, List, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Sequence, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"))
@@ -121,7 +121,7 @@ class UndisturbedOnCuda(DeepStepTest):
 
 def _add_tests(case: type, samples: Iterable[str], variants: Iterable[str]) -> None:
     for sample in samples:
-        def test(self: DeepStepTest, sample: str = sample) -> None:
+        def test(self: Any, sample: str = sample) -> None:
             self.check(sample, list(variants))
 
         setattr(case, f"test_deep_steps_of_{sample}_allocate_what_light_ones_do", test)

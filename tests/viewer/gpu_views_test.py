@@ -41,7 +41,8 @@ class TrainingOnAGpu(ViewerTest):
             "click tab.owners", "expect tab = owners", "click owners.module", "expect owners.shown_bytes > 1000000",
             "click owners 0.3 0.075", "expect owners.zoom != []", "key u", "expect owners.zoom = []", "click owners.treemap",
             # Where it is.
-            "click tab.map", "wait answered", "expect layout = true", "click map 0.02 0.2", "key c", "expect colouring = age", "key c", "key n", "expect pins = true",
+            "click tab.map", "wait answered", "expect layout = true", "click map 0.02 0.2", "key c", "expect colouring = age", "key c", "key n",
+            "expect pins = true",
             "goto colour:category",
             # And where it was.
             "click tab.address-time", "wait answered", "expect address_time.blocks > 10", "move address-time 0.5 0.6", "wheel address-time 0.5 0.5 3",
@@ -61,7 +62,8 @@ class TrainingOnAGpu(ViewerTest):
             "expect whatif.asked.0 = checkpoint=all", "click whatif.reset",
             # The parts that all have in common.
             "click tab.timeline", "goto step:5,peak", "click live.row.0", "expect block != null", "key ctrl+f", "text category:parameter", "key escape",
-            "expect filter = op:aten::zeros", "expect live_rows < 40", "key ]", "expect moment_text = step 6, backward", "key .", "key ,", "click back", "click forward",
+            "expect filter = op:aten::zeros", "expect live_rows < 40", "key ]", "expect moment_text = step 6, backward", "key .", "key ,",
+            "click back", "click forward",
             "click help", "expect help = true", "key escape", "expect help = false", "shot " + self.path("all.png"),
         ]
         self.assertGreater(len(steps), 100)
@@ -156,7 +158,8 @@ class TrainingOnAGpu(ViewerTest):
         for name, size in (("plans", "545MiB"), ("nothing", "1MiB")):
             with open(self.path(name + ".json"), encoding="utf-8") as file:
                 states[name] = json.load(file)["whatif"]["fit"]
-            done = subprocess.run([VRAMSCOPE, "plan", "--json", "--by", "transform", "--top", "5", "--fit", size, self.trace], stdout=subprocess.PIPE, text=True)
+            done = subprocess.run([VRAMSCOPE, "plan", "--json", "--by", "transform", "--top", "5", "--fit", size, self.trace], stdout=subprocess.PIPE,
+                                  text=True)
             told = json.loads(done.stdout)
             self.assertEqual(states[name]["limit_bytes"], told["reserved_limit_bytes"])
             self.assertEqual(states[name]["shortfall_bytes"], told["shortfall_bytes"])

@@ -36,7 +36,7 @@ class KeptReruns(ViewerTest):
         cls.environment.update(PATH=nothing, VRAMSCOPE_PYTHON="/nonexistent")
 
     def ask(self, *words: str) -> Dict[str, Any]:
-        done = subprocess.run([VRAMSCOPE, *words, "--json"], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600)
+        done = subprocess.run([VRAMSCOPE, *words, "--json"], env=self.environment, capture_output=True, text=True, timeout=600)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         return json.loads(done.stdout)
 

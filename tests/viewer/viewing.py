@@ -19,8 +19,8 @@ MIB = 1 << 20
 
 def view(*arguments: str, state: str = "/nonexistent", environment: Optional[Dict[str, str]] = None) -> subprocess.CompletedProcess:
     """`state`: where the viewer remembers things from one start to the next."""
-    return subprocess.run([*VIEW, "--renderer", RENDERER, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, timeout=600, env={**(os.environ if environment is None else environment), "XDG_STATE_HOME": state})
+    return subprocess.run([*VIEW, "--renderer", RENDERER, *arguments], capture_output=True, text=True, timeout=600,
+                          env={**(os.environ if environment is None else environment), "XDG_STATE_HOME": state})
 
 
 def picture(path: str) -> Tuple[int, int, bytes]:

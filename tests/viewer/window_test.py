@@ -29,7 +29,8 @@ class Window(unittest.TestCase):
     def setUp(self) -> None:
         read, write = os.pipe()
         # Without a reset when its last client leaves: one that comes meanwhile, the viewer after xdotool's first look, would be refused.
-        self.server = subprocess.Popen(["Xvfb", "-noreset", "-displayfd", str(write), "-screen", "0", "1280x800x24"], pass_fds=[write], stderr=subprocess.DEVNULL)
+        self.server = subprocess.Popen(["Xvfb", "-noreset", "-displayfd", str(write), "-screen", "0", "1280x800x24"], pass_fds=[write],
+                                       stderr=subprocess.DEVNULL)
         os.close(write)
         with os.fdopen(read) as pipe:
             number = pipe.readline().strip()

@@ -172,7 +172,7 @@ def main() -> None:
     common = ["--model", options.model, "--size", options.size, "--batch", str(options.batch)]
     for switches in json.loads(options.variants):
         variant = parser.parse_args(common + switches)
-        train.in_child(lambda: run(variant))
+        train.in_child(lambda variant=variant: run(variant))
     run(options)  # in the process that started the recorder, which is told in time that all of it is deep
     print(train.counters())
 

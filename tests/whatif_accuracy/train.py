@@ -279,7 +279,7 @@ def train_variants(parser: argparse.ArgumentParser, options: argparse.Namespace)
             made = (None, None)
             gc.collect()  # MONAI's U-Net refers to itself: another one beside it would have other names
             made = (make_subject(variant), (variant.model, variant.size))
-        in_child(lambda: train(variant, made[0]))
+        in_child(lambda variant=variant, model=made[0]: train(variant, model))
 
 
 def main() -> None:

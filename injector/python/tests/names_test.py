@@ -374,7 +374,8 @@ class NamesTest(unittest.TestCase):
                 print("none")
         """)
         facts = [event.name for event in done.named("mark", harness.MARK_USER) if str(event.name).startswith("meta:torch.triton=")]
-        self.assertEqual([fact for fact in facts if "bmm" in fact.partition("=")[2].split(",")], ["meta:torch.triton=bmm"] if done.stdout.split() == ["bmm"] else [])
+        self.assertEqual([fact for fact in facts if "bmm" in fact.partition("=")[2].split(",")],
+                         ["meta:torch.triton=bmm"] if done.stdout.split() == ["bmm"] else [])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 """How the shim gets into a process and out of the way. The oracle is the same program without it; torch is a small stand-in here."""
 
 import os
-import subprocess
 import sys
 import tempfile
 import unittest

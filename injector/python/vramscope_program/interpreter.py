@@ -23,7 +23,8 @@ def told(error: BaseException, where: str) -> None:
 
 
 class Interpreter:
-    def __init__(self, document: Dict[str, Any], decoder: Decoder, module_at: Callable[[str], Any], optimizers: List[Any], new_input: Callable[[int], Any]) -> None:
+    def __init__(self, document: Dict[str, Any], decoder: Decoder, module_at: Callable[[str], Any], optimizers: List[Any],
+                 new_input: Callable[[int], Any]) -> None:
         self.names: Dict[Any, Any] = {}
         self._decoder = decoder
         self._module_at = module_at

@@ -171,7 +171,7 @@ class Call:
         self._original = original
         self._over = False  # ours has returned: it may have handed this object to somebody, who calls it later
         self.returned = False
-        self.result: "Any" = None
+        self.result: Any = None
 
     def __call__(self, *args: "Any", **named: "Any") -> "Any":
         result = self.of_program(self._original, *args, **named)

@@ -41,7 +41,7 @@ class _Finder:
     """Stands first in sys.meta_path while a module is waited for; finds nothing itself, asks the finders behind it."""
 
     def __init__(self) -> None:
-        self.waiting: "Dict[str, List[Callable[[], object]]]" = {}
+        self.waiting: Dict[str, List[Callable[[], object]]] = {}
 
     def find_spec(self, name: str, path: "Any" = None, target: "Any" = None) -> "Optional[Any]":
         # Also called by importlib.util.find_spec("torch"), which imports nothing: so finding it is no reason to stop waiting.

@@ -3,8 +3,9 @@
 
 Autocast: __enter__ and __exit__ of torch.autocast (torch.cuda.amp.autocast and the like are subclasses). autocast(enabled=False) where it is off already
 changes nothing and is left out.
-Checkpoint, use_reentrant=False: checkpoints.py. use_reentrant=True: the recomputation runs inside autocast contexts that CheckpointFunction.backward enters; its forward
-region has no edge that could be seen without standing in the program's tracebacks, and is left out.
+Checkpoint, use_reentrant=False: checkpoints.py. use_reentrant=True: the recomputation runs inside autocast contexts that
+CheckpointFunction.backward enters; its forward region has no edge that could be seen without standing in the program's tracebacks, and is
+left out.
 Module.zero_grad: the optimizers' own opens a scope (scopes.py), this one does not. No user code runs inside it.
 """
 

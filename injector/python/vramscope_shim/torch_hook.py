@@ -143,7 +143,8 @@ def _beside(name: str) -> Any:
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     package = name.partition(".")[0]
     if package not in sys.modules:
-        spec: Any = importlib.util.spec_from_file_location(package, os.path.join(folder, package, "__init__.py"), submodule_search_locations=[os.path.join(folder, package)])
+        spec: Any = importlib.util.spec_from_file_location(package, os.path.join(folder, package, "__init__.py"),
+                                                           submodule_search_locations=[os.path.join(folder, package)])
         sys.modules[package] = module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     return importlib.import_module(name)

@@ -17,9 +17,9 @@
     each says what it did, or why it could not, through notes
 
 Arranged through VRAMSCOPE_TRY, a JSON object: amp, checkpoint, offload, lora, freeze, attention, cross_entropy, batch, optimizer,
-implementation, zero_grad_to_none, empty_cache, alloc_conf, accumulate and notes, the folder for what is to be told. Without that variable nothing of this package is imported. Rules: standard library
-only, Python 3.8 syntax; whatever goes wrong here leaves the program as it is, and is told; nothing is printed. docs/try.md tells users what is
-done and why there.
+implementation, zero_grad_to_none, empty_cache, alloc_conf, accumulate and notes, the folder for what is to be told. Without that variable
+nothing of this package is imported. Rules: standard library only, Python 3.8 syntax; whatever goes wrong here leaves the program as it is,
+and is told; nothing is printed. docs/try.md tells users what is done and why there.
 """
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ def arrange(text: str) -> None:
 
     from .notes import Notes
 
-    plan: "Dict[str, Any]" = json.loads(text)
+    plan: Dict[str, Any] = json.loads(text)
     notes = Notes(plan["notes"])
 
     def when(name: str, lever: str, install: "Callable[[], None]") -> None:

@@ -25,7 +25,7 @@ class Cubed(torch.autograd.Function):
 
 
 def report(name, *tensors):
-    print(name, *("%.6f" % float(tensor.detach().double().sum()) for tensor in tensors))
+    print(name, *(f"{float(tensor.detach().double().sum()):.6f}" for tensor in tensors))
 
 
 x = torch.randn(8, 8, requires_grad=True)

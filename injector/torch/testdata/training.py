@@ -19,12 +19,12 @@ for step in range(1, 4):
     loss = torch.nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten())
     recorder.mark(step * 10 + 1)
     for tensor in recorder.saved_tensors(loss):
-        recorder.fact("saved%d" % step, *recorder.storage(tensor))
+        recorder.fact(f"saved{step}", *recorder.storage(tensor))
     recorder.mark(step * 10 + 2)
     loss.backward()
     recorder.mark(step * 10 + 3)
     for parameter in model.parameters():
-        recorder.fact("gradient%d" % step, *recorder.storage(parameter.grad))
+        recorder.fact(f"gradient{step}", *recorder.storage(parameter.grad))
     optimizer.step()
     optimizer.zero_grad()
     del loss

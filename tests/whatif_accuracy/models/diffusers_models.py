@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .sizes import width
 from .subject import Batch, Subject, scaled
 
 

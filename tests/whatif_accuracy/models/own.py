@@ -6,7 +6,6 @@ import torch.utils.checkpoint
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .sizes import length, width
 from .subject import Subject, images, scaled, tokens
 
 

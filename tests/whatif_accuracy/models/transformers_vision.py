@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from unittest import mock
 
 from .sizes import SPECIAL, TWO_SIDED, VOCABULARY, length, stack, width
-from .subject import Batch, LENGTH, Subject, images, scaled
+from .subject import Batch, LENGTH, Subject, scaled
 
 
 def heard_parts(heard: int, place: int) -> int:

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .sizes import SPECIAL, VOCABULARY, length, stack, width
-from .subject import Batch, LENGTH, Subject, images, labelled, scaled
+from .sizes import SPECIAL, VOCABULARY, length, stack
+from .subject import Batch, LENGTH, Subject, labelled, scaled
 
 
 def fast_vlm(size: str) -> Subject:

@@ -49,8 +49,8 @@ class Program:
         self._is_deep = is_deep
         self._deep_seen = False
         self._noted = 0  # steps that were begun: 1 for the names, 2 the program, 3 it is over
-        self._listener: Optional["Listener"] = None
-        self._left: Optional["Listener"] = None  # one that failed within a call of its mode
+        self._listener: Optional[Listener] = None
+        self._left: Optional[Listener] = None  # one that failed within a call of its mode
         self._why: List[str] = []
 
     def turned(self, done: int) -> None:

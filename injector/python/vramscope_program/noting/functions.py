@@ -18,7 +18,8 @@ _QUESTIONS = frozenset((
     "register_post_accumulate_grad_hook", "is_inference", "is_neg", "is_conj", "is_grad_enabled", "is_autocast_enabled", "get_device_module",
     "_is_functional_tensor", "is_storage", "get_autocast_dtype", "get_autocast_gpu_dtype", "data_ptr"))
 _HOOKING = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
-_READS_VALUES = frozenset(("item", "tolist", "__bool__", "__int__", "__float__", "__index__", "__complex__", "is_nonzero", "equal", "allclose", "__contains__", "numpy"))
+_READS_VALUES = frozenset(("item", "tolist", "__bool__", "__int__", "__float__", "__index__", "__complex__", "is_nonzero", "equal", "allclose",
+                           "__contains__", "numpy"))
 CONVERSIONS = frozenset(("to", "type", "type_as", "float", "half", "bfloat16", "double", "int", "long", "bool", "contiguous", "cuda", "cpu"))
 FACTORIES = frozenset(("rand", "randn", "randint", "randperm", "zeros", "ones", "full", "empty", "tensor", "arange", "normal", "linspace"))
 

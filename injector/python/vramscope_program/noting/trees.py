@@ -114,7 +114,8 @@ class Trees:
 
     def _kind(self, module: Any, root: int, path: str, shared: Dict[str, str]) -> Dict[str, Any]:
         cls = type(module)
-        base = next((each for each in cls.__mro__ if each.__module__.startswith("torch.nn.modules") and look_up(each.__module__, each.__qualname__) is each), None)
+        base = next((each for each in cls.__mro__ if each.__module__.startswith("torch.nn.modules")
+                     and look_up(each.__module__, each.__qualname__) is each), None)
         kind: Dict[str, Any] = {"class": f"{cls.__module__}:{cls.__qualname__}", "base": f"{base.__module__}:{base.__qualname__}" if base else None}
         if self.is_opaque(module):
             kind["opaque"] = 1

@@ -12,7 +12,8 @@
     compiler     torch.compile and Triton make no machine code
 
 Arranged by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, world=64, rank=0,
-order=1, masks=0.5, routing=balanced|worst, notes=FOLDER, device=real: `vramscope try` wants a run on a real device ended likewise, and nothing else. Nothing but the standard library is imported, and nothing happens before torch is imported.
+order=1, masks=0.5, routing=balanced|worst, notes=FOLDER, device=real: `vramscope try` wants a run on a real device ended likewise, and
+nothing else. Nothing but the standard library is imported, and nothing happens before torch is imported.
 """
 
 TYPE_CHECKING = False
@@ -25,7 +26,7 @@ def arrange(text: str) -> None:
     from vramscope_shim.import_hook import when_imported  # the recorder's; it is always there in a dry run
 
     text, _, notes = text.partition(";notes=")  # the last, for a folder may have a ";" in its name
-    settings: "Dict[str, str]" = dict(part.split("=", 1) for part in text.split(";") if "=" in part)
+    settings: Dict[str, str] = dict(part.split("=", 1) for part in text.split(";") if "=" in part)
 
     def weights() -> None:
         from . import weights

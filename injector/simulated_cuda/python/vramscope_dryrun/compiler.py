@@ -22,7 +22,8 @@ HOOK = "dryrun.compiler"
 def leave_out_ptxas() -> None:
     """make_cubin() of Triton 3, a method in some releases and a static function in others. The text goes on, for the device counts code by it."""
     backend = sys.modules["triton.backends.nvidia.compiler"].CUDABackend
-    backend.make_cubin = staticmethod(guard.instead(HOOK, backend.make_cubin, lambda _, *args, **__: next(text for text in args if isinstance(text, str)).encode()))
+    backend.make_cubin = staticmethod(guard.instead(HOOK, backend.make_cubin,
+                                                    lambda _, *args, **__: next(text for text in args if isinstance(text, str)).encode()))
 
 
 def name_missing_compiler() -> None:

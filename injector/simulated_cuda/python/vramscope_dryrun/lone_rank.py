@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One rank of a process group whose other ranks do not exist.
 
-The rank has the environment that torchrun would give it (set by `vramscope dryrun`), and a store that answers for the others: what nobody has set reads as zeros,
-barriers count everyone as arrived. Collectives on the device go to the stand-in for NCCL, which needs no partner; those on the CPU to
-PyTorch's own "fake" backend.
+The rank has the environment that torchrun would give it (set by `vramscope dryrun`), and a store that answers for the others: what nobody
+has set reads as zeros, barriers count everyone as arrived. Collectives on the device go to the stand-in for NCCL, which needs no partner;
+those on the CPU to PyTorch's own "fake" backend.
 """
 
 import importlib

@@ -3,7 +3,8 @@
 
 "stable": when the peaks of allocated and reserved memory have not grown for two steps, after the sixth at the earliest. The first step makes
 the optimizer's state, the second is the first with state alive from its beginning; a third that is no higher says that a loop of like steps
-goes no higher. Three more steps cost milliseconds, and a program of a few steps, as people try one, runs to its own end. An optimizer that exists and has not stepped yet, as in a warm-up, will still make its state: it is waited for, up to 64 steps.
+goes no higher. Three more steps cost milliseconds, and a program of a few steps, as people try one, runs to its own end. An optimizer that
+exists and has not stepped yet, as in a warm-up, will still make its state: it is waited for, up to 64 steps.
 """
 
 import importlib

@@ -101,7 +101,8 @@ def print_counts(record: Recording) -> None:
     operands = sum(len(op.inputs) + len(op.outputs) for op in record.ops)
     scalars = sum(len(op.scalars) for op in record.ops)
     edges = sum(len(node.edges) for node in record.nodes)
-    print(f"one deep GPT step: {record.records} records: {len(record.ops)} ops, {operands} operands, {scalars} scalars, {len(record.nodes)} nodes, {edges} edges")
+    print(f"one deep GPT step: {record.records} records: {len(record.ops)} ops, {operands} operands, {scalars} scalars, "
+          f"{len(record.nodes)} nodes, {edges} edges")
     print("most frequent:", ", ".join(f"{name} {count}" for name, count in Counter(record.names()).most_common(12)))
 
 

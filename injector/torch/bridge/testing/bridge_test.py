@@ -99,7 +99,8 @@ class OpsTest(unittest.TestCase):
 
     def test_a_call_that_only_moves_names_a_layout(self) -> None:
         x = torch.ones(2)
-        calls: Dict[str, Callable[[], object]] = {"moves": lambda: x.to("cpu"), "converts": lambda: x.to(torch.float32), "both": lambda: x.to("cpu", torch.float32), "as": lambda: x.to(torch.ones(1))}
+        calls: Dict[str, Callable[[], object]] = {"moves": lambda: x.to("cpu"), "converts": lambda: x.to(torch.float32),
+                                                  "both": lambda: x.to("cpu", torch.float32), "as": lambda: x.to(torch.ones(1))}
         layouts: Dict[str, bool] = {}
         for name, call in calls.items():
             with BRIDGE.recording() as recording:
