@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 import torch
 
-from .decode import Again, Decoder, Value, binder, find
+from .decode import Again, Decoder, binder, find
 
 Act = Callable[[Any], None]
 
@@ -207,7 +207,7 @@ def _function(name: str) -> Any:
     if ":" in name:
         module, _, path = name.partition(":")
         owner_path, _, last = path.rpartition(".")
-        owner: Value = importlib.import_module(module)
+        owner: Any = importlib.import_module(module)
         for key in owner_path.split(".") if owner_path else ():
             owner = getattr(owner, key)
     else:

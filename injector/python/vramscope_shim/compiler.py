@@ -25,7 +25,7 @@ class Compiler:
 
     def install(self, torch: Any) -> None:
         """torch._dynamo is imported by every optimizer: that alone does not mean that something is compiled."""
-        public = getattr(getattr(torch, "compiler", None), "is_compiling", None)
+        public: Any = getattr(getattr(torch, "compiler", None), "is_compiling", None)
         guard.is_compiling = public or getattr(torch._utils, "is_compiling", guard.is_compiling)
         import_hook.when_imported("torch._dynamo", self._watch)
 

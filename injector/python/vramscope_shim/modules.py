@@ -54,7 +54,7 @@ class Registry:
     def install(self, torch: Any) -> None:
         module = torch.nn.modules.module
         kinds = ("parameter", "buffer", "module")
-        registrars = [getattr(module, f"register_module_{kind}_registration_hook", None) for kind in kinds]
+        registrars: List[Any] = [getattr(module, f"register_module_{kind}_registration_hook", None) for kind in kinds]
         if None in registrars:
             native.coverage(HOOK, native.State.HOOKED, "no registration hooks in this torch: modules are searched for")
             return

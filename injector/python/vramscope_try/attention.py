@@ -21,7 +21,7 @@ def install(kernel: str, notes: Notes) -> None:
     torch = sys.modules["torch"]
     module = importlib.import_module("torch.nn.attention")  # since 2.3
     backend = getattr(module.SDPBackend, _BACKENDS[kernel])
-    owner = sys.modules["torch.nn.functional"]
+    owner: Any = sys.modules["torch.nn.functional"]
     owner.scaled_dot_product_attention = _choosing(owner.scaled_dot_product_attention, functools.partial(module.sdpa_kernel, backend), kernel,
                                                    torch.compiler, notes)
     complete.watch(torch, "attention", notes, _call_it)

@@ -10,7 +10,7 @@ import functools
 import importlib
 import sys
 import weakref
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 from vramscope_shim import guard, living
 
@@ -102,7 +102,7 @@ class Complete:
                 completed += self._with_beside([entry], given)
         return completed
 
-    def _with_beside(self, entries: List[Any], given: "set[int]") -> List[Any]:
+    def _with_beside(self, entries: List[Any], given: Set[int]) -> List[Any]:
         result = []
         for entry in entries:
             result.append(entry)
@@ -125,7 +125,7 @@ def _parameters_in(entries: Iterable[Any]) -> Iterable[Any]:
             yield entry[1] if isinstance(entry, tuple) else entry
 
 
-def _models_of(wanted: "set[int]") -> List[Any]:
+def _models_of(wanted: Set[int]) -> List[Any]:
     modules = living.instances((sys.modules["torch.nn"].Module,))
     held = {id(child) for module in modules for child in module._modules.values()}
     return [module for module in modules if id(module) not in held and any(id(parameter) in wanted for parameter in module.parameters())]

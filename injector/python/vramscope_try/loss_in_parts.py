@@ -101,7 +101,7 @@ def _logits(torch: Any, cross_entropy: Callable[..., Any], used_elsewhere: Calla
                 return self.whole
             made = self.make()
             if torch.is_grad_enabled():
-                self.whole = made
+                self.whole: Any = made
             return made
 
         def viewed(self, function: Callable[..., Any], args: Tuple[Any, ...], settings: Dict[str, Any]) -> Optional[Any]:

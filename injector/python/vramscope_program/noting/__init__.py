@@ -97,7 +97,7 @@ class Program:
             self._give_up()
             return
         self._functions = Functions(torch)
-        self._names = Names(alone, self.failed)
+        self._names: Any = Names(alone, self.failed)
         self._device = self._main_device()
         self._listener = Listener(torch, self._functions, self.failed)
         sizes.keep_forms(True)
@@ -151,7 +151,7 @@ class Program:
         sizes.keep_forms(False)
         self._optimizers.around = (None, None)
         listener, self._listener = self._listener, None
-        self._names: Any = None
+        self._names = None
         if listener is not None:
             listener.leave()
             self._left = None if listener.mode_is_out() else listener

@@ -55,7 +55,7 @@ class Functions:
     def _find(self, function: Any) -> Function:
         last = getattr(function, "__name__", "")
         if last in ("__get__", "__set__", "__delete__") and hasattr(function, "__self__"):
-            attribute = getattr(function.__self__, "__name__", None) or getattr(getattr(function.__self__, "fget", None), "__name__", "")
+            attribute: Any = getattr(function.__self__, "__name__", None) or getattr(getattr(function.__self__, "fget", None), "__name__", "")
             return Function(f"Tensor.{attribute}.{last}", attribute if last == "__get__" else last, False, False, False, {})
         name = self._name(function, last)
         return Function(name, last, last in _QUESTIONS or name.startswith("torch.ops.profiler"), last in _READS_VALUES, last in _HOOKING, _defaults(function))

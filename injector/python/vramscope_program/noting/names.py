@@ -25,7 +25,7 @@ class Name(weakref.ref):  # type: ignore[type-arg]
         return super().__new__(cls, tensor, callback)
 
     def __init__(self, tensor: Any, callback: Any, number: str) -> None:
-        super().__init__(tensor, callback)
+        super().__init__(tensor, callback)  # type: ignore[call-arg]
         self.number = number
         self.key = id(tensor)
 

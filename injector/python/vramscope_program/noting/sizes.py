@@ -18,7 +18,7 @@ def keep_forms(wanted: bool) -> None:
     global _open
     _open = wanted
     # einops keeps shapes by the shapes that they came from: plain integers of the steps before, and forms for those after.
-    cache = getattr(sys.modules.get("einops.einops"), "_reconstruct_from_shape", None)
+    cache: Any = getattr(sys.modules.get("einops.einops"), "_reconstruct_from_shape", None)
     if hasattr(cache, "cache_clear"):
         cache.cache_clear()
 

@@ -42,7 +42,7 @@ class Step:
         self.carried: Dict[str, Any] = {}  # names of the step before that are used: what they are
         self._reads = 0
         self._types: List[Tuple[Any, int, int, int]] = []  # type, read, id of the frame's code, line
-        self._shape_reads: Dict[int, Tuple[Any, int]] = {}
+        self._shape_reads: Dict[int, Tuple[Any, int, Any, int, int]] = {}  # id -> weak reference, read, shape, bodies, the innermost's id
         self._places: Dict[Any, int] = {}
         self.places: List[str] = []
         self.missing: List[str] = []
@@ -137,7 +137,7 @@ class Step:
 
     def frame(self) -> Any:
         """The program's own, that makes a call."""
-        frame = sys._getframe(1)
+        frame: Any = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(self._passed_over):
             frame = frame.f_back
         return frame
@@ -194,13 +194,13 @@ class Step:
             read = self._reads
             self._reads += 1
             self.emit(["s", read, self.name(tensor)])
-            known = self._shape_reads[id(tensor)] = (weakref.ref(tensor), read, tuple(shape), len(self._bodies), id(self._bodies[-1]))  # type: ignore[assignment]
+            known = self._shape_reads[id(tensor)] = (weakref.ref(tensor), read, tuple(shape), len(self._bodies), id(self._bodies[-1]))
         return self._torch.Size([sizes.Size(size, [known[1], index]) for index, size in enumerate(shape)])
 
     def question(self, function: Function, args: Any, result: Any) -> Any:
         """What the program gets for an answer."""
         torch = self._torch
-        tensor = args[0] if args else None
+        tensor: Any = args[0] if args else None
         if type(result) is torch.dtype and function.last == "dtype":
             self._read_type(tensor, result)
         elif isinstance(result, torch.Size) and function.last in ("shape", "size"):
@@ -213,7 +213,7 @@ class Step:
 
     # --- calls
 
-    def prepared(self, function: Function, args: Any, named: Any) -> Tuple[Any, Any, Any, Any]:
+    def prepared(self, function: Optional[Function], args: Any, named: Any) -> Tuple[Any, Any, Any, Any]:
         """Encoded arguments, and those that the function gets."""
         self.values.has_size = False
         usual = {} if function is None else function.defaults
