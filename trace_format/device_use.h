@@ -23,21 +23,21 @@ inline constexpr int kMostSharedDevices = 16;
 inline constexpr uint32_t kMostSharingProcesses = 1024;
 
 // Who a process is, also when its number is used again: 0 = nobody.
-struct ProcessIdentity {
+struct SharingProcess {
   uint32_t pid;
   uint32_t started;  // the low bits of field 22 of /proc/PID/stat: clock ticks since boot
 
-  bool operator==(const ProcessIdentity&) const = default;
+  bool operator==(const SharingProcess&) const = default;
 };
 
 struct ProcessUse {
-  ProcessIdentity process;
+  SharingProcess process;
   uint64_t live_bytes[kMostSharedDevices];
 };
 
 // A process's part of the peak of a device.
 struct PeakShare {
-  ProcessIdentity process;
+  SharingProcess process;
   uint64_t bytes;
 };
 

@@ -22,7 +22,7 @@ constexpr uint64_t kMagic = 0x6d656d2d73637276;  // "vrcs-mem"
 // What is in the 64 bytes of a handle.
 struct Content {
   uint64_t magic;
-  trace::ProcessIdentity owner;
+  trace::SharingProcess owner;
   int file;    // of the owner
   int device;  // as the machine numbers it
   uint64_t inode;

@@ -40,7 +40,7 @@ class IpcMemory {
     uint64_t bytes;
   };
   struct Opened {
-    trace::ProcessIdentity owner;
+    trace::SharingProcess owner;
     uint64_t inode;
     int device;
     uint64_t bytes;

@@ -48,7 +48,7 @@ std::atomic<uint64_t> known;  // the own identity, pid first
 
 }  // namespace
 
-trace::ProcessIdentity ThisProcess() {
+trace::SharingProcess ThisProcess() {
   const auto pid = static_cast<uint32_t>(getpid());
   const uint64_t last = known.load(std::memory_order_relaxed);
   if (last >> 32 == pid) return {pid, static_cast<uint32_t>(last)};
@@ -59,7 +59,7 @@ trace::ProcessIdentity ThisProcess() {
   return {pid, started};
 }
 
-bool IsAlive(const trace::ProcessIdentity& process) {
+bool IsAlive(const trace::SharingProcess& process) {
   if (process == ThisProcess()) return true;
   Stat stat = {};
   switch (ReadStat(process.pid, &stat)) {

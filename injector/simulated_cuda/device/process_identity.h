@@ -8,10 +8,10 @@
 namespace vramscope::simulated {
 
 // Of the calling process; asked for anew after a fork. One system call.
-trace::ProcessIdentity ThisProcess();
+trace::SharingProcess ThisProcess();
 
 // Whether that very process runs: not another one with its number, and not one that has died and is only
 // waited for by its parent. True when /proc cannot say. About 10 us.
-bool IsAlive(const trace::ProcessIdentity& process);
+bool IsAlive(const trace::SharingProcess& process);
 
 }  // namespace vramscope::simulated

@@ -16,7 +16,7 @@ namespace vramscope::simulated {
 namespace {
 
 constexpr int kAnyDevice = -1;
-constexpr trace::ProcessIdentity kNobody = {0, 0};
+constexpr trace::SharingProcess kNobody = {0, 0};
 
 static_assert(kMaxDevices == trace::kMostSharedDevices);
 
@@ -31,7 +31,7 @@ trace::DeviceUseTable* Map(const char* file) {
   return memory != MAP_FAILED ? static_cast<trace::DeviceUseTable*>(memory) : nullptr;
 }
 
-uint64_t AsNumber(const trace::ProcessIdentity& process) {
+uint64_t AsNumber(const trace::SharingProcess& process) {
   return uint64_t{process.pid} << 32 | process.started;
 }
 
@@ -76,7 +76,7 @@ SharedUse::~SharedUse() {
 }
 
 trace::ProcessUse* SharedUse::OwnEntry() {
-  const trace::ProcessIdentity self = ThisProcess();
+  const trace::SharingProcess self = ThisProcess();
   if (own_ != nullptr && own_->process == self) return own_;
   for (int round = 0; round < 2; ++round) {
     trace::ProcessUse* unused = nullptr;

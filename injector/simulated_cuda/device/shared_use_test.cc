@@ -153,7 +153,7 @@ TEST_F(SharedUseTest, ThreadsAndProcessesTogetherLoseNothing) {
 
 TEST(ProcessIdentityTest, AProcessIsItselfAndNotAnotherWithItsNumber) {
   EXPECT_TRUE(IsAlive(ThisProcess()));
-  trace::ProcessIdentity later = ThisProcess();
+  trace::SharingProcess later = ThisProcess();
   later.started += 1;
   EXPECT_FALSE(IsAlive(later));
 }

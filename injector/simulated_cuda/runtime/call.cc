@@ -44,7 +44,7 @@ int Keep(int error) {
 int LastError() { return last_error; }
 void ForgetLastError() { last_error = kSuccess; }
 
-int CurrentDevice() {
+int RuntimeDevice() {
   int device = 0;
   const Driver* const driver = TheDriver();
   return driver != nullptr && driver->cuCtxGetDevice(&device) == kSuccess ? device : chosen_device;

@@ -34,7 +34,7 @@ int LastError();
 void ForgetLastError();
 
 // The thread's current device; a thread that never chose has device 0.
-int CurrentDevice();
+int RuntimeDevice();
 // kSuccess after the thread has the context of its current device.
 int UseDevice();
 int ChooseDevice(int device);

@@ -107,7 +107,7 @@ SIMULATED_EXPORT int cudaGetDeviceCount(int* count) {
 
 SIMULATED_EXPORT int cudaGetDevice(int* device) {
   if (TheDriver() == nullptr) return Keep(kNoDevice);
-  *device = CurrentDevice();
+  *device = RuntimeDevice();
   return kSuccess;
 }
 

@@ -123,7 +123,7 @@ int AnnounceKernel(const void* kernel) {
   constexpr size_t kKnown = 512;
   thread_local Known known[kKnown] = {};
   if (const int error = UseDevice()) return error;
-  const int device = CurrentDevice();
+  const int device = RuntimeDevice();
   if (eager) return LoadModulesOn(device);
   Known& entry = known[reinterpret_cast<uintptr_t>(kernel) / 16 % kKnown];
   if (entry.kernel == kernel && entry.device == device) return kSuccess;

@@ -166,8 +166,8 @@ SIMULATED_EXPORT int cudaFuncGetAttributes(FunctionAttributes* attributes, const
   std::memset(attributes, 0, sizeof(*attributes));
   if (TheDriver() == nullptr) return Keep(kNoDevice);
   int major = 0, minor = 0;
-  TheDriver()->cuDeviceGetAttribute(&major, kComputeCapabilityMajor, CurrentDevice());
-  TheDriver()->cuDeviceGetAttribute(&minor, kComputeCapabilityMinor, CurrentDevice());
+  TheDriver()->cuDeviceGetAttribute(&major, kComputeCapabilityMajor, RuntimeDevice());
+  TheDriver()->cuDeviceGetAttribute(&minor, kComputeCapabilityMinor, RuntimeDevice());
   const KernelVersion version = BestVersion(ModuleOf(function), major * 10 + minor);
   if (version.ptx == 0) return Keep(kNoKernelImage);
   int error = AnnounceKernel(function);
