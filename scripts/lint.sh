@@ -35,26 +35,29 @@ done
 ((${#checks[@]})) || checks=(format ruff types names layers commits)
 [[ $with_tidy == no ]] || checks+=(tidy)
 
+all_installed="$venv/complete-$(IFS=-; printf '%s' "${tools[*]}")"
+
+# True if these versions are there and run: they do not after the folder was moved, or its Python was removed.
+have_tools() { [[ -e $all_installed ]] && "$venv/bin/clang-format" --version >/dev/null 2>&1; }
+
 # install_tools: once for each set of versions. Two runs at a time wait for each other.
 install_tools() {
-  local complete=$venv/complete-${tools[*]}
-  complete=${complete// /-}
-  [[ -e $complete ]] && return 0
+  have_tools && return 0
   mkdir -p build
   exec 9>build/lint-venv.lock
   flock 9
-  [[ -e $complete ]] && return 0
+  have_tools && return 0
   rm -rf "$venv"
   python3 -m venv "$venv" >/dev/null 2>&1 || { say "python3 cannot make a virtual environment: install python3-venv."; exit 77; }
   "$venv/bin/pip" install --quiet --disable-pip-version-check "${tools[@]}" >build/lint-venv.log 2>&1 ||
     { say "pip could not install ${tools[*]}: is there a network? Its messages are in build/lint-venv.log."; exit 77; }
-  touch "$complete"
+  touch "$all_installed"
   exec 9>&-
 }
 
 # files PATTERN...: the files of the working tree, also those not yet added; in a tree without git, all but the build folders.
 files() {
-  if git rev-parse --git-dir >/dev/null 2>&1; then
+  if [[ -e .git ]]; then
     git ls-files --cached --others --exclude-standard -- "$@" | while IFS= read -r path; do [[ ! -e $path ]] || printf '%s\n' "$path"; done
   else
     local pattern names=()
@@ -98,7 +101,10 @@ long_subjects() {
 
 # Commits that origin/main has, or that are older than the hook, cannot be changed any more: they are only counted.
 check_commits() {
-  git rev-parse --verify --quiet HEAD >/dev/null || { echo "This is no clone: there are no commits to check."; return 0; }
+  if [[ ! -e .git ]] || ! git rev-parse --verify --quiet HEAD >/dev/null; then
+    echo "This is no clone: there are no commits to check."
+    return 0
+  fi
   local old long count
   mapfile -t old < <(last_old_commit && git log -1 --diff-filter=A --format=%H -- scripts/commit-msg)
   ((${#old[@]} == 2)) || old+=(HEAD)  # the hook is not committed yet
@@ -108,11 +114,13 @@ check_commits() {
   [[ -z $long ]] || { printf '%s\n' "$long" "These subjects have more than $longest_subject characters. Link scripts/commit-msg as a hook."; return 1; }
 }
 
+# What changed since origin/main, or since the last commit in a clone without it.
 check_tidy() {
-  local database=build/release paths
+  local database=build/release base paths
   [[ -e $database/compile_commands.json ]] || { echo "Skipped: there is no $database/compile_commands.json. scripts/test.sh makes it."; return 0; }
   command -v clang-tidy >/dev/null || { echo "Skipped: clang-tidy is not installed."; return 0; }
-  mapfile -t paths < <(git diff --name-only --diff-filter=d "$(last_old_commit)" -- '*.cc' '*.cpp')
+  base=$(git merge-base HEAD origin/main 2>/dev/null) || base=HEAD
+  mapfile -t paths < <(git diff --name-only --diff-filter=d "$base" -- '*.cc' '*.cpp')
   ((${#paths[@]})) || { echo "No C++ file changed."; return 0; }
   printf '%s\n' "${paths[@]}" | xargs -P "$(nproc)" -n 1 clang-tidy --quiet -p "$database" 2>/dev/null
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up, builds, and runs every test: the whole suite on the release build, unit tests and the viewer under the sanitizers, fuzz targets for
-# fifteen seconds each. The sanitizer builds are made meanwhile, of what the tests leave idle.
+# Sets up, checks the sources (lint.sh), builds, and runs every test: the whole suite on the release build, unit tests and the viewer under the
+# sanitizers, fuzz targets for fifteen seconds each. The sanitizer builds are made meanwhile, of what the tests leave idle.
 #
 #   scripts/test.sh                  about 25 minutes on two cores
 #   scripts/test.sh --quick          fuzz targets for 5 seconds, no thread sanitizer
@@ -174,6 +174,17 @@ built() {
   return "$(<"build/behind-$1.status")"
 }
 
+# lint: counts as one test. Without a network its tools cannot be installed, and it is neither passed nor failed.
+lint() {
+  local status=0
+  scripts/lint.sh || status=$?
+  case $status in
+    0) count 1 0 ;;
+    77) say "lint is skipped" ;;
+    *) return "$status" ;;
+  esac
+}
+
 build_release() {
   local joined
   joined=$(IFS=:; printf '%s' "${more_pythons[*]-}")
@@ -183,6 +194,7 @@ build_asan() { configure asan && build asan --target unit_tests fuzzers; }
 build_tsan() { configure tsan && build tsan --target injector_core_test collector_test; }
 
 scripts/setup.sh "${setup[@]}"
+stage "lint" lint
 stage "build release" build_release
 if [[ $quick == yes ]]; then build_behind asan; else build_behind asan tsan; fi
 stage "test release" run_tests release
