@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What memory is used for: the thirteen categories, their names and their colours.
 //
-// One table for the terminal, JSON, the HTML report and the viewer. The colours keep apart for normal,
-// protanopic and deuteranopic eyes (CIE76 distance of any two above 25 in each; category_test.cc computes
-// it).
+// One table for the terminal, JSON, the HTML report and the viewer. The colors differ for normal, protanopic
+// and deuteranopic eyes: any two have a CIE76 distance above 25 in each (computed by category_test.cc).
 #pragma once
 
 #include <array>
