@@ -19,7 +19,7 @@ namespace vramscope::fragmentation {
 enum class Picture : uint8_t { kCauses, kShares, kMap, kSizes };
 [[nodiscard]] std::optional<Picture> PictureFromName(std::string_view name);
 
-// A whole SVG document. `layout` is that of the answer's chosen moment.
+// A complete SVG document. `layout` must be that of the answer's chosen moment.
 [[nodiscard]] std::string DrawSvg(const Subject& subject, const Answer& answer, const Layout& layout,
                                   Picture picture);
 
