@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a snapshot: a sentence or a snapshot whose numbers lie in their tables; never a crash, more
-// than a second, or more memory than twice the input and 64 MiB. What is read is then told as a trace, for which
-// the allocator's model is asked: that must end too. Seeds: real pickles, cut to some kilobytes.
+// Reads any bytes as a snapshot. The result must be an error sentence, or a snapshot whose indices are valid.
+// It must not crash, take more than a second, or use more memory than twice the input plus 64 MiB. Then the
+// snapshot is converted to a trace, which runs the allocator model: that must end too. Seeds: real pickles,
+// cut to a few kilobytes.
 #include <malloc.h>
 
 #include <cstddef>
@@ -89,6 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto source = MakeSource(*snapshot, "fuzz.pickle");
   uint64_t told = 0;
   const auto status = source->ForEachBatch([&](const auto& batch) { return told += batch.size(), true; });
-  if (!status.ok() || std::clock() - begin > 5 * CLOCKS_PER_SEC) Die("telling it failed or took too long; events", told);
+  if (!status.ok() || std::clock() - begin > 5 * CLOCKS_PER_SEC)
+    Die("telling it failed or took too long; events", told);
   return 0;
 }
