@@ -30,7 +30,7 @@ struct Block {
   uint64_t requested_bytes = 0;
   // Searches of its pool when it became free: its age for GC.
   int64_t searches_before = 0;
-  BlockNumber previous = kNoBlock;  // neighbours in the segment
+  BlockNumber previous = kNoBlock;  // neighbors in the segment
   BlockNumber next = kNoBlock;
   StreamIndex stream = 0;
   uint32_t expandable = kNotExpandable;  // the expandable segment that contains it

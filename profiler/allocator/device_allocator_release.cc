@@ -13,7 +13,8 @@ int64_t DeviceAllocator::Age(const Block& block) const {
   return (block.small ? pool.small : pool.large).searches - block.searches_before;
 }
 
-// Frees unused large segments of the default pool that are older than average, until the threshold is met.
+// Frees unused large segments of the default pool, those of average age or older first, until the threshold
+// is met.
 void DeviceAllocator::CollectGarbage() {
   const auto threshold =
       static_cast<uint64_t>(settings_.garbage_collection_threshold * static_cast<double>(*limit_bytes_));

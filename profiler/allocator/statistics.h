@@ -27,7 +27,7 @@ struct PoolStatistics {
   Counter active_bytes;     // plus blocks that another stream may still use; falls when the free completes
   Counter requested_bytes;  // requested by the program, for active blocks
   Counter reserved_bytes;   // segments and mapped pages
-  Counter inactive_split_bytes;  // free blocks with a neighbour, expandable memory excluded
+  Counter inactive_split_bytes;  // free blocks with a neighbor, expandable memory excluded
   Counter allocation;            // number of items; likewise below
   Counter active;
   Counter inactive_split;

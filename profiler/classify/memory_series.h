@@ -6,7 +6,7 @@
 // bytes. Its categories sum to the peak that the report prints, and no peak is lost at any zoom. The column
 // also has the lowest value, to show how much the memory moves there.
 //
-//   bytes  ▂▂▆█▆▂▂▃▇█▅▂  ...      a leaf: 32 deltas, the bytes by category in front of them, and the extremes
+//   bytes  ▂▂▆█▆▂▂▃▇█▅▂  ...      a leaf: 32 deltas, the bytes by category before them, and the extremes
 //          └ leaf ┘└ leaf ┘       of the total; a tree over the leaves (min_max_tree.h)
 //
 // Why deltas of 12 bytes and not the model's blocks: the category of a block needs a lookup in another table,

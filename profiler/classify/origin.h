@@ -6,7 +6,7 @@
 // Blocks in the part that differs have no origin.
 //
 //   deep step 3    512 64 64 4096 ... 64 512        each with module and op
-//   light step 9   512 64 64 4096 ... 64 512        the same places, said to be "as in step 3"
+//   light step 9   512 64 64 4096 ... 64 512        the same places, marked "as in step 3"
 #pragma once
 
 #include <map>

@@ -38,7 +38,7 @@ class LiveBlocks {
 
  private:
   [[nodiscard]] size_t Home(uint64_t address) const;
-  [[nodiscard]] size_t Find(uint64_t address) const;  // its slot, or the empty one where it would go
+  [[nodiscard]] size_t Find(uint64_t address) const;  // its slot, or the empty slot for it
   void Grow();
 
   std::vector<Block> slots_;  // a power of two, at most 3/4 used

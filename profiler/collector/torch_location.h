@@ -5,11 +5,11 @@
 // wait for a compiler. The result is a guess about a program that has not run. Inside the process, the
 // recorder checks again that it fits the torch there.
 //
-//   python train.py                    that interpreter is asked where its torch is
-//   torchrun, accelerate, ./train.py   a script: the interpreter in its first line is asked
+//   python train.py                    asks that interpreter where its torch is
+//   torchrun, accelerate, ./train.py   a script: asks the interpreter in its first line
 //   env, nice, numactl, srun, ...      the first of its arguments that leads to a Python or to libtorch
 //   bash run.sh, make train            the Python on PATH, which such scripts usually start
-//   ./train (C++)                      the dynamic loader is asked which libtorch_cpu.so it would take
+//   ./train (C++)                      asks the dynamic loader which libtorch_cpu.so it would load
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: each program keeps, loses or still needs what the test says.
+// Oracle: each program keeps, loses or still needs what the test names.
 #include "profiler/fragmentation/circumstances.h"
 
 #include <gmock/gmock.h>

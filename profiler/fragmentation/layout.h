@@ -28,7 +28,7 @@ using BlockIndex = uint32_t;
 using SegmentIndex = uint32_t;
 constexpr uint32_t kNoIndex = 0xffffffff;
 
-// `born` of a block that existed before the history begins.
+// `born` of a block that existed before the history.
 constexpr uint32_t kBeforeHistory = 0xffffffff;
 
 struct Block {

@@ -141,7 +141,7 @@ class DriverDevice {
   [[nodiscard]] DriverUse UseAfter(EventIndex at, ProcessIndex process) const;
   // The used memory that the driver would report: its last figure before `at`, plus or minus the calls since.
   [[nodiscard]] std::optional<uint64_t> UsedAfter(EventIndex at) const;
-  // The highest UsedAfter at any event; 0 when the driver was never asked.
+  // The highest UsedAfter at any event; 0 if the driver was never asked.
   [[nodiscard]] uint64_t peak_used() const { return peak_used_; }
   [[nodiscard]] EventIndex peak_event() const { return peak_event_; }
   // Samples that differ from the previous sample plus the calls since, and samples below the sum of the rows.

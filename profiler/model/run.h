@@ -151,7 +151,7 @@ struct Anomalies {
   uint64_t unknown_frees = 0;    // of an address that is not alive
   uint64_t inherited_frees = 0;  // the part of them by a forked child, of memory that its parent allocated
   uint64_t size_mismatches = 0;  // a free that gives another size than the allocation
-  // About memory that no recorded allocator handed out (from_numpy, mapped files, before attach).
+  // For memory that no recorded allocator allocated (from_numpy, mapped files, before attach).
   uint64_t labels_without_block = 0;
   uint64_t saves_without_block = 0;
   uint64_t releases_without_save = 0;  // autograd released a reference that it was not seen to save

@@ -15,8 +15,8 @@ namespace {
 
 using Clock = Deadline::Clock;
 
-// Limit for a search, which takes 24 bytes for each. A step with 16,000 blocks has a million. With more than
-// the limit, no descent would end in time.
+// Largest SectionSearch::WidthOf for a search, which takes 24 bytes per unit of width. A step with 16,000
+// blocks has a width of a million. Beyond the limit, no descent would end in time.
 constexpr uint64_t kWidestSearch = uint64_t{16} << 20;
 
 class Packer {

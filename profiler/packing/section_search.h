@@ -61,7 +61,7 @@ class SectionSearch {
     uint32_t first;
     uint32_t last;
     uint64_t floor;
-    uint64_t rim;  // the lower of the two neighbours
+    uint64_t rim;  // the lower of the two neighbors
   };
   struct Choice {
     uint32_t box;  // kNone: nothing covers the section

@@ -5,8 +5,8 @@
 // free_completed. _record_memory_history(skip_actions=...) can omit either. A file in which nothing has
 // completed yet has no free_completed either; the blocks in its segments show which case it is.
 //
-//   told                    block at the end       means
-//   requested, completed                           as told
+//   recorded                block at the end       means
+//   requested, completed                           as recorded
 //   requested alone         active_pending_free    the last request for this block waits
 //   requested alone         anything else          completed at once
 #pragma once

@@ -4,8 +4,8 @@
 // torch.cuda.memory._record_memory_history(skip_actions=...) omits kinds of events. A missing event is
 // unknown, not a contradiction: one half of a free implies the other.
 //
-//   free_completed alone    the block was free from then on: its request is put in front
-//   free_requested alone    completed at once, unless the file's segments say that the block still waits
+//   free_completed alone    the block was free from then on: its request is inserted before
+//   free_requested alone    completed at once, unless the file's segments show that the block still waits
 #pragma once
 
 #include <vector>
