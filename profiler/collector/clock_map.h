@@ -10,6 +10,8 @@
 //      │         ╱ a1             after the last: its slope goes on (such records wait for the next pass)
 //      │    ╱ a0                  before the first: its slope goes back
 //      └──────────────── ticks
+//
+//   anchors (1,000 ticks, 500 ns) and (3,000 ticks, 1,500 ns):   2,000 ticks -> 1,000 ns, 4,000 -> 2,000 ns
 #pragma once
 
 #include <cstddef>

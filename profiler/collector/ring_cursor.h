@@ -4,9 +4,9 @@
 //
 //   tail (given back) ≤ position (taken) ≤ head (as of Refresh) ≤ what the writer publishes meanwhile
 //
-// Nothing in the ring is trusted. Each record is copied out before it is read. If a record is invalid (no
-// units, past the head, over the ring's end), the cursor skips to the head and counts the bytes, because the
-// next record cannot be found.
+// Nothing in the ring is trusted. Each record is copied out before it is read. A record may be invalid: no
+// units, past the head, or over the ring's end. Then the next record cannot be found, so the cursor skips to
+// the head and counts the bytes.
 #pragma once
 
 #include <cstddef>

@@ -58,7 +58,10 @@ struct Segment {
   [[nodiscard]] uint64_t end() const { return address + bytes; }
 };
 
-// Free blocks serve only requests of their own domain. The sums are over all its segments.
+// Free blocks serve only requests of their own domain. The sums are over all its segments. For example, with
+// roundup_power2_divisions:4 a request for 1,300,000 bytes gets a free block of 2 MiB (2,097,152 bytes):
+//
+//   2,097,152 allocated = 1,300,000 requested + 480 rounding_512 + 10,240 rounding_power2 + 786,432 slack
 struct Domain {
   allocator::PoolIndex pool = allocator::kDefaultPool;
   allocator::StreamIndex stream = 0;

@@ -10,8 +10,8 @@
 //                          driver counts and nobody was seen to take
 //
 // Why a curve for each row and not a list of allocations: a user asks "what made up the 21 GiB at this
-// moment" for any moment, and the answer must add up there. Totals of all rows are kept every 256 changes (or
-// every as many changes as there are rows). So a moment costs at most that many additions, like
+// moment" for any moment, and the answer must add up there. Totals of all rows are kept every 256 changes, or
+// every N changes if there are N > 256 rows. So a moment costs at most that many additions, like
 // timeline::DeviceCurve for blocks.
 //
 // No row absorbs a difference. If the driver's figure does not follow from the recorded calls, the row

@@ -5,6 +5,8 @@
 // allocation. So the answer is the position of the last event of any type at or before T. Times are kept per
 // chunk of 256 events, as distances from the chunk's first event. A chunk that spans more than 4.29 s stores
 // full 64-bit times.
+//
+//   times of a chunk    1,000  1,050  1,900 ns ...     chunk start 1,000, distances 0, 50, 900
 #pragma once
 
 #include <cstdint>

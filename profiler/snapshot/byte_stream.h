@@ -2,8 +2,8 @@
 // The bytes of a file from start to end, seen through a window of 256 KiB. A .gz or .zst file is decompressed
 // on the way.
 //
-// Why a window and not a mapping: bytes that were read are not needed again, a file that is truncated while
-// it is read must not cause a SIGBUS, and a compressed file of 100 MB may hold 3 GB.
+// Why a window and not a mapping: bytes are read only once, and a compressed file of 100 MB may hold 3 GB. A
+// mapped file that is truncated while it is read would cause a SIGBUS.
 #pragma once
 
 #include <cstddef>

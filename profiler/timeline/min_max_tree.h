@@ -4,6 +4,9 @@
 // Why: a pixel column may stand for a hundred thousand events, and its peak must not be lost. Level 0 has the
 // extremes of groups of values that the owner chose. Each higher level has the extremes of sixteen nodes
 // below. An interval takes at most 30 reads per level.
+//
+//   10,000 groups         levels of 10,000, 625, 40 and 3 nodes
+//   groups [5, 9990)      17 reads on level 0, 15 on level 1, 22 on level 2, 1 on level 3
 #pragma once
 
 #include <algorithm>

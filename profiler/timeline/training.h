@@ -8,9 +8,9 @@
 // are shown to users. Parts are more detailed, because the categories need it: a block allocated between data
 // loading and forward is likely an input.
 //
-// Gradient accumulation, several optimizers, LBFGS (which runs forward and backward inside step()),
-// evaluation between steps, and an interrupted last step all come out of the same walk over the windows; see
-// training.cc for the rules and forward_begin.h for the one edge that no hook reports.
+// One walk over the windows handles gradient accumulation, several optimizers, LBFGS (which runs forward and
+// backward inside step()), evaluation between steps, and an interrupted last step. See training.cc for the
+// rules and forward_begin.h for the one edge that no hook reports.
 #pragma once
 
 #include <span>
