@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of a device and where they are kept: one array, links by number.
+// The blocks of a device and their storage: one array, with links by number.
 //
-// Why numbers and not pointers: the whole state of the allocator is then a handful of vectors, and copying it
-// is how replay tries two readings of an ambiguous record, and how an autopsy asks "and with this setting?"
-// at the moment of the failure. It also halves the links.
+// Why numbers and not pointers: the whole state of the allocator is then a handful of vectors that can be
+// copied. Replay copies it to try two readings of an ambiguous record. An autopsy copies it to try another
+// setting at the moment of the failure. Numbers also halve the size of the links.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,20 @@ constexpr uint32_t kNotExpandable = 0xffffffff;
 enum class BlockStatus : uint8_t {
   kFree,         // in a free list
   kAllocated,    // the program has it
-  kPendingFree,  // freed, but another stream has not come past it
-  kUnmapped,     // addresses of an expandable segment without memory
+  kPendingFree,  // freed, but another stream may still use it
+  kUnmapped,     // address range of an expandable segment without memory
 };
 
 struct Block {
   uint64_t address = 0;
   uint64_t bytes = 0;
   uint64_t requested_bytes = 0;
-  int64_t searches_before = 0;  // of its pool, when it became free: what garbage collection counts as its age
-  BlockNumber previous = kNoBlock;  // neighbours in the segment
+  // Searches of its pool when it became free: its age for GC.
+  int64_t searches_before = 0;
+  BlockNumber previous = kNoBlock;  // neighbors in the segment
   BlockNumber next = kNoBlock;
   StreamIndex stream = 0;
-  uint32_t expandable = kNotExpandable;  // the expandable segment that it lies in
+  uint32_t expandable = kNotExpandable;  // the expandable segment that contains it
   uint32_t registration = 0;             // of its segment: orders blocks of one size (2.11)
   PoolIndex pool = kDefaultPool;
   bool small = false;
@@ -46,7 +47,7 @@ struct Block {
   [[nodiscard]] bool is_expandable() const { return expandable != kNotExpandable; }
 };
 
-// Blocks by number; numbers of deleted ones are given again.
+// Blocks by number; the numbers of deleted blocks are reused.
 class BlockTable {
  public:
   Block& operator[](BlockNumber number) { return blocks_[number]; }
@@ -68,7 +69,7 @@ class BlockTable {
     spare_.push_back(number);
   }
 
-  // All places, in order of number; deleted ones have 0 bytes.
+  // All slots, in order of number; deleted blocks have 0 bytes.
   [[nodiscard]] const std::vector<Block>& places() const { return blocks_; }
 
  private:

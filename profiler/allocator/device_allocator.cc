@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request and a free, as long as the memory that PyTorch already has will do.
+// Requests and frees that the cached memory can serve.
 #include "profiler/allocator/device_allocator.h"
 
 #include <cassert>
@@ -86,8 +86,8 @@ BlockNumber DeviceAllocator::TakeFree(const Request& request) {
   if (at == list.end()) return kNoBlock;
   if (blocks_[list.At(at).block].is_expandable()) {
     if (request.expandable) {
-      // A block before unmapped addresses counts as large as it can become, so that requests keep away from
-      // the tail that grows.
+      // A block before unmapped addresses counts as large as it can become, so that requests do not use the
+      // growing tail.
       const auto reach = [&](FreeList::Position position) {
         const Block& block = blocks_[list.At(position).block];
         const bool grows = block.next != kNoBlock && !blocks_[block.next].mapped();
@@ -98,7 +98,7 @@ BlockNumber DeviceAllocator::TakeFree(const Request& request) {
            next = list.After(next)) {
         at = next;
       }
-    } else {  // switched off in the middle of a run: what is there is left alone
+    } else {  // switched off in the middle of a run: existing segments are left alone
       do {
         at = list.After(at);
       } while (at != list.end() && blocks_[list.At(at).block].is_expandable());
@@ -122,7 +122,7 @@ BlockNumber DeviceAllocator::Grow(Request* request, bool* rejected) {
   if (failed() && ReleaseAvailable(*request)) number = AllocateBlock(*request, false, rejected);
   if (failed() && !DefersFrees()) {
     ReleaseCached(kDefaultPool);
-    // PyTorch does not search again what the wait has made free (#189504); only the driver is asked.
+    // PyTorch does not search again for what the wait has freed (#189504); it only asks the driver.
     number = AllocateBlock(*request, true, rejected);
   }
   return number;
@@ -132,7 +132,7 @@ bool DeviceAllocator::OverLimit(const Request& request) const {
   return limit_bytes_.has_value() && reserved_bytes_ + request.segment_bytes > *limit_bytes_;
 }
 
-// The fraction of the settings; one that the program set plays no part in this.
+// The fraction of the settings; one that the program set does not count here.
 bool DeviceAllocator::OverConfiguredFraction(const Request& request) const {
   const double fraction = settings_.per_process_memory_fraction;
   return reserved_bytes_ + request.segment_bytes >
@@ -169,8 +169,8 @@ BlockNumber DeviceAllocator::AllocateSegment(const Request& request) {
   return blocks_.Add(block);
 }
 
-// Searches the pools that were made for this, and never grows them. PyTorch asks several in the order of a
-// hash table, here the oldest comes first.
+// Searches the pools created for this purpose, and never grows them. If there are several, PyTorch uses the
+// order of a hash table; here the oldest comes first.
 BlockNumber DeviceAllocator::TakeFromFallbackPools(Request* request) {
   if (request->pool->owner != kDefaultPool) return kNoBlock;
   for (size_t i = 1; i < pools_.size(); ++i) {
@@ -191,7 +191,7 @@ bool DeviceAllocator::ShouldSplit(const Block& block, const Request& request) co
   return IsSplit(block.bytes, request.bytes, block.small, request.expandable, settings_);
 }
 
-// The low `bytes` of a block that is in no list; the rest becomes its free neighbour.
+// Keeps the low `bytes` of a block that is in no list; the rest becomes its free neighbor.
 BlockNumber DeviceAllocator::SplitOff(BlockNumber number, uint64_t bytes) {
   Block low = blocks_[number];
   const bool was_split = low.split();
@@ -294,8 +294,8 @@ void DeviceAllocator::FreeBlock(BlockNumber number) {
   CountSplitFree(block, blocks, bytes);
 }
 
-// Takes a free or unmapped neighbour of the same kind into a block that is in no list. Returns its bytes, 0
-// when it cannot.
+// Merges a free or unmapped neighbor of the same kind into a block that is in no list. Returns the neighbor's
+// bytes, or 0 if it cannot be merged.
 uint64_t DeviceAllocator::TryMerge(BlockNumber into, BlockNumber from) {
   if (from == kNoBlock) return 0;
   Block& block = blocks_[into];
@@ -331,7 +331,7 @@ void DeviceAllocator::EraseFree(const Block& block) {
   FreeListOf(block).Erase(block.bytes, block.registration, block.address);
 }
 
-// Free blocks with neighbours; those of expandable segments are not counted, as PyTorch does not.
+// Counts free blocks with neighbors. Like PyTorch, does not count those of expandable segments.
 void DeviceAllocator::CountSplitFree(const Block& block, int64_t blocks, int64_t bytes) {
   if (block.is_expandable()) return;
   const auto change = [](Counter& counter, int64_t by) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's caching allocator for one device, as a pure state machine: a request in, a decision with
-// addresses out, nothing else happens.
+// addresses out, no other effects.
 //
-// Why: replay proves with it that a recording is understood, fragmentation and autopsy ask it what other
-// settings would have done, and every estimate is a changed stream of requests put through it. It is held to
-// PyTorch's own compiled allocator, decision by decision, by tests/differential. PyTorch:
+// Why: replay uses it to prove that a recording is understood. Fragmentation and autopsy use it to find what
+// other settings would have done. Every estimate is a changed stream of requests run through it.
+// tests/differential compares it with PyTorch's own compiled allocator, decision by decision. PyTorch:
 // DeviceCachingAllocator in c10/cuda/CUDACachingAllocator.cpp, releases 1.13 to 2.15 (release.h).
 //
 //   Malloc ── round ── search the free list ── split, hand out the low part device_allocator.cc
@@ -16,10 +16,9 @@
 //                        └── wait for all pending frees, give back the cache, ask the driver again ── out of
 //                        memory
 //
-// What only the running program knows is an input: which pool a request goes to, and when a block that
-// another stream used becomes free. What the state does not contain: time, threads, the contents of memory.
-// Equal inputs give equal decisions. Copies are independent of each other but ask the same driver and tell
-// the same listener until they are given others.
+// What only the running program knows is an input: the pool of a request, and when a block that another
+// stream used becomes free. The state contains no time, no threads and no memory contents. Equal inputs give
+// equal decisions. Copies are independent, but share the driver and the listener until they get others.
 #pragma once
 
 #include <cstdint>
@@ -37,24 +36,24 @@
 
 namespace vramscope::allocator {
 
-// Is told every decision when it is taken, in the order in which PyTorch records it. Events have no time.
+// Receives every decision when it is made, in the order in which PyTorch records it. Events have no time.
 class Listener {
  public:
   virtual ~Listener() = default;
   virtual void OnEvent(const Event& event) = 0;
 };
 
-// How torch.cuda.MemPool was made; the pool of a CUDA graph has none of these.
+// Options of a torch.cuda.MemPool; the pool of a CUDA graph has none of them.
 struct PoolOptions {
   bool own_allocator = false;
   bool use_on_oom = false;
   bool no_split = false;
 };
 
-// What a pool is begun for: the capture of a CUDA graph on a stream, or torch.cuda.use_mem_pool.
+// The use of a pool: the capture of a CUDA graph on a stream, or torch.cuda.use_mem_pool.
 enum class PoolUse : uint8_t { kGraphCapture, kMemPool };
 
-// Addresses of an expandable segment, whose pages may be mapped or not.
+// Address range of an expandable segment. Its pages may be mapped or not.
 struct ExpandableRange {
   uint64_t address = 0;
   uint64_t bytes = 0;
@@ -65,8 +64,8 @@ struct ExpandableRange {
 
 class DeviceAllocator {
  public:
-  // `device_bytes` is the memory of the device, of which memory fractions and address ranges are parts;
-  // `driver` must outlive this.
+  // `device_bytes` is the memory of the device: the base of memory fractions and of address ranges. `driver`
+  // must outlive this object.
   DeviceAllocator(const Release& release, const Settings& settings, uint64_t device_bytes, Driver& driver);
 
   void SetDriver(Driver& driver) { driver_ = &driver; }
@@ -76,34 +75,34 @@ class DeviceAllocator {
   // torch.cuda.set_per_process_memory_fraction.
   void SetMemoryFraction(double fraction);
 
-  // Streams and pools are numbered in the order of these calls; the default ones, numbered 0, are there.
+  // Streams and pools are numbered in the order of these calls. Number 0, the default, always exists.
   StreamIndex AddStream(uint64_t handle);
   PoolIndex AddPool();
 
-  // `bytes` is not 0. The address, or nothing: out of memory.
+  // `bytes` must not be 0. Returns the address, or nothing if out of memory.
   std::optional<uint64_t> Malloc(uint64_t bytes, StreamIndex stream, PoolIndex pool = kDefaultPool);
-  // The block at `address`, which the program has. False, and nothing happens, when it has none there.
+  // Frees the allocated block at `address`. Returns false and does nothing if there is none.
   bool Free(uint64_t address);
-  // The same for a block that another stream may still use: it becomes free by CompleteFree, or when a
-  // failing request or an emptied cache waits for all streams. (That a stream was told by record_stream
-  // matters to the allocator from here on only.)
+  // The same for a block that another stream may still use. It becomes free by CompleteFree, or when a
+  // failing request or an emptied cache waits for all streams. (record_stream itself has no effect on the
+  // allocator before this call.)
   bool FreeLater(uint64_t address);
   bool CompleteFree(uint64_t address);
-  // torch.cuda.empty_cache(); with a pool: what the end of a torch.cuda.MemPool does to that pool.
+  // torch.cuda.empty_cache(). With a pool: what the end of a torch.cuda.MemPool does to that pool.
   void EmptyCache(PoolIndex pool = kDefaultPool);
 
-  // The lives of private pools. RetainPool is what making a torch.cuda.MemPool does; Begin retains too, and
-  // whoever retained releases.
+  // Lifetime of private pools. RetainPool is what creating a torch.cuda.MemPool does. BeginPool retains as
+  // well. Every retain needs a release.
   void RetainPool(PoolIndex pool, const PoolOptions& options = {});
   void BeginPool(PoolIndex pool, PoolUse use);
   void EndPool(PoolIndex pool);
   void ReleasePool(PoolIndex pool);
-  // For histories that do not tell these lives: from now on the cache of the pool may be given back.
+  // For histories that do not record these calls: from now on the cache of the pool may be given back.
   void MakePoolReleasable(PoolIndex pool);
 
-  // Puts a segment of a recording into an empty place: its blocks must fill it. Expandable memory is put in
-  // by its whole range, with the mapped runs in order of address. Called before the first request; no event
-  // is told.
+  // Puts a segment of a recording into an empty place; its blocks must fill it. Expandable memory is added as
+  // a whole range, with the mapped runs in order of address. Call before the first request; the listener gets
+  // no event.
   void Adopt(const SegmentState& segment);
   void AdoptExpandable(const ExpandableRange& range, const std::vector<const SegmentState*>& mapped);
 
@@ -113,15 +112,15 @@ class DeviceAllocator {
   [[nodiscard]] uint64_t device_bytes() const { return device_bytes_; }
   // The segments as torch.cuda.memory_snapshot() would list them. O(blocks).
   [[nodiscard]] std::vector<SegmentState> Segments() const;
-  // The block that the program has at `address`, or that is pending there; nullptr when there is none.
+  // The allocated or pending block at `address`; nullptr if there is none.
   [[nodiscard]] const Block* Find(uint64_t address) const;
   [[nodiscard]] uint64_t pending_frees() const { return pending_frees_; }
-  // Whether PyTorch neither asks nor waits for other streams now, and puts off the frees of blocks that they
-  // used: during a capture.
+  // True during a capture: PyTorch neither queries nor waits for other streams, and postpones the frees of
+  // blocks that they used.
   [[nodiscard]] bool DefersFrees() const;
-  // What a request of so many bytes takes from a free block.
+  // The block size for a request of `bytes`.
   [[nodiscard]] uint64_t RoundedSize(uint64_t bytes) const;
-  // What is asked of the driver for a request of this rounded size when nothing cached fits.
+  // The size of the segment requested from the driver for this rounded size if nothing cached fits.
   [[nodiscard]] uint64_t SegmentBytes(uint64_t rounded_bytes) const;
 
  private:
@@ -143,7 +142,7 @@ class DeviceAllocator {
   };
   struct ExpandableSegment {
     uint64_t address = 0;
-    uint64_t bytes = 0;  // 0 = given back
+    uint64_t bytes = 0;  // 0 = released
     uint64_t page_bytes = 0;
   };
   struct Request {
@@ -166,7 +165,8 @@ class DeviceAllocator {
   [[nodiscard]] bool CountsAges() const;
   [[nodiscard]] uint64_t PageBytes(bool small) const;
 
-  // A request's way: each returns kNoBlock when it has nothing. The block is in no free list then.
+  // The stages of a request. Each returns kNoBlock if it finds nothing. The returned block is in no free
+  // list.
   BlockNumber TakeFree(const Request& request);
   BlockNumber Grow(Request* request, bool* rejected);
   BlockNumber AllocateBlock(const Request& request, bool retry, bool* rejected);
@@ -225,7 +225,7 @@ class DeviceAllocator {
   uint64_t reserved_bytes_ = 0;
   std::optional<uint64_t> limit_bytes_;
   BlockTable blocks_;
-  model::FlatMap in_use_;  // address -> block that the program has or that is pending
+  model::FlatMap in_use_;  // address -> allocated or pending block
   std::vector<Pool> pools_;
   std::vector<uint64_t> stream_handles_;
   std::vector<ExpandableSegment> expandable_;

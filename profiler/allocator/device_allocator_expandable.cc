@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expandable segments: a range of addresses far larger than its memory, mapped page by page at the lowest
-// place that will do.
+// Expandable segments: an address range far larger than its memory, mapped page by page at the lowest
+// suitable place.
 //
 //   range   [ block | free | block |  unmapped ... | free | unmapped ................................ ]
 //            pages of 2 MiB (small) or of the large segment's size; only pages that are wholly free are
@@ -20,8 +20,8 @@ BlockNumber DeviceAllocator::AllocateExpandable(const Request& request) {
   if (number == kNoBlock) return kNoBlock;
   if (!blocks_[number].mapped() && !MapBlock(number, std::min(blocks_[number].bytes, request.bytes)))
     return kNoBlock;
-  // A free block, then unmapped addresses: what is mapped of them takes the free block in. When memory ends
-  // half way, what was mapped stays, as free blocks.
+  // A free block, then unmapped addresses: the newly mapped part is merged with the free block. If memory
+  // runs out half way, the mapped part stays, as free blocks.
   while (blocks_[number].bytes < request.bytes) {
     const BlockNumber next = blocks_[number].next;
     if (!MapBlock(next, std::min(request.bytes - blocks_[number].bytes, blocks_[next].bytes)))
@@ -32,7 +32,7 @@ BlockNumber DeviceAllocator::AllocateExpandable(const Request& request) {
   return number;
 }
 
-// The lowest run of free and unmapped blocks with room for the request; a new range when there is none.
+// The lowest run of free and unmapped blocks with room for the request, or a new range if there is none.
 BlockNumber DeviceAllocator::FindExpandable(const Request& request) {
   for (const BlockNumber unmapped : request.pool->unmapped) {
     const Block& block = blocks_[unmapped];
@@ -78,8 +78,8 @@ BlockNumber DeviceAllocator::ReserveSegment(const Request& request) {
   return number;
 }
 
-// Maps the pages of the first `bytes` of an unmapped block and puts them in the free list, with the free
-// neighbours.
+// Maps the pages of the first `bytes` of an unmapped block and puts them in the free list, merged with free
+// neighbors.
 bool DeviceAllocator::MapBlock(BlockNumber number, uint64_t bytes) {
   const ExpandableSegment& segment = expandable_[blocks_[number].expandable];
   const Block before = blocks_[number];
@@ -109,7 +109,7 @@ bool DeviceAllocator::MapBlock(BlockNumber number, uint64_t bytes) {
   return true;
 }
 
-// Gives back the pages that lie wholly inside a free block.
+// Gives back the pages that lie completely inside a free block.
 void DeviceAllocator::UnmapBlock(BlockNumber number) {
   const ExpandableSegment& segment = expandable_[blocks_[number].expandable];
   const Block before = blocks_[number];
@@ -146,7 +146,7 @@ void DeviceAllocator::UnmapBlock(BlockNumber number) {
   Tell(Action::kSegmentUnmap, begin, end - begin, before.stream, before.pool);
 }
 
-// A range without any memory left.
+// Releases a range without any mapped memory.
 void DeviceAllocator::ReleaseExpandable(BlockNumber number) {
   const Block block = blocks_[number];
   driver_->ReleaseAddresses(block.address, block.bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Giving memory back to the driver: garbage collection, the retries of a failing request, an emptied cache,
+// Gives memory back to the driver: garbage collection, the retries of a failing request, an emptied cache,
 // the end of a pool.
 #include <algorithm>
 #include <cassert>
@@ -13,8 +13,8 @@ int64_t DeviceAllocator::Age(const Block& block) const {
   return (block.small ? pool.small : pool.large).searches - block.searches_before;
 }
 
-// Frees the older half, by average age, of the default pool's large segments that nothing uses, until the
-// threshold is met.
+// Frees unused large segments of the default pool, those of average age or older first, until the threshold
+// is met.
 void DeviceAllocator::CollectGarbage() {
   const auto threshold =
       static_cast<uint64_t>(settings_.garbage_collection_threshold * static_cast<double>(*limit_bytes_));
@@ -51,8 +51,8 @@ size_t DeviceAllocator::CollectOlderThan(double age, uint64_t* reclaimed, int64_
   return old.size();
 }
 
-// Oversize blocks of the request's stream: one that is large enough, or the largest ones until they would do
-// together. What is given back stays so even when it is not enough.
+// Gives back oversize blocks of the request's stream: one that is large enough, or the largest ones until
+// they suffice together. They stay given back even if that is not enough.
 bool DeviceAllocator::ReleaseAvailable(const Request& request) {
   if (settings_.max_split_bytes == kUnlimited) return false;
   const uint64_t wanted = std::max(request.bytes, settings_.max_split_bytes);
@@ -123,7 +123,7 @@ void DeviceAllocator::ReleaseBlocks(BlockPool& pool) {
   }
 }
 
-// A segment that is one free block.
+// Releases a segment that is one free block.
 void DeviceAllocator::ReleaseBlock(BlockNumber number) {
   const Block block = blocks_[number];
   assert(!block.split() && !block.is_expandable());
@@ -174,7 +174,7 @@ void DeviceAllocator::EndPool(PoolIndex pool) {
 void DeviceAllocator::ReleasePool(PoolIndex pool) {
   if (pools_[pool].uses == 0 || --pools_[pool].uses > 0) return;
   pools_[pool].releasable = true;
-  pools_[pool].options.use_on_oom = false;  // nobody may fall back on a pool whose owner is gone
+  pools_[pool].options.use_on_oom = false;  // no request may fall back on a pool whose owner is gone
 }
 
 void DeviceAllocator::MakePoolReleasable(PoolIndex pool) {

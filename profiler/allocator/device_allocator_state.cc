@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of an allocator, in and out: as a snapshot lists it.
+// Imports and exports the state of an allocator in the form of a snapshot.
 #include <algorithm>
 
 #include "profiler/allocator/device_allocator.h"
@@ -31,7 +31,7 @@ BlockUse UseOf(BlockStatus status) {
 
 }  // namespace
 
-// One block of a recording behind `previous`; in the lists and statistics that it belongs to.
+// Adds one block of a recording after `previous`, and to its lists and statistics.
 BlockNumber DeviceAllocator::AdoptBlock(const Block& like, const BlockState& state, BlockNumber previous) {
   Block block = like;
   block.address = state.address;
@@ -56,7 +56,7 @@ BlockNumber DeviceAllocator::AdoptBlock(const Block& like, const BlockState& sta
   return number;
 }
 
-// The free ones among the blocks from `first` on: their neighbours are known now.
+// Adds the free blocks from `first` on: their neighbors are known now.
 void DeviceAllocator::AdoptFreeBlocks(BlockNumber first) {
   for (BlockNumber i = first; i != kNoBlock; i = blocks_[i].next) {
     if (blocks_[i].status != BlockStatus::kFree) continue;

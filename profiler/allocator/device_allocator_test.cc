@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Oracle: the compiled allocator of PyTorch 2.6.0 gave these reserved sizes for these requests (published
-// reports of its behaviour agree). Whether every decision is PyTorch's is shown by tests/differential; here
-// are the cases that people meet.
+// reports of its behavior agree). tests/differential shows that every decision is PyTorch's; the cases here
+// are those that users meet.
 #include "profiler/allocator/device_allocator.h"
 
 #include <gmock/gmock.h>

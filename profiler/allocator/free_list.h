@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The free blocks of one stream in one pool, ordered as PyTorch orders them: by size, then by address;
-// from 2.11 on the age of the segment comes before the address.
+// The free blocks of one stream in one pool, in PyTorch's order: by size, then by address. From 2.11 on, the
+// age of the segment comes before the address.
 //
-// Why its own class: every placement that the allocator decides is "the first block not smaller than the
-// request in this order", so the exactness of a replay rests on this comparison, and its speed on this
-// lookup. PyTorch keeps all streams of a pool in one std::set with the stream as first key and never lets a
-// search leave its stream; a list for each stream is the same order. PyTorch: BlockComparatorSize in
-// c10/cuda/CUDACachingAllocator.cpp, the same from 1.13 to 2.15.
+//   free blocks        2048 at 0x200   512 at 0x400   512 at 0x100
+//   order              512 at 0x100    512 at 0x400   2048 at 0x200
+//   request for 512    gets 0x100      request for 1024   gets 0x200
+//
+// Why its own class: every placement is "the first block not smaller than the request in this order". So the
+// exactness of a replay depends on this comparison, and its speed on this lookup. PyTorch keeps all streams
+// of a pool in one std::set with the stream as first key, and a search never leaves its stream. One list per
+// stream has the same order. PyTorch: BlockComparatorSize in c10/cuda/CUDACachingAllocator.cpp, the same from
+// 1.13 to 2.15.
 //
 //   chunks   [512 512 2048 4096] [1 MiB 1 MiB 3 MiB ...] [...]     at most kChunk entries each, so that a
 //   change moves at most 3 KiB;
@@ -32,7 +36,7 @@ class FreeList {
     BlockNumber block;
     uint32_t registration = 0;
   };
-  // A place in the list; valid until the list changes.
+  // A position in the list; valid until the list changes.
   struct Position {
     size_t chunk;
     size_t slot;
@@ -53,12 +57,12 @@ class FreeList {
     return {at.chunk - 1, chunks_[at.chunk - 1].size() - 1};
   }
 
-  // The first entry with at least `bytes` bytes; end() when there is none. O(log n).
+  // The first entry with at least `bytes` bytes; end() if there is none. O(log n).
   [[nodiscard]] Position FirstFit(uint64_t bytes) const { return LowerBound({bytes, 0, 0}); }
 
   void Insert(const Entry& entry);
   void Erase(Position at);
-  // The entry of the block with these keys, which must be in the list.
+  // Erases the entry of the block with these keys, which must be in the list.
   void Erase(uint64_t bytes, uint32_t registration, uint64_t address) {
     Erase(LowerBound({bytes, registration, address}));
   }
@@ -80,7 +84,7 @@ class FreeList {
   }
   [[nodiscard]] Position LowerBound(const Key& key) const;
 
-  // Never without a chunk, and none but the only one is empty.
+  // Always has at least one chunk. Only a single chunk may be empty.
   std::vector<std::vector<Entry>> chunks_ = std::vector<std::vector<Entry>>(1);
 };
 

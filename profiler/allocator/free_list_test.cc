@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: std::set with the order that PyTorch's comparison gives.
+// Oracle: std::set with the order of PyTorch's comparison.
 #include "profiler/allocator/free_list.h"
 
 #include <gtest/gtest.h>

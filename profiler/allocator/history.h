@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one device's caching allocator did, as PyTorch itself tells it: events in order, and the segments at
+// What one device's caching allocator did, as PyTorch itself records it: events in order, and the segments at
 // the end.
 //
-// Why: a pickle of torch.cuda.memory._snapshot(), a trace and a test's random program all say the same things
-// in different words. Replay, fragmentation and autopsy read this form only; who reads a new kind of file
-// fills it in and gets them all. PyTorch: TraceEntry, SegmentInfo and BlockInfo in
+// Why: a pickle of torch.cuda.memory._snapshot(), a trace and a test's random program contain the same data
+// in different forms. Replay, fragmentation and autopsy read only this form. A reader for a new kind of file
+// fills it in and supports all of them. PyTorch: TraceEntry, SegmentInfo and BlockInfo in
 // c10/core/CachingDeviceAllocator.h (same actions, same order, 2.1 to 2.15).
 //
 //   inside one malloc:  [free_completed ...] [segment_free | segment_unmap ...] [segment_alloc | segment_map
@@ -23,8 +23,7 @@ using StreamIndex = uint32_t;
 // A memory pool, as an index into History::pools. Index 0 is always the default pool, {0, 0}.
 using PoolIndex = uint16_t;
 constexpr PoolIndex kDefaultPool = 0;
-// Snapshots before 2.8 do not say in which pool a block was allocated; the segment that holds the address
-// does.
+// Snapshots before 2.8 do not record the pool of a block; it is that of the segment around the address.
 constexpr PoolIndex kUnknownPool = 0xffff;
 
 // PyTorch's MempoolId_t: {capture id, 0} for the pool of a CUDA graph, {0, n} for torch.cuda.MemPool and
@@ -35,8 +34,7 @@ struct PoolId {
   friend bool operator==(const PoolId&, const PoolId&) = default;
 };
 
-// Addresses are 48 to 57 bits wide; a file that says other things does not mean memory, and its end could not
-// be computed.
+// Addresses are 48 to 57 bits wide. Other values in a file are not memory, and their end could overflow.
 constexpr bool IsMemory(uint64_t address, uint64_t bytes) {
   constexpr uint64_t kBeyond = uint64_t{1} << 60;
   return address != 0 && bytes != 0 && address < kBeyond && bytes < kBeyond;
@@ -52,13 +50,13 @@ enum class Action : uint8_t {
   kSegmentMap,     // bytes = mapped, expandable segments only
   kSegmentUnmap,   // bytes = unmapped, expandable segments only
   kSnapshot,       // bytes = active bytes; address unused
-  kOutOfMemory,    // bytes = as rounded; address = bytes that the driver called free
+  kOutOfMemory,    // bytes = as rounded; address = bytes that the driver reported as free
 };
 
 struct Event {
   uint64_t address = 0;
   uint64_t bytes = 0;
-  uint64_t time_ns = 0;  // any clock that does not go back; 0 = unknown
+  uint64_t time_ns = 0;  // any clock that never goes back; 0 = unknown
   StreamIndex stream = 0;
   PoolIndex pool = kDefaultPool;
   Action action = Action::kAlloc;
@@ -77,11 +75,11 @@ enum class BlockUse : uint8_t {
 struct BlockState {
   uint64_t address = 0;
   uint64_t bytes = 0;            // of the block: rounded, with its slack
-  uint64_t requested_bytes = 0;  // what the program asked for; 0 = unknown (before 2.0) or free
+  uint64_t requested_bytes = 0;  // requested by the program; 0 = unknown (before 2.0) or free
   BlockUse use = BlockUse::kFree;
 };
 
-// One cudaMalloc, or one run of mapped pages of an expandable segment. The blocks fill it without gap, in
+// One cudaMalloc, or one run of mapped pages of an expandable segment. The blocks fill it without gaps, in
 // order of address.
 struct SegmentState {
   uint64_t address = 0;
@@ -90,7 +88,7 @@ struct SegmentState {
   PoolIndex pool = kDefaultPool;
   bool large = false;  // of the large pool: "segment_type"
   bool expandable = false;
-  int64_t registration = -1;  // "registration_counter", 2.11 and later: the order in which segments were made
+  int64_t registration = -1;  // "registration_counter", 2.11 and later: the order of creation of segments
   std::vector<BlockState> blocks;
 };
 
@@ -105,12 +103,11 @@ struct History {
 
   std::vector<Event> events;
 
-  // The segments after the last event, in order of address, when the source has them (snapshots do). What was
-  // there before the first event follows by undoing the events, so a history may begin in the middle of a
-  // run.
+  // The segments after the last event, in order of address, if the source has them (snapshots do). The state
+  // before the first event is found by undoing the events, so a history may begin in the middle of a run.
   std::vector<SegmentState> segments;
   bool has_segments = false;
-  // Recorded from the first allocation on: before the first event the allocator was empty. Needed only
+  // Recorded from the first allocation on: the allocator was empty before the first event. Needed only
   // without segments.
   bool complete = false;
 };
@@ -118,9 +115,9 @@ struct History {
 // "alloc, 512 bytes at 0x7f00, stream 1": for people.
 [[nodiscard]] std::string Describe(const Event& event);
 [[nodiscard]] std::string Hex(uint64_t address);
-// "free, 4096 bytes from 0x7e00": what lies at an address, for people.
+// "free, 4096 bytes from 0x7e00": the block at an address, for people.
 [[nodiscard]] std::string DescribePlace(const std::vector<SegmentState>& segments, uint64_t address);
-// The first place at which two states of one device are not the same; "" = they are.
+// The first difference between two states of one device; "" = they are equal.
 [[nodiscard]] std::string FirstDifference(const std::vector<SegmentState>& ours,
                                           const std::vector<SegmentState>& theirs);
 

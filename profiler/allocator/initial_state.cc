@@ -12,7 +12,7 @@
 namespace vramscope::allocator {
 namespace {
 
-// Runs of one expandable segment agree in these.
+// Runs of one expandable segment have equal values here.
 auto OwnerOf(const SegmentState& run) { return std::tuple(run.stream, run.pool, run.large); }
 auto OwnerOf(const ExpandableRange& range) { return std::tuple(range.stream, range.pool, range.large); }
 
@@ -35,11 +35,11 @@ class Undo {
 
  private:
   struct Found {
-    BlockState block;  // 0 bytes = not known
+    BlockState block;  // 0 bytes = unknown
     StreamIndex stream;
     uint64_t event;
   };
-  // A block of a large segment whose size is known from below only, and the end of the free space behind it.
+  // A block of a large segment with only a lower bound for its size, and the end of the free space after it.
   struct Unsure {
     size_t segment;
     size_t block;
@@ -52,7 +52,7 @@ class Undo {
     if (!state_.contradiction) state_.contradiction = Contradiction{event, std::move(sentence)};
   }
 
-  // Segments of cudaMalloc.
+  // Segments from cudaMalloc.
   void FindSegments() {
     std::unordered_set<uint64_t> taken;
     for (const Event& event : history_.events) {
@@ -75,7 +75,7 @@ class Undo {
     }
   }
 
-  // Mapped pages of expandable segments: those of the end, events undone from the last to the first.
+  // Mapped pages of expandable segments: those at the end, with the events undone from last to first.
   void FindMappedRuns() {
     std::map<uint64_t, SegmentState> runs;
     for (const SegmentState& segment : history_.segments) {
@@ -102,7 +102,7 @@ class Undo {
     run.stream = event.stream;
     run.pool = event.pool == kUnknownPool ? kDefaultPool : event.pool;
     run.expandable = true;
-    // Several pages may go at once: of 2 MiB each, or of the large segment's size.
+    // Several pages may be unmapped at once: of 2 MiB each, or of the large segment's size.
     run.large = event.bytes % settings_.large_segment_bytes == 0;
     auto next = runs->lower_bound(event.address);
     if (next != runs->end() && next->first == event.address + event.bytes) {
@@ -136,7 +136,7 @@ class Undo {
     if (rest.bytes != 0) (*runs)[rest.address] = rest;
   }
 
-  // Blocks that were in use before the first event.
+  // Blocks in use before the first event.
   void FindBlocks() {
     enum State : uint32_t { kHeld, kFreed };
     model::FlatMap held;
@@ -176,7 +176,7 @@ class Undo {
               [](const Found& a, const Found& b) { return a.block.address < b.block.address; });
   }
 
-  // Early releases tell only of completed frees. Then nothing is known to have been pending.
+  // Early releases record only completed frees. Then it is unknown which frees were pending.
   [[nodiscard]] bool TellsRequests() const {
     return std::any_of(history_.events.begin(), history_.events.end(),
                        [](const Event& event) { return event.action == Action::kFreeRequested; });
@@ -220,7 +220,7 @@ class Undo {
                          block.address, block.address + room});
   }
 
-  // The first block that is placed in the free space behind a block begins where that block ends.
+  // The first block placed in the free space after a block begins where that block ends.
   void FindSlack() {
     size_t open = unsure_.size();
     for (const Event& event : history_.events) {
@@ -240,7 +240,7 @@ class Undo {
     }
   }
 
-  // Free blocks between those in use.
+  // Adds free blocks between those in use.
   void FillGaps() {
     for (SegmentState& segment : state_.segments) {
       std::vector<BlockState> all;
@@ -256,8 +256,8 @@ class Undo {
     }
   }
 
-  // Runs of one stream, pool and size that lie as near to each other as one reservation is large are in one;
-  // it begins with the lowest page that is ever mapped there.
+  // Runs of one stream, pool and size whose distance is less than one reservation are in one range. It begins
+  // with the lowest page that is ever mapped there.
   void FindRanges() {
     const uint64_t page = settings_.large_segment_bytes;
     const uint64_t bytes = RoundUp(device_bytes_ + device_bytes_ / 8, page);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an allocator held before the first event of its history: the segments of the end, with the events
-// undone.
+// Computes what an allocator held before the first event of its history: the segments at the end, with the
+// events undone.
+//
+//   events    alloc C, free B
+//   end       A, C
+//   before    A, B             C is undone; B was freed, so it was there before
 //
 // Why: most snapshots begin in the middle of a run. A block that is freed without having been allocated was
-// there before; so was a segment that is given back without having been taken, and what is left at the end
-// and was not taken either. Only one thing does not follow from that: the slack of a block that was freed
-// (large blocks may carry up to 1 MiB that is not split off), which is found from the first block that is
-// placed behind it. Behind the first contradiction the state is a best guess: every block lies in a segment,
-// and none reaches into the next.
+// there before. So was a segment that is given back without having been taken, and whatever is left at the
+// end without having been taken. Only the slack of a freed block cannot be found that way: large blocks may
+// keep up to 1 MiB that is not split off. It is derived from the first block placed after it. After the first
+// contradiction the state is a best guess: every block lies in a segment and no blocks overlap.
 #pragma once
 
 #include <optional>
@@ -19,29 +22,30 @@
 
 namespace vramscope::allocator {
 
-// The history says two things that cannot both be true.
+// The history contains two events that cannot both be true.
 struct Contradiction {
   uint64_t event = 0;    // into History::events
-  std::string sentence;  // what it says and what it said before
+  std::string sentence;  // the event, and the earlier one that it contradicts
 };
 
 struct InitialState {
-  std::vector<SegmentState>
-      segments;  // in order of address; those of expandable segments are runs of mapped pages
-  std::vector<ExpandableRange> ranges;  // that these runs lie in
+  // In order of address; those of expandable segments are runs of mapped pages.
+  std::vector<SegmentState> segments;
+  std::vector<ExpandableRange> ranges;  // the ranges that these runs lie in
   std::optional<Contradiction> contradiction;
   uint64_t blocks = 0;  // in use
 
   [[nodiscard]] bool empty() const { return segments.empty(); }
 };
 
-// By the settings of the recorded run; `device_bytes` decides how far expandable segments reach. O(n log n).
+// Uses the settings of the recorded run. `device_bytes` determines the address range of expandable segments.
+// O(n log n).
 [[nodiscard]] InitialState InitialStateOf(const History& history, const Settings& settings,
                                           const Release& release, uint64_t device_bytes);
-// By those of a model.
+// Uses the settings of a model.
 [[nodiscard]] InitialState InitialStateOf(const History& history, const DeviceAllocator& model);
 
-// Puts the state into a model that is still empty.
+// Puts the state into an empty model.
 void Adopt(const InitialState& state, DeviceAllocator* model);
 
 }  // namespace vramscope::allocator

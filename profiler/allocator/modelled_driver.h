@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device of a given capacity, for questions about runs that did not happen: addresses only ever grow.
+// A device of a given capacity, for questions about hypothetical runs. Its addresses only grow.
 //
-// Why growing addresses: nothing that an allocator decides depends on them but ties among free blocks of one
-// size, and which way those fall on a real device is not known either. The order in which segments were made
-// is the fairest guess, and the rule from 2.11 on.
+// Why growing addresses: the allocator uses addresses only to break ties among free blocks of one size, and
+// the result on a real device is not known either. The order in which segments were created is the fairest
+// guess, and the rule from 2.11 on.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,12 @@ class ModelledDriver : public Driver {
   // cudaMalloc and cuMemCreate take whole granules of 2 MiB on every GPU since Volta.
   static constexpr uint64_t kGranule = uint64_t{2} << 20;
 
-  // `capacity` is what PyTorch can have: the device without its context and what others hold. Addresses begin
-  // at `first_address`.
+  // `capacity` is what PyTorch can have: the device without its context and the memory of other users.
+  // Addresses begin at `first_address`.
   explicit ModelledDriver(uint64_t capacity = kUnlimited, uint64_t first_address = uint64_t{1} << 40)
       : free_(capacity), next_(first_address) {}
 
-  // A segment of before is held from now on, at an address below the first.
+  // From now on an earlier segment is held, at an address below the first.
   void Hold(uint64_t bytes) { free_ -= std::min(free_, Whole(bytes)); }
 
   uint64_t AllocateSegment(uint64_t bytes) override { return Take(bytes) ? TakeAddresses(bytes) : 0; }

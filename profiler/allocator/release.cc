@@ -26,7 +26,7 @@ constexpr std::array kReleases = {
 };
 // clang-format on
 
-// The number at the front of `text`, which is shortened by it; -1 when there is none.
+// Removes the number at the front of `text` and returns it, or -1 if there is none.
 int TakeNumber(std::string_view* text) {
   int number = -1;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);

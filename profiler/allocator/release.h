@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What PyTorch's caching allocator did differently from release to release: one named set of rules for each.
+// How PyTorch's caching allocator differs from release to release: one named set of rules for each.
 //
 // Why: a recording is replayed by the rules of the release that made it. The algorithm itself is written
-// once, in DeviceAllocator; every place where two releases decide differently asks a field of this table.
+// once, in DeviceAllocator. Wherever two releases decide differently, it reads a field of this table.
 // Sources: c10/cuda/CUDACachingAllocator.cpp and the parsers CUDAAllocatorConfig.cpp and
 // c10/core/AllocatorConfig.cpp of the releases named; 2.2, 2.6 and 2.15 also by experiment.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace vramscope::allocator {
 
-// How far a `>` entry of roundup_power2_divisions fills: up to 2.8 it overwrote the bucket of the last key
+// Which buckets a `>` entry of roundup_power2_divisions fills: up to 2.8 it overwrote the bucket of the key
 // before it.
 enum class OpenEndedRounding : uint8_t { kOverwritesLastKey, kAfterLastKey };
 
@@ -24,35 +24,35 @@ struct Release {
 
   // One divisor for all sizes, and roundup_bypass_threshold_mb (1.12, 1.13).
   bool single_rounding;
-  // Expandable segments for the default pool (2.1); for private pools (2.5), but not those with an allocator
-  // of their own (2.8).
+  // Expandable segments for the default pool (2.1), and for private pools (2.5) except those with their own
+  // allocator (2.8).
   bool expandable;
   bool expandable_pools;
   bool own_allocator_excluded;
-  // max_split_size_mb must be above 20; later 20 will do.
+  // max_split_size_mb must be above 20; in later releases 20 is allowed.
   bool small_split_refused;
   // Numbers in settings are ints: 2147483648 is refused.
   bool reads_int;
-  // Whatever stands in a setting where a colon or a comma belongs is read over; before, it was
-  // refused.
+  // Any token is accepted where a setting needs a colon or a comma; earlier releases refused it.
   bool reads_over_punctuation;
   OpenEndedRounding open_ended_rounding;
   // A memory fraction of 1 is a limit too, so that garbage collection counts ages.
   bool fraction_always_limits;
-  // Pools made with use_on_oom serve requests of the default pool that would fail.
+  // Pools created with use_on_oom serve requests of the default pool that would fail.
   bool pool_fallback;
-  // torch.cuda.use_mem_pool counts as a capture: no waiting for streams inside, and frees are put off.
+  // torch.cuda.use_mem_pool counts as a capture: inside it no stream is waited for, and frees are postponed.
   bool mem_pools_defer;
-  // Among free blocks of one size the one whose segment is oldest is taken, not the one with the lowest
+  // Among free blocks of one size, takes the one with the oldest segment, not the one with the lowest
   // address.
   bool prefers_older_segments;
-  // New settings put max_non_split_rounding_mb back to the size of the large segment.
+  // New settings reset max_non_split_rounding_mb to the size of the large segment.
   bool parsing_resets_rounding;
 };
 
-// The rules of "2.6.0+cu124"; those of the newest known release for "" and for what is newer or unreadable.
+// The rules of a release such as "2.6.0+cu124". For "", newer or unreadable versions: those of the newest
+// known release.
 [[nodiscard]] const Release& ReleaseOf(std::string_view torch_version);
-// All of them, oldest first.
+// All releases, oldest first.
 [[nodiscard]] std::span<const Release> Releases();
 
 }  // namespace vramscope::allocator

@@ -14,14 +14,14 @@
 namespace vramscope::allocator {
 namespace {
 
-constexpr size_t kMostSplits = 64;  // of the completions before a request; each is a copy of the model
-constexpr size_t kMostWaits = 64;   // that gave nothing back, found by replaying from the start
+constexpr size_t kMostSplits = 64;  // splits of the completions before a request; each one copies the model
+constexpr size_t kMostWaits = 64;   // waits that gave nothing back, found by replaying from the start
 bool IsRelease(Action action) { return action == Action::kSegmentFree || action == Action::kSegmentUnmap; }
 bool IsOutcome(Action action) { return action == Action::kAlloc || action == Action::kOutOfMemory; }
 
 class Replayer : private Listener, private Driver {
  public:
-  // `waits`: of completions before a request, the first of those that it waited for, giving nothing back.
+  // `waits`: for each request that waited and gave nothing back, its first completion during the wait.
   Replayer(const History& history, const Release& release, const Settings& settings, BlockSizes* sizes,
            const std::set<size_t>& waits)
       : history_(history),
@@ -64,7 +64,7 @@ class Replayer : private Listener, private Driver {
     NotePeak(0);
   }
 
-  // One event, or as many as belong to one call of the program.
+  // Processes one event, or all events of one call of the program.
   void Step() {
     const Event& event = events_[cursor_];
     switch (event.action) {
@@ -79,9 +79,9 @@ class Replayer : private Listener, private Driver {
     }
   }
 
-  // A completion behind its request is that of a block that no other stream used, or, before a request that
-  // had to wait, perhaps what that wait completed: then it counts as one of the completions of the group
-  // behind.
+  // A completion directly after its request belongs to a block that no other stream used. Before a request
+  // that had to wait, that wait may have completed it instead; then it counts as one of the completions of
+  // the next group.
   void StepFree(const Event& event) {
     const size_t next = cursor_ + 1;
     const bool at_once = next < events_.size() && events_[next].action == Action::kFreeCompleted &&
@@ -100,14 +100,14 @@ class Replayer : private Listener, private Driver {
     ++cursor_;
   }
 
-  // Completions, segments given back and taken, up to the request that they belong to, if they belong to one.
+  // Completions, segments given back and segments taken, up to the request that they belong to, if any.
   struct Group {
     size_t completions = 0;  // at its front
-    size_t end = 0;          // of the outcome's event, or behind the last one without
+    size_t end = 0;          // index of the outcome's event, or one past the last event without an outcome
     const Event* outcome = nullptr;
     bool releases = false;
 
-    // Nothing in it that a wait for all streams may have done.
+    // True if it contains nothing that a wait for all streams may have done.
     [[nodiscard]] bool plain() const {
       return !releases && (outcome == nullptr || outcome->action == Action::kAlloc);
     }
@@ -149,7 +149,7 @@ class Replayer : private Listener, private Driver {
 
   using Reading = std::function<void()>;
 
-  // What may have happened when a request ends a group with releases.
+  // The possible readings if a request ends a group with releases.
   std::vector<Reading> Readings(const Event& outcome, size_t completions) {
     std::vector<Reading> readings;
     const size_t first = cursor_;
@@ -170,14 +170,14 @@ class Replayer : private Listener, private Driver {
     for (PoolIndex i = 1; i < history_.pools.size(); ++i) {
       readings.push_back([this, &outcome, i] { model_.EmptyCache(i), Request(outcome); });
     }
-    // Some were complete before the request searched, the others when it had waited.
+    // Some frees were complete before the request searched, the others after its wait.
     for (size_t i = 1; i < std::min(completions, kMostSplits); ++i) {
       readings.push_back([this, &outcome, first, i] { Complete(first, i), Request(outcome); });
     }
     return readings;
   }
 
-  // And when none does.
+  // The same if no request ends the group.
   std::vector<Reading> Releases(size_t completions) {
     std::vector<Reading> readings;
     const size_t first = cursor_;
@@ -195,12 +195,12 @@ class Replayer : private Listener, private Driver {
   }
 
   void Request(const Event& event) {
-    // An event of a failed request tells the rounded size; rounding it again changes nothing.
+    // The event of a failed request has the rounded size; rounding it again changes nothing.
     const auto address = model_.Malloc(event.bytes, event.stream, PoolOf(event));
     if (!address && event.action == Action::kAlloc && mismatch_.empty()) mismatch_ = "out of memory";
   }
 
-  // The first reading that makes exactly the events up to `end`; with one reading no copy is made.
+  // Takes the first reading that gives exactly the events up to `end`. With only one reading no copy is made.
   void Try(std::initializer_list<Reading> only, size_t end) {
     Try(std::span(only.begin(), only.size()), end);
   }
@@ -226,11 +226,11 @@ class Replayer : private Listener, private Driver {
     Diverge(furthest, first_mismatch);
   }
 
-  // --- what the model decides, against what was recorded
+  // --- the model's decisions, compared with the record
   void OnEvent(const Event& event) override {
     if (!mismatch_.empty()) return;
     if (cursor_ < events_.size() && Same(events_[cursor_], event)) return Advance();
-    // Within one wait or one release PyTorch's order is that of its hash tables.
+    // Within one wait or one release, PyTorch uses the order of its hash tables.
     if (event.action == Action::kFreeCompleted || IsRelease(event.action)) {
       for (size_t i = cursor_ + 1; i < events_.size() && OneRun(events_[i].action, event.action); ++i) {
         if (!Same(events_[i], event) || std::find(early_.begin(), early_.end(), i) != early_.end()) continue;
@@ -259,7 +259,7 @@ class Replayer : private Listener, private Driver {
     }
   }
 
-  // --- the driver, as it was
+  // --- the driver, as recorded
   [[nodiscard]] const Event* Next(Action action) const {
     const bool expected = cursor_ < events_.size() && events_[cursor_].action == action;
     return expected ? &events_[cursor_] : nullptr;
@@ -281,7 +281,7 @@ class Replayer : private Listener, private Driver {
   void UnmapPages(uint64_t, uint64_t) override {}
   uint64_t FreeBytes() override { return 0; }
 
-  // The pool of a request: as recorded, or that of the segment in which its block was placed.
+  // The pool of a request: as recorded, or that of the segment that contains its block.
   [[nodiscard]] PoolIndex PoolOf(const Event& event) const {
     if (event.pool != kUnknownPool) return event.pool;
     if (history_.pools.size() == 1) return kDefaultPool;
@@ -302,7 +302,7 @@ class Replayer : private Listener, private Driver {
     }
   }
 
-  // All events up to `event`, its last, are as recorded.
+  // All events up to and including `event` match the record.
   void NoteStep(uint64_t event) {
     NotePeak(event);
     if (sizes_ == nullptr || events_[event].action != Action::kAlloc) return;
@@ -338,8 +338,8 @@ class Replayer : private Listener, private Driver {
   InitialState initial_;
   DeviceAllocator model_;
   ReplayResult result_;
-  size_t cursor_ = 0;          // the next recorded event that the model must make
-  std::vector<size_t> early_;  // behind it, already made
+  size_t cursor_ = 0;          // the next recorded event that the model must produce
+  std::vector<size_t> early_;  // later events that the model has already produced
   std::string mismatch_;       // what the model did instead
   BlockSizes* sizes_;          // or nullptr
   const std::set<size_t>& waits_;
@@ -371,7 +371,7 @@ Result<ReplayResult> ReplayBy(const Release& release, const History& history, Bl
 
 Result<ReplayResult> Replay(const History& history, BlockSizes* sizes) {
   if (!history.torch_version.empty()) return ReplayBy(ReleaseOf(history.torch_version), history, sizes);
-  // The newest rules that explain the record; or those that explain most of it.
+  // Selects the newest rules that explain the record, or those that explain most of it.
   std::optional<Result<ReplayResult>> best;
   BlockSizes these;
   const std::span<const Release> releases = Releases();

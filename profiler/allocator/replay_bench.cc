@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many events a second a replay takes: a training loop's worth of blocks, and a random program that keeps
-// thousands alive.
+// How many events per second a replay processes: a training loop with a typical number of blocks, and a
+// random program with thousands of live blocks.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -38,7 +38,7 @@ History Training(size_t blocks, size_t steps) {
   return history;
 }
 
-// `alive` blocks at a time, a random one freed for each allocated.
+// `alive` blocks at a time; each allocation frees a random one.
 History Random(size_t alive, size_t requests) {
   ModelledDriver driver;
   DeviceAllocator model(Releases().back(), Settings{}, 80 * kGiB, driver);

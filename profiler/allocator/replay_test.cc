@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: histories that the model itself wrote, cut and bent. That real ones replay exactly is shown by
-// tests/differential and tests/replay.
+// Oracle: histories that the model itself wrote, truncated and modified. tests/differential and tests/replay
+// show that real ones replay exactly.
 #include "profiler/allocator/replay.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Random requests, written down as PyTorch would.
+// Random requests, recorded in PyTorch's form.
 class Writer : private Listener {
  public:
   Writer(const std::string& settings, uint64_t capacity, uint32_t seed, double doublings = 27)
@@ -81,7 +81,7 @@ class Writer : private Listener {
   DeviceAllocator model_;
   History history_;
   std::mt19937 random_;
-  double doublings_;  // of the largest request
+  double doublings_;  // log2 of the range of request sizes
   bool empties_cache_ = true;
   std::vector<uint64_t> live_, pending_;
 };
@@ -111,8 +111,8 @@ TEST_P(ReplayTest, IsExactFromTheStartThroughFailuresAndEmptiedCaches) {
 }
 
 TEST_P(ReplayTest, IsExactWhenTheRecordBeginsInTheMiddle) {
-  // Small blocks only: large ones may have slack that the record does not tell, and the bounds of a range of
-  // expandable addresses are not always to be had from its runs (README.md).
+  // Small blocks only: large ones may have slack that the record does not show, and the bounds of an
+  // expandable address range do not always follow from its runs (README.md).
   if (GetParam().starts_with("expandable")) GTEST_SKIP() << "not always exact";
   Writer writer(GetParam(), 8 * kGiB, seed_, 20);
   const History history = writer.Run(4000, 3000);
@@ -151,8 +151,8 @@ TEST(ReplayTest, CallsAHistoryThatContradictsItselfThat) {
   EXPECT_THAT(result->first_divergence->model, HasSubstr("without having been requested"));
 }
 
-// In these a request waits, gives nothing back, and is placed at the end of an expandable segment that the
-// wait has freed, though another block that it freed fits better.
+// In these histories a request waits and gives nothing back. It is placed at the end of an expandable segment
+// that the wait has freed, although another freed block fits better.
 TEST(ReplayWaitsTest, ARequestMayHaveWaitedAndGivenNothingBack) {
   Writer writer("expandable_segments:True", 600 * kMiB, 500204850);
   const History history = writer.Run(4000);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a record does not tell of a request that failed at first: it waits for the frees that other streams put
-// off, gives cached memory back, and tries again. Where nothing could be given back, the record shows
-// completions and then the request, as if the program had gone on after them; but the request has found other
-// room than it would have: in an expandable segment, what has grown at its end, not what fits best.
+// Finds frees that a failing request may have waited for. Such a request waits for frees that other streams
+// postponed, gives cached memory back, and tries again. If nothing could be given back, the record shows
+// completions and then the request, as if the program had continued after them. But the request found other
+// free blocks than it would have then: in an expandable segment, the block that grew at its end, not the best
+// fit.
 //
-//   completed A, completed B, alloc C      A, B went before the request searched, or while it waited
+//   completed A, completed B, alloc C      A, B completed before the request searched, or while it waited
 //
-// That it waited is only assumed where the record is not exact otherwise.
+// A wait is assumed only if the record is not exact otherwise.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@
 
 namespace vramscope::allocator {
 
-// Where the completions begin that are in front of the first event that is not as recorded; nothing, if there
-// are none, or if the record contradicts itself.
+// The index of the first completion directly before the first event that differs from the record. Empty if
+// there are none, or if the record contradicts itself.
 std::optional<size_t> CompletionsBefore(const std::vector<Event>& events, const ReplayResult& result);
 
 }  // namespace vramscope::allocator

@@ -12,7 +12,7 @@
 namespace vramscope::allocator {
 namespace {
 
-// Only for recordings that do not say: the range of addresses of an expandable segment depends on it.
+// Used only if the recording has no size: it determines the address range of an expandable segment.
 uint64_t DeviceBytes(const History& history, const RerunRequest& request) {
   if (history.device_bytes != 0) return history.device_bytes;
   return request.capacity != ModelledDriver::kUnlimited ? request.capacity : kUnknownDeviceBytes;
@@ -48,7 +48,7 @@ class Rerunner {
   }
 
  private:
-  // The first address behind everything that the history names.
+  // The first address after everything in the history.
   static uint64_t BehindAll(const History& history) {
     constexpr uint64_t kFirst = uint64_t{1} << 40;
     uint64_t end = kFirst;
@@ -89,7 +89,7 @@ class Rerunner {
     const Event& event = history_.events[i];
     switch (event.action) {
       case Action::kOutOfMemory:
-        if (i != request_.last_event) return;  // failures are the model's own
+        if (i != request_.last_event) return;  // failures are decided by the model
         [[fallthrough]];
       case Action::kAlloc:
         return Allocate(event.address, event.bytes, event.stream,
@@ -102,13 +102,14 @@ class Rerunner {
       }
       case Action::kFreeCompleted:
         return Complete(event.address);
+      // Segments are decided by the model.
       default:
-        return;  // segments are the model's own
+        return;
     }
   }
 
   void Allocate(uint64_t recorded, uint64_t bytes, StreamIndex stream, PoolIndex pool, uint64_t event) {
-    if (bytes == 0) return;  // takes no block
+    if (bytes == 0) return;  // gets no block
     ++result_.requests;
     const auto address = model_.Malloc(bytes, stream, pool);
     if (!address) {
@@ -137,7 +138,7 @@ class Rerunner {
     if (pending) (void)model_.CompleteFree(*pending);
   }
 
-  // The model's addresses by the recorded ones.
+  // Maps recorded addresses to the model's.
   class Addresses {
    public:
     void Set(uint64_t recorded, uint64_t modelled) {
@@ -171,8 +172,8 @@ class Rerunner {
   const RerunRequest& request_;
   ModelledDriver driver_;
   DeviceAllocator model_;
-  Addresses placed_;   // of blocks that the program has
-  Addresses pending_;  // of those whose free has not completed
+  Addresses placed_;   // of allocated blocks
+  Addresses pending_;  // of blocks whose free has not completed
   RerunResult result_;
 };
 

@@ -11,7 +11,7 @@
 namespace vramscope::allocator {
 namespace {
 
-constexpr uint64_t kLeastLargeSegmentMiB = 10;  // kMinLargeAlloc: a larger request has a segment of its own
+constexpr uint64_t kLeastLargeSegmentMiB = 10;  // kMinLargeAlloc: a larger request gets its own segment
 
 Error Refused(std::string_view key, std::string_view why) {
   return Error{"allocator setting " + std::string(key) + ": " + std::string(why) + "."};
@@ -46,7 +46,7 @@ Result<bool> Truth(std::string_view key, std::string_view word) {
 
 uint64_t Bytes(uint64_t mib) { return std::min(mib, kUnlimited / kMiB) * kMiB; }
 
-// One parse of one string. Each Read... takes one key's value into the settings.
+// Parses one string once. Each Read... stores one key's value in the settings.
 class Parser {
  public:
   Parser(Settings settings, const Release& release) : settings_(std::move(settings)), release_(release) {}
@@ -127,7 +127,8 @@ std::span<const Parser::Key> Parser::Keys() {
 const Parser::Key* Parser::Find(std::string_view name) const {
   const int release = release_.major * 100 + release_.minor;
   for (const Key& key : Keys()) {
-    // A set of rules serves the releases up to the next one; a key is known if one of them has it.
+    // A set of rules applies to the releases up to the next set. A key is known if one of these releases has
+    // it.
     const auto next = std::find_if(Releases().begin(), Releases().end(), [&](const Release& other) {
       return other.major * 100 + other.minor > release;
     });
@@ -155,7 +156,7 @@ Status Parser::ReadAll(const std::vector<std::string>& tokens, bool first_keys) 
     const std::string& name = tokens[i];
     const Key* const key = Find(name);
     if (key == nullptr) {
-      if (first_keys) return {};  // the second reading says what is wrong, where it is wrong first
+      if (first_keys) return {};  // the second pass reports the error where it occurs first
       return Refused(name, "PyTorch " + std::string(release_.name) +
                                " knows no such key; see its page on memory management for those it has");
     }
@@ -179,7 +180,7 @@ Status Parser::ReadAll(const std::vector<std::string>& tokens, bool first_keys) 
   return {};
 }
 
-// Whether PyTorch takes `token` where `mark` belongs.
+// True if PyTorch accepts `token` in place of `mark`.
 bool Parser::Takes(std::string_view key, const std::string& token, std::string_view mark, bool notes_it) {
   if (token == mark) return true;
   if (!release_.reads_over_punctuation) return false;
@@ -189,8 +190,8 @@ bool Parser::Takes(std::string_view key, const std::string& token, std::string_v
   return true;
 }
 
-// As std::stoull reads, which PyTorch uses (std::stoi up to 2.8): "64x" is 64 and "-1" the largest number
-// there is.
+// Parses like std::stoull, which PyTorch uses (std::stoi up to 2.8): "64x" is 64, and "-1" is the largest
+// number.
 Result<uint64_t> Parser::Number(std::string_view key, const std::string& word) {
   errno = 0;
   char* end = nullptr;
@@ -205,7 +206,7 @@ Result<uint64_t> Parser::Number(std::string_view key, const std::string& word) {
   return uint64_t{number};
 }
 
-// As std::stod reads.
+// Parses like std::stod.
 Result<double> Parser::Fraction(std::string_view key, const std::string& word) {
   errno = 0;
   char* end = nullptr;
@@ -316,7 +317,8 @@ Status Parser::ReadMemoryFraction(std::string_view key, Value value) {
   return {};
 }
 
-// "0.5" or "40G". PyTorch ignores what it cannot read, with a warning; so do we, with a note.
+// "0.5" or "40G". PyTorch ignores a value that it cannot parse, with a warning; here it is ignored with a
+// note.
 Status Parser::ReadReserve(std::string_view key, Value value) {
   std::string word = value.front();
   const bool gib = word.back() == 'G' || word.back() == 'g';

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as PYTORCH_CUDA_ALLOC_CONF, read by the rules of every release: settings within PyTorch's limits,
-// or a sentence that names a key; never a crash. Seeds: the strings of settings_test.cc.
+// Parses any bytes as PYTORCH_CUDA_ALLOC_CONF by the rules of every release. The result must be settings
+// within PyTorch's limits, or a sentence that names a key; never a crash. Seeds: the strings of
+// settings_test.cc.
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto settings = ParseSettings(text, release);
     if (settings.ok()) {
       Check(*settings);
-      // What PyTorch takes once it takes again.
+      // What PyTorch accepts once, it accepts again.
       Require(ChangeSettings(*settings, text, release).ok());
     } else {
       Require(settings.error().sentence.starts_with("allocator setting "));

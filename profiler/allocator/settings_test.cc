@@ -77,7 +77,8 @@ TEST(SettingsTest, ReadsOverWrongPunctuationAsPyTorchDoesAndSaysSo) {
   EXPECT_THAT(Refusal(kText, "2.6.0"), HasSubstr("expected a comma"));
 }
 
-// PyTorch reads numbers with std::stoull and std::stod, which stop at the first character that is none.
+// PyTorch parses numbers with std::stoull and std::stod, which stop at the first character that is not part
+// of one.
 TEST(SettingsTest, ReadsNumbersAsPyTorchDoesAndSaysSo) {
   const Settings settings = Parsed("max_split_size_mb:64MB,garbage_collection_threshold:.5x");
   EXPECT_EQ(settings.max_split_bytes, 64 * kMiB);
@@ -91,7 +92,7 @@ TEST(SettingsTest, ReadsNumbersAsPyTorchDoesAndSaysSo) {
 }
 
 TEST(SettingsTest, FillsTheBucketsOfAListAsTheReleaseDoes) {
-  // [256:1,512:2,1024:4,>:8]: up to 2.8 the open end overwrites the last key, later it begins behind it.
+  // [256:1,512:2,1024:4,>:8]: up to 2.8 the open end overwrites the last key; later it begins after it.
   constexpr std::string_view kList = "roundup_power2_divisions:[256:1,512:2,1024:4,>:8]";
   EXPECT_THAT(Parsed(kList, "2.6.0").roundup_power2_divisions,
               ElementsAre(1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 8, 8, 8, 8, 8, 8));

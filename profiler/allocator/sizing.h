@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes that PyTorch's caching allocator works in: how far a request is rounded, when a free block is
-// split, how large segments and pages are.
+// The size rules of PyTorch's caching allocator: how a request is rounded, when a free block is split, how
+// large segments and pages are.
 //
-// Why apart from the state machine: whoever follows a recorded layout needs these rules and no decisions. How
-// many bytes a block has is not in an event; it follows from the request, from the free block that it was cut
-// from, and from this. PyTorch: round_size, should_split, get_allocation_size in
+// Why not in the state machine: code that follows a recorded layout needs these rules and no decisions. An
+// event does not contain the size of a block. The size follows from the request, the free block that it was
+// cut from, and these rules. PyTorch: round_size, should_split, get_allocation_size in
 // c10/cuda/CUDACachingAllocator.cpp and the constants in c10/core/AllocatorConfig.h, 1.13 to 2.15.
+//
+//   request 700 B      block 1,024 B      small pool, from a segment of 2 MiB
+//   request 3 MiB      block 3 MiB        large pool, from a segment of 20 MiB
+//   request 11 MiB     block 12 MiB       a whole segment of 12 MiB: a rest of 1 MiB is not split off
 #pragma once
 
 #include <algorithm>
@@ -17,16 +21,17 @@
 
 namespace vramscope::allocator {
 
-constexpr uint64_t kMinBlockBytes = 512;             // every block is a multiple of it
-constexpr uint64_t kSmallRequestBytes = kMiB;        // rounded sizes up to it come from the small pool
-constexpr uint64_t kSmallSegmentBytes = 2 * kMiB;    // and from segments or pages of this size
-constexpr uint64_t kMadeToMeasureBytes = 10 * kMiB;  // from here on a large segment fits its request,
+constexpr uint64_t kMinBlockBytes = 512;           // every block size is a multiple of it
+constexpr uint64_t kSmallRequestBytes = kMiB;      // rounded sizes up to it come from the small pool
+constexpr uint64_t kSmallSegmentBytes = 2 * kMiB;  // and from segments or pages of this size
+constexpr uint64_t kMadeToMeasureBytes =
+    10 * kMiB;  // from here on, the size of a large segment depends on its request
 constexpr uint64_t kMadeToMeasureRounding = 2 * kMiB;
-constexpr uint64_t kMaxSlackBytes = kMiB;  // what a block of the large pool may keep beyond its request
+constexpr uint64_t kMaxSlackBytes = kMiB;  // unrequested bytes that a block of the large pool may keep
 
 constexpr uint64_t RoundUp(uint64_t bytes, uint64_t step) { return (bytes + step - 1) / step * step; }
 
-// `bytes` at the next of the `divisions` equal steps between two powers of two.
+// Rounds `bytes` up to the next of `divisions` equal steps between two powers of two.
 constexpr uint64_t NextDivision(uint64_t bytes, uint64_t divisions) {
   if (std::has_single_bit(bytes)) return bytes;
   const uint64_t floor = std::bit_floor(bytes);
@@ -34,25 +39,25 @@ constexpr uint64_t NextDivision(uint64_t bytes, uint64_t divisions) {
   return step == 0 ? floor << 1 : RoundUp(bytes, step);
 }
 
-// To the next multiple of 512, whatever the settings; of nothing too.
+// Rounds up to the next multiple of 512, whatever the settings; 0 gives 512.
 constexpr uint64_t PlainlyRounded(uint64_t bytes) {
   return bytes < kMinBlockBytes ? kMinBlockBytes : RoundUp(bytes, kMinBlockBytes);
 }
 
-// The block size that a request of `bytes` looks for.
+// The block size for a request of `bytes`.
 [[nodiscard]] inline uint64_t RoundedSize(uint64_t bytes, const Settings& settings, const Release& release) {
   if (bytes < kMinBlockBytes) return kMinBlockBytes;
   const int doubling = std::clamp<int>(std::bit_width(bytes) - 21, 0, kRoundingBuckets - 1);
   const uint64_t divisions = settings.roundup_power2_divisions[static_cast<size_t>(doubling)];
-  // 1.13 asks for any divisions at all; one division would round to the next power of two.
+  // 1.13 accepts any number of divisions; one division would round to the next power of two.
   const bool wanted =
       release.single_rounding ? divisions > 0 && bytes <= settings.roundup_bypass_bytes : divisions > 1;
   if (wanted && bytes > kMinBlockBytes * divisions) return NextDivision(bytes, divisions);
   return RoundUp(bytes, kMinBlockBytes);
 }
 
-// Whether a free block is split for a request, `rounded` <= `free_bytes`. `expandable`: the request is one
-// for expandable memory.
+// True if a free block is split for a request; `rounded` <= `free_bytes`. `expandable`: the request is for
+// expandable memory.
 [[nodiscard]] inline bool IsSplit(uint64_t free_bytes, uint64_t rounded, bool small, bool expandable,
                                   const Settings& settings) {
   const uint64_t rest = free_bytes - rounded;
@@ -60,14 +65,14 @@ constexpr uint64_t PlainlyRounded(uint64_t bytes) {
   return rounded < settings.max_split_bytes && rest > kMaxSlackBytes;
 }
 
-// What the driver is asked for when a request, `rounded`, finds no free block; cudaMalloc.
+// Size of the cudaMalloc for a request, `rounded`, that finds no free block.
 [[nodiscard]] inline uint64_t SegmentBytes(uint64_t rounded, const Settings& settings) {
   if (rounded <= kSmallRequestBytes) return kSmallSegmentBytes;
   if (rounded < kMadeToMeasureBytes) return settings.large_segment_bytes;
   return RoundUp(rounded, kMadeToMeasureRounding);
 }
 
-// Of expandable memory.
+// Page size of expandable memory.
 [[nodiscard]] inline uint64_t PageBytes(bool small, const Settings& settings) {
   return small ? kSmallSegmentBytes : settings.large_segment_bytes;
 }

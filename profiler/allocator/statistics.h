@@ -8,7 +8,7 @@
 
 namespace vramscope::allocator {
 
-// In bytes or in pieces.
+// Counts bytes or items.
 struct Counter {
   uint64_t current = 0;
   uint64_t peak = 0;
@@ -21,15 +21,14 @@ struct Counter {
   void ResetPeak() { peak = current; }
 };
 
-// Of all pools, or of the small or large ones.
+// Statistics of all pools, or of the small or large ones.
 struct PoolStatistics {
-  Counter allocated_bytes;       // blocks that the program has, with rounding and slack; falls when a free is
-                                 // asked for
-  Counter active_bytes;          // and those that another stream may still use; falls when the free completes
-  Counter requested_bytes;       // what the program asked for, of active blocks
-  Counter reserved_bytes;        // segments and mapped pages
-  Counter inactive_split_bytes;  // free blocks with a neighbour, expandable memory excluded
-  Counter allocation;            // pieces of the same
+  Counter allocated_bytes;  // allocated blocks, with rounding and slack; falls when a free is requested
+  Counter active_bytes;     // plus blocks that another stream may still use; falls when the free completes
+  Counter requested_bytes;  // requested by the program, for active blocks
+  Counter reserved_bytes;   // segments and mapped pages
+  Counter inactive_split_bytes;  // free blocks with a neighbor, expandable memory excluded
+  Counter allocation;            // number of items; likewise below
   Counter active;
   Counter inactive_split;
   Counter segment;  // of cudaMalloc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run with everything that is derived from it once: steps and phases of each process, categories and names
-// of each block.
+// A run with everything that is derived from it once: steps and phases of each process, category and name of
+// each block.
 #pragma once
 
 #include <vector>

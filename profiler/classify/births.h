@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The circumstances under which a block was born: what the rules of categories.h ask besides its labels.
+// The circumstances of a block's allocation. The rules of categories.h use them in addition to labels.
 #pragma once
 
 #include <span>
@@ -14,23 +14,24 @@ namespace vramscope::classify {
 struct Birth {
   timeline::Part part = timeline::Part::kOther;
   uint32_t step = 0;
-  model::EventIndex backward = model::kNever;  // the backward pass that the preparation leads to
-  model::EventIndex next_step_end =
-      model::kNever;  // end of the step after the one of the birth; kNever: the trace has no such step
-  // End of the optimizer's first step, of a birth in it; kNever where the optimizer's state is labelled,
-  // which tells more.
+  model::EventIndex backward = model::kNever;  // the backward pass that the prepared batch leads to
+  // End of the step after the one of the allocation; kNever: the trace has no such step.
+  model::EventIndex next_step_end = model::kNever;
+  // End of the optimizer's first step, for a block allocated in it. kNever if the optimizer's state has
+  // labels, which are better evidence.
   model::EventIndex optimizer_end = model::kNever;
   bool before_first_step = false;
-  bool kept = false;         // made between two steps, and there for good
-  bool weight_copy = false;  // part of a copy of all weights, made between two steps
-  bool held =
-      false;  // the process was attached to when the block was there already: nothing is known of its birth
+  bool kept = false;         // allocated between two steps, and kept for good
+  bool weight_copy = false;  // part of a copy of all weights, allocated between two steps
+  // The block existed before the recorder attached to the process: its allocation was not seen.
+  bool held = false;
 };
 
-// Whether the block's memory does not reach from one step into the one after the next.
+// True if the block is freed before the end of the step after the one of its allocation, or if there is no
+// such step.
 [[nodiscard]] bool IsGoneSoon(const model::Block& block, const Birth& birth);
 
-// Asked in order of allocation: one position per process, moved forward.
+// Must be called in order of allocation: it keeps one position per process and moves it forward.
 class Births {
  public:
   Births(const model::Run& run, std::span<const timeline::Training> training);
@@ -38,7 +39,7 @@ class Births {
   [[nodiscard]] Birth Of(const model::Block& block);
 
  private:
-  // A span, and what is the same for all blocks that are born in it.
+  // A span, and the data that is the same for all blocks allocated in it.
   struct Place {
     size_t span = 0;
     bool known = false;
@@ -50,7 +51,7 @@ class Births {
   const model::Run& run_;
   bool state_is_labelled_ = false;
   std::unordered_map<uint32_t, bool> held_stacks_;  // by stack: is it the one of trace::kHeldFrame?
-  uint32_t last_stack_ = 0;                         // that was looked at: mostly the next block's too
+  uint32_t last_stack_ = 0;                         // looked up last; mostly the next block has the same
   bool last_held_ = false;
   std::span<const timeline::Training> training_;
   std::vector<Place> places_;  // by process

@@ -35,7 +35,7 @@ Proof ProofOf(LabelSource source) {
       return Proof::kCollective;
     case LabelSource::kDataParallel:
       return Proof::kDataParallel;
-    case LabelSource::kNvtx:  // names, no roles
+    case LabelSource::kNvtx:  // they give names, not roles
     case LabelSource::kUserMetadata:
     case LabelSource::kAnnotation:
     case LabelSource::kVariable:  // who holds it
@@ -44,8 +44,8 @@ Proof ProofOf(LabelSource source) {
   return Proof::kModuleRegistry;
 }
 
-// The first label of each role, without those that call a passing leaf a parameter. Of communication the one
-// of who made the block goes before what a collective was seen to do.
+// The first label of each role, without labels that call a temporary leaf a parameter. For communication, a
+// label from the code that allocated the block has priority over an observed collective.
 struct Roles {
   std::array<const model::Label*, kRoleCount> first = {};
 
@@ -63,7 +63,7 @@ struct Roles {
   [[nodiscard]] const model::Label* operator[](Role role) const { return first[static_cast<size_t>(role)]; }
 };
 
-// The strongest of `choices` that the block is labelled as, for its whole life.
+// The strongest of `choices` among the block's labels, for its whole life.
 template <size_t kChoices>
 std::optional<Stretch> ByLabel(const Roles& roles, EventIndex birth,
                                const std::array<std::pair<Role, Category>, kChoices>& choices) {
@@ -78,12 +78,13 @@ constexpr std::array<std::pair<Role, Category>, 3> kStrongRoles = {
     {{Role::kParameter, Category::kParameter},
      {Role::kOptimizerState, Category::kOptimizerState},
      {Role::kBuffer,
-      Category::kBuffer}}};  // last: torch.compile keeps state that it compiles as buffers, too
+      Category::kBuffer}}};  // last: torch.compile also keeps the state that it compiles as buffers
 constexpr std::array<std::pair<Role, Category>, 2> kWeakRoles = {
     {{Role::kWorkspace, Category::kWorkspace}, {Role::kInput, Category::kInput}}};
 
-// Without a label: what the optimizer allocated and kept. One full step later that is sure; of a run that
-// ends before, it is what is still there when the optimizer's first step has ended.
+// The proof, without a label, that a block is optimizer state: the optimizer allocated and kept it. That is
+// certain one full step later. In a run that ends before, it is every block that is alive after the
+// optimizer's first step.
 std::optional<Proof> ProofOfOptimizerState(const Block& block, const Birth& birth) {
   if (birth.part != Part::kOptimizer) return std::nullopt;
   if (birth.next_step_end != kNever)
@@ -94,8 +95,8 @@ std::optional<Proof> ProofOfOptimizerState(const Block& block, const Birth& birt
 
 std::optional<Proof> ProofOfInput(const Block& block, const Birth& birth, bool saved) {
   if (birth.part == Part::kData) return Proof::kBornInDataLoader;
-  // Before the first step a program also makes what is no batch; what autograd never met stays unattributed
-  // there.
+  // Before the first step a program also allocates blocks that are not batches. There, blocks that autograd
+  // never saved stay unattributed.
   if (birth.before_first_step) return saved ? std::optional(Proof::kSetUpAndSaved) : std::nullopt;
   if (birth.part != Part::kPrepare) return std::nullopt;
   if (!saved && birth.kept) return std::nullopt;
@@ -127,14 +128,14 @@ Stretch Temporary(EventIndex begin, const Birth& birth) {
   return {begin, Category::kUnattributed, proof};
 }
 
-// Memory that was made to communicate, whatever else it holds in the meantime:
+// Blocks that were allocated for communication, whatever else they hold in between:
 //
 //   bucket of DistributedDataParallel                         communication
 //   the same with gradient_as_bucket_view, reduced shard      gradient: it was communicated first, and stays
 //   as one gathered copy of a parameter (FSDP, ZeRO-3)               communication
 //
-// Other memory that a collective reads or writes is what it was: a gradient that the program reduces, a
-// weight that it broadcasts, an activation of tensor parallelism; a temporary is communication
+// Other blocks that a collective reads or writes keep their category: a gradient that the program reduces, a
+// weight that it broadcasts, an activation of tensor parallelism. Only a temporary becomes communication
 // (AddUseBeforeGradient).
 std::optional<Stretch> MadeToCommunicate(const Block& block, const Birth& birth, const Roles& roles) {
   const model::Label* communicated = roles[Role::kCommunication];
@@ -149,7 +150,7 @@ std::optional<Stretch> MadeToCommunicate(const Block& block, const Birth& birth,
   return Stretch{block.alloc_event, Category::kCommunication, ProofOf(communicated->source)};
 }
 
-// What the block is apart from a gradient label.
+// The category of the block apart from a gradient label.
 void AddUseBeforeGradient(Life& life, const Block& block, const Birth& birth, const BlockFacts* facts,
                           const Roles& roles) {
   const EventIndex born = block.alloc_event;
@@ -160,7 +161,7 @@ void AddUseBeforeGradient(Life& life, const Block& block, const Birth& birth, co
     return life.Add({born, Category::kCommunication, ProofOf(communicated->source)});
   if (const auto proof = ProofOfInput(block, birth, saved)) {
     life.Add({born, Category::kInput, *proof});
-    // What autograd meets again in later steps is a batch that the program uses for all of them.
+    // A block that autograd saves again in later steps is a batch that the program uses for all of them.
     const bool used_later = saved && facts->released >= birth.next_step_end;
     if (birth.kept && birth.next_step_end != kNever && !used_later)
       life.Add({birth.next_step_end, Category::kUnattributed, Proof::kBornOutsidePhases});

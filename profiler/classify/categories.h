@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The category of every block at every moment of its life, with the fact that proves it.
 //
-// A block changes its category at most twice: an activation becomes a temporary when autograd lets go of it,
-// and what backward computed becomes a gradient when AccumulateGrad takes it.
+// A block changes its category at most twice. An activation becomes a temporary when autograd releases it.
+// The result of backward becomes a gradient when AccumulateGrad takes it.
 //
 //   birth                     released            labelled                 free
 //   ├──── activation ─────────┼──── temporary ────┼──── gradient ──────────┤
@@ -19,8 +19,8 @@
 //   activation                           saved by autograd, until the last reference is released
 //   temporary                            by the phase of the birth; unattributed outside of all phases
 //
-// Why intervals and not one answer per block: the peak lies between backward and optimizer in most runs,
-// where the same block was an activation a microsecond before.
+// Why intervals and not one category per block: in most runs the peak lies between backward and optimizer,
+// where the same block was an activation a microsecond earlier.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@
 namespace vramscope::classify {
 
 struct Stretch {
-  model::EventIndex begin = 0;  // ends where the next one begins, the last one with the block
+  model::EventIndex begin = 0;  // ends where the next one begins; the last one ends with the block
   Category category = Category::kUnattributed;
   Proof proof = Proof::kBornOutsidePhases;
 };
@@ -50,7 +50,7 @@ class Life {
   // The stretch that holds `at`.
   [[nodiscard]] const Stretch& At(model::EventIndex at) const;
 
-  // Appends a stretch, or replaces the last one when it begins no later than that.
+  // Appends a stretch, or replaces the last one if that does not begin earlier.
   void Add(const Stretch& stretch);
 
  private:
@@ -64,7 +64,7 @@ class Categories {
   Categories(const model::Run& run, std::span<const timeline::Training> training);
 
   [[nodiscard]] Life Of(model::BlockId block) const;
-  // Its category at birth, and whether it changes: most blocks have one all their life.
+  // The category at allocation, and whether it changes: most blocks keep one category.
   [[nodiscard]] Category AtBirth(model::BlockId block) const { return first_[block].category; }
   [[nodiscard]] bool Changes(model::BlockId block) const { return first_[block].goes_on; }
   [[nodiscard]] const Stretch At(model::BlockId block, model::EventIndex at) const {
@@ -79,16 +79,16 @@ class Categories {
   struct First {
     Category category{};
     Proof proof{};
-    bool goes_on = false;  // `later_` has more
+    bool goes_on = false;  // true if `later_` has more stretches
   };
 
-  // Blocks whose later stretches are looked for together: few enough to stay in the cache.
+  // Number of blocks whose later stretches are searched together: small enough to stay in the cache.
   static constexpr size_t kGroup = 64;
 
   const model::Run& run_;
   std::vector<First> first_;        // by block
   std::vector<Later> later_;        // the second and third stretches, by block
-  std::vector<uint32_t> later_of_;  // by group: where its later stretches begin; and the end
+  std::vector<uint32_t> later_of_;  // by group: where its later stretches begin; and one end entry
 };
 
 }  // namespace vramscope::classify

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: loops written down as PyTorch runs them, where the test knows what each block is.
+// Oracle: loops written in PyTorch's order of operations. The test knows what each block is.
 #include "profiler/classify/categories.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using model::testing::Script;
 using trace::LabelSource;
 using trace::Role;
 
-// "activation > temporary_backward": what a block was in the course of its life.
+// "activation > temporary_backward": the categories of a block during its life.
 std::string Story(const Analysis& analysis, BlockId block) {
   std::string story;
   for (const Stretch& stretch : analysis.categories().Of(block)) {
@@ -25,7 +25,7 @@ std::string Story(const Analysis& analysis, BlockId block) {
   return story;
 }
 
-// A script and what comes of it.
+// A script and its analysis.
 struct Judged {
   explicit Judged(const Script& script) : s(script), run(script.Load()), analysis(run) {}
   std::string operator()(const std::string& block, size_t occurrence = 0) const {
@@ -38,7 +38,7 @@ struct Judged {
   Analysis analysis;
 };
 
-// Two layers, momentum, three steps. `labels`: as the shim names things.
+// Two layers, momentum, three steps. `labels`: with the shim's names.
 void TrainThreeSteps(Script& s, bool labels) {
   s.Alloc("init", 8).Free("init");
   s.Alloc("weight", 400).Alloc("mean", 40);
@@ -211,8 +211,8 @@ TEST(CategoriesTest, AGradientLabelEndsAnActivationThatIsStillSaved) {
   EXPECT_EQ(Judged(s)("x"), "activation > gradient");
 }
 
-// Three steps in which backward runs through a detached copy of `hidden`, as a checkpoint does. `name`: of
-// the weight.
+// Three steps in which backward runs through a detached copy of `hidden`, as for a checkpoint. `name`: of the
+// weight.
 void TrainThroughALeaf(Script& s, const std::string& name) {
   s.Alloc("weight", 400);
   if (!name.empty()) s.Parameter("weight", name);
@@ -253,7 +253,7 @@ TEST(CategoriesTest, ALeafThatAModuleNamesIsAParameterHoweverShortItsMemoryLives
   for (size_t step = 1; step <= 3; ++step) EXPECT_EQ(judged("gathered", step), "parameter") << step;
 }
 
-// Three steps in which gradients are copied to a bucket and reduced there; `view`: they lie in it.
+// Three steps that copy gradients to a bucket and reduce them there; `view`: they are views of it.
 void TrainWithABucket(Script& s, bool view) {
   s.Alloc("weight", 400).Parameter("weight", "fc.weight").Alloc("bucket", 400);
   s.Label("bucket", Role::kCommunication, LabelSource::kDataParallel, "bucket");

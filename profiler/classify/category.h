@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memory is used for: the thirteen categories, their names and their colours.
+// Uses of memory: the thirteen categories, their names and their colors.
 //
-// One table for the terminal, JSON, the HTML report and the viewer. The colours keep apart for normal,
-// protanopic and deuteranopic eyes (CIE76 distance of any two above 25 in each; category_test.cc computes
-// it).
+// One table for the terminal, JSON, the HTML report and the viewer. The colors differ for normal, protanopic
+// and deuteranopic eyes: any two have a CIE76 distance above 25 in each (computed by category_test.cc).
 #pragma once
 
 #include <array>
@@ -36,7 +35,7 @@ struct CategoryInfo {
   const char* name;    // for people: "Optimizer state"
   const char* plural;  // in a sentence: "optimizer state", "activations"
   uint32_t rgb;        // 0xRRGGBB
-  uint8_t color_256;   // the nearest of xterm's 256 colours
+  uint8_t color_256;   // the nearest of xterm's 256 colors
 };
 
 [[nodiscard]] const CategoryInfo& Info(Category category);

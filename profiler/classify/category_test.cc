@@ -68,7 +68,7 @@ TEST(CategoryTest, AnyTwoColoursAreToldApartAlsoByColourBlindReaders) {
 }
 
 TEST(CategoryTest, EachColourOfTheSmallPaletteIsTheNearestToItsTrueColour) {
-  constexpr std::array<int, 6> kLevels = {0, 95, 135, 175, 215, 255};  // xterm's colour cube, then its greys
+  constexpr std::array<int, 6> kLevels = {0, 95, 135, 175, 215, 255};  // xterm's color cube, then its grays
   const auto distance = [](uint32_t rgb, int r, int g, int b) {
     const int dr = static_cast<int>(rgb >> 16 & 0xff) - r;
     const int dg = static_cast<int>(rgb >> 8 & 0xff) - g;

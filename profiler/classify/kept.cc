@@ -11,7 +11,7 @@ namespace {
 using model::Block;
 using model::BlockId;
 
-// Whether it can be told: the step after the one of its birth is in the trace.
+// True if the trace can decide it: it contains the step after the one of the allocation.
 bool IsDecided(const Birth& birth) { return birth.next_step_end != model::kNever; }
 
 }  // namespace

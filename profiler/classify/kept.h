@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program makes between two steps and keeps: lists of results, copies of its weights.
+// Blocks that a program allocates between two steps and keeps: lists of results, copies of its weights.
 //
-// Why: a batch is made between two steps too. It is gone one step later, and what is kept is not:
+// Why: a batch is also allocated between two steps. But a batch is gone one step later, and a kept block is
+// not:
 //
 //   step           2          3          4          5
 //   batch          ├──────────┤                              input
 //   history              ├──────────────────────────── ...   alive one full step later: kept
 //   best weights         ├──────────┤                        a copy of all weights, whatever its life
 //
-// One step alone proves nothing: the last batch of a loop may wait for a garbage collection. The last step's
-// blocks have no step after it. They are taken for what blocks of their size and line were in the steps
-// before, if all of those were kept.
+// One step alone proves nothing: the last batch of a loop may wait for a garbage collection. No step follows
+// the last step's blocks. They count as kept if all blocks with their size and source line in earlier steps
+// were kept.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ class Kept {
   // O(blocks).
   Kept(const model::Run& run, std::span<const timeline::Training> training);
 
-  // Whether a block that was born between two steps is kept and no batch.
+  // True if a block that was allocated between two steps is kept, so it is not a batch.
   [[nodiscard]] bool ForGood(model::BlockId block, const Birth& birth) const;
   [[nodiscard]] bool IsWeightCopy(model::BlockId block) const;
 
@@ -41,7 +42,7 @@ class Kept {
     uint32_t stack = 0;
     auto operator<=>(const Key&) const = default;
   };
-  // Steps, of those with a step after them.
+  // Number of steps, counting only those that another step follows.
   struct Steps {
     uint32_t count = 0;
     uint32_t last = 0;
@@ -51,8 +52,8 @@ class Kept {
     }
   };
   struct Seen {
-    Steps kept;   // after which a block was still there one full step later
-    Steps freed;  // after which it was not
+    Steps kept;   // a block of the step was still alive one full step later
+    Steps freed;  // it was not
   };
   [[nodiscard]] Key KeyOf(const model::Block& block) const;
 

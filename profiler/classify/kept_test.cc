@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: loops that make their batches by hand, and keep beside them what the test says.
+// Oracle: loops that create their batches by hand, and also keep what the test names.
 #include "profiler/classify/kept.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using model::testing::Script;
 
-// The categories of a block in the course of its life, of a script.
+// The categories of a script's blocks during their lives.
 struct Lives {
   explicit Lives(const Script& script) : s(script), run(script.Load()), analysis(run) {}
   std::string operator()(const std::string& block) const {
@@ -31,7 +31,7 @@ struct Lives {
   Analysis analysis;
 };
 
-// Four steps whose batch lives until the next one is made; `between` runs where batches are made.
+// Four steps; each batch lives until the next one is created. `between` runs where batches are created.
 Script MadeByHand(const std::function<void(Script&, int)>& between) {
   Script s;
   s.Alloc("weight", 400).Parameter("weight", "fc.weight");

@@ -15,7 +15,7 @@ using trace::LabelSource;
 using trace::Role;
 using TensorOfProcess = std::pair<model::ProcessIndex, uint64_t>;
 
-// A leaf's block, found through the tensor that the label is about.
+// The block of a leaf, found through the tensor that the label refers to.
 struct Leaf {
   TensorOfProcess tensor;
   model::EventIndex event = 0;
@@ -80,7 +80,7 @@ class Search {
     std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) { return a.Key() < b.Key(); });
   }
 
-  // Whether it never got a gradient, though other leaves got one in a later step than that of its first use.
+  // True if the leaf never got a gradient, although others got one in a step after its first use.
   [[nodiscard]] bool IsPassedOver(const Leaf& leaf) const {
     if (std::binary_search(with_gradient_.begin(), with_gradient_.end(), leaf.tensor)) return false;
     const model::ProcessIndex process = leaf.tensor.first;
@@ -90,7 +90,8 @@ class Search {
     return used_in != steps.end() && used_in->end < last_gradient_[process];
   }
 
-  // Whether it has no name in a process whose parameters have names, and gets no gradients in a second step.
+  // True if the leaf has no name in a process whose parameters have names, and gets no gradients in a second
+  // step.
   [[nodiscard]] bool IsNamelessAmongNamed(const Leaf& leaf, const model::Block& block) const {
     const model::ProcessIndex process = leaf.tensor.first;
     const auto named = std::ranges::lower_bound(named_, TensorOfProcess{process, 0});
@@ -106,7 +107,7 @@ class Search {
     return step != nullptr && next(step->end) == model::kNever;
   }
 
-  // The leaf that a gradient belongs to: the last one labelled with its tensor. nullptr for a named one.
+  // The leaf that a gradient belongs to: the last one labelled with its tensor. nullptr if it has a name.
   const Leaf* LeafBefore(const Label& gradient) const {
     const TensorOfProcess tensor = TensorOf(gradient);
     const auto next =
@@ -119,10 +120,11 @@ class Search {
   const model::Run& run_;
   std::span<const timeline::Training> training_;
   Births births_;
-  std::vector<model::EventIndex> last_gradient_;  // by process: when something was accumulated last
-  std::vector<TensorOfProcess> with_gradient_;    // into which something was accumulated; sorted
-  std::vector<std::pair<TensorOfProcess, model::EventIndex>> gradients_;  // the same with each time; sorted
-  std::vector<TensorOfProcess> named_;  // by a module, an optimizer or who gathered it; sorted
+  std::vector<model::EventIndex> last_gradient_;  // by process: last accumulation of a gradient
+  std::vector<TensorOfProcess> with_gradient_;    // that got a gradient; sorted
+  std::vector<std::pair<TensorOfProcess, model::EventIndex>>
+      gradients_;                       // the same with the time of each gradient; sorted
+  std::vector<TensorOfProcess> named_;  // by a module, an optimizer or the code that gathered it; sorted
   std::vector<Leaf> leaves_;            // those without a name, sorted by Key()
 };
 

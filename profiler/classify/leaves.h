@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensors that autograd accumulates gradients into are no parameters.
+// Finds tensors that autograd accumulates gradients into but that are not parameters.
 //
-// Autograd accumulates into every leaf that requires a gradient. Most are parameters; some are made on the
-// way, mostly to be gone before the next step has ended:
+// Autograd accumulates into every leaf that requires a gradient. Most leaves are parameters. Some are created
+// on the fly, and most of these are gone before the next step has ended:
 //
-//   - the input of a checkpoint that computes again: a detached copy (torch.utils.checkpoint, use_reentrant);
-//   - points between real and made-up samples, for a gradient penalty;
+//   - the input of a recomputing checkpoint: a detached copy (torch.utils.checkpoint, use_reentrant);
+//   - points between real and generated samples, for a gradient penalty;
 //   - inputs that are moved along their gradient, for adversarial training.
 //
-// Where modules or optimizers name parameters, a leaf without a name that gets gradients in a single step is
-// none, however long it lives: an input whose gradient is differentiated again is kept by the graph that it
-// is in.
+// If modules or optimizers name parameters, a leaf without a name that gets gradients in only one step is not
+// a parameter, however long it lives. For example, an input whose gradient is differentiated again is kept
+// alive by its graph.
 //
-// Others stay but never get a gradient, though every parameter does: the still input of a graphed layer
-// (torch.cuda.make_graphed_callables), whose gradient torch.autograd.grad hands to somebody else.
+// Other leaves stay but never get a gradient, although every parameter does. An example is the static input
+// of a graphed layer (torch.cuda.make_graphed_callables), whose gradient torch.autograd.grad passes on.
 //
-// A leaf that a module or an optimizer has named is a parameter however short its memory lives, and so is a
-// gathered copy of one: FSDP puts the gathered weights into a new block in every forward.
+// A leaf that a module or an optimizer has named is a parameter, however short its memory lives. So is a
+// gathered copy of one: FSDP gathers the weights into a new block in every forward.
 #pragma once
 
 #include <span>
@@ -32,7 +32,7 @@ class Leaves {
   // O(labels log labels).
   Leaves(const model::Run& run, std::span<const timeline::Training> training);
 
-  // True when run.labels[index] calls such a leaf a parameter, or its gradient a gradient.
+  // True if run.labels[index] labels such a leaf as a parameter, or its gradient as a gradient.
   [[nodiscard]] bool Disprove(uint32_t index) const { return disproved_[index]; }
 
  private:

@@ -12,7 +12,7 @@ using model::EventIndex;
 using timeline::Extremes;
 using timeline::MinMaxTree;
 
-// A block changes its category while it lives.
+// A block changes its category during its life.
 struct Move {
   EventIndex event = 0;
   BlockId block = 0;
@@ -23,8 +23,8 @@ struct Move {
 
 uint8_t Number(Category category) { return static_cast<uint8_t>(category); }
 
-// The moves of the blocks that are alive, the next one first: some hundreds at a time, where all moves of a
-// long run would have to be kept and sorted.
+// The moves of live blocks, as a queue with the next one first. It holds some hundreds at a time; otherwise
+// all moves of a long run would have to be kept and sorted.
 class Moves {
  public:
   void Add(BlockId id, const model::Block& block, const Life& life) {
@@ -36,7 +36,7 @@ class Moves {
       std::push_heap(moves_.begin(), moves_.end(), Later);
     }
   }
-  // kNever when there are none.
+  // kNever if there are none.
   [[nodiscard]] EventIndex next() const { return moves_.empty() ? model::kNever : moves_.front().event; }
   Move Take() {
     std::pop_heap(moves_.begin(), moves_.end(), Later);
@@ -46,7 +46,7 @@ class Moves {
   }
 
  private:
-  // Of several at one event in the order of the blocks.
+  // Moves at the same event are in block order.
   static bool Later(const Move& a, const Move& b) {
     return a.event != b.event ? a.event > b.event : a.block > b.block;
   }
@@ -56,7 +56,7 @@ class Moves {
 
 }  // namespace
 
-// Takes deltas in order; the leaves' extremes of all categories come out on the way.
+// Takes deltas in order and computes the leaves' extremes over all categories on the way.
 class MemorySeries::Builder {
  public:
   explicit Builder(MemorySeries& series) : series_(series) {}
@@ -81,7 +81,7 @@ class MemorySeries::Builder {
   }
 
  private:
-  // The state after the deltas so far is that after a whole event.
+  // Call when the state after the deltas so far is the state after a complete event.
   void EndState() {
     if (!leaves_.empty()) leaves_.back().Add(total_, static_cast<uint32_t>(series_.deltas_.size()));
   }
@@ -144,7 +144,7 @@ void MemorySeries::Apply(const Delta& delta, CategoryBytes& bytes) {
 }
 
 int64_t MemorySeries::Change(const Delta& delta, CategoryMask categories) {
-  const CategoryMask to = categories >> delta.to & 1;  // kNowhere is no bit of the mask
+  const CategoryMask to = categories >> delta.to & 1;  // kNowhere is not a bit of the mask
   const CategoryMask from = categories >> delta.from & 1;
   return (static_cast<int64_t>(to) - static_cast<int64_t>(from)) * static_cast<int64_t>(delta.bytes());
 }
@@ -219,13 +219,13 @@ MemoryColumn MemorySeries::Walk::Over(EventIndex first, EventIndex last) {
   } else {
     s.Scan(begin, first_leaf * kLeaf, shown, entering, extremes);
     extremes.Merge(s.shown_.leaves.Within(first_leaf, last_leaf));
-    // Behind the last leaf begins none where the series ends with it.
+    // If the series ends with the last leaf, no leaf begins after it.
     total_ = end > last_leaf * kLeaf
                  ? s.Scan(last_leaf * kLeaf, end, shown, Sum(s.leaf_bytes_[last_leaf], shown), extremes)
                  : Sum(s.BytesAfter(end), shown);
   }
   const bool entered =
-      extremes.high_at == begin;  // the state was there before: it began no later than `first`
+      extremes.high_at == begin;  // the state already held at `begin`: it began no later than `first`
   return {static_cast<uint64_t>(extremes.low), static_cast<uint64_t>(extremes.high),
           entered ? first : s.deltas_[extremes.high_at - 1].event, s.BytesAfter(extremes.high_at)};
 }

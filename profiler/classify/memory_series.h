@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocated bytes by category over the whole run, so that any pixel column of any zoom is drawn from exact
+// Allocated bytes by category over the whole run, so that any pixel column at any zoom is drawn from exact
 // figures.
 //
-// A column stands for many events and has one colour for each pixel, so it shows one moment: the one with the
-// most bytes in it. Its categories sum to the peak that the report prints, and no peak is lost, however far
-// out one zooms. What is least in the column goes along, to show how much the memory moves there.
+// A column stands for many events but has one color per pixel, so it shows one moment: the one with the most
+// bytes. Its categories sum to the peak that the report prints, and no peak is lost at any zoom. The column
+// also has the lowest value, to show how much the memory moves there.
 //
-//   bytes  ▂▂▆█▆▂▂▃▇█▅▂  ...      a leaf: 32 deltas, the bytes by category in front of them, and the extremes
+//   bytes  ▂▂▆█▆▂▂▃▇█▅▂  ...      a leaf: 32 deltas, the bytes by category before them, and the extremes
 //          └ leaf ┘└ leaf ┘       of the total; a tree over the leaves (min_max_tree.h)
 //
-// Why deltas of 12 bytes and not the model's blocks: a block's category costs a look into another table, and
-// a column would pay it 32 times.
+// Why deltas of 12 bytes and not the model's blocks: the category of a block needs a lookup in another table,
+// and a column would need 32 of them.
 #pragma once
 
 #include <array>
@@ -35,30 +35,30 @@ constexpr CategoryMask MaskOf(Category category) {
 struct MemoryColumn {
   uint64_t low = 0;
   uint64_t high = 0;
-  model::EventIndex high_event = 0;  // the first state with that many bytes is the one after it
-  CategoryBytes categories = {};     // there; also those that are not shown
+  model::EventIndex high_event = 0;  // event before the first state with `high` bytes
+  CategoryBytes categories = {};     // in that state; includes categories that are not shown
 };
 
 class MemorySeries {
  public:
-  // Reads the run once and keeps nothing of it. Bytes whose allocation was not seen are unattributed.
+  // Reads the run once and keeps no reference to it. Bytes whose allocation was not seen are unattributed.
   MemorySeries(const model::Run& run, const Categories& categories, model::DeviceIndex device);
 
-  // The lowest and highest sums of some categories.
+  // The lowest and highest sums of a set of categories.
   struct Choice {
     CategoryMask categories = 0;
     timeline::MinMaxTree leaves;
   };
-  // O(deltas): 5 ms a million. Any thread.
+  // O(deltas): 5 ms per million. Any thread.
   [[nodiscard]] Choice Count(CategoryMask categories) const;
-  // Shows only these categories in low and high from now on.
+  // From now on `low` and `high` cover only these categories.
   void Show(Choice choice) { shown_ = std::move(choice); }
   void Show(CategoryMask categories) { Show(Count(categories)); }
   [[nodiscard]] CategoryMask shown() const { return shown_.categories; }
 
-  // The states after events `first` to `last`, both included; first <= last.
+  // Over the states after events `first` to `last`, both included; first <= last.
   [[nodiscard]] MemoryColumn Over(model::EventIndex first, model::EventIndex last) const;
-  // Of many columns in order, each of which begins where the one before ends or one event later.
+  // For many columns in order, each of which begins where the previous one ends or one event later.
   class Walk {
    public:
     explicit Walk(const MemorySeries& series) : series_(series) {}
@@ -66,8 +66,8 @@ class MemorySeries {
 
    private:
     const MemorySeries& series_;
-    size_t deltas_ = 0;  // until the end of the last column
-    int64_t total_ = 0;  // there
+    size_t deltas_ = 0;  // number of deltas up to the end of the last column
+    int64_t total_ = 0;  // total at that point
   };
   [[nodiscard]] CategoryBytes After(model::EventIndex event) const;
   // The highest total of the shown categories in the run.
@@ -78,7 +78,7 @@ class MemorySeries {
   static constexpr size_t kLeaf = 32;
   static constexpr uint8_t kNowhere = kCategoryCount;  // not allocated
 
-  // Bytes go from one category to another, or come and go.
+  // Bytes that move from one category to another, or are allocated or freed.
   struct Delta {
     model::EventIndex event = 0;
     uint32_t bytes_low = 0;
@@ -93,28 +93,28 @@ class MemorySeries {
   class Builder;
 
   static void Apply(const Delta& delta, CategoryBytes& bytes);
-  // What the sum of `categories` changes by.
+  // The change in the sum of `categories`.
   static int64_t Change(const Delta& delta, CategoryMask categories);
   static int64_t Sum(const CategoryBytes& bytes, CategoryMask categories);
   // Deltas with event <= `event`.
   [[nodiscard]] size_t CountUntil(model::EventIndex event) const;
   [[nodiscard]] CategoryBytes BytesAfter(size_t deltas) const;
-  // Whether the state after the first `deltas` deltas is that after a whole event.
+  // True if the state after the first `deltas` deltas is the state after a complete event.
   [[nodiscard]] bool Whole(size_t deltas) const {
     return deltas == deltas_.size() || deltas == 0 || deltas_[deltas].event != deltas_[deltas - 1].event;
   }
-  // Adds the states after `first` + 1 to `last` deltas; `total` of the categories is the one after `first`.
-  // Returns the one after `last`.
+  // Adds the states after `first` + 1 to `last` deltas to `extremes`. `total` is the sum of the categories
+  // after `first` deltas. Returns the sum after `last`.
   int64_t Scan(size_t first, size_t last, CategoryMask categories, int64_t total,
                timeline::Extremes& extremes) const;
 
   model::Chunked<Delta> deltas_;
   std::vector<model::EventIndex> leaf_event_;    // of its first delta
-  model::Chunked<CategoryBytes, 8> leaf_bytes_;  // before it
+  model::Chunked<CategoryBytes, 8> leaf_bytes_;  // by leaf: bytes by category before it
   Choice shown_;
 };
 
-// The order in which categories are stacked, from the bottom: what stays long lies below what comes and goes.
+// The order in which categories are stacked, from the bottom: long-lived ones are below short-lived ones.
 [[nodiscard]] const std::array<Category, kCategoryCount>& StackOrder();
 
 }  // namespace vramscope::classify

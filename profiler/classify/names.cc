@@ -34,8 +34,8 @@ std::string_view Names::Of(BlockId block) const {
 
 namespace {
 
-// Names of modules by their parts; behind them what the program wrote on its memory, of which an annotation
-// is about this block alone.
+// Names of modules rank by number of parts. Names that the program wrote on its memory come after them; among
+// these an annotation is about this block alone.
 std::ptrdiff_t FullnessOf(const Label& label, std::string_view name) {
   if (label.source == trace::LabelSource::kCollective) return -3;
   if (label.role != trace::Role::kNamed) return std::count(name.begin(), name.end(), '.');
@@ -44,8 +44,8 @@ std::ptrdiff_t FullnessOf(const Label& label, std::string_view name) {
 
 }  // namespace
 
-// The fullest name, the first of equals: LibTorch registers "weight", a list of layers calls it "0.weight",
-// and the model "layers.0.weight". What a collective did is a name only for what has no other.
+// The fullest name, the first one on a tie: LibTorch registers "weight", a list of layers calls it
+// "0.weight", and the model "layers.0.weight". The name of a collective is used only if there is no other.
 uint32_t Names::NameInLabels(BlockId block, uint64_t tensor) const {
   const model::BlockFacts* facts = run_.FactsOf(run_.blocks[block]);
   if (facts == nullptr) return 0;
@@ -63,7 +63,7 @@ uint32_t Names::NameInLabels(BlockId block, uint64_t tensor) const {
   return fullest;
 }
 
-// The name that the label's tensor had then; the first that it got later when it had none yet.
+// The name of the label's tensor at that time, or the first one it got later if it had none yet.
 uint32_t Names::NameOfTensor(const Label& label) const {
   if (label.tensor == 0) return 0;
   const model::ProcessIndex process = run_.ProcessOf(run_.blocks[label.block]);

@@ -2,9 +2,8 @@
 // The names of blocks: "layers.0.weight" for a parameter and its gradient, "exp_avg of layers.0.weight" for
 // optimizer state.
 //
-// Names come from labels. Autograd's own labels carry no name but say which tensor they are about, and the
-// tensor keeps its identity while it lives; so a gradient is named by whoever named the variable that it
-// belongs to.
+// Names come from labels. Autograd's own labels carry no name but identify their tensor, and a tensor keeps
+// its identity while it lives. So a gradient gets the name of the variable that it belongs to.
 //
 //   label (shim)            block A, "layers.0.weight", tensor T
 //   label (AccumulateGrad)  block A, no name,           tensor T
@@ -22,7 +21,7 @@ class Names {
  public:
   explicit Names(const model::Run& run);
 
-  // "" when nobody named it. Lives as long as the run.
+  // "" if nothing named it. Lives as long as the run.
   [[nodiscard]] std::string_view Of(model::BlockId block) const;
 
  private:
@@ -34,7 +33,7 @@ class Names {
     uint32_t name = 0;
   };
   static constexpr uint64_t kAnyTensor = ~uint64_t{0};
-  // What the labels of the block call it, or only those about `tensor`; 0 = nothing.
+  // The name that the labels of the block give, or only the labels about `tensor`; 0 = none.
   [[nodiscard]] uint32_t NameInLabels(model::BlockId block, uint64_t tensor) const;
   [[nodiscard]] uint32_t NameOfTensor(const model::Label& label) const;
 
@@ -45,7 +44,7 @@ class Names {
 // The module that a name belongs to: "layers.0" for "layers.0.weight" and for "exp_avg of layers.0.weight";
 // "" for a name at the top of the model.
 [[nodiscard]] std::string_view ModuleOfName(std::string_view name);
-// The parameter that a name is about: "layers.0.weight" for both.
+// The parameter that a name refers to: "layers.0.weight" for both.
 [[nodiscard]] std::string_view ParameterOfName(std::string_view name);
 
 }  // namespace vramscope::classify

@@ -9,16 +9,16 @@ using model::BlockId;
 
 namespace {
 
-// Where forward begins is told by other facts in light steps; these edges are hooked in both.
+// The begin of forward is found by different means in light steps, but these edges are hooked in both.
 enum class Stage : uint8_t { kForward, kBackward, kOptimizer };
 Stage StageOf(timeline::Part part) {
   if (part == timeline::Part::kBackward) return Stage::kBackward;
   return timeline::PhaseOf(part) == timeline::Phase::kOptimizer ? Stage::kOptimizer : Stage::kForward;
 }
 
-// Whether two blocks of one place in their steps can be of the same origin: they are born in the same stage,
-// and in an optimizer both outlive their step or none does. State is made once, where later steps have
-// temporaries as large.
+// True if two blocks at the same position in their steps can have the same origin. They must be allocated in
+// the same stage; in an optimizer, both or neither must outlive their step. The reason: state is allocated
+// once, and later steps have temporaries of the same size there.
 bool AreAlike(const timeline::Training& training, const model::Block& a, const model::Block& b) {
   const Stage stage = StageOf(training.PartOf(a.thread, a.alloc_event));
   if (stage != StageOf(training.PartOf(b.thread, b.alloc_event))) return false;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the program a block comes from, also in steps that were recorded without ops and modules.
+// Where in the program a block was allocated, even in steps that were recorded without ops and modules.
 //
-// All steps of a loop allocate alike, so the n-th allocation of a light step is the n-th of a deep one, if
-// the two steps allocate the same sizes up to there. Steps are compared size by size from both ends; what
-// lies in the part that differs has no origin.
+// All steps of a loop allocate alike. So the n-th allocation of a light step corresponds to the n-th of a
+// deep step if both steps allocate the same sizes up to it. Steps are compared size by size from both ends.
+// Blocks in the part that differs have no origin.
 //
 //   deep step 3    512 64 64 4096 ... 64 512        each with module and op
-//   light step 9   512 64 64 4096 ... 64 512        the same places, said to be "as in step 3"
+//   light step 9   512 64 64 4096 ... 64 512        the same places, marked "as in step 3"
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ class Origins {
   Origins(const model::Run& run, std::span<const timeline::Training> training)
       : run_(run), training_(training) {}
 
-  // Compares steps when they are asked about and remembers the result, so one thread at a time.
+  // Compares steps on demand and stores the result: not thread-safe.
   [[nodiscard]] Origin Of(model::BlockId block);
 
  private:
@@ -41,7 +41,7 @@ class Origins {
     uint32_t step = 0;
     auto operator<=>(const Key&) const = default;
   };
-  // How a light step lies beside the deep step that it is most like.
+  // How a light step compares with the most similar deep step.
   struct Likeness {
     uint32_t deep_step = 0;
     size_t same_from_begin = 0;

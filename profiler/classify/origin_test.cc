@@ -11,7 +11,7 @@ namespace {
 
 using model::testing::Script;
 
-// Three steps, the second of them deep; `extra_in_step_3` is allocated in the middle of the third.
+// Three steps, the second one deep; `extra_in_step_3` is allocated in the middle of the third.
 Script ThreeSteps(bool extra_in_step_3) {
   Script s;
   for (int step = 1; step <= 3; ++step) {
@@ -59,8 +59,8 @@ TEST(OriginTest, WhatDiffersHasNoOriginAndWhatLiesAroundItHas) {
   EXPECT_EQ(origins.Of(s.Id("extra")).context, 0u);
 }
 
-// Counted from the end, the state that an optimizer makes in the first step lies where a gradient or a
-// temporary of its size lies in the deep step.
+// Counted from the end, the optimizer state of the first step is at the position of a gradient or a temporary
+// of the same size in the deep step.
 TEST(OriginTest, StateThatIsMadeOnceHasNoOriginInAStepThatMakesNone) {
   Script s;
   for (int step = 1; step <= 3; ++step) {

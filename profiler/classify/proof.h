@@ -19,14 +19,14 @@ enum class Proof : uint8_t {
   kDataParallel,
   // Autograd.
   kSaved,
-  // The time of the birth.
+  // The time of the allocation.
   kBornInForward,
   kBornInEvaluation,
   kBornInBackward,
   kBornInUpdate,
   kBornInOptimizer,
   kBornInDataLoader,
-  // The time of the birth and what came after.
+  // The time of the allocation and later events.
   kPreparedAndSaved,
   kPreparedAndAliveInBackward,
   kSetUpAndSaved,

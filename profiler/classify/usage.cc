@@ -10,7 +10,7 @@ namespace {
 using model::BlockId;
 using model::EventIndex;
 
-// Moments in ascending order, with the way back to the order in which they were asked.
+// Moments in ascending order, with a map back to the requested order.
 struct SortedMoments {
   std::vector<EventIndex> events;
   std::vector<size_t> asked;
@@ -28,11 +28,11 @@ struct SortedMoments {
 };
 
 // Calls visit(block, first, last) for each block of the device that is alive at the moments [first, last) of
-// `moments`, last > first.
+// `moments`; last > first.
 template <typename Visit>
 void ForEachLive(const model::Run& run, const model::Device& device, const SortedMoments& moments,
                  const Visit& visit) {
-  size_t next = 0;  // the first moment that is not before the allocation looked at
+  size_t next = 0;  // the first moment that is not before the current allocation
   for (const model::Change& change : device.changes) {
     if (change.freed()) continue;
     while (next < moments.events.size() && moments.events[next] < change.event) ++next;
@@ -48,7 +48,7 @@ void ForEachLive(const model::Run& run, const model::Device& device, const Sorte
 std::vector<CategoryBytes> UsageAt(const model::Run& run, const Categories& categories,
                                    const timeline::DeviceCurve& curve, std::span<const EventIndex> moments) {
   const SortedMoments sorted(moments);
-  // Differences to the moment before, so that a block that lives through a thousand moments costs two
+  // Differences from one moment to the next, so that a block that lives through a thousand moments costs two
   // additions.
   std::vector<CategoryBytes> usage(moments.size() + 1, CategoryBytes{});
   ForEachLive(run, curve.device(), sorted, [&](BlockId block, size_t first, size_t last) {
@@ -67,7 +67,7 @@ std::vector<CategoryBytes> UsageAt(const model::Run& run, const Categories& cate
   CategoryBytes sum = {};
   for (size_t i = 0; i < moments.size(); ++i) {
     for (size_t c = 0; c < kCategoryCount; ++c)
-      sum[c] += usage[i][c];  // wraps around and back: differences are signed
+      sum[c] += usage[i][c];  // differences are signed, so overflow cancels out
     CategoryBytes& answer = asked[sorted.asked[i]];
     answer = sum;
     answer[static_cast<size_t>(Category::kUnattributed)] += curve.UnseenAfter(sorted.events[i]);

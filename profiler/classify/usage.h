@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes by category, and the live blocks themselves, at chosen moments.
 //
-// Each block is looked at once and finds the moments of its life by binary search, so the cost is O(blocks x
-// log moments + answer) whether one moment is asked for or five thousand; most blocks live between two
-// moments and cost one comparison.
+// Each block is visited once and finds the moments in its lifetime by binary search. So the cost is O(blocks
+// x log moments + answer), for one moment or for five thousand. Most blocks live between two moments and cost
+// one comparison.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace vramscope::classify {
 
-// For each of `moments` (event positions, any order), what was allocated on the device after that event. The
-// sums equal DeviceCurve::AllocatedAfter; bytes whose allocation was not seen are unattributed.
+// For each of `moments` (event positions, in any order), the bytes allocated on the device after that event.
+// The sums equal DeviceCurve::AllocatedAfter. Bytes whose allocation was not seen are unattributed.
 [[nodiscard]] std::vector<CategoryBytes> UsageAt(const model::Run& run, const Categories& categories,
                                                  const timeline::DeviceCurve& curve,
                                                  std::span<const model::EventIndex> moments);

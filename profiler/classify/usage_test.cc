@@ -20,7 +20,7 @@ using trace::EventType;
 
 constexpr int kAddresses = 60;
 
-// Events of all kinds in any order, from two processes on two devices: also such as no program gives.
+// Events of all kinds in any order, from two processes on two devices, including impossible sequences.
 Script RandomStream(std::mt19937& random) {
   Script s;
   const auto address = [&] { return 0x1000 * (1 + random() % kAddresses); };
@@ -54,7 +54,7 @@ Script RandomStream(std::mt19937& random) {
   return s;
 }
 
-// Oracle: for each moment, all blocks are asked one by one what they are then.
+// Oracle: for each moment, looks up every block's category at that moment.
 TEST(UsageTest, CategoriesSumToWhatIsAllocatedAtEveryMomentOfARandomStream) {
   const uint32_t seed = std::random_device{}();
   SCOPED_TRACE(::testing::Message() << "seed " << seed);

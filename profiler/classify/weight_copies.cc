@@ -35,7 +35,7 @@ bool IsNamedParameter(const model::Run& run, const Block& block) {
   return false;
 }
 
-// What autograd and labels know is no copy that lies beside the model.
+// A block that autograd or a label refers to is part of the model, so it is not a separate copy.
 bool MayBeCopy(const model::Run& run, const Block& block) {
   const model::BlockFacts* const facts = run.FactsOf(block);
   return facts == nullptr || (facts->first_label == model::kNone && facts->first_saved == model::kNever);
@@ -51,7 +51,7 @@ std::vector<BlockId> FindWeightCopies(const model::Run& run, std::span<const tim
     const Block& block = run.blocks[id];
     const Birth birth = births.Of(block);
     const DeviceOfProcess device = {run.ProcessOf(block), block.device_code};
-    // Beside the model while it trains: what setting up a model takes for a moment is none.
+    // The copy must be alive during training: temporary blocks of model setup do not count.
     const bool stays = birth.backward != model::kNever && block.free_event > birth.backward;
     const bool between = birth.part == timeline::Part::kPrepare && birth.step != 0 && stays;
     if (between && MayBeCopy(run, block)) made[{device, birth.step}].push_back(id);

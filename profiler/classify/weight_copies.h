@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of all weights of a model that a program makes between two steps: the best ones so far, an average,
-// a snapshot to go back to.
+// Copies of all weights of a model that a program creates between two steps: the best weights so far, an
+// average, a snapshot for a rollback.
 //
 //   parameters              4 MiB   4 KiB   4 MiB   40 KiB   40 B
 //   made after step 7       4 MiB   4 KiB   4 MiB   40 KiB   40 B  512 B     each has its counterpart: a copy
 //   the batch of step 8     256 KiB
 //
-// Why by their sizes: the operands of clone() are recorded in deep steps alone, and a program makes such
-// copies when it likes. That every parameter has a counterpart, between two steps, is no accident.
+// Why by size: the operands of clone() are recorded only in deep steps, and a program may create such copies
+// in any step. If every parameter has a counterpart, and all were created between two steps, that is no
+// coincidence.
 #pragma once
 
 #include <span>
@@ -18,8 +19,8 @@
 
 namespace vramscope::classify {
 
-// Blocks that are such copies, ascending. Models of one parameter have none: one size proves nothing.
-// O(blocks).
+// Returns the blocks that are such copies, ascending. Models with one parameter have none: one size proves
+// nothing. O(blocks).
 [[nodiscard]] std::vector<model::BlockId> FindWeightCopies(const model::Run& run,
                                                            std::span<const timeline::Training> training);
 

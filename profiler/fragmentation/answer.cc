@@ -10,7 +10,7 @@ namespace {
 
 using timeline::MomentSpec;
 
-// The moment of a step when most is allocated; of several the first.
+// The moment of a step with the most allocated memory; the first on a tie.
 Moment FullestIn(const LayoutWalk& walk, const StepSpan& step) {
   LayoutCursor cursor(walk);
   Moment best = step.begin;
@@ -54,7 +54,7 @@ Result<Moment> EventMoment(const Subject& subject, const MomentSpec& spec) {
       static_cast<model::EventIndex>(std::min<uint64_t>(spec.value - 1, model::kNever - 1)));
 }
 
-// A free that is complete at once is two events; between them the block would pass for pending.
+// A free that completes at once is two events; between them the block would look pending.
 Moment AfterWholeFree(const allocator::History& history, Moment moment) {
   if (moment == 0 || moment >= history.events.size()) return moment;
   const allocator::Event& last = history.events[moment - 1];

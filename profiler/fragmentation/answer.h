@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `vramscope frag`, as plain data: terminal, JSON and picture print this and compute nothing.
+// The answer of `vramscope frag`, as plain data. Terminal, JSON and picture print it and compute nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace vramscope::fragmentation {
 
-// A block that was freed and that another stream may still use.
+// A freed block that another stream may still use.
 struct WaitingBlock {
   Block block;
   BlockText text;
-  uint64_t stream = 0;  // its own: a handle
-  // Those of the other streams that it may wait for: no record says which, so one alone is known.
+  uint64_t stream = 0;  // handle of its own stream
+  // The other streams that it may wait for. No record shows which, so only a single one is certain.
   std::vector<uint64_t> waits_for;
 };
 
 struct MomentAnswer {
-  std::string asked;  // "reserved", "step:3", ... as it was asked for, or why it is in the list
+  std::string asked;  // "reserved", "step:3", ... as requested, or why it is in the list
   Moment moment = 0;
-  std::optional<uint64_t> trace_events;  // of the run so far; empty where it was not loaded
+  std::optional<uint64_t> trace_events;  // events of the run so far; empty if the run was not loaded
   uint64_t time_ns = 0;
   Place place;
   Metrics metrics;
@@ -41,7 +41,7 @@ struct PinAnswer {
 
 struct SegmentAnswer {
   Segment segment;
-  Domain domain;  // pool, stream and size class; the sums are not of this segment
+  Domain domain;  // pool, stream and size class; the sums do not refer to this segment
   PinnedSegment pinned;
   std::vector<PinAnswer> pinned_by;  // the largest; pinned.pins has all
 };
@@ -65,10 +65,10 @@ struct SeriesPoint {
 }
 
 struct Answer {
-  MomentAnswer chosen;                  // the first that was asked for
-  std::vector<SegmentAnswer> segments;  // of the chosen moment, most held back first
-  uint64_t segment_count = 0;           // that hold anything back
-  std::vector<MomentAnswer> moments;    // as asked, then the notable ones
+  MomentAnswer chosen;                  // the first requested moment
+  std::vector<SegmentAnswer> segments;  // at the chosen moment, most held-back bytes first
+  uint64_t segment_count = 0;           // number of segments that hold anything back
+  std::vector<MomentAnswer> moments;    // the requested ones, then the notable ones
   std::vector<SeriesPoint> series;
   uint64_t events = 0;
   uint64_t peak_reserved = 0;
@@ -77,26 +77,26 @@ struct Answer {
   Troubles troubles;
   std::vector<std::string> notes;
 
-  // Of the whole run.
+  // Over the whole run.
   [[nodiscard]] double Fragmentation() const { return FragmentationOf(peak_allocated, peak_reserved); }
 };
 
 struct Question {
-  std::vector<std::string> at;  // none: "reserved"
-  size_t segments = 10;         // how many, 0 = all
-  size_t pins = 5;              // of each segment, 0 = all
-  size_t points = 256;          // of the series, 0 = none
+  std::vector<std::string> at;  // empty: "reserved"
+  size_t segments = 10;         // how many; 0 = all
+  size_t pins = 5;              // per segment; 0 = all
+  size_t points = 256;          // in the series; 0 = none
 };
 
-// The moment that a text means (timeline/moment_spec.h), the same as in a report.
+// The moment that `text` specifies (timeline/moment_spec.h), the same as in a report.
 [[nodiscard]] Result<Moment> FindMoment(const Subject& subject, const LayoutWalk& walk,
                                         const std::string& text);
 
-// Fails when a moment does not exist, and when nothing is known of the segments.
+// An error if a moment does not exist, or if the segments are unknown.
 [[nodiscard]] Result<Answer> BuildAnswer(const Subject& subject, const LayoutWalk& walk,
                                          const Question& question);
 
-// One moment by itself.
+// The answer for one moment.
 [[nodiscard]] MomentAnswer AnswerFor(const Subject& subject, const Layout& layout, Moment moment,
                                      const std::string& asked);
 [[nodiscard]] std::vector<SegmentAnswer> SegmentsOf(const Subject& subject, const Layout& layout,

@@ -16,13 +16,13 @@ constexpr size_t kBlockers = 5;
 constexpr size_t kPins = 5;
 constexpr size_t kHolders = 12;
 
-// What is tried: each changes one thing, in the order in which one would want to use it. Split limits from
-// small to large: a smaller one keeps more memory free of small requests, and costs more calls of the driver.
+// The settings to try, in order of preference; each changes one thing. Split limits go from small to large: a
+// smaller one keeps more memory free of small requests, and costs more driver calls.
 constexpr const char* kTrials[] = {
     "expandable_segments:True", "max_split_size_mb:512", "max_split_size_mb:256",     "max_split_size_mb:128",
     "max_split_size_mb:64",     "max_split_size_mb:32",  "roundup_power2_divisions:8"};
 
-// Where the free bytes of a layout are, seen from one request.
+// Classifies the free bytes of a layout from the point of view of one request.
 FreeBytes Sort(const Layout& layout, const Failure& failure, bool large) {
   FreeBytes free;
   for (const auto& [address, index] : layout.segments()) {
@@ -49,7 +49,7 @@ FreeBytes Sort(const Layout& layout, const Failure& failure, bool large) {
   return free;
 }
 
-// Wholly free memory of the default pool, the request's own domain included.
+// Completely free memory of the default pool, including the request's own domain.
 uint64_t ReturnedByEmptyCache(const Layout& layout) {
   uint64_t bytes = 0;
   for (const Domain& domain : layout.domains()) bytes += domain.pool == kDefaultPool ? domain.whole : 0;
@@ -165,14 +165,14 @@ class Examination {
     }
   }
 
-  // What the request and those that follow it take at least.
+  // Lower bound for the bytes of the request and those that follow it.
   [[nodiscard]] uint64_t Needed() const {
     uint64_t bytes = autopsy_.rounded;
     for (const uint64_t request : autopsy_.program.upcoming) bytes += subject_.rules.Rounded(request);
     return bytes;
   }
 
-  // Growth and failed steps are what to look at where they hold what the request lacked.
+  // Growth and failed steps are the verdict if they hold what the request lacked.
   void JudgeProgram() {
     autopsy_.of_allocator = autopsy_.verdict;
     const Circumstances& program = autopsy_.program;
@@ -204,7 +204,7 @@ class Examination {
     }
   }
 
-  // Without segments: what PyTorch's own totals allow to say.
+  // Without segments: conclusions from PyTorch's own totals.
   void JudgeByTotals(const Failure& failure) {
     if (failure.total_reserved < failure.total_allocated || failure.total_reserved == 0) return;
     const uint64_t unused = failure.total_reserved - failure.total_allocated;

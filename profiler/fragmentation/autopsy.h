@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a request failed: what was asked for, what was free and why it did not serve, the verdict with its
-// proof in bytes and by replay, the tensors at fault, and what to change, in that order.
+// Explains why a request failed, in this order: the request, the free memory and why it did not serve, the
+// verdict with its proof in bytes and by replay, the tensors responsible, and what to change.
 //
-// What the program did comes first: memory that it keeps of every step, or of steps that failed, runs out
-// under any setting. Then what the allocator could have done:
+// What the program did comes first: memory that it keeps from every step, or from failed steps, runs out with
+// any setting. Then what the allocator could have done:
 //
 //   could have served it        verdict
 //   what grew                   growth                and how many steps any setting could add
@@ -37,15 +37,15 @@ enum class Verdict : uint8_t {
 };
 [[nodiscard]] const char* VerdictKey(Verdict verdict);
 
-// Where free bytes were that did not serve the request. They add up to all free bytes and those of the
-// driver.
+// Where the free bytes were that did not serve the request. They add up to all free bytes, including those of
+// the driver.
 struct FreeBytes {
-  uint64_t same_domain = 0;    // in segments of its own pool, stream and size class
-  uint64_t largest_block = 0;  // of those
-  uint64_t releasable = 0;     // wholly free segments and pages elsewhere: empty_cache returns them
+  uint64_t same_domain = 0;    // in segments of the request's pool, stream and size class
+  uint64_t largest_block = 0;  // the largest block among them
+  uint64_t releasable = 0;     // completely free segments and pages elsewhere: empty_cache returns them
   uint64_t other_stream = 0;
   uint64_t other_pool = 0;
-  uint64_t other_size_class = 0;  // the small pool for a large request, the large one for a small
+  uint64_t other_size_class = 0;  // the small pool for a large request, the large pool for a small one
   uint64_t pending = 0;           // freed, but in use by another stream; not free
   std::optional<uint64_t> driver;
 
@@ -54,38 +54,40 @@ struct FreeBytes {
   }
 };
 
-// Blocks that belong together: of one name, or born at one line.
+// Blocks that belong together: with one name, or allocated at one source line.
 struct Holder {
   std::string title;
-  std::string category;  // a key; "" = not known
+  std::string category;  // a key; "" = unknown
   uint64_t bytes = 0;
   uint64_t blocks = 0;
 };
 
 struct Autopsy {
-  std::optional<Failure> failure;     // none: the state at the end, of which nothing says what failed
-  size_t number = 0;                  // of the failure, from 1
-  size_t failures = 0;                // that the file has, on all devices that are meant
-  uint64_t rounded = 0;               // what a free block must have
-  uint64_t segment_bytes = 0;         // what the driver was asked for
-  std::optional<MomentAnswer> state;  // none: the segments are not known
+  std::optional<Failure> failure;     // empty: the state at the end; nothing records what failed
+  size_t number = 0;                  // 1-based number of the failure
+  size_t failures = 0;                // in the file, on all devices in question
+  uint64_t rounded = 0;               // size that a free block must have
+  uint64_t segment_bytes = 0;         // size requested from the driver
+  std::optional<MomentAnswer> state;  // empty: the segments are unknown
   FreeBytes free;
-  uint64_t returned = 0;  // what giving back all wholly free segments and pages leaves the driver, at least
+  // Lower bound of the driver's free bytes after it gets all completely free segments and pages.
+  uint64_t returned = 0;
   Circumstances program;
   Verdict verdict = Verdict::kUnknown;
-  Verdict of_allocator = Verdict::kUnknown;  // the same, of this request alone
-  uint64_t shortfall = 0;                    // of a true shortage: at least so much more was needed
-  uint64_t steps_more = 0;                   // of growth: that memory without any slack would have added
-  std::optional<bool> reproduced;  // the model under the recorded settings fails there too; none: not tried
+  Verdict of_allocator = Verdict::kUnknown;  // the same for this request alone
+  uint64_t shortfall = 0;                    // for a true shortage: at least this much more was needed
+  uint64_t steps_more = 0;         // for growth: steps that memory without any slack would have added
+  std::optional<bool> reproduced;  // the model with the recorded settings also fails there; empty: not tried
   std::vector<Trial> trials;       // of other settings
   std::vector<SegmentAnswer> blockers;  // segments of the request's domain with free bytes
   std::vector<Holder> holders;          // of all live memory, largest first
   std::vector<std::string> reasons;     // why each kind of free memory did not serve, one sentence each
   std::vector<std::string> advice;      // what to change, best first
-  std::vector<std::string> unknown;     // what the file does not say
+  std::vector<std::string> unknown;     // what the file does not record
 };
 
-// Of failure `number` of the subject (from 1), 0 = its main failure. Fails when there is no such failure.
+// Examines failure `number` of the subject (from 1); 0 = its main failure. An error if there is no such
+// failure.
 [[nodiscard]] Result<Autopsy> Examine(const Subject& subject, const LayoutWalk& walk, size_t number);
 
 [[nodiscard]] std::string ToJson(const Subject& subject, const Autopsy& autopsy, int indent = 2);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: failures made so that their reason is known. What PyTorch itself would have done is asked by
-// tests/fragmentation.
+// Oracle: failures with a known reason. tests/fragmentation checks what PyTorch itself would have done.
 #include "profiler/fragmentation/autopsy.h"
 
 #include <gmock/gmock.h>
@@ -18,8 +17,8 @@ using ::testing::HasSubstr;
 
 constexpr uint64_t kBase = uint64_t{1} << 40;
 
-// A device of 1 GiB, 100 MiB of which are the context's. PyTorch has ten segments of 40 MiB, made for blocks
-// of that size; in each lies a block of 30 MiB now. A request of `bytes` fails.
+// A device of 1 GiB, of which the context has 100 MiB. PyTorch has ten segments of 40 MiB, taken for blocks
+// of that size; each now contains a block of 30 MiB. A request of `bytes` fails.
 class AutopsyTest : public ::testing::Test {
  protected:
   Autopsy FailureOf(uint64_t bytes) {
@@ -51,7 +50,7 @@ class AutopsyTest : public ::testing::Test {
   std::optional<model::Run> run_;
   std::optional<classify::Analysis> analysis_;
   std::optional<Subject> subject_;
-  std::optional<Circumstances> program_;  // instead of what the trace tells
+  std::optional<Circumstances> program_;  // instead of what the trace contains
 };
 
 TEST_F(AutopsyTest, MoreThanAllThatIsFreeIsATrueShortageByTheDifference) {

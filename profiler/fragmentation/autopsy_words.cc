@@ -175,7 +175,7 @@ void AddShortageAdvice(const Autopsy& autopsy, std::vector<std::string>& advice)
   }
 }
 
-// What the program itself has to change; the allocator's part follows.
+// What to change in the program itself; the advice about the allocator follows.
 void AddProgramAdvice(const Autopsy& autopsy, std::vector<std::string>& advice) {
   const Circumstances& program = autopsy.program;
   if (autopsy.verdict == Verdict::kFailedSteps) {
@@ -219,7 +219,7 @@ void AddAdvice(Autopsy& autopsy) {
       break;
   }
   if (autopsy.reproduced.value_or(false)) {
-    std::string told;  // of several values that fit the first will do
+    std::string told;  // of several values that fit, the first is enough
     for (const Trial& trial : autopsy.trials) {
       const std::string key = trial.settings.substr(0, trial.settings.rfind(':'));
       if (trial.end != TrialEnd::kFits || key == told) continue;

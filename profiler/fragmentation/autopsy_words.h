@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An autopsy in sentences: why the free memory did not serve, what to change, what the file does not say.
+// Describes an autopsy in sentences: why the free memory did not serve, what to change, what the file does
+// not record.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +11,23 @@
 
 namespace vramscope::fragmentation {
 
-// Fills in `reasons`, `advice` and `unknown` from the rest.
+// Fills in `reasons`, `advice` and `unknown` from the other members.
 void AddWords(const Subject& subject, Autopsy& autopsy);
 
 // The verdict as one sentence with its numbers.
 [[nodiscard]] std::string VerdictSentence(const Autopsy& autopsy);
 
-// "64.0 MiB of train.py:10, allocated on stream 0, wait for stream 0x5642": a sentence for each block, at
-// most `most`, and one for the others.
+// "64.0 MiB of train.py:10, allocated on stream 0, wait for stream 0x5642": one sentence per block, at most
+// `most`, and one for the rest.
 [[nodiscard]] std::vector<std::string> WaitingSentences(const std::vector<WaitingBlock>& waiting,
                                                         size_t most);
 
-// What blocks are told apart by when they are added up, as in a report: the name, else the line that
-// allocated them, else the operator and its module; "not known" where nothing was recorded.
+// The key by which blocks are grouped, as in a report: the name, else the line that allocated them, else the
+// operator and its module. "not known" if nothing was recorded.
 [[nodiscard]] std::string GroupTitle(const BlockText& text);
 
-// The frame that says most to the program's author: the innermost of their own Python code, else the
-// innermost that is not PyTorch's machinery. "" when there are no frames.
+// The frame that is most useful to the program's author: the innermost of their own Python code, else the
+// innermost outside PyTorch's internals. "" if there are no frames.
 [[nodiscard]] std::string TellingFrame(const std::vector<std::string>& frames);
 
 }  // namespace vramscope::fragmentation

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The causes of a decomposition as rows: key, name, what one can do about it, colour. One table for terminal,
-// JSON and pictures.
+// The causes of a decomposition as rows: key, name, meaning, color. One table for terminal, JSON and
+// pictures.
 //
-// Colours: from Okabe and Ito's palette for colour-blind readers (jfly.uni-koeln.de/color), and greys for
-// what is small on real runs.
+// Colors: from Okabe and Ito's palette for color-blind readers (jfly.uni-koeln.de/color), and grays for
+// causes that are small on real runs.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace vramscope::fragmentation {
 struct Cause {
   const char* key;      // in JSON
   const char* name;     // for people
-  const char* meaning;  // in half a line
+  const char* meaning;  // a few words
   uint32_t rgb;
   uint64_t Decomposition::*bytes;
 };

@@ -15,7 +15,7 @@ using classify::Category;
 using model::BlockId;
 using model::EventIndex;
 
-// What outlives a step by its nature.
+// Categories that outlive a step by nature.
 bool IsLasting(Category category) {
   return category == Category::kParameter || category == Category::kBuffer ||
          category == Category::kGradient || category == Category::kOptimizerState ||
@@ -72,9 +72,9 @@ class Inquiry {
     beside(curve_.AllocatedAfter(failure_) + requested, ~uint32_t{0});
   }
 
-  // What was made between the begin of an attempt that failed and its failure, and is there since.
+  // Blocks allocated between the begin of a failed attempt and its failure that are still alive.
   void AddFailures() {
-    std::optional<EventIndex> before;  // the failure before
+    std::optional<EventIndex> before;  // the previous failure
     for (const model::OutOfMemory& oom : run_.out_of_memory) {
       const bool here =
           oom.device_code == device_.code && run_.threads[oom.thread].process == device_.process;
@@ -108,7 +108,7 @@ class Inquiry {
     return bytes;
   }
 
-  // An optimizer that makes its state makes the same for each parameter.
+  // An optimizer that creates its state creates the same tensors for each parameter.
   //
   //   0.weight  exp_avg 16 MiB, exp_avg_sq 16 MiB
   //   1.weight  exp_avg 16 MiB, failed: exp_avg_sq        to come: exp_avg and exp_avg_sq of 2.weight
@@ -116,7 +116,7 @@ class Inquiry {
   void AddUpcomingState(uint64_t requested) {
     std::map<std::string_view, std::map<std::string_view, uint64_t>> state;  // parameter -> kind -> bytes
     std::vector<std::pair<std::string_view, uint64_t>> parameters;
-    std::vector<std::string_view> kinds;  // in the order in which they are made
+    std::vector<std::string_view> kinds;  // in order of creation
     std::set<std::string_view> with_gradient;
     for (const BlockId id : live_) {
       const std::string_view name = analysis_.names().Of(id);
@@ -142,7 +142,7 @@ class Inquiry {
         owners.insert(name);
       }
     }
-    if (missing.empty() || missing.front() > requested) return;  // it was no state that failed
+    if (missing.empty() || missing.front() > requested) return;  // the failed request was not state
     answer_.upcoming.assign(missing.begin() + 1, missing.end());
     for (const std::string_view kind : kinds)
       answer_.upcoming_of += (answer_.upcoming_of.empty() ? "" : ", ") + std::string(kind);
@@ -150,7 +150,7 @@ class Inquiry {
         " of " + std::to_string(owners.size()) + (owners.size() == 1 ? " parameter" : " parameters");
   }
 
-  // Whether what is made of this kind has the size of its parameter, as far as it is made.
+  // True if the existing state tensors of this kind have the size of their parameters.
   using Parameters = std::vector<std::pair<std::string_view, uint64_t>>;
   using State = std::map<std::string_view, std::map<std::string_view, uint64_t>>;
   static bool IsAsLarge(std::string_view kind, const Parameters& parameters, const State& state) {

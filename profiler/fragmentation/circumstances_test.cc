@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: each program keeps, loses or still needs what the test says.
+// Oracle: each program keeps, loses or still needs what the test names.
 #include "profiler/fragmentation/circumstances.h"
 
 #include <gmock/gmock.h>
@@ -74,7 +74,8 @@ TEST(CircumstancesTest, WhatAFailedAttemptMadeIsCountedWhileItIsThere) {
   EXPECT_EQ(found.failures, 1u);
 }
 
-// Adam makes two tensors for each of four parameters and fails at the second one of the second.
+// Adam creates two tensors for each of four parameters and fails at the second tensor of the second
+// parameter.
 TEST(CircumstancesTest, TheStateThatAnOptimizerStillMakesFollowsFromItsParameters) {
   Script s;
   s.Device(model::testing::kCuda0);

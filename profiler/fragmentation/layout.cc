@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of a layout: what each event does to them and to the sums.
+// The blocks of a layout: how each event changes them and the sums.
 #include "profiler/fragmentation/layout.h"
 
 #include <algorithm>
@@ -92,7 +92,8 @@ void Layout::Allocate(const allocator::Event& event, uint32_t index) {
   ++segments_[block.segment].live_blocks;
 }
 
-// The free block that begins at the event's address: what is in the way is moved, and counted as trouble.
+// The free block that begins at the event's address. If other blocks are in the way, they are changed and
+// counted as trouble.
 BlockIndex Layout::FreeBlockAt(const allocator::Event& event, uint32_t index) {
   const BlockIndex exact = FindBlock(event.address);
   if (exact != kNoIndex && blocks_[exact].free()) return exact;
@@ -109,7 +110,7 @@ BlockIndex Layout::FreeBlockAt(const allocator::Event& event, uint32_t index) {
   }
   const uint64_t before = event.address - blocks_[around].address;
   if (before == 0) return around;
-  Trouble(&Troubles::not_at_begin, index);  // PyTorch hands out the low end of a free block
+  Trouble(&Troubles::not_at_begin, index);  // PyTorch allocates the low end of a free block
   return SplitFree(around, before);
 }
 
@@ -136,7 +137,7 @@ bool Layout::FreeAtOnce(const allocator::Event& requested) {
   return true;
 }
 
-// Makes a block free and merges it with its free neighbours. Returns the block that has its bytes now.
+// Frees a block and merges it with its free neighbors. Returns the block that has its bytes now.
 BlockIndex Layout::Free(BlockIndex index) {
   Block& block = blocks_[index];
   Count(block, -1);
@@ -150,7 +151,7 @@ BlockIndex Layout::Free(BlockIndex index) {
   return previous != kNoIndex && blocks_[previous].free() ? MergeWithNext(previous) : index;
 }
 
-// Cuts a free block after `bytes`; returns the new one behind the cut.
+// Cuts a free block after `bytes`; returns the new block after the cut.
 BlockIndex Layout::SplitFree(BlockIndex index, uint64_t bytes) {
   assert(bytes > 0 && bytes < blocks_[index].bytes);
   const bool pages = segments_[blocks_[index].segment].expandable();
@@ -164,7 +165,7 @@ BlockIndex Layout::SplitFree(BlockIndex index, uint64_t bytes) {
   if (block.next != kNoIndex) blocks_[block.next].previous = behind;
   block.next = behind;
   block.bytes = bytes;
-  if (!pages) return behind;  // a part is not the whole
+  if (!pages) return behind;  // a part is not a whole segment
   CountWhole(block, +1);
   CountWhole(blocks_[behind], +1);
   return behind;
@@ -173,7 +174,7 @@ BlockIndex Layout::SplitFree(BlockIndex index, uint64_t bytes) {
 BlockIndex Layout::MergeWithNext(BlockIndex index) {
   Block& block = blocks_[index];
   const BlockIndex gone = block.next;
-  if (segments_[block.segment].expandable()) {  // else a part is not the whole
+  if (segments_[block.segment].expandable()) {  // otherwise a part is not a whole segment
     CountWhole(block, -1);
     CountWhole(blocks_[gone], -1);
   }
@@ -211,7 +212,7 @@ BlockIndex Layout::FindBlock(uint64_t address) const {
 }
 
 uint64_t Layout::WholePages(const Block& block, const Segment& segment) {
-  // Pages are counted from the segment's begin, which lies on the border of one.
+  // Pages are counted from the segment's begin, which is a page boundary.
   const uint64_t page = segment.page_bytes;
   const uint64_t first = (block.address - segment.address + page - 1) / page;
   const uint64_t last = (block.end() - segment.address) / page;

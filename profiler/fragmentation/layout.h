@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where every byte of the caching allocator's memory is at one moment: segments, and the blocks that fill
-// them, moved on event by event.
+// Where every byte of the caching allocator's memory is at one moment: the segments and the blocks that fill
+// them, updated event by event.
 //
-// Why: all of fragmentation is geometry. What is free, how large the free pieces are and who lies between
-// them is in no counter; it follows from addresses. An event changes one block and its two neighbours, so a
-// step costs the same in a run with ten blocks and in one with ten thousand, and a copy is a checkpoint.
+// Why: all of fragmentation is geometry. No counter contains what is free, how large the free pieces are or
+// which blocks lie between them; that follows from addresses. An event changes one block and its two
+// neighbors. So one event costs the same in a run with ten blocks and in one with ten thousand, and a copy is
+// a checkpoint.
 //
 //   segment  0x7f.. 20 MiB │ weight 8 MiB │ free 4 MiB │ grad 2 MiB │ free 6 MiB │
 //                            ◄── previous ──┘          └── next ──►     merged with its neighbours, as
@@ -27,14 +28,14 @@ using BlockIndex = uint32_t;
 using SegmentIndex = uint32_t;
 constexpr uint32_t kNoIndex = 0xffffffff;
 
-// Of a block that was there before the history begins.
+// `born` of a block that existed before the history.
 constexpr uint32_t kBeforeHistory = 0xffffffff;
 
 struct Block {
   uint64_t address = 0;
   uint64_t bytes = 0;
-  uint64_t requested_bytes = 0;    // of a free block 0
-  BlockIndex previous = kNoIndex;  // neighbours in the segment, in order of address
+  uint64_t requested_bytes = 0;    // 0 for a free block
+  BlockIndex previous = kNoIndex;  // neighbors in the segment, in order of address
   BlockIndex next = kNoIndex;
   SegmentIndex segment = kNoIndex;
   uint32_t born = kBeforeHistory;  // the event that allocated it
@@ -57,33 +58,36 @@ struct Segment {
   [[nodiscard]] uint64_t end() const { return address + bytes; }
 };
 
-// Free blocks serve requests of their own domain only. The sums are those of all its segments.
+// Free blocks serve only requests of their own domain. The sums are over all its segments. For example, with
+// roundup_power2_divisions:4 a request for 1,300,000 bytes gets a free block of 2 MiB (2,097,152 bytes):
+//
+//   2,097,152 allocated = 1,300,000 requested + 480 rounding_512 + 10,240 rounding_power2 + 786,432 slack
 struct Domain {
   allocator::PoolIndex pool = allocator::kDefaultPool;
   allocator::StreamIndex stream = 0;
   bool large = false;
 
   uint64_t reserved = 0;
-  uint64_t allocated = 0;        // blocks that the program has, with rounding and slack
-  uint64_t requested = 0;        // what it asked for, of these
-  uint64_t rounding_512 = 0;     // of these: to the next multiple of 512
-  uint64_t rounding_power2 = 0;  // by roundup_power2_divisions, beyond that
-  uint64_t slack = 0;            // beyond that: the rest of a free block that was not worth a split
+  uint64_t allocated = 0;        // allocated blocks, with rounding and slack
+  uint64_t requested = 0;        // requested by the program, for these blocks
+  uint64_t rounding_512 = 0;     // of these: rounding to the next multiple of 512
+  uint64_t rounding_power2 = 0;  // additional rounding by roundup_power2_divisions
+  uint64_t slack = 0;            // in addition: the rest of a free block that was not worth a split
   uint64_t pending = 0;          // freed, but another stream may still use them
   uint64_t pending_requested = 0;
   uint64_t free = 0;
-  uint64_t whole = 0;  // of `free`: wholly free segments and pages
+  uint64_t whole = 0;  // part of `free`: completely free segments and pages
 };
 
 // Contradictions in the history, counted; none of them stops the walk.
 struct Troubles {
-  uint64_t outside_segments = 0;  // allocated where no segment is
-  uint64_t overlaps = 0;          // allocated where a block is; that one is taken for freed
+  uint64_t outside_segments = 0;  // allocated where there is no segment
+  uint64_t overlaps = 0;          // allocated where there is a block; that block is assumed freed
   uint64_t too_small = 0;         // the free space there is smaller than the request
   uint64_t not_at_begin = 0;      // not at the begin of a free block
-  uint64_t unknown_frees = 0;     // of what is not allocated
-  uint64_t segments_in_use = 0;   // given back, or unmapped, with blocks in it
-  uint64_t unknown_segments = 0;  // given back without having come
+  uint64_t unknown_frees = 0;     // of a block that is not allocated
+  uint64_t segments_in_use = 0;   // given back or unmapped while it has blocks
+  uint64_t unknown_segments = 0;  // given back without having been taken
   uint64_t other_end = 0;         // 1: the events lead to other blocks than the history has at its end
   std::optional<uint32_t> first;  // the first event that does not fit
 
@@ -97,12 +101,12 @@ class Layout {
  public:
   explicit Layout(const Rules& rules) : rules_(rules) {}
 
-  // Puts a segment with its blocks there; gaps between them become free blocks. Segments must not overlap.
+  // Adds a segment with its blocks; gaps between them become free blocks. Segments must not overlap.
   void AddSegment(const allocator::SegmentState& segment);
-  // The next event. `index` is its number, remembered as `born`.
+  // Applies the next event. `index` is its number, stored as `born`.
   void Apply(const allocator::Event& event, uint32_t index);
-  // A free that is complete as soon as it is asked for, which most are: two events in one. False, and nothing
-  // is done, where no block is allocated there.
+  // Applies two events in one: a free that completes as soon as it is requested, as most do. Returns false
+  // and does nothing if no block is allocated there.
   bool FreeAtOnce(const allocator::Event& requested);
 
   // Live segments in order of address.
@@ -111,12 +115,12 @@ class Layout {
   [[nodiscard]] const Block& block(BlockIndex index) const { return blocks_[index]; }
   [[nodiscard]] const std::vector<Domain>& domains() const { return domains_; }
   [[nodiscard]] const Domain& DomainOf(const Segment& segment) const { return domains_[segment.domain]; }
-  // The block that begins there, kNoIndex if none does.
+  // The block that begins at `address`; kNoIndex if there is none.
   [[nodiscard]] BlockIndex FindBlock(uint64_t address) const;
   [[nodiscard]] size_t block_count() const { return blocks_.size() - spare_blocks_.size(); }
   [[nodiscard]] const Rules& rules() const { return rules_; }
   [[nodiscard]] const Troubles& troubles() const { return troubles_; }
-  // Of a free block: bytes that the allocator could give back to the driver.
+  // For a free block: bytes that the allocator could give back to the driver.
   [[nodiscard]] uint64_t WholeBytes(const Block& block) const {
     const Segment& segment = segments_[block.segment];
     if (segment.expandable()) return WholePages(block, segment);
@@ -125,7 +129,7 @@ class Layout {
 
   // All domains added up.
   [[nodiscard]] Domain Total() const;
-  // Of these sums what a walk looks at after every event: kept, not added up.
+  // The sums that a walk reads after every event: kept up to date, not added up.
   struct Held {
     uint64_t reserved = 0;
     uint64_t allocated = 0;
@@ -156,9 +160,9 @@ class Layout {
   uint32_t DomainFor(allocator::PoolIndex pool, allocator::StreamIndex stream, bool large);
 
   static uint64_t WholePages(const Block& block, const Segment& segment);
-  // Adds (sign 1) or takes away (-1) a block in the sums of its domain.
+  // Adds (sign 1) or subtracts (-1) a block in the sums of its domain.
   void Count(const Block& block, int sign);
-  // The same of a free block that is cut or merged, which changes only what could be given back.
+  // The same for a free block that is cut or merged, which changes only what could be given back.
   void CountWhole(const Block& block, int sign);
   void CountFrom(BlockIndex from, int sign);
   void Trouble(uint64_t Troubles::*kind, uint32_t index);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The segments of a layout: those of cudaMalloc, which come and go as a whole, and the runs of mapped pages,
-// which grow, join and are cut.
+// The segments of a layout: those of cudaMalloc, which are taken and given back as a whole, and the runs of
+// mapped pages, which grow, join and are cut.
 #include <algorithm>
 #include <iterator>
 
@@ -47,7 +47,7 @@ SegmentIndex Layout::PlaceSegment(const Segment& segment) {
   return index;
 }
 
-// With all its blocks.
+// Deletes the segment with all its blocks.
 void Layout::DeleteSegment(SegmentIndex index) {
   Segment& segment = segments_[index];
   for (BlockIndex block = segment.first; block != kNoIndex;) {
@@ -63,7 +63,7 @@ void Layout::DeleteSegment(SegmentIndex index) {
   spare_segments_.push_back(index);
 }
 
-// The segment that holds the address.
+// The segment that contains the address.
 SegmentIndex Layout::SegmentAt(uint64_t address) const {
   auto after = std::upper_bound(by_address_.begin(), by_address_.end(), address,
                                 [](uint64_t wanted, const auto& entry) { return wanted < entry.first; });
@@ -94,7 +94,7 @@ void Layout::JoinNextSegment(SegmentIndex index, SegmentIndex next) {
   BlockIndex last = segment.first;
   while (blocks_[last].next != kNoIndex) last = blocks_[last].next;
   const BlockIndex seam = gone.first;
-  // Of the same domain, so the sums stay as they are if both count their pages from the same borders.
+  // Both have the same domain, so the sums stay equal if both have the same page boundaries.
   const bool recount = (gone.address - segment.address) % segment.page_bytes != 0;
   if (recount) CountFrom(seam, -1);
   for (BlockIndex block = seam; block != kNoIndex; block = blocks_[block].next)
@@ -110,12 +110,12 @@ void Layout::JoinNextSegment(SegmentIndex index, SegmentIndex next) {
   if (blocks_[last].free() && blocks_[seam].free()) MergeWithNext(last);
 }
 
-// Adds the blocks from `from` to the end of their segment to the sums, or takes them away.
+// Adds the blocks from `from` to the end of their segment to the sums, or subtracts them.
 void Layout::CountFrom(BlockIndex from, int sign) {
   for (BlockIndex block = from; block != kNoIndex; block = blocks_[block].next) Count(blocks_[block], sign);
 }
 
-// Cuts a segment in two at an address inside of it; returns the part behind. A block across the cut is freed.
+// Cuts a segment in two at an address inside it; returns the second part. A block across the cut is freed.
 SegmentIndex Layout::CutSegment(SegmentIndex index, uint64_t at) {
   BlockIndex block = segments_[index].first;
   while (blocks_[block].end() <= at) block = blocks_[block].next;
@@ -144,8 +144,8 @@ SegmentIndex Layout::CutSegment(SegmentIndex index, uint64_t at) {
   return behind;
 }
 
-// Takes away what lies in the range: whole segments of cudaMalloc, pages of expandable ones. `index` is the
-// event, kNoIndex when nothing ought to be there.
+// Removes the memory in the range: whole segments of cudaMalloc, pages of expandable ones. `index` is the
+// event, or kNoIndex if the range should be empty.
 void Layout::RemoveRange(uint64_t address, uint64_t bytes, uint32_t index) {
   const uint64_t end = address + bytes;
   const bool expected = index != kNoIndex;

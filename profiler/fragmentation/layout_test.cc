@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the model of PyTorch's allocator (profiler/allocator), which is held to PyTorch's own. It makes
-// random histories and lists its segments; the layout knows the events only.
+// Oracle: the model of PyTorch's allocator (profiler/allocator), which is tested against PyTorch's own. It
+// creates random histories and lists its segments; the layout gets only the events.
 #include "profiler/fragmentation/layout.h"
 
 #include <gtest/gtest.h>
@@ -171,7 +171,7 @@ TEST_P(LayoutTest, FindsWhatWasThereBeforeTheHistoryBegins) {
     uint64_t reserved = 0;
     for (const SegmentState& segment : segments) reserved += segment.bytes;
     ASSERT_EQ(layout.Total().reserved, reserved) << "moment " << moment << ", seed " << seed_;
-    // Slack that nothing shows is not known; what was asked for is.
+    // Slack is unknown if no event shows it; requested bytes are known.
     uint64_t requested = 0;
     for (const auto& [address, bytes, asked, use] : ShapeOf(segments)) requested += use == 1 ? asked : 0;
     ASSERT_EQ(layout.Total().requested, requested) << "moment " << moment << ", seed " << seed_;
@@ -270,8 +270,8 @@ TEST(LayoutTroubleTest, WhatContradictsItselfIsCountedAndTheSumsHold) {
   apply(allocator::Action::kAlloc, 100 * kMiB, kMiB);            // in no segment
   apply(allocator::Action::kAlloc, 22 * kMiB, 4 * kMiB);         // inside a block
   apply(allocator::Action::kAlloc, 39 * kMiB, 4 * kMiB);         // larger than what is free there
-  apply(allocator::Action::kFreeCompleted, 30 * kMiB, kMiB);     // of nothing
-  apply(allocator::Action::kSegmentFree, 60 * kMiB, 20 * kMiB);  // that never came
+  apply(allocator::Action::kFreeCompleted, 30 * kMiB, kMiB);     // of no block
+  apply(allocator::Action::kSegmentFree, 60 * kMiB, 20 * kMiB);  // that was never taken
   const Troubles& troubles = layout.troubles();
   EXPECT_EQ(troubles.outside_segments, 1U);
   EXPECT_EQ(troubles.overlaps, 1U);
@@ -292,7 +292,7 @@ TEST(LayoutTroubleTest, TheSegmentsAtTheEndAreBelievedAndNotTheEventsBeforeThem)
   Event event;
   event.address = 20 * kMiB;
   event.bytes = 4 * kMiB;
-  history.events.push_back(event);  // never freed, and not there at the end
+  history.events.push_back(event);  // never freed, and missing at the end
   const LayoutWalk walk(history, Rules());
   EXPECT_EQ(walk.troubles().other_end, 1U);
   EXPECT_EQ(walk.At(walk.end()).Total().allocated, 0U);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layouts of a whole history: any moment in a few milliseconds.
 //
-// Why checkpoints: a layout is the sum of all events before it, and a viewer asks for one wherever the mouse
-// is. A copy of the layout is kept each time when many more events have gone by than it has blocks; a moment
-// is the last copy before it and the events since.
+// Why checkpoints: a layout is the sum of all events before it, and a viewer requests one wherever the mouse
+// is. A copy of the layout is kept each time many more events have passed than it has blocks. The layout at a
+// moment is the last copy before it plus the events since.
 //
 //   events  ──────┬───────────────┬───────────────┬─────────►       A moment n is the state after the first n
 //   copies        0              16 Ki           40 Ki               events; 0 is before the first.
@@ -29,21 +29,20 @@ class LayoutWalk {
   [[nodiscard]] const allocator::History& history() const { return history_; }
   [[nodiscard]] Moment end() const { return static_cast<Moment>(history_.events.size()); }
 
-  // The layout at a moment, at most end(). Any thread. At the end it is that of the segments that the history
-  // has.
+  // The layout at a moment, at most end(). Thread-safe. At the end it is that of the segments in the history.
   [[nodiscard]] Layout At(Moment moment) const;
 
-  // The moment with the most reserved memory; of several the one with the most allocated.
+  // The moment with the most reserved memory; on a tie the one with the most allocated memory.
   [[nodiscard]] Moment fullest() const { return fullest_; }
-  // The moment with the most allocated memory; of several the first.
+  // The moment with the most allocated memory; the first on a tie.
   [[nodiscard]] Moment most_allocated() const { return most_allocated_; }
-  // The moment with the most memory reserved and not asked for.
+  // The moment with the most memory that is reserved but not requested.
   [[nodiscard]] Moment worst() const { return worst_; }
   [[nodiscard]] uint64_t peak_reserved() const { return peak_reserved_; }
   [[nodiscard]] uint64_t peak_allocated() const { return peak_allocated_; }
-  // The most that live blocks asked for at one moment: no allocator could do with less.
+  // The largest sum of requested bytes of live blocks at one moment: no allocator needs less.
   [[nodiscard]] uint64_t peak_requested() const { return peak_requested_; }
-  // Of the whole walk.
+  // Over the whole walk.
   [[nodiscard]] const Troubles& troubles() const { return troubles_; }
 
  private:
@@ -71,7 +70,7 @@ class LayoutWalk {
   Troubles troubles_;
 };
 
-// Moves through a walk; going on by a little costs only what lies between. One thread each.
+// Moves through a walk. A small step forward costs only the events in between. One per thread.
 class LayoutCursor {
  public:
   explicit LayoutCursor(const LayoutWalk& walk) : walk_(walk), layout_(walk.checkpoints_.front().layout) {}

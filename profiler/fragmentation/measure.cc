@@ -18,7 +18,7 @@ double Share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Visits (block, segment) of all blocks in order of address.
+// Visits (block, segment) for all blocks in order of address.
 template <typename Visit>
 void ForEachBlock(const Layout& layout, Visit visit) {
   for (const auto& [address, index] : layout.segments()) {
@@ -29,7 +29,7 @@ void ForEachBlock(const Layout& layout, Visit visit) {
   }
 }
 
-// The numbers of pages that are partly free: what lies in them keeps the rest of the page.
+// The numbers of pages that are partly free: the blocks in them keep the rest of the page.
 std::vector<uint64_t> PartlyFreePages(const Layout& layout, const Segment& segment) {
   std::vector<uint64_t> pages;
   const uint64_t size = segment.page_bytes;
@@ -158,7 +158,7 @@ std::vector<LargestRequest> LargestRequests(const Layout& layout, std::optional<
     request.pool = domain.pool;
     request.stream = domain.stream;
     if (!block.free()) return;
-    // What the small pool has serves small requests only.
+    // Memory of the small pool serves only small requests.
     const uint64_t served = domain.large ? block.bytes : std::min(block.bytes, kSmallRequestBytes);
     request.from_free_blocks = std::max(request.from_free_blocks, served);
     const bool grows = segment.expandable() && domain.large && block.end() == segment.end();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is fragmented at one moment, how badly, and why: the decomposition of reserved minus requested into
-// causes, the metrics of the literature, free runs by size, and who pins what.
+// causes, the metrics of the literature, free runs by size, and which blocks pin which segments.
 //
-// Why causes and not one number: of 17 GiB "reserved but unallocated" two thirds may go back to the driver at
-// the next call, and a percentage says the same of both. Each byte that is reserved and was not asked for has
-// exactly one cause here, so the causes add up to it, to the byte.
+// Why causes and not one number: of 17 GiB "reserved but unallocated", two thirds may go back to the driver
+// at the next call, and a percentage does not show that. Here each reserved byte that was not requested has
+// exactly one cause, so the causes add up to the total, to the byte.
 //
 //   reserved ─┬─ requested
 //             ├─ rounding to 512, rounding by roundup_power2_divisions, slack       inside allocated blocks
@@ -54,7 +54,7 @@ struct FreeRuns {
   uint64_t bytes = 0;
 };
 
-// The free blocks of one domain, or of all together.
+// The free blocks of one domain, or of all domains.
 struct FreeSpace {
   uint64_t bytes = 0;
   uint64_t runs = 0;
@@ -67,9 +67,9 @@ struct FreeSpace {
     largest = run > largest ? run : largest;
     sum_of_squares += static_cast<double>(run) * static_cast<double>(run);
   }
-  // 1 - largest / all: 0 when it is one piece, near 1 when it is many. 0 when nothing is free.
+  // 1 - largest / all: 0 if it is one piece, near 1 if it is many. 0 if nothing is free.
   [[nodiscard]] double External() const;
-  // 1 - sqrt(sum of squares) / all: as above, but sees more than the largest piece.
+  // 1 - sqrt(sum of squares) / all: like External, but it depends on all pieces, not only on the largest.
   [[nodiscard]] double RootSumSquare() const;
 };
 
@@ -83,10 +83,10 @@ struct Metrics {
   Decomposition causes;
   FreeSpace space;
   std::vector<DomainMetrics> domains;
-  std::vector<FreeRuns> histogram;  // by size, only classes that occur
+  std::vector<FreeRuns> histogram;  // by size; only classes that occur
 
   [[nodiscard]] uint64_t active() const { return total.allocated + total.pending; }
-  // Free bytes that a live block keeps from going back to the driver.
+  // Free bytes that cannot go back to the driver because of a live block.
   [[nodiscard]] uint64_t stranded() const { return total.free - total.whole; }
   // 1 - allocated / reserved.
   [[nodiscard]] double Instantaneous() const;
@@ -104,26 +104,26 @@ struct LargestRequest {
   allocator::PoolIndex pool = allocator::kDefaultPool;
   allocator::StreamIndex stream = 0;
   uint64_t from_free_blocks = 0;        // from memory that the allocator holds
-  std::optional<uint64_t> from_driver;  // from a new segment, or more pages; nullopt = not known
+  std::optional<uint64_t> from_driver;  // from a new segment, or more pages; nullopt = unknown
 };
-// `driver_free`: bytes that the driver could still give, where known. What a wholly free segment of another
-// stream would bring after it was given back is not counted.
+// `driver_free`: bytes that the driver could still give, if known. Does not count what giving back a
+// completely free segment of another stream would add.
 [[nodiscard]] std::vector<LargestRequest> LargestRequests(const Layout& layout,
                                                           std::optional<uint64_t> driver_free);
 // The largest request that a new segment can serve.
 [[nodiscard]] uint64_t LargestFromDriver(uint64_t driver_free);
 
-// A segment with free memory that cannot go back to the driver, and the blocks that are the reason.
+// A segment with free memory that cannot go back to the driver, and the blocks that prevent it.
 struct PinnedSegment {
   SegmentIndex segment = kNoIndex;
-  uint64_t held_back = 0;  // free bytes in it that are not a whole segment or page
+  uint64_t held_back = 0;  // its free bytes that are not a whole segment or page
   uint64_t free = 0;
   uint64_t largest_free = 0;
   uint64_t live = 0;  // bytes of allocated and pending blocks
-  std::vector<BlockIndex>
-      pins;  // largest first; in expandable memory those that share a page with free bytes
+  // Largest first; in expandable memory those that share a page with free bytes.
+  std::vector<BlockIndex> pins;
 };
-// Those with anything held back, most first.
+// The segments with anything held back, most first.
 [[nodiscard]] std::vector<PinnedSegment> PinnedSegments(const Layout& layout);
 
 }  // namespace vramscope::fragmentation

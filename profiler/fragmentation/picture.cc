@@ -19,10 +19,10 @@ constexpr double kWidth = 960;
 constexpr double kLeft = 84;
 constexpr double kRight = 940;
 constexpr double kTop = 56;
-constexpr uint32_t kUsed = 0x3d4656;  // memory that was asked for
+constexpr uint32_t kUsed = 0x3d4656;  // requested memory
 constexpr uint32_t kText = 0xd6dbe4;
 constexpr uint32_t kDim = 0x808998;
-// In the map, blocks have the colours of their categories; free memory is what has none.
+// In the map, blocks have the colors of their categories; free memory has a neutral color.
 constexpr uint32_t kMapFree = 0xf4f6fa;
 constexpr uint32_t kMapFreePages = 0x98a2b3;
 constexpr uint32_t kMapPending = 0xff4fa3;
@@ -54,7 +54,7 @@ class Svg {
     Print("<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"#%06x\" stroke-width=\"1\"/>\n", x1,
           y1, x2, y2, rgb);
   }
-  // Through the points, filled when `fill`.
+  // Draws through the points, filled if `fill`.
   void Path(const std::vector<std::pair<double, double>>& points, uint32_t rgb, bool fill) {
     text_ += fill ? "<polygon points=\"" : "<polyline fill=\"none\" points=\"";
     for (const auto& [x, y] : points) Print("%.1f,%.1f ", x, y);
@@ -83,7 +83,7 @@ std::string Count(uint64_t count) {
   return text;
 }
 
-// A square of the colour, and what it means; returns where the next one begins.
+// Draws a square of the color and its meaning; returns where the next one begins.
 double Legend(Svg& svg, double x, double y, uint32_t rgb, const std::string& text) {
   svg.Box(x, y - 9, 10, 10, rgb);
   svg.Text(x + 15, y, text, kDim);
@@ -98,7 +98,8 @@ std::string WhenText(const Answer& answer) {
   return text;
 }
 
-// Points of the series lie by event, not by time: what happens in a microsecond is as wide as a wait.
+// Points of the series are placed by event, not by time: a microsecond of activity gets as much width as a
+// long wait.
 class Axes {
  public:
   Axes(Svg& svg, const Answer& answer, double bottom)
@@ -110,7 +111,7 @@ class Axes {
     svg.Text((kLeft + kRight) / 2, bottom + 20, "events of the allocator: " + Count(answer.events), kDim,
              "middle");
   }
-  // The chosen moment, above all that was drawn.
+  // Marks the chosen moment, above everything else.
   void Mark(Svg& svg, const Answer& answer) const {
     const double x = X(answer.chosen.moment);
     svg.Line(x, kTop, x, bottom_, kText);
@@ -177,7 +178,7 @@ std::string Shares(const Subject& subject, const Answer& answer) {
   const auto part = [](uint64_t bytes, uint64_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(whole);
   };
-  // A curve that is 0 throughout is left out, with its name.
+  // A curve that is 0 everywhere is left out, together with its name.
   const auto curve = [&](double x, uint32_t rgb, const char* name, auto share_of) {
     std::vector<std::pair<double, double>> points;
     bool ever = false;
@@ -221,7 +222,7 @@ Shade ShadeOf(const Subject& subject, const Layout& layout, const Block& block, 
   return {classify::Info(*category).rgb, classify::Info(*category).name};
 }
 
-// Segments that are held back first, as in the table; the longest row is the widest segment.
+// Segments with the most held-back bytes come first, as in the table. The widest segment has the longest row.
 std::string Map(const Subject& subject, const Answer& answer, const Layout& layout) {
   std::vector<SegmentIndex> rows;
   for (const PinnedSegment& pinned : PinnedSegments(layout)) rows.push_back(pinned.segment);

@@ -2,9 +2,9 @@
 // Pictures of fragmentation as SVG: one for each question, drawn from the same answer that terminal and JSON
 // print.
 //
-//   causes   reserved memory over the events: asked for, and each cause of the rest on top of it
+//   causes   reserved memory over the events: requested memory, and each cause of the rest on top
 //   shares   the metrics between 0 and 1 over the events
-//   map      the segments at the chosen moment, one row each: who lies where, what is free
+//   map      the segments at the chosen moment, one row each: which blocks lie where, what is free
 //   sizes    the free blocks at the chosen moment, by size
 #pragma once
 
@@ -19,7 +19,7 @@ namespace vramscope::fragmentation {
 enum class Picture : uint8_t { kCauses, kShares, kMap, kSizes };
 [[nodiscard]] std::optional<Picture> PictureFromName(std::string_view name);
 
-// A whole SVG document. `layout` is that of the answer's chosen moment.
+// A complete SVG document. `layout` must be that of the answer's chosen moment.
 [[nodiscard]] std::string DrawSvg(const Subject& subject, const Answer& answer, const Layout& layout,
                                   Picture picture);
 

@@ -6,7 +6,7 @@ namespace vramscope::fragmentation {
 Rules RulesOf(const allocator::History& history) {
   const bool named = !history.torch_version.empty();
   const auto releases = allocator::Releases();
-  // Of a history that names no release: the newest that takes the settings.
+  // For a history that names no release: the newest release that accepts the settings.
   for (auto release = releases.rbegin(); release != releases.rend(); ++release) {
     const allocator::Release& by = named ? allocator::ReleaseOf(history.torch_version) : *release;
     auto settings = allocator::ParseSettings(history.settings, by);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The streams of segments, which the driver does not know.
+// Finds the streams of segments, which the driver does not know.
 //
-// Memory is taken for a request, whose block is then the first in it: its stream is the segment's.
+// A segment is taken for a request whose block is then the first in it. So the stream of that block is the
+// segment's stream.
 #pragma once
 
 #include <vector>
@@ -10,7 +11,7 @@
 
 namespace vramscope::fragmentation {
 
-// Sets `stream` of the events by which segments come and go; `events` in their order.
+// Sets `stream` of the events that take segments or give them back. `events` must be in order.
 void FindStreamsOfSegments(std::vector<allocator::Event>& events);
 
 }  // namespace vramscope::fragmentation

@@ -16,10 +16,10 @@ using snapshot::Snapshot;
 
 struct Stacks {
   std::vector<snapshot::StackId> by_event;           // of the history
-  std::map<uint64_t, snapshot::StackId> by_address;  // of blocks that were there before it
+  std::map<uint64_t, snapshot::StackId> by_address;  // of blocks that existed before it
 };
 
-// `numbers`: of the device's events that the history's are of.
+// `numbers`: for each event of the history, the number of the device's event.
 Stacks StacksOf(const Snapshot& snapshot, uint32_t device, const std::vector<uint32_t>& numbers) {
   Stacks stacks;
   std::vector<snapshot::StackId> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A snapshot of PyTorch as a subject: its history, its stacks as names, its failures.
+// Makes a PyTorch snapshot a subject: its history, its stacks as names, its failures.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,9 @@
 
 namespace vramscope::fragmentation {
 
-// Of CUDA device `device`; without one of the first that the snapshot has anything of. `source`: what the run
-// was loaded from, so that moments of the run can be asked for (Subject::MomentAfter); nullptr: it was not.
+// For CUDA device `device`; if not given, the first device with any data in the snapshot. `source` is what
+// the run was loaded from, so that moments of the run can be used (Subject::MomentAfter); nullptr: no run was
+// loaded.
 [[nodiscard]] Result<Subject> SubjectOf(std::shared_ptr<const snapshot::Snapshot> snapshot,
                                         std::optional<uint32_t> device,
                                         const model::Source* source = nullptr);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fragmentation is asked about: one device's history, with what the file knows around it: the names of
-// blocks, steps, failures, what the driver had left.
+// The input of the fragmentation analysis: one device's history, with what else the file knows: names of
+// blocks, steps, failures, the driver's free memory.
 //
-// Why: a snapshot of PyTorch and a trace know different things of the same allocator. Whatever reads a file
-// fills this in; what it does not know stays empty, with a sentence in `notes` where a reader must know that.
+// Why: a PyTorch snapshot and a trace know different facts about the same allocator. Each reader of a file
+// fills this in. Unknown members stay empty, with a sentence in `notes` if the user must know.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +21,26 @@
 
 namespace vramscope::fragmentation {
 
-// Who has a block.
+// What is known about a block.
 struct BlockText {
-  std::optional<uint64_t> number;   // the how-manieth allocation of the trace, from 1
-  std::string name;                 // "layers.0.weight"; "" = nobody named it
-  std::string category;             // a key like "activation"; "" = not known
-  std::string module;               // of its birth; "" = not known
-  std::string op;                   // the operator or the autograd node of its birth; "" = not known
-  std::vector<std::string> frames;  // of its birth, innermost first
+  std::optional<uint64_t> number;   // 1-based allocation number in the trace
+  std::string name;                 // "layers.0.weight"; "" = unnamed
+  std::string category;             // a key like "activation"; "" = unknown
+  std::string module;               // at its allocation; "" = unknown
+  std::string op;                   // the operator or autograd node that allocated it; "" = unknown
+  std::vector<std::string> frames;  // at its allocation, innermost first
 };
 
-// An allocator gave up.
+// A request that the allocator could not serve.
 struct Failure {
   Moment moment = 0;       // the state in which the request failed
-  uint64_t requested = 0;  // bytes; rounded where only that is known
+  uint64_t requested = 0;  // bytes; rounded if only that is known
   bool rounded = false;
-  std::optional<uint64_t> driver_free;  // what the driver said was free then
+  std::optional<uint64_t> driver_free;  // free bytes that the driver reported then
   allocator::StreamIndex stream = 0;
   allocator::PoolIndex pool = allocator::kDefaultPool;
   std::vector<std::string> frames;  // innermost first
-  uint64_t total_allocated = 0;     // as the allocator said; 0 = it did not
+  uint64_t total_allocated = 0;     // as the allocator reported; 0 = it did not
   uint64_t total_reserved = 0;
 };
 
@@ -50,10 +50,10 @@ struct StepSpan {
   Moment end = 0;
 };
 
-// Where a moment lies in the training.
+// The step and phase of a moment.
 struct Place {
   uint32_t step = 0;  // 0 = outside of all steps
-  std::string phase;  // "forward"; "" = not known
+  std::string phase;  // "forward"; "" = unknown
 };
 
 struct Subject {
@@ -64,13 +64,13 @@ struct Subject {
   std::optional<uint32_t> pid;
   std::optional<uint32_t> rank;
   std::string about = "cuda:0";     // device, process and rank in words
-  uint32_t others = 0;              // devices of processes that were meant too and are left out
+  uint32_t others = 0;              // matching devices or processes that are left out
   bool counts_events = false;       // times are event numbers: model::Run::counts_events
-  uint64_t start_monotonic_ns = 0;  // time 0 on CLOCK_MONOTONIC; 0 = not known
+  uint64_t start_monotonic_ns = 0;  // time 0 on CLOCK_MONOTONIC; 0 = unknown
   bool has_layout = false;          // segments are known; without them there are only totals
-  bool requests_known = true;       // what the program asked for is recorded, not only the sizes of blocks
+  bool requests_known = true;       // requested bytes are recorded, not only block sizes
   bool streams_known = true;
-  // The memory that PyTorch's allocator could have in all: its own and what the driver has left. Each holds
+  // The total memory available to PyTorch's allocator: its own and what the driver has left. Each entry holds
   // from its moment on.
   struct Room {
     Moment from = 0;
@@ -78,14 +78,14 @@ struct Subject {
   };
   std::vector<Room> room;
   std::vector<Failure> failures;
-  size_t main_failure = 0;  // into `failures`: which one "oom" means
-  // For each event of the history the event of the run that it is made of, in order; empty where the file was
-  // not loaded as a run.
+  size_t main_failure = 0;  // into `failures`: the one that "oom" means
+  // For each event of the history, the event of the run that it was made from, in order. Empty if the file
+  // was not loaded as a run.
   std::shared_ptr<const std::vector<model::EventIndex>> origins;
   std::vector<StepSpan> steps;
   std::vector<std::string> notes;
 
-  // Text about a live block at a moment.
+  // Describes a live block at a moment.
   std::function<BlockText(const Block&, Moment)> describe = [](const Block&, Moment) { return BlockText{}; };
   // What the program did around failure `index`.
   std::function<Circumstances(size_t index)> circumstances = [](size_t) { return Circumstances{}; };
@@ -93,13 +93,13 @@ struct Subject {
 
   // The state after this event of the run; kNever: before all events. Needs `origins`.
   [[nodiscard]] Moment MomentAfter(model::EventIndex event) const;
-  // How many events of the run had happened; 0 without `origins`.
+  // Number of events of the run before the moment; 0 without `origins`.
   [[nodiscard]] uint64_t TraceEvents(Moment moment) const;
-  // The moment after the last event at or before this time. 0 when all are later.
+  // The moment after the last event at or before this time. 0 if all are later.
   [[nodiscard]] Moment MomentAt(uint64_t time_ns) const;
-  // When the state of the moment began; 0 for the state before the first event.
+  // The time at which the state of the moment began; 0 for the state before the first event.
   [[nodiscard]] uint64_t TimeOf(Moment moment) const;
-  // What the driver could still give, where it is known.
+  // Bytes that the driver could still give, if known.
   [[nodiscard]] std::optional<uint64_t> DriverFree(Moment moment, uint64_t reserved) const;
 };
 

@@ -76,7 +76,7 @@ class TraceReading {
     return found == all.end() ? "" : found->second;
   }
 
-  // What there is little of: it comes in between the blocks.
+  // Rare events are collected first and inserted between the blocks.
   void Collect(Action action, EventIndex at, uint64_t address, uint64_t bytes,
                allocator::StreamIndex stream = 0) {
     allocator::Event event;
@@ -88,7 +88,7 @@ class TraceReading {
     collected_.push_back({event, at});
   }
 
-  // The first event after the end of the process; kNever where that is not known, or nothing follows.
+  // The first event after the end of the process; kNever if the end is unknown, or if nothing follows.
   [[nodiscard]] EventIndex EndOfProcess() const {
     const uint64_t end_ns = run_.processes[device_.process].info.end_ns;
     if (end_ns == 0) return model::kNever;
@@ -105,14 +105,14 @@ class TraceReading {
       Collect(segment.mapped ? Action::kSegmentMap : Action::kSegmentAlloc, segment.begin, segment.address,
               segment.size);
       if (segment.mapped) subject_.rules.settings.expandable_segments = true;
-      // What ends with its process is no decision of the allocator: the driver takes it back.
+      // A segment that ends with its process is no decision of the allocator: the driver takes it back.
       if (segment.end == model::kNever || segment.end == end_of_process) continue;
       Collect(segment.mapped ? Action::kSegmentUnmap : Action::kSegmentFree, segment.end, segment.address,
               segment.size);
     }
   }
 
-  // A trace that was made of a snapshot has no driver calls: PyTorch's own history tells its segments.
+  // A trace converted from a snapshot has no driver calls: PyTorch's own history has its segments.
   void CollectToldSegments() {
     subject_.history.complete = Metadata(model::kBeginKey) != model::kInTheMiddle;
     for (const model::SegmentChange& change : run_.segment_changes) {
@@ -136,7 +136,7 @@ class TraceReading {
   }
 
   void AddEvents() {
-    // Segments were collected first: one that comes at the same event as a block is there before the block.
+    // Segments were collected first, so a segment taken at the same event as a block exists before the block.
     std::stable_sort(collected_.begin(), collected_.end(),
                      [](const Collected& a, const Collected& b) { return a.origin < b.origin; });
     const size_t most = collected_.size() + 2 * device_.changes.size();
@@ -156,7 +156,7 @@ class TraceReading {
     }
   }
 
-  // A completion names no more than the block's address; the rest is that of its request.
+  // A completion contains only the block's address; everything else is in its request.
   void AddCollected(const Collected& collected) {
     allocator::Event event = collected.event;
     if (event.action == Action::kFreeCompleted) {
@@ -168,8 +168,8 @@ class TraceReading {
     Add(event, collected.origin);
   }
 
-  // Where a trace does not tell completions, a free is complete when it is requested: the hooks do not see
-  // what other streams still do.
+  // If a trace has no completions, a free is complete when it is requested: the hooks do not see what other
+  // streams still do.
   void AddBlock(const model::Change& change) {
     const model::Block& block = run_.blocks[change.block()];
     const bool known = block.slack != model::Block::kUnknownSlack;
@@ -205,7 +205,7 @@ class TraceReading {
     origins_->push_back(origin);
   }
 
-  // The history's number of the stream: streams of this device only, the default one first.
+  // The history's number of the stream. Only streams of this device are numbered, the default one first.
   allocator::StreamIndex StreamOf(uint64_t handle) {
     auto& streams = subject_.history.streams;
     const auto known = std::find(streams.begin(), streams.end(), handle);
@@ -231,7 +231,7 @@ class TraceReading {
     }
   }
 
-  // Pages are mapped one by one, and PyTorch counts those of one request as one.
+  // The driver maps pages one by one; PyTorch records the pages of one request as one event.
   [[nodiscard]] bool Continues(const allocator::Event& event) const {
     if (event.action != Action::kSegmentMap && event.action != Action::kSegmentUnmap) return false;
     const auto& events = subject_.history.events;
@@ -239,7 +239,7 @@ class TraceReading {
            events.back().address + events.back().bytes == event.address;
   }
 
-  // Where the driver told what it had left, or what it had follows from its calls.
+  // Adds entries where the driver reported its free memory, or where it follows from the driver calls.
   void AddRoom() {
     const model::DriverDevice* driver = run_.driver.Find(device_.process, device_.code);
     if (driver == nullptr) return;
@@ -282,7 +282,7 @@ class TraceReading {
   }
 
   static void AddTexts(const Analysis& analysis, model::ProcessIndex process, Subject& subject) {
-    // The history's state after moment n is that after this event of the run.
+    // The history's state after moment n corresponds to the state after this event of the run.
     const auto event_of = [origins = subject.origins](Moment moment) -> EventIndex {
       return moment == 0 ? 0 : (*origins)[moment - 1];
     };
@@ -290,7 +290,7 @@ class TraceReading {
       const timeline::Span& span = analysis.training()[process].SpanAt(event_of(moment));
       return Place{span.step, timeline::PhaseName(timeline::PhaseOf(span.part))};
     };
-    // Compares steps as it is asked, from whichever thread.
+    // Compares steps on demand, from any thread.
     struct Births {
       explicit Births(const Analysis& analysis) : origins(analysis.run(), analysis.training()) {}
       std::mutex mutex;
@@ -345,7 +345,7 @@ class TraceReading {
   const model::Device& device_;
   Subject subject_;
   std::shared_ptr<std::vector<EventIndex>> origins_ = std::make_shared<std::vector<EventIndex>>();
-  bool apart_ = false;                                      // completions of frees are events of their own
+  bool apart_ = false;                                      // completions of frees are separate events
   std::unordered_map<uint64_t, allocator::Event> waiting_;  // requests that have not completed, by address
   std::vector<Collected> collected_;                        // by origin, once blocks are added
   std::vector<EventIndex> failures_at_;

@@ -18,7 +18,7 @@ using model::testing::kMiB;
 
 constexpr uint64_t kAddress = 0x7f00'0000'0000;
 
-// A rank that ends with a block in its segment, and another one that goes on.
+// A rank that ends with a block in its segment, and another rank that goes on.
 DriverScript TwoRanks() {
   DriverScript s;
   s.EndingProcess(101, 200);
@@ -64,7 +64,8 @@ TEST(TraceSubjectTest, MomentsAreEventsOfTheRun) {
   EXPECT_FALSE(FindMoment(subject, walk, "oom").ok());
 }
 
-// Two streams, a segment that was there before the history and is given back at its end, one that comes.
+// Two streams; one segment that exists before the history and is given back at its end, and one that is
+// taken.
 constexpr const char* kSnapshot = R"({"segments": [
   {"device": 0, "address": 8388608, "total_size": 20971520, "stream": 7, "segment_type": "large", "blocks": [
     {"address": 8388608, "size": 2097152, "requested_size": 2097152, "state": "active_allocated", "frames": []},

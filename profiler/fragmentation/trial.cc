@@ -10,7 +10,7 @@ namespace {
 
 std::string KeyOf(const std::string& setting) { return setting.substr(0, setting.find(':')); }
 
-// Settings are divided by commas outside of brackets.
+// Settings are separated by commas outside brackets.
 std::vector<std::string> Split(const std::string& settings) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -50,7 +50,7 @@ std::optional<std::string> SettingIn(const std::string& settings, const std::str
 
 namespace {
 
-// The history up to the failure, with its request and those that follow as the requests that they are.
+// The history up to the failure, with the failed request and the upcoming ones as ordinary requests.
 allocator::History WithUpcoming(const allocator::History& history, Moment failure,
                                 std::span<const uint64_t> upcoming) {
   constexpr uint64_t kFirst = uint64_t{1} << 62;  // no device has addresses there

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // An append-only array in chunks: elements never move and appending never copies.
 //
-// Why not std::vector: at ten million events the doubling copy of a vector costs as much memory again as the
-// blocks themselves, at the worst moment. Reading costs one more load than a vector. A new chunk is not
-// written to before its elements are: each page would be fetched twice.
+// Why not std::vector: at ten million events, the copy of a growing vector needs as much memory again as the
+// blocks themselves, when memory is shortest. Reading costs one more load than a vector. A new chunk is not
+// zeroed, because each of its pages would then be fetched twice.
 #pragma once
 
 #include <cassert>
@@ -73,7 +73,7 @@ class Chunked {
   [[nodiscard]] Iterator end() const { return {this, size_}; }
 
  private:
-  // Elements are never destroyed, and begin to live by being written.
+  // Elements are never destroyed. An element's lifetime begins when it is written.
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   [[nodiscard]] T* At(size_t index) const {
     return reinterpret_cast<T*>(chunks_[index >> kChunkBits].get()) + (index & (kChunk - 1));

@@ -25,7 +25,7 @@ ContextTree::Entry ContextTree::Below(const Entry& parent, ContextKind kind, uin
     if (name != 0) place.inner_op = name;
     return entry;
   }
-  place.op = place.inner_op = 0;  // an op around a module call says less than the module
+  place.op = place.inner_op = 0;  // an op around a module call is less specific than the module
   uint32_t& own = kind == ContextKind::kModule ? place.module
                   : kind == ContextKind::kNode ? place.node
                                                : place.scope;

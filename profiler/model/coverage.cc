@@ -23,7 +23,7 @@ int Rank(CoverageState state) {
 }
 
 struct Reports {
-  std::map<ProcessIndex, const Coverage*> last;  // nullptr: nothing but failures
+  std::map<ProcessIndex, const Coverage*> last;  // nullptr: only failures
   uint64_t failures = 0;
   std::string failure;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which row of a device an allocation of the driver counts in, and for how much.
+// Assigns driver allocations to the rows of a device: which row, and how many bytes.
 #include <algorithm>
 
 #include "profiler/model/driver_loader.h"
@@ -9,8 +9,8 @@ namespace {
 
 using trace::DriverMemory;
 
-// What cuMemAlloc's memory is made of: the smallest granularity that cuMemGetAllocationGranularity gives on
-// every device so far. Smaller requests share a page; a page is in use while any of them is.
+// The page size of cuMemAlloc: the smallest granularity that cuMemGetAllocationGranularity returns on every
+// device so far. Smaller requests share a page. A page is in use while any of them is.
 constexpr uint64_t kPage = uint64_t{2} << 20;
 
 }  // namespace
@@ -46,15 +46,15 @@ void DriverLoader::Count(const DriverAllocation& made, int64_t sign) {
       return CountPinned(made, sign);
     case DriverMemory::kReference:
     case DriverMemory::kReservation:
-    case DriverMemory::kGraph:  // DriverTotalSource::kGraphs says what is taken
+    case DriverMemory::kGraph:  // DriverTotalSource::kGraphs reports the used memory
     case DriverMemory::kImported:
     case DriverMemory::kMulticast:  // binds memory that cuMemCreate made
       return;
   }
 }
 
-// The page goes first when it is taken and last when it is given back, so that no moment has more than there
-// is.
+// The page changes first when memory is taken and last when it is given back, so no moment has more memory
+// than exists.
 void DriverLoader::CountInPages(const DriverAllocation& made, int64_t sign, DriverOwner owner,
                                 uint32_t library) {
   ProcessDevice& device = DeviceOf(made.process, made.device_code);
@@ -77,7 +77,7 @@ uint32_t DriverLoader::RowOf(const RawRow& wanted) {
   return row->second;
 }
 
-// Only the first and the last page of an allocation can be shared with others.
+// Other allocations can share only the first and the last page of an allocation.
 void DriverLoader::CountPages(ProcessDevice& device, const DriverAllocation& made, bool taken) {
   if (made.address == 0 || made.size == 0) return;
   const uint64_t first = made.address / kPage;
@@ -104,7 +104,8 @@ void DriverLoader::SetPool(ProcessDevice& device, ProcessIndex process, uint64_t
   Pool& pool = device.pools[id];
   const Pool before = pool;
   pool.blocks = blocks;
-  pool.reserved = std::max(reserved, blocks);  // the driver is asked later; it holds no less than its blocks
+  pool.reserved =
+      std::max(reserved, blocks);  // the driver's figure comes later; a pool holds at least its blocks
   const auto unused = [](const Pool& of) { return Signed(of.reserved) - Signed(of.blocks); };
   Change(process, device.code, DriverOwner::kPools, 0, unused(pool) - unused(before));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of loading the driver level: processes that have ended give back what they had, and the changes of
-// each device are put in a row with what the driver said.
+// Finishes the driver level: processes that have ended give back what they held, and each device's changes
+// are merged in order with the driver's figures.
 #include <algorithm>
 
 #include "profiler/model/driver_loader.h"
@@ -16,8 +16,8 @@ DriverLevel DriverLoader::Finish(const std::vector<trace::ProcessInfo>& processe
   return std::move(level_);
 }
 
-// The driver takes back what a process has not freed, and no event tells of it. Memory that is shared with a
-// process that lives on stays with that one; it is not known here and shows as unattributed.
+// When a process ends, the driver takes back what it has not freed, and no event reports this. Memory shared
+// with a process that lives on stays with that process. It is unknown here and shows as unattributed.
 void DriverLoader::EndProcesses(const std::vector<trace::ProcessInfo>& processes, const TimeIndex& times) {
   std::vector<EventIndex> ends(processes.size(), kNever);
   for (ProcessIndex i = 0; i < processes.size(); ++i) {
@@ -51,8 +51,7 @@ void DriverLoader::EndProcesses(const std::vector<trace::ProcessInfo>& processes
                    [](const DriverChange& a, const DriverChange& b) { return a.event < b.event; });
 }
 
-// All changes and samples of a device in the order of their events; samples after the changes of the same
-// event.
+// All changes and samples of a device in event order; samples come after the changes of the same event.
 template <typename OnChange, typename OnSample>
 void DriverLoader::Replay(uint16_t code, const OnChange& on_change, const OnSample& on_sample) const {
   size_t change = 0;
@@ -76,9 +75,9 @@ void DriverLoader::Replay(uint16_t code, const OnChange& on_change, const OnSamp
   changes_until(kNever);
 }
 
-// Two processes may each call another GPU "cuda:0" (CUDA_VISIBLE_DEVICES), and the calls do not tell. When
-// the driver counts less than both have, but not less than the one that asked has, they cannot lie on one
-// device.
+// Two processes may each call a different GPU "cuda:0" (CUDA_VISIBLE_DEVICES), and the calls do not show it.
+// They are on different devices if the driver counts less memory than both hold together, but not less than
+// the process that asked holds.
 bool DriverLoader::SharesDevice(uint16_t code) const {
   std::vector<int64_t> held(processes_.size());
   int64_t all = 0;

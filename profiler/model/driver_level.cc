@@ -12,7 +12,7 @@ struct LibraryRule {
   DriverOwner owner;
 };
 
-// The first that fits. libcublas* covers libcublasLt, which cuBLAS and PyTorch both call.
+// The first match applies. libcublas* includes libcublasLt, which cuBLAS and PyTorch both call.
 constexpr std::array kLibraryRules = {
     LibraryRule{"libc10_cuda", DriverOwner::kPyTorch},
     LibraryRule{"libtorch", DriverOwner::kPyTorchBeside},
@@ -53,7 +53,7 @@ uint32_t DriverDevice::FindRow(const Row& wanted) {
 }
 
 void DriverDevice::AddChange(const DriverChange& change) {
-  // At most as many totals as changes, however many rows a file has.
+  // Keeps at most as many totals as changes, however many rows a file has.
   if (totals_.empty() || changes.size() - totals_.back().changes >= std::max(kStride, now_.size()))
     totals_.push_back({changes.size(), now_});
   changes.push_back(change);

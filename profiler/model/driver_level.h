@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorded processes took from the GPU's driver, and how that adds up to what the driver says is in
-// use.
+// What the recorded processes allocated from the GPU driver, and how that adds up to the memory that the
+// driver reports as used.
 //
 //   driver's used memory ──┬── PyTorch's segments       the caching allocator's: its blocks lie in them
 //                          ├── NCCL, cuBLAS, cuDNN, ... each library's own cudaMalloc
@@ -9,13 +9,13 @@
 //                          the driver for the above, handed to nobody └── unattributed             what the
 //                          driver counts and nobody was seen to take
 //
-// Why a curve for each row and not a list of allocations: "what made up the 21 GiB at this moment" is asked
-// for any moment, and the answer must add up there. Totals of all rows are kept every 256 changes (or as many
-// as there are rows), so a moment costs at most as many additions, as timeline::DeviceCurve does it for
-// blocks.
+// Why a curve for each row and not a list of allocations: a user asks "what made up the 21 GiB at this
+// moment" for any moment, and the answer must add up there. Totals of all rows are kept every 256 changes, or
+// every N changes if there are N > 256 rows. So a moment costs at most that many additions, like
+// timeline::DeviceCurve for blocks.
 //
-// A row never takes up a difference. Where the driver's own figure does not follow from the recorded calls,
-// the row `unattributed` changes at that sample and the sample counts as a mismatch.
+// No row absorbs a difference. If the driver's figure does not follow from the recorded calls, the row
+// `unattributed` changes at that sample, and the sample counts as a mismatch.
 #pragma once
 
 #include <cstdint>
@@ -34,25 +34,25 @@ namespace vramscope::model {
 // Who holds device memory.
 enum class DriverOwner : uint8_t {
   kPyTorch,        // libc10_cuda: segments of the caching allocator, blocks of its cudaMallocAsync backend
-  kPyTorchBeside,  // libtorch_cuda and the like: memory that PyTorch takes beside its caching allocator
+  kPyTorchBeside,  // libtorch_cuda and similar: memory that PyTorch takes outside its caching allocator
   kNccl,
   kCublas,  // cuBLAS and cuBLASLt
   kCudnn,
   kCudaLibraries,  // cuFFT, cuSOLVER, cuSPARSE, cuRAND, NVSHMEM, ...
   kGraphs,   // allocation nodes of CUDA graphs. Memory that PyTorch's allocator keeps for a graph is kPyTorch
   kContext,  // contexts, code and its globals
-  kUser,     // everybody else; DriverDevice::Row::library tells whom
-  kManaged,  // cuMemAllocManaged, whoever took it: the driver counts only what is resident
-  kPools,    // reserved by stream-ordered pools and free inside them
-  kRounding,  // of pages of 2 MiB that cuMemAlloc's memory lies in, what was not asked for
+  kUser,     // everybody else; DriverDevice::Row::library names the library
+  kManaged,  // cuMemAllocManaged, whoever called it: the driver counts only what is resident
+  kPools,    // reserved by stream-ordered pools but free inside them
+  kRounding,  // the unrequested part of the 2 MiB pages that hold cuMemAlloc's memory
 };
 inline constexpr size_t kDriverOwnerCount = 12;
 
-// The owner that memory taken by this library has, by its file name ("libnccl.so.2", with or without
-// folders).
+// The owner of memory that this library allocated. `library` is a file name ("libnccl.so.2"), with or without
+// folders.
 [[nodiscard]] DriverOwner OwnerOfLibrary(std::string_view library);
 
-// One successful call that gave memory, addresses or a handle.
+// One successful call that returned memory, addresses or a handle.
 struct DriverAllocation {
   uint64_t address = 0;  // or the handle
   uint64_t size = 0;
@@ -63,7 +63,7 @@ struct DriverAllocation {
   ProcessIndex process = 0;
   uint32_t api = 0;      // trace::StringId
   uint32_t library = 0;  // trace::StringId of the caller
-  uint32_t stack = 0;    // trace::StackId of the line of Python that called; 0 = not known
+  uint32_t stack = 0;    // trace::StackId of the Python line that made the call; 0 = unknown
   uint16_t device_code = 0;
   trace::DriverMemory kind{};
   DriverOwner owner{};
@@ -71,15 +71,15 @@ struct DriverAllocation {
   [[nodiscard]] bool AliveAfter(EventIndex at) const { return begin <= at && at < end; }
 };
 
-// Device memory that lies at an address and that libc10_cuda took: cudaMalloc's, or one mapping of virtual
-// memory. An expandable segment of PyTorch is several of these side by side.
+// Device memory at an address that libc10_cuda allocated: one cudaMalloc, or one mapping of virtual memory.
+// An expandable segment of PyTorch is several adjacent Segments.
 struct Segment {
   uint64_t address = 0;
   uint64_t size = 0;
   EventIndex begin = 0;
   EventIndex end = kNever;
-  uint32_t allocation =
-      kNone;  // into DriverLevel::allocations; kNone: a mapping of a handle that was not seen
+  // Into DriverLevel::allocations; kNone: a mapping of a handle whose creation was not seen.
+  uint32_t allocation = kNone;
   ProcessIndex process = 0;
   uint16_t device_code = 0;
   bool mapped = false;
@@ -94,21 +94,21 @@ struct DriverChange {
 // The driver's figure for the whole device.
 struct DriverSample {
   EventIndex event = 0;
-  ProcessIndex process = 0;  // that asked
+  ProcessIndex process = 0;  // the process that asked
   uint64_t used = 0;
   uint64_t capacity = 0;
   int64_t unattributed = 0;  // used minus all rows after this event
 };
 
-// Bytes by owner, in the order of DriverOwner; the rest apart.
+// Bytes by owner, in the order of DriverOwner, and the remaining bytes of the device.
 struct DriverUse {
-  int64_t owners[kDriverOwnerCount] = {};  // of the process that it is about
-  int64_t other_processes = 0;             // recorded ones on the same device
-  // Used minus everything above; negative where the rows claim more than the driver counts. 0 before the
-  // driver was asked first.
+  int64_t owners[kDriverOwnerCount] = {};  // of the process in question
+  int64_t other_processes = 0;             // other recorded processes on the same device
+  // Used minus everything above; negative where the rows add up to more than the driver counts. 0 before the
+  // first sample.
   int64_t unattributed = 0;
-  std::optional<uint64_t>
-      used;  // by the whole device; the sum of all of the above. Empty before the first sample
+  // By the whole device: the sum of all of the above. Empty before the first sample.
+  std::optional<uint64_t> used;
   std::optional<uint64_t> capacity;
 
   [[nodiscard]] int64_t Of(DriverOwner owner) const { return owners[static_cast<size_t>(owner)]; }
@@ -120,7 +120,7 @@ class DriverDevice {
   struct Row {
     ProcessIndex process = 0;
     DriverOwner owner{};
-    uint32_t library = 0;  // trace::StringId; 0 where the owner says it all
+    uint32_t library = 0;  // trace::StringId; 0 where the owner identifies the library
   };
   struct RowBytes {
     Row row;
@@ -130,27 +130,26 @@ class DriverDevice {
   DriverDevice(uint16_t device_code, std::vector<ProcessIndex> sharing)
       : code(device_code), processes(std::move(sharing)) {}
 
-  // Changes come in order of their events, samples too; a sample counts after the changes of its event.
+  // Changes come in event order, and so do samples. A sample counts after the changes of its own event.
   uint32_t FindRow(const Row& row);
   void AddChange(const DriverChange& change);
   void AddSample(DriverSample sample);
 
   // All rows that are not 0 after event `at` (kNever: at the end). O(256 + rows).
   [[nodiscard]] std::vector<RowBytes> RowsAfter(EventIndex at) const;
-  // The same by owner, seen from one of its processes.
+  // The same, summed by owner, from the point of view of one process.
   [[nodiscard]] DriverUse UseAfter(EventIndex at, ProcessIndex process) const;
-  // What the driver would say: its last figure before, and what was taken and given back since.
+  // The used memory that the driver would report: its last figure before `at`, plus or minus the calls since.
   [[nodiscard]] std::optional<uint64_t> UsedAfter(EventIndex at) const;
-  // The highest UsedAfter at any event; 0 when the driver was never asked.
+  // The highest UsedAfter at any event; 0 if the driver was never asked.
   [[nodiscard]] uint64_t peak_used() const { return peak_used_; }
   [[nodiscard]] EventIndex peak_event() const { return peak_event_; }
-  // Samples that differ from what the one before and the calls in between make of it, and those below the
-  // rows' sum.
+  // Samples that differ from the previous sample plus the calls since, and samples below the sum of the rows.
   [[nodiscard]] uint64_t mismatches() const { return mismatches_; }
   [[nodiscard]] uint64_t below_rows() const { return below_rows_; }
 
   uint16_t code = 0;                    // trace::DeviceCode
-  std::vector<ProcessIndex> processes;  // that used it; ascending
+  std::vector<ProcessIndex> processes;  // processes that used it; ascending
   std::vector<Row> rows;
   Chunked<DriverChange, 10> changes;
   std::vector<DriverSample> samples;
@@ -165,7 +164,7 @@ class DriverDevice {
 
   struct Totals {
     size_t changes = 0;            // before this change
-    std::vector<int64_t> of_rows;  // that were then known
+    std::vector<int64_t> of_rows;  // of the rows known at that point
   };
 
   std::vector<Totals> totals_;
@@ -182,24 +181,24 @@ class DriverDevice {
 struct PinnedMemory {
   ProcessIndex process = 0;
   std::vector<Since> bytes;       // of all libraries
-  std::vector<Since> by_pytorch;  // of those, its caching host allocator's
+  std::vector<Since> by_pytorch;  // the part that PyTorch's caching host allocator holds
 };
 
 struct DriverLevel {
   Chunked<DriverAllocation, 10> allocations;
   std::vector<Segment> segments;  // in order of their begin
   std::vector<DriverDevice> devices;
-  std::vector<PinnedMemory> pinned;  // of processes that have any
-  // By BlockId, the segment that a block begins in, kNone for none; shorter than Run::blocks where no process
+  std::vector<PinnedMemory> pinned;  // of the processes that have any
+  // The segment that each block begins in, by BlockId; kNone for none. Shorter than Run::blocks if no process
   // that allocated later had segments.
   Chunked<uint32_t> segment_of_block;
   uint64_t calls = 0;   // recorded driver calls, failed ones included
-  uint64_t failed = 0;  // of those: nothing was taken
+  uint64_t failed = 0;  // the calls among them that failed and allocated nothing
 
   [[nodiscard]] uint32_t SegmentOf(BlockId block) const {
     return block < segment_of_block.size() ? segment_of_block[block] : kNone;
   }
-  // nullptr when nothing is known of that device in that process.
+  // nullptr if nothing is known about that device in that process.
   [[nodiscard]] const DriverDevice* Find(ProcessIndex process, uint16_t code) const;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver level from made traces. The oracle of the last test is a simple device of its own: a random
-// program takes and gives back memory of all kinds, and after every call the rows must sum to what that
-// device counts.
+// The driver level from synthetic traces. The oracle of the last test is a simple device model: a random
+// program allocates and frees memory of all kinds, and after every call the rows must sum to that device's
+// count.
 #include "profiler/model/driver_level.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using trace::DriverMemory;
 
 constexpr const char* kTorch = "libc10_cuda.so";
 
-// What `process` has of the device at the end of the script.
+// The process's use of the device at the end of the script.
 DriverUse UseOf(const Run& run, EventIndex at = kNever, ProcessIndex process = 0, uint16_t code = kCuda0) {
   const DriverDevice* device = run.driver.Find(process, code);
   return device == nullptr ? DriverUse{} : device->UseAfter(at, process);
@@ -112,7 +112,7 @@ TEST(DriverLevelTest, PhysicalMemoryLivesAsLongAsAHandleOrAMapping) {
   s.Take(kTorch, 0x5001, 2 * kMiB, DriverMemory::kPhysical).Map(0x7f0000000000, 2 * kMiB, 0x5001);
   s.GiveBack(0x5001, DriverMemory::kPhysical);
   const EventIndex released = s.last_event();
-  // The number is given to new memory while the old is still mapped.
+  // The handle is reused for new memory while the old memory is still mapped.
   s.Take(kTorch, 0x5001, 4 * kMiB, DriverMemory::kPhysical).Map(0x7f0000200000, 4 * kMiB, 0x5001);
   s.Take(kTorch, 0x5001, 4 * kMiB, DriverMemory::kReference);
   const EventIndex both = s.last_event();
@@ -295,7 +295,7 @@ TEST(DriverLevelTest, ManyCallsAtEveryMomentSumToASimpleDevice) {
       s.Take(libraries[random() % libraries.size()], made.address, bytes, made.kind);
       if (physical) {
         s.Map(made.mapped_at, bytes, made.address);
-        // As PyTorch does not: the handle goes at once, the mapping keeps the memory.
+        // Unlike PyTorch: the handle is released at once, the mapping keeps the memory.
         if (random() % 2 == 0)
           s.GiveBack(made.address, DriverMemory::kPhysical),
               held.push_back({0, bytes, made.kind, made.mapped_at});

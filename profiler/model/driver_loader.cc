@@ -14,14 +14,15 @@ using trace::EventType;
 
 constexpr uint8_t kCuda = 1;  // c10::DeviceType
 
-// Handles, pointers and host addresses are numbers of their own: one may equal another.
+// Handles, pointers and host addresses are separate number spaces: a value in one may equal a value in
+// another.
 enum class Space : uint8_t { kPointer, kHandle, kReservation, kArray, kContext, kModule, kHost };
 
 Space SpaceOf(DriverMemory kind) {
   switch (kind) {
     case DriverMemory::kPhysical:
     case DriverMemory::kReference:
-    case DriverMemory::kMulticast:  // released as physical memory is
+    case DriverMemory::kMulticast:  // released like physical memory
       return Space::kHandle;
     case DriverMemory::kReservation:
       return Space::kReservation;
@@ -39,14 +40,14 @@ Space SpaceOf(DriverMemory kind) {
   }
 }
 
-// User addresses and handles are below 2^57 on all machines that CUDA runs on; 0 stays 0.
+// User addresses and handles are below 2^57 on all machines that CUDA supports; 0 stays 0.
 uint64_t KeyOf(DriverMemory kind, uint64_t address) {
   return address == 0 ? 0 : address ^ static_cast<uint64_t>(SpaceOf(kind)) << 58;
 }
 
 bool IsHost(DriverMemory kind) { return SpaceOf(kind) == Space::kHost; }
 
-// "cuda:1" also where a writer gave the bare index.
+// "cuda:1" even if the writer gave only the index.
 uint16_t DeviceCodeOf(uint64_t device) {
   return static_cast<uint16_t>(device <= 0xff ? trace::DeviceCode(kCuda, static_cast<uint8_t>(device))
                                               : device);
@@ -85,8 +86,8 @@ DriverLoader::ProcessDevice& DriverLoader::DeviceOf(ProcessIndex process, uint16
   const auto found =
       std::find_if(devices.begin(), devices.end(), [&](const ProcessDevice& d) { return d.code == code; });
   if (found != devices.end()) return *found;
-  constexpr size_t kMostDevices =
-      256;  // c10::DeviceIndex has 8 bits; beyond, the last one stands for the rest
+  // c10::DeviceIndex has 8 bits; the last device stands for all beyond it.
+  constexpr size_t kMostDevices = 256;
   if (devices.size() == kMostDevices) return devices.back();
   devices.emplace_back().code = code;
   return devices.back();
@@ -174,8 +175,8 @@ void DriverLoader::AddFree(const Event& event, ProcessIndex process) {
   ++anomalies_->driver_unknown_frees;
 }
 
-// Code lies in blocks that others share: what went back with it is what the event says, and not what loading
-// it took.
+// Code lies in blocks that other code shares. So the bytes that unloading returns are those in the event, not
+// those that loading took.
 void DriverLoader::UnloadCode(const Event& event, ProcessIndex process) {
   const uint64_t* field = event.field;
   ProcessState& state = processes_[process];
@@ -199,13 +200,13 @@ void DriverLoader::GiveBack(uint32_t index) {
   Count(made, -1);
 }
 
-// --- virtual memory: physical memory goes back when no handle and no mapping is left
+// --- virtual memory: physical memory is given back when no handle and no mapping is left
 
 void DriverLoader::ReleaseHandle(ProcessState& state, uint32_t index) {
   Physical& physical = state.physical[index];
   if (--physical.handles != 0) return;
   const DriverAllocation& made = level_.allocations[physical.allocation];
-  // The driver may give the number to new memory from here on.
+  // From here on the driver may reuse the handle for new memory.
   state.handles.Erase(KeyOf(made.kind, made.address));
   state.live.Erase(KeyOf(made.kind, made.address));
   GiveBackIfUnused(physical);
@@ -229,7 +230,7 @@ void DriverLoader::AddMap(const Event& event, ProcessIndex process) {
 
   Mapping mapping;
   mapping.size = size;
-  DriverAllocation from;  // what is known when the handle was not seen to be made
+  DriverAllocation from;  // used if the creation of the handle was not seen
   from.kind = DriverMemory::kPhysical;
   from.process = process;
   from.device_code = DeviceCodeOf(field[trace::driver_map::kDevice]);
@@ -242,7 +243,7 @@ void DriverLoader::AddMap(const Event& event, ProcessIndex process) {
     allocation = state.physical[*physical].allocation;
     from = level_.allocations[allocation];
   }
-  // Memory of another process is mapped here, not held.
+  // Memory of another process is mapped here but not held here.
   if (from.owner == DriverOwner::kPyTorch && from.kind == DriverMemory::kPhysical)
     mapping.segment = BeginSegment(from, address, size, allocation, true);
   state.mappings[address] = mapping;
@@ -262,7 +263,7 @@ void DriverLoader::Unmap(ProcessState& state, uint64_t address, uint64_t size) {
   state.mappings.erase(first, last);
 }
 
-// --- what the driver says
+// --- the driver's figures
 
 void DriverLoader::AddTotal(const Event& event, ProcessIndex process) {
   const uint64_t* field = event.field;
@@ -286,7 +287,7 @@ void DriverLoader::AddTotal(const Event& event, ProcessIndex process) {
   }
 }
 
-// Recorded processes are known better by their calls.
+// For recorded processes, their calls are better evidence.
 void DriverLoader::AddOtherProcess(uint16_t code, uint64_t pid, uint64_t used) {
   const auto& recorded = source_.processes();
   if (std::any_of(recorded.begin(), recorded.end(), [&](const auto& info) { return info.pid == pid; }))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the driver level of a run while its events come: the loader hands over every driver event, and every
+// Builds the driver level of a run while its events come in. The loader passes every driver event, and every
 // block of a process that has segments.
 //
-// Why apart from Loader: driver calls are few and their bookkeeping (handle counts, mappings, pools, pages)
-// has nothing to do with blocks; a trace without driver events pays one comparison for each allocation.
+// Why not in Loader: driver calls are few, and their bookkeeping (handle counts, mappings, pools, pages) has
+// nothing to do with blocks. A trace without driver events pays one comparison per allocation.
 #pragma once
 
 #include <map>
@@ -23,22 +23,22 @@ class TimeIndex;
 
 class DriverLoader {
  public:
-  // `source` gives the names of libraries, and outlives the loader.
+  // `source` provides the library names and must outlive the loader.
   explicit DriverLoader(const Source& source);
 
-  // One of kDriverAlloc, kDriverFree, kDriverMap, kDriverTotal. Contradictions are counted in `anomalies`.
-  // `stack`: what Python was doing on the event's thread.
+  // `event` is a kDriverAlloc, kDriverFree, kDriverMap or kDriverTotal. Contradictions are counted in
+  // `anomalies`. `stack`: the Python stack of the event's thread.
   void Add(const trace::Event& event, EventIndex now, ProcessIndex process, uint32_t stack,
            Anomalies& anomalies);
 
-  // A block was handed out, `reserved`: what its allocator says that it holds (0: it does not say).
+  // A block was allocated. `reserved`: the reserved bytes that its allocator reports (0: it reports none).
   void JoinBlock(BlockId block, ProcessIndex process, uint16_t device_code, uint64_t address,
                  uint64_t reserved, Anomalies& anomalies) {
     if (process < processes_.size() && !processes_[process].devices.empty())
       JoinBlockOf(processes_[process], block, device_code, address, reserved, anomalies);
   }
 
-  // What a process still has when it ends goes back then. The loader is empty afterwards.
+  // Whatever a process still holds when it ends is given back then. The loader is empty afterwards.
   [[nodiscard]] DriverLevel Finish(const std::vector<trace::ProcessInfo>& processes, const TimeIndex& times,
                                    Anomalies& anomalies) &&;
 
@@ -56,15 +56,15 @@ class DriverLoader {
     uint32_t segment = kNone;
   };
   struct Pool {
-    uint64_t reserved = 0;  // as the driver said, or at least what its blocks need
+    uint64_t reserved = 0;  // as the driver reported, but at least what its blocks need
     uint64_t blocks = 0;
   };
-  // What one process has of one device.
+  // What one process holds on one device.
   struct ProcessDevice {
     uint16_t code = 0;
     uint64_t segment_bytes = 0;
     uint64_t graphs_reserved = 0;
-    std::map<uint64_t, uint64_t> pages;  // number of a page that is asked for in part -> bytes asked for
+    std::map<uint64_t, uint64_t> pages;  // number of a partly requested page -> requested bytes
     std::map<uint64_t, Pool> pools;
     bool had_segments = false;
   };
@@ -131,13 +131,13 @@ class DriverLoader {
   std::vector<RawRow> rows_;
   std::map<std::tuple<uint16_t, ProcessIndex, DriverOwner, uint32_t>, uint32_t> row_of_;  // into rows_
   Chunked<DriverChange, 10> changes_;                                                     // row: into rows_
-  std::vector<DriverChange> endings_;  // what processes had when they ended
+  std::vector<DriverChange> endings_;  // what processes still held when they ended
   std::vector<RawSample> samples_;
-  std::map<std::pair<uint16_t, uint64_t>, uint64_t>
-      others_;  // (device, pid) -> bytes of processes that are not recorded
+  // (device, pid) -> bytes of processes that are not recorded.
+  std::map<std::pair<uint16_t, uint64_t>, uint64_t> others_;
   EventIndex now_ = 0;
   uint32_t stack_ = 0;              // of the event
-  Anomalies* anomalies_ = nullptr;  // of the event in work
+  Anomalies* anomalies_ = nullptr;  // of the event being processed
 };
 
 }  // namespace vramscope::model

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hash map from 64-bit keys to 32-bit values: open addressing, linear probing, deletion without tombstones.
 //
-// Why our own: the map of live addresses is asked twice per block, and std::unordered_map's node per block
-// made loading ten million events four times slower than decoding them. Deletion shifts the following entries
-// back, so that a map whose keys come and go for hours stays as fast as on its first day.
+// Why our own: each block takes two lookups in the map of live addresses. With std::unordered_map, which
+// allocates a node per block, loading ten million events took four times as long as decoding them. Deletion
+// shifts the following entries back, so a map whose keys come and go for hours stays as fast as at the start.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class FlatMap {
     return nullptr;
   }
 
-  // Puts `value` if the key is new. Returns the place of the key's value and whether it is new.
+  // Inserts `value` if the key is new. Returns a pointer to the key's value and whether the key was new.
   struct Inserted {
     uint32_t* value;
     bool fresh;
@@ -58,7 +58,7 @@ class FlatMap {
     for (; slots_[hole].key != key; hole = Next(hole)) {
       if (slots_[hole].key == 0) return false;
     }
-    // Move back each follower whose home does not lie between the hole and itself.
+    // Move back each following entry whose home slot does not lie between the hole and itself.
     for (size_t i = Next(hole); slots_[i].key != 0; i = Next(i)) {
       const size_t home = Home(slots_[i].key);
       const bool reachable_past_hole = hole <= i ? (hole < home && home <= i) : (hole < home || home <= i);
@@ -92,8 +92,8 @@ class FlatMap {
     }
   }
 
-  std::vector<Slot>
-      slots_;  // none before the first key: a file may declare a million threads that do nothing
+  // Empty before the first key: a file may declare a million threads that do nothing.
+  std::vector<Slot> slots_;
   size_t size_ = 0;
 };
 

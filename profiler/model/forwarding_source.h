@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source that is another one, for whoever wants to see its events go by: progress, a first picture.
+// A source that wraps another one, for code that watches its events pass: progress, a first picture.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace vramscope::model {
 
-// Everything but ForEachBatch, which the derived class passes on with its own look at the batches.
+// Forwards everything but ForEachBatch. The derived class forwards that one and looks at the batches.
 class ForwardingSource : public Source {
  public:
   explicit ForwardingSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}

@@ -13,11 +13,11 @@ using trace::Event;
 using trace::EventType;
 using trace::RangeKind;
 
-// The allocator's own total and ours are taken under different locks, so two threads may make them differ for
-// a moment. Only a difference that stays for this many reports in a row is believed.
+// The allocator's own total and ours are computed under different locks, so two threads may make them differ
+// for a moment. Only a difference that persists for this many consecutive reports is accepted.
 constexpr uint32_t kBelievedAfter = 16;
 constexpr uint8_t kCpu = 0;  // c10::DeviceType
-// Of one process; c10::DeviceIndex has 8 bits. Beyond, the last one stands for the rest.
+// Per process. c10::DeviceIndex has 8 bits; the last device stands for all beyond it.
 constexpr size_t kMostDevices = 256;
 
 }  // namespace
@@ -30,7 +30,7 @@ Loader::Loader(std::shared_ptr<const Source> source) : driver_(*source) {
     processes_.emplace_back();
   }
   for (const trace::ThreadInfo& info : run_.source->threads()) {
-    // A thread of a process that the trace does not define: its events are counted as bad.
+    // The thread belongs to a process that the trace does not define: its events count as bad.
     run_.threads.push_back({info, info.process < run_.processes.size() ? info.process : kNone});
   }
   threads_.resize(run_.threads.size());
@@ -134,12 +134,13 @@ void Loader::AddOne(const Event& event) {
     case EventType::kDriverMap:
     case EventType::kDriverTotal:
       return driver_.Add(event, now_, process, threads_[event.thread].stack, run_.anomalies);
+    // Data for other readers of the trace (op operands, graph edges).
     default:
-      return;  // facts that other readers of the trace use (op operands, graph edges)
+      return;
   }
 }
 
-// The line of Python that called says more than the frames of C++ below it.
+// The Python line of the call is more useful than the C++ frames below it.
 uint32_t Loader::StackOn(const ThreadState& thread, uint64_t of_event) {
   return thread.stack != 0 ? thread.stack : static_cast<uint32_t>(of_event);
 }
@@ -151,7 +152,7 @@ void Loader::AddAlloc(const Event& event, ProcessIndex process) {
 
   const uint64_t address = field[trace::alloc::kAddress];
   if (address == 0) {
-    ++run_.anomalies.bad_events;  // it can never be freed or labelled; its bytes count all the same
+    ++run_.anomalies.bad_events;  // it can never be freed or labelled, but its bytes count
   } else if (const auto [known, fresh] = processes_[process].live.Insert(address, id); !fresh) {
     ++run_.anomalies.double_allocs;
     const BlockId before = *known;
@@ -196,7 +197,7 @@ void Loader::AddFree(const Event& event, ProcessIndex process) {
   const Block& block = run_.blocks[id];
   const uint64_t size = field[trace::free_::kSize];
   if (size != 0 && size != block.size) ++run_.anomalies.size_mismatches;
-  // By the block's device, not the event's: a free may not know it.
+  // Uses the block's device, not the event's: a free may not know its device.
   const DeviceIndex device = FindDevice(process, block.device_code);
   processes_[process].live.Erase(address);
   if (processes_[process].ordered) processes_[process].ordered->erase(address);
@@ -214,7 +215,7 @@ void Loader::CheckTotal(DeviceIndex index, bool allocation, uint64_t total_alloc
                         uint64_t total_reserved) {
   Device& device = run_.devices[index];
   DeviceState& state = devices_[index];
-  // The CPU allocators count apart from each other and forget; their totals prove nothing.
+  // CPU allocators count separately and lose counts, so their totals prove nothing.
   if (trace::DeviceTypeOf(device.code) == kCpu) return;
   const bool first = !state.reports_totals;
   if (allocation && total_allocated != 0) state.reports_totals = true;
@@ -232,7 +233,8 @@ void Loader::CheckTotal(DeviceIndex index, bool allocation, uint64_t total_alloc
   if (!first) ++run_.anomalies.total_mismatches;
   state.candidate_streak = difference == state.unseen_candidate ? state.candidate_streak + 1 : 1;
   state.unseen_candidate = difference;
-  // Less than our sum: frees were missed, and nobody knows of which blocks; the blocks are believed.
+  // A total below our sum means that frees were missed. It is not known of which blocks, so the blocks are
+  // kept.
   if ((!first && state.candidate_streak < kBelievedAfter) || difference < 0) return;
   state.unseen = difference;
   device.unseen.push_back({now_, difference});
@@ -252,7 +254,7 @@ void Loader::AddSaved(const Event& event, ProcessIndex process) {
   const uint32_t* found = address == 0 ? nullptr : processes_[process].live.Find(address);
   if (!processes_[process].save_noted) {
     processes_[process].save_noted = true;
-    // A saved output was allocated by the op that saves it, so forward was on its way then.
+    // A saved output was allocated by the op that saves it, so forward was already running then.
     const bool is_output = event.field[trace::saved::kIsOutput] != 0 && found != nullptr;
     const EventIndex shown = is_output ? run_.blocks[*found].alloc_event : now_;
     run_.processes[process].first_saves.push_back(std::max(shown, processes_[process].last_edge));
@@ -287,8 +289,8 @@ void Loader::ReleaseOne(BlockFacts& facts) const {
   if (facts.saved_now != 0 && --facts.saved_now == 0) facts.released = now_;
 }
 
-// A checkpoint keeps tensors in Python objects that end together; autograd reports no release for any of
-// them.
+// A checkpoint keeps tensors in Python objects that are freed together. Autograd does not report their
+// release.
 void Loader::FreeCheckpoint(uint64_t id, ProcessIndex process) {
   const auto kept = processes_[process].checkpoints.extract(id);
   if (kept.empty()) return;
@@ -297,7 +299,7 @@ void Loader::FreeCheckpoint(uint64_t id, ProcessIndex process) {
   }
 }
 
-// What the allocator holds changes also when it allocates nothing: it gives its cache back.
+// The allocator's reserved memory also changes without an allocation, when it gives back its cache.
 void Loader::AddSegmentChange(const Event& event, ProcessIndex process) {
   const uint64_t* field = event.field;
   SegmentChange change;
@@ -322,7 +324,7 @@ void Loader::AddCoverage(const Event& event, ProcessIndex process) {
   const std::string_view hook = run_.Text(static_cast<uint32_t>(event.field[trace::coverage::kHook]));
   const auto state = static_cast<trace::CoverageState>(event.field[trace::coverage::kState]);
   const std::string_view detail = run_.Text(static_cast<uint32_t>(event.field[trace::coverage::kDetail]));
-  if (state == kHookFailed) {  // each one counts
+  if (state == kHookFailed) {  // every failure counts
     run_.coverage.push_back({process, std::string(hook), state, std::string(detail)});
     return;
   }
@@ -356,8 +358,8 @@ uint16_t Loader::FindStream(uint64_t stream) {
   if (stream == run_.streams.back()) return static_cast<uint16_t>(run_.streams.size() - 1);
   const auto found = std::find(run_.streams.begin(), run_.streams.end(), stream);
   if (found != run_.streams.end()) return static_cast<uint16_t>(found - run_.streams.begin());
-  constexpr size_t kMaxStreams =
-      1024;  // PyTorch's pools have 32 per device and priority; beyond, the last one stands for the rest
+  // PyTorch's pools have 32 per device and priority; the last one stands for all beyond it.
+  constexpr size_t kMaxStreams = 1024;
   if (run_.streams.size() < kMaxStreams) run_.streams.push_back(stream);
   return static_cast<uint16_t>(run_.streams.size() - 1);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds a Run from events, one at a time and in one pass.
 //
-// Why a class and not a loop in Load: a viewer that follows a file being written, and an importer of foreign
-// recordings, feed events from elsewhere. The loader holds what is needed only while events come: the live
-// addresses of each process, what each thread has open.
+// Why a class and not a loop in Load: a viewer that follows a growing file and an importer of other
+// recordings feed events from elsewhere. The loader holds what is needed only while events come in: the live
+// addresses of each process, and what each thread has open.
 #pragma once
 
 #include <map>
@@ -31,13 +31,13 @@ class Loader {
 
  private:
   struct OpenContext {
-    ContextId before;       // what is on top again when it ends
+    ContextId before;       // the context to restore when it ends
     uint32_t stack_before;  // of ThreadState::stack
   };
   struct ThreadState {
     ContextId context = 0;
-    uint32_t stack =
-        0;  // trace::StackId of the program's call that is open: Python's, of the outermost operator
+    // trace::StackId of the program call that is open: the Python stack of the outermost operator.
+    uint32_t stack = 0;
     OpenStack<OpenContext> open;
     OpenStack<uint32_t> open_ranges;
     OpenStack<uint64_t> checkpoints;  // ids of the open kCheckpoint ranges
@@ -52,16 +52,17 @@ class Loader {
     uint64_t reserved = 0;
   };
   struct ProcessState {
-    std::unordered_map<uint64_t, std::vector<uint32_t>> open_nvtx;  // of all threads, by what ends them
-    FlatMap live;                                                   // address -> BlockId
+    // Of all threads, by the event that ends them.
+    std::unordered_map<uint64_t, std::vector<uint32_t>> open_nvtx;
+    FlatMap live;  // address -> BlockId
     std::optional<std::map<uint64_t, BlockId>>
-        ordered;  // the same, from the first time that an address inside of a block is asked for
-    FlatMap
-        created;  // sequence number + 1 of an autograd node -> the module path that was open when it was made
+        ordered;      // the same, built when an address inside a block is first looked up
+    FlatMap created;  // sequence number + 1 of an autograd node -> the module path that was open when it was
+                      // created
     ProcessIndex parent = kNone;
-    std::unordered_map<uint64_t, std::vector<BlockId>> checkpoints;  // id -> what was saved in its ranges
+    std::unordered_map<uint64_t, std::vector<BlockId>> checkpoints;  // id -> blocks saved in its ranges
     bool save_noted = false;                                         // since last_edge
-    EventIndex last_edge = 0;                                        // of a backward, optimizer or data range
+    EventIndex last_edge = 0;  // begin or end of a backward, optimizer or data range
   };
 
   void AddOne(const trace::Event& event);
@@ -101,7 +102,7 @@ class Loader {
   std::vector<ProcessState> processes_;
   std::vector<DeviceState> devices_;
   std::map<std::pair<ProcessIndex, std::string_view>, size_t> coverage_;  // into Run::coverage
-  FlatMap said_;  // (block, role, name, tensor) of labels on blocks that have many
+  FlatMap said_;  // (block, role, name, tensor) of labels on blocks that have many labels
 };
 
 }  // namespace vramscope::model

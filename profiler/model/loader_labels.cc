@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labels: which block each is about, and whether it says anything new.
+// Labels: finds the block of each label, and whether the label adds anything new.
 #include <iterator>
 
 #include "profiler/model/loader.h"
@@ -42,7 +42,7 @@ void Loader::AddLabel(const Event& event, ProcessIndex process) {
     label.block = *found;
   } else if (label.source == trace::LabelSource::kCollective) {
     label.block = BlockAround(address, process);
-    if (label.block == kNone) return;  // memory that no allocator of PyTorch handed out
+    if (label.block == kNone) return;  // memory that was not allocated by PyTorch
   } else {
     ++run_.anomalies.labels_without_block;
     return;
@@ -59,7 +59,7 @@ void Loader::AddLabel(const Event& event, ProcessIndex process) {
   facts.last_label = index;
 }
 
-// The live block that has the address inside of it, or kNone.
+// The live block that contains the address, or kNone.
 BlockId Loader::BlockAround(uint64_t address, ProcessIndex process) {
   ProcessState& state = processes_[process];
   if (!state.ordered) {
@@ -76,8 +76,8 @@ BlockId Loader::BlockAround(uint64_t address, ProcessIndex process) {
   return address - begin < run_.blocks[id].size ? id : kNone;
 }
 
-// AccumulateGrad labels the variable, and then its gradient, on one thread. What the gradient is about is the
-// variable: it outlives the gradient's own tensor object and has the name.
+// AccumulateGrad labels the variable and then its gradient, on one thread. So a gradient's label refers to
+// the variable, which outlives the gradient's own tensor object and has the name.
 void Loader::NoteVariable(ThreadState& thread, Label& label) {
   if (label.source != trace::LabelSource::kAccumulateGrad) return;
   if (label.role == trace::Role::kParameter) thread.accumulating = label.tensor;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The half of the loader that follows where each thread is: ranges, and the modules, operators and graph
-// nodes that a block is allocated in.
+// The part of the loader that tracks the state of each thread: ranges, and the modules, operators and graph
+// nodes in which a block is allocated.
 //
-// Begins and ends come from different hooks and an exception may pass through any of them, so an end closes
-// what was opened inside it too.
+// Begins and ends come from different hooks, and an exception may pass through any of them. So an end also
+// closes everything that was opened inside its range.
 #include "profiler/model/loader.h"
 
 namespace vramscope::model {
@@ -12,7 +12,7 @@ namespace {
 using trace::Event;
 using trace::RangeKind;
 
-// What a begin and its end have in common.
+// A key that a begin and its end share.
 uint64_t KeyOf(RangeKind kind, uint32_t name, uint64_t id) {
   return MixBits(uint64_t{static_cast<uint16_t>(kind)} << 32 | name) ^ MixBits(id);
 }
@@ -22,7 +22,8 @@ uint64_t KeyOf(ContextKind kind, uint32_t name, uint64_t id) {
   return MixBits(uint64_t{static_cast<uint8_t>(kind)} << 32 | (named ? name : 0)) ^ MixBits(id);
 }
 
-// The program's own ranges: a started one (id not 0) may end on another thread, a pushed one has its name.
+// The program's own ranges: a started range (id not 0) may end on another thread; a pushed range is
+// identified by its name.
 uint64_t KeyOfNvtx(uint64_t id, uint32_t thread, uint32_t name) {
   return id != 0 ? MixBits(id) : ~MixBits(uint64_t{thread} << 32 | name);
 }
@@ -86,14 +87,14 @@ void Loader::EndRange(const Event& event, ProcessIndex process) {
     ++run_.anomalies.unbalanced_ranges;
     return;
   }
-  // What was opened inside and not closed (an exception passed through) ends here too.
+  // Ranges opened inside and not closed (an exception passed through) end here too.
   run_.anomalies.unbalanced_ranges += open.size() - match - 1;
   for (size_t i = match; i < open.size(); ++i) run_.ranges[open[i]].end = now_;
   open.EndFrom(match);
 }
 
-// The program's own ranges need not nest, neither in each other nor in those that hooks see: an end closes
-// its range and nothing else. A started range (id not 0) is known by its id and may end on another thread.
+// The program's own ranges need not nest, neither in each other nor in hooked ranges, so an end closes only
+// its own range. A started range (id not 0) is identified by its id and may end on another thread.
 void Loader::EndNvtxRange(const Event& event, ProcessIndex process) {
   const auto name = static_cast<uint32_t>(event.field[trace::range::kName]);
   auto& all = processes_[process].open_nvtx;
@@ -110,7 +111,7 @@ void Loader::EndNvtxRange(const Event& event, ProcessIndex process) {
 void Loader::BeginNode(const Event& event, ProcessIndex process) {
   ThreadState& thread = threads_[event.thread];
   const uint64_t sequence = event.field[trace::node::kSequence];
-  // What a node allocates belongs to the module whose forward made the node.
+  // A node's allocations belong to the module whose forward created the node.
   const uint32_t* made_in =
       sequence == trace::node::kNoSequence ? nullptr : processes_[process].created.Find(sequence + 1);
   const ContextId parent = made_in != nullptr ? *made_in : run_.contexts.ModulePath(thread.context);

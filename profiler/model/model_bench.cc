@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a long run becomes a model: ten million events of a generated training loop, read as they are
-// made, so the figure includes making them (measured alone by BM_MakeEvents).
+// How fast a long run becomes a model: ten million events of a generated training loop. The events are
+// generated while they are read, so the figure includes that time (measured alone by BM_MakeEvents).
 #include <benchmark/benchmark.h>
 
 #include "profiler/model/run.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread has begun and not ended, innermost last.
+// The ranges that a thread has begun and not ended, innermost last.
 //
 // Why not a search from the top: begins and ends come from different hooks, and a file may begin a million
 // ranges and then end a million others. Here an end finds its begin, or finds that there is none, without
-// looking at what lies between.
+// visiting the entries in between.
 //
 //   Begin(A) Begin(B) Begin(A) Begin(C)     last_: A -> 3, B -> 2, C -> 4; `below` of the second A is 1
 //   EndFrom(2)                              last_: A -> 1, B -> 2
@@ -24,7 +24,7 @@ class OpenStack {
   [[nodiscard]] const T& operator[](size_t place) const { return entries_[place].value; }
   [[nodiscard]] const T& back() const { return entries_.back().value; }
 
-  // `key` tells which ends belong to it.
+  // A later Find with the same `key` finds this entry.
   void Begin(uint64_t key, const T& value) {
     const auto place = static_cast<uint32_t>(entries_.size() + 1);
     const auto [last, fresh] = last_.Insert(NotZero(key), place);
@@ -32,13 +32,13 @@ class OpenStack {
     *last = place;
   }
 
-  // The place of the innermost one with that key; size() where there is none. O(1).
+  // The position of the innermost entry with that key, or size() if there is none. O(1).
   [[nodiscard]] size_t Find(uint64_t key) const {
     const uint32_t* last = last_.Find(NotZero(key));
     return last == nullptr ? size() : *last - 1;
   }
 
-  // Ends the one at `place` and all that began after it.
+  // Ends the entry at `place` and all that began after it.
   void EndFrom(size_t place) {
     for (; entries_.size() > place; entries_.pop_back()) {
       const Entry& entry = entries_.back();
@@ -54,7 +54,7 @@ class OpenStack {
   struct Entry {
     T value;
     uint64_t key;
-    uint32_t below;  // place + 1 of the next one outwards with this key; 0 = none
+    uint32_t below;  // place + 1 of the next outer entry with this key; 0 = none
   };
   static uint64_t NotZero(uint64_t key) { return key == 0 ? 1 : key; }
 

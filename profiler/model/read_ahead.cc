@@ -11,10 +11,10 @@ namespace vramscope::model {
 
 using trace::Event;
 
-// A ring of batches: the reading thread fills them in order, the caller works on them in the same order.
+// A ring of batches. The reading thread fills them in order, and the caller works on them in the same order.
 class ReadAhead::Queue {
  public:
-  // The next batch to fill, empty, once the caller is done with what it held. nullptr: nobody wants more.
+  // Returns the next batch to fill, empty, once the caller has finished with it. nullptr: no more are wanted.
   std::vector<Event>* Free() {
     std::unique_lock lock(mutex_);
     freed_.wait(lock, [&] { return closed_ || filled_ - done_ < kBatches; });
@@ -28,14 +28,14 @@ class ReadAhead::Queue {
     ++filled_;
     ready_.notify_one();
   }
-  // Nothing is filled any more.
+  // No more batches will be filled.
   void End() {
     const std::lock_guard lock(mutex_);
     ended_ = true;
     ready_.notify_one();
   }
 
-  // The next batch to work on; nullptr at the end.
+  // Returns the next batch to work on; nullptr at the end.
   const std::vector<Event>* Filled() {
     std::unique_lock lock(mutex_);
     ready_.wait(lock, [&] { return ended_ || filled_ != done_; });
@@ -46,7 +46,7 @@ class ReadAhead::Queue {
     ++done_;
     freed_.notify_one();
   }
-  // Nothing is worked on any more.
+  // No more batches will be worked on.
   void Close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -69,7 +69,7 @@ Status ReadAhead::ForEachBatch(const Visit& visit) const {
   const auto read = [&] {
     struct AtEnd {
       Queue& queue;
-      ~AtEnd() { queue.End(); }  // also where reading throws
+      ~AtEnd() { queue.End(); }  // even if reading throws
     } const at_end{queue};
     std::vector<Event>* batch = nullptr;
     const Status status = source().ForEachBatch([&](std::span<const Event> events) {
@@ -86,7 +86,7 @@ Status ReadAhead::ForEachBatch(const Visit& visit) const {
   std::future<Status> reading = std::async(std::launch::async, read);
   struct AtEnd {
     Queue& queue;
-    ~AtEnd() { queue.Close(); }  // before `reading` waits for its thread
+    ~AtEnd() { queue.Close(); }  // runs before `reading` waits for its thread
   } const at_end{queue};
   while (const std::vector<Event>* batch = queue.Filled()) {
     if (!visit(*batch)) break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source whose events are made ready on a thread of their own while those before them are worked on.
+// A source that reads events ahead on its own thread while the caller works on earlier ones.
 //
-// Why: decoding takes about as long as building a run of what was decoded, and a person waits for both.
+// Why: decoding the events takes about as long as building a run from them, and a person waits for both.
 //
 //   thread   decode 1 │ decode 2 │ decode 3 │ ...        at most kBatches of kEvents wait
 //   caller            │ visit 1  │ visit 2  │ ...
@@ -19,7 +19,7 @@ class ReadAhead final : public ForwardingSource {
   Status ForEachBatch(const Visit& visit) const override;
 
  private:
-  // Few enough for a processor's cache, many enough that threads seldom wait for each other's word.
+  // Small enough for a processor's cache, large enough that the threads seldom wait for each other.
   static constexpr size_t kEvents = 8192;
   static constexpr size_t kBatches = 4;
 

@@ -28,7 +28,7 @@ std::vector<uint64_t> TimesOf(const Source& source) {
   return times;
 }
 
-// Gives some events and fails, as a file does that cannot be read any further.
+// Sends some events and then fails, like a file that cannot be read any further.
 class Failing final : public ForwardingSource {
  public:
   using ForwardingSource::ForwardingSource;

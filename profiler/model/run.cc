@@ -25,7 +25,7 @@ DeviceIndex Run::DeviceOf(const Block& block) const {
   for (const DeviceIndex device : processes[ProcessOf(block)].devices) {
     if (devices[device].code == block.device_code) return device;
   }
-  return kNone;  // cannot happen: the loader makes a device for every block
+  return kNone;  // cannot happen: the loader creates a device for every block
 }
 
 uint64_t Run::lost_events() const {

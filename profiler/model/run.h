@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded run as the analysis sees it: who ran, which blocks lived when, and every fact that later says
-// what they were.
+// A recorded run as the analysis sees it: the processes, the lifetimes of the blocks, and every fact that
+// identifies a block.
 //
 //   trace (events) ──Load──► Run ──► timeline (steps, phases, totals) ──► classify (categories, names) ──►
 //   report, viewer, ...
 //
-// Why one model: every view asks the same data, so every view gives the same numbers. It holds facts only;
-// what can be derived (steps, phases, categories) is derived elsewhere, and what contradicts itself in the
-// trace is counted in `anomalies` instead of being trusted or refused. Immutable after Load; any number of
-// threads may read it.
+// Why one model: every view reads the same data, so every view shows the same numbers. The model holds facts
+// only. What can be derived (steps, phases, categories) is derived elsewhere. Contradictions in the trace are
+// counted in `anomalies`; they are neither trusted nor an error. Immutable after Load; any number of threads
+// may read it.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@
 
 namespace vramscope::model {
 
-// What happened to a device's total at one event.
+// How a device's total changed at one event.
 struct Change {
   static constexpr uint32_t kFreed = 1;
 
@@ -50,11 +50,11 @@ struct Device {
   uint16_t code = 0;           // trace::DeviceCode
   std::string name;            // "cpu", "cuda:0"
   Chunked<Change, 6> changes;  // small chunks: a file may name devices by the thousand
-  // Bytes that the allocator counts but whose allocation was not seen: before recording began, or lost. From
-  // the totals that the device's allocator reports; empty when it agrees with the blocks all the time, or
-  // does not report (CPU).
+  // Bytes that the allocator counts but whose allocation was not seen: made before recording began, or lost.
+  // Computed from the totals that the device's allocator reports. Empty if these always agree with the
+  // blocks, or if the allocator reports none (CPU).
   std::vector<Since> unseen;
-  std::vector<Since> reserved;  // bytes that the allocator holds, where it says so
+  std::vector<Since> reserved;  // bytes that the allocator has reserved, where it reports them
 };
 
 struct Process {
@@ -62,8 +62,8 @@ struct Process {
   std::vector<DeviceIndex> devices;
   std::vector<uint32_t> ranges;  // into Run::ranges, in order of their begin
   std::vector<uint32_t> marks;   // into Run::marks
-  std::vector<EventIndex>
-      first_saves;  // the first kSaved after each end or begin of a backward, optimizer or data range
+  // The first kSaved after each begin or end of a backward, optimizer or data range.
+  std::vector<EventIndex> first_saves;
   uint64_t events = 0;
 };
 
@@ -109,8 +109,8 @@ struct CounterSample {
   uint64_t value = 0;
 };
 
-// The caching allocator took memory or gave it back, as PyTorch's own history says. Only traces that were
-// made of a snapshot have them: else the driver's calls tell (DriverLevel::segments).
+// The caching allocator took memory from the driver or gave it back, according to PyTorch's own history. Only
+// traces converted from a snapshot have these; for others the driver calls show it (DriverLevel::segments).
 struct SegmentChange {
   EventIndex event = 0;
   ProcessIndex process = 0;
@@ -122,7 +122,7 @@ struct SegmentChange {
   uint16_t stream = 0;  // into Run::streams
 };
 
-// A free has completed: no stream uses the block any more. Of traces with kFreesKey alone.
+// A free has completed: no stream uses the block any more. Only in traces with kFreesKey.
 struct FreeCompletion {
   EventIndex event = 0;
   ProcessIndex process = 0;
@@ -140,32 +140,33 @@ struct Loss {
 struct Coverage {
   ProcessIndex process = 0;
   std::string hook;
-  trace::CoverageState state{};  // the last that was said
+  trace::CoverageState state{};  // the last state reported
   std::string detail;
 };
 
 // Contradictions in the trace, counted; none of them stops the analysis.
 struct Anomalies {
-  uint64_t double_allocs =
-      0;  // handed out while still alive: the free in between was not seen, and is assumed there
+  // Allocated while still alive: the free in between was not seen, and is assumed there.
+  uint64_t double_allocs = 0;
   uint64_t unknown_frees = 0;    // of an address that is not alive
-  uint64_t inherited_frees = 0;  // of those: by a forked child, of memory that its parent allocated
-  uint64_t size_mismatches = 0;  // a free that names another size than the allocation
-  uint64_t labels_without_block =
-      0;  // about memory that no recorded allocator handed out (from_numpy, mapped files, before attach)
+  uint64_t inherited_frees = 0;  // the part of them by a forked child, of memory that its parent allocated
+  uint64_t size_mismatches = 0;  // a free that gives another size than the allocation
+  // For memory that no recorded allocator allocated (from_numpy, mapped files, before attach).
+  uint64_t labels_without_block = 0;
   uint64_t saves_without_block = 0;
-  uint64_t releases_without_save = 0;  // autograd let go of what it was not seen to take
-  uint64_t unbalanced_ranges = 0;  // an end without a begin, or the other way round before the thread went on
-  uint64_t late_events = 0;        // times that fall back behind the event in front
-  uint64_t bad_events = 0;         // of a thread or type that the trace does not define
-  uint64_t total_mismatches = 0;   // the allocator's own total differs from the sum of the blocks
-  uint64_t not_loaded = 0;         // beyond kMaxEvents
-  uint64_t driver_double_allocs = 0;     // the driver gave an address that was not seen to be given back
-  uint64_t driver_unknown_frees = 0;     // given back to the driver without having been seen to be taken
-  uint64_t blocks_outside_segments = 0;  // of the caching allocator, in no segment that was seen to come
-  uint64_t segment_mismatches = 0;       // the caching allocator's reserved total differs from its segments
-  uint64_t driver_mismatches = 0;  // samples of used memory that do not follow from the calls since the last
-  uint64_t driver_below_rows = 0;  // samples that are less than what is known to be taken
+  uint64_t releases_without_save = 0;  // autograd released a reference that it was not seen to save
+  uint64_t unbalanced_ranges = 0;     // an end without a begin, or a range still open when an outer one ended
+  uint64_t late_events = 0;           // their time is before that of the previous event
+  uint64_t bad_events = 0;            // of a thread or type that the trace does not define
+  uint64_t total_mismatches = 0;      // the allocator's own total differs from the sum of the blocks
+  uint64_t not_loaded = 0;            // beyond kMaxEvents
+  uint64_t driver_double_allocs = 0;  // the driver returned an address whose free was not seen
+  uint64_t driver_unknown_frees = 0;  // a free of driver memory whose allocation was not seen
+  uint64_t blocks_outside_segments =
+      0;                            // of the caching allocator, in no segment that was seen to be allocated
+  uint64_t segment_mismatches = 0;  // the caching allocator's reserved total differs from its segments
+  uint64_t driver_mismatches = 0;   // samples of used memory that do not follow from the calls since the last
+  uint64_t driver_below_rows = 0;   // samples below the sum of the known allocations
 
   friend bool operator==(const Anomalies&, const Anomalies&) = default;
 };
@@ -198,7 +199,7 @@ struct Run {
   [[nodiscard]] EventIndex event_count() const { return times.size(); }
   [[nodiscard]] std::string_view Text(uint32_t id) const { return source->String(id); }
   [[nodiscard]] ProcessIndex ProcessOf(const Block& block) const { return threads[block.thread].process; }
-  // The first block that was allocated at or after `event`; blocks.size() where there is none. O(log blocks).
+  // The first block allocated at or after `event`, or blocks.size() if there is none. O(log blocks).
   [[nodiscard]] BlockId FirstBlockFrom(EventIndex event) const;
   // The device that holds the block.
   [[nodiscard]] DeviceIndex DeviceOf(const Block& block) const;
@@ -206,16 +207,16 @@ struct Run {
     return block.facts == kNone ? nullptr : &facts[block.facts];
   }
   [[nodiscard]] uint64_t lost_events() const;
-  // Times are event numbers: the order of events is known, not when they were.
+  // True if times are event numbers: the trace has the order of the events, not their times.
   [[nodiscard]] bool counts_events() const;
 };
 
 // "cpu", "cuda:0", "cuda" for the default index; "device 23:1" for types that are not known by name.
 [[nodiscard]] std::string DeviceName(uint64_t device_code);
 
-// Reads all events of `source`. Fails only when nothing can be read; damage is left to source->damage().
+// Reads all events of `source`. Fails only if nothing can be read; damage is reported by source->damage().
 [[nodiscard]] Result<Run> Load(std::shared_ptr<const Source> source);
-// Told now and then how many events of how many are loaded; returns false to stop.
+// Called from time to time with the loaded and the total number of events; returns false to stop.
 using Progress = std::function<bool(uint64_t done, uint64_t total)>;
 [[nodiscard]] Result<Run> Load(std::shared_ptr<const Source> source, const Progress& progress);
 // Opens and loads a file.

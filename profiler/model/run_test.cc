@@ -180,7 +180,7 @@ TEST(RunTest, ACollectivesAddressInsideOfABlockIsAboutThatBlock) {
   alloc(s, kBefore);
   alloc(s, kAt);
   label(s, kAt + 512);
-  alloc(s, kAfter);  // after the first question
+  alloc(s, kAfter);  // after the first lookup
   label(s, kAfter + 4095);
   label(s, kAfter + 4096);  // the program's own memory
   s.Event(trace::EventType::kFree, {kAt, 4096, 0x100, 0, 0, 0});
@@ -245,7 +245,7 @@ TEST(RunTest, BytesThatTheAllocatorHeldBeforeRecordingAreKnownAsUnseen) {
 TEST(RunTest, AStandingDifferenceToTheAllocatorsTotalIsBelievedAPassingOneIsNot) {
   Script s;
   s.Device(kCuda0).TotalsAre(0, 10'000).Alloc("a", 100);
-  s.TotalsAre(64, 10'000).Alloc("b", 50);  // two threads, two locks: gone with the next event
+  s.TotalsAre(64, 10'000).Alloc("b", 50);  // two threads, two locks: the difference is gone at the next event
   s.TotalsAre(0, 10'000).Alloc("c", 50);
   EXPECT_TRUE(s.Load().devices[0].unseen.empty());
   s.Lost(3).TotalsAre(700, 10'000);

@@ -34,8 +34,8 @@ class TraceSource final : public Source {
   Status ForEachBatch(const Visit& visit) const override { return reader_->ForEachBatch(visit); }
 
  private:
-  // The recorder writes native frames with the names that libraries export, and where they export none with
-  // the library's path.
+  // The recorder writes native frames with the names that libraries export. If there is no exported name, it
+  // writes the library's path.
   std::string_view Readable(trace::StringId id, std::string_view text) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto [known, fresh] = readable_.try_emplace(id);

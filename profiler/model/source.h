@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a run comes from: a trace file, a recording of another tool, a test. Everything above asks this
+// Where a run comes from: a trace file, a recording of another tool, a test. Everything above uses this
 // interface, never the file.
 //
-// Why: a PyTorch snapshot carries the same facts as a trace (allocations, frees, stacks) and must reach every
-// view by the same road.
+// Why: a PyTorch snapshot holds the same facts as a trace (allocations, frees, stacks) and must reach every
+// view in the same way.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,14 @@
 
 namespace vramscope::model {
 
-// Metadata of a source whose times are event numbers: it does not know when its events were, only their
-// order.
+// Metadata of a source whose times are event numbers: it has the order of its events, but not their times.
 inline constexpr char kTimesKey[] = "times";
 inline constexpr char kEventNumbers[] = "event numbers";
-// Of one that tells first what was there before its history.
+// Metadata of a source that first lists what existed before its history.
 inline constexpr char kBeginKey[] = "begin";
 inline constexpr char kInTheMiddle[] = "in the middle";
-// Of one that tells when a free has completed (free_completed): one without that still waits. In others a
-// free is complete when it is requested.
+// Metadata of a source that reports when a free has completed (free_completed): a free without that event is
+// still pending. In other sources a free is complete when it is requested.
 inline constexpr char kFreesKey[] = "frees";
 inline constexpr char kInTwoHalves[] = "requested and completed";
 
@@ -37,7 +36,7 @@ class Source {
   virtual const std::vector<trace::ThreadInfo>& threads() const = 0;
   virtual const trace::Metadata& metadata() const = 0;
   virtual const trace::Damage& damage() const = 0;
-  virtual uint64_t event_count() const = 0;  // for progress; what is readable may be less
+  virtual uint64_t event_count() const = 0;  // for progress; fewer may be readable
 
   // "" for 0 and for unknown ids. Lives as long as the source.
   virtual std::string_view String(trace::StringId id) const = 0;
@@ -50,7 +49,8 @@ class Source {
     return none;
   }
 
-  // What processes noted of a step, to be run again, and re-runs that were kept (trace_format/definitions.h).
+  // What processes noted about a step so that it can be run again, and stored re-runs
+  // (trace_format/definitions.h).
   virtual const trace::Programs& programs() const {
     static const trace::Programs none;
     return none;

@@ -15,11 +15,11 @@
 namespace vramscope::model {
 namespace {
 
-constexpr size_t kMostTableBytes = 64 << 20;  // of one file: symbols and their names
-constexpr size_t kMostKeptBytes = 32 << 20;   // of all
+constexpr size_t kMostTableBytes = 64 << 20;  // per file: symbols and their names
+constexpr size_t kMostKeptBytes = 32 << 20;   // for all files together
 constexpr size_t kMostSections = 4096;
 
-// A file out of somebody's trace: whatever it is, nothing but a regular file is read, and nothing waits.
+// A file that somebody's trace names. Reads only regular files, and never blocks.
 class RegularFile {
  public:
   explicit RegularFile(const std::string& path)
@@ -34,7 +34,7 @@ class RegularFile {
   RegularFile(const RegularFile&) = delete;
   RegularFile& operator=(const RegularFile&) = delete;
 
-  // All or nothing.
+  // Reads all bytes or none.
   [[nodiscard]] bool Read(uint64_t offset, void* into, size_t bytes) const {
     if (offset > size_ || bytes > size_ - offset) return false;
     auto* at = static_cast<char*>(into);
@@ -63,7 +63,7 @@ std::string Hex(const std::string& bytes) {
   return text;
 }
 
-// The build id in a note section, in hex; "" = there is none.
+// The build id in a note section, in hex; "" = none.
 std::string BuildIn(const std::string& notes) {
   constexpr std::string_view kGnu("GNU\0", 4);
   const auto padded = [](uint64_t bytes) { return (bytes + 3) & ~uint64_t{3}; };

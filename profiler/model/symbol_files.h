@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of functions that a library does not export, out of its own symbol table, when a trace is read.
+// Names of functions that a library does not export, from its own symbol table, looked up when a trace is
+// read.
 //
 //   recorded   /opt/app/libnet.so+0x1f20 [3b9ac9ff6dd8e2a1]      path, place, first bytes of the build id
 //   shown      net::Pool::Take() (libnet.so+0x1f20)              .symtab of that file has a function there
 //              libnet.so+0x1f20                                  it has none, or the file is another build
 //
-// Why here and not in the program: a table has a million entries, and is read from the disk. Why the build
-// id: on another machine, or after an update, the same path is another library.
+// Why here and not in the recorded program: a symbol table has a million entries and is read from disk. Why
+// the build id: on another machine, or after an update, the same path is a different library.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +26,18 @@ struct UnnamedFrame {
   std::string_view library;  // file name of `path`
   std::string_view place;    // "+0x1f20"
   std::string_view build;    // in hex
-  uint64_t offset = 0;       // of the place: a return address, the byte behind the call
+  uint64_t offset = 0;       // of `place`: a return address, the byte after the call
 };
 [[nodiscard]] std::optional<UnnamedFrame> ParseUnnamedFrame(std::string_view text);
 
 // Functions of one file, by address.
 class SymbolFile {
  public:
-  // Nothing unless it is a regular ELF file with this build id and a symbol table. Reads the table: at most
-  // 64 MiB of it.
+  // Empty unless `path` is a regular ELF file with this build id and a symbol table. Reads at most 64 MiB of
+  // the table.
   [[nodiscard]] static std::optional<SymbolFile> Open(const std::string& path, std::string_view build);
 
-  // The mangled name of the function that this address lies in; "" = none.
+  // The mangled name of the function that contains this address; "" = none.
   [[nodiscard]] std::string_view NameAt(uint64_t address) const;
   [[nodiscard]] size_t bytes() const { return functions_.size() * sizeof(Function) + names_.size(); }
 
@@ -52,7 +53,7 @@ class SymbolFile {
 
 class SymbolFiles {
  public:
-  // The frame as it is shown. Not for several threads at once.
+  // The frame as it is shown. Not thread-safe.
   [[nodiscard]] std::string Shown(const UnnamedFrame& frame);
 
  private:

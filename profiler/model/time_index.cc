@@ -39,7 +39,7 @@ EventIndex TimeIndex::LastEventAt(uint64_t time_ns) const {
   auto chunk = std::upper_bound(chunks_.begin(), chunks_.end(), time_ns,
                                 [](uint64_t time, const ChunkStart& start) { return time < start.time_ns; });
   if (chunk == chunks_.begin()) return kNever;
-  // The last event of that chunk that is not later than time_ns; its first one is not.
+  // Finds the last event of that chunk that is not later than time_ns; the chunk's first event is not later.
   uint32_t low = static_cast<uint32_t>(chunk - chunks_.begin() - 1) << kChunkBits;
   uint32_t high = std::min<uint32_t>(size(), low + (1u << kChunkBits));
   while (high - low > 1) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of every event and the event of every time, in little more than four bytes per event.
+// Maps events to times and times to events, in little more than four bytes per event.
 //
 // Why keep all times: "the state at T" must include a label that came a microsecond after the last
-// allocation, so the answer is the position of the last event of any type at or before T. Times are kept per
-// chunk of 256 events as distances from the chunk's first; a chunk that spans more than 4.29 s keeps whole
-// numbers.
+// allocation. So the answer is the position of the last event of any type at or before T. Times are kept per
+// chunk of 256 events, as distances from the chunk's first event. A chunk that spans more than 4.29 s stores
+// full 64-bit times.
+//
+//   times of a chunk    1,000  1,050  1,900 ns ...     chunk start 1,000, distances 0, 50, 900
 #pragma once
 
 #include <cstdint>
@@ -17,14 +19,14 @@ namespace vramscope::model {
 
 class TimeIndex {
  public:
-  // The next event's time. A time before that of the event in front (a thread that was late to hand in its
-  // records) counts as the same. Returns false when it was such a one.
+  // Appends the time of the next event. A time before that of the previous event (a thread delivered its
+  // records late) counts as equal to it. Returns false in that case.
   bool Append(uint64_t time_ns);
 
   [[nodiscard]] EventIndex size() const { return static_cast<EventIndex>(distances_.size()); }
   [[nodiscard]] uint64_t last_ns() const { return last_ns_; }
 
-  // For event < size(); the end of the trace for others (kNever).
+  // For event < size(); for others (kNever) the time of the end of the trace.
   [[nodiscard]] uint64_t TimeOf(EventIndex event) const;
   // The last event with time <= time_ns; kNever when all are later.
   [[nodiscard]] EventIndex LastEventAt(uint64_t time_ns) const;
@@ -33,7 +35,7 @@ class TimeIndex {
   static constexpr unsigned kChunkBits = 8;
   struct ChunkStart {
     uint64_t time_ns = 0;
-    uint32_t wide = kNone;  // into wide_, where the chunk's whole times begin
+    uint32_t wide = kNone;  // into wide_, where the chunk's full times begin
   };
   void Widen(uint32_t chunk);
 

@@ -12,7 +12,7 @@ namespace {
 
 class Free {
  public:
-  // The offset of a place for `bytes`: the smallest that is large enough, or on top.
+  // The offset of a gap for `bytes`: the smallest that is large enough, or on top.
   uint64_t Take(uint64_t bytes) {
     const auto fit = by_size_.lower_bound({bytes, 0});
     if (fit == by_size_.end()) return TakeTop(bytes);
@@ -40,12 +40,12 @@ class Free {
     Add(offset, bytes);
   }
 
-  // On top of everything.
+  // Places `bytes` on top of everything.
   uint64_t Stack(uint64_t bytes) { return std::exchange(height_, height_ + bytes); }
   [[nodiscard]] uint64_t height() const { return height_; }
 
  private:
-  // What is free below the top is part of the place.
+  // The free space directly below the top is part of the new place.
   uint64_t TakeTop(uint64_t bytes) {
     uint64_t offset = height_;
     if (!by_offset_.empty()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs items in the order of their times, as an allocator would that knows nothing of what is to come: best
-// fit among the stretches that are free, or on top.
+// Packs items in order of time, like an allocator that does not know the future: best fit among the free
+// gaps, or on top.
 //
-// Why: it is the packing that is there when time is up before first fit has ended. A million items take a
-// second; when even that is too long, the rest is stacked.
+// Why: this is the answer if the time is up before first fit has finished. A million items take a second. If
+// even that is too long, the remaining items are stacked on top.
 #pragma once
 
 #include <span>

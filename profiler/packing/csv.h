@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instances as text: the columns id, lower, upper and size of MiniMalloc's benchmarks, in any order, with a
-// heading line. Times are half-open: an item lives from `lower` to in front of `upper`.
+// header line. Times are half-open: an item lives in [lower, upper).
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ struct NamedItems {
   std::vector<std::string> names;  // by item
 };
 
-// An error names the line. The sentence has no file name in front.
+// An error names the line. The sentence does not begin with a file name.
 [[nodiscard]] Result<NamedItems> ParseCsv(std::string_view text);
-// The same columns, and `offset`.
+// Writes the same columns, and `offset`.
 [[nodiscard]] std::string OffsetsCsv(const NamedItems& named, const Packing& packing);
 
 }  // namespace vramscope::packing

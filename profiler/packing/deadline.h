@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a search must end: asked in every loop, without asking the clock each time.
+// The deadline of a search. Every loop checks it, without reading the clock each time.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@ class Deadline {
 
   explicit Deadline(Clock::time_point end) : end_(end) {}
 
-  // Whether it is over. `work`: about how many operations were done since the last call; the clock is looked
-  // at after every 65,536, about a tenth of a millisecond.
+  // True if the time is up. `work`: roughly the number of operations since the last call. The clock is read
+  // once per 65,536 operations, about a tenth of a millisecond.
   [[nodiscard]] bool Passed(uint64_t work = 1) {
     work_ += work;
     if (passed_ || work_ < kBetweenLooks) return passed_;
@@ -26,7 +26,7 @@ class Deadline {
   static constexpr uint64_t kBetweenLooks = uint64_t{1} << 16;
 
   Clock::time_point end_;
-  uint64_t work_ = kBetweenLooks;  // the first call looks
+  uint64_t work_ = kBetweenLooks;  // so that the first call reads the clock
   bool passed_ = false;
 };
 

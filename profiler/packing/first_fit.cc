@@ -8,7 +8,7 @@
 namespace vramscope::packing {
 namespace {
 
-// Offsets that are taken, as disjoint stretches that do not touch, ascending.
+// Taken offsets, as ascending disjoint intervals that do not touch.
 class Taken {
  public:
   void Add(uint64_t begin, uint64_t end) {
@@ -28,7 +28,7 @@ class Taken {
     }
   }
 
-  // `from` if [from, from + bytes) is free, otherwise the end of the first stretch in its way.
+  // Returns `from` if [from, from + bytes) is free, otherwise the end of the first interval in the way.
   [[nodiscard]] uint64_t FreeFrom(uint64_t from, uint64_t bytes) const {
     const auto next = std::upper_bound(stretches_.begin(), stretches_.end(), from,
                                        [](uint64_t at, const Stretch& s) { return at < s.end; });
@@ -50,7 +50,7 @@ class Tree {
   Tree(uint32_t sections, Deadline& deadline)
       : deadline_(deadline), leaves_(std::bit_ceil(std::max(sections, 1u))), nodes_(2 * size_t{leaves_}) {}
 
-  // The offset where it was put; nothing means anything once the deadline has passed.
+  // Returns the chosen offset, which is meaningless once the deadline has passed.
   uint64_t Place(Sections::Span span, uint64_t bytes) {
     asked_.clear();
     ForCanonical(span, [this](uint32_t node) {
@@ -75,7 +75,7 @@ class Tree {
   };
 
   void Add(Taken& taken, uint64_t offset, uint64_t bytes) {
-    constexpr size_t kMovedAtOnce = 64;  // stretches that make room for one
+    constexpr size_t kMovedAtOnce = 64;  // intervals moved to make room for one
     (void)deadline_.Passed(1 + taken.size() / kMovedAtOnce);
     taken.Add(offset, offset + bytes);
   }
@@ -86,7 +86,7 @@ class Tree {
     for (size_t i = 0; agreed < asked_.size() && !deadline_.Passed(); i = (i + 1) % asked_.size()) {
       const uint64_t free = asked_[i]->FreeFrom(offset, bytes);
       agreed = free == offset ? agreed + 1 : 0;
-      // The same set may have the next stretch in the way too, so it is asked again in its turn.
+      // The next interval of the same set may be in the way too, so the set is queried again later.
       offset = free;
     }
     return offset;

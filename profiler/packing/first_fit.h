@@ -2,9 +2,10 @@
 // Packs items one after the other, each as low as it fits: the first fit of XLA, TFLite and others, for a
 // hundred thousand blocks.
 //
-// Why a tree: with plain lists each item looks at all items that live at its time (16 s for 8,000 blocks in
-// Python). Here a segment tree over the sections keeps, for each node, which offsets are taken; merged, these
-// are few stretches, because the packing is dense at the bottom. Finding a place asks O(log n) nodes.
+// Why a tree: with plain lists, each item is compared with all items that live at its time (16 s for 8,000
+// blocks in Python). Here each node of a segment tree over the sections stores which offsets are taken.
+// Merged, these are few intervals, because the packing is dense at the bottom. Finding a place visits O(log
+// n) nodes.
 //
 //            all sections            `cover`: taken in every section of the node
 //          ┌──────┴──────┐           `any`:   taken in some section of the node
@@ -27,7 +28,7 @@ enum class Order : uint8_t {
   kLifetime,  // longest-lived first
 };
 
-// Lifetimes are counted in sections. O(n log n) tree operations; nothing when the time was up before.
+// Lifetimes are counted in sections. O(n log n) tree operations; empty if the deadline passed first.
 [[nodiscard]] std::optional<Packing> FirstFit(std::span<const Item> items, const Sections& sections,
                                               Order order, Deadline& deadline);
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offline packing ("dynamic storage allocation"): blocks whose times are fixed, offsets to choose so that
-// blocks that live at the same time do not overlap and the highest end is as low as possible. NP-complete
-// (Garey and Johnson, SR2).
+// Offline packing ("dynamic storage allocation"). The lifetimes of the blocks are fixed. The packing chooses
+// offsets so that blocks alive at the same time do not overlap and the highest end is as low as possible.
+// NP-complete (Garey and Johnson, SR2).
 //
 //   offset ▲   ┌──────┐┌────┐
 //          │ ┌─┴──┐ C ││ D  │        height = the highest end of all
 //          │ │ A  │ ┌─┴┴──┐ │        lower bound = most bytes alive at one time: no allocator can do with
 //          less └─┴────┴─┴──B──┴─┴─► time
 //
-// A block lives from `begin` to in front of `end`: one that ends at 5 and one that begins at 5 may lie in the
-// same place.
+// A block lives in [begin, end): a block that ends at 5 and one that begins at 5 may have the same offset.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +29,7 @@ struct Packing {
   uint64_t height = 0;
 };
 
-// Where the items begin and end, in order of time; those of no bytes do neither. O(n log n).
+// Where the items begin and end, in order of time. Items with 0 bytes have no edges. O(n log n).
 struct Edge {
   int64_t time;
   bool begins;
@@ -41,8 +40,9 @@ struct Edge {
 // The most bytes alive at one time. O(n log n).
 [[nodiscard]] uint64_t LowerBound(std::span<const Item> items);
 
-// The maximal sets of items alive at one time, in order of time: each item is in the sections [first, last].
-// Two items overlap in time exactly when they share a section. Items of no bytes are in none (first > last).
+// The maximal sets of items alive at the same time, in order of time. Each item is in the sections [first,
+// last]. Two items overlap in time exactly if they share a section. Items with 0 bytes are in no section
+// (first > last).
 struct Sections {
   struct Span {
     uint32_t first = 1;

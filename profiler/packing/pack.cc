@@ -15,8 +15,8 @@ namespace {
 
 using Clock = Deadline::Clock;
 
-// Of a search: 24 bytes for each of these. A step with 16,000 blocks has a million; of more, no descent would
-// end in time.
+// Largest SectionSearch::WidthOf for a search, which takes 24 bytes per unit of width. A step with 16,000
+// blocks has a width of a million. Beyond the limit, no descent would end in time.
 constexpr uint64_t kWidestSearch = uint64_t{16} << 20;
 
 class Packer {
@@ -53,8 +53,8 @@ class Packer {
     }
   }
 
-  // The lower bound itself is tried most often: where it can be reached, reaching it is hardly harder than
-  // coming near. Heights in between are for where it cannot.
+  // Tries the lower bound itself most often: if it can be reached, that is hardly harder than coming close.
+  // Heights in between are for instances where it cannot be reached.
   void RunSearch(const Sections& sections) {
     if (deadline_.Passed() || SectionSearch::WidthOf(sections) > kWidestSearch) return;
     answer_.reached = Reached::kSearch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// First fit on a made training run of a hundred thousand blocks: steps that allocate forwards and free
-// backwards, short temporaries in between, and state that stays.
+// First fit on a synthetic training run of a hundred thousand blocks: steps that allocate in forward and free
+// in backward, short temporaries in between, and state that stays.
 #include <benchmark/benchmark.h>
 
 #include <random>

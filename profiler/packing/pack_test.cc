@@ -22,7 +22,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Every pair, by the definition alone.
+// Checks every pair, by the definition alone.
 std::string Fault(const std::vector<Item>& items, const Packing& packing) {
   for (size_t i = 0; i < items.size(); ++i) {
     if (packing.offsets[i] + items[i].bytes > packing.height)
@@ -48,8 +48,8 @@ std::vector<Item> RandomItems(std::mt19937* chance, size_t count, int64_t times,
   return items;
 }
 
-// The best height of all, from every order: some optimal packing comes from placing the items in order of
-// their offsets, each as low as it fits.
+// The minimum height over all orders. Some optimal packing places the items in order of their offsets, each
+// as low as it fits.
 uint64_t BestOfAllOrders(const std::vector<Item>& items) {
   std::vector<size_t> order(items.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -128,7 +128,7 @@ TEST(PackTest, EndsWithAPackingHoweverLittleTimeThereIs) {
   const Answer none = Pack(items, {.budget = std::chrono::nanoseconds(0)});
   EXPECT_EQ(Fault(items, none.packing), "");
   EXPECT_EQ(none.reached, Reached::kAsTheyCome);
-  // Each overlaps all: a descent of the search would take 10^10 steps, so none begins.
+  // Each item overlaps all others: a descent of the search would take 10^10 steps, so none begins.
   std::vector<Item> long_lived;
   for (int64_t i = 0; i < 100'000; ++i) long_lived.push_back({i, i + 1'000'000, 1 + chance() % 4096});
   Deadline now(Deadline::Clock::now());
@@ -155,7 +155,7 @@ TEST(CsvTest, NamesTheLineThatIsWrong) {
   EXPECT_EQ(OffsetsCsv(named, {{3}, 10}), "id,lower,upper,size,offset\nx,2,5,7,3\n");
 }
 
-// All eleven, against a checker in another language: tests/packing.
+// All eleven benchmarks, with a checker in another language: tests/packing.
 TEST(PackTest, ReachesTheCapacityOfMiniMallocsBenchmarks) {
   const std::filesystem::path folder = std::string(VRAMSCOPE_SOURCE_DIR) + "/../shared/data/packing";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no benchmark instances beside this checkout";

@@ -7,9 +7,9 @@
 
 namespace vramscope::packing {
 
-// Times are numbers of events. A block that is alive at the end ends after the last event. Sizes are what the
-// program asked for where that is known, rounded up to 512 bytes as PyTorch aligns them, else those of the
-// blocks. Names are allocation numbers, from 1.
+// Times are event numbers. A block that is alive at the end ends after the last event. Sizes are the
+// requested bytes, rounded up to 512 as PyTorch aligns them; if these are unknown, the block sizes. Names are
+// 1-based allocation numbers.
 [[nodiscard]] NamedItems ItemsOf(const model::Run& run, model::DeviceIndex device);
 
 }  // namespace vramscope::packing

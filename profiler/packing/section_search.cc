@@ -25,7 +25,7 @@ SectionSearch::SectionSearch(std::span<const Item> items, const Sections& sectio
   }
   load_.resize(sections_ + 1);
   covering_.resize(sections_ + 1);
-  for (const Box& box : boxes_) {  // where they begin and end; the sums follow
+  for (const Box& box : boxes_) {  // differences at the edges; the sums follow
     load_[box.first] += box.size;
     load_[box.last + 1] -= box.size;
     ++covering_[box.first];
@@ -87,7 +87,7 @@ SectionSearch::Outcome SectionSearch::Search(uint64_t height, uint64_t nodes, De
       return Outcome::kFound;
     }
     if (deadline.Passed()) return Outcome::kGaveUp;
-    // Back to the last state that has something left to try.
+    // Go back to the last state with untried choices.
     bool moved = false;
     while (!moved) {
       if (levels_.empty()) return Outcome::kImpossible;
@@ -133,7 +133,7 @@ bool SectionSearch::Place(uint32_t index, uint64_t offset) {
   return true;
 }
 
-// Back to the state in which the level's current choice was made.
+// Undoes the moves since the level's current choice was made.
 void SectionSearch::TakeBack(const Level& level) {
   while (undo_.size() > level.undo_begin) {
     const Undo& undo = undo_.back();
@@ -168,7 +168,7 @@ void SectionSearch::FindValleys() {
   }
 }
 
-// How many boxes could rest on the floor of each section that lies in a valley.
+// Counts the boxes that could rest on the floor of each section in a valley.
 bool SectionSearch::CountPossibilities() {
   std::fill(possible_.begin(), possible_.end(), 0);
   for (const uint32_t index : open_boxes_) {
@@ -183,7 +183,7 @@ bool SectionSearch::CountPossibilities() {
   return true;
 }
 
-// A section of a valley that nothing can rest on rises at once.
+// Raises sections of a valley on which no box can rest.
 bool SectionSearch::FillDeadValleys(bool* changed) {
   *changed = false;
   for (const Valley& valley : valleys_) {
@@ -235,7 +235,7 @@ double SectionSearch::Promise(const Box& box, const Valley& valley) {
          noise_ * any(chance_);
 }
 
-// Finds what may be tried in the present state. False when nothing leads on.
+// Finds the choices in the present state. False if the state is a dead end.
 bool SectionSearch::OpenLevel(Deadline& deadline) {
   for (bool changed = true; changed;) {
     if (deadline.Passed(sections_ + open_boxes_.size())) return false;

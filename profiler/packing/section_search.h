@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for a packing of at most a given height, section by section from the bottom up.
+// Searches for a packing of at most a given height, section by section from the bottom up.
 //
-// The state is a skyline: how high each section is filled, and how much of it may still be wasted. Where the
-// skyline has a valley (a stretch of equal floor with higher neighbours), an item that rests on the valley's
-// floor lies within it; so for one section of a valley there are few possibilities: one of the items that
-// cover it and fit into the valley, or none, and then the section loses at least what the lowest possible
-// support for its next item leaves empty.
+// The state is a skyline: how high each section is filled, and how much of it may still be wasted. A valley
+// is a stretch of equal floor with higher neighbors. An item that rests on the valley's floor lies within the
+// valley. So a section of a valley has few possibilities. One is each item that covers the section and fits
+// into the valley. The other is no item: then the section loses at least the space below the lowest possible
+// support of its next item.
 //
 //   ██      ██   ◄─ neighbours        next: the section with the fewest possibilities, counted for each
 //   failure that it caused ██ ┌──┐ ██                        (Boussemart et al. 2004: weighted degrees),
 //   tried from the most promising item on ██ │? │_██   ◄─ valley            A section that may waste nothing
 //   and has one item left for its floor leaves no choice. ██████████
 //
-// Complete: an exhausted search proves that there is no such packing. Restarts with other weights and some
-// chance cut the long tails of a search that began badly. Ideas: the skyline of strip packing (Burke et al.
-// 2004), canonical orders of MiniMalloc (Moffitt and Stonehouse, ASPLOS 2024).
+// The search is complete: if it is exhausted, no such packing exists. Restarts with other weights and some
+// randomness cut the long tails of searches that began badly. Ideas: the skyline of strip packing (Burke et
+// al. 2004), canonical orders of MiniMalloc (Moffitt and Stonehouse, ASPLOS 2024).
 #pragma once
 
 #include <cstdint>
@@ -33,19 +33,20 @@ class SectionSearch {
  public:
   enum class Outcome { kFound, kImpossible, kGaveUp };
 
-  // `items` must outlive the search and number less than 2^31; `sections` are theirs.
+  // `items` must outlive the search and have fewer than 2^31 elements. `sections` must belong to them.
   SectionSearch(std::span<const Item> items, const Sections& sections, uint64_t seed);
 
-  // What one descent takes at most, in sections that items cover: it keeps as many to take its steps back.
+  // Maximum size of one descent, as the number of sections that items cover. The search keeps that many
+  // entries to undo its steps.
   [[nodiscard]] static uint64_t WidthOf(const Sections& sections);
 
-  // Searches until it finds a packing of at most `height`, has proved that there is none, or has seen `nodes`
-  // states or the deadline has passed.
+  // Searches until it finds a packing of at most `height`, proves that none exists, has visited `nodes`
+  // states, or the deadline has passed.
   [[nodiscard]] Outcome Search(uint64_t height, uint64_t nodes, Deadline& deadline);
   [[nodiscard]] const Packing& found() const { return found_; }
 
  private:
-  static constexpr uint64_t kWall = ~uint64_t{0};  // the floor of a section that has nothing left to place
+  static constexpr uint64_t kWall = ~uint64_t{0};  // the floor of a section with no items left to place
   static constexpr uint32_t kNone = 0xffffffff;
 
   struct Box {
@@ -53,13 +54,14 @@ class SectionSearch {
     uint32_t last;
     uint64_t size;
     uint32_t item;
-    uint32_t twin;  // the box in front with the same place and size, to be placed before this one; kNone
+    // The previous box with the same sections and size, which must be placed first; kNone = none.
+    uint32_t twin;
   };
   struct Valley {
     uint32_t first;
     uint32_t last;
     uint64_t floor;
-    uint64_t rim;  // the lower of the two neighbours
+    uint64_t rim;  // the lower of the two neighbors
   };
   struct Choice {
     uint32_t box;  // kNone: nothing covers the section
@@ -70,14 +72,14 @@ class SectionSearch {
     uint64_t floor;
     uint64_t slack;
   };
-  // A state in the search: what may be tried in it, and how to get back to it.
+  // A state in the search: the choices to try in it, and how to undo them.
   struct Level {
     size_t choices_begin;
     size_t next_choice;
     size_t undo_begin;
     uint32_t section;
     uint32_t placed;  // box, or kNone
-    uint64_t waste;   // of the choice kNone
+    uint64_t waste;   // if no item is chosen
   };
 
   void Start(uint64_t height);
@@ -98,7 +100,7 @@ class SectionSearch {
   size_t item_count_ = 0;
   std::mt19937_64 chance_;
   std::vector<uint64_t> load_;      // bytes of all boxes, by section
-  std::vector<uint32_t> covering_;  // their number
+  std::vector<uint32_t> covering_;  // number of boxes, by section
   uint64_t most_load_ = 0;
 
   uint64_t height_ = 0;
@@ -108,17 +110,17 @@ class SectionSearch {
   std::vector<uint64_t> offset_;     // by box
   std::vector<uint8_t> placed_;
   std::vector<uint32_t> open_boxes_;  // not placed, unordered
-  std::vector<uint32_t> open_at_;     // where in open_boxes_, by box
+  std::vector<uint32_t> open_at_;     // by box: its index in open_boxes_
 
   std::vector<Valley> valleys_;
   std::vector<uint32_t> valley_of_;  // by section; kNone
-  std::vector<int32_t> possible_;    // boxes for the section's floor
+  std::vector<int32_t> possible_;    // number of boxes possible on the section's floor
   std::vector<double> weight_;
   std::vector<Undo> undo_;
   std::vector<Choice> choices_;
   std::vector<Level> levels_;
 
-  // How the restarts differ.
+  // Parameters that differ between restarts.
   double prefer_width_ = 1;
   double prefer_size_ = 1;
   double prefer_level_ = 1;

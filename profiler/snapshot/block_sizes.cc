@@ -11,8 +11,7 @@
 namespace vramscope::snapshot {
 namespace {
 
-// The block at `address` that is not free; nullptr when there is none. Segments are in order of address, and
-// so are their blocks.
+// The block in use at `address`; nullptr if there is none. Segments and their blocks are in order of address.
 const allocator::BlockState* BlockAt(const std::vector<allocator::SegmentState>& segments, uint64_t address) {
   const auto starts_behind = [](uint64_t at, const auto& range) { return at < range.address; };
   const auto segment = std::upper_bound(segments.begin(), segments.end(), address, starts_behind);

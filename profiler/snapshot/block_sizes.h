@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of a snapshot's blocks that are gone, as the model of the allocator gave them.
+// The sizes of blocks that no longer exist in a snapshot, as computed by the allocator model.
 //
-// Why: events carry requested bytes, and a block may be larger: what was not worth splitting off stays with
-// it. Peaks that count requests are therefore below those that PyTorch counted; by the model they are the
-// same.
+// Why: events carry requested bytes, and a block may be larger: a remainder that is not worth splitting off
+// stays with it. So peaks that count requests are lower than PyTorch's own. With the model's sizes they are
+// equal.
 #pragma once
 
 #include "profiler/snapshot/snapshot.h"
@@ -11,9 +11,9 @@
 
 namespace vramscope::snapshot {
 
-// Adds to `timeline`, which is that of `device`, what a replay of its events tells: all sizes when the replay
-// is exact, else those before the first divergence. Does nothing for a file without segments, or one that
-// contradicts itself. Time: that of Replay.
+// Adds the block sizes from a replay of the events to `timeline`, which must be that of `device`. Adds all
+// sizes if the replay is exact, otherwise those before the first divergence. Does nothing for a file without
+// segments, or one that contradicts itself. Takes as long as Replay.
 void AddBlockSizes(const Snapshot& snapshot, uint32_t device, DeviceTimeline* timeline);
 
 }  // namespace vramscope::snapshot

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory reading may take: twice the bytes that were read so far, and a little for a start.
+// The memory that reading may take: twice the bytes read so far, plus a small start amount.
 //
-// Why: one byte of a pickle can ask for a list, a memo entry or a copy of a mark; a file that was made to
-// hurt asks for much more than it pays for. Everything that grows is charged here, and a file that asks for
-// more than its size explains is refused.
+// Why: one byte of a pickle can request a list, a memo entry or a copy of a mark. A malicious file requests
+// much more memory than its size. Everything that grows is charged here, and a file that requests more than
+// its size explains is refused.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class Budget {
   static constexpr uint64_t kStart = uint64_t{24} << 20;
   static constexpr uint64_t kPerByte = 2;
 
-  // False when it is too much; then the reading ends, so nothing is given back.
+  // Returns false if it is too much. Reading ends then, so nothing is ever returned to the budget.
   [[nodiscard]] bool Charge(uint64_t bytes) {
     used_ += bytes;
     return used_ <= kStart + kPerByte * read_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What snapshots say besides blocks and segments, and what they leave out: clocks, halves of frees, names
-// that programs write on their memory, pinned host memory.
+// What snapshots contain besides blocks and segments, and what they omit: clocks, halves of frees, names that
+// programs attach to memory, pinned host memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::string SegmentAt(uint64_t address, uint64_t bytes, const std::string& state
          R"(, "state": ")" + state + R"(", "frames": []}]})";
 }
 
-// `more`: other keys, with a comma in front.
+// `more`: other keys, beginning with a comma.
 std::string EventOf(const std::string& action, uint64_t address, uint64_t bytes,
                     const std::string& more = "") {
   return R"({"action": ")" + action + R"(", "addr": )" + std::to_string(address) + R"(, "size": )" +
@@ -43,7 +43,8 @@ std::string EventOf(const std::string& action, uint64_t address, uint64_t bytes,
 constexpr uint64_t kBase = 1 << 30;
 constexpr uint64_t kSize = 32 << 20;
 
-// A block that is allocated, freed, and allocated again where it was; of the free only `told` is recorded.
+// A block that is allocated, freed, and allocated again at the same address; only the half `told` of the free
+// is recorded.
 std::string FreedAndAskedForAgain(const std::string& told) {
   return R"({"segments": [)" + SegmentAt(kBase, kSize, "active_allocated") + R"(], "device_traces": [[)" +
          EventOf("segment_alloc", kBase, kSize) + "," + EventOf("alloc", kBase, kSize) + "," +
@@ -143,7 +144,7 @@ TEST(SnapshotSourceTest, PinnedHostMemoryIsThatOfTheDriver) {
                                    EventOf("alloc", 8192, 200, R"(, "time_us": 3)") + "]}");
   const model::Run run = model::Load(MakeSource(snapshot, "x.json")).value();
   ASSERT_EQ(run.driver.pinned.size(), 1u);
-  EXPECT_EQ(run.driver.pinned[0].bytes.front().value, 100);  // was there before
+  EXPECT_EQ(run.driver.pinned[0].bytes.front().value, 100);  // it existed before
   EXPECT_EQ(run.driver.pinned[0].bytes.back().value, 300);
   const Snapshot copy = FromSource(*run.source, run, {}).value();
   ASSERT_EQ(copy.host_segments.size(), 2u);
@@ -164,9 +165,9 @@ TEST(FromSourceTest, SegmentsAreThoseThatTheDriverGave) {
   s.Event(trace::EventType::kAlloc, {kBase + (2 << 20), 2 << 20, kCuda0, 0, 0, 2 << 20, 0, 0});
   const model::Run run = s.Load();
   const Snapshot made = FromSource(*run.source, run, {}).value();
-  ASSERT_EQ(made.segments.size(), 2u);  // neighbours, and not one
+  ASSERT_EQ(made.segments.size(), 2u);  // adjacent, but not one
   EXPECT_EQ(made.segments[0].bytes, 2u << 20);
-  EXPECT_EQ(made.segments[0].stream, 7u);  // of the block it was taken for
+  EXPECT_EQ(made.segments[0].stream, 7u);  // of the block that it was taken for
   EXPECT_EQ(made.segments[0].requested_bytes, 400u);
   EXPECT_EQ(made.segments[1].bytes, 20u << 20);
   std::vector<Action> actions;

@@ -6,7 +6,7 @@
 namespace vramscope::snapshot {
 
 FlatDicts::Answer FlatDicts::Read(const uint8_t* p, const uint8_t* end) {
-  constexpr ptrdiff_t kLongest = 16;  // an opcode that is taken here, and the next one's first byte
+  constexpr ptrdiff_t kLongest = 16;  // an opcode that is handled here, plus the first byte of the next one
   if (end - p < kLongest) return {p, objects_.OpenDict()};
   uint64_t memo = Objects::kNoMemo;
   const uint8_t* const begins = SkipMemo(p, objects_.memo_size(), &memo);
@@ -30,7 +30,7 @@ FlatDicts::Step FlatDicts::Add(Value value) {
   return Step::kTaken;
 }
 
-// Moves `p` only when the value is taken.
+// Advances `p` only if it takes the value.
 FlatDicts::Step FlatDicts::ReadValue(const uint8_t*& p, const uint8_t* end) {
   if (count_ == values_.size()) return Step::kNotTaken;
   Value value;
@@ -75,7 +75,7 @@ FlatDicts::Step FlatDicts::ReadValue(const uint8_t*& p, const uint8_t* end) {
   }
 }
 
-// Of known frames; an empty list is the machine's.
+// Takes a list of known frames; the machine handles an empty list.
 FlatDicts::Step FlatDicts::ReadList(const uint8_t*& p, const uint8_t* end) {
   const FrameLists::Answer list = lists_.Read(p + 1, end);
   if (!list.taken) return Step::kNotTaken;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dicts of plain values, read at once: an event is a dict of numbers, known texts and one list of frames.
+// Reads a dict of plain values at once. An event is such a dict: numbers, known texts and one list of frames.
 //
 //   }  \x94  (  h 05 h 10  h 07 8a 06 ...  h 0b [frames]  u       EMPTY_DICT MEMOIZE MARK (key value)...
 //   SETITEMS
 //
 // Why: a million events are twenty million opcodes, and the pickle machine moves each value through its
-// stack. Here they go into a small array, and from there into the event. Whatever is not as expected is
-// handed over to the machine in the middle: the dict, the mark and the values so far, as if it had read them
+// stack. Here the values go into a small array, and from there into the event. If anything is unexpected, the
+// machine takes over in the middle: it gets the dict, the mark and the values so far, as if it had read them
 // itself.
 #pragma once
 
@@ -24,10 +24,10 @@ class FlatDicts {
   FlatDicts(Objects* objects, FrameLists* lists) : objects_(*objects), lists_(*lists) {}
 
   struct Answer {
-    const uint8_t* next;  // where the machine goes on
+    const uint8_t* next;  // where the machine continues
     bool ok = true;       // false: see Objects::problem()
   };
-  // What follows EMPTY_DICT at `p`. The dict, or what it has become, is on the stack then.
+  // Reads what follows EMPTY_DICT at `p`. Afterwards the dict, or its record, is on the stack.
   Answer Read(const uint8_t* p, const uint8_t* end);
 
  private:
@@ -39,7 +39,7 @@ class FlatDicts {
 
   Objects& objects_;
   FrameLists& lists_;
-  std::array<Value, 32> values_;  // keys and values in turn; an event has nine of each
+  std::array<Value, 32> values_;  // alternating keys and values; an event has nine of each
   size_t count_ = 0;
 };
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of stack frames, read at once: nine tenths of a pickle's bytes are references to frames that are
-// known.
+// Reads a list of stack frames at once: nine tenths of a pickle's bytes are references to known frames.
 //
 //   ]  \x94  (  h 05  h 09  j 12 01 00 00 ...  e            EMPTY_LIST MEMOIZE MARK BINGET BINGET LONG_BINGET
 //   ... APPENDS
 //               └── the same bytes mean the same frames: a memo entry never changes ──┘
 //
-// A training step allocates what the step before allocated, so the lists come in the order of a step ago: a
-// cursor runs along beside them, and comparing 100 bytes is all that is done. Where it is wrong, the
-// references are followed one by one, and the cursor goes to where this list was last. Measured on a million
-// events: 33 million opcodes less, and 98 of 100 lists as expected.
+// A training step allocates what the previous step allocated, so the lists come in the same order as one step
+// earlier. A cursor follows that order, and usually one comparison of 100 bytes is enough. If the prediction
+// is wrong, the references are followed one by one, and the cursor moves to the last place of this list.
+// Measured on a million events: 33 million opcodes fewer, and 98 of 100 lists predicted.
 #pragma once
 
 #include <cstdint>
@@ -27,30 +26,30 @@ class FrameLists {
 
   struct Answer {
     const uint8_t* next;  // where reading goes on
-    bool taken = false;   // a list of known frames was read; otherwise nothing has happened
+    bool taken = false;   // true: a list of known frames was read; false: nothing has changed
     bool ok = true;       // false: see Objects::problem()
   };
-  // What follows EMPTY_LIST at `p`.
+  // Reads what follows EMPTY_LIST at `p`.
   Answer Read(const uint8_t* p, const uint8_t* end);
 
  private:
-  static constexpr size_t kMaxBytes = size_t{8} << 20;  // that are kept for comparing
+  static constexpr size_t kMaxBytes = size_t{8} << 20;  // bytes kept for comparison
   static constexpr size_t kMaxRuns = size_t{1} << 17;
   static constexpr size_t kMaxOrder = size_t{1} << 20;  // lists whose order is kept
   static constexpr uint32_t kNone = 0xffffffff;
-  // One way to write a list. A list has several where frames are written that say the same.
+  // One encoding of a list. A list has several if equal frames were written more than once.
   struct Run {
     uint32_t begin = 0;  // into bytes_
     uint32_t length = 0;
     StackId stack = 0;
-    uint32_t last = kNone;  // where it stood last, in order_
+    uint32_t last = kNone;  // its last position in order_
   };
 
-  // The run that is expected at `p`, followed by APPENDS; kNone if another one stands there.
+  // The run that is expected at `p`, followed by APPENDS; kNone if the bytes differ.
   [[nodiscard]] uint32_t Expected(const uint8_t* p, const uint8_t* end) const;
-  // The APPENDS behind the references at `p`; nullptr if something else stands among them.
+  // The APPENDS after the references at `p`; nullptr if anything else is among them.
   [[nodiscard]] static const uint8_t* EndOf(const uint8_t* p, const uint8_t* end);
-  // The run of these bytes; kNone if they are new and cannot be kept or name no frames.
+  // The run of these bytes; kNone if they are new and cannot be kept, or are not all frames.
   [[nodiscard]] uint32_t RunOf(std::string_view bytes);
   bool Decode(std::string_view bytes);
   void Note(uint32_t run);
@@ -61,8 +60,8 @@ class FrameLists {
   std::vector<uint32_t> slots_ = std::vector<uint32_t>(1024, kNone);  // into runs_, by the hash of the bytes
   std::string bytes_;
   std::vector<FrameId> frames_;
-  std::vector<uint32_t> order_;  // runs, as the lists came
-  size_t expected_ = kNone;      // into order_: the next list will be this one again
+  std::vector<uint32_t> order_;  // runs, in the order of the lists
+  size_t expected_ = kNone;      // into order_: the predicted next list
 };
 
 }  // namespace vramscope::snapshot

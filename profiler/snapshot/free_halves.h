@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which halves of its frees the history of a device has, and which blocks still wait for the second one.
+// Which halves of frees the history of a device has, and which blocks still wait for the second half.
 //
-// A block that other streams use is free some time after its free was requested: free_requested, then
-// free_completed. _record_memory_history(skip_actions=...) leaves out either, and a file in which nothing has
-// completed yet has none of the second kind: the blocks of its segments tell which.
+// A block that other streams use becomes free some time after its free was requested: free_requested, then
+// free_completed. _record_memory_history(skip_actions=...) can omit either. A file in which nothing has
+// completed yet has no free_completed either; the blocks in its segments show which case it is.
 //
-//   told                    block at the end       means
-//   requested, completed                           as told
+//   recorded                block at the end       means
+//   requested, completed                           as recorded
 //   requested alone         active_pending_free    the last request for this block waits
 //   requested alone         anything else          completed at once
 #pragma once
@@ -25,10 +25,10 @@ class FreeHalves {
 
   [[nodiscard]] bool requests() const { return requests_; }
   [[nodiscard]] bool completions() const { return completions_; }
-  // Whether the trace must tell the two halves as two events, or a block that waits would look free.
+  // True if the trace must have two events per free; otherwise a waiting block would look free.
   [[nodiscard]] bool apart() const { return completions_ || !waiting_.empty(); }
-  // Of the event with this number in the device's history: a request whose completion is not told, and which
-  // does not wait.
+  // For the event with this number in the device's history: true if it is a request without a recorded
+  // completion that does not wait.
   [[nodiscard]] bool CompletesAtOnce(const Event& event, uint32_t number) const;
 
  private:

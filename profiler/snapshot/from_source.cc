@@ -52,11 +52,11 @@ class Collecting {
  private:
   struct Device {
     std::map<uint64_t, LiveBlock> live;  // by address
-    HeldMemory segments;                 // as the trace says
-    HeldMemory used;                     // addresses that blocks ever had
+    HeldMemory segments;                 // as in the trace
+    HeldMemory used;                     // addresses that blocks ever used
     std::vector<Event> events;
-    std::map<uint64_t, size_t>
-        unclaimed;  // of events: memory that came, by address, until a block lies in it
+    // Indices into `events` of taken memory without a block yet, by address.
+    std::map<uint64_t, size_t> unclaimed;
     bool expandable = false;
   };
 
@@ -78,7 +78,7 @@ class Collecting {
   void Look(const TraceEvent& event) {
     if (event.type == EventType::kAlloc && trace::DeviceTypeOf(event.field[trace::alloc::kDevice]) != kCpu)
       cuda_ = true;
-    if (event.type == EventType::kFreeCompleted) completes_ = true;  // of a trace before the key kFreesKey
+    if (event.type == EventType::kFreeCompleted) completes_ = true;  // in traces older than the key kFreesKey
     noted_ |= IsMetadata(event);
   }
 
@@ -87,7 +87,7 @@ class Collecting {
            event.field[trace::mark::kKind] == static_cast<uint64_t>(trace::MarkKind::kUserMetadata);
   }
 
-  // Whether the device is one of those that are told; and its number.
+  // True if the device is part of the snapshot; also gets its number.
   bool Number(uint64_t code, uint32_t* number) const {
     const bool cpu = trace::DeviceTypeOf(code) == kCpu;
     if (cpu == cuda_) return false;
@@ -165,14 +165,14 @@ class Collecting {
     Claim(address, block.stream, device);
   }
 
-  // The joined stack: of Python where it was recorded with the operator.
+  // The joined stack: Python's, if it was recorded with the operator.
   [[nodiscard]] uint64_t BlockStack(const TraceEvent& event) const {
     const model::BlockId id = run_.FirstBlockFrom(now_);
     const bool known = id < run_.blocks.size() && run_.blocks[id].alloc_event == now_;
     return known ? run_.blocks[id].stack : event.field[trace::alloc::kStack];
   }
 
-  // The driver knows no streams; but memory is taken for a request, whose block is then the first in it.
+  // The driver knows no streams. But a segment is taken for a request whose block is then the first in it.
   void Claim(uint64_t address, uint64_t stream, Device* device) {
     auto at = device->unclaimed.upper_bound(address);
     if (at == device->unclaimed.begin()) return;
@@ -190,7 +190,7 @@ class Collecting {
         StackOf(field[trace::oom::kStack]));
   }
 
-  // What the driver had left; 0 where that is not known.
+  // The driver's free memory; 0 if unknown.
   [[nodiscard]] uint64_t DriverFree(uint16_t code) const {
     const model::DriverDevice* driver = run_.driver.Find(cut_.process, code);
     if (driver == nullptr || driver->samples.empty()) return 0;
@@ -200,7 +200,7 @@ class Collecting {
     return used.has_value() && *used < capacity ? capacity - *used : 0;
   }
 
-  // Those of the driver's calls up to this event.
+  // Takes the segment changes by driver calls up to this event.
   void TakeSegmentChanges(const TraceEvent& event) {
     for (; next_change_ < segment_changes_.size() && segment_changes_[next_change_].at <= now_;
          ++next_change_) {
@@ -227,7 +227,7 @@ class Collecting {
     }
   }
 
-  // A free does not always know its device.
+  // A free does not always have its device.
   void TakeFree(const TraceEvent& event) {
     const uint64_t address = event.field[trace::free_::kAddress];
     for (auto& [number, device] : devices_) {
@@ -254,7 +254,7 @@ class Collecting {
     }
   }
 
-  // Of a source that tells segments itself, as a snapshot does.
+  // For a source that has segment events itself, like a snapshot.
   void TakeSegment(const TraceEvent& event, Device* device) {
     if (!segment_changes_.empty()) return;
     const uint64_t* field = event.field;
@@ -272,7 +272,7 @@ class Collecting {
     }
   }
 
-  // What the program wrote on a block with torch.cuda.memory._annotate_tensor.
+  // The text that the program attached to a block with torch.cuda.memory._annotate_tensor.
   void TakeLabel(const TraceEvent& event) {
     const uint64_t* field = event.field;
     if (field[trace::label::kSource] != static_cast<uint64_t>(trace::LabelSource::kAnnotation)) return;
@@ -358,16 +358,16 @@ class Collecting {
   const Cut& cut_;
   std::vector<SegmentChange> segment_changes_;
   size_t next_change_ = 0;
-  model::EventIndex now_ = 0;  // the event that is looked at
+  model::EventIndex now_ = 0;  // the current event
   Snapshot out_;
   HostHistory host_;
   std::map<std::pair<uint64_t, uint32_t>, uint32_t> origin_of_{{{0, 0}, 0}};  // by stream and user metadata
   uint32_t metadata_ = 0;
-  bool noted_ = false;  // the trace tells user metadata
+  bool noted_ = false;  // the trace has user metadata
   std::map<uint32_t, Device> devices_;
   StackCopies stacks_{source_, &out_};
   bool cuda_ = false;
-  bool completes_;  // whether the source tells when a free has completed
+  bool completes_;  // true if the source reports when a free has completed
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace as a snapshot: the history of one process up to a moment, and what its allocators held then.
+// Converts a trace to a snapshot: the history of one process up to a moment, and what its allocators held
+// then.
 #pragma once
 
 #include "profiler/model/run.h"
@@ -11,15 +12,14 @@ namespace vramscope::snapshot {
 
 struct Cut {
   uint32_t process = 0;            // into Source::processes
-  uint64_t events = ~uint64_t{0};  // only so many of the trace's events
+  uint64_t events = ~uint64_t{0};  // only this many of the trace's events
 };
 
-// `run` is what was loaded from `source`: it joins what the events tell apart. Segments, what the driver had
-// left when a request failed, and stacks are those of the run.
+// `run` must be loaded from `source`: it joins what the events record separately. Segments, stacks, and the
+// driver's free memory at a failed request come from the run.
 //
-// CUDA devices keep their number; a process that used none gets its CPU memory as device 0. Where the trace
-// does not say which segments the allocator had, each stretch of addresses that its blocks ever used counts
-// as one.
+// CUDA devices keep their number. A process that used none gets its CPU memory as device 0. If the trace does
+// not record the allocator's segments, each range of addresses that its blocks ever used counts as one.
 [[nodiscard]] Result<Snapshot> FromSource(const model::Source& source, const model::Run& run, const Cut& cut);
 
 }  // namespace vramscope::snapshot

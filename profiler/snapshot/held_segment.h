@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A segment and its blocks, from the memory that is held and the blocks that live in it.
+// Builds a segment and its blocks from the held memory and the live blocks in it.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ struct LiveBlock {
   BlockState state = BlockState::kAllocated;
 };
 
-// The blocks of `live` (by address) that lie in `range`, and what is free between them. Those that reach
-// beyond it or into each other are left out.
+// The blocks of `live` (by address) within `range`, and the free blocks between them. Blocks that reach
+// beyond the range or overlap another block are left out.
 [[nodiscard]] Segment SegmentWith(const MemoryRange& range, const std::map<uint64_t, LiveBlock>& live);
 
-// Neighbours of one stream without a gap become one.
+// Joins adjacent ranges of one stream.
 [[nodiscard]] std::vector<MemoryRange> Merged(const std::vector<MemoryRange>& ranges);
 
 }  // namespace vramscope::snapshot

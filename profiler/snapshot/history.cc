@@ -13,7 +13,7 @@ namespace {
 static_assert(static_cast<int>(Action::kAlloc) == static_cast<int>(allocator::Action::kAlloc));
 static_assert(static_cast<int>(Action::kOom) == static_cast<int>(allocator::Action::kOutOfMemory));
 
-// The index of a value in a list that has few; it is added if it is new.
+// The index of a value in a short list; adds the value if it is new.
 template <typename T>
 uint32_t IndexIn(std::vector<T>* known, const T& value, size_t most) {
   const auto found = std::find(known->begin(), known->end(), value);
@@ -44,8 +44,8 @@ bool HasKey(std::string_view settings, std::string_view key) {
   return false;
 }
 
-// What PYTORCH_CUDA_ALLOC_CONF says, and what PyTorch has kept of earlier settings: the text is only that of
-// the last call of _set_allocator_settings, the parsed values are those in force.
+// Combines PYTORCH_CUDA_ALLOC_CONF with what PyTorch keeps of earlier settings. The text is only that of the
+// last call of _set_allocator_settings; the parsed values are the effective ones.
 std::string SettingsOf(const Snapshot& snapshot) {
   std::string text;
   for (const Setting& setting : snapshot.settings) {
@@ -97,7 +97,7 @@ class Filling {
   }
 
  private:
-  // Streams and pools are few; what a file names beyond so many counts as the last.
+  // Streams and pools are few. All beyond this number count as the last one.
   static constexpr size_t kMostNames = 1024;
 
   struct Place {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pinned host memory of a recorded process as the host_traces and host_segments of a snapshot: each call of
-// the driver is a segment with one block.
+// Converts pinned host memory of a recorded process to the host_traces and host_segments of a snapshot. Each
+// driver call is a segment with one block.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace vramscope::snapshot {
 
 class HostHistory {
  public:
-  // A driver_alloc or driver_free; those of other memory are left out.
+  // Takes a driver_alloc or driver_free; ignores those of other memory.
   void Take(const trace::Event& event, uint64_t time_us);
-  // What was taken, behind the other events.
+  // Appends the collected events after the other events.
   void MoveTo(Snapshot* snapshot);
 
  private:

@@ -7,7 +7,7 @@
 namespace vramscope::snapshot {
 namespace {
 
-// The bytes of a stream, one after the other. Copies share the place.
+// The bytes of a stream, one after the other. Copies share the position.
 class Bytes {
  public:
   explicit Bytes(ByteStream* in) : in_(*in), p_(in->begin()) {}
@@ -23,13 +23,14 @@ class Bytes {
   }
   [[nodiscard]] char Current() const { return static_cast<char>(*p_); }
   void Next() { ++p_; }
-  // A value has ended here.
+  // Marks the end of a value.
   void EndValue() { value_begin_ = Offset(); }
   void CountInto(Budget* budget) { budget_ = budget; }
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
-  // The parser keeps a text until it ends, three times over. PyTorch's longest are stacks in user metadata.
+  // The parser keeps a text until it ends, in three copies. PyTorch's longest texts are stacks in user
+  // metadata.
   static constexpr uint64_t kLongestValue = uint64_t{4} << 20;
 
   [[nodiscard]] uint64_t Offset() const { return in_.offset() + static_cast<uint64_t>(p_ - in_.begin()); }
@@ -70,7 +71,7 @@ class Iterator {
   Bytes* bytes_;
 };
 
-// What the parser meets, as instructions of the pickle machine.
+// Translates the parser's events to instructions of the pickle machine.
 class Events {
  public:
   using number_integer_t = nlohmann::json::number_integer_t;

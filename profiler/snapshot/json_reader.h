@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A snapshot as JSON: the same dicts and lists, which PyTorch's viewer takes as well as pickles.
+// Reads a snapshot in JSON: the same dicts and lists, which PyTorch's viewer accepts like pickles.
 #pragma once
 
 #include "profiler/snapshot/byte_stream.h"

@@ -72,7 +72,7 @@ bool Objects::Mark() {
   return true;
 }
 
-// Where the values since the last mark begin, the mark removed; at least `below` values must lie below it.
+// Removes the last mark and gets where its values begin. At least `below` values must lie below it.
 bool Objects::TopMark(size_t* first, size_t below) {
   if (marks_.empty() || marks_.back() > stack_.size() || marks_.back() < below)
     return Fail("a list or dict ends that did not begin");
@@ -152,7 +152,7 @@ bool Objects::ListOfFrames(size_t target, size_t first) {
   if (list.Is(Kind::kList) && containers_[list.index()].shared)
     return AddToContainer(list.index(), std::span(stack_).subspan(first));
   frames_.clear();
-  if (list.Is(Kind::kStack)) {  // a list of more frames than its writer puts into one batch
+  if (list.Is(Kind::kStack)) {  // a list with more frames than its writer puts into one batch
     const auto before = out_.stacks.stack(list.index());
     frames_.assign(before.begin(), before.end());
   }

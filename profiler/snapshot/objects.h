@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is built while a snapshot is read: the stack, the memo and the containers of a pickle machine that
-// knows what it is reading.
+// The state of a pickle machine that knows what it reads: its stack, memo and containers.
 //
-// Why not a tree of dicts first: a dict that gets the keys of an event becomes an Event as soon as it has
-// them, a list of frames becomes a number, and the dict and the list are forgotten. What remains is what is
-// wanted.
+// Why not a tree of dicts first: a dict with the keys of an event becomes an Event as soon as it has them,
+// and a list of frames becomes a number. The dict and the list are then dropped. Only the needed data
+// remains.
 //
 //   { "action": "alloc", "addr": ..., "frames": [f, g, h] }   SetItems ─►  Value(kEvent, 17)       into
 //   Snapshot::events
 //               [f, g, h]                                     Appends  ─►  Value(kStack, 5)        into
 //               Snapshot::stacks
 //
-// The instructions are those of a pickle; a reader of JSON uses the same. Each returns false when the input
-// makes no sense or asks for too much; `problem()` says why, and nothing more may be called. No recursion
+// The instructions are those of a pickle; the JSON reader uses the same. Each returns false if the input is
+// invalid or requests too much; then `problem()` has the reason, and no further call is allowed. No recursion
 // anywhere.
 #pragma once
 
@@ -48,19 +47,19 @@ class Objects {
   }
   [[nodiscard]] bool PushInt(int64_t number);
   [[nodiscard]] bool PushUnsigned(uint64_t number);
-  // A number of more than 64 bits, as its nearest double.
+  // A number of more than 64 bits, as the nearest double.
   [[nodiscard]] bool PushFloat(double number);
   [[nodiscard]] bool PushText(std::string_view text);
   [[nodiscard]] bool OpenList();
   [[nodiscard]] bool OpenDict();
   [[nodiscard]] bool Mark();
 
-  // --- containers: of what was pushed since the last mark, or of the last few values
+  // --- containers: from the values since the last mark, or from the last few values
   [[nodiscard]] bool Append();   // last value -> the list below it
   [[nodiscard]] bool Appends();  // values since the mark -> the list below it
   [[nodiscard]] bool SetItem();
   [[nodiscard]] bool SetItems();
-  [[nodiscard]] bool ListSinceMark();  // also of tuples
+  [[nodiscard]] bool ListSinceMark();  // also for tuples
   [[nodiscard]] bool DictSinceMark();
   [[nodiscard]] bool Tuple(size_t length);
 
@@ -73,24 +72,24 @@ class Objects {
     if (value.Is(Kind::kList) || value.Is(Kind::kDict)) containers_[value.index()].shared = true;
     return Push(value);
   }
-  // The frame that memo entry `index` is, or false.
+  // Gets the frame in memo entry `index`, or returns false.
   [[nodiscard]] bool FrameAt(uint64_t index, FrameId* frame) const {
     if (index >= memo_.size() || !memo_[index].Is(Kind::kFrame)) return false;
     *frame = memo_[index].index();
     return true;
   }
-  // A list of frames at once: the value, and its memo entry if it has one.
+  // A complete list of frames: the value, and its memo entry if it has one.
   [[nodiscard]] bool AddStack(std::span<const FrameId> frames, StackId* stack);
   static constexpr uint64_t kNoMemo = ~uint64_t{0};
   [[nodiscard]] bool PushStack(StackId stack, uint64_t memo_index);
 
-  // --- a dict at once (flat_dicts.h)
-  // Makes the entry, empty; nothing for kNoMemo.
+  // --- a complete dict (flat_dicts.h)
+  // Creates an empty entry; does nothing for kNoMemo.
   [[nodiscard]] bool ReserveMemo(uint64_t index) { return index == kNoMemo || MemoizeValue(kUnset, index); }
   [[nodiscard]] bool FillMemo(Value value, uint64_t index) {
     return index == kNoMemo || MemoizeValue(value, index);
   }
-  // The memo entry, if it is a value that nobody can change any more.
+  // Gets the memo entry if it is a value that can no longer change.
   [[nodiscard]] bool PlainMemo(uint64_t index, Value* value) const {
     if (index >= memo_.size() || memo_[index] == kUnset) return false;
     *value = memo_[index];
@@ -99,30 +98,30 @@ class Objects {
   [[nodiscard]] bool IsEvent(std::span<const Value> pairs) const {
     return pairs.size() % 2 == 0 && KindOf(pairs) == Kind::kEvent;
   }
-  // A whole event, and one value and its memo entry.
+  // A complete event as one value, and its memo entry.
   [[nodiscard]] bool PushEvent(std::span<const Value> pairs, uint64_t memo_index);
-  // A dict whose keys and values are still being read: itself, a mark, the values so far.
+  // A dict whose keys and values are still being read: pushes the dict, a mark, and the values so far.
   [[nodiscard]] bool PushOpenDict(std::span<const Value> values, uint64_t memo_index);
-  // The last value. There must be one.
+  // Removes and returns the last value. There must be one.
   [[nodiscard]] Value Pop() {
     const Value value = stack_.back();
     stack_.pop_back();
     return value;
   }
 
-  // The one value that is left at the end. False when there is none or more.
+  // Gets the single value left at the end. False if there is none or more than one.
   [[nodiscard]] bool Finish(Value* root);
-  // What a refused STACK_GLOBAL names.
+  // The name in a refused STACK_GLOBAL.
   [[nodiscard]] std::string_view TextFromTop(size_t depth) const;
   [[nodiscard]] uint64_t memo_size() const { return memo_.size(); }
 
   // --- reading what was built (after Finish)
-  // Calls visit(value) for each element of a list or tuple; nothing for others.
+  // Calls visit(value) for each element of a list or tuple; does nothing for other values.
   template <typename Visit>
   void ForEach(Value list, const Visit& visit) const;
   [[nodiscard]] uint64_t LengthOf(Value list) const;
-  [[nodiscard]] uint64_t Number(Value value) const;        // 0 for what is no number; negative ones as 0
-  [[nodiscard]] std::string_view Text(Value value) const;  // "" for what is no text
+  [[nodiscard]] uint64_t Number(Value value) const;        // 0 if it is not a number or negative
+  [[nodiscard]] std::string_view Text(Value value) const;  // "" if it is not a text
   [[nodiscard]] double Float(Value value) const { return floats_[value.index()]; }
   [[nodiscard]] int64_t BigInt(Value value) const { return static_cast<int64_t>(big_ints_[value.index()]); }
   struct SegmentRecord {
@@ -137,15 +136,15 @@ class Objects {
   static constexpr Value kUnset{Kind::kNone, 1};
   static constexpr uint32_t kNone = 0xffffffff;
 
-  // A list, or the keys and values of a dict. What has become a record is no longer one.
+  // A list, or the keys and values of a dict. No longer used once it has become a record.
   struct Container {
     uint32_t first = kNone;  // into extents_
     uint32_t last = kNone;
     uint32_t length = 0;
     uint32_t memo = kNone;
-    bool shared = false;  // somebody else refers to it, so it must stay what it is
+    bool shared = false;  // another value refers to it, so it must not become a record
   };
-  // Neighbours in a list: records by their consecutive indices, everything else as values.
+  // Adjacent elements of a list: records by their consecutive indices, everything else as values.
   struct Extent {
     uint32_t first = 0;
     uint32_t count = 0;
@@ -171,7 +170,7 @@ class Objects {
   bool AddToContainer(uint32_t container, std::span<const Value> values);
   bool AllFrames(size_t first);
   bool ListOfFrames(size_t target, size_t first);
-  // The container at stack_[target] is `value` from now on, here and in the memo.
+  // Replaces the container at stack_[target] by `value`, here and in the memo.
   void Become(size_t target, Value value);
 
   // records.cc: a dict with these keys is a record.
@@ -206,7 +205,7 @@ class Objects {
   std::vector<HistoryRecord> histories_;
   model::Chunked<Annotation> annotations_;
 
-  std::vector<FrameId> frames_;       // of the list that is being read
+  std::vector<FrameId> frames_;       // of the list being read
   uint32_t last_stack_memo_ = kNone;  // memo entry of the last list that became a stack
   Value last_origin_[4];              // the values that made the last origin
   uint32_t last_origin_id_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the arguments of a pickle's opcodes lie in its bytes.
+// Decodes the arguments of pickle opcodes.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace vramscope::snapshot {
 
-// Little-endian, as pickles are.
+// Reads little-endian, as in pickles.
 template <typename T>
 T Load(const uint8_t* from) {
   T value;
@@ -15,7 +15,7 @@ T Load(const uint8_t* from) {
   return value;
 }
 
-// The number of LONG1 in at most so many bytes fits a Value. Reads eight bytes.
+// A LONG1 number of at most this many bytes fits a Value. ShortLong reads eight bytes.
 constexpr uint8_t kMaxShortLong = 7;
 inline int64_t ShortLong(const uint8_t* from, uint8_t length) {
   if (length == 0) return 0;
@@ -23,7 +23,8 @@ inline int64_t ShortLong(const uint8_t* from, uint8_t length) {
   return static_cast<int64_t>(Load<uint64_t>(from) << unused) >> unused;
 }
 
-// Behind MEMOIZE, BINPUT or LONG_BINPUT at `p`, whose entry becomes *memo; `p` itself if there is none.
+// Skips MEMOIZE, BINPUT or LONG_BINPUT at `p` and sets *memo to its entry. Returns `p` itself if there is
+// none.
 inline const uint8_t* SkipMemo(const uint8_t* p, uint64_t next_entry, uint64_t* memo) {
   if (*p == 0x94) {
     *memo = next_entry;

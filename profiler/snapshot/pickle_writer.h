@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes pickles of plain data, protocol 4, with the few opcodes that PyTorch's own viewer in the browser
+// Writes pickles of plain data, protocol 4, with only the opcodes that PyTorch's own browser viewer
 // understands.
 //
 // Strings go through a memo: the same text is written once.
@@ -27,19 +27,19 @@ class PickleWriter {
   void Bool(bool value);
   void None() { Byte('N'); }
   void Text(std::string_view text);
-  // {, then keys and values in turn, then EndDict. Lists likewise; they may be split with NextBatch.
+  // Write {, then alternating keys and values, then EndDict. Lists likewise; NextBatch may split them.
   void BeginDict();
   void EndDict() { Byte('u'); }
   MemoId BeginList();  // for Again
   void EndList() { Byte('e'); }
-  // A thousand elements at most between Begin and End, as Python does it: readers keep a batch on a stack.
+  // At most a thousand elements between Begin and End, as in Python: readers keep a batch on a stack.
   void NextBatch();
   void Pair(uint64_t first, uint64_t second);
-  // The thing just written, to be referred to later.
+  // An id for the value just written, for Again.
   MemoId Remember();
   void Again(MemoId id);
 
-  // Ends the pickle. The first error of the sink, if there was one.
+  // Ends the pickle. Returns the first error of the sink, if any.
   [[nodiscard]] Status Finish();
 
  private:

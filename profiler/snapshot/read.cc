@@ -13,7 +13,7 @@
 namespace vramscope::snapshot {
 namespace {
 
-// JSON may begin with blanks; no opcode of a pickle is one of these.
+// JSON may begin with whitespace; no pickle opcode has one of these values.
 bool BeginsJson(uint8_t byte) {
   return std::string_view("{[ \t\r\n").find(static_cast<char>(byte)) != std::string_view::npos;
 }
@@ -24,7 +24,7 @@ bool BeginsTrace(const ByteStream& stream) {
          std::equal(magic.begin(), magic.end(), stream.begin());
 }
 
-// From the values that were read to the snapshot: which list is what.
+// Builds the snapshot from the values that were read: identifies each list.
 class Interpreter {
  public:
   Interpreter(const Objects& objects, Snapshot* out) : objects_(objects), out_(*out) {}
@@ -32,7 +32,7 @@ class Interpreter {
   Status Run(Value root) {
     if (root.Is(Kind::kDict)) {
       TakeKeys(root);
-    } else {  // releases up to 1.13: the segments alone
+    } else {  // releases up to 1.13: only the segments
       TakeSegments(root, &out_.segments);
       found_ = out_.has_segments = !out_.segments.empty();
     }
@@ -81,7 +81,7 @@ class Interpreter {
         return;
       case Word::kHostSegments:
         return TakeSegments(value, &out_.host_segments);
-      case Word::kHostTraces:  // of events, or as those of devices a list of such lists
+      case Word::kHostTraces:  // of events, or like those of devices, a list of such lists
         objects_.ForEach(value, [this](Value item) {
           if (item.Is(Kind::kEvent)) return AddEvent(item, &out_.host_trace);
           if (MayVisit(item))
@@ -93,7 +93,7 @@ class Interpreter {
     }
   }
 
-  // A file may name one list many times; no more is looked at than it has bytes.
+  // A file may refer to one list many times. The elements visited are limited by the bytes of the file.
   bool MayVisit(Value list) {
     visited_ += objects_.LengthOf(list) + 1;
     return visited_ <= objects_.bytes_read();
@@ -143,8 +143,8 @@ class Interpreter {
     }
   }
 
-  // A dict inside the dict becomes "outer.inner". A file may name one dict many times, so depth and number
-  // are limited.
+  // A dict inside the dict becomes "outer.inner". A file may refer to one dict many times, so depth and
+  // number are limited.
   void TakeSettings(const std::string& path, Value dict, int depth) {
     constexpr size_t kMaxSettings = 1000;
     if (depth == kSettingsDepth || settings_seen_ > 10 * kMaxSettings) return;
@@ -183,7 +183,7 @@ class Interpreter {
   const Objects& objects_;
   Snapshot& out_;
   bool found_ = false;
-  uint64_t keys_ = 0;  // that were there, as bits of Word
+  uint64_t keys_ = 0;  // found keys, as bits of Word
   uint64_t visited_ = 0;
   size_t settings_seen_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads memory snapshots of PyTorch: pickles of protocols 1 to 5, and the JSON that its viewer takes; also as
-// .gz and .zst.
+// Reads memory snapshots of PyTorch: pickles of protocols 1 to 5, and the JSON that its viewer accepts; also
+// as .gz and .zst.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@
 
 namespace vramscope::snapshot {
 
-// The file may be anything: what is no snapshot, asks for more than plain data, is cut off or damaged is
-// refused with a sentence that names the file and the byte. Takes 40 bytes an event, and never more than
-// twice the file's (unpacked) size and 64 MiB.
+// The file may contain anything. A file is refused if it is not a snapshot, contains more than plain data, is
+// cut off or is damaged; the error sentence names the file and the byte. Takes 40 bytes per event, and never
+// more than twice the file's (unpacked) size plus 64 MiB.
 [[nodiscard]] Result<std::shared_ptr<const Snapshot>> Read(const std::string& path);
 [[nodiscard]] Result<std::shared_ptr<const Snapshot>> ReadBytes(std::span<const uint8_t> bytes,
                                                                 const std::string& name);
 
-// Whether the file begins like a snapshot (a pickle, JSON, or packed data) and not like a trace. False when
+// True if the file begins like a snapshot (a pickle, JSON, or compressed data) and not like a trace. False if
 // it cannot be read.
 [[nodiscard]] bool LooksLikeSnapshot(const std::string& path);
 

@@ -26,8 +26,8 @@ std::string Sentence(const std::string& bytes) {
   return loaded.ok() ? "" : loaded.error().sentence;
 }
 
-// As pickle.dumps writes {"segments": [], "device_traces": [[EVENT]]}, with the frames given as they stand in
-// the pickle.
+// The bytes of pickle.dumps for {"segments": [], "device_traces": [[EVENT]]}, with the frames as given in
+// pickle form.
 std::string OneEvent(const std::string& frames) {
   const auto text = [](const std::string& word) {
     return std::string("\x8c") + static_cast<char>(word.size()) + word + "\x94";
@@ -101,7 +101,7 @@ TEST(UnpicklerTest, RefusesWhatMakesNoSense) {
 }
 
 TEST(UnpicklerTest, RefusesWhatAsksForMoreThanItPaysFor) {
-  // A memo entry far away costs five bytes to name and gigabytes to reach.
+  // A memo entry with a large index takes five bytes to name and gigabytes to store.
   EXPECT_THAT(Sentence(std::string("\x80\x04}r\xff\xff\xff\x7f.", 9)), HasSubstr("more memory"));
   EXPECT_THAT(Sentence("\x80\x04" + std::string(8 << 20, ']')), HasSubstr("more memory"));
 }
@@ -177,7 +177,7 @@ TEST_F(RealSnapshots, CutAnywhereGiveASentence) {
 }
 
 TEST(UnpackedTest, RefusesWhatExpandsAThousandfold) {
-  // One text again and again.
+  // The same text many times.
   std::string plain = "\x80\x04(";
   while (plain.size() < (40 << 20)) plain += "\x8c\xff" + std::string(255, 'a');
   std::string packed(ZSTD_compressBound(plain.size()), '\0');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which dicts are records, and what their keys mean. Keys that no release has are skipped.
+// Which dicts are records, and the meaning of their keys. Keys that no release has are skipped.
 #include <algorithm>
 
 #include "profiler/snapshot/objects.h"
@@ -146,12 +146,12 @@ uint32_t Objects::OriginOf(Value stream, Value context, Value metadata, Value po
   origin.has_context = context.Is(Kind::kString);
   origin.has_metadata = metadata.Is(Kind::kString);
   origin.has_pool = PoolOf(pool, &origin.pool);
-  // A handful in practice; a program that names each event differently gets an entry for each.
+  // A handful in practice. A program that gives each event different data gets an entry for each.
   constexpr size_t kSearched = 64;
   const size_t from = out_.origins.size() > kSearched ? out_.origins.size() - kSearched : 0;
   auto found = std::find(out_.origins.begin() + static_cast<ptrdiff_t>(from), out_.origins.end(), origin);
   if (found == out_.origins.end()) {
-    if (!budget_.Charge(2 * sizeof(Origin))) return 0;  // the next charge says so
+    if (!budget_.Charge(2 * sizeof(Origin))) return 0;  // the next charge reports it
     found = out_.origins.insert(found, origin);
   }
   last_origin_[0] = stream;
@@ -261,7 +261,7 @@ void Objects::SetBlockKey(Block* block, Word key, Value value) {
                                                      : BlockState::kPendingFree;
       break;
     }
-    case Word::kHistory: {  // the newest first; it says more than the block's own keys where both are
+    case Word::kHistory: {  // the newest first; has priority over the block's own keys
       if (!value.Is(Kind::kList) || containers_[value.index()].first == kNone) break;
       const Extent& extent = extents_[containers_[value.index()].first];
       if (extent.kind != Kind::kHistory) break;

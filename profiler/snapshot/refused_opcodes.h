@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The opcodes of pickle that no snapshot has: they name functions, build objects or carry what is no plain
-// data.
+// The pickle opcodes that no snapshot has: they name functions, build objects or carry data that is not
+// plain.
 #pragma once
 
 #include <cstdint>
 
 namespace vramscope::snapshot {
 
-// As Python's pickletools calls it; nullptr for what is no opcode at all.
+// The name in Python's pickletools; nullptr if it is not an opcode.
 constexpr const char* NameOfRefused(uint8_t opcode) {
   switch (opcode) {
     case 'c':

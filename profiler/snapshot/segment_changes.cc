@@ -6,7 +6,7 @@
 namespace vramscope::snapshot {
 namespace {
 
-// Whether `next` goes on where `last` ends, without an allocation in between.
+// True if `next` continues where `last` ends, without an allocation in between.
 bool Continues(const model::Run& run, const SegmentChange& last, const SegmentChange& next) {
   return last.mapped && next.mapped && last.came == next.came && last.device_code == next.device_code &&
          last.address + last.bytes == next.address &&

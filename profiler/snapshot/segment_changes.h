@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a recorded process's caching allocator took memory from the driver and gave it back, as PyTorch's
-// history tells it.
+// When a recorded process's caching allocator took memory from the driver and gave it back, in the form of
+// PyTorch's history.
 //
 //   driver: map 0x1000 (2 MiB), map 0x3000 (2 MiB)     history: segment_map 0x1000 (4 MiB), one for each
 //   request
@@ -13,17 +13,17 @@
 namespace vramscope::snapshot {
 
 struct SegmentChange {
-  model::EventIndex at = 0;  // of the trace: the driver's call
+  model::EventIndex at = 0;  // in the trace: the driver call
   uint64_t address = 0;
   uint64_t bytes = 0;
-  uint32_t stack = 0;  // of the trace
+  uint32_t stack = 0;  // in the trace
   uint16_t device_code = 0;
   bool came = false;
   bool mapped = false;  // pages of an expandable segment
 };
 
-// In order; empty where the driver's calls were not recorded. Pages that follow each other with no allocation
-// in between are one change.
+// In order; empty if the driver calls were not recorded. Consecutive pages without an allocation in between
+// are one change.
 [[nodiscard]] std::vector<SegmentChange> SegmentChangesOf(const model::Run& run, model::ProcessIndex process);
 
 }  // namespace vramscope::snapshot

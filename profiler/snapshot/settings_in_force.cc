@@ -12,7 +12,7 @@ namespace {
 const char* Bool(bool value) { return value ? "True" : "False"; }
 std::string Bytes(uint64_t bytes) { return bytes == allocator::kUnlimited ? "-1" : std::to_string(bytes); }
 
-// The value of a key of the text that has no part in device memory; `otherwise` where it is not there.
+// The value in the text of a key that does not affect device memory; `otherwise` if it is missing.
 std::string ValueIn(std::string_view text, std::string_view key, std::string_view otherwise) {
   const size_t at = text.find(std::string(key) + ":");
   if (at == std::string_view::npos) return std::string(otherwise);
@@ -27,7 +27,7 @@ std::string PinnedBytes(std::string_view text, std::string_view key) {
   return is_number ? std::to_string(mib * allocator::kMiB) : "-1";
 }
 
-// Since 2.12 a snapshot has the limits of pinned memory.
+// Since 2.12 a snapshot contains the limits of pinned memory.
 bool HasPinnedLimits(std::string_view version) {
   int major = 0, minor = 0;
   const auto [dot, error] = std::from_chars(version.data(), version.data() + version.size(), major);

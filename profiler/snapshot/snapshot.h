@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory snapshot of PyTorch, as torch.cuda.memory._snapshot() gives it: what the caching allocator holds,
-// and how it came to it.
+// A memory snapshot of PyTorch, as returned by torch.cuda.memory._snapshot(): what the caching allocator
+// holds, and the events that led to it.
 //
-// Why a form of its own: events of one kind, 40 bytes each, instead of a tree of dicts. Texts and stacks are
-// numbers into tables. What a file does not say is marked as not known (kUnknown and the has_ members), never
-// guessed.
+// Why a form of its own: events of one type, 40 bytes each, instead of a tree of dicts. Texts and stacks are
+// indices into tables. What a file does not contain is marked as unknown (kUnknown and the has_ members),
+// never guessed.
 //
 //   pickle, .gz, .zst, JSON ──Read──► Snapshot ──► model::Source (report, info, viewer), allocator::History
 //   (replay), Write ──► pickle
 //
-// Key sets of all releases since 1.13: frames moved from blocks[].history[] to the blocks (2.1), time_us
-// (2.3), allocator_settings (2.4), external_annotations (2.5), pool_id of events and host_* (2026). Immutable
-// once read; any number of threads may use it.
+// It covers the key sets of all releases since 1.13. Frames moved from blocks[].history[] to the blocks
+// (2.1). New keys are time_us (2.3), allocator_settings (2.4), external_annotations (2.5), pool_id of events
+// and host_* (2026). Immutable once read; any number of threads may use it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace vramscope::snapshot {
 
 inline constexpr uint64_t kUnknown = ~uint64_t{0};
 inline constexpr uint32_t kMaxDevices = 256;           // c10::DeviceIndex has 8 bits
-inline constexpr uint32_t kHostDevice = ~uint32_t{0};  // of pinned host memory: -1 in a file
+inline constexpr uint32_t kHostDevice = ~uint32_t{0};  // for pinned host memory: -1 in a file
 
 // TraceEntry::Action of PyTorch, in its order.
 enum class Action : uint8_t {
@@ -40,7 +40,7 @@ enum class Action : uint8_t {
   kSegmentUnmap,
   kSnapshot,
   kOom,
-  kAnnotate,  // torch.cuda.memory._annotate_tensor: its user_metadata is about the block at `address`
+  kAnnotate,  // torch.cuda.memory._annotate_tensor: its user_metadata refers to the block at `address`
   kOther
 };
 
@@ -50,7 +50,7 @@ struct PoolId {
   friend bool operator==(const PoolId&, const PoolId&) = default;
 };
 
-// What an event has in common with most others.
+// The fields of an event that many events share.
 struct Origin {
   uint64_t stream = 0;           // the handle; 0 = default stream
   uint32_t compile_context = 0;  // into Snapshot::texts
@@ -63,9 +63,9 @@ struct Origin {
 };
 
 struct Event {
-  uint64_t address = 0;  // of kOom: the bytes that the driver said are free
-  uint64_t bytes =
-      0;  // allocations and frees: as requested; segments: of the segment; kSnapshot: active bytes
+  uint64_t address = 0;  // of kOom: free bytes that the driver reported
+  // Allocations and frees: as requested; segments: of the segment; kSnapshot: active bytes.
+  uint64_t bytes = 0;
   uint64_t time_us = kUnknown;
   StackId stack = 0;
   uint32_t origin = 0;  // into Snapshot::origins
@@ -75,7 +75,7 @@ struct Event {
 enum class BlockState : uint8_t { kInactive, kAllocated, kPendingFree };
 
 struct Block {
-  uint64_t address = kUnknown;  // as in the file; Read fills in what follows from the blocks in front
+  uint64_t address = kUnknown;  // as in the file; Read computes a missing one from the blocks before it
   uint64_t bytes = 0;
   uint64_t requested_bytes = kUnknown;
   StackId stack = 0;
@@ -105,16 +105,16 @@ struct Annotation {
   bool start = true;
 };
 
-// A stretch of Snapshot::events: one device's history is one stretch unless its writer split it.
+// A contiguous part of Snapshot::events. One device's history is one part unless its writer split it.
 struct EventRange {
   uint32_t first = 0;
   uint32_t count = 0;
 };
 
-// Dicts in dicts of allocator_settings.
+// Maximum nesting of dicts in allocator_settings.
 inline constexpr int kSettingsDepth = 4;
 
-// A value of allocator_settings: its path ("roundup_power2_divisions.256"), and how Python writes it.
+// A value of allocator_settings: its path ("roundup_power2_divisions.256"), and its Python notation.
 struct Setting {
   std::string key;
   std::string value;
@@ -132,14 +132,14 @@ struct Snapshot {
   std::vector<Annotation> annotations;
   std::vector<Setting> settings;
   bool has_settings = false;
-  bool has_segments = false;  // the file lists them, be it none
+  bool has_segments = false;  // the file lists them, possibly none
 
   // Pinned host memory (2026): the history and the segments of its caching allocator.
   std::vector<EventRange> host_trace;
   std::vector<Segment> host_segments;
 
   uint64_t bytes_read = 0;   // of the pickle or JSON itself
-  uint64_t odd_records = 0;  // things in the lists that are no events, segments or blocks
+  uint64_t odd_records = 0;  // elements of the lists that are not events, segments or blocks
 
   [[nodiscard]] std::string_view Text(uint32_t id) const { return texts[id]; }
   [[nodiscard]] uint64_t event_count(size_t device) const {
@@ -149,14 +149,14 @@ struct Snapshot {
   }
 };
 
-// Calls visit(event) for each event of some ranges in order.
+// Calls visit(event) for each event of the ranges, in order.
 template <typename Visit>
 void ForEachEvent(const Snapshot& snapshot, const std::vector<EventRange>& ranges, const Visit& visit) {
   for (const EventRange& range : ranges) {
     for (uint32_t i = 0; i < range.count; ++i) visit(snapshot.events[range.first + i]);
   }
 }
-// Of a device.
+// The same for all events of a device.
 template <typename Visit>
 void ForEachEvent(const Snapshot& snapshot, size_t device, const Visit& visit) {
   ForEachEvent(snapshot, snapshot.device_traces[device], visit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a snapshot is read: VRAMSCOPE_BENCH_SNAPSHOT names a pickle. scripts/snapshot_speed.py runs this
-// and Python's pickle.load in turns.
+// How fast a snapshot is read. VRAMSCOPE_BENCH_SNAPSHOT names a pickle. scripts/snapshot_speed.py alternates
+// this with Python's pickle.load.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

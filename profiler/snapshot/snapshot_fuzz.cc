@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a snapshot: a sentence or a snapshot whose numbers lie in their tables; never a crash, more
-// than a second, or more memory than twice the input and 64 MiB. What is read is then told as a trace, for which
-// the allocator's model is asked: that must end too. Seeds: real pickles, cut to some kilobytes.
+// Reads any bytes as a snapshot. The result must be an error sentence, or a snapshot whose indices are valid.
+// It must not crash, take more than a second, or use more memory than twice the input plus 64 MiB. Then the
+// snapshot is converted to a trace, which runs the allocator model: that must end too. Seeds: real pickles,
+// cut to a few kilobytes.
 #include <malloc.h>
 
 #include <cstddef>

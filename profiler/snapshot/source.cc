@@ -16,7 +16,7 @@
 namespace vramscope::snapshot {
 namespace {
 
-// How PyTorch takes pinned memory.
+// How PyTorch allocates pinned memory.
 constexpr std::array<std::string_view, 2> kOwnTexts = {"cudaHostAlloc", "libtorch_cuda.so"};
 
 class SnapshotSource final : public model::Source {
@@ -58,7 +58,7 @@ class SnapshotSource final : public model::Source {
     return {};
   }
 
-  // By event of this device: the last trace event that has been told after it.
+  // For each event of this device: the last trace event sent after it.
   std::vector<model::EventIndex> LastTold(uint32_t device) const {
     std::vector<model::EventIndex> last;
     uint64_t before_batch = 0;
@@ -99,7 +99,7 @@ class SnapshotSource final : public model::Source {
     if (!axis_.counts_events()) clock_.start_realtime_ns = axis_.start_us() * 1000;
   }
 
-  // As the recorder writes them: "function (file:line)"; C++ frames have no file.
+  // In the recorder's form: "function (file:line)"; C++ frames have no file.
   void NameFrames() {
     frames_.reserve(snapshot_->stacks.frame_count());
     for (FrameId id = 0; id < snapshot_->stacks.frame_count(); ++id) {

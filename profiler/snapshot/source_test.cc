@@ -35,7 +35,8 @@ std::shared_ptr<const Snapshot> FromJson(const std::string& text) {
   return ReadBytes({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, "x.json").value();
 }
 
-// A block of 1000 bytes that was there before, one that comes, one that comes and goes; a segment that comes.
+// A block of 1000 bytes that existed before, one that is allocated, one that is allocated and freed; a
+// segment that is taken.
 constexpr const char* kMiddle = R"({"segments": [
   {"device": 0, "address": 1000448, "total_size": 2097152, "stream": 0, "segment_type": "small", "blocks": [
     {"address": 1000448, "size": 1024, "requested_size": 1000, "state": "active_allocated", "frames": []},
@@ -101,7 +102,7 @@ TEST(SnapshotSourceTest, WhatIsGivenBackAfterTheLastAllocationIsNotReservedAnyMo
 }
 
 TEST(SnapshotSourceTest, SaysThatASnapshotContradictsItself) {
-  // An allocation that is not there at the end and never freed.
+  // An allocation that is missing at the end but was never freed.
   const auto snapshot =
       FromJson(R"({"segments": [{"device": 0, "address": 512, "total_size": 2097152, "blocks": []}],
       "device_traces": [[{"action": "alloc", "addr": 1024, "size": 5, "stream": 0}]]})");
@@ -132,8 +133,8 @@ TEST(FromSourceTest, EndsInTheStateThatTheSnapshotHad) {
   EXPECT_EQ((*read)->segments.size(), copy.segments.size());
 }
 
-// Three blocks of one segment each: one is used, one waits for another stream, one was free at once. Nothing
-// has completed yet, so the file has no event that says so.
+// Three blocks with one segment each: one is in use, one waits for another stream, one was free at once.
+// Nothing has completed yet, so the file has no completion event.
 constexpr const char* kWaiting = R"({"segments": [
   {"device": 0, "address": 4096000, "total_size": 2097152, "stream": 0, "segment_type": "large", "blocks": [
     {"address": 4096000, "size": 2097152, "requested_size": 2097152, "state": "active_allocated", "frames": []}]},
@@ -172,7 +173,8 @@ TEST(HistoryTest, HasTheEventsAndTheSegmentsOfTheFile) {
   EXPECT_EQ(history.segments[1].blocks[1].use, allocator::BlockUse::kFree);
 }
 
-// PyTorch: the text is that of the last call of _set_allocator_settings, the values beside it are in force.
+// In PyTorch, the text is that of the last call of _set_allocator_settings, and the values next to it are the
+// effective ones.
 TEST(HistoryTest, SettingsOfEarlierCallsAreKeptBesideTheLastText) {
   const auto settings = [](const std::string& values) {
     const std::string text = R"({"segments": [], "allocator_settings": {)" + values + "}}";

@@ -29,7 +29,7 @@ FrameId StackCopies::FrameOf(std::string_view text) {
       std::from_chars(text.data() + colon + 1, text.data() + text.size() - 1, frame.line).ec == std::errc();
   const std::string_view function = placed ? text.substr(0, open) : text;
   const std::string_view file = placed ? text.substr(open + 2, colon - open - 2) : "??";
-  // PyTorch has the name of a Python function alone, the recorder has those of the classes around it.
+  // PyTorch records only the name of a Python function; the recorder adds the classes around it.
   const bool python = file.ends_with(".py");
   frame.function = out_.texts.Add(python ? function.substr(function.rfind('.') + 1) : function);
   frame.file = out_.texts.Add(file);

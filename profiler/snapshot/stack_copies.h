@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks of a trace as those of a snapshot: frames as function, file and line, the innermost first.
+// Converts stacks of a trace to those of a snapshot: frames as function, file and line, innermost first.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace vramscope::snapshot {
 
 class StackCopies {
  public:
-  // Both must outlive it.
+  // `source` and `into` must outlive this object.
   StackCopies(const model::Source& source, Snapshot* into) : source_(source), out_(*into) {}
-  [[nodiscard]] StackId Of(uint64_t stack);  // of the source
+  [[nodiscard]] StackId Of(uint64_t stack);  // `stack` is an id of the source
 
  private:
   FrameId FrameOf(std::string_view text);

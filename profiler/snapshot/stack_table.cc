@@ -20,7 +20,7 @@ uint64_t HashOf(std::span<const FrameId> frames) {
   return MixBits(hash);
 }
 
-// Twice the slots, with the entries 0 to count - 1 in their places.
+// Doubles the slots and inserts the entries 0 to count - 1 again.
 template <typename Hash>
 void Grow(std::vector<uint32_t>* slots, size_t count, const Hash& hash_of) {
   std::vector<uint32_t> larger(slots->size() * 2);

@@ -66,7 +66,7 @@ const Event& Telling::EventAt(uint32_t which, const Place& place) const {
   return snapshot_.events[HistoryAt(which)[place.range].first + place.within];
 }
 
-// The one whose next event comes first; the order within each stays, whatever its times say.
+// The history whose next event comes first. The order within each history is kept, whatever its times.
 uint32_t Telling::NextHistory(const std::vector<Place>& places) const {
   uint32_t next = kNone;
   uint64_t earliest = 0;
@@ -102,7 +102,7 @@ void Telling::TellBeginning(uint32_t device) {
   for (const EarlierBlock& block : timeline.earlier_blocks) TellAlloc(device, block, 0);
 }
 
-// The file does not say of memory that was there before whether it was mapped.
+// The file does not record whether earlier memory was mapped.
 bool Telling::IsExpandable(uint32_t device) const {
   return std::any_of(snapshot_.segments.begin(), snapshot_.segments.end(),
                      [&](const Segment& segment) { return segment.device == device && segment.expandable; });
@@ -150,7 +150,7 @@ void Telling::TellFree(uint32_t device, const Event& from, uint64_t time_ns) {
   DeviceState& state = devices_[device];
   const uint32_t* const number = from.address == 0 ? nullptr : state.live.Find(from.address);
   if (number == nullptr) {
-    // The second half of a free that is known, or one that contradicts the rest of the file.
+    // The second half of a known free, or an event that contradicts the rest of the file.
     if (from.action == Action::kFreeRequested)
       New(EventType::kFree, time_ns).field[trace::free_::kAddress] = from.address;
     return;
@@ -215,7 +215,8 @@ void Telling::Tell(uint32_t device, const Event& from, uint32_t number, uint64_t
   }
 }
 
-// Host memory that was there before: what is given back without having come, and what is left without that.
+// Earlier host memory: what is given back without having been taken, and what is left without having been
+// taken.
 void Telling::TellHostBeginning() {
   std::unordered_set<uint64_t> came;
   ForEachEvent(snapshot_, snapshot_.host_trace, [&](const Event& event) {
@@ -246,7 +247,7 @@ void Telling::TellHost(uint64_t address, uint64_t bytes, bool came, uint64_t tim
   }
 }
 
-// The program sets one text, which holds until the next. That of an annotation is about its block.
+// The program sets one text, which holds until the next. The text of an annotation is about its block.
 void Telling::TellMetadata(const Event& from, uint64_t time_ns) {
   const Origin& origin = snapshot_.origins[from.origin];
   if (!origin.has_metadata || from.action == Action::kAnnotate || from.action == Action::kOther) return;
@@ -268,7 +269,8 @@ void Telling::TellName(uint64_t address, uint64_t bytes, uint32_t name, trace::L
   event.field[trace::label::kName] = name;
 }
 
-// Those at or before `time_us`. Every device has a copy of each: those of the first one are told.
+// Sends the annotations at or before `time_us`. Every device has a copy of each; only those of the first
+// device are used.
 void Telling::TellAnnotations(uint64_t time_us) {
   const auto& all = told_.annotations;
   for (; next_annotation_ < all.size() && all[next_annotation_].time_us <= time_us; ++next_annotation_) {

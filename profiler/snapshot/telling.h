@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of a snapshot in the words of a trace: one pass over all devices, in the order of their times.
+// Converts the events of a snapshot to trace events: one pass over all devices, in order of time.
 //
 //   pinned host memory   segment_alloc, segment_free  ─► driver_alloc, driver_free (host_pinned, by PyTorch)
 //   user_metadata        a mark where it changes; a name of each block that is allocated under it
@@ -23,12 +23,12 @@
 
 namespace vramscope::snapshot {
 
-// What a pass needs besides the file.
+// The inputs of a pass.
 struct Told {
   const Snapshot& snapshot;
   const TimeAxis& axis;
   const std::vector<DeviceTimeline>& timelines;  // by device
-  const std::vector<Annotation>& annotations;    // of one device, by time
+  const std::vector<Annotation>& annotations;    // all of one device, by time
   trace::StringId host_api = 0;                  // names of the call and the library for pinned memory
   trace::StringId host_library = 0;
 };
@@ -37,7 +37,8 @@ class Telling {
  public:
   Telling(const Told& told, const model::Source::Visit& visit);
 
-  // Called after each event of a device, with how many trace events lie in the batch that is not sent yet.
+  // Called after each event of a device. `in_batch`: number of trace events in the batch that is not sent
+  // yet.
   using Watcher = std::function<void(uint32_t device, size_t in_batch)>;
   void Watch(Watcher watcher) { watcher_ = std::move(watcher); }
 
@@ -58,7 +59,7 @@ class Telling {
     std::vector<uint64_t> sizes;
   };
 
-  // Histories: those of the devices, and behind them that of pinned host memory.
+  // Histories: those of the devices, followed by that of pinned host memory.
   [[nodiscard]] uint32_t host() const { return static_cast<uint32_t>(devices_.size()); }
   [[nodiscard]] const std::vector<EventRange>& HistoryAt(uint32_t which) const;
   [[nodiscard]] const Event& EventAt(uint32_t which, const Place& place) const;
@@ -86,12 +87,12 @@ class Telling {
   const Snapshot& snapshot_;
   const model::Source::Visit& visit_;
   Watcher watcher_;
-  bool frees_apart_ = false;  // of any device: then all tell their completions
+  bool frees_apart_ = false;  // true for any device: then all devices report completions
   std::vector<DeviceState> devices_;
   std::vector<trace::Event> batch_;
   std::unordered_map<uint32_t, uint64_t> steps_;  // by the optimizer's name
   size_t next_annotation_ = 0;
-  uint32_t metadata_ = 0;  // the text that holds; 0 = none
+  uint32_t metadata_ = 0;  // the current text; 0 = none
   uint64_t last_ns_ = 0;
   bool stopped_ = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of a snapshot, each kept once.
+// The texts of a snapshot, each stored once.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ class TextTable {
  public:
   TextTable();
 
-  // The number of a text; the same text has the same number. 0 is "".
+  // Returns the number of a text; equal texts have the same number. 0 is "".
   uint32_t Add(std::string_view text);
-  // Bytes that Add(text) may take at most.
+  // Upper bound for the bytes that Add(text) takes.
   static uint64_t CostOf(std::string_view text) { return 2 * text.size() + 48; }
 
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(words_.size()); }
@@ -30,7 +30,7 @@ class TextTable {
   void Grow();
 
   std::string bytes_;
-  std::vector<uint64_t> ends_;  // where text i begins; its end is where the next one begins
+  std::vector<uint64_t> ends_;  // begin of text i; it ends where the next one begins
   std::vector<Word> words_;
   std::vector<uint32_t> slots_;  // open addressing: number + 1, 0 = empty
 };

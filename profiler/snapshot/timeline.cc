@@ -41,7 +41,7 @@ void HeldMemory::Remove(uint64_t address, uint64_t bytes) {
 }
 
 bool HeldMemory::Holds(uint64_t address, uint64_t bytes) const {
-  // Pages of an expandable segment are mapped piece by piece, so a block may lie in several ranges.
+  // Pages of an expandable segment are mapped one by one, so a block may lie in several ranges.
   for (auto at = by_address_.upper_bound(address); at != by_address_.begin();) {
     const MemoryRange& range = std::prev(at)->second;
     if (address - range.address >= range.bytes) return false;
@@ -83,7 +83,7 @@ class Undoing {
     std::sort(timeline_.earlier_blocks.begin(), timeline_.earlier_blocks.end(),
               [](const EarlierBlock& a, const EarlierBlock& b) { return a.address < b.address; });
     timeline_.earlier_memory = memory_.ranges();
-    if (!timeline_.knows_segments) timeline_.contradictions = 0;  // nothing is there to contradict
+    if (!timeline_.knows_segments) timeline_.contradictions = 0;  // there is nothing to contradict
     return std::move(timeline_);
   }
 
@@ -133,7 +133,7 @@ class Undoing {
         return UndoAlloc(event, number);
       case Action::kFreeRequested:
       case Action::kFreeCompleted:
-        // Both halves of one free name the same block; the later one is undone first.
+        // Both halves of a free refer to the same block; the later one is undone first.
         if (event.address != 0 && live_.Find(event.address) == nullptr) {
           Insert({event.address, allocator::PlainlyRounded(event.bytes), event.bytes, stream, 0}, false);
         } else if (event.action == Action::kFreeCompleted) {

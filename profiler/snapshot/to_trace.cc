@@ -32,7 +32,7 @@ class Copy {
   }
 
  private:
-  // Ids are those of the source; the writer has its own.
+  // Ids are those of the source; the writer has different ones.
   void Translate(trace::Event* event) {
     const trace::EventSpec& spec = trace::kEventSchema[static_cast<size_t>(event->type)];
     for (size_t i = 0; i < spec.field_count; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what a source tells as a trace.
+// Writes the contents of a source as a trace.
 #pragma once
 
 #include <memory>

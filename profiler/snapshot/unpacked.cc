@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gzip (RFC 1952, also several members one after the other) and zstd (RFC 8878) as byte sources.
+// gzip (RFC 1952, including several concatenated members) and zstd (RFC 8878) as byte sources.
 #include <zlib.h>
 #include <zstd.h>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kPackedWindow = size_t{128} << 10;
 constexpr uint64_t kMaxExpansion = 1000;
 constexpr uint64_t kFreeExpansion = uint64_t{16} << 20;
-// 32 MiB; `zstd -19` needs 8. A file of 20 bytes may ask for any of them.
+// 32 MiB; `zstd -19` needs 8. A file of 20 bytes may request any window.
 constexpr int kMaxZstdWindowLog = 25;
 
 class PackedInput {
@@ -22,7 +22,7 @@ class PackedInput {
   explicit PackedInput(std::unique_ptr<ByteSource> source)
       : source_(std::move(source)), buffer_(kPackedWindow) {}
 
-  // What is left of the last read, or more; empty at the end.
+  // The rest of the last read, or a new read; empty at the end.
   Result<std::span<uint8_t>> Next() {
     if (rest_.empty()) {
       const Result<size_t> got = source_->Read(buffer_);
@@ -127,7 +127,7 @@ class ZstdSource final : public ByteSource {
   bool inside_ = false;
 };
 
-// Bytes that were looked at, and then the rest.
+// First the bytes that were already read, then the rest.
 class Rejoined final : public ByteSource {
  public:
   Rejoined(std::vector<uint8_t> head, std::unique_ptr<ByteSource> rest)

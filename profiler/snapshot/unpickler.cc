@@ -16,7 +16,7 @@
 namespace vramscope::snapshot {
 namespace {
 
-// So many bytes are in the window whenever an opcode begins, if the file has them.
+// The window contains at least this many bytes when an opcode begins, unless the file is shorter.
 constexpr ptrdiff_t kLowWater = 8192;
 constexpr uint64_t kMaxLine = 4096;
 constexpr uint64_t kMaxLongBytes = 4096;
@@ -50,8 +50,8 @@ class Machine {
 
   static Next On(bool ok) { return ok ? Next::kOn : Next::kFailed; }
 
-  // One opcode; arguments of fixed length may reach into the padding behind the file's end, which the next
-  // turn finds out.
+  // Reads one opcode. Arguments of fixed length may reach into the padding after the file's end; the next
+  // call detects that.
   Next Step(uint8_t opcode) {
     switch (opcode) {
       case 'h':
@@ -264,7 +264,7 @@ class Machine {
     return std::to_string(in_.offset() + static_cast<uint64_t>(opcode_at_ - in_.begin()));
   }
 
-  // `bytes` are in the window behind p_.
+  // True if `bytes` are in the window after p_.
   bool Available(uint64_t bytes) {
     if (p_ <= end_ && static_cast<uint64_t>(end_ - p_) >= bytes) return true;
     if (p_ > end_ || in_.at_end()) return false;

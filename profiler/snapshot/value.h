@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value while a snapshot is read, in eight bytes: what it is in the low four bits, the rest says which.
+// One value during the reading of a snapshot, in eight bytes: its kind in the low four bits, and the number
+// or index in the rest.
 //
-// Why so small: a million events come as eight million values and thirty million references to stack frames.
-// Numbers that fit 60 bits (every address, size and time) lie in the value itself; everything else is an
-// index into a table of Objects.
+// Why so small: a million events have eight million values and thirty million references to stack frames.
+// Numbers of up to 60 bits (every address, size and time) are stored in the value itself. Everything else is
+// an index into a table of Objects.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +18,16 @@ enum class Kind : uint8_t {
   kFloat,   // into Objects::floats
   kString,  // into the TextTable
   kList,    // a list or tuple: into Objects::containers
-  kDict,    // a dict that is no record: keys and values in turn, into Objects::containers
-  kFrame,   // the records, once they have their keys
+  kDict,    // a dict that is not a record: alternating keys and values, into Objects::containers
+  kFrame,   // from here on: records, once they have their keys
   kStack,   // a list of frames
   kEvent,
   kSegment,
   kBlock,
-  kHistory,  // how old releases told of a block's requested size and stack
+  kHistory,  // how old releases recorded a block's requested size and stack
   kAnnotation,
   kBigInt,  // into Objects::big_ints
-  kPair,    // a tuple of two numbers of 30 bits: pool ids
+  kPair,    // a tuple of two 30-bit numbers: pool ids
 };
 
 class Value {

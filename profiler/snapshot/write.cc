@@ -102,7 +102,7 @@ class Writing {
     out_.Pair(pool.first, pool.second);
   }
 
-  // One list for all that have the same stack.
+  // Events with the same stack share one list.
   void WriteStack(StackId stack) {
     out_.Text("frames");
     if (stacks_[stack] != kNotYet) return out_.Again(stacks_[stack]);
@@ -168,7 +168,7 @@ class Writing {
     out_.EndDict();
   }
 
-  // Settings whose keys begin with `path`, which neighbours share. As deep as they are read: a key may have
+  // Writes adjacent settings whose keys begin with `path`. The depth is limited as in reading: a key may have
   // any number of dots.
   void WriteSettings(const std::string& path, std::span<const Setting> settings, int depth) {
     out_.BeginDict();

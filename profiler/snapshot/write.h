@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a snapshot as the pickle that torch.cuda.memory._dump_snapshot writes: PyTorch's own viewer and
-// scripts take it.
+// Writes a snapshot as the pickle that torch.cuda.memory._dump_snapshot writes. PyTorch's own viewer and
+// scripts accept it.
 #pragma once
 
 #include "profiler/snapshot/snapshot.h"
@@ -9,7 +9,7 @@
 
 namespace vramscope::snapshot {
 
-// What the snapshot does not know has no key, except frames, without which PyTorch's scripts fail.
+// Unknown data gets no key, except frames, without which PyTorch's scripts fail.
 [[nodiscard]] Status WritePickle(const Snapshot& snapshot, trace::ByteSink* sink);
 
 }  // namespace vramscope::snapshot

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that a device's allocator has handed out, exact after every event.
+// Bytes that a device's allocator has allocated, exact after every event.
 //
-// Why not an array of totals: it would repeat what the blocks say. A total is kept every 256 changes, with
-// the largest one in between, so any moment costs at most 256 additions and the peak of any interval skips
-// from one total to the next.
+// Why not an array of totals: it would repeat the data of the blocks. Instead, one total is kept every 256
+// changes, with the highest total in between. So any moment costs at most 256 additions, and the peak of any
+// interval skips from one total to the next.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace vramscope::timeline {
 
 struct Peak {
-  model::EventIndex event = 0;  // the first at which it was reached
+  model::EventIndex event = 0;  // the first at which the peak was reached
   uint64_t bytes = 0;
 };
 
@@ -26,14 +26,15 @@ class DeviceCurve {
 
   // Allocated bytes in the state after event `at` (kNever: at the end of the trace).
   [[nodiscard]] uint64_t AllocatedAfter(model::EventIndex at) const;
-  // The part of it whose blocks are not known (model::Device::unseen).
+  // The part of it that belongs to unknown blocks (model::Device::unseen).
   [[nodiscard]] uint64_t UnseenAfter(model::EventIndex at) const;
-  // Bytes that the allocator holds; unknown before it said so, and for allocators that never do.
+  // Bytes that the allocator has reserved. Empty before its first report, and for allocators that never
+  // report them.
   [[nodiscard]] std::optional<uint64_t> ReservedAfter(model::EventIndex at) const;
   [[nodiscard]] std::optional<uint64_t> peak_reserved() const;
 
   [[nodiscard]] const Peak& peak() const { return peak_; }
-  // The highest state after any event in [begin, end); what was there before `begin` counts from `begin` on.
+  // The highest state after any event in [begin, end). Bytes allocated before `begin` count from `begin` on.
   // begin < end.
   [[nodiscard]] Peak PeakWithin(model::EventIndex begin, model::EventIndex end) const;
 
@@ -42,7 +43,7 @@ class DeviceCurve {
  private:
   static constexpr size_t kStride = 256;
   struct Chunk {
-    uint64_t before = 0;  // blocks' bytes before its first change
+    uint64_t before = 0;  // bytes of the blocks before the chunk's first change
     Peak highest;         // after one of its changes, unseen bytes included
   };
 

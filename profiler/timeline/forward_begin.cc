@@ -44,7 +44,7 @@ void ForwardBegin::FindAnchor(const Gap& gap, ForwardEdges& edges) const {
     return;
   }
   if (data.empty() || FirstSave(gap.begin, data.front().begin) != data.front().begin) return;
-  edges.anchor = data.back().end;  // nothing was saved anywhere: the last batch is the best guess
+  edges.anchor = data.back().end;  // nothing was ever saved: the last batch is the best guess
   edges.data_before = data.size();
 }
 
@@ -91,7 +91,7 @@ void ForwardBegin::Learn(const Gap& gap) {
   FindAnchor(gap, edges);
   const EventIndex forward = FirstBegin(windows_.modules, edges.anchor, gap.end);
   if (forward == gap.end) return;
-  // The shortest deep step teaches: others warm up, or capture a graph, and allocate what is made only once.
+  // Learns from the shortest deep step: others warm up or capture a graph, and have one-time allocations.
   const uint32_t allocations = CountAllocations(gap.thread, forward, gap.end);
   std::vector<Lesson>& lessons = learnt_[gap.micro_batch];
   if (lessons.empty() || lessons.back().last_step + 1 < gap.step) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the loops are written down in the order in which PyTorch runs them; a batch is prepared, what is
-// made of it is forward.
+// Oracle: loops written in PyTorch's order of operations. A batch is prepared; the work on it is forward.
 #include "profiler/timeline/forward_begin.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +14,7 @@ namespace {
 using testing::Loop;
 using trace::MarkKind;
 
-// The part of its step that a block was made in.
+// The part of its step in which a block was allocated.
 class Parts {
  public:
   explicit Parts(Loop& loop) : loop_(loop), run_(loop.s.Load()), training_(FindTraining(run_, 0)) {}
@@ -56,8 +55,7 @@ TEST(ForwardBeginTest, DeepStepsTeachTheLightOnesWhereForwardBegins) {
   }
 }
 
-// self._table = values / counts.clamp(min=1), when it is asked for first: a cache, and a temporary of its
-// own.
+// self._table = values / counts.clamp(min=1), at the first use: a cache, and a temporary.
 TEST(ForwardBeginTest, WhatTheFirstForwardCachesDoesNotMoveItsBegin) {
   Loop loop;
   for (int step = 1; step <= 3; ++step) {
@@ -81,7 +79,7 @@ TEST(ForwardBeginTest, WhatTheFirstForwardCachesDoesNotMoveItsBegin) {
   EXPECT_EQ(parts.Of("table"), Part::kForward);
 }
 
-// Two models in turn, as in a cross-validation: the second one's forward is longer.
+// Two models in turn, as in a cross-validation: the second has a longer forward.
 TEST(ForwardBeginTest, TheNearestDeepStepsTeach) {
   Loop loop;
   for (int step = 1; step <= 8; ++step) {
@@ -120,8 +118,8 @@ TEST(ForwardBeginTest, AutocastBeginsForwardBeforeTheFirstSave) {
   EXPECT_EQ(parts.Of("cast"), Part::kForward);
 }
 
-// The first step also makes the loss scale between forward and backward, so counting back from there falls
-// short.
+// The first step also creates the loss scale between forward and backward, so counting back from backward
+// falls short.
 TEST(ForwardBeginTest, AnAutocastRegionThatIsTheForwardInDeepStepsIsItInLightOnes) {
   Loop loop;
   for (int step = 1; step <= 3; ++step) {

@@ -10,10 +10,11 @@ namespace {
 
 using model::EventIndex;
 
-// Its address, and which of those that were there: when an optimizer is gone, another one may get its place.
+// The address, and its number among the optimizers there: after an optimizer is freed, another may get its
+// address.
 using Identity = std::pair<uint64_t, uint32_t>;
 
-// Marks of a process that say so.
+// Calls visit for the process's marks of finished optimizer steps.
 template <typename Visit>
 void ForEachStep(const model::Run& run, model::ProcessIndex process, const Visit& visit) {
   for (const uint32_t index : run.processes[process].marks) {
@@ -22,7 +23,7 @@ void ForEachStep(const model::Run& run, model::ProcessIndex process, const Visit
   }
 }
 
-// Each optimizer counts its steps: where the count at an address does not go up, another one is there.
+// Each optimizer counts its steps. If the count at an address does not increase, it is a different optimizer.
 class Identities {
  public:
   Identities(const model::Run& run, model::ProcessIndex process) {
@@ -34,7 +35,7 @@ class Identities {
     });
   }
 
-  // Of the one whose next step to be counted, from that event on, is at this address.
+  // The optimizer whose next counted step, from that event on, is at this address.
   [[nodiscard]] Identity Of(uint64_t address, EventIndex from) const {
     const auto known = steps_.find(address);
     if (known == steps_.end()) return {address, 0};
@@ -46,7 +47,7 @@ class Identities {
 
   [[nodiscard]] bool AreKnownAt(uint64_t address) const { return steps_.contains(address); }
 
-  // Whether the one at this address finished a step between these events.
+  // True if the optimizer at this address finished a step between these events.
   [[nodiscard]] bool Finished(uint64_t address, EventIndex from, EventIndex until) const {
     const auto known = steps_.find(address);
     return known != steps_.end() && std::ranges::any_of(known->second, [&](const Counted& step) {
@@ -78,8 +79,8 @@ struct Optimizer {
   size_t steps = 0;
 };
 
-// Steps of outermost optimizers (a wrapper's step contains the step of what it wraps), in order. A step
-// inside a backward pass (optimizer-in-backward) ends with that pass.
+// Collects the steps of outermost optimizers in order (a wrapper's step contains the step of the optimizer it
+// wraps). A step inside a backward pass (optimizer-in-backward) ends with that pass.
 void CollectSteps(const std::vector<Window>& windows, const Identities& identities, EventIndex end_around,
                   std::vector<OptimizerStep>& steps) {
   for (const Window& window : windows) {
@@ -92,8 +93,8 @@ void CollectSteps(const std::vector<Window>& windows, const Identities& identiti
   }
 }
 
-// Whether each step() that returns is marked: the shim does so for Python, and its coverage says that it is
-// there. Without it only an optimizer with marks is known to have them.
+// True if each step() that returns is marked. The shim does this for Python, and its coverage shows that it
+// is present. Without it, only an optimizer with marks is known to have them.
 bool MarksSteps(const model::Run& run, model::ProcessIndex process) {
   return std::any_of(run.coverage.begin(), run.coverage.end(), [&](const auto& hook) {
     return hook.process == process && hook.hook == "python.optimizer" &&
@@ -101,7 +102,7 @@ bool MarksSteps(const model::Run& run, model::ProcessIndex process) {
   });
 }
 
-// Takes out those that raised: the next step of the same optimizer begins, or the trace ends, without a mark.
+// Removes steps that raised: the next step of the same optimizer begins, or the trace ends, without a mark.
 void LeaveOutRaised(const Identities& identities, bool all_marked, std::vector<OptimizerStep>& steps) {
   std::map<uint64_t, EventIndex> next_begin;  // by address
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
@@ -137,7 +138,7 @@ std::vector<Optimizer> ByFirstStep(const std::vector<OptimizerStep>& steps) {
   return optimizers;
 }
 
-// The optimizer that ends the steps of each loop: a loop is a group of optimizers whose times overlap.
+// The optimizers that end the steps of each loop. A loop is a group of optimizers whose times overlap.
 std::vector<Identity> EndingOptimizers(const std::vector<Optimizer>& optimizers) {
   std::vector<Identity> ending;
   for (size_t i = 0; i < optimizers.size();) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the steps of a training loop end.
 //
-// A step ends with the optimizer that steps least often: a GAN's discriminator may step five times for one
-// step of the generator, and the people who wrote it call all of that one iteration. Optimizers that never
-// step by turns (pretraining, then fine-tuning) belong to loops of their own.
+// A step ends with the optimizer that steps least often. A GAN's discriminator may step five times for one
+// step of the generator, and its authors call all of that one iteration. Optimizers that never alternate
+// (pretraining, then fine-tuning) belong to separate loops.
 //
 //   D G D G D G            ends after each G (a tie: the one that stepped last when both stepped first)
 //   D D D D D G D D ...    ends after each G
 //   A A A A B B B          two loops: ends after each A, then after each B
 //
-// A call of step() that raised ends nothing: the recorder marks each one that returned, and where it does, a
-// window without its mark is no step.
+// A call of step() that raised ends no step. If the recorder marked the calls that returned, a window without
+// its mark is not a step.
 //
-// Without optimizer windows: marks of finished optimizer steps; without those, each backward pass ends a
-// step.
+// Without optimizer windows, marks of finished optimizer steps end the steps. Without those, each backward
+// pass does.
 #pragma once
 
 #include <vector>
@@ -23,7 +23,7 @@
 namespace vramscope::timeline {
 
 struct StepEnds {
-  std::vector<model::EventIndex> ends;  // ascending; the first event behind each step
+  std::vector<model::EventIndex> ends;  // ascending; the first event after each step
   enum class Source : uint8_t { kNone, kOptimizerWindows, kOptimizerMarks, kBackwardWindows } source{};
 };
 

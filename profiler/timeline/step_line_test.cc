@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracles: every value looked at, and model::DriverDevice::UsedAfter.
+// Oracles: a scan of all values, and model::DriverDevice::UsedAfter.
 #include "profiler/timeline/step_line.h"
 
 #include <gtest/gtest.h>

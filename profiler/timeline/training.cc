@@ -99,8 +99,8 @@ class TrainingBuilder {
     }
   }
 
-  // The gap between `begin` and a backward window. Numbers the micro-batches of a step on the way, so gaps
-  // must be asked for in order.
+  // The gap between `begin` and a backward window. It also numbers the micro-batches of a step, so it must be
+  // called for gaps in order.
   Gap GapBefore(const Window& window, EventIndex begin) {
     while (next_end_ < ends_.ends.size() && ends_.ends[next_end_] <= begin) {
       ++next_end_;
@@ -181,13 +181,13 @@ class TrainingBuilder {
       return;
     }
     FillIdle(begin, end);
-    if (backward != optimizer.inside.end()) {  // LBFGS: the batch is ready, forward comes inside
+    if (backward != optimizer.inside.end()) {  // LBFGS: the batch is ready, forward runs inside
       Emit(data.empty() ? begin : data.back().end, Part::kPrepare, backward->begin);
     }
   }
 
-  // A gap that no backward pass follows. What autograd saves in it belongs to a forward that was cut off or
-  // thrown away.
+  // A gap without a following backward pass. If autograd saves something in it, that belongs to a forward
+  // that was cut off or discarded.
   void FillIdle(EventIndex begin, EventIndex end) {
     const auto data = ForwardBegin::Within(windows_.data, begin, end);
     const EventIndex first_data = data.empty() ? end : data.front().begin;
@@ -199,7 +199,7 @@ class TrainingBuilder {
     FillBatches(data, end);
   }
 
-  // Data windows and what is computed on each batch, up to `end`.
+  // The data windows and the computation on each batch, up to `end`.
   void FillBatches(std::span<const Interval> data, EventIndex end) {
     for (size_t i = 0; i < data.size(); ++i) {
       const EventIndex batch_end = i + 1 < data.size() ? data[i + 1].begin : end;
@@ -217,7 +217,7 @@ class TrainingBuilder {
     Emit(forward_.Find({.begin = begin, .end = end}).forward, Part::kForward);
   }
 
-  // Time without batches: module calls and autocast regions are forward, the rest is not known.
+  // Time without batches: module calls and autocast regions are forward, the rest is unknown.
   void FillCalls(EventIndex begin, EventIndex end) {
     std::vector<Interval> calls;
     for (const auto* intervals : {&windows_.modules, &windows_.autocast}) {
@@ -234,7 +234,7 @@ class TrainingBuilder {
     }
   }
 
-  // From `begin` on it is `part`; what was said of `begin` and later is taken back.
+  // The time from `begin` on is `part`. Spans that begin at or after `begin` are removed.
   void Emit(EventIndex begin, Part part, EventIndex backward = model::kNever) {
     auto& spans = result_.spans_;
     while (!spans.empty() && spans.back().begin >= begin) spans.pop_back();
@@ -242,7 +242,7 @@ class TrainingBuilder {
     if (!goes_on) spans.push_back({begin, 0, part, backward});
   }
 
-  // Training was seen to begin at `forward`, on the last of the batches in front. The first call decides
+  // Called when training begins at `forward`, on the last of the preceding batches. The first call determines
   // where step 1 begins.
   void NoteTraining(EventIndex forward, std::span<const Interval> batches) {
     if (first_step_begin_ != model::kNever) return;
@@ -266,8 +266,8 @@ class TrainingBuilder {
     result_.steps_.push_back({number, begin, end, complete, IsDeep(begin, end)});
   }
 
-  // Whether the trace ends inside a step: it went backward once more, or a forward was cut off by the end of
-  // the process. (A forward that nothing follows in a process that ended well is an evaluation.)
+  // True if the trace ends inside a step: another backward ran, or the end of the process cut off a forward.
+  // (A last forward in a process that ended normally is an evaluation.)
   [[nodiscard]] bool TailIsAStep(EventIndex begin) const {
     bool forward = false;
     for (const Span& span : result_.spans_) {
@@ -285,7 +285,8 @@ class TrainingBuilder {
     return found == spans.end() ? 0 : found->begin;
   }
 
-  // The marks of a deep window stand a few events beside the edges of its steps; the middle of a step tells.
+  // The marks of a deep window are a few events away from the edges of its steps, so the middle of a step is
+  // checked.
   [[nodiscard]] bool IsDeep(EventIndex begin, EventIndex end) const {
     const EventIndex middle = begin + (end - begin) / 2;
     const auto begun = ForwardBegin::Within(deep_, 0, middle + 1);

@@ -4,13 +4,13 @@
 //   ┌ setup ┬──────────────── step 1 ─────────────────┬───────────── step 2 ─────────────┬ after
 //   │       │ data  prepare  forward  backward  update │ data ... (evaluation) ... update │
 //
-// A span says what the process did between two events; spans cover the whole trace without gaps. Phases are
-// what people are told; parts tell a little more, because the categories need it (a block born between data
-// loading and forward is likely an input).
+// A span records what the process did between two events; spans cover the whole trace without gaps. Phases
+// are shown to users. Parts are more detailed, because the categories need it: a block allocated between data
+// loading and forward is likely an input.
 //
-// Gradient accumulation, several optimizers, LBFGS (which runs forward and backward inside step()),
-// evaluation between steps, and an interrupted last step all come out of the same walk over the windows; see
-// training.cc for the rules and forward_begin.h for the one edge that no hook reports.
+// One walk over the windows handles gradient accumulation, several optimizers, LBFGS (which runs forward and
+// backward inside step()), evaluation between steps, and an interrupted last step. See training.cc for the
+// rules and forward_begin.h for the one edge that no hook reports.
 #pragma once
 
 #include <span>
@@ -28,12 +28,12 @@ inline constexpr size_t kPhaseCount = 5;
 [[nodiscard]] const char* PhaseName(Phase phase);
 
 enum class Part : uint8_t {
-  kOther,    // outside of everything known: before the first step, after the last one, between loops
+  kOther,    // outside everything known: before the first step, after the last one, between loops
   kData,     // inside a data loader's next()
-  kPrepare,  // from the end of the step or micro-batch before, or from the batch's arrival, to the begin of
+  kPrepare,  // from the end of the previous step or micro-batch, or the arrival of the batch, to the begin of
              // forward
   kForward,  // forward that leads to a backward pass
-  kEvaluation,  // forward that does not
+  kEvaluation,  // forward without a backward pass
   kBackward,
   kUpdate,     // after the last backward pass, before the optimizer: clipping, unscaling
   kOptimizer,  // inside optimizer.step()
@@ -44,13 +44,13 @@ struct Span {
   model::EventIndex begin = 0;  // ends where the next one begins
   uint32_t step = 0;            // 0 = no step
   Part part = Part::kOther;
-  model::EventIndex backward = model::kNever;  // where the backward pass begins that this leads to
+  model::EventIndex backward = model::kNever;  // begin of the backward pass that the span leads to
 };
 
 struct Step {
   uint32_t number = 0;  // from 1
   model::EventIndex begin = 0;
-  model::EventIndex end = 0;  // the first event behind it
+  model::EventIndex end = 0;  // the first event after it
   bool complete = true;       // false: the trace ends inside it
   bool deep = false;          // with ops, modules and shapes
 };
@@ -63,14 +63,14 @@ class Training {
   [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
   [[nodiscard]] StepEnds::Source step_source() const { return step_source_; }
 
-  // The span that holds event `at`; the last one for kNever. O(log spans).
+  // The span that contains event `at`; for kNever the last one. O(log spans).
   [[nodiscard]] const Span& SpanAt(model::EventIndex at) const;
   // nullptr outside of all steps.
   [[nodiscard]] const Step* StepAt(model::EventIndex at) const;
   // Step `number`, or nullptr.
   [[nodiscard]] const Step* StepNumber(uint32_t number) const;
-  // Whether `thread` loaded data beside the training at `at` (a prefetcher): then the span does not tell what
-  // it allocated.
+  // True if `thread` loaded data concurrently with training at `at` (a prefetcher). Then the span does not
+  // describe what it allocated.
   [[nodiscard]] bool LoadsDataBeside(model::ThreadIndex thread, model::EventIndex at) const;
   // The part of SpanAt, or kData for such a thread.
   [[nodiscard]] Part PartOf(model::ThreadIndex thread, model::EventIndex at) const;

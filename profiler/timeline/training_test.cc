@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the loops are written down in the order in which PyTorch runs them; what each stretch is called is
-// what their author would say.
+// Oracle: loops written in PyTorch's order of operations. Each interval has the name that its author would
+// give it.
 #include "profiler/timeline/training.h"
 
 #include <gmock/gmock.h>
@@ -136,8 +136,8 @@ TEST(TrainingTest, LoopsAfterEachOtherHaveStepsOfTheirOwn) {
   EXPECT_EQ(FindTraining(loop.s.Load(), 0).steps().size(), 5u);
 }
 
-// A GAN is trained twice, with new optimizers: that of the second discriminator lies where the first
-// generator's lay, and the other way round.
+// A GAN is trained twice, with new optimizers: the second discriminator's optimizer gets the address of the
+// first generator's, and vice versa.
 TEST(TrainingTest, AnOptimizerWhereAnotherOneLayIsNotTheSame) {
   Loop loop;
   for (const auto& optimizers : {std::array<uint64_t, 2>{1, 2}, std::array<uint64_t, 2>{2, 1}}) {
@@ -162,7 +162,7 @@ TEST(TrainingTest, AnOptimizerWhereAnotherOneLayIsNotTheSame) {
   }
 }
 
-// Out of memory in the optimizer, caught by the program, which goes on with the next batch.
+// Out of memory in the optimizer; the program catches it and goes on with the next batch.
 TEST(TrainingTest, AStepThatRaisedIsNoStep) {
   for (const bool first : {true, false}) {
     Loop loop;

@@ -12,8 +12,9 @@ using model::Range;
 using model::ThreadIndex;
 using trace::RangeKind;
 
-// A wrapped LBFGS that steps inside a backward pass has four. A file may have any number: what is deeper is
-// taken for a part of the window around it, so that nobody who follows `inside` runs out of stack or time.
+// A wrapped LBFGS that steps inside a backward pass has four levels. A file may have any number. Deeper
+// windows count as parts of the window around them, so code that follows `inside` does not run out of stack
+// or time.
 constexpr int kDeepestWindow = 64;
 
 bool Trains(RangeKind kind) { return kind == RangeKind::kBackward || kind == RangeKind::kOptimizer; }
@@ -29,7 +30,7 @@ std::vector<ThreadIndex> FindTrainingThreads(const model::Run& run, model::Proce
 }
 
 // Puts `window` into the innermost window that is still open at its begin. Two training threads may overlap
-// without nesting: the later one is cut where the one around it ends.
+// without nesting: then the later window is cut where the window around it ends.
 void Place(std::vector<Window>& outermost, Window window) {
   std::vector<Window>* level = &outermost;
   for (int depth = 1; !level->empty() && window.begin < level->back().end; ++depth) {
@@ -49,14 +50,14 @@ void PlaceOutermost(std::vector<Interval>& intervals, Interval interval) {
   }
 }
 
-// Puts the replays that stand for a backward pass among the windows: those before an optimizer with no
-// backward window since the optimizer before.
+// Inserts the graph replays that stand for a backward pass into the windows: those before an optimizer
+// without a backward window since the previous optimizer.
 void PlaceReplays(std::vector<Window>& outermost, const std::vector<Window>& replays) {
   if (replays.empty()) return;
   std::vector<Window> placed;
   auto replay = replays.begin();
   bool backward = false;
-  EventIndex from = 0;  // the end of the optimizer before
+  EventIndex from = 0;  // the end of the previous optimizer
   for (Window& window : outermost) {
     if (window.optimizer && !backward) {
       while (replay != replays.end() && replay->begin < from) ++replay;

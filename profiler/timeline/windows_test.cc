@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the loops are written down as PyTorch runs them; which windows they have is what their author would
-// say.
+// Oracle: loops written in PyTorch's order of operations, with the windows that their author would name.
 #include "profiler/timeline/windows.h"
 
 #include <gtest/gtest.h>

@@ -15,7 +15,8 @@ bool IsMark(const Event& event, MarkKind kind) {
   return event.type == EventType::kMark && event.field[trace::mark::kKind] == static_cast<uint64_t>(kind);
 }
 
-// Two facts of which the later one says all: the same role from the same source, coverage of the same hook.
+// True if the later fact replaces the earlier one: the same role from the same source, or coverage of the
+// same hook.
 bool SameLabel(const Event& a, const Event& b) {
   return a.type == b.type && a.type == EventType::kLabel &&
          a.field[trace::label::kRole] == b.field[trace::label::kRole] &&
@@ -32,7 +33,7 @@ BlackBox::BlackBox(uint32_t steps, size_t most_events)
 void BlackBox::Add(const Event& event, uint32_t process) {
   window_.push_back({next_order_++, process, event});
   if (EndsStep(event, process)) step_ends_.push_back(next_order_);
-  // A step that is complete and older than the window, or whatever is too much.
+  // Folds complete steps older than the window, and events beyond the limit.
   const uint64_t keep_from = step_ends_.size() > steps_ ? step_ends_[step_ends_.size() - steps_ - 1] : 0;
   while (window_.size() > most_events_ || window_.front().order < keep_from) FoldOldest();
 }
@@ -64,7 +65,7 @@ void BlackBox::Fold(const Item& item) {
     case EventType::kAlloc: {
       Block& block = blocks_[{item.process, event.field[trace::alloc::kAddress]}];
       block = {item, {}};
-      // The allocator's totals count blocks that are left out here.
+      // The allocator's totals also count blocks that are left out here.
       block.alloc.event.field[trace::alloc::kTotalAllocated] = 0;
       block.alloc.event.field[trace::alloc::kTotalReserved] = 0;
       break;
@@ -109,7 +110,7 @@ void BlackBox::Fold(const Item& item) {
     case EventType::kSegment:
       always_.push_back(item);
       break;
-    default:  // finished operators' facts, counters, totals: the window has newer ones
+    default:  // data of finished operators, counters, totals: the window has newer ones
       break;
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last steps of a run in memory, with everything that is needed to understand them.
+// Keeps the last steps of a run in memory, with everything needed to understand them.
 //
-// Why not just the last events: a parameter was allocated and labelled before the first step, and without
-// that its bytes would be missing and nameless. What leaves the window is therefore not dropped but folded
+// Why not just the last events: a parameter was allocated and labelled before the first step. Without those
+// events its bytes would be missing and nameless. So events that leave the window are not dropped but folded
 // into what still holds:
 //
 //   folded away:  allocations whose blocks are gone, finished ranges and operators, counters
@@ -12,8 +12,8 @@
 //   ── folded ──────────────────────────┬── step n-2 ──┬── step n-1 ──┬── step n, going on ──
 //   alloc weight, label weight, ...     │           everything
 //
-// What Events() gives is a trace like any other, only with fewer events before the window: the analysis need
-// not know. Memory: 100 bytes an event of the window, some 200 a live block.
+// Events() returns an ordinary trace, only with fewer events before the window, so the analysis needs no
+// special case. Memory: 100 bytes per event in the window, about 200 per live block.
 //
 // Not thread-safe.
 #pragma once
@@ -32,21 +32,21 @@ namespace vramscope::collector {
 
 class BlackBox {
  public:
-  // Keeps `steps` complete optimizer steps (at least 1) and the one that goes on; fewer when they have more
-  // than `most_events` events. The steps are those of the first optimizer that made one.
+  // Keeps `steps` complete optimizer steps (at least 1) and the current one, or fewer if they have more than
+  // `most_events` events. Steps are counted by the first optimizer that completed one.
   BlackBox(uint32_t steps, size_t most_events);
 
   // `process` is the number of the process that the event's thread belongs to.
   void Add(const trace::Event& event, uint32_t process);
 
-  // Everything that is kept, in the order in which it came.
+  // Everything that is kept, in order of arrival.
   [[nodiscard]] std::vector<trace::Event> Events() const;
-  // Steps that were folded away: what Events() shows begins with the step after them.
+  // Number of steps folded away: Events() begins with the step after them.
   [[nodiscard]] uint64_t steps_before() const { return steps_before_; }
 
  private:
   struct Item {
-    uint64_t order = 0;  // the how-manieth event it was
+    uint64_t order = 0;  // 0-based number of the event
     uint32_t process = 0;
     trace::Event event;
   };
@@ -58,7 +58,7 @@ class BlackBox {
   };
   struct Block {
     Item alloc;
-    std::vector<Item> facts;  // labels, and references that autograd has not released
+    std::vector<Item> facts;  // labels, and saved references that autograd has not released
   };
 
   [[nodiscard]] bool EndsStep(const trace::Event& event, uint32_t process);
@@ -75,17 +75,17 @@ class BlackBox {
   size_t most_events_;
   uint64_t next_order_ = 0;
   std::deque<Item> window_;
-  std::deque<uint64_t> step_ends_;  // orders of the events behind which a new step begins
+  std::deque<uint64_t> step_ends_;  // order of the first event after each step
   uint64_t steps_before_ = 0;
   bool has_leader_ = false;
   uint32_t leader_process_ = 0;
-  uint64_t leader_ = 0;  // identity of the optimizer that counts
+  uint64_t leader_ = 0;  // identity of the optimizer that counts the steps
 
   std::unordered_map<Place, Block, PlaceHash> blocks_;
   std::unordered_map<Place, Item, PlaceHash> pool_blocks_;  // cudaMallocAsync: as many as there are tensors
   std::unordered_map<uint32_t, std::vector<Item>> open_;    // by thread: begun and not ended
   std::map<std::pair<uint32_t, uint64_t>, Item> last_of_kind_;  // coverage of a hook, a driver's total
-  std::map<uint32_t, Item> deep_;                               // by process: the deep window that is open
+  std::map<uint32_t, Item> deep_;                               // by process: the open deep window
   std::vector<Item> always_;
 };
 

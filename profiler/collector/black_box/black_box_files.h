@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that a black box leaves: one for each time that its steps were wanted.
+// The files that a black box writes: one each time its steps are wanted.
 //
 //   out of memory, an order, the command failed ──► run.vms, run-2.vms, ...
 //
-// A program that catches its out-of-memory error and goes on may have many: after eight files nothing more is
-// written by itself.
+// A program that catches its out-of-memory errors and goes on may have many. After eight files, such errors
+// no longer cause a write.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@ namespace vramscope::collector {
 
 class BlackBoxFiles {
  public:
-  // `wanted`: the first file's name, over an old trace; empty: run.vms. Those after it get the first free
-  // number (trace_claim.h). `complete` puts what is known about the processes so far into the trace's
-  // definitions.
+  // `wanted`: name of the first file, which replaces an old trace; if empty, run.vms. Later files get the
+  // first free number (trace_claim.h). `complete` adds to the trace's definitions what is known about the
+  // processes so far.
   BlackBoxFiles(TraceOutput& output, std::string wanted, std::function<void()> complete);
 
-  // After each turn of the recorder: writes when the program has run out of memory.
+  // Call after each turn of the recorder. Writes a file if the program has run out of memory.
   void WriteAfterOutOfMemory();
-  // By order. The path, or why there is none.
+  // Writes a file on request (control_socket.h). Returns its path, or why there is none.
   Result<std::string> WriteByOrder();
-  // At the end of a command that failed. When no step has passed since the last file was written because
-  // memory had run out, that file is written again with the end.
+  // Call when the command has failed. If the last file was written for an out-of-memory error and no step has
+  // completed since, that file is written again, with the end.
   void WriteAtEnd();
 
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
-  // Why the last file could not be written; "" = it could.
+  // Why the last file could not be written; "" = it was written.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:

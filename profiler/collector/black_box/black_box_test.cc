@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a black box keeps, on made-up events. That a whole run's last steps are told as in a full recording is
-// tested with PyTorch (tests/black_box).
+// What a black box keeps, with synthetic events. tests/black_box shows with PyTorch that the last steps of a
+// whole run are the same as in a full recording.
 #include "profiler/collector/black_box/black_box.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST_F(BlackBoxTest, TheLastStepsAreKeptWhole) {
   Add(Alloc(6));
   EXPECT_EQ(box_.steps_before(), 3u);
   const std::vector<Event> allocs = Of(EventType::kAlloc);
-  ASSERT_EQ(allocs.size(), 3u);  // of steps 4 and 5, and of the one that goes on
+  ASSERT_EQ(allocs.size(), 3u);  // of steps 4 and 5, and of the current one
   EXPECT_EQ(allocs[0].field[trace::alloc::kAddress], 4u);
   EXPECT_EQ(allocs[0].field[trace::alloc::kTotalAllocated], 4096u);
 }
@@ -71,7 +71,8 @@ TEST_F(BlackBoxTest, ABlockThatLivesKeepsItsAllocationAndItsNewestLabelOfEachSou
   Steps(3);
   EXPECT_EQ(Of(EventType::kFree).size(), 0u);
   ASSERT_EQ(Of(EventType::kAlloc).size(), 1u);
-  EXPECT_EQ(Of(EventType::kAlloc)[0].field[trace::alloc::kTotalAllocated], 0u);  // counts what is left out
+  EXPECT_EQ(Of(EventType::kAlloc)[0].field[trace::alloc::kTotalAllocated],
+            0u);  // it counts blocks that are left out
   const std::vector<Event> labels = Of(EventType::kLabel);
   ASSERT_EQ(labels.size(), 2u);
   EXPECT_EQ(labels[0].field[trace::label::kTensor], 11u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory in the trace: samples become counter events, those that changed.
+// Host memory in the trace: writes a counter event for each sample that changed.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace vramscope::collector {
 
 class HostCounters {
  public:
-  // `output` outlives the object.
+  // `output` must outlive the object.
   explicit HostCounters(TraceOutput& output) : output_(output) {}
 
-  // HostSample::key is the process's number in the trace. `start_monotonic_ns`: time 0 of the trace. Call
-  // when all records up to the samples are in the trace, for they would get later times otherwise.
+  // HostSample::key is the process's number in the trace. `start_monotonic_ns`: time 0 of the trace. Call it
+  // once all records up to the samples are in the trace: later additions would get later times.
   void Add(std::span<const HostSample> samples, uint64_t start_monotonic_ns);
 
  private:

@@ -20,14 +20,14 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr nanoseconds kInterval = std::chrono::milliseconds(250);
-// One process costs some 30 us; with more than a hundred of them the interval grows.
+// One process costs about 30 us; with more than a hundred processes the interval grows.
 constexpr nanoseconds kIntervalForEach = std::chrono::milliseconds(2);
 // The proportional share: at most every two seconds, and at most half a percent of a core.
 constexpr nanoseconds kShareInterval = std::chrono::seconds(2);
 constexpr int kShareRest = 200;
-constexpr const char* kSharedFolder = "/dev/shm";  // behind the root that the process sees
+constexpr const char* kSharedFolder = "/dev/shm";  // below the root directory of the process
 
-// "VmRSS:     1234 kB"; false when there is no such line.
+// Reads "VmRSS:     1234 kB"; false if there is no such line.
 bool Kilobytes(const std::string& text, std::string_view key, uint64_t& bytes) {
   size_t at = text.starts_with(key) ? 0 : text.find(fmt::format("\n{}", key));
   if (at == std::string::npos) return false;
@@ -76,14 +76,14 @@ void HostSampler::Watch(uint32_t pid, uint32_t key) {
     watched_.push_back({pid, key, {}});
   }
   if (thread_.joinable()) return;
-  // Signals are the recorder's.
+  // Signals are handled by the recorder's thread.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     thread_ = std::thread([this] { Run(); });
-  } catch (const std::system_error&) {  // no thread to be had: a trace without host memory
+  } catch (const std::system_error&) {  // no thread available: the trace has no host memory
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::string_view kFirstLine = "vramscope-answer 1";
 
-// One line that changes whenever the file does; files that are absent have one too.
+// One line that changes whenever the file does; absent files have a line too.
 std::string WitnessLine(const std::string& path) {
   struct stat facts {};
   if (stat(path.c_str(), &facts) != 0) return fmt::format("- - {}", path);
   return fmt::format("{}.{:09} {} {}", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, facts.st_size, path);
 }
 
-// The next line of `text`, which is shortened by it.
+// Removes the next line from `text` and returns it.
 std::string_view TakeLine(std::string_view& text) {
   const size_t end = text.find('\n');
   const std::string_view line = text.substr(0, end);

@@ -29,10 +29,10 @@ namespace fs = std::filesystem;
 using std::chrono::seconds;
 
 constexpr seconds kCompilerLimit{600};  // 8 s on an idle machine
-// What a failure came from (a header, the linker, a full disk) may be there by now, and is in no key.
+// The cause of a failure (a header, the linker, a full disk) is not part of the key, and may be fixed by now.
 constexpr seconds kTryAgainAfter{3600};
 constexpr char kBridgeFolder[] = "injector/torch/bridge";
-// Headers that the bridge reads layouts from: they differ whenever a bridge for one torch would not do for
+// Headers from which the bridge reads layouts. They differ whenever a bridge for one torch would not fit
 // another.
 constexpr std::array kLayoutHeaders = {
     "ATen/record_function.h",         "ATen/core/ivalue.h",
@@ -47,8 +47,8 @@ uint64_t SizeOf(const fs::path& path) {
   return failed ? 0 : bytes;
 }
 
-// Releases up to 2.6 were built with the old std::string, later ones with the new: the names of libc10's own
-// functions say which.
+// Releases up to 2.6 were built with the old std::string ABI, later ones with the new. The names of libc10's
+// own functions show which.
 bool UsesNewStringAbi(const fs::path& torch_root) {
   const std::string library = ReadWhole(torch_root / "lib/libc10.so");
   return library.find("_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx11") != std::string::npos;
@@ -88,7 +88,7 @@ Status CheckTorch(const TorchLocation& torch) {
   return {};
 }
 
-// The files of the bridge, sorted, so that every run makes the same key.
+// The files of the bridge, sorted so that every run computes the same key.
 Result<std::vector<fs::path>> BridgeFiles(const fs::path& source_root) {
   std::vector<fs::path> files = {source_root / "injector/core/api.h", source_root / "trace_format/event.h",
                                  source_root / "trace_format/raw_record.h"};
@@ -106,7 +106,7 @@ Result<std::vector<fs::path>> BridgeFiles(const fs::path& source_root) {
                   source_root.string())};
 }
 
-// Names the compiler's build, which a path does not.
+// Identifies the compiler's build, which its path does not.
 std::string CompilerIdentity(const std::string& compiler) {
   const Result<std::string> version = RunTool({compiler, "--version"}, seconds(20));
   return compiler + "\n" + (version.ok() ? version.value() : std::string());
@@ -122,8 +122,8 @@ Result<Plan> MakePlan(const TorchLocation& torch, const fs::path& source_root) {
   const fs::path root = torch.root;
   Plan plan;
   plan.compiler = *compiler;
-  // NDEBUG: as torch itself, whose RecordFunction has a member more without it. -w: the warnings would be
-  // about torch's headers.
+  // NDEBUG: as torch itself, whose RecordFunction has an additional member without it. -w: the warnings would
+  // be about torch's headers.
   plan.flags = {WantsCxx20(root) ? "-std=c++20" : "-std=c++17",
                 "-O1",
                 "-g0",
@@ -140,8 +140,8 @@ Result<Plan> MakePlan(const TorchLocation& torch, const fs::path& source_root) {
                 (root / "include/torch/csrc/api/include").string(),
                 "-I",
                 source_root.string()};
-  // By soname the libraries are found already loaded, wherever they were loaded from and with RTLD_LOCAL too;
-  // their own dependencies (CUDA) are not ours to find.
+  // The libraries are already loaded and are found by soname, wherever they were loaded from, even with
+  // RTLD_LOCAL. Their own dependencies (CUDA) need not be found here.
   plan.libraries = {"-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined",
                     (root / "lib/libtorch_cpu.so").string(), (root / "lib/libc10.so").string()};
 
@@ -190,7 +190,7 @@ fs::path SourceRoot(const BridgeOptions& options) {
   return (program.parent_path() / "../share/vramscope/bridge").lexically_normal();
 }
 
-// One builder at a time for each bridge; the others wait here.
+// Allows one builder at a time for each bridge; others wait here.
 class BuildLock {
  public:
   explicit BuildLock(const fs::path& path) : fd_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
@@ -220,8 +220,8 @@ bool FailedLately(const fs::path& log) {
   return !failed && fs::file_time_type::clock::now() - written < kTryAgainAfter;
 }
 
-// Compiles into `library`, or leaves the compiler's words in `log`. Each appears whole or not at all, so an
-// interrupted build is tried again.
+// Compiles into `library`, or writes the compiler's output to `log`. Each file appears complete or not at
+// all, so an interrupted build is tried again.
 bool Compile(const Plan& plan, const fs::path& library, const fs::path& log) {
   const std::string unfinished = library.string() + ".unfinished";
   const std::string words = log.string() + ".unfinished";
@@ -239,8 +239,8 @@ bool Compile(const Plan& plan, const fs::path& library, const fs::path& log) {
   return done && Exists(library);
 }
 
-// What the plan's key is made from, as far as it lies in files: while none of them changes, the plan need not
-// be made again, which reads torch's headers and starts the compiler.
+// The files that determine the plan's key. While none of them changes, the plan need not be computed again,
+// which would read torch's headers and start the compiler.
 std::vector<std::string> WitnessesOf(const Plan& plan, const TorchLocation& torch,
                                      const fs::path& source_root, const fs::path& library) {
   const fs::path root = torch.root;
@@ -289,7 +289,7 @@ Result<BridgeInfo> EnsureBridge(std::span<const std::string> command, const Brid
   if (const auto library = RecallAnswer(memory, question))
     return BridgeInfo{*library, torch->version, torch->root, false};
 
-  // Said now: who waits for a run of hours wants to know before it begins.
+  // Reported now: a user who starts a run of hours wants to know before it begins.
   const auto missing = [&options](const Error& error) -> Result<BridgeInfo> {
     if (options.progress) options.progress(error.sentence);
     return error;

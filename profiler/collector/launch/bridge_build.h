@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has the deep recorder ("bridge", injector/torch/bridge) ready for the torch that a command will load:
+// Provides the deep recorder ("bridge", injector/torch/bridge) for the torch that a command will load:
 // compiled once per torch, then taken from a cache.
 //
-// Why compile on the user's machine: what the bridge reads (RecordFunction, TensorImpl, Node) has another
-// layout in every torch release, and only that release's headers know it; every wheel brings them. Without a
-// compiler everything works except the deep facts.
+// Why compile on the user's machine: the structures that the bridge reads (RecordFunction, TensorImpl, Node)
+// change their layout in every torch release. Only that release's headers define it, and every wheel contains
+// them. Without a compiler everything works except the data of deep steps.
 //
 //   ${XDG_CACHE_HOME:-~/.cache}/vramscope/bridge/
 //       torch-2.15.0-<key>.so      key: bridge source, compiler, torch's headers and library
@@ -22,10 +22,10 @@
 namespace vramscope::collector {
 
 struct BridgeOptions {
-  std::string source_root;   // holds injector/torch/bridge; empty: what belongs to this executable
+  std::string source_root;   // holds injector/torch/bridge; empty: the one installed with this executable
   std::string cache_folder;  // empty: as above
-  // Called before a wait of more than a moment, "Building the deep recorder for torch 2.15.0, once, about 10
-  // s.", and with the sentence of an error if the command does use torch.
+  // Called before a wait of more than a moment ("Building the deep recorder for torch 2.15.0, once, about 10
+  // s."), and with the error sentence if the command does use torch.
   std::function<void(const std::string& sentence)> progress;
 };
 
@@ -36,9 +36,9 @@ struct BridgeInfo {
   bool built = false;         // by this call
 };
 
-// An error says in one sentence why deep steps will have no operators, and what to do: no torch found, no
-// compiler, no headers, a failed build and where its log is. Takes 1 ms when the bridge was found there
-// before, 0.1 s the first time, 10 s when it must be built. Safe to call from several processes.
+// An error is one sentence: why deep steps will have no operators, and what to do (no torch found, no
+// compiler, no headers, a failed build and its log). Takes 1 ms if the bridge was found before, 0.1 s the
+// first time, 10 s to build. Safe to call from several processes.
 Result<BridgeInfo> EnsureBridge(std::span<const std::string> command, const BridgeOptions& options = {});
 
 }  // namespace vramscope::collector

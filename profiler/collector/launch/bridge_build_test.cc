@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracles: a made-up torch and compiler (shell scripts) for the rules, and a real torch
-// (VRAMSCOPE_TEST_PYTHON: a Python that has one) for the build and for the tests of the bridge itself, which
-// are in Python (injector/torch/bridge/testing).
+// Oracles: a fake torch and compiler (shell scripts) for the rules, and a real torch (VRAMSCOPE_TEST_PYTHON:
+// a Python that has one) for the build and for the tests of the bridge itself, which are in Python
+// (injector/torch/bridge/testing).
 #include "profiler/collector/launch/bridge_build.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ class ScopedVariable {
   std::optional<std::string> previous_;
 };
 
-// A folder with a torch that is only files, a Python that knows it, and a compiler that counts its runs.
+// A folder with a torch that is only files, a Python that finds it, and a compiler that counts its runs.
 class MadeUpTorch : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -85,7 +85,7 @@ class MadeUpTorch : public ::testing::Test {
     return (folder_ / name).string();
   }
   std::string Python() const { return (folder_ / "bin/python3").string(); }
-  // Where FindTorch ends up; empty when nowhere.
+  // The result of FindTorch; empty if it finds none.
   static std::string Found(const std::vector<std::string>& command) {
     const Result<TorchLocation> found = FindTorch(command);
     return found.ok() ? found->root : "";

@@ -20,7 +20,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// In the forked child. Reports errno through `report` when it fails; when it succeeds the kernel closes it.
+// Runs in the forked child. Reports errno through `report` on failure; on success the kernel closes it.
 [[noreturn]] void Execute(char* const* arguments, char* const* environment, const SignalRelay& relay,
                           int report) {
   relay.RestoreForExec();
@@ -31,7 +31,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   _exit(127);
 }
 
-// errno of a failed exec, 0 when it succeeded.
+// errno of a failed exec, or 0 on success.
 int ReadReport(int fd) {
   int reason = 0;
   ssize_t got = 0;

@@ -24,7 +24,7 @@ constexpr std::array kInjectorPlaces = {
 };
 constexpr std::array kShimPlaces = {"../share/vramscope/python/sitecustomize.py"};
 
-// LD_PRELOAD and PYTHONPATH have no way to name a path with their separators in it.
+// LD_PRELOAD and PYTHONPATH cannot contain a path that contains their separators.
 bool CanBeListed(const std::string& path) { return path.find_first_of(": ;") == std::string::npos; }
 
 template <size_t N>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the parts lie that a recording needs: beside the program, in the same places after install and in the
-// build tree.
+// Finds the installed parts that a recording needs. Their paths relative to the program are the same after
+// install and in the build tree.
 //
 //   <prefix>/bin/vramscope                                     <build>/bin/vramscope
 //   <prefix>/lib/vramscope/libvramscope_injector.so            <build>/injector/libvramscope_injector.so
@@ -19,7 +19,7 @@ struct Installation {
   std::string python_shim;  // the folder for PYTHONPATH
 };
 
-// The parts that belong to this executable. An error names the missing one and where it was looked for.
+// The parts that belong to this executable. An error names the missing part and where it was searched.
 Result<Installation> FindInstallation();
 // The same for a program in `program_folder`.
 Result<Installation> FindInstallationFor(const std::string& program_folder);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: folders laid out as `cmake --install` and the build tree lay them out.
+// Oracle: folders with the layout of `cmake --install` and of the build tree.
 #include "profiler/collector/launch/installation.h"
 
 #include <gmock/gmock.h>

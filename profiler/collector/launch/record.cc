@@ -34,7 +34,7 @@ constexpr char kDriverVariable[] = "CUDA_INJECTION64_PATH";
 constexpr char kProgramVariable[] = "VRAMSCOPE_PROGRAM";  // injector/python/vramscope_program
 constexpr char kNvtxVariable[] = "NVTX_INJECTION64_PATH";
 
-// NVTX loads one library: ours, which calls through to the one that was asked for before.
+// NVTX loads one library: ours, which calls through to the previously requested one.
 void PutInFrontOfNvtx(const std::string& injector, std::map<std::string, std::string>& changes) {
   const auto asked = changes.find(kNvtxVariable);
   const char* const inherited = getenv(kNvtxVariable);
@@ -44,8 +44,8 @@ void PutInFrontOfNvtx(const std::string& injector, std::map<std::string, std::st
   changes[kNvtxVariable] = injector;
 }
 
-// The driver loads one library. PyTorch's profiler leaves its own start to whoever set this variable, so it
-// is set only where CUPTI was asked for, and never over another tool's.
+// The driver loads one library. PyTorch's profiler does not start by itself if this variable is set. So it is
+// set only if CUPTI was requested, and never over another tool's value.
 void StartWithDriver(const std::string& injector, std::map<std::string, std::string>& changes) {
   if (getenv(kDriverVariable) == nullptr) changes.emplace(kDriverVariable, injector);
 }
@@ -56,7 +56,7 @@ std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& opt
   changes[trace::kSessionVariable] = session;
   changes.emplace(kProgramVariable, options.program ? "on" : "off");
   changes[trace::kCollectorVariable] = std::to_string(getpid());
-  // The recorder's own, what the options add, what is there already.
+  // In this order: the recorder's own, those from the options, existing ones.
   const auto put_in_front = [&](const char* variable, std::string paths) {
     if (const auto more = changes.find(variable); more != changes.end())
       paths += paths.empty() ? more->second : ":" + more->second;
@@ -73,7 +73,7 @@ std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& opt
   return changes;
 }
 
-// Out-of-memory errors and orders are answered between two turns, when everything up to them has been
+// Out-of-memory errors and requests are handled between two turns, when everything before them has been
 // drained.
 void TakeOrders(const std::string& session, BlackBoxFiles& files, Recorder& recorder,
                 std::optional<ControlSocket>& control) {
@@ -99,7 +99,7 @@ void FinishBlackBox(TraceOutput& output, BlackBoxFiles& files, RecordOutcome& ou
   outcome.file_bytes = output.bytes();
 }
 
-// A pidfd for each process of a large launch: more than the soft limit of 1024 that many systems set. The
+// A large launch needs a pidfd per process: more than the soft limit of 1024 that many systems set. The
 // command keeps its own limit.
 void RaiseDescriptorLimit() {
   rlimit limit{};
@@ -144,7 +144,8 @@ Result<RecordOutcome> Record(const RecordOptions& options) {
     trace_file->Discard();
     return error;
   };
-  // Before there is anything to leave behind: Ctrl-C goes to the command, also when it has not begun yet.
+  // Created before anything needs a cleanup. From now on Ctrl-C goes to the command, even if it has not begun
+  // yet.
   SignalRelay relay;
   auto session = SessionFolder::Create();
   if (!session.ok()) return give_up(session.error());
@@ -174,8 +175,7 @@ Result<RecordOutcome> Record(const RecordOptions& options) {
     output.writer().SetMetadata("command.wait_status", std::to_string(outcome.wait_status));
     CloseTrace(*command, outcome.wait_status, recorder, folder, output, outcome);
     if (options.black_box_steps != 0) FinishBlackBox(output, black_box, outcome);
-  } catch (const std::exception&
-               failure) {  // the command has ended well or badly; that is what the caller is told
+  } catch (const std::exception& failure) {  // report only how the command ended
     outcome.stop_sentence = fmt::format("the trace could not be closed ({})", failure.what());
   }
   return outcome;

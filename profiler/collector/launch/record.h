@@ -2,11 +2,13 @@
 // Records one command: starts it, drains what it and its children record until they have ended, and closes
 // the trace.
 //
-// The training is the boss. Whatever goes wrong on our side after the start (disk full, no memory, broken
-// rings) ends the recording, is said once on stderr and in the trace, and leaves the command as it is.
+// The training comes first. If anything fails on our side after the start (disk full, no memory, broken
+// rings), recording ends, with one message on stderr and one in the trace. The command itself is not
+// affected.
 //
-// When the command has ended, processes of it that still record (a daemon, an orphaned worker) are drained
-// for two seconds more; then the trace is closed, they go on unrecorded, and the metadata
+// When the command has ended, its processes that still record (a daemon, an orphaned worker) are drained for
+// two more seconds. Then the trace is closed and they go on unrecorded. The metadata "recording.left_running"
+// names them.
 // "recording.left_running" names them.
 #pragma once
 
@@ -23,68 +25,68 @@
 
 namespace vramscope::collector {
 
-// Whether recordings note a program when nothing is said about it.
+// Whether recordings note a program by default.
 inline constexpr bool kProgramIsNoted = true;
 
 struct RecordOptions {
   std::vector<std::string> command;  // not empty
-  std::string output;                // empty: run.vms, or run-2.vms, ... when that exists (trace_claim.h)
-  std::function<void(const std::string&)> say;  // what the user should know now; may be empty
-  // As the injector reads them (injector/core/options.h).
+  std::string output;                // empty: run.vms, or run-2.vms, ... if that exists (trace_claim.h)
+  std::function<void(const std::string&)> say;  // shows a message to the user now; may be empty
+  // Options for the injector, in its syntax (injector/core/options.h).
   std::string device = "auto";
   std::string depth = "auto";
-  bool program = kProgramIsNoted;  // one step is noted, to be run again (vramscope_program)
+  bool program = kProgramIsNoted;  // one step is noted so that it can be run again (vramscope_program)
   std::string deep_steps = "2-4";
   std::string stacks = "none";
   std::string cupti = "auto";
   bool emit_nvtx_mem = false;
-  bool redact = false;        // command lines without what looks like a secret (text/redact.h)
-  bool embed_source = false;  // source files that stacks name, in the trace
+  bool redact = false;        // remove text that looks like a secret from command lines (text/redact.h)
+  bool embed_source = false;  // embed the source files that stacks name in the trace
   std::string bridge;  // the deep recorder's library (bridge_build.h); empty: deep steps without operators
-  std::string bridge_missing;  // why, as one sentence for the trace's metadata
-  std::string more_options;    // "key=value;key=value" as it is, for tests
+  std::string bridge_missing;  // why `bridge` is empty, as one sentence for the trace's metadata
+  std::string more_options;    // passed on unchanged as "key=value;key=value", for tests
   uint64_t max_bytes = 0;      // 0 = no limit
-  // Not 0: the last so many optimizer steps are kept in memory and written when the program runs out of
-  // memory, when the command fails, and by order (control_socket.h); else nothing is written.
+  // If not 0: the last so many optimizer steps are kept in memory. They are written when the program runs out
+  // of memory, when the command fails, and on request (control_socket.h); otherwise nothing is written.
   uint32_t black_box_steps = 0;
   std::string version;  // of vramscope, for the metadata
-  // More variables for the command. Their LD_PRELOAD and PYTHONPATH come behind the recorder's own and before
-  // what is there already.
+  // More variables for the command. Their LD_PRELOAD and PYTHONPATH entries come after the recorder's own and
+  // before existing ones.
   std::map<std::string, std::string> environment;
-  std::map<std::string, std::string> metadata;  // more facts for the trace
-  // Nothing is preloaded when it is absent: for programs that write rings by themselves.
+  std::map<std::string, std::string> metadata;  // more metadata for the trace
+  // If empty, nothing is preloaded: for programs that write rings by themselves.
   std::optional<Installation> installation;
-  // Close this process's stdin and stdout once the command has them: their other ends must see when the
+  // Close this process's stdin and stdout once the command has them, so that their other ends notice when the
   // command closes them.
   bool release_stdio = false;
 };
 
 struct RecordOutcome {
-  int wait_status = 0;  // of the command, as waitpid gives it
-  std::string path;     // of the trace; of a black box the last that was written, empty when none was
+  int wait_status = 0;  // of the command, as waitpid reports it
+  std::string path;     // of the trace; for a black box the last file written, empty if none was
   bool is_black_box = false;
-  std::vector<std::string> black_boxes;  // all that were written
+  std::vector<std::string> black_boxes;  // all files that were written
   uint64_t events = 0;                   // in the trace
-  uint64_t processes = 0;                // that recorded
-  uint64_t unrecorded_processes = 0;     // that could make no rings
-  uint64_t peak_bytes = 0;               // of the fullest device
+  uint64_t processes = 0;                // number that recorded
+  uint64_t unrecorded_processes = 0;     // number that could not create rings
+  uint64_t peak_bytes = 0;               // of the device with the highest peak
   uint64_t file_bytes = 0;
-  uint64_t lost_events = 0;            // that a target dropped or that could not be written
-  std::string unrecorded;              // why the command itself could not be recorded; empty = it could
-  std::string stop_sentence;           // why recording ended before the command; empty = it did not
+  uint64_t lost_events = 0;   // dropped by a target or not written
+  std::string unrecorded;     // why the command itself could not be recorded; empty = it was recorded
+  std::string stop_sentence;  // why recording ended before the command; empty = it did not
   std::vector<uint32_t> left_running;  // pids that still recorded when the trace was closed
 };
 
-// An error when the command must not be started, before anything is done for it; what Record refuses by
-// itself as well. A value that is not empty is a sentence: it runs, but nothing of it can be recorded
+// An error if the command must not be started; called before anything is done for it. Record makes the same
+// check. A non-empty value is a sentence: the command runs, but nothing of it can be recorded
 // (target_program.h).
 Result<std::string> CheckCommand(const std::vector<std::string>& command);
 
-// Fills in `bridge`, or `bridge_missing`: before the command starts, so that its first deep step already has
-// operators. Without a bridge the run is recorded all the same. Does nothing for runs without deep steps.
+// Sets `bridge` or `bridge_missing`. Call it before the command starts, so that its first deep step already
+// has operators. Without a bridge the run is still recorded. Does nothing for runs without deep steps.
 void FindBridge(RecordOptions& options, const BridgeOptions& wishes);
 
-// An error means that the command was not started, and no trace was made.
+// An error means that the command was not started and no trace was written.
 Result<RecordOutcome> Record(const RecordOptions& options);
 
 }  // namespace vramscope::collector

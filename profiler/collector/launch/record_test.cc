@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records a program that writes its rings by itself (testing/fake_target.cc). Oracle: counters that the
-// program keeps in a file of its own.
+// program keeps in its own file.
 #include "profiler/collector/launch/record.h"
 
 #include <fcntl.h>
@@ -88,7 +88,7 @@ class RecordTest : public ::testing::Test {
     return samples;
   }
 
-  // Marks 1, 2, 3, ... of each thread of "counted", without a gap; how far they go.
+  // Checks that each thread of "counted" has marks 1, 2, 3, ... without a gap, and returns the last of each.
   std::map<uint32_t, uint64_t> CountedMarks(const trace::TraceReader& reader) {
     std::map<uint32_t, uint64_t> last;
     ForEach(reader, [&](const Event& event) {
@@ -132,7 +132,7 @@ TEST_F(RecordTest, WhatWasRecordedBeforeASigkillIsInTheTrace) {
     for (uint32_t thread = 0; thread < 3; ++thread) {
       const uint64_t recorded = counters_[thread].load();
       const uint64_t in_trace = marks.contains(thread) ? marks.at(thread) : 0;
-      // Between the record and the counter the target may die: then the trace has one more.
+      // The target may die between the record and the counter: then the trace has one more.
       ASSERT_GE(in_trace, recorded) << "round " << round << ", seed " << seed;
       ASSERT_LE(in_trace, recorded + 1) << "round " << round << ", seed " << seed;
     }
@@ -247,7 +247,7 @@ TEST_F(RecordTest, TheEnvironmentKeepsWhatWasThereBehindWhatWeAdd) {
             "shim=/shim;cupti=auto;program=on|kept\n");
 }
 
-// Asked for by users, by terminals, by batch systems, and by timers.
+// Sent by users, by terminals, by batch systems, and by timers.
 constexpr std::array kSignalsOfTheCommand = {SIGINT,  SIGTERM, SIGHUP,    SIGUSR1, SIGQUIT, SIGALRM,
                                              SIGXCPU, SIGPROF, SIGVTALRM, SIGPWR,  40};
 
@@ -266,7 +266,7 @@ class SignalsTest : public RecordTest {
     setpgid(collector_, collector_);
     while (counters_[0].load() == 0) poll(nullptr, 0, 1);
   }
-  // Signals are delivered in no order: the command has to have had one before the next is sent.
+  // Signals are delivered in no order: the command must have received one before the next is sent.
   void Await(int signal) {
     while (counters_[signal].load() == 0) poll(nullptr, 0, 1);
   }
@@ -290,7 +290,7 @@ TEST_F(SignalsTest, ASignalToTheCollectorReachesTheCommandOnce) {
   for (const int signal : kSignalsOfTheCommand) EXPECT_EQ(counters_[signal].load(), 1U) << signal;
 }
 
-// As `perl -e 'alarm 1; exec "vramscope", "record", ...'` or `ulimit -t` would have it.
+// As with `perl -e 'alarm 1; exec "vramscope", "record", ...'` or `ulimit -t`.
 TEST_F(SignalsTest, ATimerThatWasSetBeforeBelongsToTheCommand) {
   collector_ = fork();
   if (collector_ == 0) {
@@ -312,7 +312,7 @@ TEST_F(SignalsTest, ASignalToTheGroupReachesTheCommandOnceToo) {
     kill(-collector_, signal);
     Await(signal);
   }
-  // What the collector would pass on wrongly, it passes on before it comes to this one.
+  // Signals that the collector wrongly passes on are passed on before this one.
   kill(collector_, SIGUSR2);
   EXPECT_EQ(WEXITSTATUS(Finish()), 17);
   for (const int signal : kSignalsOfTheCommand) EXPECT_EQ(counters_[signal].load(), 1U) << signal;

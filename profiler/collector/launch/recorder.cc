@@ -25,7 +25,8 @@ constexpr nanoseconds kLongestSleep = milliseconds(20);
 constexpr nanoseconds kSleepWhenStopped = milliseconds(200);
 constexpr uint32_t kBusyPercent = 25;
 constexpr uint32_t kQuietPercent = 5;
-// What a killed collector may lose of a trace. Shorter would cost size: each flush begins a new block.
+// How much of a trace a killed collector may lose. A shorter interval would cost size: each flush begins a
+// new block.
 constexpr uint64_t kFlushEveryNs = 5'000'000'000;
 constexpr uint64_t kPatienceAfterCommandNs = 2'000'000'000;
 
@@ -62,7 +63,7 @@ int Recorder::Run(pid_t command) {
   }
   closing_ = true;
   drain_.DetachAll();
-  Turn();  // what was recorded until they saw it
+  Turn();  // for what was recorded until they noticed
   return state.wait_status;
 }
 
@@ -72,7 +73,7 @@ void Recorder::RunUntil(const std::function<bool()>& done) {
     Turn();
   } while (!done());
   closing_ = true;
-  drain_.PauseAll();  // first: what is not recorded from here on is not lost
+  drain_.PauseAll();  // first: what is not recorded from here on does not count as lost
   drain_.DetachAll();
   Turn();
 }
@@ -88,8 +89,8 @@ void Recorder::Sleep() const {
 }
 
 void Recorder::Turn() {
-  // This order makes a process that has ended be read to its end, and a file that has appeared be read from
-  // its beginning: all that was written before the anchor was taken is found after it.
+  // The order matters. A process that has ended is read to its end, and a new file from its beginning:
+  // everything written before the anchor was taken is found after it.
   NoteEnded();
   const ClockAnchor anchor = TakeAnchor();
   clock_.Add(anchor);
@@ -122,7 +123,7 @@ void Recorder::Welcome(uint64_t now_ns) {
   for (RingFolderWatch::Found& found : folder_.Collect()) {
     const uint32_t pid = PidHere(found.file->facts().identity());
     if (output_.stopped() || closing_) found.file->Detach();
-    // An image of the same pid before this one has ended by exec.
+    // An image with the same pid before this one has ended by exec.
     for (const Watched& watched : watched_) {
       if (watched.process->info.pid == pid) watched.process->SetEnded(drain_.ToTraceNs(now_ns), -1);
     }
@@ -157,7 +158,7 @@ void Recorder::TakePrograms() {
   }
 }
 
-// After the records of the same time, see HostCounters::Add.
+// Must come after the records of the same time, see HostCounters::Add.
 void Recorder::AddHostMemory() {
   const std::vector<HostSample> samples = host_.Take();
   if (!output_.stopped()) host_counters_.Add(samples, start_monotonic_ns_);
@@ -175,7 +176,7 @@ void Recorder::AnnounceStop() {
   drain_.DetachAll();
   const std::string line = fmt::format("vramscope: recording has stopped, the command runs on: {}\n",
                                        text::OneLine(output_.stop_sentence()));
-  std::fputs(line.c_str(), stderr);  // nobody may be reading it any more, and that must not matter
+  std::fputs(line.c_str(), stderr);  // errors are ignored: stderr may have no reader any more
 }
 
 std::vector<uint32_t> Recorder::LeftRunning() const {

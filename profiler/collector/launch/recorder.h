@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's loop: sleep a little, see who came and who went, drain, until the command has ended.
+// The collector's loop: sleep briefly, notice new and ended processes, drain, until the command has ended.
 //
-// How long to sleep: a wake-up costs the machine some 5 us, a full ring stalls the target. The sleep shortens
-// when a ring was over a quarter full and grows when all were nearly empty, between half a millisecond and 20
-// ms, so that one busy thread is drained every few milliseconds.
+// How long to sleep: a wake-up costs the machine about 5 us, a full ring stalls the target. The sleep gets
+// shorter if a ring was over a quarter full, and longer if all were nearly empty. It stays between half a
+// millisecond and 20 ms, so one busy thread is drained every few milliseconds.
 #pragma once
 
 #include <sys/types.h>
@@ -29,19 +29,20 @@ class Recorder {
   // `relay` may be null for RunUntil.
   Recorder(TraceOutput& output, ClockAnchor start, RingFolderWatch& folder, SignalRelay* relay);
 
-  // Before Run: command lines are kept without what looks like a secret (text/redact.h).
+  // Before Run: removes text that looks like a secret from command lines (text/redact.h).
   void RedactCommandLines() { redact_ = true; }
-  // Called after each turn, and soon when `descriptor` becomes readable. Before Run.
+  // `work` is called after each turn, and soon after `descriptor` becomes readable. Before Run.
   void AfterEachTurn(int descriptor, std::function<void()> work);
 
-  // Records until the command has ended, and shortly longer for what it left behind. Returns its wait status.
+  // Records until the command has ended, and a little longer for processes that it left running. Returns its
+  // wait status.
   int Run(pid_t command);
 
-  // Records what is in the session folder until `done`, asked after every turn, says true. Then lets the
-  // processes go and drains what they recorded until they noticed.
+  // Records the processes in the session folder until `done`, called after every turn, returns true. Then
+  // detaches from them and drains what they recorded until they noticed.
   void RunUntil(const std::function<bool()>& done);
 
-  // After Run: pids that still recorded.
+  // After Run: pids of processes that still recorded.
   [[nodiscard]] std::vector<uint32_t> LeftRunning() const;
   [[nodiscard]] Drain& drain() { return drain_; }
 
@@ -52,7 +53,7 @@ class Recorder {
   };
 
   void Sleep() const;
-  // One turn: everything that was recorded before the call is in the output after it.
+  // One turn: everything recorded before the call is in the output when it returns.
   void Turn();
   void NoteEnded();
   void Welcome(uint64_t now_ns);
@@ -77,8 +78,8 @@ class Recorder {
   int work_descriptor_ = -1;
   std::function<void()> work_;
   bool stop_announced_ = false;
-  bool command_ended_ = false;  // nobody to pass signals on to
-  bool closing_ = false;        // nothing new is recorded any more
+  bool command_ended_ = false;  // no process left to relay signals to
+  bool closing_ = false;        // nothing new is recorded from now on
 };
 
 }  // namespace vramscope::collector

@@ -18,13 +18,13 @@
 namespace vramscope::collector {
 namespace {
 
-// Only taken notice of: SIGCHLD is ours, the other two follow from what the command does with the terminal.
+// Received but not relayed: SIGCHLD is ours, the other two follow from the command's use of the terminal.
 constexpr std::array kTaken = {SIGCHLD, SIGTTIN, SIGTTOU};
-// A closed stderr or a file size limit must be an error of a write here, not our end.
+// A closed stderr or a file size limit must cause a write error here, and must not end this process.
 constexpr std::array kIgnored = {SIGPIPE, SIGXFSZ};
-// Nobody can take these, or they tell of a fault in this very process.
+// Either these cannot be caught, or they report a fault in this very process.
 constexpr std::array kLeft = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
-// These mean something without being sent: a change of the window, urgent data. The command has its own.
+// These occur without being sent: a window size change, urgent data. The command gets its own.
 constexpr std::array kOwn = {SIGWINCH, SIGURG};
 
 template <size_t N>
@@ -32,8 +32,8 @@ bool Contains(const std::array<int, N>& signals, int signal) {
   return std::find(signals.begin(), signals.end(), signal) != signals.end();
 }
 
-// Decisions of the command: it may handle, ignore or die by them. All the others, real-time signals too:
-// batch systems warn with any of them.
+// The command decides about these: it may handle them, ignore them or die by them. All others too, including
+// real-time signals: batch systems use any of them as warnings.
 bool IsForwarded(int signal) {
   const bool exists = signal < 32 || (signal >= SIGRTMIN && signal <= SIGRTMAX);
   return exists && !Contains(kTaken, signal) && !Contains(kIgnored, signal) && !Contains(kLeft, signal) &&
@@ -59,7 +59,8 @@ std::array<itimerval, kTimers.size()> TakeTimers() {
   return found;
 }
 
-// Of processor time: SIGXCPU at the soft limit was meant for the command. At the hard one the kernel kills.
+// The limit of processor time: SIGXCPU at the soft limit was meant for the command. At the hard limit the
+// kernel kills.
 rlimit RaiseProcessorLimit() {
   rlimit found{};
   if (getrlimit(RLIMIT_CPU, &found) != 0) return {RLIM_INFINITY, RLIM_INFINITY};
@@ -68,7 +69,7 @@ rlimit RaiseProcessorLimit() {
   return found;
 }
 
-// The signals pending for the process as a whole, as /proc shows them: bit signal - 1.
+// The signals pending for the process as a whole, as in /proc: bit signal - 1.
 uint64_t PendingSignals(pid_t pid) {
   std::ifstream status(fmt::format("/proc/{}/status", pid));
   for (std::string line; std::getline(status, line);) {
@@ -112,14 +113,14 @@ SignalRelay::SignalRelay() {
   for (const int signal : kIgnored) ::signal(signal, SIG_IGN);
   found_timers_ = TakeTimers();
   found_processor_limit_ = RaiseProcessorLimit();
-  // Ignored (nohup) stays ignored, except here: children of a process that ignores SIGCHLD leave no exit
-  // status.
+  // An ignored signal (nohup) stays ignored, except SIGCHLD: children of a process that ignores it leave no
+  // exit status.
   ::signal(SIGCHLD, SIG_DFL);
 }
 
 SignalRelay::~SignalRelay() {
   if (sentinel_ > 0) KillAndReap(sentinel_);
-  ReadSignals();  // they were for the command, which has ended; unblocked, they would end us instead of its
+  ReadSignals();  // they were for the command, which has ended; unblocked, they would end us and hide its
                   // exit code
   close(signal_fd_);
   RestoreSignals();
@@ -156,7 +157,7 @@ uint64_t SignalRelay::TakeGroupSignals() {
   const pid_t old = sentinel_;
   sentinel_ = ForkSentinel();
   const uint64_t pending =
-      PendingSignals(old);  // after the new one is there, so that no signal falls between the two
+      PendingSignals(old);  // read after the new one exists, so that no signal falls between the two
   KillAndReap(old);
   return pending;
 }
@@ -189,7 +190,7 @@ SignalRelay::CommandState SignalRelay::Relay(pid_t command) {
 void DieBySignal(int signal) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  prctl(PR_SET_DUMPABLE, 0);  // where cores go to a program, the limit does not hold
+  prctl(PR_SET_DUMPABLE, 0);  // if cores are piped to a program, the limit does not apply
   ::signal(signal, SIG_DFL);
   sigset_t only;
   sigemptyset(&only);

@@ -2,19 +2,19 @@
 // Makes the collector invisible to signals: the command gets each signal as often as it would without a
 // collector above it.
 //
-// The command stays in the collector's process group, so what the terminal sends (Ctrl-C, Ctrl-Z, hangup) and
-// what is sent to the group reaches it anyway. A signal sent to the collector's pid alone must be passed on.
-// Which of the two it was the kernel does not tell, so a sentinel tells: a sleeping process in the same group
-// with all signals blocked. What is pending there too went to the group. (The kernel walks a group from its
-// newest process, so the sentinel has it before the collector.)
+// The command stays in the collector's process group. So signals from the terminal (Ctrl-C, Ctrl-Z, hangup)
+// and signals sent to the group reach it anyway. A signal sent only to the collector's pid must be passed on.
+// The kernel does not report which of the two it was, so a sentinel finds out: a sleeping process in the same
+// group with all signals blocked. A signal that is pending there too went to the group. (The kernel walks a
+// group from its newest process, so the sentinel has the signal before the collector.)
 //
 //   group:  shell job ─┬─ collector ── signal read here: pending in the sentinel? ── yes: the command has it,
 //   drop
 //                      ├─ sentinel  ◄────────────────────────────┘                  └ no: kill(command,
 //                      signal) └─ command ...
 //
-// Job control: when a terminal signal stops the command, the collector stops itself, which is what the shell
-// waits for.
+// Job control: when a terminal signal stops the command, the collector stops itself, because the shell waits
+// for that.
 #pragma once
 
 #include <signal.h>
@@ -27,21 +27,22 @@
 
 namespace vramscope::collector {
 
-// Dispositions and mask of the process that it was made in; one at a time, made before the command is forked,
-// by a program of one thread.
+// Saves the dispositions and mask of its process. One at a time, created before the command is forked, by a
+// single-threaded program.
 class SignalRelay {
  public:
-  // From here on the collector neither dies nor stops by a signal that the command should decide about.
+  // From here on, a signal meant for the command neither kills nor stops the collector.
   SignalRelay();
-  // Gives back the dispositions and the mask that were found.
+  // Restores the saved dispositions and mask.
   ~SignalRelay();
   SignalRelay(const SignalRelay&) = delete;
   SignalRelay& operator=(const SignalRelay&) = delete;
 
-  // In the forked child before exec: everything as the collector's caller had it, also the timers (alarm) and
-  // the limit of processor time, which are taken from the collector itself. Async-signal-safe.
+  // In the forked child before exec: restores everything as the collector's caller had it. That includes the
+  // timers (alarm) and the processor time limit, which are removed from the collector itself.
+  // Async-signal-safe.
   void RestoreForExec() const;
-  // Starts the sentinel; in the parent once the command is forked.
+  // Starts the sentinel. Call it in the parent once the command is forked.
   void StartSentinel();
 
   // Readable when Relay has something to do.
@@ -49,21 +50,20 @@ class SignalRelay {
 
   struct CommandState {
     bool exited = false;
-    int wait_status = 0;  // as waitpid gives it
+    int wait_status = 0;  // as waitpid reports it
   };
-  // Reads the pending signals, passes on what is the command's, and looks at the command. May stop this
-  // process until it is continued.
+  // Reads the pending signals, passes on those meant for the command, and checks the command's state. May
+  // stop this process until it is continued.
   CommandState Relay(pid_t command);
 
  private:
   static constexpr size_t kSignalCount = 65;
 
   void RestoreSignals() const;
-  // Those that have come to this process since the last call, bit signal - 1.
+  // Signals that came to this process since the last call, as bit signal - 1.
   uint64_t ReadSignals();
   [[nodiscard]] pid_t ForkSentinel() const;
-  // The same for those that went to the group; a fresh sentinel sees those from
-  // here on.
+  // The same for signals that went to the group; a fresh sentinel sees the following ones.
   uint64_t TakeGroupSignals();
 
   std::array<struct sigaction, kSignalCount> found_actions_{};
@@ -75,7 +75,7 @@ class SignalRelay {
   uint64_t group_signals_ = 0;  // seen by a sentinel, not yet read here
 };
 
-// Ends this process by the signal that ended the command, without a core file of its own.
+// Ends this process by the signal that ended the command, without writing its own core file.
 [[noreturn]] void DieBySignal(int signal);
 
 }  // namespace vramscope::collector

@@ -24,7 +24,7 @@ constexpr char kInstall[] =
     "Install one with CUDA, which needs neither a GPU nor the nvidia packages: pip install --no-deps torch";
 
 // "cuda: Optional[str] = '13.2'" in version.py of a wheel, "2.6.0+cu124" in the build-version of a LibTorch
-// archive; 0 = neither says.
+// archive; 0 = neither contains it.
 int MajorInFiles(const fs::path& root) {
   std::smatch found;
   const std::string python = ReadWhole(root / "version.py");
@@ -35,7 +35,7 @@ int MajorInFiles(const fs::path& root) {
   return 0;
 }
 
-// The driver first: the others look for it when they are first called.
+// The driver comes first: the others look for it at their first call.
 std::vector<std::string> Libraries(const fs::path& folder) {
   std::vector<std::string> paths;
   std::error_code ignored;
@@ -65,8 +65,8 @@ Result<std::string> FindSimulatedCuda() {
 Result<std::vector<GpuModel>> ListGpus(const std::string& folder) {
   std::vector<GpuModel> models;
   std::ifstream table(fs::path(folder) / "gpus.def");
-  // Name, product, then compute capability and multiprocessors before the capacity in MiB; the context, how
-  // it is known, how the capacity is known and its source are last.
+  // Name, product, then compute capability and multiprocessors before the capacity in MiB. Last come the
+  // context, its source kind, the source kind of the capacity, and the source itself.
   const std::regex row(
       R"x(^GPU\("([^"]+)",\s*"([^"]+)",\s*(\d+),\s*(\d+),\s*\d+,\s*(\d+),.*,\s*(\d+),\s*k\w+,\s*k(\w+),\s*"([^"]+)"\))x");
   for (std::string line; std::getline(table, line);) {
@@ -118,9 +118,10 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
       {"LD_PRELOAD", fmt::format("{}", fmt::join(libraries, ":"))},
       {"PATH", (fs::path(folder) / "bin").string()},  // nvidia-smi
       {"VRAMSCOPE_SIMULATED_GPU", fmt::format("{}:{}", device.gpu.name, device.devices)},
-      // Triton looks for the driver with ldconfig unless it is told.
+      // Without this variable Triton searches the driver with ldconfig.
       {"TRITON_LIBCUDA_PATH", fs::path(libraries.front()).parent_path().string()},
-      // PyTorch keeps what NVRTC compiled in the user's home; what comes from here would not run on a GPU.
+      // PyTorch keeps kernels compiled by NVRTC in the user's home; those from the simulation would not run
+      // on a GPU.
       {"USE_PYTORCH_KERNEL_CACHE", "0"},
   };
   if (!device.gpu.description.empty())

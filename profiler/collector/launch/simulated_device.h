@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts a simulated CUDA device under a command: which libraries to preload, and what they are told.
+// Runs a command on a simulated CUDA device: which libraries to preload, and their settings.
 //
 //   lib/vramscope/simulated_cuda/gpus.def           the models
 //                                cuda12/, cuda13/   the libraries; a wheel of CUDA 12 asks for other sonames
 //                                than one of CUDA 13
 //
-// Why the torch of the command is looked at before it starts: libraries of the wrong release would be ignored
-// by the loader, and the program would fail with a message about a missing library that says nothing to its
-// user.
+// Why the command's torch is checked before it starts: the loader would ignore libraries of the wrong
+// release. The program would then fail with a message about a missing library that does not help its user.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +24,13 @@ struct GpuModel {
   std::string product;  // "NVIDIA H100 80GB HBM3"
   uint64_t capacity_bytes = 0;
   uint64_t context_bytes = 0;  // what a process takes before its first allocation
-  // Of a GPU that is not in the table: its row, for the device, with ';' between the fields. Else empty.
+  // For a GPU that is not in the table: its row, in the form that the device reads, with ';' between the
+  // fields. Otherwise empty.
   std::string description;
   int compute_capability = 0;  // 89
-  // How the memory is known, as one phrase: "out-of-memory messages", "24 GiB nominal, less 4 %".
+  // The source of the memory size, as one phrase: "out-of-memory messages", "24 GiB nominal, less 4 %".
   std::string memory_source;
-  bool by_capacity = false;  // no CUDA device: only its memory is that of the GPU
+  bool by_capacity = false;  // not a CUDA device: only the memory size is that of the GPU
 };
 
 struct SimulatedDevice {
@@ -43,17 +43,17 @@ struct SimulatedDevice {
 // <installation>/lib/vramscope/simulated_cuda of this executable.
 Result<std::string> FindSimulatedCuda();
 
-// The models of the table in `folder`, in its order.
+// The models of the table in `folder`, in table order.
 Result<std::vector<GpuModel>> ListGpus(const std::string& folder);
 
-// Variables for the command's environment, LD_PRELOAD and PATH among them (to be put before what is there).
-// An error says what is wrong with the command's PyTorch and what to install: one without CUDA code, for
-// ROCm, for a CUDA before 12, or none at all.
+// Variables for the command's environment, including LD_PRELOAD and PATH (to be put before existing entries).
+// An error names the problem with the command's PyTorch and what to install: built without CUDA, for ROCm,
+// for a CUDA before 12, or no PyTorch at all.
 Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::string& folder,
                                                                 std::span<const std::string> command,
                                                                 const SimulatedDevice& device);
 
-// "12", "13": the CUDA release that the torch in `root` was built for, from its files.
+// The CUDA release, such as 12 or 13, that the torch in `root` was built for, according to its files.
 Result<int> CudaMajorOf(const std::string& root);
 
 }  // namespace vramscope::collector

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A torch as far as it is looked at.
+// The parts of a torch that are checked.
 class SimulatedDeviceTest : public ::testing::Test {
  protected:
   SimulatedDeviceTest() { std::filesystem::create_directories(root_ + "/lib"); }

@@ -13,8 +13,8 @@
 namespace vramscope::collector {
 namespace {
 
-// A regular file of at most `most` bytes without a zero byte; nothing otherwise. Opened without waiting: the
-// name is the program's, and might be a pipe's.
+// The text of a regular file of at most `most` bytes without a zero byte; empty otherwise. Opens without
+// blocking: the program chose the name, and it might be a pipe.
 std::optional<std::string> ReadText(const std::string& path, size_t most) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return std::nullopt;

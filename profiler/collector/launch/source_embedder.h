@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the source files that recorded stacks name into the trace: read here, in the recorder's process, when
-// a frame of them is first seen.
+// Embeds the source files that recorded stacks name in the trace. The recorder's process reads each file when
+// a frame of it is first seen.
 //
-// Why whole files: the line of a frame says little without those around it, and which of them a person will
-// want is not known. Why limits: a trace is sent to others and stays a few megabytes; what is not the user's
-// program (Python's own library, installed packages) is on their machines as well.
+// Why whole files: one line means little without the lines around it, and nobody knows in advance which of
+// them a person will want. Why limits: a trace is sent to others and should stay a few megabytes. Files that
+// are not the user's program (Python's own library, installed packages) exist on their machines as well.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,11 @@ class SourceEmbedder {
   static constexpr size_t kMostFileBytes = 512 << 10;
   static constexpr size_t kMostBytes = 16 << 20;  // of all files
 
-  // Adds the files of the frames that `writer` has since the last call. Reads files; never fails: what cannot
-  // be read, is too large or is no text is counted in the metadata "sources.left_out".
+  // Adds the files of the frames that `writer` got since the last call. Reads files; never fails. Files that
+  // cannot be read, are too large or are not text are counted in the metadata "sources.left_out".
   void Update(trace::TraceWriter& writer);
 
-  // False for what comes with Python or was installed as a package.
+  // False for files that come with Python or were installed as a package.
   [[nodiscard]] static bool IsOfTheProgram(std::string_view path);
 
  private:

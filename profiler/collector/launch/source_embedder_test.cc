@@ -31,7 +31,7 @@ class SourceEmbedderTest : public ::testing::Test {
   void SeeFrame(const std::string& path, int line) {
     writer_->InternFrame(0, writer_->InternString("f (" + path + ":" + std::to_string(line) + ")"));
   }
-  // Of the trace so far, as a reader sees it.
+  // A reader for the trace so far.
   std::unique_ptr<trace::TraceReader> Trace() {
     EXPECT_TRUE(writer_->Flush().ok());
     return trace::TraceReader::Open(folder_ + "/run.vms").value();

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMaxOutputBytes = 1 << 20;
 
-// What the new program's descriptors and signals are: ours may be blocked or ignored.
+// Sets the descriptors and signals of the new program: ours may be blocked or ignored.
 class SpawnPlan {
  public:
   SpawnPlan(int output, const std::string& log) {
@@ -57,7 +57,7 @@ class SpawnPlan {
   posix_spawnattr_t attributes_;
 };
 
-// All that comes through `fd` until its other end closes; nothing when that takes longer than to `deadline`.
+// Everything that comes through `fd` until its other end closes; empty if that takes longer than `deadline`.
 std::optional<std::string> ReadUntil(int fd, Clock::time_point deadline) {
   std::string text;
   for (;;) {

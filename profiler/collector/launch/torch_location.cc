@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::seconds;
 
-constexpr int kMaxNesting = 4;            // the "#!" of a script that is the "#!" of another, env in between
+constexpr int kMaxNesting = 4;  // a "#!" script whose interpreter is another "#!" script, with env in between
 constexpr size_t kMaxWordsLookedAt = 32;  // of a program that may start another one
 constexpr seconds kPythonLimit{20};       // a cold interpreter on a network disk
 constexpr seconds kLoaderLimit{10};
@@ -36,7 +36,7 @@ constexpr char kLoader[] = "/lib/ld-linux-aarch64.so.1";
 #endif
 
 // find_spec reads the folders of sys.path and runs nothing of torch. The folders are the answer's witnesses:
-// whoever installs or removes a package changes one.
+// installing or removing a package changes one of them.
 constexpr char kAskPython[] =
     "import importlib.util as u, sys; s = u.find_spec('torch'); "
     "[print('vramscope-path:' + p) for p in sys.path if p]; "
@@ -73,8 +73,8 @@ std::vector<std::string> Words(const std::string& line) {
   return {std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>()};
 }
 
-// The words of a script's "#!" line. pip writes a longer form when the interpreter's path has blanks or is
-// too long for the kernel:
+// The words of a script's "#!" line. pip writes a longer form if the interpreter's path has blanks or is too
+// long for the kernel:
 //   #!/bin/sh
 //   '''exec' "/a long path/python" "$0" "$@"
 std::vector<std::string> InterpreterLine(const std::string& head) {
@@ -121,7 +121,7 @@ TorchLocation LocationAt(const fs::path& root, std::string python = {}) {
   return {root.lexically_normal().string(), VersionAt(root), std::move(python)};
 }
 
-// The lines of `text` that begin with `mark`, without it.
+// The lines of `text` that begin with `mark`, without the mark.
 std::vector<std::string> MarkedLines(const std::string& text, std::string_view mark) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -131,7 +131,7 @@ std::vector<std::string> MarkedLines(const std::string& text, std::string_view m
   return lines;
 }
 
-// What sys.path is made of besides the interpreter.
+// What sys.path depends on in addition to the interpreter.
 std::string PathQuestion(const std::string& python) {
   std::string question = "where is the torch of " + python;
   for (const char* variable : {"PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "HOME"}) {
@@ -141,7 +141,7 @@ std::string PathQuestion(const std::string& python) {
   return question;
 }
 
-// Remembers an answer that the folders of sys.path account for: not a torch in the current folder.
+// Stores an answer that depends only on the folders of sys.path: not a torch in the current folder.
 void Remember(const std::string& memory, const std::string& question, const std::string& python,
               std::vector<std::string> folders, const std::string& origin) {
   const fs::path package = fs::path(origin).parent_path();
@@ -166,7 +166,7 @@ Result<TorchLocation> AskPython(const std::string& python, const std::string& me
   return LocationAt(fs::path(*origin).parent_path(), python);
 }
 
-// As the loader would resolve it now, with RUNPATH, LD_LIBRARY_PATH and libraries of libraries.
+// Resolves libraries as the loader would now, with RUNPATH, LD_LIBRARY_PATH and indirect libraries.
 Result<TorchLocation> AskLoader(const std::string& program) {
   const Result<std::string> list = RunTool({kLoader, "--list", program}, kLoaderLimit);
   static constexpr std::string_view kMark = "libtorch_cpu.so => ";
@@ -186,7 +186,7 @@ Result<TorchLocation> AskPythonOnPath(const std::string& shell, const std::strin
   return Error{fmt::format("{} may start a Python, but the one on PATH has no torch.", shell)};
 }
 
-// What the first word of `command` is by itself: a Python, a script of one, a program linked to libtorch, or
+// Handles the first word of `command` itself: a Python, a script for one, a program linked to libtorch, or
 // env before one of these.
 Result<TorchLocation> FindInProgram(std::span<const std::string> command, const std::string& memory,
                                     int nesting = 0) {
@@ -205,7 +205,7 @@ Result<TorchLocation> FindInProgram(std::span<const std::string> command, const 
 
 Result<TorchLocation> FindTorch(std::span<const std::string> command, const std::string& memory) {
   Result<TorchLocation> found = FindInProgram(command, memory);
-  // A program that has no torch itself may start one that has.
+  // A program without torch may start one with it.
   for (size_t i = 1; !found.ok() && i < std::min(command.size(), kMaxWordsLookedAt); ++i) {
     if (Result<TorchLocation> in_argument = FindInProgram(command.subspan(i), memory); in_argument.ok())
       return in_argument;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the torch that a command is going to load, before it runs and without importing it.
+// Finds the torch that a command will load, before the command runs and without importing torch.
 //
 // Why before: the deep recorder must be compiled against that very torch, and a training process should not
-// wait for a compiler. What is found is a guess about a program that has not run; the recorder checks again
-// inside the process that it fits the torch it meets.
+// wait for a compiler. The result is a guess about a program that has not run. Inside the process, the
+// recorder checks again that it fits the torch there.
 //
-//   python train.py                    that interpreter is asked where its torch is
-//   torchrun, accelerate, ./train.py   a script: the interpreter in its first line is asked
+//   python train.py                    asks that interpreter where its torch is
+//   torchrun, accelerate, ./train.py   a script: asks the interpreter in its first line
 //   env, nice, numactl, srun, ...      the first of its arguments that leads to a Python or to libtorch
 //   bash run.sh, make train            the Python on PATH, which such scripts usually start
-//   ./train (C++)                      the dynamic loader is asked which libtorch_cpu.so it would take
+//   ./train (C++)                      asks the dynamic loader which libtorch_cpu.so it would load
 #pragma once
 
 #include <span>
@@ -19,15 +19,15 @@
 
 namespace vramscope::collector {
 
-// A torch as it lies on disk: include/ and lib/ under `root`.
+// A torch installation on disk: include/ and lib/ under `root`.
 struct TorchLocation {
   std::string root;
-  std::string version;  // "2.15.0+cu132"; empty when no file tells
-  std::string python;   // the interpreter that imports it; empty for a program that is linked to it
+  std::string version;  // "2.15.0+cu132"; empty if no file contains it
+  std::string python;   // the interpreter that imports it; empty for a program that links to it
 };
 
-// An error says what was looked at. Takes the start-up time of a Python, some 20 ms, at most 20 s; next to
-// nothing when `memory`, a folder that exists, has the answer of an earlier call (remembered.h).
+// An error lists where it searched. Takes the start-up time of a Python: about 20 ms, at most 20 s. Takes
+// next to nothing if `memory`, an existing folder, has the answer of an earlier call (remembered.h).
 Result<TorchLocation> FindTorch(std::span<const std::string> command, const std::string& memory = {});
 
 }  // namespace vramscope::collector

@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kUninterruptedNs = 100;
 constexpr int kAnchorTries = 5;
 
-// Fenced on both sides: the counter may otherwise be read before earlier loads or after later ones.
+// Fenced on both sides: otherwise the counter might be read before earlier loads or after later ones.
 uint64_t Ticks() {
 #if defined(__x86_64__)
   _mm_lfence();
@@ -32,7 +32,7 @@ uint64_t Along(const ClockAnchor& from, const ClockAnchor& to, uint64_t ticks) {
   const auto rise = static_cast<double>(to.monotonic_ns - from.monotonic_ns);
   const auto run = static_cast<double>(to.ticks - from.ticks);
   const double offset = static_cast<double>(ticks - from.ticks) * (rise / run);
-  // Nonsense ticks of a broken ring end here too; the reader of rings tells them apart by their distance from
+  // Invalid ticks of a broken ring also end here. The reader of rings recognizes them by their distance from
   // now.
   constexpr double kFarFuture = 9e18;
   if (offset + static_cast<double>(from.monotonic_ns) > kFarFuture) return static_cast<uint64_t>(kFarFuture);

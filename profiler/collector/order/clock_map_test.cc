@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: CLOCK_MONOTONIC itself, and straight lines worked out by hand.
+// Oracle: CLOCK_MONOTONIC itself, and straight lines computed by hand.
 #include "profiler/collector/order/clock_map.h"
 
 #include <gtest/gtest.h>

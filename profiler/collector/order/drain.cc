@@ -17,14 +17,14 @@ using trace::MarkKind;
 
 namespace {
 
-// No clock of this machine runs ahead of ours by this much: such ticks are broken, and waiting for them would
+// No clock of this machine runs ahead of ours by this much. Such ticks are broken, and waiting for them would
 // block the ring.
 constexpr uint64_t kImpossibleLeadNs = 1'000'000'000;
 constexpr uint32_t kHighestPid = 1 << 22;  // PID_MAX_LIMIT of Linux
 constexpr size_t kMaxMetadataKey = 128;
 constexpr size_t kMaxMetadataValue = 4096;
 
-// What the collector itself knows better than any target.
+// Metadata that the collector itself knows better than any target.
 bool IsOwnKey(std::string_view key) {
   static constexpr std::string_view kOwn[] = {"vramscope.", "option.", "host.",    "env.",
                                               "check.",     "command", "process.", "recording."};
@@ -51,7 +51,7 @@ uint64_t Drain::ToTraceNs(uint64_t monotonic_ns) const {
 
 TargetProcess* Drain::FindParent(const RingFileFacts& facts) const {
   if (facts.forked_from == 0) return nullptr;
-  // From the newest: a pid may have been used before.
+  // Searches from the newest: a pid may have been used before.
   const auto found = std::find_if(processes_.rbegin(), processes_.rend(), [&](const auto& process) {
     return process->facts().pid == facts.forked_from && process->facts().image == facts.forked_from_image;
   });
@@ -67,7 +67,8 @@ TargetProcess& Drain::AddProcess(std::unique_ptr<RingFile> file, const std::stri
   auto process = std::make_unique<TargetProcess>(std::move(file), path, std::move(ids));
   process->info.executable = executable.empty() && parent ? parent->info.executable : executable;
   process->info.command_line = command_line.empty() && parent ? parent->info.command_line : command_line;
-  // Unseen from here: a number that no process can have, so that it is not taken for another one.
+  // The process cannot be seen from here. It gets a number that no process can have, so that it is not
+  // mistaken for another.
   if (process->info.pid == 0) process->info.pid = kHighestPid + 1 + static_cast<uint32_t>(processes_.size());
   process->info.start_ns = ToTraceNs(facts.created_monotonic_ns);
   process->trace_process = output_.writer().AddProcess(process->info);
@@ -109,8 +110,8 @@ void Drain::Merge(uint64_t watermark, PassResult& result) {
     std::pop_heap(heap_.begin(), heap_.end(), Later());
     Head head = heap_.back();
     heap_.pop_back();
-    // Stay with this ring while it is the earliest: mostly one thread is busy, and then nothing is compared
-    // but two numbers.
+    // Stay with this ring while it is the earliest. Mostly one thread is busy, and then each record costs
+    // only one comparison of two numbers.
     const uint64_t next_other = heap_.empty() ? std::numeric_limits<uint64_t>::max() : heap_.front().ns;
     bool more = true;
     do {
@@ -148,7 +149,8 @@ void Drain::Deliver(TargetProcess& process, RingSource& ring, const trace::RawRe
   }
   process.ids->Map(&event);
   if (record.type == trace::kRawHeldBlock) {
-    // Found in the process after its hooks were in: it may have been born in between, and told of itself.
+    // The block was found in the process after its hooks were installed. It may have been allocated in
+    // between and already be recorded.
     if (process.memory.blocks.Contains(event.field[trace::alloc::kAddress])) return;
     trace::TraceWriter& writer = output_.writer();
     event.field[trace::alloc::kStack] = writer.InternFrame(0, writer.InternString(trace::kHeldFrame));
@@ -225,7 +227,8 @@ void Drain::ReportLosses(TargetProcess& process, uint64_t watermark) {
   for (const auto& ring : process.rings) {
     const RingCursor::Loss loss = ring->cursor.TakeLoss();
     if (loss.count != 0) {
-      // The target counts first and notes the time after: a killed one may not have come to that.
+      // The target counts first and stores the time afterwards; if it was killed, it may not have stored the
+      // time.
       const uint64_t last_ns =
           loss.last_ticks != 0 ? clock_.ToMonotonicNs(clock, loss.last_ticks) : watermark;
       const uint64_t first_ns =
@@ -235,7 +238,7 @@ void Drain::ReportLosses(TargetProcess& process, uint64_t watermark) {
     if (const uint64_t broken = ring->cursor.broken_bytes() - ring->broken_bytes_reported; broken != 0) {
       ring->broken_bytes_reported += broken;
       broken_bytes_ += broken;
-      // How many records it was cannot be known: as many as fit.
+      // The number of records is unknown: assume as many as fit.
       AddLoss(ThreadOf(process, *ring), broken / trace::kRawUnitBytes + 1, ring->last_ns, watermark,
               watermark);
     }

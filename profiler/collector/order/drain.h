@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the rings of all recorded processes: merges their records in the order of time and hands them
-// to the trace.
+// One pass over the rings of all recorded processes: merges their records in time order and passes them to
+// the trace.
 //
-// Why passes with a watermark: threads publish into rings of their own, so the order between threads exists
-// only in their clocks. A pass first reads the clock (the watermark), then all heads, then merges; records at
-// or after the watermark wait for the next pass:
+// Why passes with a watermark: threads publish into rings of their own, so only their clocks give an order
+// between threads. A pass first reads the clock (the watermark), then all heads, then merges. Records at or
+// after the watermark wait for the next pass:
 //
 //      ring A  ──a1────a2──────┊──a3        everything that a record before the watermark depends on (the
 //      free that made its address ring B  ────b1──────b2──┊            available) was published before it,
@@ -12,7 +12,7 @@
 //                          watermark        always comes before the next allocation at its address, also
 //                          across threads.
 //
-// Each ring is already in order, so the merge needs one record per ring in memory, whatever the backlog.
+// Each ring is already in order, so the merge holds only one record per ring in memory, whatever the backlog.
 #pragma once
 
 #include <cstdint>
@@ -29,39 +29,39 @@ namespace vramscope::collector {
 
 class Drain {
  public:
-  // `start` is CLOCK_MONOTONIC at time 0 of the trace. The references outlive the object.
+  // `start_monotonic_ns` is CLOCK_MONOTONIC at time 0 of the trace. The references must outlive the object.
   Drain(TraceOutput& output, const ClockMap& clock, uint64_t start_monotonic_ns);
 
-  // A ring file has appeared. `path` is removed when the process has ended; may be empty. `executable` and
-  // `command_line` may be empty: a forked process then has its parent's.
+  // Adds a new ring file. `path` is removed when the process has ended; it may be empty. If `executable` and
+  // `command_line` are empty, a forked process gets its parent's.
   TargetProcess& AddProcess(std::unique_ptr<RingFile> file, const std::string& path,
                             const std::string& executable, const std::string& command_line);
 
   struct PassResult {
     uint64_t records = 0;
-    uint32_t fullest_percent = 0;  // of the fullest ring, before the pass
+    uint32_t fullest_percent = 0;  // fill level of the fullest ring, before the pass
   };
-  // `watermark_monotonic_ns` was read before the call.
+  // `watermark_monotonic_ns` must have been read before the call.
   PassResult Pass(uint64_t watermark_monotonic_ns);
 
-  // No target records any more from now on.
+  // From now on no target records anything.
   void DetachAll();
-  // The same, and what they do not record from now on is no loss.
+  // The same, but what the targets do not record from now on does not count as lost.
   void PauseAll();
 
-  // Writes what is known about processes and the checks into the trace. Call after the last pass.
+  // Writes the process table and the results of the checks into the trace. Call after the last pass.
   void WriteSummary();
 
   [[nodiscard]] const std::vector<std::unique_ptr<TargetProcess>>& processes() const { return processes_; }
   [[nodiscard]] const MemoryTotals& totals() const { return totals_; }
-  // Records that the targets dropped, as they counted them.
+  // Records that the targets dropped, by their own count.
   [[nodiscard]] uint64_t lost() const { return lost_; }
   [[nodiscard]] uint64_t ToTraceNs(uint64_t monotonic_ns) const;
 
  private:
   struct Head {  // the next record of a ring
     uint64_t ns;
-    size_t order;  // of the ring among all: decides when times are equal
+    size_t order;  // index of the ring among all rings: breaks ties
     TargetProcess* process;
     RingSource* ring;
   };
@@ -71,7 +71,7 @@ class Drain {
     }
   };
 
-  // Fills head.ns for the ring's next record. False: it has none before the watermark.
+  // Sets head.ns to the time of the ring's next record. False: the ring has none before the watermark.
   bool Advance(Head& head, uint64_t watermark) const;
   void Merge(uint64_t watermark, PassResult& result);
   void Deliver(TargetProcess& process, RingSource& ring, const trace::RawRecord& record, uint64_t ns);
@@ -91,7 +91,7 @@ class Drain {
   uint64_t start_monotonic_ns_;
   std::vector<std::unique_ptr<TargetProcess>> processes_;
   std::vector<TargetProcess*>
-      active_;  // those whose rings are not read to their end; a run may fork thousands of short ones
+      active_;  // processes whose rings are not read to the end; a run may fork thousands of short ones
   std::vector<Head> heap_;
   RecordBuffer buffer_;
   MemoryTotals totals_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many records one core drains per second, from the rings to compressed blocks: an allocation and its
-// free, as a training step has them.
+// How many records one core drains per second, from the rings to compressed blocks: pairs of an allocation
+// and its free, as in a training step.
 #include <benchmark/benchmark.h>
 
 #include "profiler/collector/order/drain.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the order in which the test itself did things, and the trace read back by the reader.
+// Oracle: the order of the test's own actions, and the trace read back by the reader.
 #include "profiler/collector/order/drain.h"
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ TEST(DrainTest, RecordsAtOrAfterTheWatermarkWaitForTheNextPass) {
   a.Alloc(99, 64, 8);
   a.Alloc(100, 128, 8);
   EXPECT_EQ(rig.drain->Pass(100).records, 1U);
-  b.Alloc(95, 192, 8);  // published late, as by a thread that was interrupted
+  b.Alloc(95, 192, 8);  // published late, as if its thread was interrupted
   b.Alloc(98, 256, 8);
   EXPECT_EQ(rig.drain->Pass(200).records, 3U);
   EXPECT_THAT(Times(rig.Events()), ElementsAre(99, 99, 99, 100)) << "times never fall";
@@ -250,7 +250,7 @@ TEST(DrainTest, GarbageInTheRingsNeverCrashesAndNeverReachesTheTraceUnknown) {
       for (uint32_t ring = 0; ring < 3; ++ring) {
         auto* words = reinterpret_cast<uint64_t*>(memory.ring_data(ring));
         for (size_t i = 0; i < 1024; ++i) words[i] = random();
-        // Every fourth unit looks like the beginning of a record, so that the walk gets further than one
+        // Every fourth unit looks like the beginning of a record, so that the walk goes further than one
         // step.
         for (size_t i = 0; i < 1024; i += 16)
           words[i] = (words[i] & ~uint64_t{0xFFFF}) | (random() % 4) << 8 | random() % 30;
@@ -267,8 +267,8 @@ TEST(DrainTest, GarbageInTheRingsNeverCrashesAndNeverReachesTheTraceUnknown) {
   }
 }
 
-// An allocator of few addresses under a lock, used by threads that record as the injector does: a free before
-// the block is given back, an allocation after it was handed out.
+// An allocator of few addresses under a lock. Its threads record like the injector: a free before the block
+// is given back, an allocation after it was returned.
 class SharedAddresses {
  public:
   explicit SharedAddresses(uint64_t count) {

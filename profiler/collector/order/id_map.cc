@@ -7,7 +7,7 @@ IdMap::IdMap(trace::TraceWriter& writer, std::shared_ptr<const IdMap> parent, ui
     : writer_(writer), parent_(std::move(parent)), first_own_string_(first_own_string) {}
 
 void IdMap::Table::Set(uint64_t id, uint32_t value) {
-  constexpr uint64_t kSlack = 1 << 16;  // threads define a little out of order
+  constexpr uint64_t kSlack = 1 << 16;  // threads define ids slightly out of order
   ++defined_;
   if (id >= 2 * defined_ + kSlack) {
     sparse_[id] = value;

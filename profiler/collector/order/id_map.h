@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// From one process's own string and stack ids to the trace's.
+// Maps one process's own string and stack ids to the trace's.
 //
-// Why: a target numbers its texts by itself, without asking anyone. A forked child keeps what its parent had
-// defined up to the fork (first_own_string) and goes on counting by itself, so it looks into its own
-// definitions first and then into its parent's.
+// Why: a target numbers its texts by itself, without asking anyone. A forked child inherits what its parent
+// had defined up to the fork (first_own_string) and then counts on by itself. So an id is looked up first in
+// the child's own definitions, then in its parent's.
 //
 // Stacks are not inherited: a child defines its own.
 //
@@ -23,34 +23,34 @@
 
 namespace vramscope::collector {
 
-// Texts that begin with it are not text of the trace but metadata: "meta:torch.version=2.15.0".
+// Texts with this prefix are metadata of the trace, not strings: "meta:torch.version=2.15.0".
 inline constexpr std::string_view kMetadataPrefix = "meta:";
 
 class IdMap {
  public:
-  // `parent` may be null. `writer` outlives the map.
+  // `parent` may be null. `writer` must outlive the map.
   IdMap(trace::TraceWriter& writer, std::shared_ptr<const IdMap> parent, uint32_t first_own_string);
 
   void DefineString(uint32_t id, std::string_view text);
   // `frames` are string ids of this process, outermost first.
   void DefineStack(uint32_t id, std::span<const uint64_t> frames);
 
-  // 0 for 0; for an id that was never defined (its definition was lost) 0 too, and it is counted.
+  // Returns 0 for 0, and for an id that was never defined (its definition was lost); the latter is counted.
   trace::StringId String(uint64_t id);
   trace::StackId Stack(uint64_t id);
 
-  // Puts the trace's ids into the fields of `event` that hold strings and stacks.
+  // Replaces the string and stack ids in the fields of `event` by the trace's ids.
   void Map(trace::Event* event);
 
-  // "key=value" of a text that began with kMetadataPrefix; empty for others.
+  // The "key=value" of a text that began with kMetadataPrefix; empty for others.
   [[nodiscard]] std::string_view Metadata(uint64_t id) const;
 
   [[nodiscard]] uint64_t unknown_ids() const { return unknown_ids_; }
 
  private:
-  // Ids are dense counters, so they index a vector. Ids far above what was defined so far (a child goes on
-  // where its parent was, a broken ring has any) go to the hash table: memory stays in proportion to the
-  // definitions that came.
+  // Ids are dense counters, so they index a vector. Ids far above those defined so far go to the hash table
+  // (a child counts on from its parent; a broken ring has any id). So memory stays proportional to the
+  // definitions received.
   class Table {
    public:
     void Set(uint64_t id, uint32_t value);
@@ -61,7 +61,7 @@ class IdMap {
     std::unordered_map<uint64_t, uint32_t> sparse_;
     uint64_t defined_ = 0;
   };
-  // Forks of forks of forks: further than this is not followed.
+  // Limit for forks of forks of forks.
   static constexpr int kMaxGenerations = 4096;
 
   trace::TraceWriter& writer_;

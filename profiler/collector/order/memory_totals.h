@@ -2,8 +2,8 @@
 // Running totals of what the recorded processes hold, for the last line of `record`, and the check of our
 // sums against PyTorch's own.
 //
-// Why a table of live blocks although the trace has one: frees on the CPU do not tell their size, and the
-// line should not wait for a second pass over the trace. One entry per live block, 24 bytes.
+// Why a table of live blocks although the trace has one: frees on the CPU do not carry a size, and the line
+// should not need a second pass over the trace. One entry per live block, 24 bytes.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace vramscope::collector {
 
-// Address -> size and device. Open addressing with linear probing; removal moves later entries back, so it
-// never fills up with markers.
+// Address -> size and device. Open addressing with linear probing. Removal moves later entries back, so there
+// are no tombstones.
 class LiveBlocks {
  public:
   struct Block {
@@ -24,7 +24,7 @@ class LiveBlocks {
     uint64_t size;
     uint64_t device;
   };
-  // Returns the block that was at this address, if its free was not seen.
+  // Returns the block that was already at this address, if its free was not seen.
   std::optional<Block> Insert(const Block& block);
   std::optional<Block> Remove(uint64_t address);
   [[nodiscard]] bool Contains(uint64_t address) const;
@@ -38,21 +38,21 @@ class LiveBlocks {
 
  private:
   [[nodiscard]] size_t Home(uint64_t address) const;
-  [[nodiscard]] size_t Find(uint64_t address) const;  // its slot, or the empty one where it would go
+  [[nodiscard]] size_t Find(uint64_t address) const;  // its slot, or the empty slot for it
   void Grow();
 
   std::vector<Block> slots_;  // a power of two, at most 3/4 used
   size_t size_ = 0;
 };
 
-// One process's live blocks, and per device the sum that PyTorch reported last, to compare with.
+// One process's live blocks, and for each device the total that PyTorch reported last, for comparison.
 class ProcessMemory {
  public:
   LiveBlocks blocks;
 
-  // Compares `reported` (total_allocated of an event) with `change` (modulo 2^64) added to the last report.
-  // The first report, which may come late in the process's life, is taken as it is. True: they differ; from
-  // here on the new one counts.
+  // Compares `reported` (total_allocated of an event) with the last report plus `change` (modulo 2^64). The
+  // first report, which may come late in the process's life, is accepted as it is. True: they differ; the new
+  // report is then the base for the next comparison.
   bool Disagrees(uint64_t device, uint64_t reported, uint64_t change);
 
  private:
@@ -68,12 +68,12 @@ class MemoryTotals {
   // `event` is a kAlloc or kFree of the process.
   void Alloc(ProcessMemory& process, const trace::Event& event);
   void Free(ProcessMemory& process, const trace::Event& event);
-  // What it held is gone with it.
+  // Subtracts everything that the process held.
   void ProcessEnded(ProcessMemory& process);
 
-  // The highest total of any one CUDA device; of the CPU when no CUDA block was seen. Over all processes.
+  // The highest total of any one CUDA device, or of the CPU if no CUDA block was seen. Over all processes.
   [[nodiscard]] uint64_t PeakBytes() const;
-  // Reports of a device's total that do not follow from the one before: events were missed, or two threads
+  // Reported totals of a device that do not follow from the previous one: events were missed, or two threads
   // reported in another order.
   [[nodiscard]] uint64_t mismatches() const { return mismatches_; }
 

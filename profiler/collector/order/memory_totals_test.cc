@@ -98,7 +98,7 @@ TEST(MemoryTotalsTest, CudaDecidesThePeakWhereItIsUsed) {
 TEST(MemoryTotalsTest, ReportedTotalsThatFollowFromTheEventsAgree) {
   MemoryTotals totals;
   ProcessMemory process;
-  totals.Alloc(process, Alloc(512, 10, kGpu, 1010));  // 1,000 bytes were there before the first event
+  totals.Alloc(process, Alloc(512, 10, kGpu, 1010));  // 1,000 bytes existed before the first event
   totals.Alloc(process, Alloc(1024, 20, kGpu, 1030));
   totals.Free(process, Free(512, kGpu, 1020));
   EXPECT_EQ(totals.mismatches(), 0U);
@@ -108,7 +108,7 @@ TEST(MemoryTotalsTest, AMissedEventShowsAsOneMismatch) {
   MemoryTotals totals;
   ProcessMemory process;
   totals.Alloc(process, Alloc(512, 10, kGpu, 10));
-  totals.Alloc(process, Alloc(1024, 20, kGpu, 130));  // 100 bytes were not told
+  totals.Alloc(process, Alloc(1024, 20, kGpu, 130));  // 100 bytes were not recorded
   totals.Alloc(process, Alloc(2048, 5, kGpu, 135));
   EXPECT_EQ(totals.mismatches(), 1U);
 }

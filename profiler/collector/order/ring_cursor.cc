@@ -17,7 +17,7 @@ RingCursor::RingCursor(trace::RingHeader& ring, const std::byte* data, uint64_t 
       given_back_(position_) {}
 
 void RingCursor::Refresh() {
-  // State before head: once closed is seen, the head that follows is the last one.
+  // Read the state before the head: if the state is closed, the head read after it is final.
   closed_ = ring_.state.load(std::memory_order_acquire) == static_cast<uint32_t>(RingState::kClosed);
   const uint64_t head = ring_.head.load(std::memory_order_acquire);
   if (head != head_) {
@@ -39,7 +39,7 @@ void RingCursor::SkipToHead() {
 bool RingCursor::LoadNext() {
   while (!next_loaded_ && position_ != head_) {
     const uint64_t offset = position_ & (ring_bytes_ - 1);
-    if (offset + sizeof(next_) > ring_bytes_) {  // only after a head that was no multiple of a unit
+    if (offset + sizeof(next_) > ring_bytes_) {  // only after a head that was not a multiple of a unit
       SkipToHead();
       return false;
     }
@@ -66,7 +66,7 @@ bool RingCursor::PeekTicks(uint64_t* ticks) {
 
 const trace::RawRecord* RingCursor::Take(RecordBuffer& buffer) {
   const uint64_t offset = position_ & (ring_bytes_ - 1);
-  const uint64_t bytes = next_.units * trace::kRawUnitBytes;  // of our copy, which LoadNext has checked
+  const uint64_t bytes = next_.units * trace::kRawUnitBytes;  // from our copy, which LoadNext has checked
   std::memcpy(buffer.bytes, &next_, sizeof(next_));
   std::memcpy(buffer.bytes + sizeof(next_), data_ + offset + sizeof(next_), bytes - sizeof(next_));
   position_ += bytes;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reading end of one ring: takes the records that its thread has published, in order, and gives their
-// space back.
+// The reading end of one ring: takes the records that its thread has published, in order, and returns their
+// space to the writer.
 //
 //   tail (given back) ≤ position (taken) ≤ head (as of Refresh) ≤ what the writer publishes meanwhile
 //
-// Nothing in the ring is trusted: each record is copied out before it is looked at, and one that cannot be
-// (no units, past the head, over the ring's end) makes the cursor skip to the head and count the bytes,
-// because there is no way to find the next record.
+// Nothing in the ring is trusted. Each record is copied out before it is read. A record may be invalid: no
+// units, past the head, or over the ring's end. Then the next record cannot be found, so the cursor skips to
+// the head and counts the bytes.
 #pragma once
 
 #include <cstddef>
@@ -25,19 +25,19 @@ class RingCursor {
  public:
   RingCursor(trace::RingHeader& ring, const std::byte* data, uint64_t ring_bytes);
 
-  // Looks at what the writer has published. Records that come later wait for the next Refresh.
+  // Reads how far the writer has published. Records that come later wait for the next Refresh.
   void Refresh();
 
-  // Ticks of the next record. False: all are taken.
+  // Gets the ticks of the next record. False: all are taken.
   bool PeekTicks(uint64_t* ticks);
-  // The next record, copied into `buffer` with all its units; only after PeekTicks said there is one.
+  // Copies the next record into `buffer`, with all its units. Only after PeekTicks returned true.
   const trace::RawRecord* Take(RecordBuffer& buffer);
-  // Gives the space of taken records back to the writer.
+  // Returns the space of taken records to the writer.
   void GiveBack();
-  // GiveBack when much of the ring has been taken, so that a waiting writer goes on before the pass ends.
+  // GiveBack if much of the ring has been taken, so that a waiting writer continues before the pass ends.
   void GiveBackSometimes();
 
-  // The thread that owned the ring when the last Refresh saw news.
+  // The thread that owned the ring at the last Refresh that found new records.
   [[nodiscard]] uint32_t os_thread() const { return os_thread_; }
   // Changes when another thread has taken the ring.
   [[nodiscard]] uint32_t generation() const { return generation_; }
@@ -50,13 +50,13 @@ class RingCursor {
   };
   Loss TakeLoss();
 
-  // When the owner has ended and all it wrote is taken: hands the ring to the next thread that wants one.
-  // Call TakeLoss before.
+  // If the owner has ended and all its records are taken, makes the ring available to the next thread. Call
+  // TakeLoss first.
   void RecycleIfDone();
 
-  // Share of the ring, in percent, that was waiting at the last Refresh.
+  // Percentage of the ring that held unread records at the last Refresh.
   [[nodiscard]] uint32_t fill_percent() const { return fill_percent_; }
-  // Bytes that made no sense and were skipped.
+  // Invalid bytes that were skipped.
   [[nodiscard]] uint64_t broken_bytes() const { return broken_bytes_; }
 
  private:

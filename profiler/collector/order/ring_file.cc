@@ -49,7 +49,7 @@ Result<std::unique_ptr<RingFile>> RingFile::Open(const std::string& path) {
   uint64_t bytes = 0;
   Result<int> fd = OpenRegular(path, &bytes);
   if (!fd.ok()) return fd.error();
-  if (bytes < trace::kRingHeaderBytes) {  // made, but not yet given its size
+  if (bytes < trace::kRingHeaderBytes) {  // created, but its size is not set yet
     close(*fd);
     return std::unique_ptr<RingFile>();
   }
@@ -97,7 +97,7 @@ Result<bool> RingFile::ReadHeader(const std::string& name) {
             .first_own_string = from.first_own_string,
             .pid_namespace = from.pid_namespace,
             .start_ticks = from.start_ticks};
-  // Judge the copy, not the shared memory: the target could change it in between.
+  // Check the copy, not the shared memory: the target could change it in between.
   const bool sizes_fit = std::has_single_bit(facts_.ring_bytes) && facts_.ring_bytes >= kSmallestRing &&
                          facts_.ring_bytes <= kLargestRing && facts_.ring_capacity >= 1 &&
                          facts_.ring_capacity <= trace::kMaxRings &&

@@ -2,8 +2,8 @@
 // The collector's view of one target process's ring file: mapped, checked once, and from then on safe to read
 // whatever the target does.
 //
-// What the target may change later (counters, records, even the file's length) is never used as a bound:
-// sizes are copied out of the header once, and RingCursor checks each counter against them.
+// What the target may change later (counters, records, even the file's length) is never used as a bound.
+// Sizes are copied out of the header once, and RingCursor checks each counter against them.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace vramscope::collector {
 
-// What of RingFileHeader never changes once the magic is there.
+// The part of RingFileHeader that never changes once the magic is there.
 struct RingFileFacts {
   uint32_t pid = 0;
   uint32_t parent_pid = 0;
@@ -32,7 +32,7 @@ struct RingFileFacts {
   uint32_t forked_from = 0;
   uint32_t forked_from_image = 0;
   uint32_t first_own_string = 0;
-  uint64_t pid_namespace = 0;  // in which `pid` counts; 0 = unknown
+  uint64_t pid_namespace = 0;  // the namespace of `pid`; 0 = unknown
   uint64_t start_ticks = 0;
 
   [[nodiscard]] trace::ProcessIdentity identity() const { return {pid, pid_namespace, start_ticks}; }
@@ -40,10 +40,10 @@ struct RingFileFacts {
 
 class RingFile {
  public:
-  // nullptr when the target has not finished the header yet (try again later). An error when it is not a ring
+  // nullptr if the target has not finished the header yet (try again later). An error if it is not a ring
   // file that this collector can read; the sentence names `path`.
   static Result<std::unique_ptr<RingFile>> Open(const std::string& path);
-  // The same over memory that someone else holds; `memory` is aligned to 64 bytes and outlives the object.
+  // The same for memory that the caller owns. `memory` must be aligned to 64 bytes and outlive the object.
   static Result<std::unique_ptr<RingFile>> Attach(std::byte* memory, size_t bytes, const std::string& name);
   ~RingFile();
   RingFile(const RingFile&) = delete;
@@ -51,15 +51,15 @@ class RingFile {
 
   [[nodiscard]] const RingFileFacts& facts() const { return facts_; }
 
-  // Rings ever taken by the target; at most facts().ring_capacity.
+  // Number of rings that the target ever took; at most facts().ring_capacity.
   [[nodiscard]] uint32_t ring_count() const;
   [[nodiscard]] trace::RingHeader& ring(uint32_t index) const;
   [[nodiscard]] const std::byte* ring_data(uint32_t index) const;
 
   [[nodiscard]] uint64_t lost_without_ring() const;
-  // Tells the target that nobody drains any more: it records nothing from now on and runs freely.
+  // Tells the target that nobody drains any more. From then on it records nothing and runs freely.
   void Detach() const;
-  // Tells the target that nothing is wanted any more: what it does not record from now on is not lost.
+  // Tells the target to stop recording. What it does not record from then on does not count as lost.
   void Pause() const;
 
  private:
@@ -70,11 +70,11 @@ class RingFile {
 
   std::byte* memory_;
   size_t bytes_;
-  std::optional<SigbusGuard> guard_;  // set when the memory is our mapping of a file
+  std::optional<SigbusGuard> guard_;  // set if the memory is our mapping of a file
   RingFileFacts facts_;
 };
 
-// "4711.0.ring" -> {4711, 0}; nothing for other names.
+// "4711.0.ring" -> {4711, 0}; empty for other names.
 struct RingFileName {
   uint32_t pid = 0;
   uint32_t image = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the rules of trace_format/ring.h; what a hostile target leaves must be refused with a sentence or
+// Oracle: the rules of trace_format/ring.h. What a hostile target leaves must be refused with a sentence or
 // read as empty, never crash.
 #include "profiler/collector/order/ring_file.h"
 

@@ -35,7 +35,7 @@ void RingFolderWatch::ReadEvents() {
     for (const char* at = buffer; at < buffer + length;) {
       const auto* event = reinterpret_cast<const inotify_event*>(at);
       if ((event->mask & IN_Q_OVERFLOW) != 0) ListFolder();
-      // Also a name that was there before: the pid has come round.
+      // This includes names that existed before: the pid may have been reused.
       if (event->len > 0) waiting_.emplace_back(event->name);
       at += sizeof(inotify_event) + event->len;
     }

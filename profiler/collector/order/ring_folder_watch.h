@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells of new ring files in the session folder, each once and when its header is complete.
+// Reports new ring files in the session folder, each once, when its header is complete.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,29 @@ namespace vramscope::collector {
 
 class RingFolderWatch {
  public:
-  // Where the kernel gives no watch (a limit per user), the folder is listed each time instead.
+  // If the kernel provides no watch (a limit per user), each call lists the folder instead.
   explicit RingFolderWatch(std::string folder);
   ~RingFolderWatch();
   RingFolderWatch(const RingFolderWatch&) = delete;
   RingFolderWatch& operator=(const RingFolderWatch&) = delete;
 
-  // Readable when a file has appeared; -1 when there is no watch.
+  // Readable when a file has appeared; -1 if there is no watch.
   [[nodiscard]] int descriptor() const { return inotify_; }
 
   struct Found {
     std::string path;
     std::unique_ptr<RingFile> file;
   };
-  // Files that have become ready since the last call, in the order in which they were made: a parent before
-  // its forked child.
+  // Files that have become ready since the last call, in order of creation: a parent before its forked child.
   std::vector<Found> Collect();
 
-  // Programs that processes have noted, complete, since the last call: by the name of the process's ring
-  // file, "4711.0.ring", the path. Each is there once; whoever takes it removes the file.
+  // Complete programs that processes have noted since the last call: name of the process's ring file
+  // ("4711.0.ring") -> path. Each is returned once; the caller removes the file.
   std::map<std::string, std::string> TakePrograms() { return std::exchange(programs_, {}); }
 
-  // One sentence for each of the first files that are no ring files.
+  // One sentence for each of the first files that are not ring files.
   [[nodiscard]] const std::vector<std::string>& refused() const { return refused_; }
-  // Processes that could make no ring file.
+  // Processes that could not create a ring file.
   [[nodiscard]] uint64_t unrecorded() const;
 
  private:
@@ -54,7 +53,7 @@ class RingFolderWatch {
   std::string folder_;
   int inotify_;
   std::set<std::string> known_;       // all names ever seen
-  std::vector<std::string> waiting_;  // whose header is not complete
+  std::vector<std::string> waiting_;  // files whose header is not complete
   std::vector<std::string> refused_;
   std::map<std::string, std::string> programs_;
 };

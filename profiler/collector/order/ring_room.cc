@@ -30,7 +30,7 @@ void WithRoom(const std::string& folder, const std::function<void(trace::RingRoo
 }  // namespace
 
 Status MakeRingRoom(const std::string& folder, uint64_t bytes) {
-  // Reserved, not only sized: a full file system must fail here and not at a store of a target.
+  // Reserved, not only sized: a full file system must cause an error here and not at a store of a target.
   const int file = open(RoomPath(folder).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   const int reason = file < 0 ? errno : posix_fallocate(file, 0, sizeof(trace::RingRoom));
   if (file >= 0) close(file);

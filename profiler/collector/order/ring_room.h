@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of the session folder's file system rings may take: the counter of trace_format/ring.h, which
-// targets take from by themselves.
+// How much space the rings may take in the session folder's file system. This is the counter of
+// trace_format/ring.h, from which targets take space by themselves.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace vramscope::collector {
 
-// Makes the counter of a session folder.
+// Creates the counter of a session folder.
 Status MakeRingRoom(const std::string& folder, uint64_t bytes);
-// What a process took is free again.
+// Returns the space that a process took.
 void GiveBackRingRoom(const std::string& folder, uint64_t bytes);
-// Processes that could not be recorded for want of room, or because no ring file could be made.
+// Processes that were not recorded because there was no space or no ring file could be created.
 uint64_t UnrecordedProcesses(const std::string& folder);
 
 }  // namespace vramscope::collector

@@ -18,7 +18,7 @@ struct Range {
   uintptr_t end;
 };
 
-// Read by the handler in the thread that faulted, which is never inside the two functions that change it.
+// The handler reads it in the thread that faulted, which is never inside the two functions that change it.
 std::vector<Range>& Ranges() {
   static std::vector<Range> ranges;
   return ranges;
@@ -37,7 +37,7 @@ void OnSigbus(int, siginfo_t* info, void*) {
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   const bool guarded = std::any_of(Ranges().begin(), Ranges().end(),
                                    [&](const Range& r) { return address >= r.begin && address < r.end; });
-  // Returning with the old action in place repeats the faulting load, which then meets that action.
+  // Returning with the previous action restored repeats the faulting load, which then triggers that action.
   if (!guarded || !PutEmptyPage(address)) sigaction(SIGBUS, &previous_action, nullptr);
   errno = saved_errno;
 }

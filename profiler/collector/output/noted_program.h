@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that a recorded process has noted (injector/core/program_file.cc), read and removed.
+// Reads and removes a program that a recorded process has noted (injector/core/program_file.cc).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct NotedProgram {
   std::string text;
 };
 
-// Nothing for what is no regular file of at most trace::kMostProgramBytes; removed in any case.
+// Empty unless `path` is a regular file of at most trace::kMostProgramBytes. The file is removed in any case.
 std::optional<NotedProgram> TakeNotedProgram(const std::string& path);
 
 }  // namespace vramscope::collector

@@ -34,7 +34,7 @@ fs::path FolderOf(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// N for /proc/self/fd/N, under whichever name that folder is reached.
+// N for /proc/self/fd/N, by whatever name that folder is reached.
 std::optional<int> OwnDescriptor(const fs::path& path) {
   std::error_code failed;
   const fs::path folder = fs::canonical(FolderOf(path), failed);
@@ -46,7 +46,7 @@ std::optional<int> OwnDescriptor(const fs::path& path) {
   return number;
 }
 
-// Of another process: what such a link shows as its target is often no path.
+// A link of another process: its target as shown is often not a path.
 bool IsProcDescriptor(const fs::path& path) {
   std::error_code failed;
   const std::string folder = fs::canonical(FolderOf(path), failed).string();
@@ -61,7 +61,7 @@ std::optional<std::string> FirstSet(std::span<const char* const> variables) {
   return std::nullopt;
 }
 
-// A value becomes part of one file's name.
+// Makes a value usable as part of one file name.
 std::string AsName(std::string value) {
   for (char& c : value) {
     if (c == '/') c = '_';

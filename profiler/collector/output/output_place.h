@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a file that we write goes: what its name stands for, and what is there already.
+// Where an output file goes: what its name refers to, and what exists there already.
 //
 //   train.html           a file, new or over an old one of that name
 //   link.html -> a.html  the file a.html; the link stays
@@ -14,9 +14,9 @@
 namespace vramscope::collector {
 
 struct OutputPlace {
-  std::string path;        // of the file or the stream itself, links followed
+  std::string path;        // of the file or stream itself, links followed
   bool is_stream = false;  // anything but a regular file
-  int descriptor = -1;     // of this process, when the name stands for one (/dev/stdout: 1)
+  int descriptor = -1;     // of this process, if the name refers to one (/dev/stdout: 1)
 };
 
 // An error for a folder.
@@ -25,12 +25,12 @@ Result<OutputPlace> PlaceOf(const std::string& path);
 // A descriptor to write to the stream; waits for the reader of a FIFO.
 Result<int> OpenStream(const OutputPlace& place);
 
-// An error when `output` is one of `inputs` under any name: writing it would destroy what is read.
+// An error if `output` is one of `inputs` under any name: writing it would destroy the input.
 Status CheckIsNoInput(const std::string& output, const std::vector<std::string>& inputs);
 
 // Replaces %r (rank), %h (host), %p (process number), %j (job), %q{VARIABLE} and %% in the name that a user
-// gave. Rank and job are what torchrun, Slurm, Open MPI, MPICH, PBS, LSF or SGE set. An error where one is
-// not set: a name without it would be the same for all ranks.
+// gave. Rank and job are those that torchrun, Slurm, Open MPI, MPICH, PBS, LSF or SGE set. An error if one is
+// not set: without it the name would be the same for all ranks.
 Result<std::string> ExpandName(const std::string& name);
 
 }  // namespace vramscope::collector

@@ -54,7 +54,7 @@ bool WriteMarker(int folder, const std::string& path) {
   return close(marker) == 0 && written;
 }
 
-// The owner that the folder's marker names; nothing when it has no marker of ours, or one of another folder.
+// The owner that the folder's marker names. Empty if it has no marker of ours, or one of another folder.
 std::optional<trace::ProcessIdentity> OwnerOf(int folder, const std::string& path) {
   struct stat facts {};
   struct stat marker {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the file system. What a user made stays, whatever its name; what a killed process of ours made
-// goes.
+// Oracle: the file system. A user's folder stays, whatever its name; the folder of a killed process of ours
+// is removed.
 #include "profiler/collector/output/owned_folder.h"
 
 #include <gtest/gtest.h>

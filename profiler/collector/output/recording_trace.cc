@@ -20,7 +20,7 @@ trace::TraceClock StartOfTrace(const ClockAnchor& start) {
           start.monotonic_ns};
 }
 
-// "main": the command itself; "worker": forked from a recorded process; "child": started anew by exec.
+// "main": the command itself; "worker": forked from a recorded process; "child": started by exec.
 const char* RoleOf(const TargetProcess& process, pid_t command) {
   if (process.info.pid == static_cast<uint32_t>(command)) return "main";
   return process.facts().forked_from != 0 ? "worker" : "child";
@@ -79,7 +79,7 @@ Result<RecordingTrace> OpenTrace(const RecordOptions& options) {
   RecordingTrace trace;
   trace.start = TakeAnchor();
   auto output = Result<std::unique_ptr<TraceOutput>>(Error{});
-  if (options.black_box_steps != 0) {  // its file is made when it is written
+  if (options.black_box_steps != 0) {  // its file is created when it is written
     if (const Status free = CheckMayBeTrace(options.output); !free.ok()) return free.error();
     output = TraceOutput::CreateBlackBox(StartOfTrace(trace.start), options.black_box_steps);
   } else {

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kKeyBytes = 32;
 
-// Empty: this account has no such place.
+// Empty if this account has no such place.
 fs::path KeyPath() {
   const char* const config = std::getenv("XDG_CONFIG_HOME");
   const char* const home = std::getenv("HOME");
@@ -29,7 +29,7 @@ fs::path KeyPath() {
   return {};
 }
 
-// A key that others may read or have made seals nothing.
+// A key that others can read or have created is not used.
 std::string ReadKey(const fs::path& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return "";
@@ -42,7 +42,8 @@ std::string ReadKey(const fs::path& path) {
   return ours ? key : "";
 }
 
-// Linked into place when it is whole: of two processes that make it at once, both use the first one's.
+// The key is linked into place when it is complete. If two processes create it at once, both use the first
+// one's.
 void MakeKey(const fs::path& path) {
   std::error_code ignored;
   const fs::path folder = path.parent_path();
@@ -83,7 +84,7 @@ bool IsSealedHere(std::string_view program, std::string_view seal) {
   if (key.empty() || seal.empty()) return false;
   const std::string own = SealWith(key, program);
   if (own.size() != seal.size()) return false;
-  unsigned difference = 0;  // in the same time wherever they differ
+  unsigned difference = 0;  // constant time, wherever they differ
   for (size_t i = 0; i < own.size(); ++i) difference |= static_cast<unsigned char>(own[i] ^ seal[i]);
   return difference == 0;
 }

@@ -26,7 +26,7 @@ struct Place {
   uint64_t room = 0;  // bytes that rings may take there
 };
 
-// A file system that tells no size has no limit (tmpfs of size 0).
+// A file system that reports no size has no limit (tmpfs of size 0).
 Result<uint64_t> RoomIn(const std::string& root, uint64_t share_of_size) {
   struct statvfs facts {};
   if (statvfs(root.c_str(), &facts) != 0) return Error{fmt::format("{}: {}", root, std::strerror(errno))};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder in which target processes make their ring files (trace_format/ring.h), mode 0700.
+// The folder in which target processes create their ring files (trace_format/ring.h), mode 0700.
 //
-// Its lock (owned_folder.h) also says that the collector lives: targets look at it, for the collector's
-// process number means nothing in another pid namespace.
+// Its lock (owned_folder.h) also shows that the collector lives. Targets check the lock, because the
+// collector's pid means nothing in another pid namespace.
 //
-// Where it lies, and how much it may take: the rings must never take what the recorded program needs. Docker
-// gives a container 64 MiB of /dev/shm, and DataLoader workers want all of them.
+// Where it lies, and how much space it may take: the rings must never take what the recorded program needs.
+// Docker gives a container 64 MiB of /dev/shm, and DataLoader workers need all of it.
 //
 //   1. /dev/shm, if 1/32 of its size and 1/8 of what is free are 64 MiB or more; that much is for rings
 //   2. TMPDIR or /tmp, by the same rule: the page cache serves as well, and is written back now and then
@@ -24,12 +24,12 @@ namespace vramscope::collector {
 
 class SessionFolder {
  public:
-  // Removes this user's folders of dead collectors, then makes a new one.
+  // Removes this user's folders of dead collectors, then creates a new one.
   static Result<std::unique_ptr<SessionFolder>> Create();
-  // In the best of `roots`, as above.
+  // The same in the best of `roots`, by the rules above.
   static Result<std::unique_ptr<SessionFolder>> CreateIn(const std::vector<std::string>& roots);
-  // Removes the folder and all in it. Targets that still run keep what they have mapped; new processes find
-  // no folder and go unrecorded.
+  // Removes the folder and its contents. Running targets keep what they have mapped; new processes find no
+  // folder and are not recorded.
   ~SessionFolder() = default;
   SessionFolder(const SessionFolder&) = delete;
   SessionFolder& operator=(const SessionFolder&) = delete;

@@ -26,7 +26,7 @@ namespace vramscope::collector {
 namespace {
 
 constexpr int kMostNumbers = 10'000;
-constexpr int kMostTries = 100;  // of one name that others make and remove meanwhile
+constexpr int kMostTries = 100;  // of one name that others create and remove meanwhile
 
 int64_t Nanoseconds(const timespec& time) { return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
 
@@ -38,7 +38,7 @@ int64_t RealtimeNs() {
 
 int64_t process_started_ns = 0;
 
-// When this process ended its traces, by device and inode: a command that runs several times writes over its
+// When this process closed its traces, by device and inode: a command that runs several times overwrites its
 // own.
 std::map<std::pair<dev_t, ino_t>, int64_t>& EndedHere() {
   static auto* const ended = new std::map<std::pair<dev_t, ino_t>, int64_t>;
@@ -50,8 +50,8 @@ bool WasEndedHere(const struct stat& facts) {
   return ended != EndedHere().end() && ended->second == Nanoseconds(facts.st_mtim);
 }
 
-// A file system notes the time of a write in ticks of some milliseconds, in which another recorder may start,
-// write and end: the end is noted exactly.
+// A file system stores write times in ticks of several milliseconds, in which another recorder may start,
+// write and end. So the end time is stored exactly.
 class ClaimedSink final : public trace::ByteSink {
  public:
   ClaimedSink(int descriptor, const std::string& path)
@@ -83,7 +83,7 @@ struct Attempt {
   Holder holder = Holder::kUs;
 };
 
-// False: another recorder holds it. Where locks do not work, nobody can.
+// False: another recorder holds the lock. If locks are not supported, nobody can hold one.
 bool Lock(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
 bool StillHasName(int descriptor, const std::string& path) {
@@ -105,7 +105,7 @@ Error IsNoTrace(const std::string& path) {
       path)};
 }
 
-// Nullopt: it changed under our hands, try again.
+// Nullopt: the file changed in between, try again.
 Result<std::optional<Attempt>> TryName(const std::string& path) {
   Attempt attempt;
   attempt.descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -124,7 +124,7 @@ Result<std::optional<Attempt>> TryName(const std::string& path) {
   if (!Lock(attempt.descriptor)) return leave(std::optional(others));
   if (!StillHasName(attempt.descriptor, path)) return leave(std::optional<Attempt>());
   struct stat facts {};
-  // Also of a file that we made ourselves: another recorder may have locked it first, and have ended since.
+  // Even a file that we created: another recorder may have locked it first, and have ended since.
   if (fstat(attempt.descriptor, &facts) != 0 || facts.st_size == 0) return std::optional(attempt);
   if (!IsTrace(attempt.descriptor)) return leave(IsNoTrace(path));
   if (Nanoseconds(facts.st_mtim) >= process_started_ns && process_started_ns != 0 && !WasEndedHere(facts))
@@ -134,7 +134,7 @@ Result<std::optional<Attempt>> TryName(const std::string& path) {
   return std::optional(attempt);
 }
 
-// A name that nobody has: made by us, or not at all.
+// An unused name: created by us, or not taken.
 Result<std::optional<Attempt>> TryFreeName(const std::string& path) {
   Attempt attempt;
   attempt.descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -148,7 +148,7 @@ Result<std::optional<Attempt>> TryFreeName(const std::string& path) {
   if (Lock(attempt.descriptor) && StillHasName(attempt.descriptor, path) &&
       fstat(attempt.descriptor, &facts) == 0 && facts.st_size == 0)
     return std::optional(attempt);
-  close(attempt.descriptor);  // somebody found it, empty, and was quicker
+  close(attempt.descriptor);  // another recorder found it empty and was faster
   return std::optional(Attempt{-1, false, Holder::kAnotherRecorder});
 }
 
@@ -179,8 +179,9 @@ Status CheckMayBeTrace(const std::string& path) {
   return trace ? Status() : Status(IsNoTrace(path));
 }
 
-// The start is in clock ticks of 10 ms in /proc, too coarse for launchers that start two recorders at once.
-// Until main a process has run or waited for a processor, hardly slept; both are counted in nanoseconds.
+// The start time in /proc has ticks of 10 ms, too coarse for launchers that start two recorders at once.
+// Until main, a process has run or waited for a processor, and hardly slept. Both times are counted in
+// nanoseconds.
 void NoteProcessStart() {
   timespec ran{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ran);

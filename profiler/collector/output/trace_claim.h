@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of a trace that is about to be recorded, for one recorder alone.
+// Reserves the file of a new trace for one recorder.
 //
 // Launchers start the same command line for every rank (srun -n 3 vramscope record -o run.vms ...), so many
-// recorders ask for one name at once. Each holds a lock on its file while it records:
+// recorders request the same name at once. Each holds a lock on its file while it records:
 //
 //   recorder 1   run.vms    locked
 //   recorder 2   run.vms    locked by 1                       ──► run-2.vms
@@ -11,7 +11,7 @@
 //   its 2nd run  run-3.vms  written by this process           ──► written over
 //   next day     run.vms    an old trace                      ──► written over
 //
-// An existing file that is no trace (train.py) is never written over.
+// An existing file that is not a trace (train.py) is never overwritten.
 #pragma once
 
 #include <cstdint>
@@ -23,26 +23,26 @@
 
 namespace vramscope::collector {
 
-// Call first in main: remembers when this process was started.
+// Call first in main: stores the start time of this process.
 void NoteProcessStart();
 
-// An error when something else than a trace of ours would be written over; makes and changes nothing.
+// An error if this would overwrite something that is not one of our traces; creates and changes nothing.
 Status CheckMayBeTrace(const std::string& path);
 
 enum class OldTraces { kWriteOver, kLeave };
 
 class TraceClaim {
  public:
-  // The file `path`; when another recorder has it, or it exists and is to be left, the first free one of
-  // path-2, path-3, ... A stream (output_place.h) is written to as it is, by everybody.
+  // Takes the file `path`. If another recorder has it, or it exists and must be kept, takes the first free
+  // one of path-2, path-3, ... A stream (output_place.h) is used as it is, by everybody.
   static Result<TraceClaim> Take(const std::string& path, OldTraces old_traces);
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  // The name that was asked for belongs to another recorder.
+  // True if the requested name belongs to another recorder.
   [[nodiscard]] bool evaded() const { return evaded_; }
-  // The sink, empty. Once; the lock is held as long as it lives.
+  // The empty sink. Call once; the lock is held as long as the sink lives.
   [[nodiscard]] std::unique_ptr<trace::ByteSink> TakeSink() { return std::move(sink_); }
-  // Removes the file if it was made for this recording: nothing will be recorded.
+  // Removes the file if it was created for this recording. For use when nothing will be recorded.
   void Discard() const;
 
  private:
@@ -50,7 +50,7 @@ class TraceClaim {
       : path_(std::move(path)), made_(std::move(made)), evaded_(evaded), sink_(std::move(sink)) {}
 
   std::string path_;
-  std::string made_;  // the file that was not there before, links followed; "" = none
+  std::string made_;  // the file that this recording created, links followed; "" = none
   bool evaded_;
   std::unique_ptr<trace::ByteSink> sink_;
 };

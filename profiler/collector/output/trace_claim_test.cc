@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the file system. No recorder ever writes into what another one has or had while it ran.
+// Oracle: the file system. No recorder ever writes to a file that another one has, or had while it ran.
 #include "profiler/collector/output/trace_claim.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ class TraceClaimTest : public ::testing::Test {
     text << std::ifstream(In(name)).rdbuf();
     return text.str();
   }
-  // What a recorder leaves, written `seconds` ago.
+  // A recorder's file, written `seconds` ago.
   void WriteOldTrace(const std::string& name, int seconds) const {
     std::ofstream file(In(name), std::ios::binary);
     file.write(reinterpret_cast<const char*>(trace::kFileMagic.data()), trace::kFileMagic.size());
@@ -69,7 +69,7 @@ TEST_F(TraceClaimTest, OnlyAnOldTraceIsWrittenOver) {
   WriteOldTrace("free.vms", 3600);
   EXPECT_EQ(TraceClaim::Take(In("free.vms"), OldTraces::kLeave)->path(), In("free-2.vms"));
 
-  // Closed already by a recorder that ran beside this one.
+  // Already closed by a recorder that ran at the same time.
   WriteOldTrace("beside.vms", -1);
   const std::string text = Text("beside.vms");
   EXPECT_EQ(TraceClaim::Take(In("beside.vms"), OldTraces::kWriteOver)->path(), In("beside-2.vms"));
@@ -116,7 +116,7 @@ TEST_F(TraceClaimTest, AStreamStaysWhatItIs) {
   EXPECT_EQ(TraceClaim::Take("/dev/null", OldTraces::kWriteOver)->path(), "/dev/null");
 }
 
-// Each child takes the name, writes its number, and ends when it likes.
+// Each child takes the name, writes its number, and ends at any time.
 void TakeAndWrite(const std::string& path, int child) {
   auto claim = TraceClaim::Take(path, OldTraces::kWriteOver);
   if (!claim.ok()) _exit(1);

@@ -12,7 +12,7 @@ namespace vramscope::collector {
 
 namespace {
 
-// 400 MB: a step of more events is kept in part.
+// 400 MB: a step with more events is kept in part.
 constexpr size_t kMostEventsOfABlackBox = 4'000'000;
 
 class NoSink final : public trace::ByteSink {
@@ -20,7 +20,7 @@ class NoSink final : public trace::ByteSink {
   Status Write(std::span<const std::byte>) override { return {}; }
 };
 
-// A block is what a limit can overshoot by, so a small limit gets small blocks.
+// A limit can be exceeded by one block, so a small limit gets small blocks.
 trace::TraceWriter::Options WriterOptions(uint64_t max_bytes) {
   trace::TraceWriter::Options options;
   if (max_bytes != 0) {
@@ -69,7 +69,7 @@ TraceOutput::TraceOutput(std::unique_ptr<trace::TraceWriter> writer, uint64_t ma
 
 void TraceOutput::Add(const trace::Event& event) {
   if (stopped_) {
-    if (event.type != trace::EventType::kLost) ++events_after_stop_;  // our own note of a loss is none
+    if (event.type != trace::EventType::kLost) ++events_after_stop_;  // our own loss record does not count
     return;
   }
   batch_.push_back(event);
@@ -89,7 +89,7 @@ void TraceOutput::WriteBatch() {
   const Status status = writer_->Append(batch_);
   batch_.clear();
   const uint64_t room_for_the_end =
-      std::min<uint64_t>(max_bytes_ / 8, 1 << 20);  // what is pending, index, footer
+      std::min<uint64_t>(max_bytes_ / 8, 1 << 20);  // for pending data, index and footer
   if (!status.ok()) {
     Stop(status.error().sentence);
   } else if (max_bytes_ != 0 && writer_->bytes_written() + room_for_the_end >= max_bytes_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file as one string, and whether there is one.
+// Reads a whole file into a string, and checks whether a file exists.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,13 @@
 
 namespace vramscope::collector {
 
-// As much of a file as can be read, and at most so many bytes; never throws for one that cannot. Not a
-// stream: a process that dies between open and read makes its files in /proc fail, as does a folder, and a
+// Returns as much of the file as can be read, at most `most` bytes; never throws for an unreadable one. Does
+// not use a stream: if a process dies between open and read, its files in /proc fail, as does a folder, and a
+// stream buffer would throw.
 // stream buffer throws then.
 std::string ReadWhole(const std::string& path, size_t most = SIZE_MAX);
 
-// False where it cannot be told.
+// False if it cannot be determined.
 bool Exists(const std::filesystem::path& path);
 
 }  // namespace vramscope::collector

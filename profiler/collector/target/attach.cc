@@ -31,7 +31,7 @@ using std::chrono::steady_clock;
 constexpr char kEntry[] = "vramscope_attach";
 constexpr auto kFirstEventLimit = std::chrono::seconds(10);
 constexpr auto kLetGoLimit = std::chrono::seconds(6);
-// An optimizer that has done less than this share of the steps of another one has stopped stepping.
+// An optimizer with less than 1/kStillSteps of the steps of another one no longer steps.
 constexpr uint64_t kStillSteps = 8;
 
 enum Answer : int32_t { kBegun = 0, kBusy = 1, kNoThread = 2 };  // injector/torch/on_demand.h
@@ -52,7 +52,7 @@ Status CheckSurroundings(pid_t pid) {
                   attach::Describe(pid))};
 }
 
-// The process must be able to make its files there.
+// The process must be able to create its files there.
 Status GiveTo(pid_t pid, const std::string& folder) {
   struct stat owner {};
   if (stat(fmt::format("/proc/{}", pid).c_str(), &owner) != 0 || owner.st_uid == geteuid()) return {};
@@ -88,7 +88,8 @@ Result<attach::Injected> Enter(const AttachOptions& options, const std::string& 
                            entered->result == kNoThread ? ": it may have no more threads" : "")};
 }
 
-// Complete steps that the process has done since it was entered: the first that ended had begun before.
+// Complete steps that the process has done since the attach. The first step that ended is not counted,
+// because it had begun before.
 uint64_t StepsDone(const Drain& drain, pid_t pid) {
   uint64_t least = 0;
   for (const auto& process : drain.processes()) {
@@ -132,7 +133,7 @@ class Until {
   std::optional<steady_clock::time_point> begun_;
 };
 
-// The process maps nothing of the session any more.
+// True if the process no longer maps anything of the session.
 bool HasLetGo(pid_t pid, const std::string& session) {
   const auto deadline = steady_clock::now() + kLetGoLimit;
   for (;;) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records a process that is running already, for a while, and lets it go again.
+// Records a process that is already running, for a while, and then leaves it.
 //
 //   CheckTarget ── output ── session folder ── Inject ── Recorder, until enough ── pause ── has it let go? ──
 //   close
 //                  (all of the process's user, in its own mount namespace)
 //
-// The process is not our child: it has its own terminal and signals, and Ctrl-C here is for us alone.
+// The process is not our child: it has its own terminal and signals, and Ctrl-C here reaches only us.
 #pragma once
 
 #include <sys/types.h>
@@ -22,25 +22,25 @@ namespace vramscope::collector {
 
 struct AttachOptions {
   pid_t pid = 0;
-  // Of these: output, device, depth, deep_steps, stacks, bridge, more_options, max_bytes, version, metadata
-  // and installation, which must be there. Not the command and its environment.
+  // Used are: output, device, depth, deep_steps, stacks, bridge, more_options, max_bytes, version, metadata,
+  // and installation, which must be set. The command and its environment are ignored.
   RecordOptions recording;
   uint64_t steps = 0;                                // whole training steps to record; 0 = no limit
-  std::optional<std::chrono::nanoseconds> duration;  // from when the first events come
-  const std::atomic<bool>* interrupted = nullptr;    // set: enough
-  bool through_door =
-      false;  // a recorder sleeps there (injector/core/dormant.h): it is asked, ptrace is not used
+  std::optional<std::chrono::nanoseconds> duration;  // from the arrival of the first events
+  const std::atomic<bool>* interrupted = nullptr;    // becomes true to stop recording
+  // A dormant recorder sleeps there (injector/core/dormant.h): it is woken, without ptrace.
+  bool through_door = false;
 };
 
 struct AttachOutcome {
   RecordOutcome recording;
   uint64_t steps = 0;
-  uint64_t stopped_ns = 0;     // how long a thread of the process stood still
+  uint64_t stopped_ns = 0;     // how long a thread of the process was stopped
   bool process_ended = false;  // by itself, while it was recorded
-  bool let_go = true;          // false: it was busy, and takes the recorder out when it next can
+  bool let_go = true;          // false: the process was busy and removes the recorder when it next can
 };
 
-// An error means that the process was not entered, and no trace was made.
+// An error means that the process was not entered and no trace was written.
 Result<AttachOutcome> RecordAttached(const AttachOptions& options);
 
 }  // namespace vramscope::collector

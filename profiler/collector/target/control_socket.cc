@@ -44,7 +44,7 @@ class Descriptor {
   int fd_;
 };
 
-// A socket's path has room for 107 bytes; through the folder's descriptor any folder fits.
+// A socket path has room for 107 bytes. Through the folder's descriptor any folder fits.
 sockaddr_un AddressIn(int folder) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -54,7 +54,7 @@ sockaddr_un AddressIn(int folder) {
 
 const sockaddr* Generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
 
-// What comes until the end of a line or of the connection.
+// Reads until the end of a line or of the connection.
 std::string ReadLine(int fd, size_t longest, int patience_ms) {
   std::string text;
   while (text.size() < longest && text.find('\n') == std::string::npos) {
@@ -76,7 +76,7 @@ void Send(int fd, std::string_view text) {
   }
 }
 
-// The value of a variable in the environment that the process was started with.
+// The value of a variable in the initial environment of the process.
 std::string VariableOf(uint32_t pid, std::string_view name) {
   const std::string environment = ReadWhole(fmt::format("/proc/{}/environ", pid));
   size_t at = 0;

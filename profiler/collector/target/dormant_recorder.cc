@@ -32,7 +32,7 @@ std::pair<sockaddr_un, socklen_t> DoorOf(pid_t pid) {
   return {address, static_cast<socklen_t>(end - reinterpret_cast<char*>(&address))};
 }
 
-// A door that somebody else has set up in this process's name would tell them our session.
+// Rejects a door that another process has set up under this process's name: it would learn our session.
 bool BelongsTo(int connection, pid_t pid) {
   ucred behind{};
   socklen_t length = sizeof behind;

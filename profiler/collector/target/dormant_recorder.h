@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speaks to a recorder that sleeps in a running process (injector/core/dormant.h).
+// Sends requests to a dormant recorder in a running process (injector/core/dormant.h).
 #pragma once
 
 #include <sys/types.h>
@@ -10,8 +10,8 @@
 
 namespace vramscope::collector {
 
-// Says `order` at the door of process `pid` and gives the number that comes back. An error in one sentence
-// when the process has no door, or another one answers.
+// Sends `order` to the door of process `pid` and returns the number that it answers. An error sentence if the
+// process has no door, or another process answers.
 Result<int> AskDormantRecorder(pid_t pid, const std::string& order);
 
 }  // namespace vramscope::collector

@@ -71,7 +71,7 @@ uint64_t MemoryBytes() {
   return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : 0;
 }
 
-// /proc may be that of another pid namespace (unshare without --mount-proc): then its numbers are not ours.
+// /proc may belong to another pid namespace (unshare without --mount-proc); then its pids are not ours.
 bool ProcIsOurs() {
   std::array<char, 32> number{};
   const ssize_t length = readlink("/proc/self", number.data(), number.size() - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What /proc tells about a process and this machine. All of it is best effort: a process may be gone, and
-// then the text is empty.
+// What /proc reports about a process and this machine. All of it is best effort: if a process is gone, the
+// text is empty.
 #pragma once
 
 #include <array>
@@ -14,32 +14,32 @@
 namespace vramscope::collector {
 
 std::string ExecutableOf(uint32_t pid);
-// Arguments joined by spaces, those with blanks or quotes in single quotes; at most 4 KiB.
+// Arguments joined by spaces; those with blanks or quotes are in single quotes. At most 4 KiB.
 std::string CommandLineOf(uint32_t pid);
 std::string ThreadName(uint32_t pid, uint32_t thread);
 
-// The number that the process has in our pid namespace: its own, unless it lives in another one. 0 = it is
-// not seen from here, which a process of this user is as long as it runs.
+// The pid of the process in our pid namespace: its own pid, unless it lives in another namespace. 0 = it
+// cannot be seen from here. A running process of this user is always seen.
 uint32_t PidHere(const trace::ProcessIdentity& process);
-// True only if it is certain: a process of another pid namespace may always be running.
+// True only if it is certain: a process of another pid namespace may still be running.
 bool HasEnded(const trace::ProcessIdentity& process);
 
 uint32_t ParentOf(uint32_t pid);
 
-// The variables in which launchers give a process its rank; the first that is there counts: torchrun sets
-// RANK also under mpirun and srun, and mpirun within a job of Slurm hands SLURM_PROCID on as it found it.
+// The variables in which launchers give a process its rank, in order of precedence. torchrun sets RANK also
+// under mpirun and srun, and mpirun inside a Slurm job passes SLURM_PROCID on unchanged.
 inline constexpr std::array kRankVariables = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                               "SLURM_PROCID"};
 
-// The rank that the launcher gave the process in its environment (torchrun, mpirun, srun); "" = none. No
-// other variable is looked at: environments hold secrets.
+// The rank that the launcher (torchrun, mpirun, srun) gave the process in its environment; "" = none. Reads
+// no other variable: environments hold secrets.
 std::string RankOf(uint32_t pid);
 
-// `arguments` as CommandLineOf shows them.
+// Formats `arguments` like CommandLineOf.
 std::string JoinCommandLine(const std::vector<std::string>& arguments);
 
-// "host.kernel", "host.cpu", "host.cpus", "host.memory_bytes", and "env.NAME" for the variables of a fixed
-// list that change what PyTorch allocates. No other variable is looked at: environments hold secrets.
+// "host.kernel", "host.cpu", "host.cpus", "host.memory_bytes", and "env.NAME" for a fixed list of variables
+// that change what PyTorch allocates. Reads no other variable: environments hold secrets.
 std::map<std::string, std::string> MachineFacts();
 
 }  // namespace vramscope::collector

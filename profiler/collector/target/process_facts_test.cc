@@ -34,7 +34,7 @@ TEST(ProcessFactsTest, TheRankIsTheFirstNumberAmongTheVariablesOfLaunchers) {
   }
   const auto pid = static_cast<uint32_t>(child);
   while (CommandLineOf(pid) != "sleep 60")
-    sched_yield();  // the environment is that of the new image from then on
+    sched_yield();  // from then on the environment is that of the new image
   EXPECT_EQ(RankOf(pid), "3");
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells when a process has ended, also one that is not our child and whose pid is used again.
+// Reports when a process has ended, even if it is not our child and its pid is reused.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@ namespace vramscope::collector {
 
 class ProcessWatch {
  public:
-  // 0 = a process that is not seen any more (PidHere).
+  // 0 = a process that can no longer be seen (PidHere).
   explicit ProcessWatch(uint32_t pid);
   ~ProcessWatch();
   ProcessWatch(ProcessWatch&& other) noexcept;
   ProcessWatch& operator=(ProcessWatch&& other) noexcept;
 
-  // A zombie has ended too. Where the kernel gives no pidfd, a process counts as running as long as its pid
-  // is taken.
+  // A zombie counts as ended. If the kernel provides no pidfd, a process counts as running as long as its pid
+  // is in use.
   [[nodiscard]] bool HasEnded() const;
-  // Readable when it has ended; -1 when there is nothing to poll.
+  // Readable when the process has ended; -1 if there is nothing to poll.
   [[nodiscard]] int descriptor() const { return pidfd_; }
 
  private:

@@ -13,14 +13,14 @@ namespace vramscope::collector {
 TargetProcess::TargetProcess(std::unique_ptr<RingFile> file, std::string path, std::shared_ptr<IdMap> id_map)
     : ids(std::move(id_map)), file_(std::move(file)), path_(std::move(path)), facts_(file_->facts()) {
   info.pid = PidHere(facts_.identity());
-  // Its parent's number counts in the process's namespace, and is 0 when the parent lives outside of it.
+  // The parent's pid is in the process's own namespace, and is 0 if the parent is outside of it.
   info.parent_pid = info.pid == facts_.pid ? facts_.parent_pid : ParentOf(info.pid);
 }
 
 void TargetProcess::SetEnded(uint64_t time_ns, int32_t exit_status) {
   if (ended_) return;
   ended_ = true;
-  // The moment of a seen exec or exit mark is better than the moment at which we noticed.
+  // The time of a recorded exec or exit mark is better than the time at which we noticed.
   if (info.end_ns == 0) info.end_ns = time_ns;
   if (info.exit_status == -1) info.exit_status = exit_status;
 }

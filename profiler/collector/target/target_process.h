@@ -25,8 +25,8 @@ struct RingSource {
   RingCursor cursor;
   bool thread_known = false;
   uint32_t thread = 0;      // of the trace
-  uint32_t generation = 0;  // of the ring, when `thread` was added
-  uint64_t last_ns = 0;     // records of one ring keep their order, also when their ticks do not
+  uint32_t generation = 0;  // of the ring, at the time `thread` was added
+  uint64_t last_ns = 0;     // records of one ring keep their order even if their ticks do not
   uint64_t broken_bytes_reported = 0;
 };
 
@@ -34,21 +34,21 @@ class TargetProcess {
  public:
   TargetProcess(std::unique_ptr<RingFile> file, std::string path, std::shared_ptr<IdMap> ids);
 
-  // The process has ended (or gone on as another image by exec): nothing more will be written. Its rings are
-  // read to their end by the next pass, whatever ticks they claim.
+  // The process has ended (or continued as another image by exec), and nothing more will be written. The next
+  // pass reads its rings to the end, whatever their ticks.
   void SetEnded(uint64_t time_ns, int32_t exit_status);
   [[nodiscard]] bool ended() const { return ended_; }
 
-  // Looks for rings that the target has taken since the last pass, and at what all of them have published.
+  // Finds rings that the target has taken since the last pass, and reads how far all of them have published.
   void Refresh();
 
-  // The file is read to its end: gives back the mapping and removes the file.
+  // The file is read to the end: unmaps and removes it.
   void Retire();
   [[nodiscard]] bool retired() const { return file_ == nullptr; }
 
   [[nodiscard]] const RingFile& file() const { return *file_; }
   [[nodiscard]] const RingFileFacts& facts() const { return facts_; }
-  // Records dropped since the last call because the target could not have a ring for their thread.
+  // Records dropped since the last call because the target could not get a ring for their thread.
   uint64_t TakeLossWithoutRing();
 
   std::vector<std::unique_ptr<RingSource>> rings;
@@ -57,9 +57,9 @@ class TargetProcess {
   trace::ProcessInfo info;
   std::string rank;  // RankOf(pid)
   uint32_t trace_process = 0;
-  std::optional<uint32_t> ringless_thread;  // of the trace: stands for all threads that could not have a ring
+  std::optional<uint32_t> ringless_thread;  // of the trace: stands for all threads that could not get a ring
   std::map<uint64_t, uint64_t> optimizer_steps;  // by the optimizer's identity, since recording began
-  // An exec may fail and the image go on: it has ended by exec when nothing follows that mark.
+  // An exec may fail and the image continue. It ended by exec if nothing follows that mark.
   bool last_event_was_exec = false;
 
  private:

@@ -19,7 +19,7 @@
 namespace vramscope::collector {
 namespace {
 
-constexpr int kMaxInterpreters = 4;  // as the kernel follows "#!" of "#!"
+constexpr int kMaxInterpreters = 4;  // as many levels of "#!" as the kernel follows
 constexpr size_t kMaxProgramHeaders = 4096;
 
 #if defined(__x86_64__)
@@ -39,7 +39,7 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   [[nodiscard]] bool ok() const { return fd_ >= 0; }
-  // Up to `bytes` at `offset`; shorter at the file's end.
+  // Reads up to `bytes` at `offset`; less at the file's end.
   [[nodiscard]] std::string Read(uint64_t offset, size_t bytes) const {
     std::string text(bytes, '\0');
     const ssize_t got = pread(fd_, text.data(), bytes, static_cast<off_t>(offset));
@@ -56,7 +56,7 @@ bool IsRunnableFile(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-// "#!/usr/bin/env python" -> "/usr/bin/env"; nothing for other files.
+// "#!/usr/bin/env python" -> "/usr/bin/env"; empty for other files.
 std::optional<std::string> InterpreterOfScript(const File& file) {
   std::string line = file.Read(0, 256);
   if (!line.starts_with("#!")) return std::nullopt;
@@ -66,8 +66,7 @@ std::optional<std::string> InterpreterOfScript(const File& file) {
   return line.substr(begin, line.find_first_of(" \t\r", begin) - begin);
 }
 
-// Privileges that come with the file make the kernel ask the loader for its secure mode, which ignores
-// LD_PRELOAD.
+// If the file has privileges, the kernel requests the loader's secure mode, which ignores LD_PRELOAD.
 Status CheckPrivileges(const std::string& path) {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return Error{fmt::format("{}: {}.", path, std::strerror(errno))};
@@ -96,7 +95,7 @@ Result<std::string> CheckElf(const std::string& path, const File& file, const st
                     path, header.e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32, header.e_machine)};
   }
   if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > kMaxProgramHeaders) {
-    return std::string();  // the kernel will say no
+    return std::string();  // the kernel will refuse it
   }
   const std::string raw = file.Read(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr));
   std::vector<Elf64_Phdr> segments(raw.size() / sizeof(Elf64_Phdr));
@@ -151,9 +150,9 @@ Result<std::string> CheckRecordable(const std::string& path) {
       if (const Status privileges = CheckPrivileges(program); !privileges.ok()) return privileges.error();
     }
     if (is_elf) return CheckElf(program, file, start);
-    if (!file.ok()) return std::string();  // may be run but not read: nothing more to judge by
+    if (!file.ok()) return std::string();  // executable but not readable: nothing more to check
     const auto interpreter = InterpreterOfScript(file);
-    if (!interpreter) return std::string();  // execvp hands it to /bin/sh
+    if (!interpreter) return std::string();  // execvp passes it to /bin/sh
     if (!IsRunnableFile(*interpreter)) {
       return Error{fmt::format("{}: its interpreter {} is not there.", program, *interpreter)};
     }

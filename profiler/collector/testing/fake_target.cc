@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that records by itself, without the injector: the collector's tests start it and compare the
+// A program that records by itself, without the injector. The collector's tests start it and compare the
 // trace with what it did.
 //
 //   counted COUNTERS THREADS EVENTS [KILL_AFTER_US]   each thread records marks 1, 2, 3, ...; after each it
@@ -98,7 +98,7 @@ int Counted(std::atomic<uint64_t>* counters, uint32_t threads, uint64_t events, 
 int Forks(uint32_t depth) {
   auto memory = std::make_unique<RingMemory>(Setup(1), Session(), 0);
   auto writer = std::make_unique<RingWriter>(*memory);
-  std::vector<std::unique_ptr<RingMemory>> inherited;  // the parents'
+  std::vector<std::unique_ptr<RingMemory>> inherited;  // those of the parents
   for (uint32_t level = 1;; ++level) {
     writer->DefineString(Now(), level, "level " + std::to_string(level));
     for (uint32_t name = 1; name <= level; ++name) writer->Mark(Now(), MarkKind::kUser, level, name);
@@ -159,7 +159,7 @@ int Programs() {
     close(fd);
     if (rename((path + ".new").c_str(), path.c_str()) != 0) return 95;
   }
-  // One of a process that nobody knows, and one that is no file.
+  // One program of an unknown process, and one that is not a regular file.
   if (symlink("/dev/zero", (Session() + "/1.0" + trace::kProgramSuffix).c_str()) != 0) return 95;
   return kill(getpid(), SIGKILL);
 }

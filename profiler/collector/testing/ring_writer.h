@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writing end of the rings, for tests: what a target process does according to trace_format/ring.h, and
+// The writing end of the rings, for tests: does what trace_format/ring.h requires of a target process, and
 // nothing else.
 //
-// Why not the injector's: the collector is held to the protocol on paper, so that both ends cannot share a
+// Why not the injector's: tests hold the collector to the written protocol, so that both ends cannot share a
 // misunderstanding.
 #pragma once
 
@@ -32,7 +32,7 @@ class RingMemory {
  public:
   // Zeroed memory with a finished header.
   explicit RingMemory(const RingSetup& setup);
-  // <folder>/<pid>.<image>.ring, shared; ends the program when it cannot be made.
+  // <folder>/<pid>.<image>.ring, shared; exits the program if it cannot be created.
   RingMemory(const RingSetup& setup, const std::string& folder, uint32_t image);
   ~RingMemory();
   RingMemory(const RingMemory&) = delete;
@@ -57,10 +57,10 @@ class RingMemory {
 // One thread's end of one ring.
 class RingWriter {
  public:
-  // Takes the next ring that was never used, or one that the collector has freed.
+  // Takes the next unused ring, or one that the collector has freed.
   explicit RingWriter(RingMemory& memory, uint32_t os_thread = 1);
 
-  // Waits while the ring is full; once the collector has let go of the file, only counts a loss.
+  // Waits while the ring is full. Once the collector has detached from the file, only counts a loss.
   void Record(uint8_t type, uint16_t small, uint32_t id, uint64_t ticks, std::span<const uint64_t> words);
   void Alloc(uint64_t ticks, uint64_t address, uint64_t size, uint64_t device = 0, uint64_t total = 0);
   void Free(uint64_t ticks, uint64_t address, uint64_t device = 0, uint64_t total = 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A drain over rings in this process's memory, and the trace that came out of it; for tests.
+// A drain over rings in this process's memory, and the resulting trace; for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace vramscope::collector::testing {
 
-// Keeps what the writer writes; `capacity` bytes are taken, then it fails like a full disk.
+// Keeps what the writer writes. After `capacity` bytes it fails like a full disk.
 class MemorySink final : public trace::ByteSink {
  public:
   MemorySink(std::vector<std::byte>& bytes, size_t capacity) : bytes_(bytes), capacity_(capacity) {}
@@ -32,8 +32,7 @@ class MemorySink final : public trace::ByteSink {
   size_t capacity_;
 };
 
-// Times of records are CLOCK_MONOTONIC; time 0 of the trace is 0 of that clock, so that times come out as
-// they were put in.
+// Record times are CLOCK_MONOTONIC. Time 0 of the trace is 0 of that clock, so times come out unchanged.
 class TraceRig {
  public:
   explicit TraceRig(size_t capacity = SIZE_MAX, uint64_t max_bytes = 0) {

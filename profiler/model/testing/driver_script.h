@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Script that also speaks for the driver: what the hooks of the driver's functions record.
+// A Script that also writes driver events: what the hooks of the driver functions record.
 //
 //   DriverScript s;
 //   s.Context(300 << 20).Take("libc10_cuda.so", 0x7f0000000000, 20 << 20).Total(320 << 20);
@@ -18,7 +18,7 @@ inline constexpr uint64_t kMiB = 1 << 20;
 class DriverScript : public Script {
  public:
   DriverScript& Process(uint32_t pid) { return Script::Process(pid), *this; }
-  // A process whose end is known, or its parent; to be named so before Process(pid).
+  // A process whose end or parent is given. Must come before Process(pid).
   DriverScript& EndingProcess(uint32_t pid, uint64_t end_ns, uint32_t parent_pid = 1);
   DriverScript& At(uint64_t time_ns) { return Script::At(time_ns), *this; }
   // The device of the following calls; cuda:0 at first.
@@ -38,7 +38,7 @@ class DriverScript : public Script {
   DriverScript& Total(uint64_t used, uint64_t capacity = uint64_t{80} << 30);
   DriverScript& Pool(uint64_t pool, uint64_t reserved, uint64_t used);
   DriverScript& OtherProcess(uint32_t pid, uint64_t used);
-  // A block of the caching allocator at an address of the test's choice.
+  // A block of the caching allocator at an address that the test chooses.
   DriverScript& Block(const std::string& name, uint64_t address, uint64_t size, uint64_t reserved = 0);
   DriverScript& Unblock(const std::string& name);
 

@@ -51,7 +51,7 @@ Status MemoryTrace::ForEachBatch(const Visit& visit) const {
 }
 
 std::vector<trace::LiveBlock> MemoryTrace::LiveAt(uint64_t time_ns) const {
-  size_t end = 0;  // one behind the last event with time <= time_ns
+  size_t end = 0;  // one past the last event with time <= time_ns
   for (size_t i = 0; i < events_.size(); ++i) {
     if (events_[i].time_ns <= time_ns) end = i + 1;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run that lies in memory, for tests of everything above the file format: events in, Source out.
+// A run in memory, for tests of everything above the file format: events in, Source out.
 #pragma once
 
 #include <map>
@@ -34,7 +34,7 @@ class MemoryTrace final : public Source {
   std::string_view String(trace::StringId id) const override;
   std::vector<trace::StringId> Stack(trace::StackId id) const override;
   Status ForEachBatch(const Visit& visit) const override;
-  // By walking all events: slow, and independent of the code under test.
+  // Walks all events: slow, and independent of the code under test.
   [[nodiscard]] std::vector<trace::LiveBlock> LiveAt(uint64_t time_ns) const;
 
  private:

@@ -139,7 +139,7 @@ Script& Script::Range(trace::RangeKind kind, const std::string& name, uint64_t i
   const uint32_t thread = thread_;
   RangeBegin(kind, name, id);
   body();
-  thread_ = thread;  // the body may have spoken for other threads
+  thread_ = thread;  // the body may have switched to other threads
   return RangeEnd(kind, name, id);
 }
 

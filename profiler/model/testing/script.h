@@ -13,8 +13,8 @@
 //   Run run = s.Load();
 //   run.blocks[s.Id("hidden", 2)]        // the block that was called "hidden" the second time
 //
-// Blocks are called by names that the test chooses; a name can be given again after Free. Each event comes 10
-// ns after the one before.
+// The test chooses the names of blocks; a name can be used again after Free. Each event is 10 ns after the
+// previous one.
 #pragma once
 
 #include <functional>
@@ -38,7 +38,7 @@ class Script {
 
   Script();  // process 100 with one thread "main"; allocations on kCpuDevice
 
-  // What the following events belong to; made when it is named the first time.
+  // Process, thread and device of the following events; created at first use.
   Script& Process(uint32_t pid, uint32_t parent_pid = 1, uint64_t end_ns = 0);
   Script& Thread(const std::string& name);
   Script& Device(uint64_t code);
@@ -49,11 +49,11 @@ class Script {
   // The next allocation takes the address that `block` had when it was last alive.
   Script& Reusing(const std::string& block);
 
-  // `size` as the allocator counts it; `requested`: what it was asked for, 0 = not known.
+  // `size` as the allocator counts it; `requested` bytes, 0 = unknown.
   Script& Alloc(const std::string& block, uint64_t size, uint64_t requested = 0);
   Script& Free(const std::string& block);
-  // What a CUDA allocator says beside the following allocations and frees: 0 = the sum of what the script has
-  // alive, plus this.
+  // The totals that a CUDA allocator reports with the following allocations and frees. The allocated total is
+  // the script's live bytes plus `extra`.
   Script& TotalsAre(uint64_t extra, uint64_t reserved);
 
   Script& Label(const std::string& block, trace::Role role, trace::LabelSource source,
@@ -80,18 +80,18 @@ class Script {
   Script& RangeBegin(trace::RangeKind kind, const std::string& name, uint64_t id = 0);
   Script& RangeEnd(trace::RangeKind kind, const std::string& name, uint64_t id = 0);
   Script& Op(const std::string& name, const Body& body);
-  // An autograd node made now in the open module, under this sequence number.
+  // An autograd node created now in the open module, with this sequence number.
   Script& NodeCreated(uint64_t sequence);
   Script& Node(const std::string& name, uint64_t sequence, const Body& body);
   Script& Mark(trace::MarkKind kind, uint64_t value = 0, const std::string& name = "", uint64_t tensor = 0);
   Script& Lost(uint64_t count);
   Script& Coverage(const std::string& hook, trace::CoverageState state, const std::string& detail = "");
-  // Any event; the fields as the schema has them.
+  // Any event; the fields in the order of the schema.
   Script& Event(trace::EventType type, const std::vector<uint64_t>& fields);
 
-  // The block that `name` meant the `occurrence`-th time (1 = first; 0 = the latest).
+  // The block that had `name` the `occurrence`-th time (1 = first; 0 = the latest).
   [[nodiscard]] BlockId Id(const std::string& name, size_t occurrence = 0) const;
-  // Where `name` lies now, or lay last.
+  // The current address of `name`, or its last one.
   [[nodiscard]] uint64_t AddressOf(const std::string& name) const { return Find(name).address; }
   [[nodiscard]] EventIndex last_event() const { return static_cast<EventIndex>(trace_->events().size() - 1); }
   [[nodiscard]] MemoryTrace& trace() { return *trace_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run that lies in memory as the bytes of a trace, for tests of what is kept in files and inside other
-// traces. Stacks are left out.
+// Encodes a run in memory as the bytes of a trace, for tests of code that stores runs in files or inside
+// other traces. Stacks are left out.
 #pragma once
 
 #include "profiler/model/source.h"

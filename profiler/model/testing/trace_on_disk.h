@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For benchmarks that begin at a file: the generated training run of training_loop.h, written once to a
+// For benchmarks that start from a file: the generated training run of training_loop.h, written once to a
 // temporary file.
 #pragma once
 
@@ -11,9 +11,9 @@ namespace vramscope::model::testing {
 
 // Exits with a message: a benchmark without its trace measures nothing.
 void MustSucceed(const Status& status);
-// Its path; the file is written at the first call and goes away with the process. One thread.
+// Returns the path. The first call writes the file; it is deleted when the process exits. Not thread-safe.
 [[nodiscard]] const std::string& TraceOnDisk();
-// The highest resident set of the process so far, pages of files included.
+// Peak resident set size of the process so far, including file-backed pages.
 [[nodiscard]] double HighestResidentMib();
 
 }  // namespace vramscope::model::testing

@@ -21,7 +21,7 @@ constexpr int kTemporariesPerLayer = 4;
 constexpr uint64_t kStepsToEvaluation = 256;
 constexpr uint64_t kSegmentFlags = trace::DriverFlags(trace::DriverMemory::kDevice, 0);
 
-// The texts that the run uses, as ids of whatever trace they are interned in.
+// The texts of the run, as ids of the trace that interns them.
 struct Names {
   std::vector<uint32_t> parameters;
   std::vector<uint32_t> state;
@@ -32,7 +32,7 @@ struct Names {
   uint32_t malloc = 0;
   uint32_t allocator = 0;
 
-  // Both traces, in memory and on disk, intern texts and stacks, under names of their own.
+  // Both traces, in memory and on disk, intern texts and stacks, with differently named functions.
   template <typename Text, typename Frames>
   Names(const TrainingShape& shape, Text intern, Frames intern_stack) {
     linear = intern("aten::linear");
@@ -53,8 +53,8 @@ struct Names {
   }
 };
 
-// Plays the run into `sink`, step by step. Blocks of the same place in the loop get the same address in every
-// step, side by side in segments that are taken from the driver when the first block comes to lie in them.
+// Plays the run into `sink`, step by step. Blocks at the same place in the loop get the same address in every
+// step. They are adjacent in segments that are taken from the driver when their first block is allocated.
 class TrainingLoop {
  public:
   TrainingLoop(const TrainingShape& shape, const Names& names,
@@ -74,7 +74,7 @@ class TrainingLoop {
   }
 
  private:
-  // What lives equally long lies in an area of its own.
+  // Blocks with equal lifetimes share an area.
   static constexpr uint64_t kArea = 0x10'0000'0000;
   static constexpr uint64_t kHiddenArea = 4 * kArea;
   static constexpr uint64_t kBatch = 5 * kArea;
@@ -86,7 +86,7 @@ class TrainingLoop {
   [[nodiscard]] uint64_t Hidden(uint64_t layer, uint64_t i) const {
     return kHiddenArea + (layer * kBlocksOfLayer + i) * shape_.hidden_bytes;
   }
-  // Of those that live for one line of the program.
+  // Address of a block that lives for one line of the program.
   [[nodiscard]] uint64_t TemporaryOf(uint64_t layer, uint64_t i) const {
     return Hidden(layer, kSavedPerLayer + i % (kBlocksOfLayer - kSavedPerLayer));
   }
@@ -116,7 +116,7 @@ class TrainingLoop {
     if (step % kStepsToEvaluation == 0) EmptyCache();
   }
 
-  // What holds no block goes back to the driver, as after an evaluation: the activations' segments.
+  // Gives segments without blocks back to the driver, as after an evaluation: those of the activations.
   void EmptyCache() {
     for (const uint64_t segment : hidden_segments_) {
       Add(EventType::kDriverFree, {segment, 0, kDevice, 0, names_.allocator, 0, kSegmentFlags});
@@ -193,7 +193,7 @@ class TrainingLoop {
 
   void Add(EventType type, std::initializer_list<uint64_t> fields) {
     Event event;
-    // Half a microsecond to one and a half, as uneven as a program's.
+    // Half a microsecond to one and a half, as irregular as in a real program.
     time_ns_ += 500 + (MixBits(made_) >> 54);
     event.time_ns = time_ns_;
     event.type = type;
@@ -212,7 +212,7 @@ class TrainingLoop {
   std::function<bool(std::span<const Event>)> sink_;
   const uint32_t parameters_;
   FlatMap sizes_;
-  FlatMap segments_;  // that are held, by their addresses
+  FlatMap segments_;  // held segments, by address
   std::vector<uint64_t> hidden_segments_;
   std::vector<Event> batch_;
   uint64_t made_ = 0;
@@ -237,7 +237,7 @@ trace::ThreadInfo TheThread() {
   return info;
 }
 
-// A MemoryTrace for the texts, with events made on the way.
+// A MemoryTrace for the texts; the events are generated on the fly.
 class TrainingTrace final : public Source {
  public:
   explicit TrainingTrace(const TrainingShape& shape)

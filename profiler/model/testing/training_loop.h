@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A long training run made by rule: the mix of events that a transformer's training loop gives (counts per
-// step as in a recorded one), for benchmarks: steps and their phases, three deep steps, names and roles,
-// stacks, saved activations, frees, and the segments that the allocator takes from the driver. Every event is
-// made when it is read, so ten million of them take no memory of their own.
+// A generated long training run for benchmarks, with the event mix of a transformer's training loop (counts
+// per step as in a recorded one). It has steps and their phases, three deep steps, names and roles, stacks,
+// saved activations, frees, and the segments that the allocator takes from the driver. Each event is
+// generated when it is read, so ten million of them take no memory.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct TrainingShape {
   uint64_t hidden_bytes = 1 << 20;
 };
 
-// The run as a source that makes its events on the way.
+// The run as a source that generates its events while they are read.
 std::shared_ptr<const Source> MakeTrainingTrace(const TrainingShape& shape);
 // The same run written through a TraceWriter.
 Status WriteTrainingTrace(const TrainingShape& shape, trace::TraceWriter& writer);
