@@ -167,7 +167,7 @@ std::string DiffHeadline(const Diff& diff) {
     text += ": " + Shorten(Printable(cause.what), kLongestCause, false);
     if (cause.bytes != 0) text += ", " + FormatSignedBytes(cause.bytes);
   } else if (diff.peak.change() != 0) {
-    text += ": nothing that was recorded says what was changed";
+    text += ": the recorded facts do not show what was changed";
   }
   return text + ".";
 }

@@ -190,10 +190,9 @@ std::string FragScreen(const std::string& path, const Subject& subject, const fr
   text += FragHeading("Largest request that would succeed", terminal) + Requests(subject, answer.chosen);
   if (!answer.segments.empty()) {
     text +=
-        FragHeading(
-            fmt::format("Who holds memory back: {} of {} with free bytes that cannot go back to the driver",
-                        answer.segments.size(), FormatCount(answer.segment_count, "segment")),
-            terminal) +
+        FragHeading(fmt::format("Pinned memory: {} of {} with free bytes that cannot return to the driver",
+                                answer.segments.size(), FormatCount(answer.segment_count, "segment")),
+                    terminal) +
         SegmentTable(subject, answer.segments, terminal);
   }
   if (!answer.chosen.waiting.empty()) {

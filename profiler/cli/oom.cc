@@ -21,11 +21,11 @@ const VerbHelp& OomHelp() {
       "oom",
       "why a request ran out of memory, with proof, and what to change",
       "oom [options] FILE",
-      {{"vramscope oom run.vms", "the out-of-memory error that ended a recorded run"},
-       {"vramscope oom snapshot.pickle --json", "the same of a snapshot of PyTorch"}},
+      {{"vramscope oom run.vms", "explain the out-of-memory error that ended a recorded run"},
+       {"vramscope oom snapshot.pickle --json", "explain the same for a PyTorch snapshot"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"number", '\0', "N",
-        "Which of several, from 1 in order of time; default: the first that ended its process."}},
+        "Select one of several errors, from 1 in order of time. Default: the first that ended its process."}},
       true};
   return help;
 }
@@ -81,7 +81,7 @@ class OomScreen {
   // "; failure 2 of 3, --number chooses"
   [[nodiscard]] std::string OtherFailures() const {
     if (autopsy_.failures < 2) return "";
-    return fmt::format("; failure {} of {}, --number chooses", autopsy_.number, autopsy_.failures);
+    return fmt::format("; failure {} of {}, --number selects another", autopsy_.number, autopsy_.failures);
   }
 
   [[nodiscard]] std::string Headline() const {
@@ -109,7 +109,7 @@ class OomScreen {
     table.AddRow({"up to " + FormatBytes(largest), "served from a free block"});
     if (autopsy_.returned > largest) {
       table.AddRow({"up to " + FormatBytes(autopsy_.returned),
-                    "served by a new segment, once PyTorch has given its wholly free ones back"});
+                    "served by a new segment, after PyTorch has released its wholly free segments"});
     }
     if (autopsy_.free.all() > std::max(largest, autopsy_.returned)) {
       table.AddRow(
@@ -172,7 +172,7 @@ int OomVerb(const Arguments& arguments, const Terminal& terminal) {
     const std::string text = arguments.Get("number");
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() || number == 0) {
-      return Fail(fmt::format("--number needs a number from 1 on, not \"{}\".", Printable(text)));
+      return Fail(fmt::format("--number needs a number, 1 or more, not \"{}\".", Printable(text)));
     }
   }
   const std::string& path = arguments.positionals().front();

@@ -60,7 +60,7 @@ Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
       if (!name.empty()) choice.operators.emplace_back(name);
     }
     if (choice.operators.empty())
-      return Error{"--checkpoint ops: needs operators whose results are kept: ops:matmul+attention."};
+      return Error{"--checkpoint ops: needs the operators whose outputs are kept: ops:matmul+attention."};
   }
   if (choice.modules.empty() && !choice.operators.empty()) choice.modules = "all";
   return choice;
