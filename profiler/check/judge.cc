@@ -51,10 +51,10 @@ class Judgement {
         return Below(evidence_.run->peak.allocated_bytes, "");
       case Rule::Kind::kReserved:
         return Below(ChosenDevice(*evidence_.run)->peak_reserved_bytes,
-                     "what the allocator of this device reserves was not recorded");
+                     "the reserved memory of this device was not recorded");
       case Rule::Kind::kDeviceUsed:
         return Below(ChosenDevice(*evidence_.run)->peak_used_bytes,
-                     "the driver was not seen to say how much of this device is in use");
+                     "the driver did not report how much of this device is in use");
       case Rule::Kind::kCategory:
         return Below(evidence_.run->peak.categories[static_cast<size_t>(rule_.category)], "");
       case Rule::Kind::kFragmentation:

@@ -196,7 +196,7 @@ std::string FragScreen(const std::string& path, const Subject& subject, const fr
         SegmentTable(subject, answer.segments, terminal);
   }
   if (!answer.chosen.waiting.empty()) {
-    text += FragHeading("Freed, and waiting for other streams", terminal);
+    text += FragHeading("Freed, but waiting for other streams", terminal);
     for (const std::string& sentence : fragmentation::WaitingSentences(answer.chosen.waiting, kWaitingBlocks))
       text += "  " + Printable(sentence) + "\n";
   }

@@ -49,16 +49,15 @@ class OomScreen {
     text += terminal_.Paint(
         fmt::format("{}, {} of {}{}\n", subject_.about, subject_.source, Printable(path_), OtherFailures()),
         Ink::Dim());
-    text += Lines("Why nothing served it", autopsy_.reasons);
+    text += Lines("Why the request failed", autopsy_.reasons);
     if (autopsy_.state.has_value()) {
       text += State();
-      text += Lines("Freed, and waiting for other streams",
+      text += Lines("Freed, but waiting for other streams",
                     fragmentation::WaitingSentences(autopsy_.state->waiting, kWaitingShown));
     }
     text += Trials();
     if (!autopsy_.blockers.empty()) {
-      text +=
-          Heading("What lies between the free bytes") + SegmentTable(subject_, autopsy_.blockers, terminal_);
+      text += Heading("What separates the free bytes") + SegmentTable(subject_, autopsy_.blockers, terminal_);
     }
     text +=
         Holders() + Lines("What to change", autopsy_.advice) + Lines("What is not known", autopsy_.unknown);
@@ -125,7 +124,7 @@ class OomScreen {
     for (const Trial& trial : autopsy_.trials) {
       table.AddRow({trial.settings, EndText(trial), FormatBytes(trial.reserved) + " reserved"});
     }
-    return Heading("Replayed under other settings (the recorded ones fail here, as recorded)") +
+    return Heading("Replayed with other settings (the recorded settings fail here, as recorded)") +
            table.ToString();
   }
 
@@ -156,7 +155,7 @@ class OomScreen {
                                          : "",
                     Printable(holder.title), "(" + FormatCount(holder.blocks, "block") + ")"});
     }
-    return autopsy_.holders.empty() ? "" : Heading("Who has the memory") + table.ToString();
+    return autopsy_.holders.empty() ? "" : Heading("What uses the memory") + table.ToString();
   }
 
   const std::string& path_;

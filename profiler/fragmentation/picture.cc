@@ -162,8 +162,8 @@ std::string Causes(const Subject& subject, const Answer& answer) {
   }
   const double floor = axes.Y(static_cast<double>(answer.peak_requested) / whole);
   svg.Line(kLeft, floor, kRight, floor, kText);
-  svg.Text(kRight - 4, floor + 14, "floor: the most asked for at once, " + text::Bytes(answer.peak_requested),
-           kText, "end");
+  svg.Text(kRight - 4, floor + 14,
+           "floor: most bytes requested at one time, " + text::Bytes(answer.peak_requested), kText, "end");
   axes.Mark(svg, answer);
   return std::move(svg).Finish();
 }
@@ -229,7 +229,7 @@ std::string Map(const Subject& subject, const Answer& answer, const Layout& layo
   uint64_t widest = 1;
   for (const SegmentIndex row : rows) widest = std::max(widest, layout.segment(row).bytes);
   Svg svg(108 + 18 * static_cast<double>(rows.size()));
-  svg.Text(kLeft, 24, "Segments that live blocks hold back at " + WhenText(answer) + ", " + subject.device);
+  svg.Text(kLeft, 24, "Segments pinned by live blocks at " + WhenText(answer) + ", " + subject.device);
   std::vector<const char*> named;
   double x = kLeft;
   double y = kTop + 16;

@@ -74,7 +74,7 @@ function makeDeviceMemory() {
   const sum = rows.reduce((all, [, there]) => all + there, 0);
   const whole = peak.device_used_bytes === null ? Math.max(sum, 0) : peak.device_used_bytes;
   const most = Math.max(...rows.map(([, there]) => there), 0);
-  const note = peak.device_used_bytes === null ? bytes(Math.max(sum, 0)) + " seen to be taken."
+  const note = peak.device_used_bytes === null ? bytes(Math.max(sum, 0)) + " taken by recorded calls."
     : bytes(peak.device_used_bytes) + (picture.capacity_bytes ? " of " + bytes(picture.capacity_bytes) : "") + " in use, as nvidia-smi shows it.";
   return section("device-memory", "Device memory then", note, table(
     [["Who", "name"], ["Bytes", "number"], ["Part", "number"], ["", "bar"]],
