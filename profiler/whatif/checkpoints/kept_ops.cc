@@ -103,7 +103,7 @@ Result<std::vector<uint32_t>> FindKeptOps(const Step& step, const std::vector<st
   }
   for (size_t name = 0; name < operators.size(); ++name) {
     if (!seen[name])
-      return Error{"no operator of the recorded forward pass is called " + operators[name] + "."};
+      return Error{"no operator of the recorded forward pass has the name " + operators[name] + "."};
   }
   return kept;
 }
