@@ -190,7 +190,7 @@ void ShowAddressTime(App& app, ImVec2 size) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   std::string text = cli::FormatCount(picture.blocks.size() + picture.merged_blocks, "block");
   if (picture.merged_blocks != 0)
-    text += fmt::format("  ·  {} smaller than a pixel, summed up", cli::FormatCount(picture.merged_blocks));
+    text += fmt::format("  ·  {} smaller than a pixel, summed", cli::FormatCount(picture.merged_blocks));
   const auto pixel = static_cast<uint64_t>((plane.high - plane.low) / index.axis().places_per_byte() /
                                            static_cast<double>(plane.max.y - plane.min.y));
   text += fmt::format("  ·  a pixel is {}", cli::FormatBytes(pixel));
