@@ -28,9 +28,9 @@ const VerbHelp& FragHelp() {
         "show the same for a PyTorch snapshot, when it ran out of memory"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"at", '\0', "T",
-        "The moment: reserved (most is reserved; default), worst (most is reserved and not asked\n"
-        "for), peak (most is allocated), step:3, oom, oom:2, end, event:1200, nanoseconds since\n"
-        "the start, or mono:NS. May be given again."},
+        "The moment: reserved (most is reserved; default), worst (most is reserved but not\n"
+        "requested), peak (most is allocated), step:3, oom, oom:2, end, event:1200, nanoseconds since\n"
+        "the start, or mono:NS. Can be repeated."},
        {"segments", '\0', "N", "Show this many segments, 0 = all; default 5, with --json all."},
        {"pins", '\0', "N", "Show this many blocks of each segment, 0 = all; default 3, with --json all."},
        {"points", '\0', "N", "Number of points of the series in --json; default 256, 0 = none."},

@@ -99,7 +99,7 @@ class OomScreen {
     const auto& total = autopsy_.state->metrics.total;
     std::string text = Heading(fmt::format("{} reserved, {} {}; the difference by cause",
                                            FormatBytes(total.reserved), FormatBytes(total.requested),
-                                           subject_.requests_known ? "asked for" : "in blocks"));
+                                           subject_.requests_known ? "requested" : "in blocks"));
     text += CauseTable(autopsy_.state->metrics.causes, terminal_);
     if (autopsy_.failure.has_value()) return text;
     const uint64_t largest = autopsy_.free.largest_block;

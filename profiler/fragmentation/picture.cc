@@ -150,7 +150,7 @@ std::string Causes(const Subject& subject, const Answer& answer) {
     if (!points.empty()) svg.Path(points, rgb, true);
   };
   band(kUsed, [](const SeriesPoint& point) { return point.requested; });
-  double x = Legend(svg, kLeft, 385, kUsed, subject.requests_known ? "asked for" : "in blocks");
+  double x = Legend(svg, kLeft, 385, kUsed, subject.requests_known ? "requested" : "in blocks");
   double y = 385;
   for (const Cause& cause : kCauses) {
     const bool ever = std::any_of(answer.series.begin(), answer.series.end(),
