@@ -13,7 +13,7 @@ namespace {
 // Why figures of this run may be too low; "" when they are not.
 std::string LossesOf(const report::Answer& run) {
   if (run.dropped_events != 0)
-    return std::to_string(run.dropped_events) + " events were lost, so the true figure may be higher";
+    return std::to_string(run.dropped_events) + " events were lost, so the true value may be higher";
   return run.damage.sentence.empty() ? run.failed : run.damage.sentence;
 }
 

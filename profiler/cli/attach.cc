@@ -27,8 +27,8 @@ const VerbHelp& AttachHelp() {
        {"vramscope attach 4711 --duration 30s -o live.vms",
         "record 30 s, or until Ctrl-C, which ends only the recording"}},
       {{"output", 'o', "FILE",
-        "Write the trace there, also over an old trace. In the name, %h is the host,\n"
-        "%p the process number of vramscope, %j the job, and %q{NAME} a variable."},
+        "Write the trace to this file; an old trace is replaced. In the name, %h is the host,\n"
+        "%p the process ID of vramscope, %j the job, and %q{NAME} an environment variable."},
        {"steps", '\0', "5", "End the recording after this many whole training steps."},
        {"duration", '\0', "30s", "End the recording after this time: 500ms, 30s, 5m or 1h."},
        {"device", '\0', "auto|cpu|cuda|all",

@@ -72,7 +72,7 @@ Result<Target> TargetOf(const std::string& path, const Arguments& arguments) {
   if (path.ends_with(".vms")) return Target{Form::kTrace};
   if (path.ends_with(".pickle") || path.ends_with(".pkl")) return Target{Form::kPickle};
   const exporting::Format* format = exporting::FormatOfPath(path);
-  if (format == nullptr) return UnknownTarget(path, "its name does not say what to write.");
+  if (format == nullptr) return UnknownTarget(path, "its extension is not that of a format.");
   return Target{Form::kExport, format};
 }
 

@@ -157,9 +157,8 @@ std::string DataSentence(const DryrunResult& result) {
   return Places(result.assumed ? "The run's memory depends on data here:\n"
                                : "The run's memory depends on data here, assumed to be empty:\n",
                 result.data_reads, true) +
-         Places(
-             "Values read here are zeros. The run's memory depends on data if it uses them in decisions:\n",
-             result.data_reads, false);
+         Places("Values read here are zeros. Memory depends on data if the program branches on them:\n",
+                result.data_reads, false);
 }
 
 // docs/dryrun.md says how the range was measured.

@@ -93,7 +93,7 @@ std::string Paragraph(const Explanation& explanation) {
         When(moment), FormatBytes(static_cast<uint64_t>(std::max<int64_t>(memory.Sum(), 0))),
         explanation.device, FormatBytes(moment.allocated_bytes));
   }
-  if (explanation.between.empty()) return text + " Nothing lies between the two.";
+  if (explanation.between.empty()) return text + " There is no difference.";
   const int64_t difference = explanation.difference_bytes;
   text += difference >= 0
               ? fmt::format(" Of the {} between the two, ", FormatBytes(static_cast<uint64_t>(difference)))

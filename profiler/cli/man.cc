@@ -17,7 +17,7 @@ const VerbHelp& ManHelp() {
       "man [options] [VERB]",
       {{"vramscope man report | man -l -", "read the page of a verb"},
        {"vramscope man --into ~/.local/share/man/man1", "install all pages where man finds them"}},
-      {{"into", '\0', "FOLDER", "Write vramscope.1 and a page for each verb there."}}};
+      {{"into", '\0', "FOLDER", "Write vramscope.1 and a page for each verb to this folder."}}};
   return help;
 }
 

@@ -77,7 +77,7 @@ class OomScreen {
     return text;
   }
 
-  // "; failure 2 of 3, --number chooses"
+  // "; failure 2 of 3, --number selects another"
   [[nodiscard]] std::string OtherFailures() const {
     if (autopsy_.failures < 2) return "";
     return fmt::format("; failure {} of {}, --number selects another", autopsy_.number, autopsy_.failures);

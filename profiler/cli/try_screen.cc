@@ -75,7 +75,7 @@ std::string AppliedText(const std::vector<Outcome>& outcomes) {
 std::string PredictedText(const Predicted& predicted, const std::vector<Outcome>& outcomes) {
   if (!predicted.known()) return "";
   return fmt::format(
-      "Predicted from the run before: {} allocated, {} reserved; at most {} and {} in 99 of 100 runs{}.\n",
+      "Predicted from the unchanged run: {} allocated, {} reserved; at most {} and {} in 99 of 100 runs{}.\n",
       FormatBytes(predicted.allocated_bytes), FormatBytes(predicted.reserved_bytes),
       FormatBytes(predicted.allocated_at_most_bytes), FormatBytes(predicted.reserved_at_most_bytes),
       AllApplied(outcomes) ? "" : ", if all of it were applied");

@@ -119,7 +119,7 @@ TEST(TryScreenTest, WhatWasPredictedStandsBesideWhatWasMeasured) {
   const std::string text = TryText(HalfABatchInLow(), Ran(100 * kMiB, 120 * kMiB), Ran(75 * kMiB, 120 * kMiB),
                                    applied, predicted, Terminal{});
   EXPECT_THAT(text,
-              HasSubstr("Predicted from the run before: 74.0 MiB allocated, 120.0 MiB reserved; at most "
+              HasSubstr("Predicted from the unchanged run: 74.0 MiB allocated, 120.0 MiB reserved; at most "
                         "76.0 MiB and 140.0 MiB in 99 of 100 runs.\n"));
   EXPECT_THAT(Text(Ran(kMiB), Ran(kMiB)), Not(HasSubstr("Predicted")));
 }

@@ -258,8 +258,9 @@ std::string Map(const Subject& subject, const Answer& answer, const Layout& layo
 std::string Sizes(const Subject& subject, const Answer& answer) {
   const auto& classes = answer.chosen.metrics.histogram;
   Svg svg(72 + 20 * static_cast<double>(classes.size()));
-  svg.Text(kLeft, 24,
-           "Free blocks of this size or up to twice of it, at " + WhenText(answer) + ", " + subject.device);
+  svg.Text(
+      kLeft, 24,
+      "Free blocks from this size up to twice this size, at " + WhenText(answer) + ", " + subject.device);
   uint64_t most = 1;
   for (const FreeRuns& runs : classes) most = std::max(most, runs.bytes);
   double y = 44;

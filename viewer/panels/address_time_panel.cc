@@ -100,7 +100,7 @@ void ShowPieceTooltip(App& app, const DeviceView& device, const AddressTimePictu
   if (piece.block == model::kNone) {
     ShowHeading(cli::FormatCount(piece.blocks, "small block") + " here");
     ImGui::TextUnformatted((cli::FormatBytes(piece.bytes) + " in all").c_str());
-    ImGui::TextDisabled("mostly %s; zoom in to tell them apart", picture.legend[piece.entry].text.c_str());
+    ImGui::TextDisabled("mostly %s; zoom in to separate them", picture.legend[piece.entry].text.c_str());
   } else {
     const model::Block& block = run.blocks[piece.block];
     std::string title(document.analysis->names().Of(piece.block));

@@ -74,7 +74,7 @@ constexpr std::array kLevers = {
               "NAME[:WAY]",
               "Use sgd, momentum, adam, adamw or adafactor, with :foreach, :for-loop or\n:fused; or adam8bit "
               "or adamw8bit.",
-              "another optimizer, or another way to step",
+              "another optimizer, or another implementation of it",
               "a deep step, and labels of parameters and optimizer state", AnsweredBy::kTransform, true,
               "8-bit optimizers are in another package, bitsandbytes, which the program must import"},
     LeverInfo{"zero-grad", "keep", "keep", "zero_grad(set_to_none=False).",
