@@ -232,8 +232,8 @@ const VerbHelp& DryrunHelp() {
         "Store the source files of your program that appear in stacks in the trace."},
        {"program", '\0', "on|off", kProgramHelp},
        {"variants", '\0', "usual|now|none",
-        "usual: with -o, run the recorded program again with the usual changes (16 bits, half\n"
-        "the batch) after the command has ended, so that whatif can answer at once. now: do so\n"
+        "usual: with -o, re-run the recorded program with the usual changes (16 bits, half the\n"
+        "batch) after the command has ended. whatif can then answer at once. now: re-run it\n"
         "before the command ends."},
        {"json", '\0', nullptr,
         "Print one JSON document instead (docs/json.md); the command's own output goes to stderr."}}};

@@ -70,7 +70,7 @@ std::string ManPage(std::span<const Verb> verbs, const std::string& version) {
   text +=
       ".SH NAME\nvramscope \\- where the memory of a training run goes\n.SH SYNOPSIS\n.B vramscope\n"
       ".I VERB\n[options] ...\n.SH DESCRIPTION\nRecords what a PyTorch program allocates, on GPUs and on the "
-      "CPU, and answers where the memory went,\nwhat fragments it, why it ran out, and what a change would "
+      "CPU, and shows where the memory went,\nwhat fragments it, why it ran out, and what a change would "
       "save.\n";
   const Example examples[] = {{"vramscope record -- python train.py", "record a run, with no change to it"},
                               {"vramscope report run.vms", "show where its memory went"}};

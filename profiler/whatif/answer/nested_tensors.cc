@@ -20,8 +20,8 @@ std::string WhyNotOfNested(std::string_view lever, std::string_view value) {
       (lever == OffloadLever().info().name && value.starts_with("optimizer") &&
        value.find("activations") == std::string_view::npos);
   return predicted ? ""
-                   : "the program uses nested tensors, and the trace does not record which of their values "
-                     "are kept or where samples are in them.";
+                   : "the program uses nested tensors. The trace does not record which of their values are "
+                     "kept or where their samples are.";
 }
 
 }  // namespace vramscope::whatif

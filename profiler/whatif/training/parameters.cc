@@ -36,8 +36,8 @@ bool MadeByOptimizer(const Step& step, const StepBlock& block) { return Within(s
 std::string WhyFlatWeights(const Step& step) {
   const bool flat = std::any_of(step.ops.begin(), step.ops.end(),
                                 [&](const Op& op) { return step.NameOf(op) == "aten::_cudnn_rnn"; });
-  return flat ? "cuDNN keeps all weights of a recurrent network in one block, and the trace does not show "
-                "which part belongs to which weight."
+  return flat ? "cuDNN keeps all weights of a recurrent network in one block. The trace does not show which "
+                "part belongs to which weight."
               : "";
 }
 
