@@ -108,7 +108,7 @@ Status WriteAt(int fd, uint64_t offset, ByteView bytes, const std::string& path)
     }
     const int reason = step < 0 ? errno : ENOSPC;
     (void)!ftruncate(fd, static_cast<off_t>(offset));
-    return Error{path + ": cannot be written: " + std::strerror(reason) + ". It is as it was."};
+    return Error{path + ": cannot be written: " + std::strerror(reason) + ". It is unchanged."};
   }
   return {};
 }
@@ -124,7 +124,7 @@ Status AppendVariant(const std::string& path, std::string_view key, ByteView tra
   Result<MappedFile> mapped = MappedFile::Open(path);
   if (!mapped.ok()) return mapped.error();
   const auto whole = WholePartOf(mapped->bytes());
-  if (!whole) return Error{path + ": has no whole end, so nothing is added to it."};
+  if (!whole) return Error{path + ": has no complete end, so nothing was added to it. Record again."};
   Result<Bytes> tail = Tail(*whole, key, trace);
   if (!tail.ok()) return tail.error();
   // What a killed writer left goes first. Readers never read it.

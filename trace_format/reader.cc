@@ -115,10 +115,9 @@ Status TraceReader::Impl::Load() {
   if (Status header = LoadFileHeader(); !header.ok()) return header;
   map_ = MapBlocks(file_);
   if (header_damaged_ && map_.blocks.empty()) {
-    return Error{
-        name_ +
-        ": neither a trace nor a snapshot of PyTorch, or a trace of which no block is whole. Give a file "
-        "that `vramscope record` or torch.cuda.memory._dump_snapshot wrote."};
+    return Error{name_ +
+                 ": neither a trace nor a snapshot of PyTorch, or a trace without an intact block. Give a "
+                 "file that `vramscope record` or torch.cuda.memory._dump_snapshot wrote."};
   }
   SortBlocks();
   if (event_count_ > kFreeEvents + kMaxEventsPerByte * file_.size()) {
@@ -139,7 +138,7 @@ Status TraceReader::Impl::LoadFileHeader() {
   if (header && header->major != kFormatMajor) {
     return Error{name_ + ": written in trace format " + Version(header->major, header->minor) +
                  "; this vramscope reads " + Version(kFormatMajor, kFormatMinor) +
-                 ". Use a vramscope that is as new as the one that recorded it."};
+                 ". Use the vramscope version that recorded it, or a newer one."};
   }
   header_damaged_ = !header;
   if (header) clock_ = {header->start_realtime_ns, header->start_monotonic_ns};
@@ -202,9 +201,9 @@ bool TraceReader::Impl::OpenBlock(const BlockEntry& block, DecodeState* state, u
 
 Status TraceReader::Impl::Malformed(uint64_t events) const {
   if (events == 0) return {};
-  return Error{name_ + ": " + std::to_string(events) +
-               " events are in blocks that are whole but make no sense to this vramscope; the others were "
-               "read. Record again."};
+  return Error{
+      name_ + ": " + std::to_string(events) +
+      " events are in intact blocks that this vramscope cannot decode; the others were read. Record again."};
 }
 
 Status TraceReader::Impl::VisitBlocks(std::span<const BlockEntry> blocks, const Visit& visit) const {

@@ -274,7 +274,7 @@ TEST(ReaderTest, ABlockThatIsWholeAndMakesNoSenseIsSkippedAndTold) {
   EXPECT_EQ(seen, events.size());
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().sentence,
-            "run.vms: 3 events are in blocks that are whole but make no sense to this vramscope; "
+            "run.vms: 3 events are in intact blocks that this vramscope cannot decode; "
             "the others were read. Record again.");
 }
 

@@ -47,7 +47,7 @@ class TraceWriter::Impl {
   }
 
   Status Append(std::span<const Event> events) {
-    if (closed_) return Error{"The trace is closed and takes no more events. Start another recording."};
+    if (closed_) return Error{"The trace is closed and accepts no more events. Start another recording."};
     Status status;
     for (const Event& event : events) {
       const size_t type = static_cast<size_t>(event.type);

@@ -56,29 +56,29 @@ Result<Start> StartFrom(const cli::Arguments& arguments) {
     start.tab = TabFromKey(arguments.Get("view"));
     if (!start.tab)
       return Error{
-          fmt::format("--view is timeline, owners, map, address-time, fragmentation, oom, leaks, compare or "
-                      "whatif, not \"{}\".",
+          fmt::format("--view must be timeline, owners, map, address-time, fragmentation, oom, leaks, "
+                      "compare or whatif, not \"{}\".",
                       text::OneLine(arguments.Get("view")))};
   }
   const std::string theme = arguments.Get("theme", "dark");
-  if (theme != "dark" && theme != "light") return Error{"--theme is dark or light."};
+  if (theme != "dark" && theme != "light") return Error{"--theme must be dark or light."};
   start.look.dark = theme == "dark";
   if (arguments.Has("theme")) start.dark = start.look.dark;
   start.look.font = arguments.Get("font");
   if (arguments.Has("scale")) {
     start.look.scale = std::strtof(arguments.Get("scale").c_str(), nullptr);
     if (!(start.look.scale >= 0.5f && start.look.scale <= 4))
-      return Error{"--scale is a number from 0.5 to 4."};
+      return Error{"--scale must be a number from 0.5 to 4."};
   }
   if (arguments.Has("size") &&
       (std::sscanf(arguments.Get("size").c_str(), "%dx%d", &start.look.width, &start.look.height) != 2 ||
        start.look.width < 200 || start.look.height < 150 || start.look.width > 16384 ||
        start.look.height > 16384)) {
-    return Error{"--size is like 1600x1000, from 200x150 to 16384x16384."};
+    return Error{"--size must be like 1600x1000, from 200x150 to 16384x16384."};
   }
   const std::string renderer = arguments.Get("renderer", "auto");
   if (renderer != "auto" && renderer != "egl" && renderer != "software")
-    return Error{"--renderer is auto, egl or software."};
+    return Error{"--renderer must be auto, egl or software."};
   start.look.renderer = renderer == "egl"        ? Renderer::kEgl
                         : renderer == "software" ? Renderer::kSoftware
                                                  : Renderer::kAuto;
@@ -223,7 +223,7 @@ int Run(const std::vector<std::string>& words) {
   if (!start.ok()) return Fail(start.error().sentence);
   const bool headless = arguments->Has("screenshot") || arguments->Has("script");
   if (arguments->Has("frame-times") && !arguments->Has("script"))
-    return Fail("--frame-times is of a script; --script names it.");
+    return Fail("--frame-times needs --script.");
   std::vector<std::string> inputs = start->paths;
   inputs.push_back(arguments->Get("script"));
   for (const char* output : {"screenshot", "frame-times"}) {

@@ -185,7 +185,7 @@ Result<RerunResult> Rerun(const History& history, const RerunRequest& request) {
   if (!settings.ok()) return settings.error();
   if (settings->cuda_malloc_async)
     return Error{
-        "backend:cudaMallocAsync keeps no segments; its memory is the driver's own, which is not modelled."};
+        "backend:cudaMallocAsync has no segments; the driver manages its memory, which is not modeled."};
   const Result<Settings> recorded = ParseSettings(history.settings, release);
   InitialState initial;
   if (!history.complete) {
@@ -200,8 +200,9 @@ Result<RerunResult> Rerun(const History& history, const RerunRequest& request) {
   result.release = release.name;
   result.notes = settings->notes;
   if (initial.blocks != 0 && !request.keep_earlier_segments)
-    result.notes.push_back("the record begins in the middle of a run: the " + std::to_string(initial.blocks) +
-                           " blocks in use then were asked for again in order of address");
+    result.notes.push_back("the recording begins in the middle of a run: the " +
+                           std::to_string(initial.blocks) +
+                           " blocks in use then were requested again in order of address");
   return result;
 }
 

@@ -158,7 +158,7 @@ Status Parser::ReadAll(const std::vector<std::string>& tokens, bool first_keys) 
     if (key == nullptr) {
       if (first_keys) return {};  // the second pass reports the error where it occurs first
       return Refused(name, "PyTorch " + std::string(release_.name) +
-                               " knows no such key; see its page on memory management for those it has");
+                               " has no such key; its CUDA memory management page lists all keys");
     }
     if (i + 2 >= tokens.size() || !Takes(name, tokens[i + 1], ":", !first_keys))
       return Refused(name, "a value is missing; write " + name + ":VALUE");
@@ -185,7 +185,7 @@ bool Parser::Takes(std::string_view key, const std::string& token, std::string_v
   if (token == mark) return true;
   if (!release_.reads_over_punctuation) return false;
   if (!notes_it) return true;
-  std::string note = std::string(key) + ": PyTorch reads over \"" + token + "\", where a \"";
+  std::string note = std::string(key) + ": PyTorch ignores \"" + token + "\", where a \"";
   settings_.notes.push_back(note.append(mark) + "\" belongs");
   return true;
 }
@@ -328,7 +328,7 @@ Status Parser::ReadReserve(std::string_view key, Value value) {
   if (end == word.c_str() + word.size() && std::isfinite(number) && number > 0) {
     settings_.expandable_reserve = AddressReserve{!gib, number};
   } else {
-    settings_.notes.push_back(std::string(key) + ": \"" + value.front() + "\" is not readable, ignored");
+    settings_.notes.push_back(std::string(key) + ": \"" + value.front() + "\" cannot be read and is ignored");
   }
   return {};
 }
@@ -338,14 +338,15 @@ Status Parser::ReadReserveByClass(std::string_view key, Value value) {
   for (size_t i = 1; is_list && i + 1 < value.size(); i += 4)
     is_list = i + 3 < value.size() && value[i + 1] == ":" && (value[i + 3] == "," || i + 4 == value.size());
   if (!is_list) return Refused(key, "needs a list like [capture:0.25,workspace:40G]");
-  settings_.notes.push_back(std::string(key) +
-                            ": classes of streams are set by the program and not recorded, ignored");
+  settings_.notes.push_back(
+      std::string(key) +
+      ": ignored, because the program sets the classes of streams and they are not recorded");
   return {};
 }
 
 Status Parser::ReadBackend(std::string_view key, Value value) {
   if (value.front() != "native" && value.front() != "cudaMallocAsync")
-    return Refused(key, "is native or cudaMallocAsync, not \"" + value.front() + "\"");
+    return Refused(key, "must be native or cudaMallocAsync, not \"" + value.front() + "\"");
   settings_.cuda_malloc_async = value.front() == "cudaMallocAsync";
   return {};
 }

@@ -13,7 +13,7 @@ namespace {
 // Why figures of this run may be too low; "" when they are not.
 std::string LossesOf(const report::Answer& run) {
   if (run.dropped_events != 0)
-    return std::to_string(run.dropped_events) + " events were lost, so the true figure may be higher";
+    return std::to_string(run.dropped_events) + " events were lost, so the true value may be higher";
   return run.damage.sentence.empty() ? run.failed : run.damage.sentence;
 }
 
@@ -51,10 +51,10 @@ class Judgement {
         return Below(evidence_.run->peak.allocated_bytes, "");
       case Rule::Kind::kReserved:
         return Below(ChosenDevice(*evidence_.run)->peak_reserved_bytes,
-                     "what the allocator of this device reserves was not recorded");
+                     "the reserved memory of this device was not recorded");
       case Rule::Kind::kDeviceUsed:
         return Below(ChosenDevice(*evidence_.run)->peak_used_bytes,
-                     "the driver was not seen to say how much of this device is in use");
+                     "the driver did not report how much of this device is in use");
       case Rule::Kind::kCategory:
         return Below(evidence_.run->peak.categories[static_cast<size_t>(rule_.category)], "");
       case Rule::Kind::kFragmentation:

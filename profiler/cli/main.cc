@@ -37,12 +37,12 @@ std::string Overview(const Terminal& terminal) {
   examples.AddRow({terminal.Paint("vramscope record -- python train.py", Ink::Good()),
                    terminal.Paint("record a run, with no change to it", Ink::Dim())});
   examples.AddRow({terminal.Paint("vramscope report run.vms", Ink::Good()),
-                   terminal.Paint("say where its memory went", Ink::Dim())});
+                   terminal.Paint("show where its memory went", Ink::Dim())});
   text += examples.ToString() + "\nVerbs:\n";
   Table verbs({Align::kLeft, Align::kLeft});
   for (const Verb& verb : Verbs()) verbs.AddRow({verb.name, verb.summary});
   return text + verbs.ToString() +
-         "\nvramscope VERB --help says more about one; vramscope --version the version.\n";
+         "\nvramscope VERB --help explains a verb; vramscope --version prints the version.\n";
 }
 
 int UnknownVerb(const std::string& word) {
@@ -83,7 +83,8 @@ int main(int count, char** words) {
     const int code = vramscope::cli::Run({words + 1, words + count});
     // A full disk behind stdout must not pass for success.
     if (std::fflush(stdout) != 0 && code == vramscope::cli::kDone) {
-      return vramscope::cli::Fail("the output could not be written.");
+      return vramscope::cli::Fail(
+          "the output could not be written. Free some space, or write to another file.");
     }
     return code;
   } catch (const std::exception& failure) {

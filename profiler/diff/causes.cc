@@ -350,10 +350,10 @@ class Finder {
 
   void Checkpointing() {
     if (before_.facts.checkpoints == after_.facts.checkpoints) return;
-    causes_.push_back({Cause::Kind::kCheckpointing,
-                       after_.facts.checkpoints ? "Activation checkpointing is new"
-                                                : "No activation checkpointing any more",
-                       ClaimForward()});
+    causes_.push_back(
+        {Cause::Kind::kCheckpointing,
+         after_.facts.checkpoints ? "Activation checkpointing is new" : "Activation checkpointing is gone",
+         ClaimForward()});
   }
 
   int64_t ClaimForward() {

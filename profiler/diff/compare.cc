@@ -71,7 +71,7 @@ void LeaveOutUnknown(const Side& before, const Side& after, Diff& diff) {
   leave_out(&Facts::knows_operators, {Owner::Kind::kModule, Owner::Kind::kModulePattern, Owner::Kind::kOp},
             ": no deep step was recorded, so modules and operators are not compared.");
   leave_out(&Facts::knows_lines, {Owner::Kind::kStack},
-            ": no stacks were recorded, so lines of code are not compared.");
+            ": no stacks were recorded, so lines of code are not compared. Record with --stacks python.");
 }
 
 std::vector<StepRow> CompareSteps(const std::vector<report::Step>& before,

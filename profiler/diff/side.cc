@@ -20,7 +20,7 @@ Result<Side> SideOf(const std::string& path, const classify::Analysis& analysis,
 Status IsComparable(const Side& side) {
   if (!side.answer.device.empty()) return {};
   const std::string& why = side.answer.no_blocks;
-  return Error{side.path + ": nothing was allocated in this run, so there is nothing to compare." +
+  return Error{side.path + ": this run allocated nothing, so there is nothing to compare." +
                (why.empty() ? "" : " " + why)};
 }
 

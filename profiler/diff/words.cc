@@ -27,7 +27,7 @@ std::string Headline(const Diff& diff) {
     sentence += ": " + text::Shorten(text::OneLine(cause.what), kLongestCause, false);
     if (cause.bytes != 0) sentence += ", " + text::FormatSignedBytes(cause.bytes);
   } else if (diff.peak.change() != 0) {
-    sentence += ": nothing that was recorded says what was changed";
+    sentence += ": the recorded facts do not show what was changed";
   }
   return sentence + ".";
 }

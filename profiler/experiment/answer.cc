@@ -74,8 +74,8 @@ Drift DriftOf(const whatif::Baseline& recorded, const VariantStep& unchanged) {
   const double share =
       was == 0 ? 0 : (static_cast<double>(is) - static_cast<double>(was)) / static_cast<double>(was);
   if (std::abs(share) <= kWorthTelling) return {};
-  return {"unchanged, the program that was run again allocates " + text::FormatBytes(is) +
-              " in a step, the recorded step " + text::FormatBytes(was) + ": the answer may be off as much",
+  return {"the unchanged re-run allocates " + text::FormatBytes(is) + " in a step, the recorded step " +
+              text::FormatBytes(was) + ": the answer may be off by as much",
           std::abs(share) > kTooFar};
 }
 

@@ -46,7 +46,7 @@ TEST(KeptSavingsTest, AreWhatPyTorchCountedAndTheUsualOnesComeFirst) {
     EXPECT_EQ(saving.levers, saving.title == "amp=bf16 batch=0.5x" ? 2u : 1u);
   }
   EXPECT_THAT(titles, ::testing::ElementsAre("batch=0.5x", "amp=bf16 batch=0.5x", "attention=math"));
-  EXPECT_EQ(savings.front().cost, "another number of samples in a batch");
+  EXPECT_EQ(savings.front().cost, "another number of samples per batch");
   EXPECT_EQ(savings.back().code.size(), 1u);
   std::filesystem::remove(path);
 }

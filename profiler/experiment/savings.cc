@@ -26,15 +26,15 @@ struct UsualChange {
 // The most useful first: of a very large step only these are asked.
 const std::vector<UsualChange>& UsualChanges() {
   static const std::vector<UsualChange> questions = {
-      {"checkpoint=all", "blocks are computed again in backward", {{"checkpoint", "all"}}},
+      {"checkpoint=all", "blocks are recomputed in backward", {{"checkpoint", "all"}}},
       {"optimizer=sgd", "another optimizer", {{"optimizer", "sgd"}}},
       {"alloc-conf=expandable_segments:True",
        "a setting of PyTorch's allocator",
        {{"alloc-conf", "expandable_segments:True"}}},
-      {"checkpoint=every:2", "every second block is computed again in backward", {{"checkpoint", "every:2"}}},
+      {"checkpoint=every:2", "every second block is recomputed in backward", {{"checkpoint", "every:2"}}},
       {"optimizer=momentum", "another optimizer", {{"optimizer", "momentum"}}},
       {"empty-cache=after-step",
-       "the driver is asked for memory anew in each step",
+       "each step allocates from the driver again",
        {{"empty-cache", "after-step"}}},
   };
   return questions;

@@ -14,16 +14,16 @@ constexpr uint64_t kKnownVersion = 1;  // of programs
 std::string WhyNoProgram(const std::optional<NotedProgram>& program,
                          const std::vector<whatif::Asked>& changes) {
   if (!program)
-    return "The trace has no program that could be run with " + OptionsText(changes) +
-           ", and no such re-run was kept: a program is noted in the sixth step of a training loop in "
+    return "The trace has no program that can be run with " + OptionsText(changes) +
+           ", and no such re-run was kept. A program is recorded in the sixth step of a training loop in "
            "Python.";
   if (!program->head.has_body)
-    return "The program could not be noted: " +
-           (program->head.missing.empty() ? "the recorder does not say why"
+    return "The program could not be recorded: " +
+           (program->head.missing.empty() ? "the recorder gave no reason"
                                           : text::OneLine(program->head.missing.front())) +
            ".";
   if (program->head.version > kKnownVersion)
-    return "The program was noted by a newer vramscope. Use one that is as new.";
+    return "The program was recorded by a newer vramscope. Use that version or a newer one.";
   return "";
 }
 

@@ -15,7 +15,8 @@ constexpr std::array kFormats = {
            WritePerfetto},
     Format{"speedscope", ".speedscope.json", "live bytes at the peak, or --at, by stack: speedscope.app",
            true, WriteSpeedscope},
-    Format{"collapsed", ".collapsed .folded", "the same as lines for flamegraph.pl", true, WriteCollapsed},
+    Format{"collapsed", ".collapsed .folded", "the same, one line per stack, for flamegraph.pl", true,
+           WriteCollapsed},
     Format{"pprof", ".pb.gz .pprof", "the same for go tool pprof", true, WritePprof},
 };
 

@@ -29,7 +29,7 @@ Result<Moment> StepMoment(const Subject& subject, const LayoutWalk& walk, const 
     if (step.number == spec.value) return FullestIn(walk, step);
   }
   if (subject.steps.empty()) {
-    return Error{"no training step is known in this " + subject.source + ", so there is no " + spec.text +
+    return Error{"there is no training step in this " + subject.source + ", so there is no " + spec.text +
                  "."};
   }
   return Error{"there is no " + spec.text + "; the steps are " +
@@ -48,7 +48,7 @@ Result<Moment> FailureMoment(const Subject& subject, const MomentSpec& spec) {
 Result<Moment> EventMoment(const Subject& subject, const MomentSpec& spec) {
   if (spec.value == 0) return Moment{0};
   if (subject.origins == nullptr)
-    return Error{"the events of this " + subject.source + " are not numbered, so there is no " + spec.text +
+    return Error{"the events of this " + subject.source + " have no numbers, so there is no " + spec.text +
                  "."};
   return subject.MomentAfter(
       static_cast<model::EventIndex>(std::min<uint64_t>(spec.value - 1, model::kNever - 1)));
@@ -92,7 +92,8 @@ std::vector<std::string> NotesOf(const Subject& subject, const Troubles& trouble
       where = "event " + std::to_string(*troubles.first);
     }
     notes.push_back("The history contradicts itself in " + std::to_string(troubles.total()) +
-                    " places, first at " + where + "; the figures follow the segments as far as they go.");
+                    " places, first at " + where +
+                    "; the figures use the segments as far as they are known.");
   }
   return notes;
 }
@@ -187,8 +188,8 @@ std::vector<SegmentAnswer> SegmentsOf(const Subject& subject, const Layout& layo
 Result<Answer> BuildAnswer(const Subject& subject, const LayoutWalk& walk, const Question& question) {
   if (!subject.has_layout) {
     return Error{"this " + subject.source +
-                 " does not say where PyTorch's segments lie, so its fragmentation is not known. " +
-                 "Record the driver's calls too (the default), or take a snapshot of PyTorch."};
+                 " has no addresses of PyTorch's segments, so its fragmentation is not known. " +
+                 "Record the driver's calls too (the default), or take a PyTorch snapshot."};
   }
   Answer answer;
   std::vector<std::string> asked = question.at;

@@ -153,7 +153,7 @@ class Examination {
     const uint64_t room = reserved + *autopsy_.free.driver;
     const Result<Trial> control = TrySettings(history, failure.moment, room, history.settings);
     if (!control.ok()) {
-      autopsy_.unknown.push_back("What other settings would have done: " + control.error().sentence);
+      autopsy_.unknown.push_back("The effect of other settings: " + control.error().sentence);
       return;
     }
     autopsy_.reproduced = control->end == TrialEnd::kFails;

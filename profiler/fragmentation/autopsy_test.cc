@@ -101,7 +101,7 @@ TEST_F(AutopsyTest, GrowthComesBeforeWhatTheAllocatorCouldHaveDone) {
   EXPECT_THAT(sentence, HasSubstr("128.0 MiB of every step are kept since step 1, 1.4 GiB by now"));
   EXPECT_THAT(sentence, HasSubstr("train.py:9"));
   EXPECT_THAT(sentence, HasSubstr("whatever the setting"));
-  EXPECT_THAT(autopsy.advice.front(), HasSubstr("Let go of what is allocated at main (train.py:9)"));
+  EXPECT_THAT(autopsy.advice.front(), HasSubstr("Release the tensors allocated at main (train.py:9)"));
 }
 
 TEST_F(AutopsyTest, WhatFailedStepsLeftIsSaidFirst) {

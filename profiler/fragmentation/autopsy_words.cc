@@ -40,7 +40,7 @@ std::string FailedStepsSentence(const Autopsy& autopsy) {
   return text::FormatBytes(program.left_by_failures) + " of " +
          (program.failures == 1 ? std::string("a failed step")
                                 : std::to_string(program.failures) + " failed steps") +
-         " are still held, as caught exceptions hold them; freed, they would serve the request.";
+         " are still held, probably by caught exceptions; without them the request would fit.";
 }
 
 std::string SentenceOf(Verdict verdict, const Autopsy& autopsy) {
@@ -52,26 +52,24 @@ std::string SentenceOf(Verdict verdict, const Autopsy& autopsy) {
     case Verdict::kFailedSteps:
       return FailedStepsSentence(autopsy);
     case Verdict::kFitsFreeBlock:
-      return "It would have fitted: a free block of " + text::FormatBytes(free.largest_block) +
-             " was there for a request of " + request + ".";
+      return "It should have fit: a free block of " + text::FormatBytes(free.largest_block) +
+             " existed for a request of " + request + ".";
     case Verdict::kEmptyCache:
-      return "empty_cache would do: given back, the cache leaves the driver enough for " +
+      return "empty_cache would be enough: with the cache released, the driver has enough for " +
              text::FormatBytes(autopsy.segment_bytes) + ".";
     case Verdict::kSetting:
-      return "Fragmentation, and another setting would have fitted it.";
+      return "Fragmentation: the request fits with another allocator setting.";
     case Verdict::kStitchable:
-      return "Fragmentation: enough was free for " + request +
-             ", in pieces that no request can have together.";
+      return "Fragmentation: enough was free for " + request + ", but in separate pieces.";
     case Verdict::kTrueShortage:
       return (autopsy.program.upcoming.empty()
                   ? std::string("A true shortage: with all free memory in one piece, ")
                   : "A true shortage: with the " + autopsy.program.upcoming_of +
-                        " that are still to come and all free memory in one piece, ") +
+                        " still to come and all free memory in one piece, ") +
              text::FormatBytes(autopsy.shortfall) + " were missing.";
     case Verdict::kUnknown:
-      return autopsy.failure.has_value()
-                 ? "Why it failed is not known."
-                 : "No request failed in what was recorded; this is the state at the end.";
+      return autopsy.failure.has_value() ? "Why it failed is not known."
+                                         : "No recorded request failed; this is the state at the end.";
   }
   return "";
 }
@@ -82,7 +80,7 @@ void AddReasons(Autopsy& autopsy) {
   if (autopsy.verdict == Verdict::kFailedSteps && !autopsy.program.growth.empty())
     reasons.push_back(GrowthSentence(autopsy));
   if (autopsy.verdict != autopsy.of_allocator)
-    reasons.push_back("Of this request alone: " + SentenceOf(autopsy.of_allocator, autopsy));
+    reasons.push_back("For this request alone: " + SentenceOf(autopsy.of_allocator, autopsy));
   if (free.driver.has_value()) {
     reasons.push_back("The driver had " + text::FormatBytes(*free.driver) + " left; a new segment takes " +
                       text::FormatBytes(autopsy.segment_bytes) + ".");
@@ -90,7 +88,7 @@ void AddReasons(Autopsy& autopsy) {
   if (!autopsy.program.upcoming.empty()) {
     uint64_t bytes = 0;
     for (const uint64_t request : autopsy.program.upcoming) bytes += request;
-    reasons.push_back("The optimizer still makes " + autopsy.program.upcoming_of + ": " +
+    reasons.push_back("The optimizer still allocates " + autopsy.program.upcoming_of + ": " +
                       text::FormatBytes(bytes) + " in " + std::to_string(autopsy.program.upcoming.size()) +
                       " requests after this one.");
   }
@@ -98,10 +96,11 @@ void AddReasons(Autopsy& autopsy) {
     reasons.push_back(text::FormatBytes(free.same_domain) +
                       " are free in segments of the same pool and stream, but the largest "
                       "piece is " +
-                      text::FormatBytes(free.largest_block) + ": live blocks lie between.");
+                      text::FormatBytes(free.largest_block) + ": live blocks separate them.");
   }
   if (free.releasable != 0)
-    reasons.push_back(text::FormatBytes(free.releasable) + " are wholly free segments or pages elsewhere.");
+    reasons.push_back(text::FormatBytes(free.releasable) +
+                      " are in other segments or pages that are wholly free.");
   if (free.other_size_class != 0) {
     const bool small = autopsy.rounded <= kSmallRequestBytes;
     reasons.push_back(text::FormatBytes(free.other_size_class) +
@@ -114,30 +113,29 @@ void AddReasons(Autopsy& autopsy) {
     reasons.push_back(text::FormatBytes(free.other_pool) + " are free, but in another memory pool.");
   if (free.pending != 0) {
     reasons.push_back(text::FormatBytes(free.pending) +
-                      " were freed and still in use by another stream (record_stream).");
+                      " were freed but still in use by another stream (record_stream).");
   }
 }
 
 void AddUnknowns(const Subject& subject, Autopsy& autopsy) {
   auto& unknown = autopsy.unknown;
   if (!autopsy.failure.has_value()) {
-    unknown.emplace_back("Which request failed, and whether one did: no out-of-memory event is in the file.");
+    unknown.emplace_back("Whether a request failed, and which one: the file has no out-of-memory event.");
   }
   if (!subject.has_layout)
-    unknown.emplace_back("Where the segments lie: the driver's calls were not recorded.");
+    unknown.emplace_back("Where the segments are: the driver's calls were not recorded.");
   if (!autopsy.free.driver.has_value() &&
       !(autopsy.failure.has_value() && autopsy.failure->driver_free.has_value())) {
-    unknown.emplace_back("What the driver had left.");
+    unknown.emplace_back("How much memory the driver had left.");
   }
   if (subject.history.events.size() <= 1 && subject.source == "snapshot") {
     unknown.emplace_back(
-        "How it came to this: the snapshot has no history, so no other setting can be tried.");
+        "How this state came about: the snapshot has no history, so no other setting can be tried.");
   } else if (autopsy.failure.has_value() && !autopsy.reproduced.has_value()) {
-    unknown.emplace_back("Whether another setting would have fitted it: that was not tried.");
+    unknown.emplace_back("Whether another setting would help: none was tried.");
   } else if (autopsy.reproduced.has_value() && !*autopsy.reproduced) {
     unknown.emplace_back(
-        "Whether another setting would have fitted it: under the recorded settings the model does not fail "
-        "at the same "
+        "Whether another setting would help: with the recorded settings the model does not fail at the same "
         "request, so its answers prove nothing here.");
   }
   const auto unnamed = std::find_if(autopsy.holders.begin(), autopsy.holders.end(),
@@ -149,17 +147,17 @@ void AddUnknowns(const Subject& subject, Autopsy& autopsy) {
              ? "record the history with torch.cuda.memory._record_memory_history(stacks=\"python\")."
              : "record with --stacks python --depth all."));
   }
-  if (!subject.streams_known) unknown.emplace_back("On which streams blocks lie: all count as one.");
+  if (!subject.streams_known)
+    unknown.emplace_back("Which streams the blocks belong to: all count as one stream.");
 }
 
 void AddShortageAdvice(const Autopsy& autopsy, std::vector<std::string>& advice) {
   advice.push_back("Need " + text::FormatBytes(autopsy.shortfall) +
-                   " less at this moment: no allocator setting gives it.");
+                   " less at this moment: no allocator setting can provide it.");
   if (autopsy.state.has_value() && autopsy.state->place.step == 1) {
     advice.emplace_back(
-        "It ended in the first step, so what a whole step takes was not seen: a dry run on a larger device "
-        "tells, "
-        "vramscope dryrun --gpu GPU --capacity 192GiB -- COMMAND.");
+        "It ended in the first step, so the memory of a whole step is not known. A dry run on a larger "
+        "device shows it: vramscope dryrun --gpu GPU --capacity 192GiB -- COMMAND.");
   }
   if (autopsy.holders.empty() || autopsy.verdict != Verdict::kTrueShortage) return;
   const Holder& largest = autopsy.holders.front();
@@ -171,7 +169,7 @@ void AddShortageAdvice(const Autopsy& autopsy, std::vector<std::string>& advice)
     activations += holder.category == "activation" ? holder.bytes : 0;
   if (activations > autopsy.shortfall) {
     advice.push_back("Activations hold " + text::FormatBytes(activations) +
-                     ": a smaller batch, checkpointing or lower precision takes it from there.");
+                     ": a smaller batch, checkpointing or lower precision reduces them.");
   }
 }
 
@@ -181,12 +179,11 @@ void AddProgramAdvice(const Autopsy& autopsy, std::vector<std::string>& advice) 
   if (autopsy.verdict == Verdict::kFailedSteps) {
     advice.emplace_back(
         "Do not keep the exception: its traceback holds the frames of the failed step and their tensors. "
-        "Leave "
-        "the except block before the next step, and keep str(error) at most.");
+        "Leave the except block before the next step, and keep only str(error).");
   }
   for (const growth::Growth& growth : program.growth) {
     if (growth.bytes < autopsy.rounded) continue;
-    advice.push_back("Let go of what is allocated at " + growth::PlaceText(growth) + ": " +
+    advice.push_back("Release the tensors allocated at " + growth::PlaceText(growth) + ": " +
                      growth::KeeperText(growth) + ".");
     if (const std::string missing = growth::MissingText(growth); !missing.empty()) advice.push_back(missing);
   }
@@ -198,9 +195,8 @@ void AddAdvice(Autopsy& autopsy) {
   switch (autopsy.of_allocator) {
     case Verdict::kFitsFreeBlock:
       advice.emplace_back(
-          "Make the same request again: a free block became large enough while PyTorch gave back its cache, "
-          "and it "
-          "did not look again. Newer releases do.");
+          "Repeat the request: a free block became large enough while PyTorch released its cache, but "
+          "PyTorch did not check again. Newer releases do.");
       return;
     case Verdict::kEmptyCache:
       advice.emplace_back(
@@ -226,19 +222,19 @@ void AddAdvice(Autopsy& autopsy) {
       told = key;
       advice.push_back(
           "Set PYTORCH_CUDA_ALLOC_CONF=" + trial.settings +
-          ": replayed under it the request is served, with " + text::FormatBytes(trial.reserved) +
+          ": with this setting the replayed request succeeds, with " + text::FormatBytes(trial.reserved) +
           " reserved and " + text::FormatBytes(trial.driver_free) + " left" +
           (autopsy.program.grows_per_step == 0
                ? "."
-               : "; with what grows that delays the end by " + StepsText(autopsy.steps_more) + " at most."));
+               : "; with the growth, that delays the end by " + StepsText(autopsy.steps_more) + " at most."));
     }
   }
   if (!autopsy.blockers.empty() && !autopsy.blockers.front().pinned_by.empty()) {
     const SegmentAnswer& worst = autopsy.blockers.front();
     const size_t others = worst.pinned.pins.size() - 1;
     advice.push_back(
-        "Allocate what lives long before what does not: " + GroupTitle(worst.pinned_by.front().text) + " (" +
-        text::FormatBytes(worst.pinned_by.front().block.bytes) + ")" +
+        "Allocate long-lived tensors before short-lived ones: " + GroupTitle(worst.pinned_by.front().text) +
+        " (" + text::FormatBytes(worst.pinned_by.front().block.bytes) + ")" +
         (others == 0 ? "" : " and " + std::to_string(others) + " more") + " hold" +
         (others == 0 ? "s " : " ") + text::FormatBytes(worst.pinned.held_back) + " of one segment back.");
   }

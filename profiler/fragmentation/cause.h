@@ -33,7 +33,7 @@ inline constexpr std::array kCauses = {
           &Decomposition::pool_isolation},
     Cause{"pending_free_bytes", "pending frees", "freed, in use by another stream", 0xCC79A7,
           &Decomposition::pending_frees},
-    Cause{"slack_bytes", "slack", "rest of a block not worth a split", 0xF0E442, &Decomposition::slack},
+    Cause{"slack_bytes", "slack", "rest of a block too small to split", 0xF0E442, &Decomposition::slack},
     Cause{"rounding_power2_bytes", "power-of-two rounding", "by roundup_power2_divisions", 0xB0B7C3,
           &Decomposition::rounding_power2},
     Cause{"rounding_512_bytes", "rounding", "up to a multiple of 512 bytes", 0x808A99,

@@ -151,7 +151,7 @@ std::string Causes(const Subject& subject, const Answer& answer) {
     if (!points.empty()) svg.Path(points, rgb, true);
   };
   band(kUsed, [](const SeriesPoint& point) { return point.requested; });
-  double x = Legend(svg, kLeft, 385, kUsed, subject.requests_known ? "asked for" : "in blocks");
+  double x = Legend(svg, kLeft, 385, kUsed, subject.requests_known ? "requested" : "in blocks");
   double y = 385;
   for (const Cause& cause : kCauses) {
     const bool ever = std::any_of(answer.series.begin(), answer.series.end(),
@@ -164,7 +164,8 @@ std::string Causes(const Subject& subject, const Answer& answer) {
   const double floor = axes.Y(static_cast<double>(answer.peak_requested) / whole);
   svg.Line(kLeft, floor, kRight, floor, kText);
   svg.Text(kRight - 4, floor + 14,
-           "floor: the most asked for at once, " + text::FormatBytes(answer.peak_requested), kText, "end");
+           "floor: most bytes requested at one time, " + text::FormatBytes(answer.peak_requested), kText,
+           "end");
   axes.Mark(svg, answer);
   return std::move(svg).Finish();
 }
@@ -230,7 +231,7 @@ std::string Map(const Subject& subject, const Answer& answer, const Layout& layo
   uint64_t widest = 1;
   for (const SegmentIndex row : rows) widest = std::max(widest, layout.segment(row).bytes);
   Svg svg(108 + 18 * static_cast<double>(rows.size()));
-  svg.Text(kLeft, 24, "Segments that live blocks hold back at " + WhenText(answer) + ", " + subject.device);
+  svg.Text(kLeft, 24, "Segments pinned by live blocks at " + WhenText(answer) + ", " + subject.device);
   std::vector<const char*> named;
   double x = kLeft;
   double y = kTop + 16;
@@ -259,8 +260,9 @@ std::string Map(const Subject& subject, const Answer& answer, const Layout& layo
 std::string Sizes(const Subject& subject, const Answer& answer) {
   const auto& classes = answer.chosen.metrics.histogram;
   Svg svg(72 + 20 * static_cast<double>(classes.size()));
-  svg.Text(kLeft, 24,
-           "Free blocks of this size or up to twice of it, at " + WhenText(answer) + ", " + subject.device);
+  svg.Text(
+      kLeft, 24,
+      "Free blocks from this size up to twice this size, at " + WhenText(answer) + ", " + subject.device);
   uint64_t most = 1;
   for (const FreeRuns& runs : classes) most = std::max(most, runs.bytes);
   double y = 44;

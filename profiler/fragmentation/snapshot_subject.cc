@@ -81,7 +81,7 @@ uint32_t FirstDevice(const Snapshot& snapshot) {
 Result<Subject> SubjectOf(std::shared_ptr<const Snapshot> snapshot, std::optional<uint32_t> wanted,
                           const model::Source* source) {
   if (wanted.has_value() && !Has(*snapshot, *wanted)) {
-    return Error{"this snapshot has nothing of cuda:" + std::to_string(*wanted) + "."};
+    return Error{"this snapshot has nothing for cuda:" + std::to_string(*wanted) + "."};
   }
   const uint32_t device = wanted.value_or(FirstDevice(*snapshot));
   Subject subject;

@@ -326,17 +326,19 @@ class TraceReading {
   void AddNotes() {
     if (unknown_requests_ != 0) {
       const bool all = unknown_requests_ == blocks_;
-      subject_.notes.push_back((all ? "The trace has"
-                                    : "Of " + std::to_string(unknown_requests_) + " of " +
-                                          std::to_string(blocks_) + " blocks the trace has") +
-                               std::string(" the size and not what was asked for: rounding and slack are "
-                                           "in the requested bytes."));
+      subject_.notes.push_back(
+          (all ? "The trace has"
+               : "Of " + std::to_string(unknown_requests_) + " of " + std::to_string(blocks_) +
+                     " blocks the trace has") +
+          std::string(
+              " the size but not the requested bytes: the requested bytes include rounding and slack."));
     }
     if (const std::string& damage = run_.source->damage().sentence; !damage.empty())
       subject_.notes.push_back(damage);
     if (run_.lost_events() != 0) {
-      subject_.notes.push_back(std::to_string(run_.lost_events()) +
-                               " events were lost while recording: the layout may lack blocks and segments.");
+      subject_.notes.push_back(
+          std::to_string(run_.lost_events()) +
+          " events were lost during recording: blocks and segments may be missing in the layout.");
     }
   }
 

@@ -52,7 +52,7 @@ std::string PlaceText(const Growth& growth) {
   for (const std::string& part : {growth.line, growth.module, growth.op}) {
     if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
   }
-  return text.empty() ? "a place that was not recorded" : text;
+  return text.empty() ? "an unrecorded place" : text;
 }
 
 std::string KeeperText(const Growth& growth) {
@@ -68,9 +68,8 @@ std::string KeeperText(const Growth& growth) {
              "graph "
              "leads back to it; set its .grad to None, or use torch.autograd.grad()";
     case Keeper::kReplaced:
-      return "each is made anew, larger than the one before, as x = torch.cat([x, y]) does; keep parts, on "
-             "the "
-             "host or up to a limit";
+      return "each one is created anew and larger than the one before, as by x = torch.cat([x, y]); keep the "
+             "parts, on the host or up to a limit";
   }
   return "";
 }

@@ -49,7 +49,7 @@ Result<Answer> FindGrowth(const classify::Analysis& analysis, const report::Requ
   Answer answer{
       growth::FindGrowth(analysis, curve, growth::EndOfTraining(analysis, process)), {}, 0, 0, {}, {}};
   if (answer.steps < growth::kFewestSteps) {
-    return Error{fmt::format("{} finished step{}: growth can be told from {} on. Record more steps.",
+    return Error{fmt::format("{} finished step{}: judging growth needs at least {}. Record more steps.",
                              answer.steps, answer.steps == 1 ? "" : "s", growth::kFewestSteps)};
   }
   for (const timeline::Step& step : analysis.training()[process].steps()) {

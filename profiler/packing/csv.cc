@@ -61,7 +61,7 @@ Result<NamedItems> ParseCsv(std::string_view text) {
         !Parse(fields[column[2]], &item.end) || !Parse(fields[column[3]], &item.bytes) ||
         item.end <= item.begin || item.bytes > kMaxBytes) {
       return Error{"line " + std::to_string(number) +
-                   " is no item: it needs whole numbers, lower < upper, and a size of at most 2^48"};
+                   " is not an item: it needs whole numbers, lower < upper, and a size of at most 2^48"};
     }
     sum += item.bytes;
     if (sum > kMaxSum) return Error{"its sizes add up to more than 2^62 bytes"};

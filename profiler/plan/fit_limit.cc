@@ -38,9 +38,9 @@ FitLimit LimitOf(uint64_t fit_bytes, const std::optional<collector::GpuModel>& g
 
 std::string BesideText(const FitLimit& limit) {
   if (!limit.beside)
-    return "What is taken beside PyTorch's allocator (the CUDA context above all) is not in the trace and "
-           "not counted.";
-  return fmt::format("{} of it are taken beside PyTorch's allocator; {} are left to be reserved.",
+    return "Memory outside PyTorch's allocator (mainly the CUDA context) is not in the trace and not "
+           "counted.";
+  return fmt::format("{} of it are used outside PyTorch's allocator; {} are left for PyTorch to reserve.",
                      text::FormatBytes(limit.beside_bytes), text::FormatBytes(limit.reserved_limit));
 }
 

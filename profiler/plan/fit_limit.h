@@ -41,7 +41,7 @@ struct FitLimit {
 // `gpu`: when a model was named.
 FitLimit LimitOf(uint64_t fit_bytes, const std::optional<collector::GpuModel>& gpu,
                  const std::optional<Beside>& beside);
-// "471.0 MiB of it are taken beside PyTorch's allocator; 329.0 MiB are left to be reserved."
+// "471.0 MiB of it are used outside PyTorch's allocator; 329.0 MiB are left for PyTorch to reserve."
 std::string BesideText(const FitLimit& limit);
 
 // The models that a program may be asked to fit on, as the simulated GPU has them.

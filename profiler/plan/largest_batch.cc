@@ -60,9 +60,8 @@ std::vector<whatif::Asked> Singles(const whatif::Step& step, const std::vector<s
 Result<LargestBatches> FindLargestBatches(const whatif::Step& step, const Request& request, Reruns* reruns) {
   if (reruns == nullptr)
     return Error{
-        "another batch changes what PyTorch computes, so the largest one is found by re-runs of the "
-        "recorded program, which need PyTorch; `vramscope dryrun --batch 1..64 -- CMD` finds it with "
-        "the program itself."};
+        "the largest batch needs re-runs of the recorded program, and these need PyTorch. `vramscope dryrun "
+        "--batch 1..64 -- CMD` finds it with the program itself."};
   const Result<uint64_t> recorded = reruns->BatchSize();
   if (!recorded.ok()) return recorded.error();
   LargestBatches found;

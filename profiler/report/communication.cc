@@ -22,16 +22,16 @@ struct Kind {
 // Names: injector/torch/collective_hooks.cc, injector/python/vramscope_shim/gathered.py.
 constexpr std::array<Kind, 4> kKinds = {{
     {"bucket of DistributedDataParallel", "in buckets of DistributedDataParallel",
-     "bucket_cap_mb sets the size of each; with gradient_as_bucket_view=True the gradients lie in them and "
-     "take no memory of their own"},
+     "bucket_cap_mb sets the size of each; with gradient_as_bucket_view=True gradients are views of the "
+     "buckets and need no other memory"},
     {"gathered copy of ", "in gathered copies of parameters",
-     "reshard_after_forward=True frees them after forward; applying fully_shard to smaller modules makes "
+     "reshard_after_forward=True frees them after forward; applying fully_shard to smaller modules gathers "
      "fewer at a time"},
     {"all-gather", "in buffers of all-gather",
-     "in FSDP the size of the wrapped modules sets it, in DeepSpeed allgather_bucket_size and "
-     "stage3_prefetch_bucket_size"},
+     "the size depends on the wrapped modules in FSDP, on allgather_bucket_size and "
+     "stage3_prefetch_bucket_size in DeepSpeed"},
     {"", "in buffers of other collectives",
-     "in FSDP the size of the wrapped modules sets it, in DeepSpeed reduce_bucket_size"},
+     "the size depends on the wrapped modules in FSDP, on reduce_bucket_size in DeepSpeed"},
 }};
 
 // A kind is told of from this part of all communication on: a barrier's 512 bytes are none that a setting

@@ -14,7 +14,7 @@ constexpr std::array<DeviceRowInfo, kDeviceRowCount> kRows = {{
     {"pytorch_allocated", "PyTorch, allocated", "are PyTorch's tensors", Category::kParameter},
     {"pytorch_cached", "PyTorch, cached", "are cached by PyTorch, free inside its segments",
      Category::kBuffer},
-    {"pytorch_beside", "PyTorch, beside its allocator", "are taken by PyTorch beside its caching allocator",
+    {"pytorch_beside", "PyTorch, outside its allocator", "are taken by PyTorch outside its caching allocator",
      Category::kBuffer},
     {"nccl", "NCCL", "are NCCL's buffers", Category::kCommunication},
     {"cublas", "cuBLAS", "are cuBLAS's workspaces", Category::kWorkspace},
@@ -28,7 +28,7 @@ constexpr std::array<DeviceRowInfo, kDeviceRowCount> kRows = {{
     {"pools", "Pools, free", "are free inside the driver's memory pools", Category::kBuffer},
     {"rounding", "Rounding to pages", "are lost to pages of 2 MiB", Category::kUnattributed},
     {"other_processes", "Other processes", "belong to other processes", Category::kCommunication},
-    {"unattributed", "Unattributed", "are counted by the driver and were not seen to be taken",
+    {"unattributed", "Unattributed", "are counted by the driver but not by any recorded call",
      Category::kUnattributed},
 }};
 

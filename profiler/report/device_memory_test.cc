@@ -101,8 +101,9 @@ TEST(DeviceMemoryTest, ContradictionsAreSaid) {
   const Answer answer = AskOf(s);
   EXPECT_EQ(answer.peak.driver->Of(DeviceRow::kCached), -int64_t{20 * kMiB})
       << "60 MiB of blocks in 40 of segments";
-  EXPECT_THAT(answer.notes, Contains(HasSubstr("1 block lies in segments that were not seen to come")));
-  EXPECT_THAT(answer.notes, Contains(HasSubstr("counted less than what was seen to be taken at 1 sample")));
+  EXPECT_THAT(answer.notes,
+              Contains(HasSubstr("1 block lies in segments whose allocation was not recorded")));
+  EXPECT_THAT(answer.notes, Contains(HasSubstr("counted less than the recorded calls took at 1 sample")));
 }
 
 TEST(ExplainTest, TellsWhatLiesBetween) {

@@ -10,13 +10,11 @@ namespace vramscope::report {
 namespace {
 
 constexpr const char* kNoGpu =
-    "no GPU was used in this run, so there is nothing that nvidia-smi could show. Record a run that uses "
-    "one, or try "
-    "one without having it: vramscope dryrun --gpu a100-80gb -- COMMAND.";
+    "this run used no GPU, so nvidia-smi shows nothing of it. Record a run that uses a GPU, or simulate one: "
+    "vramscope dryrun --gpu a100-80gb -- COMMAND.";
 constexpr const char* kNoDriver =
-    "no calls of the CUDA driver were recorded in this run, so what lies beside PyTorch's tensors is not "
-    "known. Record "
-    "it again: vramscope record -- COMMAND.";
+    "no calls of the CUDA driver were recorded in this run, so memory outside PyTorch's tensors is not "
+    "known. Record it again: vramscope record -- COMMAND.";
 
 bool TensorsOnGpu(const model::Run& run) {
   return std::any_of(run.devices.begin(), run.devices.end(),

@@ -19,7 +19,7 @@ using timeline::MomentSpec;
 Result<EventIndex> FullestEvent(const model::Run& run, const DeviceCurve& curve) {
   const std::vector<model::Since>& reserved = curve.device().reserved;
   const std::optional<uint64_t> most = curve.peak_reserved();
-  if (!most.has_value()) return Error{"what the allocator of this device reserves was not recorded."};
+  if (!most.has_value()) return Error{"the reserved memory of this device was not recorded."};
   std::optional<timeline::Peak> fullest;
   for (size_t i = 0; i < reserved.size(); ++i) {
     if (static_cast<uint64_t>(reserved[i].value) != *most) continue;
@@ -39,7 +39,7 @@ Result<EventIndex> FailureEvent(const model::Run& run, const DeviceCurve& curve,
   if (failure.has_value()) return run.out_of_memory[failure->index].event;
   const auto all = ChooseFailure(run, here, 0);
   if (!all.has_value())
-    return Error{"no request was seen to fail on " + *here.device + ", so there is no " + spec.text + "."};
+    return Error{"no failed request was recorded on " + *here.device + ", so there is no " + spec.text + "."};
   return Error{"there is no " + spec.text + ": " + std::to_string(all->all) + " requests failed on " +
                *here.device + "."};
 }
@@ -69,7 +69,7 @@ std::optional<uint64_t> MostReserved(const DeviceCurve& curve, EventIndex begin,
 }
 
 Error NoSuchStep(uint64_t number, uint64_t steps) {
-  const std::string there = steps == 0 ? "no steps were seen" : "it has steps 1 to " + std::to_string(steps);
+  const std::string there = steps == 0 ? "it has no steps" : "it has steps 1 to " + std::to_string(steps);
   return Error{"this run has no step " + std::to_string(number) + ": " + there + " in this process."};
 }
 
@@ -83,7 +83,7 @@ Result<EventIndex> FindEvent(const model::Run& run, const DeviceCurve& curve,
     case MomentKind::kReserved:
       return FullestEvent(run, curve);
     case MomentKind::kWorst:
-      return Error{"worst is a moment of fragmentation: vramscope frag --at worst."};
+      return Error{"worst is a moment of fragmentation; use vramscope frag --at worst."};
     case MomentKind::kEnd:
       return run.event_count() == 0 ? model::kNever : static_cast<EventIndex>(run.event_count() - 1);
     case MomentKind::kOutOfMemory:

@@ -25,9 +25,9 @@ std::string Count(uint64_t count, const char* singular, const char* plural) {
 void AddStepNotes(const timeline::Training& training, Answer& answer) {
   if (training.steps().empty()) {
     answer.notes.emplace_back(
-        "No training step was seen in this process: no backward pass and no optimizer step.");
+        "This process has no training step: no backward pass and no optimizer step was recorded.");
   } else if (training.step_source() == StepEnds::Source::kBackwardWindows) {
-    answer.notes.emplace_back("No optimizer step was seen: each backward pass counts as a step.");
+    answer.notes.emplace_back("No optimizer step was recorded: each backward pass counts as a step.");
   } else if (!training.steps().back().complete) {
     answer.notes.push_back("The trace ends inside step " + std::to_string(training.steps().back().number) +
                            ".");
@@ -67,8 +67,8 @@ void AddWeightCopyNote(const classify::Analysis& analysis, model::DeviceIndex de
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   answer.notes.push_back(text::FormatBytes(bytes) + " at the peak are a copy of the model's weights" +
                          (most->first.empty()
-                              ? ", made between two steps; record with --stacks python for the line."
-                              : ", made at " + std::string(most->first) + "."));
+                              ? ", created between two steps; record with --stacks python for the line."
+                              : ", created at " + std::string(most->first) + "."));
 }
 
 // What a whole step takes is not in a trace that ends in the first one.
@@ -77,8 +77,8 @@ void AddFirstStepNote(Answer& answer) {
       !answer.out_of_memory.empty() && answer.steps.size() == 1 && !answer.steps.front().complete;
   if (!ends_there) return;
   answer.notes.emplace_back(
-      "It ran out of memory in the first step, so this is not what a whole step takes: a dry run on a larger "
-      "device tells, vramscope dryrun --gpu GPU --capacity 192GiB -- COMMAND.");
+      "It ran out of memory in the first step, so a whole step may need more than this. A dry run on a "
+      "larger device shows how much: vramscope dryrun --gpu GPU --capacity 192GiB -- COMMAND.");
 }
 
 // What the recorder could not do, in its own words.
@@ -93,8 +93,7 @@ void AddRecorderNotes(const model::Run& run, Answer& answer) {
     answer.notes.push_back("Operators were not recorded. " + why);
   if (const std::string processes = fact("recording.unrecorded_processes"); !processes.empty()) {
     answer.notes.push_back(
-        "Processes that could not be recorded for want of shared memory, descriptors or "
-        "address space: " +
+        "Processes that could not be recorded for lack of shared memory, descriptors or address space: " +
         processes + ".");
   }
   const bool has_blocks =
@@ -106,9 +105,10 @@ void AddRecorderNotes(const model::Run& run, Answer& answer) {
 void AddOriginNotes(const classify::Analysis& analysis, uint64_t inferred_blocks, Answer& answer) {
   const bool knows_ops = analysis.run().contexts.size() > 1;
   if (!knows_ops) {
-    answer.notes.emplace_back("No deep step was recorded, so modules and ops of activations are not known.");
+    answer.notes.emplace_back(
+        "No deep step was recorded, so modules and operators of activations are not known.");
   } else if (inferred_blocks > 0) {
-    answer.notes.push_back("Modules and ops of " + Count(inferred_blocks, "block", "blocks") +
+    answer.notes.push_back("Modules and operators of " + Count(inferred_blocks, "block", "blocks") +
                            " at the peak are taken from a deep step that allocates the same.");
   }
 }
@@ -125,12 +125,13 @@ void AddBlackBoxNote(const model::Run& run, Answer& answer) {
 void AddTrustNotes(Answer& answer) {
   const model::Anomalies& anomalies = answer.anomalies;
   if (answer.dropped_events > 0) {
-    answer.notes.push_back(Count(answer.dropped_events, "event was", "events were") +
-                           " lost while recording: totals may be off by what they allocated or freed.");
+    answer.notes.push_back(
+        Count(answer.dropped_events, "event was", "events were") +
+        " lost during recording: totals may be off by the bytes that they allocated or freed.");
   }
   if (anomalies.double_allocs > 0) {
     answer.notes.push_back(Count(anomalies.double_allocs, "free was", "frees were") +
-                           " not recorded and assumed where their address was handed out again.");
+                           " not recorded; they are assumed at the next allocation of their address.");
   }
   if (anomalies.total_mismatches > 0) {
     answer.notes.push_back("The allocator's own total differed from the recorded blocks at " +
@@ -138,15 +139,15 @@ void AddTrustNotes(Answer& answer) {
   }
   if (anomalies.not_loaded > 0) {
     answer.notes.push_back(Count(anomalies.not_loaded, "event is", "events are") +
-                           " beyond what one analysis holds and not counted here.");
+                           " beyond the limit of one analysis and not counted here.");
   }
 }
 
 void AddUnseenNote(const model::Device& device, Answer& answer) {
   if (device.unseen.empty()) return;
-  answer.notes.push_back(std::to_string(device.unseen.back().value) +
-                         " bytes were allocated without being recorded (before recording began, or lost); "
-                         "they are unattributed.");
+  answer.notes.push_back(
+      std::to_string(device.unseen.back().value) +
+      " bytes were allocated but not recorded (before recording began, or lost); they are unattributed.");
 }
 
 // Where the driver's own figure and the recorded calls part.
@@ -159,15 +160,15 @@ void AddDriverNotes(const model::Run& run, const model::Device& about, Answer& a
       const int64_t step = device->samples[i].unattributed - device->samples[i - 1].unattributed;
       largest = std::max(largest, std::abs(step));
     }
-    answer.notes.push_back("The driver's used memory differed from the recorded calls at " +
-                           std::to_string(device->mismatches()) + " of " +
-                           Count(device->samples.size(), "sample", "samples") + ", by " +
-                           std::to_string(largest) + " bytes at most; the row unattributed takes it up.");
+    answer.notes.push_back(
+        "The driver's used memory differed from the recorded calls at " +
+        std::to_string(device->mismatches()) + " of " + Count(device->samples.size(), "sample", "samples") +
+        ", by " + std::to_string(largest) + " bytes at most; the row unattributed includes the difference.");
   }
   if (device->below_rows() > 0) {
-    answer.notes.push_back("The driver counted less than what was seen to be taken at " +
+    answer.notes.push_back("The driver counted less than the recorded calls took at " +
                            Count(device->below_rows(), "sample", "samples") +
-                           ": unattributed is negative there. Managed memory need not be on the device.");
+                           ": unattributed is negative there. Managed memory may not be on the device.");
   }
 }
 
@@ -176,7 +177,7 @@ void AddSegmentNotes(Answer& answer) {
   if (anomalies.blocks_outside_segments > 0) {
     answer.notes.push_back(
         Count(anomalies.blocks_outside_segments, "block lies", "blocks lie") +
-        " in segments that were not seen to come, so the row pytorch_cached is too small.");
+        " in segments whose allocation was not recorded, so the row pytorch_cached is too small.");
   }
   if (anomalies.segment_mismatches > 0) {
     answer.notes.push_back("The caching allocator's reserved total differed from its segments at " +
@@ -189,9 +190,8 @@ void AddSegmentNotes(Answer& answer) {
 std::string CachingOff(const trace::Metadata& metadata) {
   for (const char* key : {"program.pytorch_no_cuda_memory_caching", "env.PYTORCH_NO_CUDA_MEMORY_CACHING"}) {
     if (metadata.contains(key))
-      return "PYTORCH_NO_CUDA_MEMORY_CACHING is set: PyTorch then takes every tensor from the driver and "
-             "reports "
-             "none of them, so no block on a GPU is recorded. Unset it to record.";
+      return "PYTORCH_NO_CUDA_MEMORY_CACHING is set: PyTorch then allocates every tensor from the driver and "
+             "reports none, so no block on a GPU is recorded. Unset it to record.";
   }
   return "";
 }

@@ -322,12 +322,12 @@ TEST(RequestTest, MomentsAndRangesAreReadOrRefusedWithASentence) {
   EXPECT_EQ(ParseMoment("step:12")->value, 12u);
   EXPECT_EQ(ParseMoment("mono:5")->kind, MomentSpec::Kind::kMonotonic);
   for (const char* bad : {"", "step:", "step:x", "-1", "1.5", "mono:1s", "99999999999999999999999"}) {
-    EXPECT_THAT(ParseMoment(bad).error().sentence, HasSubstr("is no moment")) << bad;
+    EXPECT_THAT(ParseMoment(bad).error().sentence, HasSubstr("is not a moment")) << bad;
   }
   EXPECT_EQ(*ParseStepRange("3"), std::pair(3u, 3u));
   EXPECT_EQ(*ParseStepRange("2:5"), std::pair(2u, 5u));
   for (const char* bad : {"", ":", "0:2", "5:2", "a:b", "1:2:3"}) {
-    EXPECT_THAT(ParseStepRange(bad).error().sentence, HasSubstr("is no range")) << bad;
+    EXPECT_THAT(ParseStepRange(bad).error().sentence, HasSubstr("is not a range")) << bad;
   }
 }
 

@@ -22,7 +22,7 @@ Result<std::pair<uint32_t, uint32_t>> ParseStepRange(std::string_view text) {
   const auto last = colon == std::string_view::npos ? first : WholeNumber<uint32_t>(text.substr(colon + 1));
   if (first.has_value() && last.has_value() && *first >= 1 && *first <= *last)
     return std::pair(*first, *last);
-  return Error{"\"" + std::string(text) + "\" is no range of steps; use 3 or 2:5."};
+  return Error{"\"" + std::string(text) + "\" is not a range of steps; use 3 or 2:5."};
 }
 
 }  // namespace vramscope::report

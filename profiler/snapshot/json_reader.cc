@@ -96,7 +96,7 @@ class Events {
   bool start_array(std::size_t) { return Took(objects_.OpenList() && objects_.Mark()); }
   bool end_array() { return Took(objects_.Appends()); }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) {
-    problem_ = "it is no JSON, or cut off, at byte " + std::to_string(position);
+    problem_ = "it is not JSON, or is cut off, at byte " + std::to_string(position);
     return false;
   }
 

@@ -18,10 +18,10 @@ bool Objects::Fail(std::string problem) {
   return false;
 }
 
-bool Objects::TooMuch() { return Fail("it asks for more memory than a snapshot of its size needs"); }
+bool Objects::TooMuch() { return Fail("it needs more memory than a snapshot of its size can need"); }
 
 bool Objects::NoMemo(uint64_t index) {
-  return Fail("it refers to memo entry " + std::to_string(index) + ", which nothing was put into");
+  return Fail("it refers to memo entry " + std::to_string(index) + ", which is empty");
 }
 
 bool Objects::GrowStack() {
@@ -82,7 +82,7 @@ bool Objects::TopMark(size_t* first, size_t below) {
 }
 
 bool Objects::Append() {
-  if (stack_.size() < 2) return Fail("a value is appended to no list");
+  if (stack_.size() < 2) return Fail("a value is appended without a list");
   return AppendValues(stack_.size() - 2, stack_.size() - 1);
 }
 
@@ -92,7 +92,7 @@ bool Objects::Appends() {
 }
 
 bool Objects::SetItem() {
-  if (stack_.size() < 3) return Fail("a key is set in no dict");
+  if (stack_.size() < 3) return Fail("a key is set without a dict");
   return SetPairs(stack_.size() - 3, stack_.size() - 2);
 }
 
@@ -134,7 +134,7 @@ bool Objects::AppendValues(size_t target, size_t first) {
       (list.Is(Kind::kList) && containers_[list.index()].first == kNone && AllFrames(first))) {
     if (!ListOfFrames(target, first)) return false;
   } else if (!list.Is(Kind::kList)) {
-    return Fail("a value is appended to what is no list");
+    return Fail("a value is appended to something that is not a list");
   } else if (!AddToContainer(list.index(), std::span(stack_).subspan(first))) {
     return false;
   }
@@ -157,7 +157,7 @@ bool Objects::ListOfFrames(size_t target, size_t first) {
     frames_.assign(before.begin(), before.end());
   }
   for (size_t i = first; i < stack_.size(); ++i) {
-    if (!stack_[i].Is(Kind::kFrame)) return Fail("a stack has something else among its frames");
+    if (!stack_[i].Is(Kind::kFrame)) return Fail("a stack contains something that is not a frame");
     frames_.push_back(stack_[i].index());
   }
   StackId stack = 0;
@@ -226,7 +226,7 @@ bool Objects::SetPairs(size_t target, size_t first) {
   } else if (IsRecord(dict.kind())) {
     SetKeys(dict, pairs);
   } else {
-    return Fail("a key is set in what is no dict");
+    return Fail("a key is set in something that is not a dict");
   }
   stack_.resize(first);
   return true;
@@ -257,7 +257,7 @@ bool Objects::AddToContainer(uint32_t container, std::span<const Value> values) 
 }
 
 bool Objects::Put(uint64_t index) {
-  if (stack_.empty()) return Fail("nothing is there to be put into the memo");
+  if (stack_.empty()) return Fail("there is no value for the memo");
   const Value value = stack_.back();
   if (value.Is(Kind::kList) || value.Is(Kind::kDict)) {
     Container& container = containers_[value.index()];

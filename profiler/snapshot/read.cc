@@ -36,8 +36,7 @@ class Interpreter {
       TakeSegments(root, &out_.segments);
       found_ = out_.has_segments = !out_.segments.empty();
     }
-    if (!found_)
-      return Error{"it holds no memory snapshot: there are neither segments nor device_traces in it"};
+    if (!found_) return Error{"it has no memory snapshot: neither segments nor device_traces"};
     for (std::vector<Segment>* segments : {&out_.segments, &out_.host_segments}) {
       std::stable_sort(segments->begin(), segments->end(),
                        [](const Segment& a, const Segment& b) { return a.address < b.address; });

@@ -106,7 +106,7 @@ class Machine {
       case 0x80:
         if (*p_++ > 5)
           return Fail("it is a pickle of protocol " + std::to_string(p_[-1]) +
-                      ", and this program knows those up to 5");
+                      ", but vramscope reads only protocols up to 5");
         return Next::kOn;
       case 0x95:
         p_ += 8;
@@ -221,7 +221,7 @@ class Machine {
     const bool small = std::from_chars(text.data(), last, number).ec == std::errc();
     if (!small &&
         (opcode == 'g' || opcode == 'p' || std::from_chars(text.data(), last, large).ec != std::errc())) {
-      return Fail("it has a line that should be a number and is none");
+      return Fail("it has a line that should be a number but is not");
     }
     return On(small ? objects_.PushInt(number) : objects_.PushUnsigned(large));
   }
@@ -240,7 +240,7 @@ class Machine {
   Next Refuse(uint8_t opcode) {
     const char* const name = NameOfRefused(opcode);
     if (name == nullptr)
-      return Fail("it is no pickle, or damaged: there is no opcode " + std::to_string(opcode));
+      return Fail("it is not a pickle, or is damaged: there is no opcode " + std::to_string(opcode));
     std::string what = "it asks for ";
     what += name;
     std::string_view module;
@@ -251,7 +251,7 @@ class Machine {
     } else if (opcode == 0x93) {
       what.append(" ").append(objects_.TextFromTop(1)).append(".").append(objects_.TextFromTop(0));
     }
-    return Fail(what.append(", which no memory snapshot does: refused, and nothing of it was run"));
+    return Fail(what.append(", which no memory snapshot does. It was refused, and no code in it was run"));
   }
 
   Next Fail(const std::string& why) {

@@ -11,8 +11,8 @@ std::string SentenceOf(const std::exception& failure, const std::string& what) {
                       dynamic_cast<const std::length_error*>(&failure) != nullptr;
   if (memory)
     return "there is not enough memory for " + what +
-           ". Use a machine with more, or lift the limit (ulimit -v).";
-  return std::string(failure.what()) + ". This is a fault of vramscope; please report it.";
+           ". Use a machine with more memory, or raise the limit (ulimit -v).";
+  return std::string(failure.what()) + ". This is a bug in vramscope; please report it.";
 }
 
 }  // namespace vramscope::text

@@ -34,7 +34,7 @@ double UnitBytes(const std::string& unit) {
 
 Result<uint64_t> ParseSize(const std::string& option, const std::string& text) {
   constexpr double kMost = 0x1p63;
-  const Error wrong{fmt::format("--{} is a size like 10GiB or 500MiB, not '{}'.", option, OneLine(text))};
+  const Error wrong{fmt::format("--{} needs a size like 10GiB or 500MiB, not '{}'.", option, OneLine(text))};
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, number, std::chars_format::fixed);

@@ -27,7 +27,7 @@ TEST(SizeTextTest, WhatCouldBeEitherIsRefusedWithWhatToWrite) {
   EXPECT_THAT(SizeComplaint("24G"), HasSubstr("write 24GiB (powers of 1024) or 24GB (powers of 1000)"));
   for (const char* const text :
        {"", "GiB", "0GiB", "-1GiB", "1e3GiB", "10 GiB", "10GiBs", "10xB", "nan", "0.0001B", "99999999TiB"})
-    EXPECT_THAT(SizeComplaint(text), HasSubstr("is a size like 10GiB")) << text;
+    EXPECT_THAT(SizeComplaint(text), HasSubstr("needs a size like 10GiB")) << text;
 }
 
 }  // namespace

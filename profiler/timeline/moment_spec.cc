@@ -41,8 +41,8 @@ Result<MomentSpec> ParseMoment(std::string_view text) {
     return MomentSpec{kind, *number, std::string(text)};
   }
   return Error{"\"" + std::string(text) +
-               "\" is no moment; use peak, reserved, worst, end, oom, oom:2, step:3, event:1200, nanoseconds "
-               "since the trace's start, or mono:NS."};
+               "\" is not a moment; use peak, reserved, worst, end, oom, oom:2, step:3, event:1200, "
+               "nanoseconds since the trace's start, or mono:NS."};
 }
 
 }  // namespace vramscope::timeline

@@ -115,7 +115,7 @@ class DormantTest(unittest.TestCase):
 
     def test_who_does_not_wait_is_named(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as other:
-            for pid, sentence in ((str(other.pid), "does not wait to be recorded"), ("999999999", "There is no process")):
+            for pid, sentence in ((str(other.pid), "is not waiting to be recorded"), ("999999999", "There is no process")):
                 refused = run([vramscope(), "start", pid], cwd=str(self.folder))
                 self.assertEqual(refused.code, 2)
                 self.assertIn(sentence, refused.stderr.decode())

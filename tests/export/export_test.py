@@ -91,7 +91,7 @@ class Exports(RecordingTest):
             for owner in [owner for owner in answer["owners"] if owner["kind"] == kind][:3]:
                 self.assertRegex(text, rf"(?m)^  \S.* {re.escape(shown(owner['bytes']))}  +[\d.<]", owner["name"])
         for oom in answer["out_of_memory"]:
-            self.assertIn(f"{shown(oom['requested_bytes'])} were asked for", text)
+            self.assertIn(f"{shown(oom['requested_bytes'])} were requested", text)
         self.assertRegex(text, rf"(?m)^{answer['events']:,} events? of {len(answer['processes'])} process")
 
     def check_page(self, source: Path, answer: Dict[str, Any]) -> None:

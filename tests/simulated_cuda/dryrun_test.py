@@ -114,7 +114,7 @@ class Verdict(DryrunTest):
         survives, gives_up = ([recorded_run.python(), "-c", program % how] for how in ("False", "True"))
         done = self.dryrun("--gpu", "t4", "--capacity", "1GiB", command=survives)
         self.assertEqual(done.code, 0, done.stdout.decode())
-        self.assertIn(b"It survived 1 out-of-memory error: the program caught it and went on; the steps after it had 2", done.stdout)
+        self.assertIn(b"It survived 1 out-of-memory error: the program caught it and continued; at most 2", done.stdout)
         answer = self.answer("--gpu", "t4", "--capacity", "1GiB", command=gives_up, code=1)
         self.assertEqual((answer["fits"], answer["survived_out_of_memory"]), (False, None))
 
@@ -376,7 +376,7 @@ class Series(DryrunTest):
         command = [recorded_run.python(), str(PACKED), "sampler", "--same-length"]
         done = self.dryrun("--gpu", "t4", "--steps", "4", "--shuffles", "2", command=command)
         self.assertEqual(done.code, 0, done.stderr.decode())
-        self.assertIn(b"No order moved the peak", done.stdout)
+        self.assertIn(b"No order changed the peak", done.stdout)
 
     def test_a_command_that_fails_leaves_a_series_without_a_verdict(self) -> None:
         program = "import torch; torch.ones(1).cuda(); print('bad news'); raise SystemExit(7)"

@@ -44,7 +44,7 @@ class EmbeddedSource(ViewerTest):
             file.write("# a comment\n" + PROGRAM)
         self.see("expect source ~ " + LINE, "expect source_from ~ the file has changed", "shot " + self.path("changed.png"))
         os.rename(self.path("train.py"), self.path("elsewhere.py"))
-        self.see("expect source ~ " + LINE, "expect source_from ~ Out of the trace", "expect source_from ~ not on this machine")
+        self.see("expect source ~ " + LINE, "expect source_from ~ From the trace", "expect source_from ~ not on this machine")
 
     def test_without_it_the_trace_has_no_source(self) -> None:
         done = self.record("--stacks", "python")

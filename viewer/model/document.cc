@@ -29,7 +29,7 @@ std::vector<TimelineMark> MarksOf(const Run& run, const model::Device& device,
   for (const model::OutOfMemory& oom : run.out_of_memory) {
     if (oom.device_code != device.code || run.threads[oom.thread].process != device.process) continue;
     marks.push_back({TimelineMark::Kind::kOutOfMemory, oom.event,
-                     fmt::format("Out of memory: {} were asked for", text::FormatBytes(oom.requested))});
+                     fmt::format("Out of memory: {} were requested", text::FormatBytes(oom.requested))});
   }
   for (const uint32_t index : run.processes[device.process].marks) {
     const model::Mark& mark = run.marks[index];
@@ -119,7 +119,7 @@ Result<fragmentation::PlacedSubject> PlacedSubjectOf(const Document& document, D
 void PlaceSegments(const Document& document, DeviceIndex device, LayoutView* view) {
   const model::Device& of = document.run->devices[device];
   if (trace::DeviceTypeOf(of.code) == 0) {
-    view->why_not = "This is host memory: it has no caching allocator, so there are no segments to show.";
+    view->why_not = "This is host memory. It has no caching allocator, so there are no segments to show.";
     return;
   }
   Result<fragmentation::PlacedSubject> placed = PlacedSubjectOf(document, device);
@@ -131,8 +131,8 @@ void PlaceSegments(const Document& document, DeviceIndex device, LayoutView* vie
   view->explain = std::move(placed->explain);
   if (!view->subject.has_layout) {
     view->why_not =
-        "This file does not say which segments PyTorch's allocator held, so blocks cannot be placed at their "
-        "addresses. vramscope info says what was hooked.";
+        "This file does not record the segments of PyTorch's allocator, so blocks cannot be placed at their "
+        "addresses. vramscope info shows what was hooked.";
     return;
   }
 }

@@ -68,7 +68,7 @@ Result<FitInto> ParseFit(const std::string& text, const std::vector<collector::G
   if (const Result<uint64_t> size = text::ParseSize("fit", text); size.ok()) return FitInto{*size, {}};
   const auto named = std::ranges::find(gpus, text, &collector::GpuModel::name);
   if (named != gpus.end()) return FitInto{named->capacity_bytes, *named};
-  return Error{"Give a size in GiB (24), with a unit (800MiB), or a GPU of the list."};
+  return Error{"Give a size in GiB (24), a size with a unit (800MiB), or a GPU from the list."};
 }
 
 uint64_t FitAnswer::shortfall() const {

@@ -70,7 +70,7 @@ Result<std::shared_ptr<const LoadedRerun>> KeptReruns::Get(const experiment::Kep
   auto step = experiment::ReadVariantStep(experiment::FindVariant(*source_, path_, kept.key));
   if (!step.ok())
     return Error{"The re-run with " + experiment::OptionsText(kept.changes) +
-                 " has no step to answer from: " + step.error().sentence};
+                 " has no usable step: " + step.error().sentence};
   auto loaded = std::make_shared<LoadedRerun>();
   loaded->modules = ModulesOf((*step)->step);
   loaded->variant = std::move(step).value();
@@ -90,9 +90,10 @@ KeptReruns::Unanswered KeptReruns::WhyNot(const std::vector<whatif::Asked>& chan
   const std::string why = experiment::WhyNoProgram(experiment::ProgramOf(source_->programs()), changes);
   if (why.empty())
     return {experiment::OptionsText(changes) +
-                " changes what PyTorch computes, and no such re-run was kept with this file. This makes one:",
+                " changes what PyTorch computes, and no such re-run was kept with this file. This command "
+                "makes one:",
             CommandFor(path_, changes)};
-  return {why + " The program itself can be tried:",
+  return {why + " Or try it with the program itself:",
           experiment::TryCommand(source_->metadata(), recorded_.gpu, changes)};
 }
 

@@ -84,13 +84,13 @@ Result<RowFilter> RowFilter::Parse(std::string_view text) {
         c = c == 'i' ? 'i' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
       const Result<uint64_t> bytes = text::ParseSize("size", size);
       if (!bytes.ok())
-        return Error{fmt::format("\"{}\": a size is like 512KiB, 1MiB or 2GiB.", text::OneLine(word))};
+        return Error{fmt::format("\"{}\": a size must be like 512KiB, 1MiB or 2GiB.", text::OneLine(word))};
       term.number = *bytes;
     } else if (term.column == Column::kStep) {
       const char* end = term.text.data() + term.text.size();
       const auto parsed = std::from_chars(term.text.data(), end, term.number);
       if (parsed.ec != std::errc() || parsed.ptr != end)
-        return Error{fmt::format("\"{}\": a step is a number, as in step:3.", text::OneLine(word))};
+        return Error{fmt::format("\"{}\": a step must be a number, as in step:3.", text::OneLine(word))};
     } else if (term.comparison != ':') {
       return Error{fmt::format("\"{}\": only size and step can be compared.", text::OneLine(word))};
     }

@@ -208,7 +208,7 @@ void Session::Advance(double seconds) {
 }
 
 Status Session::GoTo(const std::string& text) {
-  if (device() == nullptr) return Error{"There is no run to go to a place in."};
+  if (device() == nullptr) return Error{"No run is open, so there is no place to go to."};
   Remember();
   std::string_view rest = text;
   const timeline::Step* step = nullptr;
@@ -228,7 +228,7 @@ Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
   if (word.starts_with(kColour)) {
     const auto by = ColouringFromKey(std::string_view(word).substr(kColour.size()));
     if (!by)
-      return Error{"Blocks are coloured by category, age, size, stream, stack or step, as in colour:size."};
+      return Error{"Blocks are colored by category, age, size, stream, stack or step, as in colour:size."};
     colouring = *by;
     return {};
   }
@@ -290,7 +290,7 @@ std::string Session::Warning() const {
   if (!damage.sentence.empty() && !file()->live()) return damage.sentence;
   const uint64_t lost = document()->run->lost_events();
   if (!message.empty() || lost == 0) return message;
-  return text::FormatCount(lost, "event") + " were lost while recording; totals after that may be wrong.";
+  return text::FormatCount(lost, "event") + " were lost during recording; totals after that may be wrong.";
 }
 
 std::string Session::ToJson() const {

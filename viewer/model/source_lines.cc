@@ -58,23 +58,23 @@ Result<SourceExcerpt> ReadSource(const SourcePlace& place, uint32_t around,
   SourceExcerpt excerpt;
   const std::string_view text = embedded ? *embedded : std::string_view(disk->text);
   if (!embedded)
-    excerpt.from = "From disk, as it is now.";
+    excerpt.from = "From disk, current version.";
   else if (!disk.ok())
-    excerpt.from = "Out of the trace: " + disk.error().sentence;
+    excerpt.from = "From the trace: " + disk.error().sentence;
   else if (disk->text == text)
     excerpt.from = "From disk, as it was recorded.";
   else
-    excerpt.from = "Out of the trace: the file has changed since the recording.";
+    excerpt.from = "From the trace: the file has changed since the recording.";
   excerpt.first = place.line > around ? place.line - around : 1;
   uint32_t count = 0;
   excerpt.lines = LinesAround(text, excerpt.first, uint64_t{place.line} + around, count);
   if (count >= place.line) return excerpt;
   if (embedded)
-    return Error{fmt::format("{} has {} in the trace; it had changed when it was read.", name,
-                             text::FormatCount(count, "line"))};
+    return Error{fmt::format("{} has {} in the trace; it had already changed when the recorder read it.",
+                             name, text::FormatCount(count, "line"))};
   if (disk->cut)
     return Error{
-        fmt::format("Line {} of {} lies behind its first MiB, which is what is read.", place.line, name)};
+        fmt::format("Line {} of {} is after the first MiB; only that part is read.", place.line, name)};
   return Error{fmt::format("{} has {} today; it has changed since the recording.", name,
                            text::FormatCount(count, "line"))};
 }

@@ -58,13 +58,13 @@ TEST_F(SourceLinesTest, WhatTheTraceHasGoesBeforeAFileThatHasChanged) {
   const auto changed = ReadSource({"", path, 2}, 0, "zero\nthen\n");
   ASSERT_TRUE(changed.ok());
   EXPECT_EQ(changed->lines, (std::vector<std::string>{"then"}));
-  EXPECT_NE(changed->from.find("Out of the trace: the file has changed"), std::string::npos);
+  EXPECT_NE(changed->from.find("From the trace: the file has changed"), std::string::npos);
   const auto gone = ReadSource({"", folder_ + "/gone.py", 1}, 0, "only\n");
   ASSERT_TRUE(gone.ok());
   EXPECT_EQ(gone->lines, (std::vector<std::string>{"only"}));
-  EXPECT_NE(gone->from.find("Out of the trace"), std::string::npos);
+  EXPECT_NE(gone->from.find("From the trace"), std::string::npos);
   EXPECT_NE(gone->from.find("not on this machine"), std::string::npos);
-  EXPECT_EQ(ReadSource({"", path, 1}, 0)->from, "From disk, as it is now.");
+  EXPECT_EQ(ReadSource({"", path, 1}, 0)->from, "From disk, current version.");
   EXPECT_NE(ReadSource({"", path, 9}, 0, "one\n").error().sentence.find("has 1 line in the trace"),
             std::string::npos);
 }

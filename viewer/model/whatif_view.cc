@@ -29,11 +29,12 @@ nlohmann::ordered_json ChoicesJson(const std::vector<RerunChoice>& choices) {
 Result<WhatIfSubject> MakeWhatIfSubject(const Document& document, const DeviceView& device) {
   if (document.snapshot)
     return Error{
-        "A snapshot says which blocks there were, not which operators made them: record a trace of the "
-        "program with vramscope record."};
+        "A snapshot has blocks but not the operators that allocated them. Record a trace of the program with "
+        "vramscope record."};
   if (trace::DeviceTypeOf(document.run->devices[device.index].code) == 0)
     return Error{
-        "This is host memory, and changes are predicted for GPUs: record on one, or with vramscope dryrun."};
+        "This is host memory, and changes are predicted only for GPUs. Record on a GPU, or with vramscope "
+        "dryrun."};
   Result<whatif::Step> step = whatif::ReadStep(*document.analysis, device.index);
   if (!step.ok()) return step.error();
   WhatIfSubject subject;

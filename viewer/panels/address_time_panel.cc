@@ -101,7 +101,7 @@ void ShowPieceTooltip(App& app, const DeviceView& device, const AddressTimePictu
   if (piece.block == model::kNone) {
     ShowHeading(text::FormatCount(piece.blocks, "small block") + " here");
     ImGui::TextUnformatted((text::FormatBytes(piece.bytes) + " in all").c_str());
-    ImGui::TextDisabled("mostly %s; zoom in to tell them apart", picture.legend[piece.entry].text.c_str());
+    ImGui::TextDisabled("mostly %s; zoom in to separate them", picture.legend[piece.entry].text.c_str());
   } else {
     const model::Block& block = run.blocks[piece.block];
     std::string title(document.analysis->names().Of(piece.block));
@@ -191,7 +191,7 @@ void ShowAddressTime(App& app, ImVec2 size) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   std::string text = text::FormatCount(picture.blocks.size() + picture.merged_blocks, "block");
   if (picture.merged_blocks != 0)
-    text += fmt::format("  ·  {} smaller than a pixel, summed up", text::FormatCount(picture.merged_blocks));
+    text += fmt::format("  ·  {} smaller than a pixel, summed", text::FormatCount(picture.merged_blocks));
   const auto pixel = static_cast<uint64_t>((plane.high - plane.low) / index.axis().places_per_byte() /
                                            static_cast<double>(plane.max.y - plane.min.y));
   text += fmt::format("  ·  a pixel is {}", text::FormatBytes(pixel));

@@ -75,7 +75,7 @@ void ShowView(App& app, ImVec2 size) {
     ShowLoading(app, rest);
   } else if (app.session.device() == nullptr) {
     ShowWhyEmpty(rest,
-                 "No allocation was recorded in this file. Did the command use PyTorch? vramscope info says "
+                 "No allocation was recorded in this file. Did the command use PyTorch? vramscope info shows "
                  "what was hooked.");
   } else {
     for (const TabSpec& spec : kTabs) {

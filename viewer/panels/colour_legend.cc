@@ -42,7 +42,7 @@ void ShowColouringChoice(App& app, float width) {
   ImGui::PopStyleVar();
   if (!open) {
     app.NameLastItem("colouring");
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("What the colours of blocks tell. Key: c");
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("What the colors of blocks mean. Key: c");
     return;
   }
   for (size_t i = 0; i < kColouringCount; ++i) {

@@ -56,7 +56,7 @@ void ShowStepPeaks(App& app, const Comparison& comparison, float height) {
   if (steps.empty()) return;
   ShowHeading("Peak of each step");
   ImGui::SameLine(0, Em(1));
-  ImGui::TextDisabled("before in grey");
+  ImGui::TextDisabled("before in gray");
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   uint64_t most = 1;
@@ -236,7 +236,7 @@ void ShowCompare(App& app, ImVec2 size) {
   const Document* second = session.document();
   const ImVec2 rest = ImGui::GetContentRegionAvail();
   if (first == nullptr || second == nullptr) {
-    ShowWhyEmpty(rest, "The other file is still read, or could not be.");
+    ShowWhyEmpty(rest, "The other file is still being read, or could not be read.");
   } else {
     app.comparison.Update(*first, *second, session.wake());
     const auto& made = app.comparison.comparison();

@@ -17,7 +17,7 @@ namespace {
 using fragmentation::SeriesPoint;
 
 void ShowCauseTip(const SeriesPoint& point) {
-  std::string text = fmt::format("{} reserved\n{} asked for", text::FormatBytes(point.reserved),
+  std::string text = fmt::format("{} reserved\n{} requested", text::FormatBytes(point.reserved),
                                  text::FormatBytes(point.requested));
   for (const fragmentation::Cause& cause : fragmentation::kCauses) {
     if (const uint64_t bytes = point.causes.*cause.bytes; bytes != 0)
@@ -81,7 +81,7 @@ void ShowCausesOverTime(App& app, const std::vector<SeriesPoint>& points, ImVec2
 }
 
 void ShowOutcomes(App& app, const std::vector<SettingsOutcome>& outcomes) {
-  ShowHeading("The same requests under other settings");
+  ShowHeading("The same requests with other settings");
   uint64_t most = 1;
   for (const SettingsOutcome& outcome : outcomes) most = std::max(most, outcome.peak_reserved);
   constexpr size_t kRerun = 1;  // of the recorded settings
@@ -100,7 +100,7 @@ void ShowOutcomes(App& app, const std::vector<SettingsOutcome>& outcomes) {
       ImGui::SetTooltip("%s\n%s",
                         outcome.settings.empty() ? "all defaults" : text::OneLine(outcome.settings).c_str(),
                         !outcome.refused.empty() ? text::OneLine(outcome.refused).c_str()
-                        : outcome.recorded       ? "peak reserved, as the file has it"
+                        : outcome.recorded       ? "peak reserved, as recorded in the file"
                                            : "peak reserved, on the model of PyTorch's allocator, which "
                                              "begins empty");
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -132,11 +132,11 @@ void ShowFragmentationHistory(App& app, const LayoutView& layout, ImVec2 size) {
   const auto& made = app.fragmentation_history.over_time();
   ImGui::BeginChild("history", size);
   if (!made) {
-    ShowWhyEmpty(size, "Measuring the whole run, and running it under other settings ...");
+    ShowWhyEmpty(size, "Measuring the whole run, and replaying it with other settings ...");
   } else {
     const float left = size.x * 0.6f;
     ImGui::BeginGroup();
-    ShowHeading("Reserved over time, by what keeps it");
+    ShowHeading("Reserved memory over time, by cause");
     ShowCausesOverTime(app, made->points, {left, ImGui::GetContentRegionAvail().y});
     ImGui::EndGroup();
     ImGui::SameLine(0, Em(1.2f));

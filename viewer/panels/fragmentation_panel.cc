@@ -47,9 +47,9 @@ void WaterfallRow(const char* name, const char* meaning, uint64_t bytes, uint64_
 void ShowCauses(const MomentAnswer& answer) {
   const fragmentation::Domain& total = answer.metrics.total;
   const uint64_t rest = answer.metrics.causes.Sum();
-  ShowHeading(fmt::format("{} reserved, {} of it not asked for ({})", text::FormatBytes(total.reserved),
+  ShowHeading(fmt::format("{} reserved, {} of it not requested ({})", text::FormatBytes(total.reserved),
                           text::FormatBytes(rest), text::FormatPercent(rest, total.reserved)));
-  WaterfallRow("asked for", "what the program requested, of live blocks", total.requested, 0, total.reserved,
+  WaterfallRow("requested", "requested bytes of live blocks", total.requested, 0, total.reserved,
                look().colors.accent);
   uint64_t before = total.requested;
   for (const fragmentation::Cause& cause : fragmentation::kCauses) {
@@ -136,8 +136,8 @@ void ShowSegment(App& app, const fragmentation::Subject& subject, const SegmentA
 
 void ShowSegments(App& app, const fragmentation::Subject& subject,
                   const std::vector<SegmentAnswer>& segments) {
-  ShowHeading("Segments that hold free memory back, and who pins them");
-  if (segments.empty()) return ImGui::TextDisabled("None: all free memory could go back to the driver.");
+  ShowHeading("Segments with pinned free memory, and what pins them");
+  if (segments.empty()) return ImGui::TextDisabled("None: all free memory could return to the driver.");
   constexpr ImGuiTableFlags kFlags =
       ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_NoSavedSettings;
   if (!ImGui::BeginTable("segments", 3, kFlags)) return;

@@ -46,7 +46,7 @@ const Binding kBindings[] = {
        app.session.Remember();
        app.session.place.window.Fit();
      }},
-    {"z", "zoom into what is selected",
+    {"z", "zoom into the selection",
      [](App& app) {
        const auto& range = app.session.place.range;
        if (!range) return;
@@ -54,8 +54,8 @@ const Binding kBindings[] = {
        app.session.place.window.Show(range->begin_ns, range->end_ns);
      }},
     {", <", "one event back", [](App& app) { app.session.StepMoment(-1); }},
-    {". >", "one event on", [](App& app) { app.session.StepMoment(1); }},
-    {"[ pageup", "peak of the training step before", [](App& app) { app.session.StepTraining(-1); }},
+    {". >", "one event forward", [](App& app) { app.session.StepMoment(1); }},
+    {"[ pageup", "peak of the previous training step", [](App& app) { app.session.StepTraining(-1); }},
     {"] pagedown", "peak of the next training step", [](App& app) { app.session.StepTraining(1); }},
     {"space", "play or pause",
      [](App& app) { app.session.playing() ? app.session.Pause() : app.session.Play(); }},
@@ -64,7 +64,7 @@ const Binding kBindings[] = {
     {"p", "to the peak", [](App& app) { GoTo(app, "peak"); }},
     {"o", "to where it ran out of memory", [](App& app) { GoTo(app, "oom"); }},
     {"end", "to the end", [](App& app) { GoTo(app, "end"); }},
-    {"backspace alt+left", "back to where you were", [](App& app) { app.session.Back(); }},
+    {"backspace alt+left", "back to the previous place", [](App& app) { app.session.Back(); }},
     {"shift+backspace alt+right", "forward again", [](App& app) { app.session.Forward(); }},
     {"u", "owners: out by one level",
      [](App& app) {
@@ -74,7 +74,7 @@ const Binding kBindings[] = {
     {"ctrl+l", "copy a link to this moment (--goto opens it)",
      [](App& app) { ImGui::SetClipboardText(app.session.Locator().c_str()); }},
     {"ctrl+q", "close the window", [](App& app) { app.quit = true; }},
-    {"c", "colour blocks by something else: age, size, stream, ...",
+    {"c", "color blocks by another property: age, size, stream, ...",
      [](App& app) { app.session.colouring = NextColouring(app.session.colouring); }},
     {"n", "mark the blocks that pin free memory on the address map",
      [](App& app) { app.show_pins = !app.show_pins; }},
@@ -87,8 +87,7 @@ const Binding kBindings[] = {
      }},
     {"ctrl+= ctrl+shift+=", "larger text", [](App& app) { ScaleText(app, 1.1f); }},
     {"ctrl+-", "smaller text", [](App& app) { ScaleText(app, 1 / 1.1f); }},
-    {"ctrl+0", "text as large as the display's scale says",
-     [](App& app) { ScaleText(app, 1 / app.layout.text_size); }},
+    {"ctrl+0", "text at the display's scale", [](App& app) { ScaleText(app, 1 / app.layout.text_size); }},
     {"escape", "clear the selection, close this",
      [](App& app) {
        if (app.show_help) {
@@ -138,7 +137,7 @@ void ShowAbout(const App& app) {
   fact("Fonts", look().fonts.names.empty() ? "those inside Dear ImGui" : look().fonts.names);
   if (app.session.document() == nullptr) return;
   const std::vector<model::Hook> hooks = model::HooksOf(app.session.document()->run->coverage);
-  if (hooks.empty()) return fact("Recorded", "this file does not say what was hooked");
+  if (hooks.empty()) return fact("Recorded", "this file does not record what was hooked");
   fact("Recorded", fmt::format("{} of {} in place; vramscope info lists them",
                                std::ranges::count_if(hooks, &model::Hook::in_place),
                                text::FormatCount(hooks.size(), "hook")));
@@ -190,7 +189,7 @@ void ShowHelp(App& app) {
       row("wheel", "zoom at the mouse; with shift: earlier, later");
       row("ctrl+wheel", "zoom into addresses over time");
       row("drag", "select a range; with the right button: move");
-      row("click", "set the moment that everything follows; in owners: zoom in");
+      row("click", "set the moment for all views; in owners: zoom in");
       row("double click", "the whole run");
       ImGui::EndTable();
     }

@@ -33,7 +33,7 @@ struct GrowthAxes {
 void ShowGrowthChart(App& app, const leaks::Answer& answer, float height) {
   ShowHeading("Allocated when a step ends");
   ImGui::SameLine(0, Em(1));
-  ImGui::TextDisabled("%s", fmt::format("{} a step by a straight line through steps {} to {}",
+  ImGui::TextDisabled("%s", fmt::format("{} a step by a linear fit through steps {} to {}",
                                         text::FormatSignedBytes(answer.bytes_per_step), answer.first_judged,
                                         answer.last_judged)
                                 .c_str());
@@ -108,7 +108,7 @@ void ShowKept(const leaks::Answer& answer, const Growth& growth, ImVec2 size) {
                        look().colors.warning);
   }
   if (ImGui::IsItemHovered())
-    ImGui::SetTooltip("of steps %u to %u, what is still there at the end; at most %s of one step",
+    ImGui::SetTooltip("still live at the end, from steps %u to %u; at most %s from one step",
                       growth.first_step, growth.last_step, text::FormatBytes(most).c_str());
 }
 
@@ -200,7 +200,7 @@ void ShowLeaks(App& app, ImVec2 size) {
   const auto& found = app.leaks.answer();
   if (!found) return ShowWhyEmpty(size, "Looking for what grows from step to step ...");
   if (!found->ok())
-    return ShowWhyEmpty(size, "Growth cannot be told here. " + text::OneLine(found->error().sentence));
+    return ShowWhyEmpty(size, "Growth cannot be judged here. " + text::OneLine(found->error().sentence));
   const leaks::Answer& answer = found->value();
   ImGui::BeginChild("leaks_view", size);
   ShowHeading(LeaksHeadline(answer));
@@ -213,12 +213,13 @@ void ShowLeaks(App& app, ImVec2 size) {
   }
   if (!answer.settled.empty()) {
     ImGui::Dummy({0, Em(0.2f)});
-    ShowHeading("Grew, and has stopped: warm-up and caches");
+    ShowHeading("Growth that has stopped: warm-up and caches");
     ShowGrowthRows(app, answer, answer.settled, "settled", 0);
   } else if (answer.leaks.empty()) {
     ImGui::TextDisabled(
-        "%s", fmt::format("What {} allocate is gone when the last one ends, apart from what was made once.",
-                          text::FormatCount(answer.steps, "step"))
+        "%s", fmt::format(
+                  "Everything that {} allocate is freed when the last one ends, except one-time allocations.",
+                  text::FormatCount(answer.steps, "step"))
                   .c_str());
   }
   ImGui::EndChild();

@@ -178,7 +178,7 @@ void ShowLiveBlocks(App& app, ImVec2 size) {
   ImGui::SameLine();
   if (ImGui::Button("Save CSV", {button, 0})) Save(app);
   app.NameLastItem("save");
-  if (ImGui::IsItemHovered()) ImGui::SetTooltip("What is listed, as a file beside the trace.");
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("Save the listed blocks as a file next to the trace.");
   if (live.rows().empty()) {
     ShowWhyEmpty(ImGui::GetContentRegionAvail(), live.live_count() == 0
                                                      ? "Nothing is allocated at this moment."

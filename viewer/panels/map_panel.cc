@@ -117,8 +117,7 @@ void ShowBlockTooltip(const MapSegment& segment, const MapBlock& block) {
     if (block.use == MapBlock::Use::kPending)
       ImGui::TextUnformatted("freed, but another stream may still use it");
     if (block.requested != 0 && block.requested < block.bytes)
-      ImGui::TextDisabled("%s more than was asked for",
-                          text::FormatBytes(block.bytes - block.requested).c_str());
+      ImGui::TextDisabled("%s more than requested", text::FormatBytes(block.bytes - block.requested).c_str());
   }
   ImGui::TextDisabled("%s", fmt::format("at {:#x}", segment.address + block.offset).c_str());
   std::string about = fmt::format("in a segment of {}, {} free, {} pool", text::FormatBytes(segment.bytes),
@@ -154,7 +153,7 @@ void ShowPinsSwitch(App& app) {
   ImGui::PopStyleVar();
   app.NameLastItem("pins");
   if (ImGui::IsItemHovered())
-    ImGui::SetTooltip("Mark the blocks that keep free memory of their segments from the driver. Key: n");
+    ImGui::SetTooltip("Mark the blocks that pin free memory of their segments. Key: n");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ void Paragraphs(const char* heading, const std::vector<std::string>& sentences) 
 const char* EndText(fragmentation::TrialEnd end) {
   switch (end) {
     case fragmentation::TrialEnd::kFits:
-      return "would have fitted";
+      return "would have fit";
     case fragmentation::TrialEnd::kFails:
       return "fails too";
     case fragmentation::TrialEnd::kFailsBefore:
@@ -36,7 +36,7 @@ const char* EndText(fragmentation::TrialEnd end) {
 }
 
 void ShowHolders(const Autopsy& autopsy) {
-  ShowHeading("Who holds the memory");
+  ShowHeading("What uses the memory");
   constexpr ImGuiTableFlags kFlags =
       ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_NoSavedSettings;
   if (!ImGui::BeginTable("holders", 3, kFlags)) return;
@@ -72,16 +72,16 @@ void ShowAutopsy(App& app, const Autopsy& autopsy, ImVec2 size) {
   ImGui::BeginChild("verdict", {left, size.y});
   if (autopsy.failure) {
     ImGui::PushStyleColor(ImGuiCol_Text, look().colors.bad);
-    ShowHeading(fmt::format("Out of memory: {} {} asked for", text::FormatBytes(autopsy.failure->requested),
+    ShowHeading(fmt::format("Out of memory: {} {} requested", text::FormatBytes(autopsy.failure->requested),
                             autopsy.failure->requested == 1 ? "was" : "were"));
     ImGui::PopStyleColor();
   }
   ShowWrapped(text::OneLine(fragmentation::VerdictSentence(autopsy)));
-  Paragraphs("Why what was free did not serve", autopsy.reasons);
+  Paragraphs("Why the free memory was not enough", autopsy.reasons);
   Paragraphs("What to change", autopsy.advice);
   if (!autopsy.trials.empty()) {
     ImGui::Dummy({0, Em(0.3f)});
-    ShowHeading("The same run under other settings");
+    ShowHeading("The same run with other settings");
     for (const fragmentation::Trial& trial : autopsy.trials) {
       ImGui::TextUnformatted(text::OneLine(trial.settings).c_str());
       ImGui::SameLine();
@@ -109,13 +109,13 @@ void ShowOutOfMemory(App& app, ImVec2 size) {
   if (layout == nullptr) return ShowWhyEmpty(size, "Placing every block at its address ...");
   if (layout->subject.failures.empty()) {
     return ShowWhyEmpty(size, layout->why_not.empty()
-                                  ? "Nothing ran out of memory on this device in the recorded time."
+                                  ? "No request on this device ran out of memory in the recorded time."
                                   : layout->why_not);
   }
   if (layout->walk == nullptr) return ShowWhyEmpty(size, layout->why_not);
   app.autopsy.Update(*layout, app.session.wake());
   const auto& autopsy = app.autopsy.autopsy();
-  if (!autopsy) return ShowWhyEmpty(size, "Trying the same run under other settings ...");
+  if (!autopsy) return ShowWhyEmpty(size, "Replaying the run with other settings ...");
   if (!autopsy->ok()) return ShowWhyEmpty(size, text::OneLine(autopsy->error().sentence));
   ShowAutopsy(app, autopsy->value(), size);
 }

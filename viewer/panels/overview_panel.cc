@@ -38,7 +38,8 @@ void ShowPlayback(App& app, ImVec2 at, float height) {
   if (ImGui::InvisibleButton("speed", {Em(2.3f), height - Em(0.4f)}))
     session.ChangeSpeed(session.speed() >= 1000 ? -6 : 1);
   app.NameLastItem("speed");
-  if (ImGui::IsItemHovered()) ImGui::SetTooltip("Seconds of the run in a second; click for ten times more");
+  if (ImGui::IsItemHovered())
+    ImGui::SetTooltip("Playback speed: seconds of the run per second. Click for ten times faster.");
   const std::string speed = fmt::format("{:g}x", session.speed());
   const ImVec2 extent = TextSize(l.fonts.small, speed);
   DrawText(list, l.fonts.small, {at.x + side, at.y + (height - extent.y) / 2}, l.colors.dim, speed);

@@ -23,8 +23,7 @@ struct OwnerChoice {
 
 constexpr OwnerChoice kChoices[] = {
     {OwnersBy::kModule, "Module", "module",
-     "No module and no operator was recorded: what hooks them is not in place, or no step is deep. Record "
-     "with "
+     "No module and no operator was recorded: their hooks are not in place, or no step is deep. Record with "
      "--depth auto."},
     {OwnersBy::kOperator, "Operator", "operator",
      "No operator was recorded: no step is deep. Record with --depth auto."},

@@ -30,7 +30,7 @@ void ShowRangeTooltip(App& app, const DeviceView& device, const RangeLanes::Lane
   ImGui::BeginTooltip();
   if (piece.count > 1) {
     ShowHeading(text::FormatCount(piece.count, "range") + " in this pixel");
-    ImGui::TextDisabled("zoom in to tell them apart");
+    ImGui::TextDisabled("zoom in to separate them");
     app.hover_range = fmt::format("{} ranges", piece.count);
   } else {
     const RangeFacts facts = FactsOf(run, device.curve, lane.ranges[piece.first]);

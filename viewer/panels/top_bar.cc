@@ -26,7 +26,8 @@ void ShowLiveMark(App& app, size_t file) {
            {at.x + Em(0.8f), middle - look().fonts.small->FontSize / 2}, look().colors.accent, "live");
   ImGui::Dummy({Em(0.8f) + TextSize(look().fonts.small, "live").x, ImGui::GetFrameHeight()});
   app.NameLastItem(fmt::format("live.{}", file));
-  if (ImGui::IsItemHovered()) ImGui::SetTooltip("The file is being written; it is read again as it grows.");
+  if (ImGui::IsItemHovered())
+    ImGui::SetTooltip("The file is still being written; new events appear as they arrive.");
 }
 
 void ShowFiles(App& app) {

@@ -62,9 +62,8 @@ void ShowChanges(App& app, const WhatIfAnswer& answer) {
   if (answer.asked.empty()) {
     ShowHeading("Nothing is changed yet");
     ShowWrapped(
-        "Set something on the left: the loop is run again on the model of PyTorch's allocator, and the curve "
-        "before lies "
-        "over the curve after.");
+        "Set a change on the left. The step then runs on the model of PyTorch's allocator, and the two "
+        "curves show memory before and after.");
     return;
   }
   for (const whatif::Refused& refused : prediction.refused) {

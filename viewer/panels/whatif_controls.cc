@@ -64,8 +64,8 @@ void LeverCombo(App& app, const char* lever, std::initializer_list<LeverOption> 
 void ShowProgram(App& app) {
   std::string& chosen = app.whatif.question.rerun;
   ControlName("Program",
-              "What PyTorch ran. Batch, precision, kernels and the like are its own to answer:\nit runs the "
-              "recorded program again, and the re-run is kept in the file.");
+              "Re-runs by PyTorch. Only PyTorch can answer batch, precision, kernels and similar changes:\n"
+              "it runs the recorded program again, and the re-run is kept in the file.");
   const KeptReruns& reruns = *app.whatif.reruns();
   const std::vector<RerunChoice> choices = reruns.Choices();
   const experiment::KeptVariant* const kept = reruns.Find(chosen);
@@ -188,7 +188,7 @@ bool ShowModule(App& app, const std::vector<whatif::ModuleNode>& tree, size_t no
   const std::string name = module.path.empty() ? "the model" : module.path.substr(module.path.rfind('.') + 1);
   ImGui::TextUnformatted(FitText(look().fonts.text, text::OneLine(name), room).c_str());
   if (ImGui::IsItemHovered())
-    ImGui::SetTooltip("%s", fmt::format("{}\nautograd keeps {} of what it makes; {}",
+    ImGui::SetTooltip("%s", fmt::format("{}\nautograd saves {} of its tensors; {}",
                                         text::OneLine(module.path), text::FormatBytes(module.kept),
                                         module.calls == 0 ? "not a module that runs by itself"
                                                           : text::FormatCount(module.calls, "call"))
@@ -205,7 +205,7 @@ void ShowCheckpoints(App& app, float height) {
   WhatIfQuestion& question = app.whatif.question;
   const ModuleChoices& modules = app.whatif.modules();
   LeverName("Checkpoint", "checkpoint");
-  if (modules.tree.empty()) return ImGui::TextDisabled("no module was seen to run");
+  if (modules.tree.empty()) return ImGui::TextDisabled("no module call was recorded");
   const auto preset = [&](const char* label, const char* name, const std::set<std::string>& paths,
                           bool there) {
     if (!there) return;
@@ -246,8 +246,8 @@ void ShowSettings(App& app, const WhatIfSubject& subject) {
   if (ImGui::InputTextWithHint("##settings", "PYTORCH_CUDA_ALLOC_CONF", text, sizeof text)) set(text);
   app.NameLastItem("whatif.settings");
   if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
-    ImGui::SetTooltip("PYTORCH_CUDA_ALLOC_CONF; %s", recorded.empty() ? "all defaults when it was recorded"
-                                                                      : ("recorded: " + recorded).c_str());
+    ImGui::SetTooltip("PYTORCH_CUDA_ALLOC_CONF; %s",
+                      recorded.empty() ? "recorded with all defaults" : ("recorded: " + recorded).c_str());
   LeverName("", "alloc-conf");
   bool expandable = SettingIn(settings, "expandable_segments") == "True";
   if (ImGui::Checkbox("expandable segments", &expandable))

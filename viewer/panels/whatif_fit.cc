@@ -55,11 +55,12 @@ std::string Sentence(const FitView& fit) {
   if (!fit.answer()->ok()) return fit.answer()->error().sentence;
   const FitAnswer& found = fit.answer()->value();
   const std::string room = text::FormatBytes(found.limit.reserved_limit);
-  if (found.plans.fits_already) return fmt::format("It fits as it is; PyTorch can have {}.", room);
+  if (found.plans.fits_already)
+    return fmt::format("It fits without any change; {} are available to PyTorch.", room);
   if (found.plans.plans.empty())
-    return fmt::format("Nothing makes it fit: {} are missing; PyTorch can have {}.",
+    return fmt::format("No change makes it fit: {} are missing; {} are available to PyTorch.",
                        text::FormatBytes(found.shortfall()), room);
-  return fmt::format("{}{}, cheapest first; PyTorch can have {}.",
+  return fmt::format("{}{}, cheapest first; {} are available to PyTorch.",
                      text::FormatCount(found.plans.plans.size(), "plan"),
                      found.plans.complete ? "" : " so far (others cost more)", room);
 }
@@ -68,9 +69,9 @@ void ShowTip(const plan::Plan& plan) {
   std::string text;
   for (const whatif::Applied& lever : plan.verdict.prediction.levers) text += whatif::LeverLines(lever);
   if (!plan.exact)
-    text += fmt::format("Another choice of modules could save time, down to {} more a step.\n",
+    text += fmt::format("Another choice of modules could be faster, down to {} more a step.\n",
                         text::FormatDuration(static_cast<uint64_t>(plan.least_ns)));
-  text += "A click sets the switches to this.";
+  text += "Click to set the switches to this plan.";
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(Em(44));
   for (size_t from = 0; from < text.size();) {
@@ -175,7 +176,7 @@ void ShowFit(App& app, const WhatIfSubject& subject) {
   ImGui::TextDisabled("%s", FitText(look().fonts.text, sentence, ImGui::GetContentRegionAvail().x).c_str());
   if (fit.answer() && fit.answer()->ok() && ImGui::IsItemHovered()) {
     const plan::FitLimit& limit = fit.answer()->value().limit;
-    ImGui::SetTooltip("It is to fit into %s. %s", limit.limit_name.c_str(), BesideText(limit).c_str());
+    ImGui::SetTooltip("It must fit in %s. %s", limit.limit_name.c_str(), BesideText(limit).c_str());
   }
   if (fit.answer() && fit.answer()->ok() && !fit.answer()->value().plans.fits_already)
     ShowPlans(app, fit.answer()->value());

@@ -67,7 +67,8 @@ void ShowFigures(App& app, const WhatIfAnswer& answer) {
   if (changed && ImGui::IsItemHovered()) {
     std::string text = "By the published errors of these changes (docs/accuracy.md).";
     for (const std::string& lever : band.not_measured)
-      text += fmt::format("\nNothing is published for {} alone: the worst of all changes was taken.", lever);
+      text += fmt::format(
+          "\nNo errors are published for {} alone: the largest error of all changes was used.", lever);
     ImGui::SetTooltip("%s", text.c_str());
   }
 }

@@ -44,7 +44,7 @@ class EglSurface final : public Surface {
     context_ = eglCreateContext(display_, config, EGL_NO_CONTEXT, context_wish);
     if (context_ == EGL_NO_CONTEXT ||
         eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_) == EGL_FALSE) {
-      return Refuse(why_not, "EGL gives no OpenGL 3.3 context");
+      return Refuse(why_not, "EGL provides no OpenGL 3.3 context");
     }
     glGenFramebuffers(1, &framebuffer_);
     glGenRenderbuffers(1, &pixels_);

@@ -16,7 +16,7 @@ namespace {
 std::string LastError() {
   const char* text = nullptr;
   glfwGetError(&text);
-  return text == nullptr ? "no reason is given" : text;
+  return text == nullptr ? "no reason was given" : text;
 }
 
 Window* OwnerOf(GLFWwindow* window) { return static_cast<Window*>(glfwGetWindowUserPointer(window)); }

@@ -58,7 +58,7 @@ class Runner {
  private:
   Status Repeat(const Line& line) {
     const int times = line.words.size() < 3 ? 0 : std::atoi(line.words[1].c_str());
-    if (times <= 0) return Error{"repeat wants a number and a command: repeat 10 key ]."};
+    if (times <= 0) return Error{"repeat needs a number and a command: repeat 10 key ]."};
     const Line command = Split(line.rest.substr(line.rest.find(line.words[2], line.words[1].size())));
     Status done;
     for (int i = 0; i < times && done.ok(); ++i) done = Run(command);
@@ -102,7 +102,7 @@ class Runner {
     if (element == app_.elements.end()) {
       std::string names;
       for (const auto& [name, rectangle] : app_.elements) names += (names.empty() ? "" : ", ") + name;
-      return Error{fmt::format("\"{}\" is not on the screen; there are: {}.", line.words[1], names)};
+      return Error{fmt::format("\"{}\" is not on the screen; the elements are: {}.", line.words[1], names)};
     }
     const bool given = line.words.size() > at + 1;
     const float x = given ? std::strtof(line.words[at].c_str(), nullptr) : 0.5f;
@@ -139,7 +139,7 @@ class Runner {
     return {};
   }
   Status Drag(const Line& line, int button) {
-    if (line.words.size() != 6) return Error{"a drag is from a place to a place: drag NAME X Y X Y."};
+    if (line.words.size() != 6) return Error{"drag needs two places: drag NAME X Y X Y."};
     const Status there = MoveTo(line, 2);
     if (!there.ok()) return there;
     const ImVec2 from = io().MousePos;
@@ -160,7 +160,7 @@ class Runner {
   Status DragLeft(const Line& line) { return Drag(line, 0); }
   Status DragRight(const Line& line) { return Drag(line, 1); }
   Status Wheel(const Line& line) {
-    if (line.words.size() != 5) return Error{"wheel wants a place and a number: wheel NAME X Y NOTCHES."};
+    if (line.words.size() != 5) return Error{"wheel needs a place and a number: wheel NAME X Y NOTCHES."};
     const Status there = MoveTo(line, 2);
     if (!there.ok()) return there;
     io().MouseWheel = std::strtof(line.words[4].c_str(), nullptr);
@@ -205,7 +205,7 @@ class Runner {
   }
 
   Status Expect(const Line& line) {
-    if (line.words.size() < 3) return Error{"expect wants a name, a sign and a value."};
+    if (line.words.size() < 3) return Error{"expect needs a name, a sign and a value."};
     viewer_.Frame();
     Json json = Json::parse(StateJson(app_));
     std::istringstream path(line.words[1]);

@@ -20,23 +20,23 @@ namespace vramscope::cli {
 const VerbHelp& FragHelp() {
   static const VerbHelp help = {
       "frag",
-      "what is reserved and not used, why, and which tensors pin it",
+      "how much memory is reserved but not used, why, and which tensors pin it",
       "frag [options] FILE",
       {{"vramscope frag run.vms",
-        "fragmentation by cause when most was reserved, and the segments held back"},
+        "show fragmentation by cause at the peak of reserved memory, and the pinned segments"},
        {"vramscope frag snapshot.pickle --at oom --json",
-        "the same of a snapshot of PyTorch, when it ran out of memory"}},
+        "show the same for a PyTorch snapshot, when it ran out of memory"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"at", '\0', "T",
-        "The moment: reserved (most is reserved; default), worst (most is reserved and not asked\n"
-        "for), peak (most is allocated), step:3, oom, oom:2, end, event:1200, nanoseconds since\n"
-        "the start, or mono:NS. May be given again."},
-       {"segments", '\0', "N", "How many segments to show, 0 = all; default 5, with --json all."},
-       {"pins", '\0', "N", "How many blocks of each, 0 = all; default 3, with --json all."},
-       {"points", '\0', "N", "Points of the series in --json; default 256, 0 = none."},
-       {"svg", '\0', "OUT", "Draw a picture into this file instead."},
+        "The moment: reserved (most is reserved; default), worst (most is reserved but not\n"
+        "requested), peak (most is allocated), step:3, oom, oom:2, end, event:1200, nanoseconds since\n"
+        "the start, or mono:NS. Can be repeated."},
+       {"segments", '\0', "N", "Show this many segments, 0 = all; default 5, with --json all."},
+       {"pins", '\0', "N", "Show this many blocks of each segment, 0 = all; default 3, with --json all."},
+       {"points", '\0', "N", "Number of points of the series in --json; default 256, 0 = none."},
+       {"svg", '\0', "OUT", "Write an SVG picture to this file instead."},
        {"picture", '\0', "NAME",
-        "Which: causes (over the events; default), shares (the metrics, over the events),\n"
+        "The picture: causes (over the events; default), shares (the metrics, over the events),\n"
         "map (the segments at the moment), sizes (the free blocks at the moment)."}},
       true};
   return help;
@@ -66,7 +66,7 @@ int FragVerb(const Arguments& arguments, const Terminal& terminal) {
   question.pins = json ? 0 : 3;
   const auto picture = fragmentation::PictureFromName(arguments.Get("picture", "causes"));
   if (!picture.has_value()) {
-    return Fail(fmt::format("--picture is causes, shares, map or sizes, not \"{}\".",
+    return Fail(fmt::format("--picture must be causes, shares, map or sizes, not \"{}\".",
                             Printable(arguments.Get("picture"))));
   }
   question.points = json ? 256 : arguments.Has("svg") ? 400 : 0;

@@ -55,7 +55,7 @@ std::string FragHeadline(const Subject& subject, const MomentAnswer& moment, con
   const uint64_t waste = total.reserved - total.requested;
   return fmt::format("{} of {} reserved are not {} ({}), at {}.\n",
                      terminal.Paint(FormatBytes(waste), Ink::Bold()), FormatBytes(total.reserved),
-                     subject.requests_known ? "asked for" : "in blocks", FormatPercent(waste, total.reserved),
+                     subject.requests_known ? "requested" : "in blocks", FormatPercent(waste, total.reserved),
                      When(subject, moment));
 }
 
@@ -73,11 +73,11 @@ std::string Figures(const fragmentation::Answer& answer, const Terminal& termina
   add("root sum square", percent(metrics.space.RootSumSquare()),
       "1 - root of the free blocks' squares / all free");
   add("internal", percent(metrics.Internal()), "1 - requested / allocated");
-  add("stranded", FormatBytes(metrics.stranded()), "free, and cannot go back to the driver");
+  add("stranded", FormatBytes(metrics.stranded()), "free, but cannot return to the driver");
   if (answer.peak_requested != 0) {
     add("over the floor",
         percent(static_cast<double>(answer.peak_reserved) / static_cast<double>(answer.peak_requested) - 1),
-        "peak reserved / most bytes that were asked for at once - 1");
+        "peak reserved / most bytes requested at one time - 1");
   }
   return table.ToString();
 }
@@ -105,7 +105,7 @@ std::string Histogram(const MomentAnswer& moment, const Terminal& terminal) {
 
 std::string Moments(const Subject& subject, const fragmentation::Answer& answer) {
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  table.AddRow({"", "reserved", "allocated", "not asked for", "stranded", "largest free"});
+  table.AddRow({"", "reserved", "allocated", "not requested", "stranded", "largest free"});
   const size_t rows = std::min(answer.moments.size(), kMomentRows);
   for (size_t i = 0; i < rows; ++i) {
     const auto& moment = answer.moments[i];
@@ -174,14 +174,13 @@ std::string FragScreen(const std::string& path, const Subject& subject, const fr
   text += FragHeading("Largest request that would succeed", terminal) + Requests(subject, answer.chosen);
   if (!answer.segments.empty()) {
     text +=
-        FragHeading(
-            fmt::format("Who holds memory back: {} of {} with free bytes that cannot go back to the driver",
-                        answer.segments.size(), FormatCount(answer.segment_count, "segment")),
-            terminal) +
+        FragHeading(fmt::format("Pinned memory: {} of {} with free bytes that cannot return to the driver",
+                                answer.segments.size(), FormatCount(answer.segment_count, "segment")),
+                    terminal) +
         SegmentTable(subject, answer.segments, terminal);
   }
   if (!answer.chosen.waiting.empty()) {
-    text += FragHeading("Freed, and waiting for other streams", terminal);
+    text += FragHeading("Freed, but waiting for other streams", terminal);
     for (const std::string& sentence : fragmentation::WaitingSentences(answer.chosen.waiting, kWaitingBlocks))
       text += "  " + Printable(sentence) + "\n";
   }

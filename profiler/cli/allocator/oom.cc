@@ -21,11 +21,11 @@ const VerbHelp& OomHelp() {
       "oom",
       "why a request ran out of memory, with proof, and what to change",
       "oom [options] FILE",
-      {{"vramscope oom run.vms", "the out-of-memory error that ended a recorded run"},
-       {"vramscope oom snapshot.pickle --json", "the same of a snapshot of PyTorch"}},
+      {{"vramscope oom run.vms", "explain the out-of-memory error that ended a recorded run"},
+       {"vramscope oom snapshot.pickle --json", "explain the same for a PyTorch snapshot"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"number", '\0', "N",
-        "Which of several, from 1 in order of time; default: the first that ended its process."}},
+        "Select one of several errors, from 1 in order of time. Default: the first that ended its process."}},
       true};
   return help;
 }
@@ -49,16 +49,15 @@ class OomScreen {
     text += terminal_.Paint(
         fmt::format("{}, {} of {}{}\n", subject_.about, subject_.source, Printable(path_), OtherFailures()),
         Ink::Dim());
-    text += Lines("Why nothing served it", autopsy_.reasons);
+    text += Lines("Why the request failed", autopsy_.reasons);
     if (autopsy_.state.has_value()) {
       text += State();
-      text += Lines("Freed, and waiting for other streams",
+      text += Lines("Freed, but waiting for other streams",
                     fragmentation::WaitingSentences(autopsy_.state->waiting, kWaitingShown));
     }
     text += Trials();
     if (!autopsy_.blockers.empty()) {
-      text +=
-          Heading("What lies between the free bytes") + SegmentTable(subject_, autopsy_.blockers, terminal_);
+      text += Heading("What separates the free bytes") + SegmentTable(subject_, autopsy_.blockers, terminal_);
     }
     text +=
         Holders() + Lines("What to change", autopsy_.advice) + Lines("What is not known", autopsy_.unknown);
@@ -78,10 +77,10 @@ class OomScreen {
     return text;
   }
 
-  // "; failure 2 of 3, --number chooses"
+  // "; failure 2 of 3, --number selects another"
   [[nodiscard]] std::string OtherFailures() const {
     if (autopsy_.failures < 2) return "";
-    return fmt::format("; failure {} of {}, --number chooses", autopsy_.number, autopsy_.failures);
+    return fmt::format("; failure {} of {}, --number selects another", autopsy_.number, autopsy_.failures);
   }
 
   [[nodiscard]] std::string Headline() const {
@@ -100,7 +99,7 @@ class OomScreen {
     const auto& total = autopsy_.state->metrics.total;
     std::string text = Heading(fmt::format("{} reserved, {} {}; the difference by cause",
                                            FormatBytes(total.reserved), FormatBytes(total.requested),
-                                           subject_.requests_known ? "asked for" : "in blocks"));
+                                           subject_.requests_known ? "requested" : "in blocks"));
     text += CauseTable(autopsy_.state->metrics.causes, terminal_);
     if (autopsy_.failure.has_value()) return text;
     const uint64_t largest = autopsy_.free.largest_block;
@@ -109,7 +108,7 @@ class OomScreen {
     table.AddRow({"up to " + FormatBytes(largest), "served from a free block"});
     if (autopsy_.returned > largest) {
       table.AddRow({"up to " + FormatBytes(autopsy_.returned),
-                    "served by a new segment, once PyTorch has given its wholly free ones back"});
+                    "served by a new segment, after PyTorch has released its wholly free segments"});
     }
     if (autopsy_.free.all() > std::max(largest, autopsy_.returned)) {
       table.AddRow(
@@ -125,7 +124,7 @@ class OomScreen {
     for (const Trial& trial : autopsy_.trials) {
       table.AddRow({trial.settings, EndText(trial), FormatBytes(trial.reserved) + " reserved"});
     }
-    return Heading("Replayed under other settings (the recorded ones fail here, as recorded)") +
+    return Heading("Replayed with other settings (the recorded settings fail here, as recorded)") +
            table.ToString();
   }
 
@@ -156,7 +155,7 @@ class OomScreen {
                                          : "",
                     Printable(holder.title), "(" + FormatCount(holder.blocks, "block") + ")"});
     }
-    return autopsy_.holders.empty() ? "" : Heading("Who has the memory") + table.ToString();
+    return autopsy_.holders.empty() ? "" : Heading("What uses the memory") + table.ToString();
   }
 
   const std::string& path_;
@@ -172,7 +171,7 @@ int OomVerb(const Arguments& arguments, const Terminal& terminal) {
     const std::string text = arguments.Get("number");
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() || number == 0) {
-      return Fail(fmt::format("--number needs a number from 1 on, not \"{}\".", Printable(text)));
+      return Fail(fmt::format("--number needs a number, 1 or more, not \"{}\".", Printable(text)));
     }
   }
   const std::string& path = arguments.positionals().front();

@@ -27,14 +27,16 @@ namespace vramscope::cli {
 const VerbHelp& PackHelp() {
   static const VerbHelp help = {
       "pack",
-      "the least memory that any allocator could do with",
+      "the least memory that any allocator would need",
       "pack [options] FILE",
-      {{"vramscope pack run.vms", "what the blocks of a run need at least, and what its allocator took"},
-       {"vramscope pack blocks.csv --budget 60s --offsets out.csv", "any blocks: id,lower,upper,size"}},
-      {{"budget", '\0', "TIME", "How long to look for a better packing: 5s, 500ms; default 5s."},
-       {"offsets", '\0', "OUT.csv", "Write the packing found: one offset for each block."},
+      {{"vramscope pack run.vms",
+        "show the least memory that the blocks of a run need, and what its allocator took"},
+       {"vramscope pack blocks.csv --budget 60s --offsets out.csv",
+        "pack other blocks: id,lower,upper,size"}},
+      {{"budget", '\0', "TIME", "Search this long for a better packing: 5s, 500ms; default 5s."},
+       {"offsets", '\0', "OUT.csv", "Write the packing to this file: one offset per block."},
        {"good-enough", '\0', "PERCENT",
-        "Stop this close to the lower bound; default: 0 for a CSV file, 1 for a trace\nor snapshot."},
+        "Stop when this close to the lower bound. Default: 0 for a CSV file, 1 for a trace\nor snapshot."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
       true};
   return help;
@@ -64,7 +66,7 @@ Result<std::chrono::nanoseconds> Budget(const std::string& text) {
                                                      : -1;
   constexpr double kDay = 86400;
   if (error != std::errc() || !(seconds >= 0 && seconds <= kDay)) {
-    return Error{fmt::format("--budget needs a time such as 5s or 500ms, not \"{}\".", text)};
+    return Error{fmt::format("--budget needs a time like 5s or 500ms, not \"{}\".", text)};
   }
   return std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
 }
@@ -138,11 +140,11 @@ const char* ReachedKey(packing::Reached reached) {
 // What there was no time for; "" when nothing.
 std::string NotReached(const packing::Answer& answer) {
   if (answer.optimal() || answer.reached == packing::Reached::kSearch) return "";
-  return answer.reached == packing::Reached::kFirstFit ? "Found by first fit; there was no time, or there "
-                                                         "are too many blocks, to search for a better one.\n"
-                                                       : "The time was up before first fit had ended: the "
-                                                         "blocks lie in the order of their times. A longer "
-                                                         "--budget finds better ones.\n";
+  return answer.reached == packing::Reached::kFirstFit
+             ? "Found by first fit: there was no time to search for a better one, or there are too many "
+               "blocks.\n"
+             : "The time limit ended before first fit did, so the blocks are in order of time. Give a longer "
+               "--budget.\n";
 }
 
 std::string PackJson(const PackSubject& subject, const packing::Answer& answer) {
@@ -171,9 +173,9 @@ std::string PackText(const std::string& path, const PackSubject& subject, const 
   if (!subject.spoken.device.empty()) text += ", " + AboutText(subject.spoken.text, subject.spoken.others);
   text += fmt::format(": {}.\n\n", FormatCount(subject.blocks.items.size(), "block"));
   Table table({Align::kLeft, Align::kRight, Align::kLeft});
-  table.AddRow({"no allocator could do with less than", FormatBytes(answer.lower_bound)});
+  table.AddRow({"no allocator needs less than", FormatBytes(answer.lower_bound)});
   table.AddRow(
-      {answer.optimal() ? "a packing that takes just that was found" : "a packing was found that takes",
+      {answer.optimal() ? "a packing was found that takes exactly that" : "a packing was found that takes",
        FormatBytes(answer.packing.height), Above(answer.packing.height, answer.lower_bound)});
   if (subject.peak_reserved.has_value()) {
     table.AddRow({"the allocator of this run held", FormatBytes(*subject.peak_reserved),

@@ -22,13 +22,14 @@ namespace vramscope::cli {
 const VerbHelp& ReplayHelp() {
   static const VerbHelp help = {
       "replay",
-      "run a history again through PyTorch's allocator, under other settings too",
+      "replay a run on a model of PyTorch's allocator, also with other settings",
       "replay [options] FILE",
-      {{"vramscope replay snapshot.pickle", "is the model exact for what was recorded? event by event"},
+      {{"vramscope replay snapshot.pickle", "check the model against the recording, event by event"},
        {"vramscope replay run.vms --settings expandable_segments:True --capacity 24GiB",
-        "what the same requests take then, and whether they fit"}},
-      {{"settings", '\0', "TEXT", "As in PYTORCH_CUDA_ALLOC_CONF; \"\" = PyTorch's defaults."},
-       {"capacity", '\0', "80GiB", "What PyTorch can have of the device; default: no limit."},
+        "show how much the same requests reserve then, and whether they fit"}},
+      {{"settings", '\0', "TEXT",
+        "Allocator settings as in PYTORCH_CUDA_ALLOC_CONF; \"\" = PyTorch's defaults."},
+       {"capacity", '\0', "80GiB", "Device memory available to PyTorch; default: no limit."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
       true};
   return help;
@@ -123,7 +124,7 @@ std::string ReplayText(const ReplayResult& result, const Terminal& terminal) {
                                  FormatBytes(result.peak.reserved_bytes), result.release);
   if (const auto& first = result.first_divergence) {
     text += fmt::format("\nEvent {}{}\n  recorded   {}\n  the model  {}\n", first->event,
-                        first->contradiction ? ", at which the record contradicts itself" : "",
+                        first->contradiction ? ", where the recording contradicts itself" : "",
                         Printable(first->recorded), Printable(first->model));
     if (!first->model_at_address.empty())
       text += fmt::format("  there      {}\n", Printable(first->model_at_address));
@@ -131,9 +132,9 @@ std::string ReplayText(const ReplayResult& result, const Terminal& terminal) {
                         FormatBytes(first->reserved_bytes));
   }
   if (result.final_state_compared) {
-    text += result.final_state_exact ? "The segments at the end are those of the record, block by block.\n"
-                                     : fmt::format("The segments at the end differ: {}\n",
-                                                   Printable(result.final_state_difference));
+    text += result.final_state_exact
+                ? "The final segments are identical to the recorded ones, block by block.\n"
+                : fmt::format("The final segments differ: {}\n", Printable(result.final_state_difference));
   }
   return text + NotesText(result.notes, terminal);
 }

@@ -18,27 +18,29 @@ namespace vramscope::cli {
 const VerbHelp& PlanHelp() {
   static const VerbHelp help = {
       "plan",
-      "the cheapest changes with which a recorded program fits",
+      "the cheapest changes that make a recorded program fit",
       "plan [options] RUN --fit SIZE [--verify -- COMMAND...]",
-      {{"vramscope plan run.vms --fit 24GiB", "what to change so that it fits in 24 GiB"},
+      {{"vramscope plan run.vms --fit 24GiB", "find what to change so that it fits in 24 GiB"},
        {"vramscope plan run.vms --fit rtx-4090 --forbid optimizer --verify -- python train.py",
-        "on that GPU, and measured on a simulated one"}},
-      {{"fit", '\0', "SIZE|GPU", "Memory of the device: 24GiB, or a model of `vramscope dryrun --gpu list`."},
-       {"allow", '\0', "CHANGES", "Only these: alloc-conf,checkpoint; `vramscope whatif --list` shows them."},
-       {"forbid", '\0', "CHANGES", "All but these."},
-       {"top", '\0', "N", "So many plans; default 3."},
-       {"largest-batch", '\0', nullptr, "The other way round: the largest batch that fits."},
-       {"smallest-gpu", '\0', nullptr, "The smallest GPU of the table that it fits on, without --fit."},
+        "find changes for that GPU, and measure them on a simulated one"}},
+      {{"fit", '\0', "SIZE|GPU",
+        "Memory of the device: 24GiB, or a GPU model from `vramscope dryrun --gpu list`."},
+       {"allow", '\0', "CHANGES",
+        "Try only these changes: alloc-conf,checkpoint; `vramscope whatif --list` shows all."},
+       {"forbid", '\0', "CHANGES", "Try all changes except these."},
+       {"top", '\0', "N", "Show this many plans; default 3."},
+       {"largest-batch", '\0', nullptr, "Find the largest batch that fits instead."},
+       {"smallest-gpu", '\0', nullptr, "Find the smallest GPU on which it fits, instead of --fit."},
        {"verify", '\0', nullptr,
-        "Run the command on a simulated GPU with each plan's changes: what is measured\ndecides, instead of "
-        "the bound."},
+        "Run the command on a simulated GPU with each plan's changes. The measured memory\n"
+        "decides instead of the bound."},
        {"run-recorded", '\0', nullptr,
-        "With --verify: run the command that the trace names; it is shown first. Only for\ntraces from "
-        "somebody whom you would let run commands here."},
+        "With --verify: run the command from the trace; it is shown first. Use this only for\n"
+        "traces from a person whom you trust to run commands here."},
        {"by", '\0', "auto|transform",
-        "auto: each plan is re-run before it is told, where the trace has a program.\ntransform: nothing is "
-        "run; a second instead of ten."},
-       {"gpu", '\0', "MODEL", "Which one; default: one with the memory of the recorded GPU."},
+        "auto: re-run each plan before it is shown, if the trace has a program.\n"
+        "transform: run nothing; takes about 1 s instead of 10 s."},
+       {"gpu", '\0', "MODEL", "The simulated GPU. Default: one with the memory of the recorded GPU."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
       true};
   return help;
@@ -83,7 +85,7 @@ Status VerifyPlans(const PlanRequest& request, const PlanSubject& subject, PlanA
         RecordedCommand(recorded.run.processes[device.process].info.command_line, request.run_recorded);
     if (!words.ok()) return words.error();
     command = std::move(*words);
-    Say(fmt::format("Running the command of the trace: {}", fmt::join(command, " ")));
+    Say(fmt::format("Running the command from the trace: {}", fmt::join(command, " ")));
   }
   answer.verified_on = gpu->name;
   const Measure measure = [&](std::span<const plan::Changes> plans) {
@@ -161,7 +163,7 @@ int Plans(const PlanRequest& request, const PlanSubject& subject, const Terminal
 int LargestBatch(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal,
                  bool json) {
   if (subject.fit_bytes == 0)
-    return Fail("The trace does not say how much memory its GPU has; add --fit 24GiB.", kCannotJudge);
+    return Fail("The trace does not record how much memory its GPU has; add --fit 24GiB.", kCannotJudge);
   ProgramReruns reruns(*subject.recorded, request.path, {.gpu = request.gpu});
   const auto answer =
       plan::FindLargestBatches(subject.recorded->step, Question(request, subject.reserved_limit),

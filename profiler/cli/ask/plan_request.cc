@@ -25,7 +25,7 @@ Result<std::vector<std::string>> LeversOf(const Arguments& arguments, const char
     std::istringstream parts(given);
     for (std::string part; std::getline(parts, part, ',');) {
       if (std::ranges::find(known, part) == known.end())
-        return Error{fmt::format("--{}: there is no change called \"{}\"; there are {}.", option,
+        return Error{fmt::format("--{}: there is no change called \"{}\"; the changes are {}.", option,
                                  Printable(part), fmt::join(known, ", "))};
       levers.push_back(part);
     }
@@ -66,8 +66,9 @@ Status ReadFit(const Arguments& arguments, PlanRequest& request) {
       std::isdigit(static_cast<unsigned char>(text.front())) != 0)
     return size.error();
   if (named == request.gpus.end())
-    return Error{fmt::format(
-        "--fit is a size like 24GiB, or a GPU of `vramscope dryrun --gpu list`, not '{}'.", Printable(text))};
+    return Error{
+        fmt::format("--fit needs a size like 24GiB, or a GPU from `vramscope dryrun --gpu list`, not '{}'.",
+                    Printable(text))};
   request.fit_gpu = *named;
   request.fit_bytes = named->capacity_bytes;
   return {};
@@ -90,20 +91,20 @@ Result<PlanRequest> PlanRequestFrom(const Arguments& arguments) {
   if (Status known = CheckChoice("by", by, {"auto", "transform"}); !known.ok()) return known.error();
   request.rerun = by == "auto";
   if (!request.command.empty() && !request.verify)
-    return Error{"plan runs a command only with --verify; without it, one trace is all that it takes."};
+    return Error{"plan runs a command only with --verify. Without --verify, give only one trace."};
   if (request.verify && (request.largest_batch || request.smallest_gpu))
-    return Error{"--verify is for the plans of --fit."};
+    return Error{"--verify applies to the plans of --fit; add --fit."};
   if (request.run_recorded && (!request.verify || !request.command.empty()))
-    return Error{"--run-recorded is for --verify without a command."};
+    return Error{"--run-recorded needs --verify without a command."};
   if (request.largest_batch && request.smallest_gpu)
-    return Error{"--largest-batch and --smallest-gpu are two questions; ask them one after the other."};
+    return Error{"--largest-batch and --smallest-gpu exclude each other; run plan twice."};
   for (const Status& status : {ReadLevers(arguments, request), ReadFit(arguments, request)}) {
     if (!status.ok()) return status.error();
   }
   if (request.fit_bytes == 0 && !request.largest_batch && !request.smallest_gpu)
-    return Error{"plan needs to know what must fit: --fit 24GiB, --fit rtx-4090, or --smallest-gpu."};
+    return Error{"plan needs a limit: --fit 24GiB, --fit rtx-4090, or --smallest-gpu."};
   if (request.fit_bytes != 0 && request.smallest_gpu)
-    return Error{"--smallest-gpu goes through all GPUs; leave out --fit."};
+    return Error{"--smallest-gpu tries all GPUs; leave out --fit."};
   if ((request.smallest_gpu || request.verify) && request.gpus.empty()) {
     if (const Status gpus = ReadGpus(request); !gpus.ok()) return gpus.error();
   }
@@ -112,7 +113,7 @@ Result<PlanRequest> PlanRequestFrom(const Arguments& arguments) {
     const Result<uint32_t> top = NumberOf(arguments, "top");
     if (!top.ok()) return top.error();
     if (*top == 0 || *top > kMostPlans)
-      return Error{fmt::format("--top is a number from 1 to {}.", kMostPlans)};
+      return Error{fmt::format("--top must be a number from 1 to {}.", kMostPlans)};
     request.top = *top;
   }
   return request;

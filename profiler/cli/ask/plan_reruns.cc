@@ -11,7 +11,7 @@ ProgramReruns::ProgramReruns(const RecordedStep& recorded, std::string path, Ans
 
 Result<uint64_t> ProgramReruns::BatchSize() {
   if (!program_ || program_->head.batch == 0)
-    return Error{"the recorded program has no input that could be a batch."};
+    return Error{"the recorded program has no input that looks like a batch."};
   return program_->head.batch;
 }
 
@@ -32,7 +32,7 @@ std::vector<Verified> ProgramReruns::Verify(std::span<const plan::Changes> wante
       continue;
     }
     if (answer->kind != AnswerKind::kRerun) {
-      verified.why_not = "a part of it can only be computed";
+      verified.why_not = "a part of it can only be predicted";
       continue;
     }
     const whatif::Prediction& prediction = answer->prediction;

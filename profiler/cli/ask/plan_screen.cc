@@ -38,9 +38,9 @@ std::string HeadText(const PlanSubject& subject, const Terminal& terminal) {
 
 std::string SearchText(const plan::Answer& answer) {
   if (!answer.plans.empty())
-    return answer.complete ? "" : "  The search ended here; there may be more plans, and they cost more.\n";
+    return answer.complete ? "" : "  The search ended here; there may be more plans, but they cost more.\n";
   return answer.complete ? ""
-                         : "The search ended before everything cheaper was ruled out; --allow with fewer "
+                         : "The search ended before all cheaper plans were ruled out; --allow with fewer "
                            "changes makes it shorter.\n";
 }
 
@@ -55,11 +55,11 @@ std::string LeftOutText(const PlanAnswer& answer) {
   std::string text;
   for (const auto& [changes, verified] : answer.left_out)
     text += fmt::format("  {}: {}.\n", plan::PlanOptions(changes),
-                        verified.why_not.empty() ? fmt::format("{} reserved, at most {}, which is too much",
+                        verified.why_not.empty() ? fmt::format("{} reserved, at most {}: too much",
                                                                FormatBytes(verified.reserved_bytes),
                                                                FormatBytes(verified.at_most_bytes))
                                                  : Printable(verified.why_not));
-  return text.empty() ? "" : "\nRun, and left out:\n" + text;
+  return text.empty() ? "" : "\nRun and left out:\n" + text;
 }
 
 std::string OnePlan(size_t number, const Plan& plan, const Terminal& terminal) {
@@ -67,9 +67,9 @@ std::string OnePlan(size_t number, const Plan& plan, const Terminal& terminal) {
       fmt::format("\n{}. {}\n", number, terminal.Paint(plan::PlanOptions(plan.verdict.changes), Ink::Bold()));
   for (const whatif::Applied& lever : plan.verdict.prediction.levers) text += whatif::LeverLines(lever);
   if (!plan.exact && plan.least_ns == 0)
-    text += "    It was not looked for modules that are worth less than all: fewer may do.\n";
+    text += "    Subsets of these modules were not tried; fewer may be enough.\n";
   else if (!plan.exact)
-    text += fmt::format("    Another choice of modules could save time, down to {} more a step.\n",
+    text += fmt::format("    Another choice of modules could be faster, down to {} more a step.\n",
                         FormatDuration(static_cast<uint64_t>(plan.least_ns)));
   return text;
 }
@@ -94,10 +94,9 @@ std::string NothingFits(const PlanSubject& subject, const plan::Answer& answer, 
   const plan::Verdict& floor = answer.floor;
   const uint64_t missing = floor.needed - std::min(floor.needed, subject.reserved_limit);
   return fmt::format(
-      "{}\n{}The least that was found is {} reserved, at most {} in 99 of 100 runs, with\n    {}\n",
-      terminal.Paint(
-          fmt::format("Nothing that may be changed makes it fit: {} are missing.", FormatBytes(missing)),
-          Ink::Bad()),
+      "{}\n{}The smallest result is {} reserved, at most {} in 99 of 100 runs, with\n    {}\n",
+      terminal.Paint(fmt::format("No allowed change makes it fit: {} are missing.", FormatBytes(missing)),
+                     Ink::Bad()),
       SearchText(answer), FormatBytes(Reserved(floor)), FormatBytes(floor.needed),
       plan::PlanOptions(floor.changes));
 }
@@ -156,15 +155,15 @@ const Verified* PlanAnswer::VerifiedOf(const plan::Plan& plan) const {
 
 std::string PlanText(const PlanSubject& subject, const PlanAnswer& answer, const Terminal& terminal) {
   std::string text = HeadText(subject, terminal);
-  text += fmt::format("It is to fit in {}. ", subject.limit_name) + plan::BesideText(subject) + "\n\n";
+  text += fmt::format("It must fit in {}. ", subject.limit_name) + plan::BesideText(subject) + "\n\n";
   if (answer.plans.fits_already)
-    return text + terminal.Paint("It fits as it is; nothing has to be changed.", Ink::Good()) + "\n";
+    return text + terminal.Paint("It fits without any change.", Ink::Good()) + "\n";
   if (answer.plans.plans.empty())
     return text + NothingFits(subject, answer.plans, terminal) + LeftOutText(answer);
   text += PlanTable(subject, answer.plans);
-  text += "\n  Cheapest first: by time, then by how deep the change goes.";
-  text += answer.verified_on.empty() ? " 99 of 100 runs keep to \"at most\".\n"
-                                     : " \"At most\" is what was measured.\n";
+  text += "\n  Cheapest first: by time, then by how much of the program changes.";
+  text += answer.verified_on.empty() ? " 99 of 100 runs stay within \"at most\".\n"
+                                     : " \"At most\" was measured.\n";
   text += SearchText(answer.plans);
   for (size_t i = 0; i < answer.plans.plans.size(); ++i) {
     text += OnePlan(i + 1, answer.plans.plans[i], terminal);
@@ -212,7 +211,7 @@ std::string PlanJson(const PlanSubject& subject, const PlanAnswer& answer) {
 std::string LargestBatchText(const PlanSubject& subject, const plan::LargestBatches& answer,
                              const Terminal& terminal) {
   std::string text = HeadText(subject, terminal);
-  text += fmt::format("The recorded batch has {}. {} are to hold it. ",
+  text += fmt::format("The recorded batch has {}. A batch must fit in {}. ",
                       FormatCount(answer.recorded, "sample"), subject.limit_name) +
           plan::BesideText(subject) + "\n\n";
   Table table({Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
@@ -225,7 +224,7 @@ std::string LargestBatchText(const PlanSubject& subject, const plan::LargestBatc
                     FormatBytes(row.verdict.needed), plan::PlanOptions(row.others)});
   }
   return text + table.ToString() +
-         "\n  Each row costs more than the one above it. 99 of 100 runs keep to \"at most\".\n";
+         "\n  Each row costs more than the one above it. 99 of 100 runs stay within \"at most\".\n";
 }
 
 std::string LargestBatchJson(const PlanSubject& subject, const plan::LargestBatches& answer) {
@@ -248,8 +247,7 @@ std::string SmallestGpuText(const PlanSubject& subject, const std::vector<GpuAns
   table.AddRow({"GPU", "memory", "reserved", "more time", "with"});
   for (const GpuAnswer& answer : answers) {
     if (answer.plans.plans.empty()) {
-      table.AddRow(
-          {answer.gpu.name, FormatBytes(answer.gpu.capacity_bytes), "", "", "nothing that may be changed"});
+      table.AddRow({answer.gpu.name, FormatBytes(answer.gpu.capacity_bytes), "", "", "no allowed change"});
       continue;
     }
     const plan::Verdict& verdict = answer.plans.plans.front().verdict;
@@ -259,7 +257,8 @@ std::string SmallestGpuText(const PlanSubject& subject, const std::vector<GpuAns
   text += table.ToString();
   if (!subject.beside)
     text +=
-        "\n  What is taken beside PyTorch's allocator is not in the trace; a CUDA context of each model is "
+        "\n"
+        "  Memory outside PyTorch's allocator is not in the trace; the CUDA context of each GPU model is "
         "counted.\n";
   return text;
 }

@@ -49,7 +49,7 @@ Verified Verify(const plan::Changes& changes, const std::vector<std::string>& co
     verified.why_not = measured.error().sentence;
   } else if (measured->FailedOtherwise()) {
     verified.refuted = true;
-    verified.why_not = "the command fails with the change, otherwise than by lack of memory";
+    verified.why_not = "the command fails with the change, but not for lack of memory";
   } else if (!measured->fits || !measured->reserved_bytes) {
     verified.refuted = !measured->fits;
     verified.why_not = measured->fits ? "the command allocated nothing on the GPU"
@@ -133,13 +133,13 @@ Result<std::vector<std::string>> RecordedCommand(const std::string& command_line
   // A trace may come from anybody: what it names is shown, and run only when that was asked for.
   if (!may_run) {
     const std::string named =
-        command_line.empty()
-            ? ""
-            : fmt::format(" The trace names \"{}\"; --run-recorded runs that.", Printable(command_line));
-    return Error{"--verify runs a command: give it behind --." + named};
+        command_line.empty() ? ""
+                             : fmt::format(" The command in the trace is \"{}\"; --run-recorded runs it.",
+                                           Printable(command_line));
+    return Error{"--verify runs a command: give it after --." + named};
   }
   const Error unclear{
-      "the command of the trace cannot be run again from its text; give it: plan RUN --fit 24GiB --verify -- "
+      "the command in the trace cannot be run again from its text; give it: plan RUN --fit 24GiB --verify -- "
       "python train.py"};
   if (command_line.empty() || command_line.find_first_of("'\"\\`$") != std::string::npos) return unclear;
   std::vector<std::string> words;

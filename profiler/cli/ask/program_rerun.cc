@@ -93,7 +93,7 @@ Status Prepare(const std::vector<whatif::Asked>& changes, std::vector<std::strin
     }
     if (Status added = Ask(asked.lever, asked.value, change); !added.ok()) return added;
     if (change.WhyBeyond(asked.lever) != nullptr)
-      return Error{fmt::format("--{} cannot be made in a program that is run again yet", asked.lever)};
+      return Error{fmt::format("--{} cannot be applied to a re-run yet", asked.lever)};
   }
   return {};
 }
@@ -140,7 +140,7 @@ struct Variant {
 std::string Failure(const Variant& variant, const nlohmann::json& answer, std::chrono::seconds limit) {
   const int status = answer.value("status", -1);
   if (answer.value("over", false))
-    return fmt::format("the re-run took more than {} s; --limit gives it more", limit.count());
+    return fmt::format("the re-run took more than {} s; give it more time with --limit", limit.count());
   if (WIFSIGNALED(status)) return "the re-run was ended by " + EndingText(status);
   if (status != 0) return Printable(answer.value("last_line", EndingText(status)));
   return variant.change.Levers().empty() ? "" : NotApplied(variant.notes, variant.change);
@@ -174,7 +174,7 @@ class Group {
     const Result<std::string> trace = Record();
     if (!trace.ok()) return trace.error();
     const auto ended = nlohmann::json::parse(collector::ReadWhole(answers), nullptr, false);
-    if (!ended.is_array() || ended.size() != variants_.size()) return Error{"the re-run left no answer"};
+    if (!ended.is_array() || ended.size() != variants_.size()) return Error{"the re-run wrote no answer"};
     const auto full = trace::TraceReader::Open(*trace);
     if (!full.ok()) return full.error();
     for (size_t i = 0; i < variants_.size(); ++i) {
@@ -194,7 +194,7 @@ class Group {
     std::string log;
     TimeLimit limit(setting_.limit * (variants_.size() + 1));
     const auto result = runner.Run(plan_.command, plan_.device, CommandOutput::kToFile, &log);
-    if (limit.Stop()) return Error{"the re-runs took too long; --limit gives them more"};
+    if (limit.Stop()) return Error{"the re-runs took too long; give them more time with --limit"};
     if (!result.ok()) return result.error();
     const std::string said = LastLine(log);
     if (WIFSIGNALED(result->wait_status) || (result->wait_status != 0 && said.empty()))
@@ -213,7 +213,7 @@ Status RunAll(std::string_view program, std::span<const Changes> wanted, const R
   const collector::ScratchFolder scratch;
   const auto installation = collector::FindInstallation();
   if (scratch.path().empty())
-    return Error{"no temporary folder can be made. Set TMPDIR to one that can be written"};
+    return Error{"cannot create a temporary folder. Set TMPDIR to a writable folder"};
   if (!installation.ok()) return installation.error();
   const std::string file = scratch.path() + "/program.json";
   std::ofstream(file, std::ios::binary).write(program.data(), static_cast<std::streamsize>(program.size()));
@@ -259,7 +259,8 @@ Result<RerunSetting> SettingOf(const model::Run& run, const std::string& gpu_ask
     return Error{fmt::format("--gpu {}: no such model. See: vramscope dryrun --gpu list.", Printable(name))};
   if (found == models->end()) {
     const uint64_t total = RecordedTotal(run);
-    if (total == 0) return Error{"The trace does not say which GPU it is of. Name it: --gpu a100-40gb."};
+    if (total == 0)
+      return Error{"The trace does not record which GPU it is from. Name the GPU: --gpu a100-40gb."};
     found = std::ranges::min_element(*models, {}, [&](const collector::GpuModel& model) {
       return std::pair(model.by_capacity,
                        std::max(total, model.capacity_bytes) - std::min(total, model.capacity_bytes));

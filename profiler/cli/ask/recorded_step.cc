@@ -23,13 +23,13 @@ Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, 
   const std::string caching_off = report::CachingOff(recorded->run.source->metadata());
   if (*device == model::kNone || trace::DeviceTypeOf(recorded->run.devices[*device].code) == 0)
     return Error{path + ": nothing was allocated on a GPU; " +
-                 (caching_off.empty() ? "record on one, or with vramscope dryrun." : caching_off)};
+                 (caching_off.empty() ? "record on a GPU, or with vramscope dryrun." : caching_off)};
   recorded->device = *device;
   const auto& metadata = recorded->run.source->metadata();
   const auto missing = metadata.find("bridge.missing");
   const auto operators = recorded->run.event_counts[static_cast<size_t>(trace::EventType::kOpBegin)];
   if (missing != metadata.end() && operators == 0)
-    return Error{fmt::format("{}: operators were not recorded, so no change can be estimated. {}", path,
+    return Error{fmt::format("{}: operators were not recorded, so no change can be predicted. {}", path,
                              missing->second)};
   const auto meant = report::ChooseDevices(recorded->run, curves, request);
   if (meant.ok()) recorded->spoken = report::SpokenOf(recorded->run, *device, *meant);

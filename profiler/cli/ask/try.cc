@@ -15,29 +15,29 @@ namespace vramscope::cli {
 
 const VerbHelp& TryHelp() {
   static const VerbHelp help = [] {
-    VerbHelp made = {
-        "try",
-        "run a command with a change that its code does not have, and compare",
-        "try CHANGE... [options] [--] COMMAND...",
-        {{"vramscope try --amp bf16 --checkpoint all -- python train.py", "twice: as it is, and changed"},
-         {"vramscope try --dry --gpu a100-40gb --batch 0.5x --optimizer sgd -- python train.py",
-          "the same on a GPU that is not there"}},
-        {}};
+    VerbHelp made = {"try",
+                     "run a command with a change that its code does not have, and compare",
+                     "try CHANGE... [options] [--] COMMAND...",
+                     {{"vramscope try --amp bf16 --checkpoint all -- python train.py",
+                       "run it twice: unchanged and changed"},
+                      {"vramscope try --dry --gpu a100-40gb --batch 0.5x --optimizer sgd -- python train.py",
+                       "do the same on a simulated GPU"}},
+                     {}};
     const std::span<const Option> changes = ChangeOptions();
     made.options.assign(changes.begin(), changes.end());
     const std::vector<Option> others = {
-        {"dry", '\0', nullptr, "On the simulated GPU that --gpu names."},
-        {"gpu", '\0', "MODEL[:N]", "Which one, and how many of it, as for `vramscope dryrun`."},
+        {"dry", '\0', nullptr, "Run on the simulated GPU of --gpu."},
+        {"gpu", '\0', "MODEL[:N]", "The GPU model and the number of GPUs, as for `vramscope dryrun`."},
         {"capacity", '\0', "24GiB", "Memory of each simulated GPU; default: the model's own."},
-        {"world-size", '\0', "W", "With --dry: run one rank alone of a job of W ranks."},
-        {"rank", '\0', "R", "Which of them, from 0; default 0."},
-        {"keep-init", '\0', nullptr, "With --dry: draw large random weights on the CPU as the command does."},
+        {"world-size", '\0', "W", "With --dry: run only one rank of a job with W ranks."},
+        {"rank", '\0', "R", "The rank to run, from 0; default 0."},
+        {"keep-init", '\0', nullptr,
+         "With --dry: initialize large random weights on the CPU as the command does."},
         {"steps", '\0', "N|all",
-         "End the command after N optimizer steps; default: when the peak has not grown\n"
-         "for two steps, after the sixth at the earliest."},
-        {"before", '\0', "FILE",
-         "Compare with this trace of the unchanged command, in the place of running it."},
-        {"keep", '\0', "FOLDER", "Keep the traces there, before.vms and after.vms."},
+         "End the command after N optimizer steps. Default: when the peak has not grown\n"
+         "for two steps, but not before the sixth."},
+        {"before", '\0', "FILE", "Compare with this trace of the unchanged command instead of running it."},
+        {"keep", '\0', "FOLDER", "Keep the traces in this folder as before.vms and after.vms."},
         {"json", '\0', nullptr,
          "Print one JSON document instead (docs/json.md); the command's own output goes to stderr."}};
     made.options.insert(made.options.end(), others.begin(), others.end());
@@ -61,7 +61,7 @@ Result<DryrunPlan> RunPlanFrom(const Arguments& arguments, const std::vector<col
   if (!parsed.ok()) return parsed.error();
   Result<DryrunPlan> plan = PlanFrom(*parsed, models);
   if (plan.ok() && !plan->table.empty())
-    return Error{"--gpu all is for `vramscope dryrun`; try compares on one model."};
+    return Error{"--gpu all works only with `vramscope dryrun`; name one GPU model."};
   if (plan.ok()) plan->depth = "light";
   return plan;
 }
@@ -98,7 +98,7 @@ Result<TryPlan> PlanFromArguments(const Arguments& arguments) {
   } else {
     for (const char* option : {"gpu", "capacity", "world-size", "rank", "keep-init"})
       if (arguments.Has(option))
-        return Error{fmt::format("--{} is for the simulated GPU; add --dry.", option)};
+        return Error{fmt::format("--{} applies to the simulated GPU; add --dry.", option)};
   }
   Result<DryrunPlan> run = RunPlanFrom(arguments, models);
   if (!run.ok()) return run.error();
@@ -109,13 +109,14 @@ Result<TryPlan> PlanFromArguments(const Arguments& arguments) {
     std::error_code failed;
     std::filesystem::create_directories(plan.keep, failed);
     if (failed)
-      return Error{fmt::format("--keep {}: cannot be made: {}.", Printable(plan.keep), failed.message())};
+      return Error{
+          fmt::format("--keep {}: cannot create this folder: {}.", Printable(plan.keep), failed.message())};
   }
   return plan;
 }
 
 int NothingAllocated() {
-  return Fail("The command allocated nothing that could be compared. Does it choose the CPU?", kCannotJudge);
+  return Fail("The command allocated nothing that can be compared. Does it select the CPU?", kCannotJudge);
 }
 
 int Try(const Arguments& arguments, const Terminal& terminal) {
@@ -124,12 +125,12 @@ int Try(const Arguments& arguments, const Terminal& terminal) {
   TryRunner runner(*plan);
   std::string log;
   if (plan->before.empty() && !arguments.Has("quiet"))
-    Say("Running the command as it is first; its output is not shown.");
+    Say("Running the unchanged command first; its output is not shown.");
   const Result<Measured> before = runner.Before(&log);
   if (!before.ok()) return Fail(before.error().sentence);
   if (before->FailedOtherwise()) {
     fmt::print(stderr, "{}", log.size() > kLogShown ? log.substr(log.size() - kLogShown) : log);
-    Say("The command fails without the change too, otherwise than by lack of memory; its last words are "
+    Say("The command also fails without the change, and not for lack of memory; the end of its output is "
         "above.");
     return ExitAsCommand(before->wait_status);
   }
@@ -142,7 +143,7 @@ int Try(const Arguments& arguments, const Terminal& terminal) {
       runner.After(json ? CommandOutput::kToStderr : CommandOutput::kAsItIs, &outcomes);
   if (!after.ok()) return Fail(after.error().sentence);
   if (after->FailedOtherwise()) {
-    Say("The command fails with the change, otherwise than by lack of memory; its last words are above.");
+    Say("The command fails with the change, but not for lack of memory; the end of its output is above.");
     Print(NotAppliedText(*plan, outcomes, predicted), stderr);
     return ExitAsCommand(after->wait_status);
   }

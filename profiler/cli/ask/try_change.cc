@@ -22,33 +22,40 @@ constexpr double kLargestFactor = 1024;
 constexpr uint64_t kMostMicroBatches = 1 << 20;
 constexpr uint32_t kMostRank = 1 << 16;
 
-constexpr char kBeyond[] = "Not from outside: `vramscope whatif` answers it, with the lines to write.";
+constexpr char kBeyond[] =
+    "Cannot be applied from outside; `vramscope whatif` predicts it and shows the code.";
 
 constexpr std::array kOptions = {
-    Option{"amp", '\0', "bf16|fp16", "Autocast around forward and loss; with fp16 the loss is scaled."},
-    Option{"checkpoint", '\0', "WHICH",
-           "Recompute activations of these modules in backward: 'all' blocks, 'every:2' of them, or\n"
-           "patterns for their paths, like 'layers.*'; with ops:matmul+attention beside them all but what\n"
-           "these operators return. May be given several times."},
-    Option{"offload", '\0', "activations", "What autograd keeps for backward goes to the host meanwhile."},
+    Option{"amp", '\0', "bf16|fp16", "Run forward and loss under autocast; with fp16, also scale the loss."},
+    Option{
+        "checkpoint", '\0', "WHICH",
+        "Recompute activations of these modules in backward: 'all' blocks, 'every:2' blocks, or patterns\n"
+        "of module paths, like 'layers.*'. With ops:matmul+attention, keep the outputs of these operators.\n"
+        "Can be repeated."},
+    Option{"offload", '\0', "activations", "Move saved tensors to the host until backward."},
     Option{"lora", '\0', "RANK[:PATHS]",
-           "Linear layers are frozen, and two matrices of this rank are trained beside each: those inside\n"
-           "blocks, or of modules such as 'layers.*.mlp'."},
-    Option{"freeze", '\0', "PATHS", "These parameters are not trained: 'layers.*', or several with commas."},
-    Option{"attention", '\0', "flash|efficient|math", "Another kernel for scaled dot product attention."},
+           "Freeze linear layers and train two matrices of this rank for each of them: the layers inside\n"
+           "blocks, or those in modules like 'layers.*.mlp'."},
+    Option{"freeze", '\0', "PATHS",
+           "Do not train these parameters: 'layers.*', or several patterns separated by commas."},
+    Option{"attention", '\0', "flash|efficient|math", "Use this kernel for scaled dot product attention."},
     Option{"cross-entropy", '\0', "fused|chunked:K",
-           "The last linear layer and its loss over parts of the rows, without logits as a whole."},
-    Option{"batch", '\0', "0.5x|16", "Batch size of the DataLoaders: a factor, or what the first one gets."},
+           "Compute the last linear layer and its loss in chunks, so that the full logits never exist."},
+    Option{"batch", '\0', "0.5x|16",
+           "Batch size of the DataLoaders: a factor, or the batch size of the first one."},
     Option{"optimizer", '\0', "KIND[:HOW]",
-           "sgd, momentum, adam, adamw or adafactor in the place of the program's; HOW: fused, foreach\n"
+           "Replace the optimizer by sgd, momentum, adam, adamw or adafactor. HOW: fused, foreach\n"
            "or loop."},
     Option{"zero-grad-to-none", '\0', "yes|no", "Whether zero_grad() frees the gradients."},
-    Option{"zero-grad", '\0', "keep", "The same as --zero-grad-to-none no, as `vramscope whatif` has it."},
+    Option{"zero-grad", '\0', "keep",
+           "The same as --zero-grad-to-none no; `vramscope whatif` has this form."},
     Option{"empty-cache", '\0', "before-backward|before-optimizer|after-step",
-           "torch.cuda.empty_cache() at this place of each step."},
-    Option{"alloc-conf", '\0', "SETTINGS", "PYTORCH_ALLOC_CONF, in the place of the environment's."},
+           "Call torch.cuda.empty_cache() at this point of each step."},
+    Option{"alloc-conf", '\0', "SETTINGS",
+           "Set PYTORCH_ALLOC_CONF, instead of the value in the environment."},
     Option{"accumulate", '\0', "K",
-           "Micro-batches per step: batches of the DataLoaders K times smaller, every K-th step taken."},
+           "K micro-batches per step: the DataLoaders' batches are K times smaller, and only every K-th step "
+           "runs."},
     Option{"precision", '\0', "bf16|fp16", kBeyond},
     Option{"sequence", '\0', "N|FACTORx", kBeyond},
     Option{"quantize", '\0', "int8|nf4[:PATHS]", kBeyond},
@@ -79,17 +86,19 @@ std::vector<std::string> Split(const std::string& text) {
 Status ReadCheckpoint(const std::string& value, Change& change) {
   for (std::string& part : Split(value)) change.checkpoint.push_back(std::move(part));
   if (change.checkpoint.empty())
-    return Error{"--checkpoint names no modules; 'all', 'every:2' or a pattern like 'layers.*' is needed."};
+    return Error{"--checkpoint names no modules; give 'all', 'every:2' or a pattern like 'layers.*'."};
   for (const std::string& which : change.checkpoint) {
     const bool every = which.starts_with("every:");
     if (every && Parsed<uint32_t>(std::string_view(which).substr(6)).value_or(0) < 1)
-      return Error{fmt::format("--checkpoint {}: after 'every:' comes a number from 1.", Printable(which))};
+      return Error{
+          fmt::format("--checkpoint {}: 'every:' needs a number from 1, like every:2.", Printable(which))};
     if (which.starts_with("ops:") && which.size() == 4)
-      return Error{"--checkpoint ops: needs operators whose results are kept: ops:matmul+attention."};
+      return Error{"--checkpoint ops: needs the operators whose outputs are kept: ops:matmul+attention."};
     const auto modules = std::ranges::count_if(
         change.checkpoint, [](const std::string& one) { return !one.starts_with("ops:"); });
     if ((every || which == "all") && modules > 1)
-      return Error{fmt::format("--checkpoint {} stands alone; leave out the others.", Printable(which))};
+      return Error{
+          fmt::format("--checkpoint {} stands alone; leave out the other modules.", Printable(which))};
   }
   return {};
 }
@@ -107,7 +116,7 @@ Status ReadBatch(const std::string& text, Change& change) {
     if (change.batch_size && *change.batch_size >= 1 && *change.batch_size <= kLargestBatch) return {};
   }
   return Error{
-      fmt::format("--batch {}: a factor like 0.5x or a number of samples is needed.", Printable(text))};
+      fmt::format("--batch {}: must be a factor like 0.5x or a number of samples.", Printable(text))};
 }
 
 Status ReadOptimizer(const std::string& text, Change& change) {
@@ -122,8 +131,8 @@ Status ReadOptimizer(const std::string& text, Change& change) {
   if (!IsOneOf(change.optimizer, {"sgd", "momentum", "adam", "adamw", "adafactor"}) ||
       (colon != std::string::npos && !IsOneOf(change.implementation, {"fused", "foreach", "loop"})))
     return Error{
-        fmt::format("--optimizer {}: sgd, momentum, adam, adamw or adafactor is needed, and behind a colon "
-                    "fused, foreach or loop.",
+        fmt::format("--optimizer {}: must be sgd, momentum, adam, adamw or adafactor, optionally with "
+                    ":fused, :foreach or :loop.",
                     Printable(text))};
   return {};
 }
@@ -134,8 +143,8 @@ Status ReadLora(const std::string& text, Change& change) {
   change.lora.modules = Split(colon == std::string::npos ? "" : text.substr(colon + 1));
   if (change.lora.rank == 0 || change.lora.rank > kMostRank ||
       (colon != std::string::npos && change.lora.modules.empty()))
-    return Error{fmt::format("--lora {}: a rank is needed, as in 8, or 8:'layers.*.mlp' for modules.",
-                             Printable(text))};
+    return Error{
+        fmt::format("--lora {}: needs a rank, as in 8, or 8:'layers.*.mlp' for modules.", Printable(text))};
   return {};
 }
 
@@ -147,7 +156,7 @@ Status ReadCrossEntropy(const std::string& text, Change& change) {
                              : 0;
   if (text == "fused" || (parts >= 2 && parts <= kMostMicroBatches)) return {};
   return Error{
-      fmt::format("--cross-entropy {}: fused or chunked:K is needed, K a number from 2.", Printable(text))};
+      fmt::format("--cross-entropy {}: must be fused or chunked:K, where K is 2 or more.", Printable(text))};
 }
 
 // One of these words, into `place`.
@@ -158,7 +167,7 @@ Status ReadWord(std::string_view option, const std::string& text,
   std::string listed;
   for (const std::string_view word : words)
     listed += (listed.empty() ? "" : word == *(words.end() - 1) ? " or " : ", ") + std::string(word);
-  return Error{fmt::format("--{} {}: {} is needed.", option, Printable(text), listed)};
+  return Error{fmt::format("--{} {}: must be {}.", option, Printable(text), listed)};
 }
 
 std::string BatchText(const Change& change) {
@@ -194,8 +203,7 @@ Status Ask(std::string_view option, const std::string& value, Change& change) {
   }
   if (option == "freeze") {
     change.freeze = Split(value);
-    if (change.freeze.empty())
-      return Error{"--freeze names no modules; a pattern like 'layers.*' is needed."};
+    if (change.freeze.empty()) return Error{"--freeze names no modules; give a pattern like 'layers.*'."};
     return {};
   }
   if (option == "zero-grad-to-none" || option == "zero-grad") {
@@ -208,7 +216,7 @@ Status Ask(std::string_view option, const std::string& value, Change& change) {
   if (option == "accumulate") {
     change.accumulate = Parsed<uint64_t>(value).value_or(0);
     if (change.accumulate >= 2 && change.accumulate <= kMostMicroBatches) return {};
-    return Error{fmt::format("--accumulate {}: a number from 2 is needed.", Printable(value))};
+    return Error{fmt::format("--accumulate {}: must be a number, 2 or more.", Printable(value))};
   }
   change.beyond.emplace_back(option, value);
   return {};

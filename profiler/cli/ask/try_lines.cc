@@ -69,11 +69,11 @@ std::vector<std::string> CheckpointLines(const Change& change) {
       change.checkpoint, [](const std::string& which) { return which.starts_with("ops:"); });
   if (!selective)
     return {"from torch.utils.checkpoint import checkpoint",
-            "x = checkpoint(block, x, use_reentrant=False)  # in forward, in the place of block(x)"};
-  return {"from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts",
-          "keep = functools.partial(create_selective_checkpoint_contexts, [torch.ops.aten.mm.default, ...])",
-          "x = checkpoint(block, x, use_reentrant=False, context_fn=keep)  # in forward, in the place of "
-          "block(x)"};
+            "x = checkpoint(block, x, use_reentrant=False)  # in forward, instead of block(x)"};
+  return {
+      "from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts",
+      "keep = functools.partial(create_selective_checkpoint_contexts, [torch.ops.aten.mm.default, ...])",
+      "x = checkpoint(block, x, use_reentrant=False, context_fn=keep)  # in forward, instead of block(x)"};
 }
 
 std::vector<std::string> LoraLines(const Change& change) {
@@ -87,7 +87,7 @@ std::vector<std::string> LoraLines(const Change& change) {
       "        nn.init.zeros_(self.up.weight)",
       "    def forward(self, x): return self.base(x) + self.up(self.down(x))",
       "model.requires_grad_(False)",
-      fmt::format("block.layer = Lora(block.layer, {})  # each linear layer, before the optimizer is made",
+      fmt::format("block.layer = Lora(block.layer, {})  # each linear layer, before the optimizer is created",
                   change.lora.rank)};
 }
 
@@ -113,7 +113,7 @@ std::string EmptyCacheLine(const Change& change) {
   return fmt::format("torch.cuda.empty_cache()  # {}",
                      change.empty_cache == "before-backward"    ? "before loss.backward()"
                      : change.empty_cache == "before-optimizer" ? "before optimizer.step()"
-                                                                : "behind optimizer.step()");
+                                                                : "after optimizer.step()");
 }
 
 std::string OptimizerLine(const Change& change) {
@@ -145,7 +145,7 @@ std::vector<std::string> LinesToWrite(const Change& change, std::string_view lev
   if (lever == "freeze")
     return {"for name, parameter in model.named_parameters():",
             fmt::format("    if ...:  # name is in {}", fmt::join(change.freeze, ", ")),
-            "        parameter.requires_grad_(False)  # before the optimizer is made"};
+            "        parameter.requires_grad_(False)  # before the optimizer is created"};
   if (lever == "attention") return AttentionLines(change);
   if (lever == "cross-entropy") return CrossEntropyLines();
   if (lever == "empty-cache") return {EmptyCacheLine(change)};

@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kPlanVariable[] = "VRAMSCOPE_TRY";  // injector/python/vramscope_try
 
-Error NoScratch() { return Error{"No temporary folder can be made. Set TMPDIR to one that can be written."}; }
+Error NoScratch() { return Error{"Cannot create a temporary folder. Set TMPDIR to a writable folder."}; }
 
 const report::Device* ChosenDevice(const report::Answer& answer) {
   const auto chosen = std::ranges::find_if(answer.devices, &report::Device::chosen);
@@ -62,17 +62,17 @@ void AddFact(const nlohmann::json& fact, std::vector<Outcome>& outcomes, std::ve
 // Why nothing came of a part of the change, where vramscope_try met nothing that it could have changed.
 std::string NothingMet(const Change& change, std::string_view lever) {
   if (const char* why = change.WhyBeyond(lever)) return why;
-  if (lever == "lora" || lever == "freeze") return "no optimizer was made of a model's parameters";
+  if (lever == "lora" || lever == "freeze") return "no optimizer was created with a model's parameters";
   if (lever == "attention") return "F.scaled_dot_product_attention was not called";
-  if (lever == "cross-entropy") return "F.cross_entropy was not called with what a linear layer made";
-  if (lever == "empty-cache") return "there was no step of an optimizer";
-  if (lever == "amp") return "no module was called, so there was nothing to put autocast around";
+  if (lever == "cross-entropy") return "F.cross_entropy was not called with the output of a linear layer";
+  if (lever == "empty-cache") return "no optimizer took a step";
+  if (lever == "amp") return "no module was called, so nothing can run under autocast";
   if (lever == "checkpoint") return "no module was called";
   if (lever == "batch" || lever == "accumulate")
     return "the program makes its batches without a DataLoader of PyTorch";
-  if (lever == "optimizer") return "no optimizer was made";
+  if (lever == "optimizer") return "no optimizer was created";
   if (lever == "zero-grad-to-none") return "zero_grad() was not called";
-  return "PyTorch was not imported, or by a Python that takes no settings (python -I, -E)";
+  return "PyTorch was not imported, or Python ignores environment variables (python -I, -E)";
 }
 
 }  // namespace

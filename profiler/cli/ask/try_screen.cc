@@ -46,15 +46,15 @@ std::string Missing(const Measured& run) {
 
 std::string VerdictText(const Measured& before, const Measured& after, const std::vector<Outcome>& outcomes) {
   if (std::ranges::all_of(outcomes, [](const Outcome& outcome) { return outcome.applied.empty(); }))
-    return "Nothing of the change was applied: it ran as it is.";
+    return "No part of the change was applied: the command ran unchanged.";
   if (!after.fits)
     return fmt::format("It runs out of memory with the change{}{}.",
-                       before.fits ? ", and did not before" : " too", Missing(after));
+                       before.fits ? ", but not before" : " too", Missing(after));
   if (!before.fits)
-    return fmt::format("With the change it fits; before it ran out of memory{}.", Missing(before));
+    return fmt::format("It fits with the change; before, it ran out of memory{}.", Missing(before));
   const uint64_t old_peak = before.answer.peak.allocated_bytes;
   const uint64_t new_peak = after.answer.peak.allocated_bytes;
-  if (old_peak == new_peak) return "The change leaves the peak of allocated memory as it is.";
+  if (old_peak == new_peak) return "The change does not change the peak of allocated memory.";
   const uint64_t difference = std::max(old_peak, new_peak) - std::min(old_peak, new_peak);
   return fmt::format(
       "The peak of allocated memory {} from {} to {}, {:.1f} % {}.", new_peak < old_peak ? "falls" : "rises",
@@ -75,10 +75,10 @@ std::string AppliedText(const std::vector<Outcome>& outcomes) {
 std::string PredictedText(const Predicted& predicted, const std::vector<Outcome>& outcomes) {
   if (!predicted.known()) return "";
   return fmt::format(
-      "Predicted from the run before: {} allocated, {} reserved; at most {} and {} in 99 of 100 runs{}.\n",
+      "Predicted from the unchanged run: {} allocated, {} reserved; at most {} and {} in 99 of 100 runs{}.\n",
       FormatBytes(predicted.allocated_bytes), FormatBytes(predicted.reserved_bytes),
       FormatBytes(predicted.allocated_at_most_bytes), FormatBytes(predicted.reserved_at_most_bytes),
-      AllApplied(outcomes) ? "" : ", were all of it applied");
+      AllApplied(outcomes) ? "" : ", if all of it were applied");
 }
 
 // Of a lever that is never applied from outside as the prediction has them, which knows the program.

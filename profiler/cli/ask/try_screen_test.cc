@@ -58,16 +58,17 @@ TEST(TryScreenTest, ThePeaksStandSideBySideWithTheirDifference) {
   EXPECT_THAT(text, Not(HasSubstr("Device used"))) << "nobody knows it";
   EXPECT_THAT(Text(Ran(kMiB), Ran(2 * kMiB)),
               StartsWith("The peak of allocated memory rises from 1.0 MiB to 2.0 MiB, 100.0 % more."));
-  EXPECT_THAT(Text(Ran(kMiB), Ran(kMiB)), StartsWith("The change leaves the peak"));
+  EXPECT_THAT(Text(Ran(kMiB), Ran(kMiB)), StartsWith("The change does not change the peak"));
 }
 
 TEST(TryScreenTest, ARunThatRanOutOfMemoryHasNoPeakToCompareWith) {
   const std::string text = Text(OutOfMemory(300 * kMiB, 20 * kMiB), Ran(100 * kMiB));
   EXPECT_THAT(
-      text, StartsWith("With the change it fits; before it ran out of memory, at least 20.0 MiB missing.\n"));
+      text,
+      StartsWith("It fits with the change; before, it ran out of memory, at least 20.0 MiB missing.\n"));
   EXPECT_THAT(text, Not(HasSubstr("%")));
   EXPECT_THAT(Text(Ran(kMiB), OutOfMemory(kMiB, 0)),
-              StartsWith("It runs out of memory with the change, and did not before.\n"));
+              StartsWith("It runs out of memory with the change, but not before.\n"));
   EXPECT_THAT(Text(OutOfMemory(1, 1), OutOfMemory(1, kMiB)),
               StartsWith("It runs out of memory with the change too, at least 1.0 MiB missing.\n"));
 }
@@ -82,7 +83,7 @@ TEST(TryScreenTest, WhatWasNotAppliedComesWithItsReasonAndTheLines) {
 TEST(TryScreenTest, ARunToWhichNothingWasAppliedSaysNothingOfTheChange) {
   const std::vector<Outcome> none = {{"amp", {}, {"no module was called"}}, {"batch", {}, {"no DataLoader"}}};
   EXPECT_THAT(TryText(HalfABatchInLow(), Ran(1), Ran(1), none, Predicted{}, Terminal{}),
-              StartsWith("Nothing of the change was applied: it ran as it is.\n"));
+              StartsWith("No part of the change was applied: the command ran unchanged.\n"));
 }
 
 TEST(TryScreenTest, WhatIsOnlyForCodeComesWithTheLinesOfThePrediction) {
@@ -118,7 +119,7 @@ TEST(TryScreenTest, WhatWasPredictedStandsBesideWhatWasMeasured) {
   const std::string text = TryText(HalfABatchInLow(), Ran(100 * kMiB, 120 * kMiB), Ran(75 * kMiB, 120 * kMiB),
                                    applied, predicted, Terminal{});
   EXPECT_THAT(text,
-              HasSubstr("Predicted from the run before: 74.0 MiB allocated, 120.0 MiB reserved; at most "
+              HasSubstr("Predicted from the unchanged run: 74.0 MiB allocated, 120.0 MiB reserved; at most "
                         "76.0 MiB and 140.0 MiB in 99 of 100 runs.\n"));
   EXPECT_THAT(Text(Ran(kMiB), Ran(kMiB)), Not(HasSubstr("Predicted")));
 }

@@ -21,27 +21,26 @@ namespace vramscope::cli {
 
 const VerbHelp& WhatifHelp() {
   static const VerbHelp help = [] {
-    VerbHelp one{
-        "whatif",
-        "what a recorded program would take if it were changed",
-        "whatif [options] RUN",
-        {{"vramscope whatif run.vms --batch 0.5x --checkpoint all", "both changes together"},
-         {"vramscope whatif run.vms --sweep batch=8..64:8", "a table of batch sizes"}},
-        {{"list", '\0', nullptr, "Show the changes that can be asked for, and what each needs recorded."}},
-        true};
+    VerbHelp one{"whatif",
+                 "how much memory a recorded program would need after a change",
+                 "whatif [options] RUN",
+                 {{"vramscope whatif run.vms --batch 0.5x --checkpoint all", "predict both changes together"},
+                  {"vramscope whatif run.vms --sweep batch=8..64:8", "predict a table of batch sizes"}},
+                 {{"list", '\0', nullptr, "List the changes, and what must be recorded for each."}},
+                 true};
     for (const whatif::LeverInfo& lever : whatif::LeverTable())
       one.options.push_back({lever.name, '\0', lever.option, lever.help});
     one.options.insert(
         one.options.end(),
-        {{"sweep", '\0', "LEVER=A..B[:STEP]", "One line for each number; with the other changes."},
+        {{"sweep", '\0', "LEVER=A..B[:STEP]", "Predict one line per number, each with the other changes."},
          {"compare", '\0', "CHANGES",
-          "A line for these changes: 'batch=0.5x optimizer=sgd'; may be given\nseveral times."},
+          "Predict one line with these changes: 'batch=0.5x optimizer=sgd'. Can be\nrepeated."},
          {"by", '\0', "auto|rerun|transform",
-          "Who answers what only PyTorch can say. auto: a run of the recorded program,\nkept in the trace. "
-          "rerun: also of a "
-          "trace that somebody else recorded.\ntransform: the recorded step alone."},
-         {"gpu", '\0', "MODEL", "The simulated GPU that the program is run again on."},
-         {"limit", '\0', "SECONDS", "How long a run may take; default 300."},
+          "How to answer changes that only PyTorch can compute. auto: re-run the recorded program\n"
+          "and keep the result in the trace. rerun: also for traces of other users.\n"
+          "transform: use only the recorded step."},
+         {"gpu", '\0', "MODEL", "The simulated GPU for re-runs."},
+         {"limit", '\0', "SECONDS", "Time limit of a re-run; default 300."},
          {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}});
     return one;
   }();
@@ -63,8 +62,7 @@ std::vector<whatif::Asked> AskedByOptions(const Arguments& arguments) {
 
 // "batch=8..64:8"
 Result<std::vector<Case>> Sweep(const std::string& text, const std::vector<whatif::Asked>& others) {
-  const Error error{
-      fmt::format("--sweep needs a lever and numbers such as batch=8..64:8, not \"{}\".", text)};
+  const Error error{fmt::format("--sweep needs a change and numbers like batch=8..64:8, not \"{}\".", text)};
   const size_t equals = text.find('=');
   const size_t dots = text.find("..");
   if (equals == std::string::npos || dots == std::string::npos || dots < equals) return error;
@@ -99,7 +97,7 @@ Result<Case> Comparison(const std::string& text, const std::vector<whatif::Asked
     if (word.empty()) continue;
     const size_t equals = word.find('=');
     if (equals == std::string::npos)
-      return Error{fmt::format("--compare needs changes such as batch=0.5x, not \"{}\".", word)};
+      return Error{fmt::format("--compare needs changes like batch=0.5x, not \"{}\".", word)};
     one.asked.push_back({word.substr(0, equals), word.substr(equals + 1)});
   }
   return one;
@@ -143,7 +141,7 @@ Result<AnswerOptions> AnswerOptionsFrom(const Arguments& arguments, const report
   unsigned seconds = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (failed != std::errc() || end != text.data() + text.size() || seconds == 0)
-    return Error{fmt::format("--limit {}: a number of seconds is needed.", Printable(text))};
+    return Error{fmt::format("--limit {}: must be a number of seconds.", Printable(text))};
   options.limit = std::chrono::seconds(seconds);
   return options;
 }

@@ -166,10 +166,10 @@ Result<WhatifAnswerer::Variant> WhatifAnswerer::Adopt(const Changes& changes, Re
                              OrdinaryError(made.error().sentence), TryLine(changes))};
   const Result<std::string> kept =
       experiment::KeepVariant(*recorded_.run.source, path_, KeyOf(changes).value(), *made);
-  if (!kept.ok() && !options_.quiet) Say("The re-run is not kept: " + kept.error().sentence);
+  if (!kept.ok() && !options_.quiet)
+    Say("The re-run could not be kept in the trace: " + kept.error().sentence);
   Result<Variant> loaded = Load(std::move(made).value());
-  if (!loaded.ok())
-    return Error{fmt::format("the re-run has no step to answer from: {}", loaded.error().sentence)};
+  if (!loaded.ok()) return Error{fmt::format("the re-run has no usable step: {}", loaded.error().sentence)};
   return loaded;
 }
 
@@ -192,15 +192,14 @@ std::string WhatifAnswerer::WhyNotRun(const Changes& changes) const {
   if (std::string why = experiment::WhyNoProgram(program_, changes); !why.empty())
     return why + " " + TryLine(changes);
   if (options_.by != WhoAnswers::kRerun && !collector::IsSealedHere(program_->text, program_->seal))
-    return "This account did not record the trace, and its program is code that would be run. Add --by rerun "
-           "if you "
-           "trust whoever sent it.";
+    return "Another user recorded this trace, and a re-run executes its program. Add --by rerun if you trust "
+           "the sender.";
   return "";
 }
 
 std::string WhatifAnswerer::TryLine(const Changes& changes) const {
   const std::string gpu = setting_ && setting_->ok() ? (*setting_)->gpu.name : "";
-  return "Try the change on the program itself: " +
+  return "Apply the change to the program itself: " +
          experiment::TryCommand(recorded_.run.source->metadata(), gpu, changes);
 }
 
@@ -210,7 +209,7 @@ experiment::Drift WhatifAnswerer::Drift() {
   if (unchanged.ok())
     drift_ = experiment::DriftOf(recorded_.baseline, *(*unchanged)->step);
   else
-    drift_ = experiment::Drift{"the unchanged program could not be run again to compare: " +
+    drift_ = experiment::Drift{"the unchanged program could not be re-run for comparison: " +
                                OrdinaryError(unchanged.error().sentence)};
   return *drift_;
 }

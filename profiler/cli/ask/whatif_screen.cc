@@ -29,8 +29,7 @@ const classify::CategoryInfo& LargestOf(const Use& use) {
 }
 
 std::string PlaceOf(const Use& use) {
-  if (!use.place.empty())
-    return "not in this step but in another moment of the run, which decides: " + use.place;
+  if (!use.place.empty()) return "not in this step but at another moment of the run: " + use.place;
   const uint64_t largest = *std::max_element(use.peak.categories.begin(), use.peak.categories.end());
   return fmt::format("in {}, {} are {} of it", use.peak.phase, LargestOf(use).plural,
                      FormatPercent(largest, use.peak.bytes));
@@ -45,13 +44,14 @@ std::string BandText(const Prediction& prediction) {
   const whatif::ErrorBand& band = prediction.band;
   const whatif::Replayed& after = prediction.after.allocator;
   std::string text = fmt::format(
-      "\n  In 99 of 100 runs at most {} allocated and {} reserved, as the published errors of {} go.\n",
+      "\n  In 99 of 100 runs at most {} allocated and {} reserved, by the published errors of {}.\n",
       FormatBytes(band.AllocatedAtMost(after.allocated_peak)),
       FormatBytes(band.ReservedAtMost(after.reserved_peak)),
       prediction.levers.size() == 1 ? "this change" : "these changes");
   for (const std::string& lever : band.not_measured)
     text += fmt::format(
-        "  Nothing is published for {} alone: the worst of all changes was taken, 5 % at least.\n", lever);
+        "  No errors are published for {} alone: the largest error of all changes was used, at least 5 %.\n",
+        lever);
   return text;
 }
 
@@ -67,7 +67,7 @@ std::string KindText(const WhatifCase& one) {
     text += fmt::format("\n  Re-run: PyTorch ran the recorded program{}, on the simulated {}{}.\n", changes,
                         one.gpu, one.was_kept ? "; kept from an earlier run" : "");
     if (one.kind == AnswerKind::kTransformed)
-      text += "  The other changes were computed on the step of that run.\n";
+      text += "  The other changes were computed on the step of that re-run.\n";
   }
   for (const std::string& note : one.notes) text += fmt::format("  Note: {}.\n", Printable(note));
   return text;

@@ -23,9 +23,8 @@ using allocator::PeakUse;
 using allocator::RerunResult;
 
 constexpr const char* kRecord =
-    "a snapshot has blocks and no operators. Record the program, vramscope record -- python train.py, and "
-    "ask "
-    "its trace.";
+    "a snapshot has blocks but no operators. Record the program with vramscope record -- python train.py, "
+    "and use that trace.";
 
 struct Answered {
   const WhatifQuestion* question = nullptr;
@@ -43,7 +42,7 @@ Result<Answered> Ask(const allocator::History& history, const WhatifQuestion& qu
       request.settings = asked.value;
       answered.applied.push_back({asked, {}});
     } else if (whatif::FindLeverInfo(asked.lever) == nullptr) {
-      answered.refused.push_back({asked, "there is no such lever; vramscope whatif --list shows them."});
+      answered.refused.push_back({asked, "there is no such change; vramscope whatif --list shows all."});
     } else {
       answered.refused.push_back({asked, kRecord});
     }
@@ -143,11 +142,11 @@ std::string AllText(const std::string& path, const fragmentation::Subject& subje
                   FormatBytes(after.reserved_bytes),
                   FormatChange(rerun.reserved_bytes, after.reserved_bytes)});
   }
-  text += table.ToString() +
-          terminal.Paint(
-              "Changes are against the rerun: the allocator begins empty in it, and in the file it did "
-              "not have to.\n",
-              Ink::Dim());
+  text +=
+      table.ToString() +
+      terminal.Paint(
+          "Changes are relative to the rerun, in which the allocator begins empty; in the file it may not.\n",
+          Ink::Dim());
   for (const Answered& answered : answers) {
     for (const whatif::Applied& applied : answered.applied)
       text += "\n" + Printable(whatif::LeverLines(applied));

@@ -15,16 +15,17 @@ namespace po = boost::program_options;
 
 // A verb whose own table has one of them says what it means there.
 constexpr Option kCommon[] = {
-    {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."},
-    {"quiet", 'q', nullptr, "Only the answer and errors: no progress, no remarks."},
-    {"help", 'h', nullptr, "Show this."},
+    {"color", '\0', "auto|always|never", "Use colors. auto: on a terminal, unless NO_COLOR is set."},
+    {"quiet", 'q', nullptr, "Print only the answer and errors, no progress and no notes."},
+    {"help", 'h', nullptr, "Show this help."},
 };
 
 constexpr Option kSelection[] = {
     {"device", '\0', "NAME",
-     "cuda:0, cpu, ...; default: where an allocation failed and ended the run, else the fullest."},
-    {"process", '\0', "PID", "The process, by its pid."},
-    {"rank", '\0', "N", "The process, by its rank: of its environment, else by the order of those on GPUs."},
+     "cuda:0, cpu, ... Default: the device whose failed allocation ended the run, else the fullest."},
+    {"process", '\0', "PID", "Use the process with this PID."},
+    {"rank", '\0', "N",
+     "Use the process with this rank: RANK of its environment, else its order among processes on GPUs."},
 };
 
 po::options_description Describe(const VerbHelp& help) {
@@ -118,7 +119,7 @@ Result<Arguments> Arguments::Parse(const VerbHelp& help, std::span<const std::st
   } catch (const po::unknown_option& unknown) {
     return Error{UnknownOption(help, unknown.get_option_name())};
   } catch (const po::error_with_option_name& wrong) {
-    return Error{fmt::format("{} needs a value, or has one too many. See vramscope {} --help.",
+    return Error{fmt::format("{} needs a value, or has an extra one. See vramscope {} --help.",
                              Printable(wrong.get_option_name()), help.verb)};
   } catch (const po::error& wrong) {
     return Error{fmt::format("{}. See vramscope {} --help.", Printable(wrong.what()), help.verb)};

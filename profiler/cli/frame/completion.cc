@@ -10,10 +10,10 @@ namespace vramscope::cli {
 const VerbHelp& CompletionHelp() {
   static const VerbHelp help = {
       "completion",
-      "what makes a shell complete vramscope's words",
+      "print a completion script for a shell",
       "completion bash|zsh|fish",
-      {{"eval \"$(vramscope completion bash)\"", "in ~/.bashrc; zsh: the same in ~/.zshrc, behind compinit"},
-       {"vramscope completion fish > ~/.config/fish/completions/vramscope.fish", "for fish"}},
+      {{"eval \"$(vramscope completion bash)\"", "in ~/.bashrc; for zsh in ~/.zshrc, after compinit"},
+       {"vramscope completion fish > ~/.config/fish/completions/vramscope.fish", "install it for fish"}},
       {}};
   return help;
 }
@@ -26,7 +26,8 @@ int CompletionVerb(const Arguments& arguments, const Terminal&) {
   if (shell == "bash") text = BashCompletion(Verbs());
   if (shell == "zsh") text = ZshCompletion(Verbs());
   if (shell == "fish") text = FishCompletion(Verbs());
-  if (text.empty()) return Fail("completion needs the shell: vramscope completion bash, zsh or fish.");
+  if (text.empty())
+    return Fail("completion needs the name of a shell: vramscope completion bash, zsh or fish.");
   Print(text);
   return kDone;
 }

@@ -13,11 +13,11 @@ namespace vramscope::cli {
 const VerbHelp& ManHelp() {
   static const VerbHelp help = {
       "man",
-      "the manual pages",
+      "print or install the manual pages",
       "man [options] [VERB]",
-      {{"vramscope man report | man -l -", "reads the page of a verb"},
-       {"vramscope man --into ~/.local/share/man/man1", "so that man finds all of them"}},
-      {{"into", '\0', "FOLDER", "Write vramscope.1 and a page for each verb there."}}};
+      {{"vramscope man report | man -l -", "read the page of a verb"},
+       {"vramscope man --into ~/.local/share/man/man1", "install all pages where man finds them"}},
+      {{"into", '\0', "FOLDER", "Write vramscope.1 and a page for each verb to this folder."}}};
   return help;
 }
 

@@ -58,7 +58,7 @@ constexpr const char* kExitStatus =
     ".SH \"EXIT STATUS\"\n"
     ".TP\n\\fB0\\fR\ndone\n"
     ".TP\n\\fB1\\fR\nthe answer is no: a rule is broken, it does not fit\n"
-    ".TP\n\\fB2\\fR\nbad usage or bad input; one sentence on standard error says what\n"
+    ".TP\n\\fB2\\fR\nbad usage or bad input; one sentence on standard error explains it\n"
     ".TP\n\\fB3\\fR\ncould not judge\n";
 constexpr const char* kExitStatusOfRecord =
     ".PP\n\\fBvramscope record\\fR ends as the recorded command did.\n";
@@ -70,10 +70,10 @@ std::string ManPage(std::span<const Verb> verbs, const std::string& version) {
   text +=
       ".SH NAME\nvramscope \\- where the memory of a training run goes\n.SH SYNOPSIS\n.B vramscope\n"
       ".I VERB\n[options] ...\n.SH DESCRIPTION\nRecords what a PyTorch program allocates, on GPUs and on the "
-      "CPU, and answers where the memory went,\nwhat fragments it, why it ran out, and what a change would "
+      "CPU, and shows where the memory went,\nwhat fragments it, why it ran out, and what a change would "
       "save.\n";
   const Example examples[] = {{"vramscope record -- python train.py", "record a run, with no change to it"},
-                              {"vramscope report run.vms", "say where its memory went"}};
+                              {"vramscope report run.vms", "show where its memory went"}};
   text += Examples(examples) + ".SH VERBS\n";
   for (const Verb& verb : verbs)
     text += fmt::format(".TP\n{}\n{}\n", Bold(verb.name), Roff(verb.help().summary));

@@ -90,7 +90,7 @@ bool CountsEvents(const Request& request) {
 Status FromSnapshot(const std::string& path, const Request& request, const SubjectQuestion& question,
                     SubjectFile& file) {
   if (request.pid.has_value() || request.rank.has_value())
-    return Error{"--process and --rank are for traces; a snapshot is of one process."};
+    return Error{"--process and --rank apply to traces; a snapshot has one process. Leave them out."};
   auto snapshot = snapshot::Read(path);
   if (!snapshot.ok()) return snapshot.error();
   std::optional<uint32_t> number;

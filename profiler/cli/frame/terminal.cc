@@ -89,7 +89,7 @@ Result<ColorMode> ParseColorMode(std::string_view text) {
   if (text == "auto") return ColorMode::kAuto;
   if (text == "always") return ColorMode::kAlways;
   if (text == "never") return ColorMode::kNever;
-  return Error{fmt::format("--color is auto, always or never, not '{}'.", Printable(text))};
+  return Error{fmt::format("--color must be auto, always or never, not '{}'.", Printable(text))};
 }
 
 Terminal Terminal::For(int fd, ColorMode mode) {

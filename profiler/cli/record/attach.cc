@@ -21,32 +21,32 @@ namespace vramscope::cli {
 const VerbHelp& AttachHelp() {
   static const VerbHelp help = {
       "attach",
-      "record a process that is running already, for a while",
+      "record a running process for a while",
       "attach [options] PID",
-      {{"vramscope attach 4711 --steps 5", "five whole training steps; the program runs on as before"},
+      {{"vramscope attach 4711 --steps 5", "record five whole training steps; the program continues"},
        {"vramscope attach 4711 --duration 30s -o live.vms",
-        "or until Ctrl-C, which ends the recording alone"}},
+        "record 30 s, or until Ctrl-C, which ends only the recording"}},
       {{"output", 'o', "FILE",
-        "Write the trace there, also over an old trace. In the name, %h is the host,\n"
-        "%p the process number of vramscope, %j the job, and %q{NAME} a variable."},
-       {"steps", '\0', "5", "End after so many whole training steps."},
-       {"duration", '\0', "30s", "End after that time: 500ms, 30s, 5m or 1h."},
+        "Write the trace to this file; an old trace is replaced. In the name, %h is the host,\n"
+        "%p the process ID of vramscope, %j the job, and %q{NAME} an environment variable."},
+       {"steps", '\0', "5", "End the recording after this many whole training steps."},
+       {"duration", '\0', "30s", "End the recording after this time: 500ms, 30s, 5m or 1h."},
        {"device", '\0', "auto|cpu|cuda|all",
-        "Whose memory. auto: CUDA where the program uses it, else the CPU."},
+        "Record the memory of these devices. auto: CUDA if the program uses it, else the CPU."},
        {"program", '\0', "on|off", kProgramHelp},
-       {"max-size", '\0', "10GiB", "Stop recording when the trace is that large."},
-       {"quiet", 'q', nullptr, "No line at the end."}}};
+       {"max-size", '\0', "10GiB", "Stop recording when the trace reaches this size."},
+       {"quiet", 'q', nullptr, "Print no summary line at the end."}}};
   return help;
 }
 
 const VerbHelp& StartHelp() {
   static const VerbHelp help = {
       "start",
-      "record a process that waits for it, for a while",
+      "record a process that waits (record --dormant), for a while",
       "start [options] PID",
       {{"vramscope record --dormant -- python train.py",
-        "runs as without us, and can be recorded at any time"},
-       {"vramscope start 4711 --steps 5", "or until Ctrl-C or vramscope stop 4711"}},
+        "runs as if not recorded; start can record it at any time"},
+       {"vramscope start 4711 --steps 5", "record five steps, or until Ctrl-C or vramscope stop 4711"}},
       AttachHelp().options};
   return help;
 }
@@ -72,7 +72,7 @@ Result<std::chrono::nanoseconds> ParseDuration(const std::string& text) {
     if (parsed.ec == std::errc() && unit == name && number > 0 && number < 1'000'000)
       return std::chrono::nanoseconds(number * ns);
   }
-  return Error{fmt::format("--duration is a time like 500ms, 30s, 5m or 1h, not '{}'.", Printable(text))};
+  return Error{fmt::format("--duration needs a time like 500ms, 30s, 5m or 1h, not '{}'.", Printable(text))};
 }
 
 Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, const char* verb) {
@@ -90,13 +90,14 @@ Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, c
   options.interrupted = &interrupted;
   const std::string& device = options.recording.device;
   if (device != "auto" && device != "cpu" && device != "cuda" && device != "all")
-    return Error{fmt::format("--device is one of auto, cpu, cuda, all, not '{}'.", Printable(device))};
+    return Error{fmt::format("--device must be one of auto, cpu, cuda, all, not '{}'.", Printable(device))};
   options.recording.program = false;  // on request: whoever is attached to should get as little as possible
   if (Status program = ReadProgram(arguments, options.recording); !program.ok()) return program.error();
   if (arguments.Has("steps")) {
     const std::string steps = arguments.Get("steps");
     const auto count = ParseCount(
-        steps, fmt::format("--steps is a number of training steps from 1 on, not '{}'.", Printable(steps)));
+        steps,
+        fmt::format("--steps needs a number of training steps, 1 or more, not '{}'.", Printable(steps)));
     if (!count.ok()) return count.error();
     options.steps = *count;
   }
@@ -124,11 +125,10 @@ void EndOnSignals() {
 void SayWhatHappened(const collector::AttachOptions& options, const collector::AttachOutcome& outcome) {
   std::fputs((Printable(RecordingLine(outcome.recording)) + "\n").c_str(), stderr);
   if (outcome.process_ended) {
-    Say(fmt::format("Process {} ended while it was recorded.", options.pid));
+    Say(fmt::format("Process {} ended during the recording.", options.pid));
   } else if (!outcome.let_go) {
-    Say(fmt::format(
-        "Process {} is busy and takes the recorder out as soon as it can; it records nothing any more.",
-        options.pid));
+    Say(fmt::format("Process {} is busy. It removes the recorder as soon as it can and records nothing more.",
+                    options.pid));
   }
 }
 
@@ -150,7 +150,7 @@ int AttachVerb(const Arguments& arguments, const Terminal&) {
     return Fail(target.error().sentence);
   const bool quiet = arguments.Has("quiet");
   if (!quiet && !attach::HasPyTorch(options->pid))
-    Say(fmt::format("Process {} has not loaded PyTorch; it is recorded from when it does.", options->pid));
+    Say(fmt::format("Process {} has not loaded PyTorch. Recording begins when it does.", options->pid));
   return RecordUntilEnough(*options, quiet);
 }
 

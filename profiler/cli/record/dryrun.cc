@@ -37,10 +37,8 @@ int ExitOf(const DryrunResult& result) {
 
 void SayNotUsed(const DryrunResult& result) {
   Say(result.wait_status != 0
-          ? fmt::format("There is nothing to judge: {}, before it used the simulated GPU.",
-                        result.WhyNotJudged())
-          : "The command did not use the simulated GPU, so there is nothing to judge. Does it choose the "
-            "CPU?");
+          ? fmt::format("Nothing to judge: {}, before it used the simulated GPU.", result.WhyNotJudged())
+          : "Nothing to judge: the command did not use the simulated GPU. Does it select the CPU?");
 }
 
 bool ReadsSizes(const DryrunResult& result) {
@@ -56,7 +54,7 @@ std::optional<AssumedValues> FirstAssumption(const DryrunPlan& plan) {
 // Where memory depends on data: the same with masks that select everything.
 void AddUpperBound(const DryrunPlan& plan, DryrunRunner& runner, DryrunResult& result) {
   if (plan.masks || result.Verdict() != true || !ReadsSizes(result)) return;
-  Say("Memory depends on data here, so the command runs once more for the upper bound.");
+  Say("Memory depends on data here. The command runs again to find the upper bound.");
   const RunVariant full = {0, FullMasks(plan), false};
   const Result<DryrunResult> other =
       runner.Run(plan.command, plan.device, CommandOutput::kToFile, nullptr, full);
@@ -69,8 +67,8 @@ Result<DryrunResult> RunOnce(const DryrunPlan& plan, DryrunRunner& runner, Comma
   Result<DryrunResult> result =
       runner.Run(plan.command, plan.device, output, nullptr, {0, FirstAssumption(plan), true});
   if (!result.ok() || !result->MayNeedIntegers()) return result;
-  Say("The command failed after it read values that no kernel computes here. It runs again with integers "
-      "computed.");
+  Say("The command failed after it read values that no kernel computes here. It runs again with computed "
+      "integers.");
   Result<DryrunResult> again =
       runner.Run(plan.command, plan.device, output, nullptr, {0, FullMasks(plan), true});
   return again.ok() && again->FailedOtherwise() ? result : again;
@@ -130,8 +128,8 @@ class Series {
     if (!result->FailedOtherwise()) return std::nullopt;
     fmt::print(stderr, "{}", log.size() > kLogShown ? log.substr(log.size() - kLogShown) : log);
     if (result->used_device)
-      Say(fmt::format("Could not be judged: {} on {}; its last words are above.", result->WhyNotJudged(),
-                      device.gpu.name));
+      Say(fmt::format("Could not be judged: {} on {}; the end of its output is above.",
+                      result->WhyNotJudged(), device.gpu.name));
     return std::nullopt;
   }
   [[nodiscard]] int code() const { return code_; }

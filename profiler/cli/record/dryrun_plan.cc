@@ -38,7 +38,7 @@ Result<uint64_t> NumberOf(const Arguments& arguments, const char* option, uint64
   const std::optional<uint64_t> number = WholeNumber(text);
   if (!number || *number < least || *number > most)
     return Error{
-        fmt::format("--{} {}: a number from {} to {} is needed.", option, Printable(text), least, most)};
+        fmt::format("--{} {}: must be a number from {} to {}.", option, Printable(text), least, most)};
   return *number;
 }
 
@@ -69,7 +69,7 @@ Status ChooseModel(const std::string& name, const std::vector<collector::GpuMode
   for (const collector::GpuModel& model : models) names.push_back(model.name);
   const auto near = Nearest(name, names);
   return Error{fmt::format(
-      "--gpu {}: no such model{}. See: vramscope dryrun --gpu list. A size, like --gpu 24GiB, is a GPU too.",
+      "--gpu {}: no such model{}. See: vramscope dryrun --gpu list. A size, like --gpu 24GiB, also works.",
       Printable(name), near ? fmt::format("; did you mean {}", *near) : "")};
 }
 
@@ -82,7 +82,7 @@ Result<std::string> GpuAsked(const Arguments& arguments, const std::vector<colle
   for (const collector::GpuModel& model : models)
     if (!model.description.empty()) described.push_back(model.name);
   if (described.size() == 1) return described.front();
-  return Error{fmt::format("--gpu-file describes several GPUs; say which with --gpu: {}.",
+  return Error{fmt::format("--gpu-file describes several GPUs; select one with --gpu: {}.",
                            fmt::join(described, ", "))};
 }
 
@@ -96,8 +96,8 @@ Status ReadDevice(const Arguments& arguments, const std::vector<collector::GpuMo
   if (colon != std::string::npos) {
     const std::optional<uint64_t> devices = WholeNumber(std::string_view(asked).substr(colon + 1));
     if (!devices || *devices < 1 || *devices > kMostDevices)
-      return Error{fmt::format("--gpu {}: after the colon comes a number of GPUs, 1 to {}.", Printable(asked),
-                               kMostDevices)};
+      return Error{fmt::format("--gpu {}: the part after the colon must be a number of GPUs, 1 to {}.",
+                               Printable(asked), kMostDevices)};
     plan.device.devices = static_cast<int>(*devices);
   }
   if (name == "all") {
@@ -108,9 +108,10 @@ Status ReadDevice(const Arguments& arguments, const std::vector<collector::GpuMo
     if (const Status chosen = ChooseModel(name, models, plan.device); !chosen.ok()) return chosen;
   }
   if (!arguments.Has("capacity")) return {};
-  if (name == "all") return Error{"--capacity is for one model; --gpu all has each model's own."};
+  if (name == "all")
+    return Error{"--capacity applies to one model; --gpu all uses the memory of each model."};
   if (plan.device.capacity_bytes != 0)
-    return Error{fmt::format("--gpu {} names the memory already; leave out --capacity.", Printable(asked))};
+    return Error{fmt::format("--gpu {} already sets the memory; leave out --capacity.", Printable(asked))};
   const Result<uint64_t> capacity = text::ParseSize("capacity", arguments.Get("capacity"));
   if (!capacity.ok()) return capacity.error();
   plan.device.capacity_bytes = *capacity;
@@ -128,7 +129,7 @@ Status ReadSteps(const Arguments& arguments, DryrunPlan& plan) {
 
 Status ReadRank(const Arguments& arguments, DryrunPlan& plan) {
   if (!arguments.Has("world-size")) {
-    if (arguments.Has("rank")) return Error{"--rank goes with --world-size: --world-size 64 --rank 0"};
+    if (arguments.Has("rank")) return Error{"--rank needs --world-size: --world-size 64 --rank 0"};
     return {};
   }
   const Result<uint64_t> world = NumberOf(arguments, "world-size", 1, kMostRanks);
@@ -145,7 +146,7 @@ Status ReadBatches(const Arguments& arguments, DryrunPlan& plan) {
   const bool named = std::ranges::any_of(
       plan.command, [](const std::string& word) { return word.find(kBatchWord) != std::string::npos; });
   if (!arguments.Has("batch")) {
-    if (named) return Error{"The command has {batch}; say which sizes to try: --batch 1..64"};
+    if (named) return Error{"The command has {batch}; give the sizes to try: --batch 1..64"};
     return {};
   }
   const std::string text = arguments.Get("batch");
@@ -153,11 +154,11 @@ Status ReadBatches(const Arguments& arguments, DryrunPlan& plan) {
   const auto first = WholeNumber(std::string_view(text).substr(0, dots));
   const auto last = dots == std::string::npos ? first : WholeNumber(std::string_view(text).substr(dots + 2));
   if (!first || !last || *first < 1 || *last < *first || *last > kLargestBatch)
-    return Error{fmt::format("--batch {}: a range like 1..64 is needed.", Printable(text))};
+    return Error{fmt::format("--batch {}: must be a range like 1..64.", Printable(text))};
   if (!named)
     return Error{
-        "--batch needs {batch} in the command, where the size goes: -- python train.py --batch-size {batch}"};
-  if (!plan.table.empty()) return Error{"--batch is for one model, not for --gpu all."};
+        "--batch needs {batch} in the command in place of the size: -- python train.py --batch-size {batch}"};
+  if (!plan.table.empty()) return Error{"--batch applies to one model, not to --gpu all."};
   plan.batches = BatchRange{*first, *last};
   return {};
 }
@@ -167,11 +168,11 @@ Status ReadShuffles(const Arguments& arguments, DryrunPlan& plan) {
   const Result<uint64_t> shuffles = NumberOf(arguments, "shuffles", 2, kMostShuffles);
   if (!shuffles.ok()) return shuffles.error();
   if (plan.batches || !plan.table.empty())
-    return Error{"--shuffles is for one model and one batch size; it does not go with --gpu all or --batch."};
+    return Error{"--shuffles applies to one model and one batch size; leave out --gpu all and --batch."};
   if (!arguments.Has("steps"))
     return Error{
-        "--shuffles needs --steps, a number or 'all': where shapes vary, a peak that has not grown for two "
-        "steps says little."};
+        "--shuffles needs --steps, a number or 'all': if shapes vary, two steps without growth do not prove "
+        "the peak."};
   plan.shuffles = *shuffles;
   return {};
 }
@@ -185,7 +186,7 @@ Status ReadAssumptions(const Arguments& arguments, DryrunPlan& plan) {
   const double share = masks == "all" ? 1 : masks == "none" ? 0 : std::strtod(masks.c_str(), &end);
   const bool number = end == nullptr || (end != masks.c_str() && *end == '\0');
   if (!number || !(share >= 0 && share <= 1))
-    return Error{fmt::format("--masks {}: 'all', 'none' or a share from 0 to 1 is needed, like 0.15.",
+    return Error{fmt::format("--masks {}: must be 'all', 'none' or a share from 0 to 1, like 0.15.",
                              Printable(masks))};
   plan.masks = share;
   return {};
@@ -196,40 +197,44 @@ Status ReadAssumptions(const Arguments& arguments, DryrunPlan& plan) {
 const VerbHelp& DryrunHelp() {
   static const VerbHelp help = {
       "dryrun",
-      "does it fit on a GPU that is not there, and what will it take",
+      "run a command on a simulated GPU: does it fit, and how much memory does it need",
       "dryrun --gpu MODEL[:N] [options] [--] COMMAND...",
-      {{"vramscope dryrun --gpu rtx-4090 -- python train.py", "PyTorch itself runs, nothing is computed"},
+      {{"vramscope dryrun --gpu rtx-4090 -- python train.py",
+        "run PyTorch itself, without computing anything"},
        {"vramscope dryrun --gpu h100-80gb --batch 1..64 -- python train.py --batch-size {batch}",
-        "the largest batch that fits"}},
+        "find the largest batch that fits"}},
       {{"gpu", '\0', "MODEL[:N]",
-        "The GPU, and how many of it. 'list' shows the models, 'all' tries every one; a size,\n"
-        "24GiB, is the model nearest to it with that memory."},
-       {"gpu-file", '\0', "FILE", "Describes a GPU that is not among the models (docs/dryrun.md)."},
+        "The GPU model and the number of GPUs. 'list' shows the models, 'all' tries each of them. A size\n"
+        "like 24GiB selects the nearest model, with that memory."},
+       {"gpu-file", '\0', "FILE", "A file that describes another GPU (docs/dryrun.md)."},
        {"capacity", '\0', "24GiB", "Memory of each GPU; default: the model's own."},
        {"steps", '\0', "N|all",
-        "End the command after N optimizer steps; default: when the peak has not grown\n"
-        "for two steps, after the sixth at the earliest."},
-       {"batch", '\0', "1..64", "Find the largest size that fits; {batch} in the command stands for it."},
+        "End the command after N optimizer steps. Default: when the peak has not grown\n"
+        "for two steps, but not before the sixth."},
+       {"batch", '\0', "1..64",
+        "Find the largest batch size that fits; {batch} in the command is replaced by it."},
        {"shuffles", '\0', "N",
-        "Run N times, each with another order of the data, and tell the range; with --steps."},
-       {"world-size", '\0', "W", "Run one rank alone of a job of W ranks."},
-       {"rank", '\0', "R", "Which of them, from 0; default 0."},
+        "Run N times, each with another order of the data, and report the range; needs --steps."},
+       {"world-size", '\0', "W", "Run only one rank of a job with W ranks."},
+       {"rank", '\0', "R", "The rank to run, from 0; default 0."},
        {"masks", '\0', "all|none|SHARE",
-        "For how many elements comparisons of computed values hold; default: where memory depends on\n"
-        "them, both bounds, by two runs."},
+        "The share of elements for which comparisons of computed values are true. Default: if memory\n"
+        "depends on them, run twice and report both bounds."},
        {"routing", '\0', "balanced|worst",
-        "Which experts of a mixture get tokens: each as many (default), or one gets all."},
+        "How a mixture of experts routes tokens: equally to all experts (default), or all to one."},
        {"keep-init", '\0', nullptr,
-        "Draw large random weights on the CPU as the command does; default: leave them empty."},
-       {"output", 'o', "FILE", "Keep the trace there."},
-       {"depth", '\0', "light|auto|deep|all", "How much is recorded, as for `vramscope record`."},
-       {"stacks", '\0', "none|python|native|all", "Where in the code, in deep steps; default python."},
+        "Initialize large random weights on the CPU as the command does. Default: leave them empty."},
+       {"output", 'o', "FILE", "Keep the trace in this file."},
+       {"depth", '\0', "light|auto|deep|all", "How much to record, as for `vramscope record`."},
+       {"stacks", '\0', "none|python|native|all",
+        "Record the call stacks of allocations, in deep steps; default python."},
        {"embed-source", '\0', nullptr,
-        "Put the source files of your program that stacks name into the trace."},
+        "Store the source files of your program that appear in stacks in the trace."},
        {"program", '\0', "on|off", kProgramHelp},
        {"variants", '\0', "usual|now|none",
-        "usual: with -o, the noted program is run again with the usual changes (16 bits, half\nthe batch) "
-        "after the command has ended, and whatif then answers at once. now: before\nit ends."},
+        "usual: with -o, re-run the recorded program with the usual changes (16 bits, half the\n"
+        "batch) after the command has ended. whatif can then answer at once. now: re-run it\n"
+        "before the command ends."},
        {"json", '\0', nullptr,
         "Print one JSON document instead (docs/json.md); the command's own output goes to stderr."}}};
   return help;
@@ -276,10 +281,11 @@ Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collec
   if (plan.command.empty())
     return Error{"dryrun needs a command: vramscope dryrun --gpu h100-80gb -- python train.py"};
   if (!plan.output.empty() && (plan.batches || plan.shuffles != 0 || !plan.table.empty()))
-    return Error{"-o keeps the trace of one run; --batch, --shuffles and --gpu all make several."};
+    return Error{"-o keeps the trace of one run; leave it out with --batch, --shuffles and --gpu all."};
   if (const auto place = collector::PlaceOf(plan.output);
       !plan.output.empty() && place.ok() && place->is_stream)
-    return Error{fmt::format("{}: the trace of a dry run is read again, so -o names a file.", plan.output)};
+    return Error{fmt::format("{}: -o needs a regular file, because the trace of a dry run is read again.",
+                             plan.output)};
   return plan;
 }
 

@@ -42,7 +42,7 @@ TEST(DryrunPlanTest, SourceIsEmbeddedWhereStacksAreRecorded) {
   EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--stacks", "all", "--depth", "light", "--", "x"}),
               HasSubstr("--depth light has none"));
   EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--depth", "much", "--", "x"}),
-              HasSubstr("--depth is one of"));
+              HasSubstr("--depth must be one of"));
 }
 
 TEST(DryrunPlanTest, LinesOfCodeAreRecordedUnlessToldOtherwise) {
@@ -79,7 +79,7 @@ TEST(DryrunPlanTest, MasksAreAShareAndRoutingIsOneOfTwo) {
     EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--masks", masks, "--", "x"}),
                 HasSubstr("a share from 0 to 1"));
   EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--routing", "good", "--", "x"}),
-              HasSubstr("--routing is one of"));
+              HasSubstr("--routing must be one of"));
 }
 
 TEST(DryrunPlanTest, TheBatchGoesWhereTheCommandNamesIt) {

@@ -230,7 +230,7 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
                                        std::string* log_text, const RunVariant& variant) {
   const collector::ScratchFolder scratch;
   if (scratch.path().empty())
-    return Error{"No temporary folder can be made. Set TMPDIR to one that can be written."};
+    return Error{"Cannot create a temporary folder. Set TMPDIR to a writable folder."};
   DryrunResult result;
   result.device = asked;
   result.device.ledger = scratch.path() + "/%p.json";

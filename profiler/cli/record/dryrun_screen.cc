@@ -36,17 +36,17 @@ std::string FitsSentence(const DryrunResult& result, const std::string& gpu) {
       "Fits on {}: {} used at most{}, {} left{}.", gpu,
       between ? fmt::format("{} to {}", FormatBytes(used), FormatBytes(most)) : FormatBytes(used),
       BySeveral(result.ledger), FormatBytes(BytesLeft(capacity, most)),
-      Uncertain(result.ledger) > BytesLeft(capacity, most) ? ", but the ranges below reach beyond it" : "");
+      Uncertain(result.ledger) > BytesLeft(capacity, most) ? ", but the ranges below exceed that" : "");
 }
 
 std::string NotJudgedSentence(const DryrunResult& result, const std::string& gpu) {
   const std::string used = FormatBytes(result.ledger.peak_bytes);
   if (result.wait_status == 0 && result.upper)
     return fmt::format(
-        "Whether it fits on {} depends on the data: {} used where its masks select nothing, out of "
-        "memory where they select everything.",
+        "Whether it fits on {} depends on the data: {} used if its masks select nothing, out of memory if "
+        "they select everything.",
         gpu, used);
-  return fmt::format("Could not be judged on {}: {}. Until then {} were used at most.", gpu,
+  return fmt::format("Could not be judged on {}: {}. At most {} were used before that.", gpu,
                      result.WhyNotJudged(), used);
 }
 
@@ -88,18 +88,18 @@ Json EntriesOf(const DeviceLedger& ledger) {
 }
 
 std::string RetrySentence(const DryrunResult& result) {
-  return result.Retried() ? "The device was full at times; PyTorch gave back memory that it kept free, and "
-                            "went on, slower.\n"
-                          : "";
+  return result.Retried()
+             ? "The device was full at times. PyTorch released cached memory and continued more slowly.\n"
+             : "";
 }
 
 std::string SurvivedSentence(const DryrunResult& result) {
   if (result.survived_errors == 0) return "";
   const std::string after = result.allocated_after_bytes
-                                ? fmt::format("; the steps after it had {} allocated at most",
+                                ? fmt::format("; at most {} were allocated in the steps after that",
                                               FormatBytes(*result.allocated_after_bytes))
                                 : "";
-  return fmt::format("It survived {}: the program caught {} and went on{}.\n",
+  return fmt::format("It survived {}: the program caught {} and continued{}.\n",
                      FormatCount(result.survived_errors, "out-of-memory error"),
                      result.survived_errors == 1 ? "it" : "them", after);
 }
@@ -111,30 +111,31 @@ std::string ShareText(double masks) {
 }
 
 std::string RoutingText(const AssumedValues& assumed) {
-  return assumed.balanced_routing ? "experts get as many tokens each" : "one expert gets all tokens";
+  return assumed.balanced_routing ? "all experts get equally many tokens" : "one expert gets all tokens";
 }
 
 // What the figures take for granted, and how far they reach.
 std::string AssumedSentence(const DryrunResult& result) {
   std::string text;
   if (result.assumed)
-    text = fmt::format("Integers are computed. Assumed: masks of computed values select {},\n  {}.\n",
+    text = fmt::format("Integers are computed. Assumptions: masks of computed values select {},\n  {}.\n",
                        ShareText(result.assumed->masks), RoutingText(*result.assumed));
   if (!result.upper) return text;
   const OtherBound& upper = *result.upper;
   const std::string where =
-      fmt::format("where masks of computed values select\n  {}", ShareText(upper.assumed.masks));
+      fmt::format("if masks of computed values select\n  {}", ShareText(upper.assumed.masks));
   if (!upper.fits)
     return text + fmt::format(
-                      "Memory depends on data: these figures are the lower bound. The upper one is not\n"
-                      "  known, for the command fails {}.\n",
+                      "Memory depends on data: these figures are the lower bound. The upper bound is not\n"
+                      "  known, because the command fails {}.\n",
                       where);
   if (!*upper.fits)
     return text +
            fmt::format("Memory depends on data: out of memory {}.\n  --masks judges one share.\n", where);
   return text + fmt::format(
-                    "Memory depends on data. It lies between these figures and\n"
-                    "  {} allocated, {} reserved, {} used,\n  {}. --masks judges one share.\n",
+                    "Memory depends on data: it is between these figures and\n"
+                    "  {} allocated, {} reserved, {} used,\n"
+                    "  {}. --masks judges one share.\n",
                     FormatBytes(upper.allocated_bytes), FormatBytes(upper.reserved_bytes),
                     FormatBytes(upper.device_used_bytes), where);
 }
@@ -154,9 +155,9 @@ std::string Places(const char* heading, const std::vector<DataRead>& reads, bool
 
 std::string DataSentence(const DryrunResult& result) {
   return Places(result.assumed ? "The run's memory depends on data here:\n"
-                               : "The run's memory depends on data here, taken as empty:\n",
+                               : "The run's memory depends on data here, assumed to be empty:\n",
                 result.data_reads, true) +
-         Places("Values read here are zeros; the run's memory depends on data if it decides by them:\n",
+         Places("Values read here are zeros. Memory depends on data if the program branches on them:\n",
                 result.data_reads, false);
 }
 
@@ -167,7 +168,7 @@ std::string WorkspaceSentence(const ConvolutionWorkspaces& workspaces) {
   const auto bytes = static_cast<double>(workspaces.largest_bytes);
   return fmt::format(
       "Convolution workspaces are estimated: {} for the largest,\n"
-      "  in cuDNN {} to {}. Install the wheel's nvidia-cudnn to ask it.\n",
+      "  in cuDNN {} to {}. Install the wheel's nvidia-cudnn for exact sizes.\n",
       FormatBytes(workspaces.largest_bytes), FormatBytes(static_cast<uint64_t>(kLow * bytes)),
       FormatBytes(static_cast<uint64_t>(kHigh * bytes)));
 }
@@ -201,11 +202,10 @@ Json UpperJson(const OtherBound& upper) {
 }  // namespace
 
 std::string SimulatedSentence(const DryrunResult& result) {
-  const std::string simulated = "Simulated: memory is PyTorch's own, results are not computed";
+  const std::string simulated = "Simulated: PyTorch itself allocates; results are not computed";
   if (!result.assumed) return simulated + ", data-dependent sizes are lower bounds.";
   if (result.assumed->masks != 1) return simulated + ".";
-  return simulated +
-         ". Sizes that depend on data are\nupper bounds: masks of computed values select everything.";
+  return simulated + ". Data-dependent sizes are\nupper bounds: masks of computed values select everything.";
 }
 
 Json AssumedJson(const DryrunResult& result) {
@@ -217,14 +217,15 @@ uint64_t BytesLeft(uint64_t capacity, uint64_t used) { return capacity - std::mi
 std::string StopSentence(const DryrunResult& result) {
   if (!result.waits_at.empty())
     return fmt::format(
-        "Ended at {}, a loop that waits for a value: it read 100,000 of them and took no step. No kernel "
+        "Ended at {}, a loop that waits for a value: it read 100,000 values without a step. No kernel "
         "computes here, so give the loop a limit.\n",
         Printable(result.waits_at));
   if (result.stopped_after == 0) return "";
   if (result.stopped_by_calm)
-    return fmt::format("Ended after step {}: the peak had not grown for two steps. --steps all runs on.\n",
-                       result.stopped_after);
-  return fmt::format("Ended after step {}, as asked.\n", result.stopped_after);
+    return fmt::format(
+        "Ended after step {}: the peak had not grown for two steps. --steps all runs to the end.\n",
+        result.stopped_after);
+  return fmt::format("Ended after step {}, as requested.\n", result.stopped_after);
 }
 
 nlohmann::ordered_json PeakJson(const DryrunResult& result) {

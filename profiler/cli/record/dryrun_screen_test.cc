@@ -34,7 +34,7 @@ TEST(DryrunScreenTest, SaysHowAFigureIsKnownThatPyTorchDidNotAskFor) {
 TEST(DryrunScreenTest, SaysThatARangeReachesBeyondTheGpu) {
   DryrunResult result = Fitting();
   result.ledger.entries.back().high_bytes = 700 << 20;
-  EXPECT_THAT(VerdictText(result, Terminal{}), HasSubstr("left, but the ranges below reach beyond it."));
+  EXPECT_THAT(VerdictText(result, Terminal{}), HasSubstr("left, but the ranges below exceed that."));
 }
 
 TEST(DryrunScreenTest, NamesWhatDidNotFitBesidePyTorch) {
@@ -63,10 +63,9 @@ TEST(DryrunScreenTest, TheWorkspacesFitANarrowTerminal) {
 TEST(DryrunScreenTest, WhatTheCommandDidNotLiveToSeeIsNotJudged) {
   DryrunResult result = Fitting();
   result.wait_status = 7 << 8;
-  EXPECT_THAT(
-      VerdictText(result, Terminal{}),
-      HasSubstr("Could not be judged on a100-40gb (1.0 GiB): the command failed with exit code 7. Until "
-                "then 900.0 MiB were used at most.\n"));
+  EXPECT_THAT(VerdictText(result, Terminal{}),
+              HasSubstr("Could not be judged on a100-40gb (1.0 GiB): the command failed with exit code 7. At "
+                        "most 900.0 MiB were used before that.\n"));
   result.wait_status = SIGKILL;
   EXPECT_THAT(VerdictText(result, Terminal{}), HasSubstr("the command was ended by signal 9 (Killed)."));
   EXPECT_THAT(VerdictJson(result), HasSubstr("\"fits\": null"));

@@ -48,11 +48,12 @@ std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& me
   }
   const auto fitting = std::ranges::count_if(rows, &GpuRow::fits);
   const auto runs = std::ranges::count(rows, AnsweredBy::kRun, &GpuRow::answered_by);
-  return fmt::format("Fits on {} of {} GPUs.\n{}{}{}{}\n", fitting, rows.size(), table.ToString(),
-                     runs == 1
-                         ? fmt::format("Run on {}; the others follow from it.\n", measured.device.gpu.name)
-                         : "Those marked 'run' had a run of their own; the others follow from one of them.\n",
-                     StopSentence(measured), SimulatedSentence(measured));
+  return fmt::format(
+      "Fits on {} of {} GPUs.\n{}{}{}{}\n", fitting, rows.size(), table.ToString(),
+      runs == 1 ? fmt::format("Run on {}; the results for the others are derived from it.\n",
+                              measured.device.gpu.name)
+                : "Models marked 'run' were run; the results for the others are derived from these.\n",
+      StopSentence(measured), SimulatedSentence(measured));
 }
 
 std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& measured) {
@@ -140,8 +141,8 @@ std::string ShuffleTableText(const std::vector<DryrunResult>& runs, const Termin
                       : fmt::format("{} to {}", FormatBytes(least.ledger.peak_bytes),
                                     FormatBytes(most.ledger.peak_bytes)));
   const char* const same =
-      "No order moved the peak: the shapes do not vary, or the program orders its data otherwise than "
-      "by the ways that docs/dryrun.md names.\n";
+      "No order changed the peak: the shapes do not vary, or the program orders its data in a way that "
+      "docs/dryrun.md does not list.\n";
   const bool moved = std::ranges::any_of(runs, [&](const DryrunResult& run) {
     return run.answer.peak.allocated_bytes != runs.front().answer.peak.allocated_bytes ||
            run.ledger.peak_bytes != runs.front().ledger.peak_bytes;

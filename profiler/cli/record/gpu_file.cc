@@ -82,9 +82,9 @@ class Reader {
     for (const auto& item : object_.items()) {
       if (std::ranges::find(names, item.key()) != names.end()) continue;
       const auto near = Nearest(item.key(), names);
-      Complain(near ? fmt::format("\"{}\" is no field of a GPU; did you mean \"{}\"?", Printable(item.key()),
-                                  *near)
-                    : fmt::format("\"{}\" is no field of a GPU; the fields are {}.", Printable(item.key()),
+      Complain(near ? fmt::format("\"{}\" is not a field of a GPU; did you mean \"{}\"?",
+                                  Printable(item.key()), *near)
+                    : fmt::format("\"{}\" is not a field of a GPU; the fields are {}.", Printable(item.key()),
                                   fmt::join(names, ", ")));
     }
   }
@@ -137,10 +137,10 @@ Result<collector::GpuModel> ReadGpu(const nlohmann::json& gpu, const std::string
   }
   model.capacity_bytes = memory << 20;
   model.context_bytes = context << 20;
-  if (context >= memory) reader.Complain("\"context_mib\" is not less than \"memory_mib\".");
+  if (context >= memory) reader.Complain("\"context_mib\" must be less than \"memory_mib\".");
   if (model.name == "all" || model.name == "list" ||
       std::ranges::find(known, model.name, &collector::GpuModel::name) != known.end())
-    reader.Complain("the name stands for something else already; choose another one.");
+    reader.Complain("the name already has another meaning; choose another one.");
   if (reader.error()) return *reader.error();
   return model;
 }
@@ -156,10 +156,9 @@ Result<Models> ParseGpuFile(const std::string& text, const std::string& path, co
     gpus.push_back(std::move(only));
   }
   if (!gpus.is_array() || gpus.empty() || !std::ranges::all_of(gpus, &nlohmann::json::is_object))
-    return Error{
-        fmt::format("{}: a JSON object that describes a GPU is needed, or a list of such; docs/dryrun.md has "
-                    "an example.",
-                    path)};
+    return Error{fmt::format(
+        "{}: must be a JSON object that describes a GPU, or a list of these; docs/dryrun.md has an example.",
+        path)};
   Models taken = known;
   Models models;
   for (const nlohmann::json& gpu : gpus) {
@@ -184,8 +183,9 @@ Result<Models> ReadGpuFile(const std::string& path, const Models& known) {
   close(descriptor);
   if (failed != 0) return Error{fmt::format("{}: cannot be read: {}.", name, std::strerror(failed))};
   if (length > kLargestFile)
-    return Error{fmt::format("{}: more than {} are no description of GPUs; docs/dryrun.md has an example.",
-                             name, FormatBytes(kLargestFile))};
+    return Error{fmt::format(
+        "{}: has more than {}, so it is not a description of GPUs; docs/dryrun.md has an example.", name,
+        FormatBytes(kLargestFile))};
   text.resize(length);
   return ParseGpuFile(text, Printable(path), known);
 }

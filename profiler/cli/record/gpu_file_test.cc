@@ -59,7 +59,7 @@ TEST(GpuFileTest, NamesTheFieldThatIsMissingOrUnknown) {
   gpu.erase("bus_bits");
   EXPECT_THAT(Complaint(gpu), HasSubstr("my.json: rtx-a4000: \"bus_bits\" is missing"));
   EXPECT_THAT(Complaint("memory_mb", 1),
-              HasSubstr("\"memory_mb\" is no field of a GPU; did you mean \"memory_mib\"?"));
+              HasSubstr("\"memory_mb\" is not a field of a GPU; did you mean \"memory_mib\"?"));
 }
 
 TEST(GpuFileTest, RefusesNonsense) {
@@ -70,7 +70,7 @@ TEST(GpuFileTest, RefusesNonsense) {
   EXPECT_THAT(Complaint("compute_capability", 8.6), HasSubstr("like \"8.6\""));
   EXPECT_THAT(Complaint("product", "a;b"), HasSubstr("plain letters"));
   EXPECT_THAT(Complaint("name", "My GPU"), HasSubstr("small letters"));
-  EXPECT_THAT(Complaint("context_mib", 16200), HasSubstr("not less than"));
+  EXPECT_THAT(Complaint("context_mib", 16200), HasSubstr("must be less than"));
 }
 
 TEST(GpuFileTest, ANameStandsForOneGpu) {
@@ -89,7 +89,8 @@ TEST(GpuFileTest, WhatIsNoDescriptionIsRefusedInOneSentenceHoweverLargeOrDeep) {
   const auto complaint = [](const Result<std::vector<collector::GpuModel>>& models) {
     return models.ok() ? "" : models.error().sentence;
   };
-  EXPECT_THAT(complaint(ReadGpuFile("/dev/zero", kKnown)), HasSubstr("more than 1.0 MiB are no description"));
+  EXPECT_THAT(complaint(ReadGpuFile("/dev/zero", kKnown)),
+              HasSubstr("more than 1.0 MiB, so it is not a description"));
   EXPECT_THAT(complaint(ReadGpuFile("/", kKnown)), HasSubstr("cannot be read: Is a directory"));
   EXPECT_THAT(complaint(ReadGpuFile("/dev/null", kKnown)), HasSubstr("a JSON object that describes a GPU"));
   const std::string deep(500'000, '[');

@@ -31,38 +31,37 @@ const VerbHelp& RecordHelp() {
       "record",
       "record what a command allocates",
       "record [options] [--] COMMAND...",
-      {{"vramscope record -- python train.py", "writes run.vms, or run-2.vms when that exists"},
+      {{"vramscope record -- python train.py", "write run.vms, or run-2.vms if that exists"},
        {"vramscope record -o big.vms --depth all --stacks python -- torchrun --nproc-per-node 2 train.py",
-        "all processes in one trace"}},
+        "record all processes in one trace"}},
       {{"output", 'o', "FILE",
-        "Write the trace there, also over an old trace. In the name, %r is the rank, %h the host,\n"
-        "%p the process number of vramscope, %j the job, and %q{NAME} a variable."},
+        "Write the trace to this file; an old trace is replaced. In the name, %r is the rank, %h the host,\n"
+        "%p the process ID of vramscope, %j the job, and %q{NAME} an environment variable."},
        {"device", '\0', "auto|cpu|cuda|all",
-        "Whose memory. auto: CUDA where the program uses it, else the CPU."},
+        "Record the memory of these devices. auto: CUDA if the program uses it, else the CPU."},
        {"depth", '\0', "light|auto|deep|all",
-        "How much. light: allocations and what they are. auto: also operators, for a few steps.\n"
-        "deep: the same for the steps of --deep-steps. all: for the whole run."},
+        "How much to record. light: allocations and what they are. auto: also operators, for a few steps.\n"
+        "deep: also operators, for the steps of --deep-steps. all: also operators, for the whole run."},
        {"deep-steps", '\0', "2-4",
-        "The steps, from 1, that are recorded with operators: 3, 2-4, or 2-4,100-101."},
+        "Record operators in these steps, counted from 1: 3, 2-4, or 2-4,100-101."},
        {"stacks", '\0', "none|python|native|all",
-        "Where in the code, in deep steps. Costs time in the program."},
+        "Record the call stacks of allocations, in deep steps. This slows the program down."},
        {"embed-source", '\0', nullptr,
-        "Put the source files of your program that stacks name into the trace; with --stacks."},
+        "Store the source files of your program that appear in stacks in the trace; needs --stacks."},
        {"program", '\0', "on|off", kProgramHelp},
        {"cupti", '\0', "auto|off|on",
-        "Watch the CUDA driver through CUPTI too. auto: only where the hooks are passed by.\n"
+        "Also watch the CUDA driver through CUPTI. auto: only if the program bypasses the driver hooks.\n"
         "on: always, to compare the two; torch.profiler then shares CUPTI with the recorder."},
        {"emit-nvtx-mem", '\0', nullptr,
         "Describe PyTorch's memory to the tool that NVTX_INJECTION64_PATH names."},
-       {"max-size", '\0', "10GiB", "Stop recording when the trace is that large; the command runs on."},
+       {"max-size", '\0', "10GiB", "Stop recording when the trace reaches this size; the command continues."},
        {"black-box", '\0', "STEPS",
-        "Keep the last STEPS optimizer steps in memory. They are written when memory runs out, when the\n"
-        "command fails, and by vramscope dump; else nothing is."},
+        "Keep only the last STEPS optimizer steps, in memory. They are written when memory runs out, when\n"
+        "the command fails, or by vramscope dump."},
        {"redact", '\0', nullptr,
-        "Take what looks like a token, key or password out of the command lines that are recorded."},
-       {"dormant", '\0', nullptr,
-        "Record nothing until vramscope start asks for it. Costs nothing that can be measured."},
-       {"quiet", 'q', nullptr, "No line at the end."}}};
+        "Remove what looks like a token, key or password from recorded command lines."},
+       {"dormant", '\0', nullptr, "Record nothing until vramscope start. This has no measurable cost."},
+       {"quiet", 'q', nullptr, "Print no summary line at the end."}}};
   return help;
 }
 
@@ -92,8 +91,8 @@ Status CheckSteps(const std::string& text) {
     rest.remove_prefix(comma + 1);
   }
   return Error{
-      fmt::format("--deep-steps is a range of steps counted from 1, like 2-4, or up to {} of them, like "
-                  "2-4,100; not '{}'.",
+      fmt::format("--deep-steps needs a range of steps counted from 1, like 2-4, or up to {} of them, like "
+                  "2-4,100, not '{}'.",
                   kMostStepRanges, Printable(text))};
 }
 

@@ -19,7 +19,7 @@ std::string LossSentence(const collector::RecordOutcome& outcome) {
   std::string lost;
   if (outcome.lost_events != 0) lost = FormatCount(outcome.lost_events, "event") + " lost";
   if (outcome.unrecorded_processes != 0) {
-    lost += fmt::format("{}{} not recorded for want of shared memory, descriptors or address space",
+    lost += fmt::format("{}{} not recorded for lack of shared memory, descriptors or address space",
                         lost.empty() ? "" : ", ",
                         FormatCount(outcome.unrecorded_processes, "process", "processes"));
   }
@@ -29,7 +29,8 @@ std::string LossSentence(const collector::RecordOutcome& outcome) {
 std::string BlackBoxLine(const collector::RecordOutcome& outcome) {
   if (!outcome.stop_sentence.empty())
     return fmt::format("The last steps could not be written: {}", outcome.stop_sentence);
-  if (outcome.black_boxes.empty()) return "Nothing was written: memory sufficed and the command ended well.";
+  if (outcome.black_boxes.empty())
+    return "Nothing was written: the command succeeded and did not run out of memory.";
   return fmt::format("{}: the last steps, {}, {}. See: vramscope report {}",
                      fmt::join(outcome.black_boxes, ", "), FormatCount(outcome.events, "event"),
                      FormatBytes(outcome.file_bytes), outcome.path);
@@ -47,7 +48,8 @@ std::string LineOf(const collector::RecordOutcome& outcome) {
     if (!outcome.unrecorded.empty())
       return fmt::format("{}: no events. {}", outcome.path, outcome.unrecorded);
     return fmt::format(
-        "{}: no events, the command did not use PyTorch in a way that can be seen. See: vramscope info {}",
+        "{}: no events. The command did not use PyTorch in a way that vramscope can record. See: vramscope "
+        "info {}",
         outcome.path, outcome.path);
   }
   return fmt::format("{}: {} of {}, peak {}, {}, {}. See: vramscope report {}", outcome.path,

@@ -13,7 +13,7 @@ Status CheckChoice(const char* option, const std::string& value,
   std::string listed;
   for (const std::string_view choice : choices)
     listed += fmt::format("{}{}", listed.empty() ? "" : ", ", choice);
-  return Error{fmt::format("--{} is one of {}, not '{}'.", option, listed, Printable(value))};
+  return Error{fmt::format("--{} must be one of {}, not '{}'.", option, listed, Printable(value))};
 }
 
 Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options) {
@@ -23,14 +23,12 @@ Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options)
       !choice.ok())
     return choice;
   if (options.stacks != "none" && options.depth == "light") {
-    return Error{fmt::format(
-        "--stacks {} is recorded in deep steps, and --depth light has none. Leave out one of the two.",
-        options.stacks)};
+    return Error{
+        fmt::format("--stacks {} needs deep steps, and --depth light has none. Leave out one of the two.",
+                    options.stacks)};
   }
   if (options.embed_source && options.stacks == "none") {
-    return Error{
-        "--embed-source embeds the files that recorded stacks name, and none are recorded. Add --stacks "
-        "python."};
+    return Error{"--embed-source needs recorded stacks. Add --stacks python."};
   }
   return {};
 }

@@ -20,6 +20,6 @@ Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options)
 // --program, into `options`.
 Status ReadProgram(const Arguments& arguments, collector::RecordOptions& options);
 inline constexpr char kProgramHelp[] =
-    "Note one training step as a program that whatif runs again (docs/rerun.md).";
+    "Record one training step as a program that whatif can run again (docs/rerun.md).";
 
 }  // namespace vramscope::cli

@@ -14,10 +14,10 @@ namespace vramscope::cli {
 const VerbHelp& StopHelp() {
   static const VerbHelp help = {
       "stop",
-      "end the recording that vramscope start began",
+      "end a recording that start began",
       "stop PID",
-      {{"vramscope start 4711 -o live.vms", "records the process 4711 until it is stopped"},
-       {"vramscope stop 4711", "the trace is closed, the process runs on"}},
+      {{"vramscope start 4711 -o live.vms", "record process 4711 until vramscope stop"},
+       {"vramscope stop 4711", "close the trace; the process continues"}},
       {}};
   return help;
 }
@@ -45,9 +45,10 @@ int StopVerb(const Arguments& arguments, const Terminal&) {
   const collector::ProcessWatch watch(static_cast<uint32_t>(*collector));
   if (kill(*collector, SIGINT) != 0)
     return Fail(fmt::format(
-        "The vramscope that records process {} cannot be told: it belongs to another user.", pid));
+        "The vramscope that records process {} belongs to another user. Stop the recording as that user.",
+        pid));
   if (!WaitForEnd(watch))
-    return Fail(fmt::format("The vramscope that records process {} still writes its trace.", pid));
+    return Fail(fmt::format("The vramscope that records process {} is still writing its trace.", pid));
   return kDone;
 }
 

@@ -23,21 +23,21 @@ namespace vramscope::cli {
 const VerbHelp& CheckHelp() {
   static const VerbHelp help = {
       "check",
-      "rules about the memory of a run, for a build server",
+      "check the memory of a run against rules, for CI",
       "check [options] FILE",
-      {{"vramscope check run.vms --peak-below 22GiB --no-leak-per-step", "exit 1 when a rule is broken"},
+      {{"vramscope check run.vms --peak-below 22GiB --no-leak-per-step", "exit with 1 if a rule is broken"},
        {"vramscope check run.vms --baseline main.vms --tolerance 2% --markdown comment.md",
-        "against another run, with a comment for the pull request"}},
-      {{"peak-below", '\0', "SIZE", "Most bytes allocated at one time."},
-       {"reserved-below", '\0', "SIZE", "Most bytes that PyTorch's allocator held."},
-       {"device-used-below", '\0', "SIZE", "Most bytes of the device in use, as the driver says it."},
+        "compare with another run, and write a comment for the pull request"}},
+      {{"peak-below", '\0', "SIZE", "Limit of the peak of allocated memory."},
+       {"reserved-below", '\0', "SIZE", "Limit of the peak of reserved memory."},
+       {"device-used-below", '\0', "SIZE", "Limit of the device memory in use, as the driver reports it."},
        {"category", '\0', "NAME<SIZE",
-        "Bytes of a category at the peak: 'activation<8GiB'. May be given again."},
-       {"frag-below", '\0', "N%", "1 - peak allocated / peak reserved, as frag says it."},
-       {"no-leak-per-step", '\0', nullptr, "Nothing grows from step to step, as leaks says it."},
-       {"baseline", '\0', "FILE", "The peak is not above that of this run, as diff says it."},
-       {"tolerance", '\0', "N%", "By how much it may be; default: 0%."},
-       {"junit", '\0', "OUT", "Also write a JUnit report: rules as test cases."},
+        "Limit of a category at the peak: 'activation<8GiB'. Can be repeated."},
+       {"frag-below", '\0', "N%", "Limit of 1 - peak allocated / peak reserved, as frag reports it."},
+       {"no-leak-per-step", '\0', nullptr, "Nothing may grow from step to step, as leaks reports it."},
+       {"baseline", '\0', "FILE", "The peak must not exceed that of this run, as diff reports it."},
+       {"tolerance", '\0', "N%", "The peak may exceed the baseline by this much; default 0%."},
+       {"junit", '\0', "OUT", "Also write a JUnit report with one test case per rule."},
        {"markdown", '\0', "OUT", "Also write a comment for a pull request."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
       true};
@@ -55,7 +55,7 @@ Result<double> ParseShare(const std::string& option, const std::string& text) {
   double percent = 0;
   const auto parsed = std::from_chars(text.data(), end, percent);
   if (!marked || parsed.ec != std::errc() || parsed.ptr != end || !std::isfinite(percent) || percent < 0)
-    return Error{fmt::format("--{} is a percentage like 15%, not '{}'.", option, Printable(text))};
+    return Error{fmt::format("--{} needs a percentage like 15%, not '{}'.", option, Printable(text))};
   return percent / 100;
 }
 
@@ -68,9 +68,9 @@ Result<Rule> CategoryRule(const std::string& text) {
     std::string names;
     for (size_t i = 0; i < classify::kCategoryCount; ++i)
       names += (i == 0 ? "" : ", ") + std::string(classify::Info(static_cast<classify::Category>(i)).key);
-    return Error{
-        fmt::format("--category is a category and a size, like 'activation<8GiB', not '{}'. There are: {}.",
-                    Printable(text), names)};
+    return Error{fmt::format(
+        "--category needs a category and a size, like 'activation<8GiB', not '{}'. The categories are: {}.",
+        Printable(text), names)};
   }
   const Result<uint64_t> bytes = text::ParseSize("category", text.substr(sign + 1));
   if (!bytes.ok()) return bytes.error();
@@ -80,7 +80,7 @@ Result<Rule> CategoryRule(const std::string& text) {
 Status AddBaseline(const Arguments& arguments, std::vector<Rule>& rules) {
   if (!arguments.Has("baseline")) {
     if (!arguments.Has("tolerance")) return {};
-    return Error{"--tolerance says how far the run may be above --baseline, which is missing."};
+    return Error{"--tolerance needs --baseline, the run to compare with."};
   }
   const std::string tolerance = arguments.Get("tolerance", "0%");
   const Result<double> share = ParseShare("tolerance", tolerance);

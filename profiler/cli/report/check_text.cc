@@ -23,7 +23,7 @@ std::string What(const Verdict& verdict) {
     case Rule::Kind::kReserved:
       return "Peak reserved";
     case Rule::Kind::kDeviceUsed:
-      return "Peak used of the device";
+      return "Peak device memory used";
     case Rule::Kind::kCategory:
       return fmt::format("{} at the peak", classify::Info(verdict.rule.category).name);
     case Rule::Kind::kFragmentation:

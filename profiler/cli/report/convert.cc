@@ -26,20 +26,21 @@ namespace vramscope::cli {
 const VerbHelp& ConvertHelp() {
   static const VerbHelp help = {
       "convert",
-      "a trace or snapshot in the format of another tool",
+      "convert a trace or snapshot to the format of another tool",
       "convert [options] FROM TO",
-      {{"vramscope convert run.vms peak.pickle --at peak", "the peak of a run, for PyTorch's memory_viz"},
-       {"vramscope convert run.vms run.perfetto-trace", "the whole run, for ui.perfetto.dev"},
-       {"vramscope convert run.vms series.csv --table series", "memory by category at every event"}},
+      {{"vramscope convert run.vms peak.pickle --at peak",
+        "write the peak of a run for PyTorch's memory_viz"},
+       {"vramscope convert run.vms run.perfetto-trace", "write the whole run for ui.perfetto.dev"},
+       {"vramscope convert run.vms series.csv --table series", "write memory by category at every event"}},
       {{"to", '\0', "FORMAT",
-        "Default: by the ending of TO. vms, pickle (.pkl), csv, sqlite (.db), chrome (.json),\n"
+        "Default: chosen by the extension of TO. vms, pickle (.pkl), csv, sqlite (.db), chrome (.json),\n"
         "perfetto (.perfetto-trace, .pftrace), speedscope (.speedscope.json),\n"
         "collapsed (.folded), pprof (.pb.gz). See docs/exports.md."},
-       {"table", '\0', "NAME", "Of CSV: events, blocks (default), series or steps."},
-       {"redact", '\0', nullptr, "Take what looks like a token, key or password out of command lines."},
+       {"table", '\0', "NAME", "The rows of a CSV file: events, blocks (default), series or steps."},
+       {"redact", '\0', nullptr, "Remove what looks like a token, key or password from command lines."},
        {"at", '\0', "T",
-        "Of a snapshot: only what was until then. Of speedscope, collapsed and pprof: what was alive\n"
-        "then. peak, step:3, oom, event:1200, end, or nanoseconds since the trace's start."}},
+        "For a snapshot: only the events up to this moment. For speedscope, collapsed and pprof: what is\n"
+        "live then. peak, step:3, oom, event:1200, end, or nanoseconds since the trace's start."}},
       true};
   return help;
 }
@@ -71,7 +72,7 @@ Result<Target> TargetOf(const std::string& path, const Arguments& arguments) {
   if (path.ends_with(".vms")) return Target{Form::kTrace};
   if (path.ends_with(".pickle") || path.ends_with(".pkl")) return Target{Form::kPickle};
   const exporting::Format* format = exporting::FormatOfPath(path);
-  if (format == nullptr) return UnknownTarget(path, "its name does not say what to write.");
+  if (format == nullptr) return UnknownTarget(path, "its extension is not that of a format.");
   return Target{Form::kExport, format};
 }
 
@@ -171,15 +172,15 @@ Status CheckOptions(const Target& target, const Arguments& arguments) {
   if (target.form == Form::kTrace &&
       (arguments.Has("at") || arguments.Has("process") || arguments.Has("rank") || arguments.Has("device")))
     return Error{
-        "--at, --process, --rank and --device choose what a snapshot or an export shows; a trace has "
+        "--at, --process, --rank and --device select what a snapshot or an export shows; a trace has "
         "everything."};
   if (target.form == Form::kPickle && arguments.Has("device"))
-    return Error{"--device is for exports; a snapshot has all devices of a process."};
+    return Error{"--device applies to exports; a snapshot has all devices of a process."};
   if (target.form == Form::kExport && arguments.Has("at") && !target.format->of_moment)
-    return Error{std::string("--at is for snapshots and flame graphs; ") + target.format->name +
+    return Error{std::string("--at applies to snapshots and flame graphs; ") + target.format->name +
                  " has the whole run."};
   const bool csv = target.form == Form::kExport && target.format->write == exporting::WriteCsv;
-  if (arguments.Has("table") && !csv) return Error{"--table chooses what a CSV file has."};
+  if (arguments.Has("table") && !csv) return Error{"--table applies to CSV files."};
   return {};
 }
 

@@ -21,13 +21,13 @@ const VerbHelp& DiffHelp() {
       "diff",
       "what differs between two runs",
       "diff [options] BEFORE AFTER",
-      {{"vramscope diff before.vms after.vms", "what was changed, and what it did to the peak"},
-       {"vramscope diff main.vms branch.vms --markdown", "the same for a pull request"},
-       {"vramscope diff main.vms branch.vms --html diff.html", "the same as one file for a browser"}},
+      {{"vramscope diff before.vms after.vms", "show what was changed, and how the peak changed"},
+       {"vramscope diff main.vms branch.vms --markdown", "write the same for a pull request"},
+       {"vramscope diff main.vms branch.vms --html diff.html", "write the same as one HTML file"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"html", '\0', "OUT", "Write one HTML file instead."},
        {"markdown", '\0', nullptr, "Print Markdown instead."},
-       {"top", '\0', "N", "Rows of every kind; default: 8. --json has all of them."}},
+       {"top", '\0', "N", "Show this many rows of each kind; default 8. --json has all of them."}},
       true};
   return help;
 }
@@ -64,7 +64,7 @@ int DiffVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 2)
     return Fail("diff needs two traces or snapshots: vramscope diff before.vms after.vms");
   if (arguments.Has("json") + arguments.Has("markdown") + arguments.Has("html") > 1)
-    return Fail("--json, --markdown and --html are forms of the same answer. Keep one.");
+    return Fail("--json, --markdown and --html exclude each other. Keep one.");
   size_t top = 8;
   if (arguments.Has("top")) {
     const auto number = NumberOf(arguments, "top");

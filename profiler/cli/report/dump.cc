@@ -9,10 +9,10 @@ namespace vramscope::cli {
 const VerbHelp& DumpHelp() {
   static const VerbHelp help = {
       "dump",
-      "have the last steps of a running recording written",
+      "write the last steps of a running recording",
       "dump PID",
-      {{"vramscope record --black-box 5 -- python train.py", "keeps the last 5 steps in memory"},
-       {"vramscope dump 4711", "writes them now; 4711 is the process of train.py"}},
+      {{"vramscope record --black-box 5 -- python train.py", "keep the last 5 steps in memory"},
+       {"vramscope dump 4711", "write them now; 4711 is the process of train.py"}},
       {}};
   return help;
 }

@@ -25,7 +25,7 @@ const VerbHelp& ExplainHelp() {
       "why nvidia-smi shows more than PyTorch",
       "explain [options] RUN",
       {{"vramscope explain run.vms", "at the peak"},
-       {"vramscope explain run.vms --at step:3 --json", "at the peak of step 3, for scripts"}},
+       {"vramscope explain run.vms --at step:3 --json", "at the peak of step 3, as JSON"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"at", '\0', "T",
         "The moment: peak (default), step:3 (the peak of step 3), oom, oom:2, reserved, end,\n"
@@ -66,10 +66,10 @@ std::string Libraries(const DeviceMemory& memory, DeviceRow row) {
 
 std::string Part(const Explanation& explanation, DeviceRow row, int64_t bytes) {
   if (bytes < 0 && row == DeviceRow::kUnattributed)
-    return fmt::format("the driver counts {} less than what was seen to be taken",
+    return fmt::format("the driver reports {} less than the recorded calls took",
                        FormatBytes(0 - static_cast<uint64_t>(bytes)));
   if (bytes < 0)
-    return fmt::format("{} of the tensors lie in segments that were not seen to come",
+    return fmt::format("{} of the tensors are in segments whose allocation was not recorded",
                        FormatBytes(0 - static_cast<uint64_t>(bytes)));
   std::string text =
       fmt::format("{} {}", FormatBytes(static_cast<uint64_t>(bytes)), report::Info(row).clause);
@@ -83,17 +83,17 @@ std::string Paragraph(const Explanation& explanation) {
   const DeviceMemory& memory = *moment.driver;
   std::string text;
   if (memory.used.has_value()) {
-    text = fmt::format(
-        "{} {} of {} are in use, as nvidia-smi shows it, and PyTorch's tensors are {} of that.", When(moment),
-        FormatBytes(*memory.used), explanation.device, FormatBytes(moment.allocated_bytes));
+    text = fmt::format("{} {} of {} are in use, as nvidia-smi shows. PyTorch's tensors are {} of that.",
+                       When(moment), FormatBytes(*memory.used), explanation.device,
+                       FormatBytes(moment.allocated_bytes));
   } else {
     text = fmt::format(
-        "{} {} of {} were seen to be taken (the driver had not been asked for its own figure yet), and "
+        "{} {} of {} were taken by recorded calls (the driver had not reported its own figure yet). "
         "PyTorch's tensors are {} of that.",
         When(moment), FormatBytes(static_cast<uint64_t>(std::max<int64_t>(memory.Sum(), 0))),
         explanation.device, FormatBytes(moment.allocated_bytes));
   }
-  if (explanation.between.empty()) return text + " Nothing lies between the two.";
+  if (explanation.between.empty()) return text + " There is no difference.";
   const int64_t difference = explanation.difference_bytes;
   text += difference >= 0
               ? fmt::format(" Of the {} between the two, ", FormatBytes(static_cast<uint64_t>(difference)))

@@ -23,12 +23,13 @@
 namespace vramscope::cli {
 
 const VerbHelp& InfoHelp() {
-  static const VerbHelp help = {"info",
-                                "what is in a trace or snapshot: processes, devices, coverage, losses",
-                                "info [options] FILE",
-                                {{"vramscope info run.vms", "at a glance"},
-                                 {"vramscope info run.vms --json | jq .coverage", "for scripts"}},
-                                {{"json", '\0', nullptr, "Print one JSON document instead."}}};
+  static const VerbHelp help = {
+      "info",
+      "what is in a trace or snapshot: processes, devices, coverage, losses",
+      "info [options] FILE",
+      {{"vramscope info run.vms", "at a glance"},
+       {"vramscope info run.vms --json | jq .coverage", "print one field for a script"}},
+      {{"json", '\0', nullptr, "Print one JSON document instead."}}};
   return help;
 }
 
@@ -224,7 +225,7 @@ class InfoText {
     if (!program) return "";
     std::string text = program->head.has_body
                            ? fmt::format("step {}, {}", program->head.step, FormatBytes(program->text.size()))
-                           : "could not be noted";
+                           : "could not be recorded";
     const std::vector<std::string>& missing = program->head.missing;
     if (!missing.empty())
       text += fmt::format("; {}{}", Printable(missing.front()),

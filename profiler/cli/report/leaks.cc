@@ -20,8 +20,9 @@ const VerbHelp& LeaksHelp() {
       "leaks",
       "what grows from step to step",
       "leaks [options] FILE",
-      {{"vramscope record --stacks python -- python train.py", "so that lines of code are known"},
-       {"vramscope leaks run.vms", "what grows, since when, and what keeps it"}},
+      {{"vramscope record --stacks python -- python train.py",
+        "record with stacks, so that lines of code are known"},
+       {"vramscope leaks run.vms", "show what grows, since when, and what keeps it"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
       true};
   return help;
@@ -77,8 +78,7 @@ std::string LeaksText(const leaks::Answer& answer, const Terminal& terminal) {
     std::string text = terminal.Paint("Nothing grows from step to step.", Ink::Bold()) + "\n" +
                        terminal.Paint(judged, Ink::Dim()) + "\n";
     if (!answer.settled.empty())
-      text += fmt::format("{} grew in the beginning and {} stopped.\n",
-                          FormatCount(answer.settled.size(), "place"),
+      text += fmt::format("{} grew at first and {} stopped.\n", FormatCount(answer.settled.size(), "place"),
                           answer.settled.size() == 1 ? "has" : "have");
     return text + HostText(answer);
   }

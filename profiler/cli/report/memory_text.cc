@@ -72,7 +72,8 @@ std::string DeviceMemoryHeading(const DeviceMemory& memory, std::string_view whe
       memory.capacity.value_or(0) == 0 ? "" : fmt::format(" of {}", FormatBytes(*memory.capacity));
   if (memory.used.has_value())
     return fmt::format("Device memory {}: {}{} in use", when, FormatBytes(*memory.used), capacity);
-  return fmt::format("Device memory {}: {} seen to be taken", when, FormatBytes(AtLeastZero(memory.Sum())));
+  return fmt::format("Device memory {}: {} taken by recorded calls", when,
+                     FormatBytes(AtLeastZero(memory.Sum())));
 }
 
 std::string HostMemoryText(const report::HostMemory& memory, const Terminal& terminal) {

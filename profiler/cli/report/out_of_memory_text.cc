@@ -11,7 +11,7 @@ constexpr size_t kShownAtEachEnd = 5;
 std::string Sentence(const report::OutOfMemory& oom) {
   const std::string when =
       oom.step == 0 ? "" : fmt::format(" at step {}, {}", oom.step, timeline::PhaseName(oom.phase));
-  return fmt::format("Out of memory on {}{}: {} were asked for.", oom.device, when,
+  return fmt::format("Out of memory on {}{}: {} were requested.", oom.device, when,
                      FormatBytes(oom.requested_bytes));
 }
 

@@ -29,22 +29,23 @@ const VerbHelp& ReportHelp() {
       "report",
       "where the memory of a run went",
       "report [options] FILE",
-      {{"vramscope report run.vms", "the peak, what it is made of, who owns it, step by step"},
-       {"vramscope report run.vms --html run.html",
-        "the same as one file for a browser, to look into and to send"},
-       {"vramscope report run.vms --at step:3 --blocks --json", "every block alive at the peak of step 3"}},
+      {{"vramscope report run.vms", "show the peak, its categories, its owners, and each step"},
+       {"vramscope report run.vms --html run.html", "write the same as one HTML file that you can send"},
+       {"vramscope report run.vms --at step:3 --blocks --json",
+        "list every block that is live at the peak of step 3"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"html", '\0', "OUT", "Write one HTML file instead, with timeline, address map and flame graph."},
        {"at", '\0', "T",
-        "Also tell of this moment: peak (most is allocated), step:3 (the peak of step 3), oom,\n"
+        "Also report this moment: peak (most is allocated), step:3 (the peak of step 3), oom,\n"
         "oom:2, reserved (most is reserved), end, event:1200, nanoseconds since the trace's\n"
-        "start, or mono:NS (CLOCK_MONOTONIC). May be given again."},
+        "start, or mono:NS (CLOCK_MONOTONIC). Can be repeated."},
        {"redact", '\0', nullptr,
-        "For others to see: no folders, arguments of commands or source files, which may name users,\n"
-        "hosts and projects or hold a password."},
-       {"blocks", '\0', nullptr, "With --json: list the blocks alive at each --at moment."},
-       {"steps", '\0', "A:B", "Only these steps (both included)."},
-       {"top", '\0', "N", "Owners of every kind, 0 = all; default: 5 of the main ones, 10 with --json."}},
+        "Leave out folders, command arguments and source files, which can name users, hosts and projects\n"
+        "or contain a password."},
+       {"blocks", '\0', nullptr, "With --json: list the blocks that are live at each --at moment."},
+       {"steps", '\0', "A:B", "Report only these steps (both included)."},
+       {"top", '\0', "N",
+        "Show this many owners of each kind, 0 = all. Default: 5 of the main kinds, 10 with --json."}},
       true};
   return help;
 }
@@ -139,7 +140,7 @@ int ReportVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 1)
     return Fail("report needs one trace or snapshot: vramscope report run.vms");
   if (arguments.Has("json") && arguments.Has("html"))
-    return Fail("report writes --json or --html, not both at once.");
+    return Fail("--json and --html exclude each other. Keep one.");
   const Result<report::Request> request = ReportRequestFrom(arguments);
   if (!request.ok()) return Fail(request.error().sentence);
   return Report(arguments.positionals().front(), *request, arguments, terminal);

@@ -166,7 +166,7 @@ class ReportText {
     }
     const std::string ask = "vramscope whatif " + Printable(path_);
     const std::string more = savings.reruns.empty()
-                                 ? "  Another batch or precision is a re-run: " + ask + " --amp bf16"
+                                 ? "  Another batch size or precision needs a re-run: " + ask + " --amp bf16"
                                  : "  PyTorch counted the bytes of re-runs; more: " + ask + " --batch 2x";
     return Heading(fmt::format("What would save most, of {} reserved", FormatBytes(savings.reserved))) +
            table.ToString() +
@@ -345,7 +345,7 @@ class ReportText {
         answer_.dropped_events == 0
             ? (answer_.damage.sentence.empty() ? ", nothing lost" : "")
             : ", " + terminal_.Paint(FormatCount(answer_.dropped_events, "event") + " lost", Ink::Bad());
-    const std::string over = answer_.counts_events ? ", whose times are not in the file"
+    const std::string over = answer_.counts_events ? ", without times in the file"
                                                    : " over " + FormatDuration(answer_.duration_ns);
     return fmt::format("{} of {}{}{}.", FormatCount(answer_.events, "event"),
                        FormatCount(answer_.processes.size(), "process", "processes"), over, lost);

@@ -18,21 +18,24 @@ const VerbHelp& ViewHelp() {
       "view",
       "see a run: memory over time, every block at every moment",
       "view [options] FILE...",
-      {{"vramscope view run.vms", "opens a window; F1 there lists the keys"},
-       {"vramscope view --screenshot peak.png --goto step:3,peak run.vms", "a picture, without a display"}},
+      {{"vramscope view run.vms", "open a window; F1 lists the keys"},
+       {"vramscope view --screenshot peak.png --goto step:3,peak run.vms",
+        "write a picture, without a display"}},
       {{"view", '\0', "NAME",
-        "Which view: timeline, owners, map, address-time, fragmentation, oom, leaks, compare or whatif."},
+        "Open this view: timeline, owners, map, address-time, fragmentation, oom, leaks, compare or whatif."},
        {"goto", '\0', "PLACE",
-        "peak, oom, end, step:3, step:3,peak, or nanoseconds from the start; also behind a file: "
+        "Go to peak, oom, end, step:3, step:3,peak, or nanoseconds from the start; also after a file: "
         "run.vms@peak."},
        {"theme", '\0', "dark|light", "Default: dark."},
-       {"scale", '\0', "2", "Size of everything; default: what the display says, 1 without one."},
-       {"size", '\0', "1600x1000", "Of the window, or of the picture before it is scaled."},
-       {"font", '\0', "FILE", "A .ttf or .otf to use instead of the installed ones."},
-       {"screenshot", '\0', "FILE", "Write a PNG and end; needs no display and no GPU."},
+       {"scale", '\0', "2",
+        "Scale of text and controls. Default: the display's scale, or 1 without a display."},
+       {"size", '\0', "1600x1000", "Size of the window, or of the picture before scaling."},
+       {"font", '\0', "FILE", "Use this .ttf or .otf file instead of the installed fonts."},
+       {"screenshot", '\0', "FILE", "Write a PNG file and exit; needs no display and no GPU."},
        {"script", '\0', "FILE", "Run commands without a display (docs/viewer.md)."},
-       {"frame-times", '\0', "FILE", "With --script: how long opening and the frames took, as JSON."},
-       {"renderer", '\0', "auto|egl|software", "What draws without a display; auto: EGL where it works."}}};
+       {"frame-times", '\0', "FILE", "With --script: write the times of opening and of each frame as JSON."},
+       {"renderer", '\0', "auto|egl|software",
+        "What draws without a display. auto: EGL if it works, else software."}}};
   return help;
 }
 
@@ -61,7 +64,7 @@ int RunView(std::span<const std::string> words) {
   execvp(viewer.c_str(), arguments.data());
   if (errno == ENOENT) {
     return Fail(
-        fmt::format("the viewer is not installed: there is no {}. It is built where Dear ImGui and GLFW are "
+        fmt::format("the viewer is not installed: there is no {}. Building it needs Dear ImGui and GLFW "
                     "(docs/viewer.md). For a browser: vramscope report FILE --html page.html",
                     Printable(viewer)));
   }

@@ -75,7 +75,7 @@ Result<std::string> FindCompiler() {
   }
   return Error{
       "There is no C++ compiler (c++, g++ or clang++) on PATH: deep steps will have no operators. Install "
-      "one, e.g. the package g++."};
+      "one, for example the package g++."};
 }
 
 Status CheckTorch(const TorchLocation& torch) {
@@ -102,7 +102,7 @@ Result<std::vector<fs::path>> BridgeFiles(const fs::path& source_root) {
   if (files.size() > shared) return files;
   return Error{
       fmt::format("The source of the deep recorder is missing in {}: deep steps will have no operators. "
-                  "Install vramscope completely.",
+                  "Reinstall vramscope.",
                   source_root.string())};
 }
 
@@ -167,19 +167,19 @@ Result<fs::path> CacheFolder(const BridgeOptions& options) {
       folder = fs::path(home) / ".cache/vramscope/bridge";
     } else {
       return Error{
-          "Neither XDG_CACHE_HOME nor HOME is set, so the deep recorder has no place: deep steps will have "
-          "no operators."};
+          "Neither XDG_CACHE_HOME nor HOME is set, so there is no folder for the deep recorder: deep steps "
+          "will have no operators. Set one of them."};
     }
   }
   if (folder.string().find(';') != std::string::npos)
-    return Error{fmt::format(
-        "{}: a folder with a semicolon in its name cannot hold the deep recorder: deep steps will "
-        "have no operators. Set XDG_CACHE_HOME to another one.",
-        folder.string())};
+    return Error{
+        fmt::format("{}: the deep recorder cannot be in a folder with a semicolon in its name: deep steps "
+                    "will have no operators. Set XDG_CACHE_HOME to another folder.",
+                    folder.string())};
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed)
-    return Error{fmt::format("{} cannot be made: {}. Deep steps will have no operators.", folder.string(),
+    return Error{fmt::format("{} cannot be created: {}. Deep steps will have no operators.", folder.string(),
                              failed.message())};
   return folder;
 }
@@ -209,8 +209,8 @@ class BuildLock {
 
 Error BuildFailed(const std::string& torch_version, const fs::path& log) {
   return Error{fmt::format(
-      "The deep recorder cannot be built for torch {}: deep steps will have no operators. The "
-      "compiler's words are in {}; it is tried again after an hour, or when that file is removed.",
+      "The deep recorder cannot be built for torch {}: deep steps will have no operators. The compiler's "
+      "output is in {}. The build is retried after an hour, or when you remove that file.",
       torch_version, log.string())};
 }
 
@@ -266,7 +266,7 @@ Result<BridgeInfo> BuildPlan(const Plan& plan, const TorchLocation& torch, const
 
   if (options.progress)
     options.progress(
-        fmt::format("Building the deep recorder for torch {}, once, about 10 s.", torch.version));
+        fmt::format("Building the deep recorder for torch {} once; this takes about 10 s.", torch.version));
   const BuildLock lock(folder / (plan.key + ".lock"));
   if (Exists(library)) return info;  // another process has built it meanwhile
   if (!Compile(plan, library, log)) return BuildFailed(torch.version, log);

@@ -67,7 +67,7 @@ Result<pid_t> StartCommand(const std::vector<std::string>& arguments,
   const std::vector<char*> environment_pointers = Pointers(environment);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0)
-    return Error{fmt::format("No pipe can be made: {}.", std::strerror(errno))};
+    return Error{fmt::format("Cannot create a pipe: {}.", std::strerror(errno))};
   const pid_t pid = fork();
   if (pid == 0) Execute(argument_pointers.data(), environment_pointers.data(), relay, report[1]);
   const int fork_errno = errno;

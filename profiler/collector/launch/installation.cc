@@ -39,10 +39,10 @@ Result<std::string> FirstOf(const std::array<const char*, N>& places, const std:
       continue;
     }
     if (CanBeListed(path.string())) return path.string();
-    return Error{fmt::format(
-        "{}: a folder with a space, colon or semicolon in its name cannot be given on to programs. "
-        "Install vramscope elsewhere.",
-        path.string())};
+    return Error{
+        fmt::format("{}: vramscope cannot be in a folder with a space, colon or semicolon in its name. "
+                    "Install vramscope elsewhere.",
+                    path.string())};
   }
   return Error{fmt::format("The {} is missing; looked for {}. Build or install vramscope completely.", what,
                            fmt::join(looked, ", "))};

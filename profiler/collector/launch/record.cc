@@ -84,7 +84,7 @@ void TakeOrders(const std::string& session, BlackBoxFiles& files, Recorder& reco
     if (!control) return;
     control->Serve([&](const std::string& order) -> Result<std::string> {
       if (order == "dump") return files.WriteByOrder();
-      return Error{"This recording knows one order: dump."};
+      return Error{"A recording accepts only the command dump."};
     });
   });
 }

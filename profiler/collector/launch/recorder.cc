@@ -174,7 +174,7 @@ void Recorder::AnnounceStop() {
   if (stop_announced_) return;
   stop_announced_ = true;
   drain_.DetachAll();
-  const std::string line = fmt::format("vramscope: recording has stopped, the command runs on: {}\n",
+  const std::string line = fmt::format("vramscope: recording has stopped; the command continues: {}\n",
                                        text::OneLine(output_.stop_sentence()));
   std::fputs(line.c_str(), stderr);  // errors are ignored: stderr may have no reader any more
 }

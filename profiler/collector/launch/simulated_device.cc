@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr int kOldestCuda = 12;
 constexpr char kInstall[] =
-    "Install one with CUDA, which needs neither a GPU nor the nvidia packages: pip install --no-deps torch";
+    "Install PyTorch with CUDA; it needs neither a GPU nor the nvidia packages: pip install --no-deps torch";
 
 // "cuda: Optional[str] = '13.2'" in version.py of a wheel, "2.6.0+cu124" in the build-version of a LibTorch
 // archive; 0 = neither contains it.
@@ -75,28 +75,29 @@ Result<std::vector<GpuModel>> ListGpus(const std::string& folder) {
     const bool nominal = found[7] == "Nominal", by_capacity = found[7] == "ByCapacity";
     models.push_back({found[1], found[2], std::stoull(found[5]) << 20, std::stoull(found[6]) << 20, "",
                       10 * std::stoi(found[3]) + std::stoi(found[4]),
-                      nominal       ? fmt::format("{} nominal, less 4 %", found[8].str())
+                      nominal       ? fmt::format("{} nominal, minus 4 %", found[8].str())
                       : by_capacity ? fmt::format("{} nominal; only the memory is simulated", found[8].str())
                                     : found[8].str(),
                       by_capacity});
   }
-  if (models.empty()) return Error{fmt::format("{}/gpus.def lists no GPU. Install vramscope again.", folder)};
+  if (models.empty()) return Error{fmt::format("{}/gpus.def lists no GPU. Reinstall vramscope.", folder)};
   return models;
 }
 
 Result<int> CudaMajorOf(const std::string& root) {
   const fs::path lib = fs::path(root) / "lib";
   if (Exists(lib / "libtorch_hip.so"))
-    return Error{fmt::format("The PyTorch in {} is made for ROCm. {}", root, kInstall)};
+    return Error{fmt::format("The PyTorch in {} is built for ROCm. {}", root, kInstall)};
   if (!Exists(lib / "libtorch_cuda.so"))
     return Error{fmt::format("The PyTorch in {} has no CUDA code. {}", root, kInstall)};
   const int major = MajorInFiles(root);
   if (major == 0)
-    return Error{fmt::format("The PyTorch in {} does not say which CUDA it is made for. {}", root, kInstall)};
+    return Error{fmt::format("The PyTorch in {} does not state which CUDA version it is built for. {}", root,
+                             kInstall)};
   if (major < kOldestCuda) {
     return Error{
-        fmt::format("The PyTorch in {} is made for CUDA {}; the simulated device has CUDA 12 and 13. Install "
-                    "PyTorch 2.4 or newer.",
+        fmt::format("The PyTorch in {} is built for CUDA {}; the simulated device supports CUDA 12 and 13. "
+                    "Install PyTorch 2.4 or newer.",
                     root, major)};
   }
   return major;
@@ -111,8 +112,9 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
   if (!major.ok()) return major.error();
   const std::vector<std::string> libraries = Libraries(fs::path(folder) / fmt::format("cuda{}", *major));
   if (libraries.empty()) {
-    return Error{fmt::format("The PyTorch in {} is made for CUDA {}, which this vramscope does not know yet.",
-                             torch->root, *major)};
+    return Error{
+        fmt::format("The PyTorch in {} is built for CUDA {}, which this vramscope does not support yet.",
+                    torch->root, *major)};
   }
   std::map<std::string, std::string> environment = {
       {"LD_PRELOAD", fmt::format("{}", fmt::join(libraries, ":"))},

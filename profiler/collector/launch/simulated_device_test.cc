@@ -43,9 +43,9 @@ TEST_F(SimulatedDeviceTest, ReadsItFromALibTorchArchive) {
 TEST_F(SimulatedDeviceTest, SaysWhatIsWrongWithOtherTorches) {
   EXPECT_THAT(CudaMajorOf(root_).error().sentence, HasSubstr("no CUDA code"));
   Write("lib/libtorch_cuda.so", "");
-  EXPECT_THAT(CudaMajorOf(root_).error().sentence, HasSubstr("does not say which CUDA"));
+  EXPECT_THAT(CudaMajorOf(root_).error().sentence, HasSubstr("does not state which CUDA"));
   Write("version.py", "cuda = '11.8'\n");
-  EXPECT_THAT(CudaMajorOf(root_).error().sentence, HasSubstr("made for CUDA 11"));
+  EXPECT_THAT(CudaMajorOf(root_).error().sentence, HasSubstr("built for CUDA 11"));
   Write("lib/libtorch_hip.so", "");
   EXPECT_THAT(CudaMajorOf(root_).error().sentence, HasSubstr("ROCm"));
 }

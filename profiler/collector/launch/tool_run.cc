@@ -86,7 +86,7 @@ Result<std::string> RunTool(const std::vector<std::string>& arguments, std::chro
                             const std::string& log) {
   int output[2];
   if (pipe2(output, O_CLOEXEC) != 0)
-    return Error{fmt::format("No pipe can be made: {}.", std::strerror(errno))};
+    return Error{fmt::format("Cannot create a pipe: {}.", std::strerror(errno))};
   pid_t pid = 0;
   const int error = SpawnPlan(output[1], log).Start(arguments, &pid);
   close(output[1]);

@@ -183,7 +183,7 @@ Result<TorchLocation> AskPythonOnPath(const std::string& shell, const std::strin
     if (!python.ok()) continue;
     if (Result<TorchLocation> found = AskPython(*python, memory); found.ok()) return found;
   }
-  return Error{fmt::format("{} may start a Python, but the one on PATH has no torch.", shell)};
+  return Error{fmt::format("{} may start a Python, but the Python on PATH has no torch.", shell)};
 }
 
 // Handles the first word of `command` itself: a Python, a script for one, a program linked to libtorch, or

@@ -86,7 +86,7 @@ Result<std::string> ValueOf(char letter, const std::string& name) {
     case 'r':
       value = FirstSet(kRankVariables);
       if (!value)
-        return Error{fmt::format("{}: %r is the rank, and none of {} is set. Use %p for the process number.",
+        return Error{fmt::format("{}: %r is the rank, and none of {} is set. Use %p for the process ID.",
                                  name, fmt::join(kRankVariables, ", "))};
       return AsName(*value);
     case 'j':
@@ -100,7 +100,8 @@ Result<std::string> ValueOf(char letter, const std::string& name) {
       return AsName(*value);
     default:
       return Error{fmt::format(
-          "{}: after % comes r (rank), h (host), p (process), j (job), q{{VARIABLE}}, or a second %.", name)};
+          "{}: % must be followed by r (rank), h (host), p (process), j (job), q{{VARIABLE}}, or a second %.",
+          name)};
   }
 }
 
@@ -140,8 +141,8 @@ Status CheckIsNoInput(const std::string& output, const std::vector<std::string>&
     struct stat read {};
     if (stat(input.c_str(), &read) != 0 || read.st_dev != written.st_dev || read.st_ino != written.st_ino)
       continue;
-    return Error{
-        fmt::format("{}: is read as {} and cannot be written too. Name another file.", output, input)};
+    return Error{fmt::format("{}: is already read as {} and cannot be written too. Name another file.",
+                             output, input)};
   }
   return {};
 }

@@ -96,8 +96,8 @@ Result<RecordingTrace> OpenTrace(const RecordOptions& options) {
   trace.output = std::move(output).value();
   if (options.embed_source) trace.output->EmbedSources();
   if (trace.claim && trace.claim->evaded() && options.say)
-    options.say(fmt::format("{} is the trace of another recorder that runs now; this one writes {}.",
-                            options.output, trace.path));
+    options.say(fmt::format("{} is the trace of another active recorder; this one writes {}.", options.output,
+                            trace.path));
   return trace;
 }
 

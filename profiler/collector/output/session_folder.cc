@@ -81,8 +81,8 @@ Result<std::unique_ptr<SessionFolder>> SessionFolder::CreateIn(const std::vector
     if (room.ok()) return std::unique_ptr<SessionFolder>(new SessionFolder(std::move(made).value()));
     reasons += (reasons.empty() ? "" : "; ") + room.error().sentence;
   }
-  return Error{fmt::format("No folder for shared memory can be made ({}). Set TMPDIR to a folder with room.",
-                           reasons)};
+  return Error{fmt::format(
+      "Cannot create a folder for shared memory ({}). Set TMPDIR to a folder with free space.", reasons)};
 }
 
 }  // namespace vramscope::collector

@@ -101,7 +101,7 @@ bool IsTrace(int descriptor) {
 
 Error IsNoTrace(const std::string& path) {
   return {fmt::format(
-      "{}: exists and is not a trace of vramscope, so it is not written over. Name another file with -o.",
+      "{}: exists and is not a trace of vramscope, so it is not overwritten. Name another file with -o.",
       path)};
 }
 
@@ -158,7 +158,7 @@ Result<Attempt> SettleName(const std::string& path, OldTraces old_traces) {
     if (!attempt.ok()) return attempt.error();
     if (*attempt) return **attempt;
   }
-  return Error{fmt::format("{}: is made and removed by others all the time. Choose another path.", path)};
+  return Error{fmt::format("{}: other processes keep creating and removing it. Choose another path.", path)};
 }
 
 // run.vms, run-2.vms, run-3.vms, ...

@@ -93,7 +93,7 @@ void TraceOutput::WriteBatch() {
   if (!status.ok()) {
     Stop(status.error().sentence);
   } else if (max_bytes_ != 0 && writer_->bytes_written() + room_for_the_end >= max_bytes_) {
-    Stop(fmt::format("the trace has reached the {} bytes of --max-size", max_bytes_));
+    Stop(fmt::format("the trace has reached the limit of {} bytes (--max-size)", max_bytes_));
   }
 }
 

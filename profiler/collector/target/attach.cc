@@ -47,8 +47,7 @@ Status CheckSurroundings(pid_t pid) {
   if (SameNamespace(pid, "mnt") && SameNamespace(pid, "pid")) return {};
   return Error{
       fmt::format("{} runs in another container than vramscope. Run vramscope attach inside that container, "
-                  "with its process "
-                  "number there (docker exec; it needs --cap-add SYS_PTRACE, or the same user).",
+                  "with the process ID there (docker exec; it needs --cap-add SYS_PTRACE, or the same user).",
                   attach::Describe(pid))};
 }
 
@@ -60,8 +59,8 @@ Status GiveTo(pid_t pid, const std::string& folder) {
   if (chown(room.c_str(), owner.st_uid, owner.st_gid) == 0 &&
       chown(folder.c_str(), owner.st_uid, owner.st_gid) == 0)
     return {};
-  return Error{
-      fmt::format("{}: cannot be given to the user of process {}: {}.", folder, pid, std::strerror(errno))};
+  return Error{fmt::format("{}: cannot change its owner to the user of process {}: {}.", folder, pid,
+                           std::strerror(errno))};
 }
 
 Result<attach::Injected> AskAtDoor(pid_t pid, const std::string& request) {
@@ -82,10 +81,10 @@ Result<attach::Injected> Enter(const AttachOptions& options, const std::string& 
   if (!entered.ok() || entered->result == kBegun) return entered;
   if (entered->result == kBusy)
     return Error{fmt::format(
-        "{} is being recorded by vramscope already, or takes out its last recorder just now: try again.",
+        "{} is already being recorded by vramscope, or is still removing its last recorder. Try again.",
         attach::Describe(options.pid))};
   return Error{fmt::format("{} could not start the recorder's thread{}.", attach::Describe(options.pid),
-                           entered->result == kNoThread ? ": it may have no more threads" : "")};
+                           entered->result == kNoThread ? ": it may have reached its thread limit" : "")};
 }
 
 // Complete steps that the process has done since the attach. The first step that ended is not counted,

@@ -136,14 +136,15 @@ Result<std::string> AskRecordingOf(uint32_t pid, const std::string& order) {
   const sockaddr_un address = AddressIn(place.get());
   if (connect(connection.get(), Generic(address), sizeof address) != 0) {
     return Error{
-        fmt::format("The recording of process {} takes no orders: {}. Only one with --black-box does.", pid,
-                    std::strerror(errno))};
+        fmt::format("The recording of process {} does not accept this command: {}. Only a recording with "
+                    "--black-box does.",
+                    pid, std::strerror(errno))};
   }
   Send(connection.get(), order + "\n");
   const std::string answer = ReadLine(connection.get(), kLongestAnswer, kAnswerPatienceMs);
   if (answer.starts_with("ok ")) return answer.substr(3);
   if (answer.starts_with("no ")) return Error{answer.substr(3)};
-  return Error{fmt::format("The recording of process {} gave no answer.", pid)};
+  return Error{fmt::format("The recording of process {} did not answer. Try again.", pid)};
 }
 
 }  // namespace vramscope::collector

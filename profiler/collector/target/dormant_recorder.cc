@@ -44,15 +44,15 @@ bool BelongsTo(int connection, pid_t pid) {
 Error NoDoor(pid_t pid) {
   if (kill(pid, 0) != 0 && errno == ESRCH) return {fmt::format("There is no process {}.", pid)};
   return {fmt::format(
-      "Process {} ({}) does not wait to be recorded: it was not started with vramscope record --dormant, has "
-      "not used PyTorch yet, or belongs to another user. To record it all the same: vramscope attach {}",
+      "Process {} ({}) is not waiting to be recorded: it was not started with vramscope record --dormant, "
+      "has not used PyTorch yet, or belongs to another user. To record it anyway: vramscope attach {}",
       pid, ExecutableOf(static_cast<uint32_t>(pid)), pid)};
 }
 
 Result<int> Converse(int connection, pid_t pid, const std::string& order) {
   if (!BelongsTo(connection, pid))
-    return Error{
-        fmt::format("Another process listens in the name of process {}. It was not spoken to.", pid)};
+    return Error{fmt::format(
+        "Another process listens under the name of process {}. vramscope did not contact it.", pid)};
   setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   char answer[16] = {};
   int number = 0;
@@ -61,7 +61,7 @@ Result<int> Converse(int connection, pid_t pid, const std::string& order) {
       shutdown(connection, SHUT_WR) == 0;
   const ssize_t count = asked ? read(connection, answer, sizeof answer - 1) : 0;
   if (count <= 0 || std::from_chars(answer, answer + count, number).ec != std::errc())
-    return Error{fmt::format("Process {} gave no answer. It may be stopped; try again when it runs.", pid)};
+    return Error{fmt::format("Process {} did not answer. It may be stopped; try again when it runs.", pid)};
   return number;
 }
 
@@ -70,10 +70,10 @@ Result<int> Converse(int connection, pid_t pid, const std::string& order) {
 Result<int> AskDormantRecorder(pid_t pid, const std::string& order) {
   const uint64_t theirs = trace::PidNamespaceOf(std::to_string(pid).c_str());
   if (theirs != 0 && theirs != trace::PidNamespaceOf("self"))
-    return Error{fmt::format(
-        "Process {} runs in another container than vramscope. Run vramscope inside that container, with its "
-        "process number there.",
-        pid)};
+    return Error{
+        fmt::format("Process {} runs in another container than vramscope. Run vramscope inside that "
+                    "container, with the process ID there.",
+                    pid)};
   const auto [address, length] = DoorOf(pid);
   const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (connection < 0 || connect(connection, reinterpret_cast<const sockaddr*>(&address), length) != 0) {

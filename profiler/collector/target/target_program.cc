@@ -77,16 +77,14 @@ Status CheckPrivileges(const std::string& path) {
                          : nullptr;
   if (what == nullptr) return {};
   return Error{
-      fmt::format("{} is {}: the system lets nothing be loaded into such a program, so it cannot be "
-                  "recorded. Not started. "
-                  "Record the program that it starts instead.",
+      fmt::format("{} is {}: the system loads no recorder into such a program. Not started. Record the "
+                  "program that it starts instead.",
                   path, what)};
 }
 
 Result<std::string> CheckElf(const std::string& path, const File& file, const std::string& start) {
   Elf64_Ehdr header{};
-  if (start.size() < sizeof(header))
-    return Error{fmt::format("{} is cut off: not a program that can run.", path)};
+  if (start.size() < sizeof(header)) return Error{fmt::format("{} is cut off and cannot run.", path)};
   std::memcpy(&header, start.data(), sizeof(header));
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kOurMachine) {
     return Error{
@@ -109,9 +107,8 @@ Result<std::string> CheckElf(const std::string& path, const File& file, const st
         path)};
   }
   return fmt::format(
-      "{} is statically linked: nothing can be loaded into it, so only the programs that it starts are "
-      "recorded. "
-      "Link it dynamically.",
+      "{} is statically linked, so only the programs that it starts are recorded. Link it dynamically to "
+      "record it.",
       path);
 }
 
@@ -154,7 +151,7 @@ Result<std::string> CheckRecordable(const std::string& path) {
     const auto interpreter = InterpreterOfScript(file);
     if (!interpreter) return std::string();  // execvp passes it to /bin/sh
     if (!IsRunnableFile(*interpreter)) {
-      return Error{fmt::format("{}: its interpreter {} is not there.", program, *interpreter)};
+      return Error{fmt::format("{}: its interpreter {} does not exist.", program, *interpreter)};
     }
     program = *interpreter;
   }

@@ -86,7 +86,7 @@ function makeFlame() {
     draw,
     section: element("section", {id: "owners-flame"},
       element("div", {class: "heading"}, element("h2", {}, "Who owns the peak"), trees.length > 1 ? choice : null),
-      element("p", {class: "note"}, "As wide as their bytes, in the colour of the category that has most of them." ),
+      element("p", {class: "note"}, "The width shows the bytes; the color is the category with most of them." ),
       box),
   };
 }

@@ -46,7 +46,7 @@ function makeHeader() {
   cards.push(card("Events", count(report.events),
     report.dropped_events === 0 ? "nothing lost" : element("span", {class: "bad"}, counted(report.dropped_events, "event") + " lost")));
   const oom = report.out_of_memory.map((one) => element("p", {class: "bad"}, "Out of memory on " + one.device +
-    (one.step === null ? "" : " at step " + one.step + ", " + one.phase) + ": " + bytes(one.requested_bytes) + " were asked for."));
+    (one.step === null ? "" : " at step " + one.step + ", " + one.phase) + ": " + bytes(one.requested_bytes) + " were requested."));
   return element("header", {},
     element("div", {class: "file"}, element("b", {}, "vramscope"), element("span", {}, picture.file),
       report.torch_version ? element("span", {}, "PyTorch " + report.torch_version) : null),
@@ -74,7 +74,7 @@ function makeDeviceMemory() {
   const sum = rows.reduce((all, [, there]) => all + there, 0);
   const whole = peak.device_used_bytes === null ? Math.max(sum, 0) : peak.device_used_bytes;
   const most = Math.max(...rows.map(([, there]) => there), 0);
-  const note = peak.device_used_bytes === null ? bytes(Math.max(sum, 0)) + " seen to be taken."
+  const note = peak.device_used_bytes === null ? bytes(Math.max(sum, 0)) + " taken by recorded calls."
     : bytes(peak.device_used_bytes) + (picture.capacity_bytes ? " of " + bytes(picture.capacity_bytes) : "") + " in use, as nvidia-smi shows it.";
   return section("device-memory", "Device memory then", note, table(
     [["Who", "name"], ["Bytes", "number"], ["Part", "number"], ["", "bar"]],
@@ -111,7 +111,7 @@ function ownerTable(kind) {
 function makeOwners() {
   const parts = ownerKinds.map(([kind, title]) => [title, ownerTable(kind)]).filter(([, made]) => made);
   if (parts.length === 0) return null;
-  const made = section("owners", "Largest owners at the peak", "Every kind of owner shares out the same bytes in its own way.",
+  const made = section("owners", "Largest owners at the peak", "Each table divides the same bytes by another kind of owner.",
     element("div", {class: "columns"}, parts.map(([title, one]) => element("div", {class: "part"}, element("h3", {}, title), one))));
   made.classList.add("long");
   return made;
@@ -141,18 +141,18 @@ function makeFragmentation() {
   const causes = picture.causes.map((cause) => [cause, answer.decomposition[cause.key]]).filter(([, there]) => there !== 0)
     .sort((a, b) => b[1] - a[1]);
   const waste = causes.reduce((sum, [, there]) => sum + there, 0);
-  const bar = element("div", {class: "stacked", role: "img", "aria-label": "Of reserved memory, " + percent(waste, answer.reserved_bytes) + " was not asked for."},
-    element("span", {color: "var(--dim)", width: (100 * answer.requested_bytes) / answer.reserved_bytes + "%", title: "asked for: " + bytes(answer.requested_bytes)}),
+  const bar = element("div", {class: "stacked", role: "img", "aria-label": "Of reserved memory, " + percent(waste, answer.reserved_bytes) + " was not requested."},
+    element("span", {color: "var(--dim)", width: (100 * answer.requested_bytes) / answer.reserved_bytes + "%", title: "requested: " + bytes(answer.requested_bytes)}),
     causes.map(([cause, there]) => element("span", {color: cause.color, width: (100 * there) / answer.reserved_bytes + "%", title: cause.name + ": " + bytes(there)})));
   const held = answer.segments.filter((segment) => segment.held_back_bytes > 0);
   return section("fragmentation", "Fragmentation at the peak",
-    bytes(answer.requested_bytes) + " were asked for, " + bytes(answer.reserved_bytes) + " reserved: " + bytes(waste) + " (" +
-      percent(waste, answer.reserved_bytes) + ") are reserved and not asked for. The largest free block has " + bytes(answer.largest_free_bytes) + "." + layoutNote(),
+    bytes(answer.requested_bytes) + " were requested, " + bytes(answer.reserved_bytes) + " reserved: " + bytes(waste) + " (" +
+      percent(waste, answer.reserved_bytes) + ") are reserved but not requested. The largest free block has " + bytes(answer.largest_free_bytes) + "." + layoutNote(),
     bar,
     table([["Cause", "name"], ["Bytes", "number"], ["Of reserved", "number"], ["Meaning", "dim"]],
       [...causes.map(([cause, there]) => [element("span", {}, swatch(cause.color), cause.name), bytes(there), percent(there, answer.reserved_bytes), cause.meaning]),
-        [element("span", {}, swatch("var(--dim)"), "asked for"), bytes(answer.requested_bytes), percent(answer.requested_bytes, answer.reserved_bytes), "live tensors"]]),
-    held.length ? element("h3", {}, "Segments that cannot go back to the driver, and what pins them") : null,
+        [element("span", {}, swatch("var(--dim)"), "requested"), bytes(answer.requested_bytes), percent(answer.requested_bytes, answer.reserved_bytes), "live tensors"]]),
+    held.length ? element("h3", {}, "Segments that cannot return to the driver, and what pins them") : null,
     held.length ? table([["Segment", "number"], ["Held back", "number"], ["Of", "number"], ["Pinned by", "name"]],
       held.map((segment) => ["0x" + segment.address.toString(16), bytes(segment.held_back_bytes), bytes(segment.bytes),
         segment.pinned_by.map((pin) => (pin.name || nameInMap(segment.address, pin.address) || (pin.frames || [])[0] || "a block") + " (" + bytes(pin.bytes) + ")").join(", ") +
@@ -160,7 +160,7 @@ function makeFragmentation() {
 }
 
 function rerunNote(changes) {
-  return changes.some((one) => one.kind === "re-run") ? " Of a re-run, PyTorch counted the bytes itself: it ran the recorded program again." : "";
+  return changes.some((one) => one.kind === "re-run") ? " For a re-run, PyTorch ran the recorded program again and counted the bytes itself." : "";
 }
 
 // What a report advises, in the terminal's words.
@@ -191,7 +191,7 @@ function makeSavings() {
       bytes(one.reserved_bytes), change(answer.before.reserved_bytes, one.reserved_bytes), one.phase, one.kind, one.extra_ns === null ? "" : "+" + duration(one.extra_ns)];
   };
   return section("what-if", "What if",
-    "Estimates from step " + answer.step + ", put through the model of PyTorch's allocator; the same as vramscope whatif --compare answers." + rerunNote(cases),
+    "Estimates from step " + answer.step + ", replayed on the model of PyTorch's allocator, as by vramscope whatif --compare." + rerunNote(cases),
     table([["Change", "name code"], ["Peak allocated", "number"], ["", "number"], ["Peak reserved", "number"], ["", "number"], ["Peak in", "dim"], ["How", "dim"], ["Time a step", "number"]],
       [["as recorded", bytes(answer.before.allocated_bytes), "", bytes(answer.before.reserved_bytes), "", "", "recorded", ""], ...cases.map(row)]));
 }

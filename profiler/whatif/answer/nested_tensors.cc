@@ -19,10 +19,9 @@ std::string WhyNotOfNested(std::string_view lever, std::string_view value) {
       std::ranges::any_of(kNoneOfTheirs, [&](const Lever* one) { return lever == one->info().name; }) ||
       (lever == OffloadLever().info().name && value.starts_with("optimizer") &&
        value.find("activations") == std::string_view::npos);
-  return predicted
-             ? ""
-             : "the program computes with nested tensors: which of their values are kept, and where samples "
-               "lie in them, is not recorded.";
+  return predicted ? ""
+                   : "the program uses nested tensors. The trace does not record which of their values are "
+                     "kept or where their samples are.";
 }
 
 }  // namespace vramscope::whatif

@@ -71,12 +71,12 @@ void MustHold([[maybe_unused]] const Asked& asked, [[maybe_unused]] const Step& 
 // As one sentence; "" if the question can be put to the lever.
 std::string WhyNotAsked(const Asked& question, const Step& step, bool nested) {
   if (FindLeverInfo(question.lever) == nullptr)
-    return "there is no such lever; vramscope whatif --list shows them.";
+    return "there is no such change; vramscope whatif --list shows all.";
   if (AnsweredHow(question.lever, question.value) == AnsweredBy::kRerun)
     return WhyRerun(question.lever, question.value);
   const Lever* const lever = FindLever(question.lever);
   if (step.OnlyForward() && !lever->ChangesForward())
-    return "the recorded program only runs its model forward; this changes training.";
+    return "this changes training, but the recorded program only runs its model forward.";
   return nested ? WhyNotOfNested(question.lever, question.value) : "";
 }
 
@@ -144,7 +144,7 @@ Changed Predictor::Change(std::vector<Asked> asked) {
     // A lever that writes a step comes first: none has changed the scene before it.
     if (const auto rewritten = Rewrite(lever, question.value)) {
       if (changed.step != &step_) {
-        refuse("it is asked for twice; name one of them.");
+        refuse("it is given twice; keep one.");
         continue;
       }
       if (!rewritten->ok()) {

@@ -60,7 +60,7 @@ Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
       if (!name.empty()) choice.operators.emplace_back(name);
     }
     if (choice.operators.empty())
-      return Error{"--checkpoint ops: needs operators whose results are kept: ops:matmul+attention."};
+      return Error{"--checkpoint ops: needs the operators whose outputs are kept: ops:matmul+attention."};
   }
   if (choice.modules.empty() && !choice.operators.empty()) choice.modules = "all";
   return choice;
@@ -103,7 +103,7 @@ Result<std::vector<uint32_t>> FindKeptOps(const Step& step, const std::vector<st
   }
   for (size_t name = 0; name < operators.size(); ++name) {
     if (!seen[name])
-      return Error{"no operator of the recorded forward pass is called " + operators[name] + "."};
+      return Error{"no operator of the recorded forward pass has the name " + operators[name] + "."};
   }
   return kept;
 }

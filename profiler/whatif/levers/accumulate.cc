@@ -90,7 +90,7 @@ class Accumulate final : public Lever {
     for (const Window& one : repeated)
       outcome.extra_ns += static_cast<double>(parts - 1) * step.HostNs(one.begin, one.end);
     outcome.time_basis =
-        "host time of the recorded forward and backward, once more for each further batch; kernels are not "
+        "host time of the recorded forward and backward pass, once per additional batch; kernels are not "
         "timed";
     if (parts > 1) Write(step, std::min(parts, kWritten), scene);
     scene.micro_batches = static_cast<uint32_t>(parts);
@@ -100,11 +100,10 @@ class Accumulate final : public Lever {
     if (repeated.size() > 1)
       outcome.notes.push_back(
           "the step has " + std::to_string(repeated.size()) +
-          " optimizer steps with backward passes before them: each of them accumulates over " + k +
-          " batches");
+          " optimizer steps with backward passes before them: each one accumulates over " + k + " batches");
     else if (scene.backward.size() > 1)
       outcome.notes.push_back("the step has " + std::to_string(scene.backward.size()) +
-                              " backward passes for one optimizer step: each of them comes " + k + " times");
+                              " backward passes for one optimizer step: each one runs " + k + " times");
     return outcome;
   }
 
@@ -113,7 +112,7 @@ class Accumulate final : public Lever {
   static std::string WhyNotRepeated(const Step& step) {
     if (step.backward.empty() || step.optimizer.empty() ||
         step.optimizer.back().begin < step.backward.back().end)
-      return "the recorded step has no backward pass with an optimizer step behind it.";
+      return "the recorded step has no backward pass with an optimizer step after it.";
     const std::vector<Window> repeated = Repeated(ForwardParts(step), step.backward, step.optimizer);
     for (const Window& one : repeated) {
       const auto leaves = [&](const Node& node) {
@@ -121,9 +120,8 @@ class Accumulate final : public Lever {
                node.begin >= one.end && Within(repeated, node.begin);
       };
       if (std::any_of(step.nodes.begin(), step.nodes.end(), leaves))
-        return "a backward pass of the recorded step goes through what was computed before another optimizer "
-               "step: in parts that is either kept for all of them or computed again, which only its code "
-               "says.";
+        return "a backward pass of the recorded step uses results from before another optimizer step. With "
+               "several batches the program keeps or recomputes these, and the trace does not show which.";
     }
     return "";
   }

@@ -21,8 +21,8 @@ std::string WhyCopiesUnknown(const Step& step, const std::vector<uint32_t>& call
     const auto [before, first] = last.try_emplace(path, i);
     if (!first && before->second + 1 < i)
       return std::string(path) +
-             " is called several times a step, others between: under autocast checkpoints are predicted for "
-             "modules that are called once.";
+             " is called several times a step, with other modules in between. Under autocast, checkpointing "
+             "is predicted only for modules that are called once.";
     before->second = i;
   }
   return "";
@@ -41,7 +41,7 @@ class Checkpoint final : public Lever {
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     if (step.backward.size() != 1) {
       return Error{"the recorded step has " + std::to_string(step.backward.size()) +
-                   " backward passes; checkpointing is predicted for steps with one."};
+                   " backward passes; checkpointing is predicted only for steps with one."};
     }
     if (const std::string why = WhyBackwardIsMore(step); !why.empty()) return Error{why};
     const Result<CheckpointChoice> choice = ParseCheckpoint(value);
@@ -53,10 +53,9 @@ class Checkpoint final : public Lever {
     if (!kept_ops.ok()) return kept_ops.error();
     const Checkpointer checkpointer(step, *calls, *kept_ops);
     if (!checkpointer.any())
-      return Error{"autograd keeps nothing of these modules that could be computed again."};
+      return Error{"autograd saves no tensors of these modules that can be recomputed."};
     if (checkpointer.nested() && !choice->operators.empty())
-      return Error{
-          "what is kept of operators is not predicted for modules that are checkpointed within others."};
+      return Error{"ops: is not predicted for checkpointed modules inside other checkpointed modules."};
     checkpointer.Change(scene);
     Outcome outcome;
     outcome.extra_ns = checkpointer.RecomputedNs();

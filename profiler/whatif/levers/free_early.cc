@@ -207,20 +207,19 @@ class FreeEarly final : public Lever {
   const LeverInfo& info() const override { return *FindLeverInfo("free-early"); }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    if (value != "all") return Error{"--free-early is all, not \"" + std::string(value) + "\"."};
+    if (value != "all") return Error{"--free-early must be all, not \"" + std::string(value) + "\"."};
     if (step.ops.empty())
-      return Error{"no operator was recorded, so no last use is known: record again with --depth auto."};
+      return Error{"no operator was recorded, so no last use is known. Record again with --depth auto."};
     const std::vector<Freed> freed = Early(step).Free(scene);
-    if (freed.empty()) return Error{"nothing is kept behind its last use in the recorded step."};
+    if (freed.empty()) return Error{"the recorded step keeps nothing after its last use."};
     Outcome outcome;
     uint64_t bytes = 0;
     for (const Freed& one : freed) bytes += one.bytes;
     outcome.notes.push_back(std::to_string(freed.size()) + (freed.size() == 1 ? " block" : " blocks") +
-                            " of " + MebibytesOf(bytes) + " together are kept behind their last use");
+                            " of " + MebibytesOf(bytes) + " in total are kept after their last use");
     for (size_t i = 0; i < std::min(freed.size(), kMostNamed); ++i)
       outcome.notes.push_back(Described(step, freed[i]));
-    outcome.code =
-        "del outputs, logits, loss    # where each is used for the last time; see the notes for which";
+    outcome.code = "del outputs, logits, loss    # after the last use of each; the notes list them";
     return outcome;
   }
 

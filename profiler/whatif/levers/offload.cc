@@ -27,8 +27,8 @@ Result<OffloadChoice> ParseOffload(std::string_view value) {
   constexpr std::string_view kUnit = "GB/s";
   constexpr double kGiga = 1e9;
   const Error error{
-      "--offload is optimizer, activations or both with a comma between, each also with the "
-      "bandwidth to the host as in optimizer:25GB/s, not \"" +
+      "--offload must be optimizer, activations, or both separated by a comma, each optionally with the "
+      "bandwidth to the host, as in optimizer:25GB/s, not \"" +
       std::string(value) + "\"."};
   OffloadChoice choice;
   for (std::string_view rest = value; !rest.empty();) {
@@ -83,13 +83,12 @@ class Offload final : public Lever {
       return Error{reason};
     const Result<uint64_t> moved = OffloadActivations(step, scene);
     if (!moved.ok()) return moved.error();
-    AddTime(2 * *moved, bandwidth, "what autograd keeps to the host and back", outcome);
+    AddTime(2 * *moved, bandwidth, "saved tensors to the host and back", outcome);
     outcome.code =
         "with torch.autograd.graph.save_on_cpu():\n    loss = ...    # forward and loss\nloss.backward()\n";
     outcome.notes.push_back(
         "the host needs " + std::to_string(*moved >> 20) +
-        " MiB for what autograd keeps; weights that backward reads are among it, and come "
-        "back as copies");
+        " MiB for saved tensors; these include weights that backward reads, which come back as copies");
     return {};
   }
 
@@ -103,15 +102,16 @@ class Offload final : public Lever {
       for (const TrainedParameter& parameter : call.stepped) moved += 2 * parameter.bytes;
     }
     AddTime(moved, bandwidth, "gradients to the host and parameters back", outcome);
-    if (bandwidth != 0) outcome.time_basis += "; the host's own step is not timed";
+    if (bandwidth != 0) outcome.time_basis += "; the optimizer step on the host is not timed";
     outcome.code +=
         "host = [p.detach().cpu() for p in model.parameters()]\noptimizer = torch.optim.AdamW(host, lr=...)\n"
         "for p, h in zip(model.parameters(), host): h.grad = p.grad.cpu()\noptimizer.step()\n"
         "with torch.no_grad():\n    for p, h in zip(model.parameters(), host): p.copy_(h)";
-    outcome.notes.push_back("the host needs the parameters, their gradients and the state");
+    outcome.notes.push_back(
+        "the host needs memory for the parameters, their gradients and the optimizer state");
     if (const size_t optimizers = CountOptimizers(*calls); optimizers > 1)
       outcome.notes.push_back("the step has " + std::to_string(optimizers) +
-                              " optimizers: each of them is on the host, with its own parameters");
+                              " optimizers: each one moves to the host, with its own parameters");
     return {};
   }
 };

@@ -60,7 +60,7 @@ Result<OptimizerChoice> ParseOptimizer(std::string_view value) {
   const auto* const known = std::find_if(std::begin(kKnown), std::end(kKnown),
                                          [&](const Known& one) { return one.name == family; });
   if (known == std::end(kKnown))
-    return Error{"--optimizer knows sgd, momentum, adam, adamw, adafactor, adam8bit and adamw8bit, not \"" +
+    return Error{"--optimizer must be sgd, momentum, adam, adamw, adafactor, adam8bit or adamw8bit, not \"" +
                  std::string(family) + "\"."};
   choice.family = known->family;
   choice.code = known->code;
@@ -75,11 +75,12 @@ Result<OptimizerChoice> ParseOptimizer(std::string_view value) {
   else if (way == "fused")
     choice.way = Way::kFused;
   else
-    return Error{"an optimizer steps foreach, for-loop or fused, not \"" + std::string(way) + "\"."};
+    return Error{"the optimizer's implementation must be foreach, for-loop or fused, not \"" +
+                 std::string(way) + "\"."};
   if (adafactor && choice.way == Way::kFused)
-    return Error{"Adafactor steps foreach or for-loop; PyTorch has no fused one."};
+    return Error{"Adafactor must be foreach or for-loop; PyTorch has no fused Adafactor."};
   if (eight_bits && choice.way != Way::kFused)
-    return Error{"bitsandbytes has one way to step; leave out \":" + std::string(way) + "\"."};
+    return Error{"bitsandbytes has only one implementation; leave out \":" + std::string(way) + "\"."};
   return choice;
 }
 
@@ -104,7 +105,7 @@ class Optimizer final : public Lever {
     outcome.code = Code(*choice);
     if (const size_t optimizers = CountOptimizers(*calls); optimizers > 1)
       outcome.notes.push_back("the step has " + std::to_string(optimizers) +
-                              " optimizers: each of them is this one, with its own parameters");
+                              " optimizers: each one is replaced, with its own parameters");
     if (scene.optimizer_on_host) return outcome;
     TakeAwayOptimizer(scene);
     switch (choice->family) {
@@ -118,11 +119,9 @@ class Optimizer final : public Lever {
         const Status added = AddAdam8bit(step, *calls, scene);
         if (!added.ok()) return added.error();
         outcome.notes.push_back(
-            "bitsandbytes from 0.44 on: a byte for each value of both states and a float for each 256, "
-            "floats "
-            "for parameters of fewer than 4,096 values; embeddings of its own class have floats, these are "
-            "not "
-            "known here");
+            "bitsandbytes 0.44 or newer: 1 byte per value of each state plus 1 float per 256 values; float "
+            "state for parameters below 4,096 values. Its own embedding class also has float state; the "
+            "prediction does not know these");
         return outcome;
       }
       default:
@@ -135,8 +134,8 @@ class Optimizer final : public Lever {
       if (roots && choice->way == Way::kForLoop) ForLoop(step, call, scene);
     }
     outcome.notes.push_back(
-        "weight decay is taken as decoupled or 0; added to gradients it takes the size of all parameters "
-        "more");
+        "weight decay is assumed to be decoupled or 0; weight decay that is added to gradients needs the "
+        "size of all parameters more");
     return outcome;
   }
 
@@ -195,7 +194,7 @@ class ZeroGrad final : public Lever {
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     if (value != "keep")
-      return Error{"--zero-grad is keep (set_to_none=False), not \"" + std::string(value) + "\"."};
+      return Error{"--zero-grad must be keep (set_to_none=False), not \"" + std::string(value) + "\"."};
     std::vector<Block> kept;
     for (Block& block : scene.blocks) {
       if (block.birth != Birth::kEachStep || block.origin == model::kNone) continue;
@@ -210,7 +209,7 @@ class ZeroGrad final : public Lever {
       block.but_in_first = true;  // there is nothing to add it to yet: it becomes the kept one
       block.end = After(accumulated + (block.begin.event - step.blocks[block.origin].begin.event));
     }
-    if (kept.empty()) return Error{"no gradient of the recorded step is set to none: they are kept already."};
+    if (kept.empty()) return Error{"the recorded step sets no gradient to None: it keeps them already."};
     scene.blocks.insert(scene.blocks.end(), kept.begin(), kept.end());
     Outcome outcome;
     outcome.code = "optimizer.zero_grad(set_to_none=False)";

@@ -62,10 +62,10 @@ class EmptyCache final : public Lever {
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     if (step.OnlyForward() && value.substr(0, 7) == "before-")
-      return Error{"the recorded program only runs its model forward: --empty-cache is after-step."};
+      return Error{"the recorded program only runs its model forward; use --empty-cache after-step."};
     const std::optional<EmptyCacheAt> where = ParseEmptyCacheAt(value);
     if (!where) {
-      return Error{"--empty-cache is before-backward, before-optimizer or after-step, not \"" +
+      return Error{"--empty-cache must be before-backward, before-optimizer or after-step, not \"" +
                    std::string(value) + "\"."};
     }
     const bool backward = *where == EmptyCacheAt::kBeforeBackward;
@@ -75,13 +75,13 @@ class EmptyCache final : public Lever {
     else if (!windows.empty())
       scene.empty_cache.push_back(In(Stage::kEmpties, windows[backward ? FirstBackward(step) : 0].begin));
     else
-      return Error{"the recorded step has nothing that --empty-cache " + std::string(value) +
+      return Error{"the recorded step has no point for --empty-cache " + std::string(value) +
                    " could be before."};
     Outcome outcome;
     outcome.code = "torch.cuda.empty_cache()";
     outcome.notes.push_back(
-        "each call waits for the device and gives segments back that the next step asks the driver for "
-        "again");
+        "each call synchronizes the device and releases segments that the next step allocates from the "
+        "driver again");
     return outcome;
   }
 };

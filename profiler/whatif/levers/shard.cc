@@ -26,7 +26,7 @@ struct ShardQuestion {
 
 Result<ShardQuestion> ParseShard(std::string_view value) {
   const Error error{
-      "--shard is ddp, zero1, zero2, zero3 or fsdp with a number of ranks, as in fsdp:8, not \"" +
+      "--shard must be ddp, zero1, zero2, zero3 or fsdp with a number of ranks, as in fsdp:8, not \"" +
       std::string(value) + "\"."};
   const size_t colon = value.find(':');
   if (colon == std::string_view::npos) return error;
@@ -48,9 +48,8 @@ Result<ShardQuestion> ParseShard(std::string_view value) {
   question.option = {behind + 1, static_cast<size_t>(end - behind - 1)};
   const bool replicated = question.kind == Kind::kDdp || question.kind == Kind::kZero1;
   if (replicated && question.option != "view")
-    return Error{
-        "behind the ranks of ddp and zero1 stands :view (gradient_as_bucket_view=True) or nothing, not \"" +
-        std::string(question.option) + "\"."};
+    return Error{"ddp and zero1 accept only :view (gradient_as_bucket_view=True) after the ranks, not \"" +
+                 std::string(question.option) + "\"."};
   return question;
 }
 
@@ -74,7 +73,7 @@ std::string FullyShardCode(const Step& step, const ShardQuestion& question) {
       code += c == '.' ? "\\." : c == '*' ? "[^.]+" : c == ',' ? "|" : std::string(1, c);
     code += "\", name): fully_shard(module" + how + "\n";
   }
-  return code + "fully_shard(model" + how + "    # torch.distributed.fsdp, before the optimizer is made";
+  return code + "fully_shard(model" + how + "    # torch.distributed.fsdp, before the optimizer is created";
 }
 
 // Behind the units that are named is the model, with what is in none of them.
@@ -95,15 +94,15 @@ class Shard final : public Lever {
     if (step.backward.size() != 1 || step.optimizer.size() != 1) {
       return Error{"the recorded step has " + std::to_string(step.backward.size()) + " backward passes and " +
                    std::to_string(step.optimizer.size()) +
-                   " optimizer steps; sharding is predicted for one of each."};
+                   " optimizer steps; sharding is predicted only for one of each."};
     }
     if (step.trained.empty())
       return Error{
-          "no parameter was seen to get a gradient: record with the hooks of autograd (vramscope info shows "
+          "no gradient of a parameter was recorded. Record with the autograd hooks (vramscope info shows "
           "which are in place)."};
     for (const StepBlock& block : step.blocks) {
       if (block.category == classify::Category::kCommunication)
-        return Error{"the recorded program exchanges gradients with other ranks already."};
+        return Error{"the recorded program already exchanges gradients with other ranks."};
     }
     const bool views = question->option == "view";
     if (question->kind != Kind::kDdp)
@@ -111,8 +110,7 @@ class Shard final : public Lever {
     if (question->kind == Kind::kDdp) return Replicated(step, views);
     if (question->kind == Kind::kZero1) return WithOwnState(Replicated(step, views), question->ranks);
     if (step.modules.empty())
-      return Error{
-          "no module was seen to run in the recorded step: record a Python program with --depth auto."};
+      return Error{"no module call was recorded in the step. Record a Python program with --depth auto."};
     Result<std::vector<uint32_t>> calls = ListMembers(step);
     const std::vector<std::string_view> uncalled = UncalledUnits(step, question->option);
     const std::string called = CalledPatterns(step, question->option, uncalled);
@@ -122,7 +120,7 @@ class Shard final : public Lever {
     const std::vector<Unit> units = UnitsOf(step, *calls, uncalled);
     if (!question->option.empty() && NoneHasParameters(units))
       return Error{"no parameter of the recorded step is in " + std::string(question->option) +
-                   ": name modules as the parameters' names do."};
+                   ": use module paths from the names of the parameters."};
     return FullySharded(step, units, question->ranks, question->kind == Kind::kZero3);
   }
 
@@ -139,20 +137,19 @@ class Shard final : public Lever {
           "optimizer_class=torch.optim.AdamW, lr=...)";
       uint64_t bytes = 0;
       for (const uint32_t parameter : step.trained) bytes += step.blocks[parameter].requested;
-      outcome.notes.push_back("whole parameters are dealt out: this is the rank with the most of them, " +
+      outcome.notes.push_back("parameters are distributed whole: this is the rank with the most, " +
                               Mebibytes(bytes));
     }
     if (question->kind == Kind::kZero2 || question->kind == Kind::kZero3) {
       outcome.code = FullyShardCode(step, *question);
       if (question->option.empty() && ListMembers(step).empty())
         outcome.notes.push_back(
-            "the model has no list of blocks, so its parameters are gathered all at once; name modules to "
-            "gather "
-            "them one by one: --shard fsdp:8:'encoder,decoder'");
+            "the model has no list of blocks, so all its parameters are gathered at once; name modules to "
+            "gather them one by one: --shard fsdp:8:'encoder,decoder'");
     }
     outcome.notes.push_back(
-        "each rank has the recorded batch for itself; what NCCL takes from the driver is not in these "
-        "figures");
+        "each rank has the recorded batch for itself; memory that NCCL takes from the driver is not "
+        "included");
     return outcome;
   }
 };

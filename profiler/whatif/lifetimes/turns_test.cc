@@ -159,7 +159,7 @@ TEST(TurnsTest, OptimizersOfALibrarysOwnAreNotGuessedApart) {
   for (const auto& [lever, value] : {std::pair{"optimizer", "sgd"}, std::pair{"offload", "optimizer"}}) {
     const Prediction refused = gan.Asked(lever, value);
     ASSERT_EQ(refused.refused.size(), 1u);
-    EXPECT_THAT(refused.refused.front().reason, HasSubstr("which parameters it steps was not seen"));
+    EXPECT_THAT(refused.refused.front().reason, HasSubstr("the parameters that it updates are not known"));
   }
   EXPECT_TRUE(OptimizerLever().Settings(gan.step).empty());
 }
@@ -219,10 +219,10 @@ TEST(TurnsTest, WhatIsNeededBeyondAnOptimizerStepIsNotRepeated) {
   };
   whatif::Step step = gan.step;
   step.nodes.front().begin = step.backward[2].begin + 1;  // of the first turn's forward
-  EXPECT_THAT(refusal(step), HasSubstr("computed before another optimizer step"));
+  EXPECT_THAT(refusal(step), HasSubstr("from before another optimizer step"));
   step = gan.step;
   step.optimizer.pop_back();
-  EXPECT_THAT(refusal(step), HasSubstr("no backward pass with an optimizer step behind it"));
+  EXPECT_THAT(refusal(step), HasSubstr("no backward pass with an optimizer step after it"));
 }
 
 }  // namespace

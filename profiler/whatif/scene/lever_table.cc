@@ -9,76 +9,74 @@ namespace {
 constexpr char kProgram[] = "the recorded program";
 
 constexpr std::array kLevers = {
-    LeverInfo{"sequence", "N | FACTORx", "N|FACTORx", "Tokens in a sample: 4096, 2x.",
-              "another number of tokens in a sample", kProgram, AnsweredBy::kRerun, false,
-              "how long a sample is, the program says where it makes its batches"},
-    LeverInfo{
-        "lora", "RANK[:PATHS]", "RANK[:PATHS]",
-        "Freeze linear layers and train two matrices of this rank beside each:\nthose inside blocks, or "
-        "of modules such as 'layers.*.mlp'.",
-        "linear layers are frozen, and two small matrices beside each are trained", kProgram,
-        AnsweredBy::kRerun, true, ""},
+    LeverInfo{"sequence", "N | FACTORx", "N|FACTORx", "Tokens per sample: 4096, 2x.",
+              "another number of tokens per sample", kProgram, AnsweredBy::kRerun, false,
+              "the program sets the sample length where it makes its batches"},
+    LeverInfo{"lora", "RANK[:PATHS]", "RANK[:PATHS]",
+              "Freeze linear layers and train two matrices of this rank for each:\n"
+              "layers inside blocks, or in modules like 'layers.*.mlp'.",
+              "linear layers are frozen, and two small matrices for each are trained", kProgram,
+              AnsweredBy::kRerun, true, ""},
     LeverInfo{"freeze", "PATTERN[,PATTERN...]", "PATTERN",
-              "Do not train these parameters: 'layers.*', or several with commas.",
+              "Do not train these parameters: 'layers.*', or several, with commas.",
               "parameters of these modules are not trained", kProgram, AnsweredBy::kRerun, true, ""},
     LeverInfo{"amp", "bf16 | fp16", "bf16|fp16",
-              "torch.autocast around the model and its loss; fp16 with a GradScaler.",
+              "Run the model and its loss under torch.autocast; fp16 with a GradScaler.",
               "torch.autocast around the model and its loss", kProgram, AnsweredBy::kRerun, true, ""},
     LeverInfo{"precision", "bf16 | fp16", "bf16|fp16",
               "Model, gradients, optimizer state and batch in 16 bits.",
               "model, gradients, optimizer state and batch in 16 bits", kProgram, AnsweredBy::kRerun, false,
-              "inputs and labels get the type of 16 bits where the program makes them"},
+              "the program converts its inputs and labels to 16 bits where it makes them"},
     LeverInfo{"attention", "flash | efficient | math", "flash|efficient|math",
-              "Another kernel for scaled dot product attention.",
+              "Use this kernel for scaled dot product attention.",
               "another kernel for scaled dot product attention", kProgram, AnsweredBy::kRerun, true, ""},
     LeverInfo{"cross-entropy", "fused | chunked:K", "fused|chunked:K",
               "Compute linear and cross-entropy in chunks, so that the full logits\nare never materialized.",
               "linear and cross-entropy in chunks, without the full logits", kProgram, AnsweredBy::kRerun,
               true, ""},
     LeverInfo{"quantize", "int8 | nf4, with :PATHS", "int8|nf4[:PATHS]",
-              "Weights of frozen linear layers in 8 or 4 bits, restored while they\nmultiply; with --lora or "
-              "--freeze.",
+              "Store the weights of frozen linear layers in 8 or 4 bits and dequantize\n"
+              "them for each multiplication; with --lora or --freeze.",
               "weights of frozen linear layers in 8 or 4 bits", kProgram, AnsweredBy::kRerun, false,
-              "codes in the place of weights need a layer of their own, made from weights that are loaded"},
+              "quantized weights need another layer class, built from the loaded weights"},
     LeverInfo{"shard", "ddp:N | zero1:N | zero2:N | zero3:N | fsdp:N[:UNITS] | tp:N | pp:N[:PARTS]", "KIND:N",
-              "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8, tp:8, pp:4:8;\nddp:8:view with "
-              "gradients as views, fsdp:8:'layers.*' with these units.",
+              "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8, tp:8, pp:4:8;\n"
+              "ddp:8:view: gradients as bucket views; fsdp:8:'layers.*': these FSDP units.",
               "the step of one rank of N, with its batch",
               "modules, labels of parameters and optimizer state (a deep step)", AnsweredBy::kTransform,
-              false, "the processes of a job are started by its launcher"},
-    LeverInfo{
-        "checkpoint", "all | every:K | PATHS, also with ,ops:matmul+attention", "all|every:K|PATHS",
-        "Compute activations of these modules again in backward: all blocks,\nevery K-th, or paths such "
-        "as 'layers.*,head'; all,ops:matmul keeps\nwhat products of matrices return.",
-        "activations of these modules are computed again in backward",
-        "modules, operators and saved tensors (a deep step of a Python program)", AnsweredBy::kTransform,
-        true, ""},
+              false, "the launcher of the job starts its processes"},
+    LeverInfo{"checkpoint", "all | every:K | PATHS, also with ,ops:matmul+attention", "all|every:K|PATHS",
+              "Recompute activations of these modules in backward: all blocks, every:K\n"
+              "of them, or paths like 'layers.*,head'. all,ops:matmul keeps the outputs\n"
+              "of matrix products.",
+              "activations of these modules are recomputed in backward",
+              "modules, operators and saved tensors (a deep step of a Python program)",
+              AnsweredBy::kTransform, true, ""},
     LeverInfo{"free-early", "all", "all",
               "Free tensors at their last use instead of when their variable goes out\nof scope; lists them.",
-              "what variables keep after its last use is freed there",
-              "operators and saved tensors (a deep step)", AnsweredBy::kTransform, false,
-              "a variable is let go of by the code that has it"},
+              "tensors are freed at their last use", "operators and saved tensors (a deep step)",
+              AnsweredBy::kTransform, false, "only the code that holds a variable can release it"},
     LeverInfo{"offload", "optimizer | activations, each also with :25GB/s", "WHAT[:GB/s]",
-              "On the host: optimizer, activations or both with a comma between;\noptimizer:25GB/s also says "
-              "how long it travels.",
-              "on the host: the optimizer with its state, or what autograd keeps for backward",
+              "Move to the host: optimizer, activations, or both separated by a comma.\n"
+              "optimizer:25GB/s also predicts the transfer time.",
+              "on the host: the optimizer with its state, or the tensors that autograd saves",
               "a deep step, and labels of parameters and optimizer state", AnsweredBy::kTransform, true,
-              "an optimizer on the host steps on copies, to which the loop takes gradients"},
-    LeverInfo{"batch", "N | FACTORx", "N|FACTORx", "Samples in a batch: 16, 0.5x.",
-              "another number of samples in a batch", kProgram, AnsweredBy::kRerun, true, ""},
+              "an optimizer on the host updates copies, and the loop must copy the gradients to them"},
+    LeverInfo{"batch", "N | FACTORx", "N|FACTORx", "Samples per batch: 16, 0.5x.",
+              "another number of samples per batch", kProgram, AnsweredBy::kRerun, true, ""},
     LeverInfo{"accumulate", "K | K:whole", "K",
-              "The batch in K parts, one optimizer step for all of them; K:whole: K\nbatches such as the "
-              "recorded one.",
+              "Split the batch into K parts with one optimizer step for all. K:whole:\n"
+              "use K whole batches of the recorded size.",
               "the batch in K parts, or K whole batches, for one optimizer step",
               "the recorded program; for K:whole backward passes before an optimizer step (a deep step)",
               AnsweredBy::kRerun, true, ""},
-    LeverInfo{
-        "optimizer", "sgd | momentum | adam | adamw | adafactor | adam8bit | adamw8bit [:foreach ...]",
-        "NAME[:WAY]",
-        "sgd, momentum, adam, adamw or adafactor; :foreach, :for-loop or\n:fused; adam8bit or adamw8bit.",
-        "another optimizer, or another way to step",
-        "a deep step, and labels of parameters and optimizer state", AnsweredBy::kTransform, true,
-        "optimizers in 8 bits are of another package, bitsandbytes, which the program imports"},
+    LeverInfo{"optimizer", "sgd | momentum | adam | adamw | adafactor | adam8bit | adamw8bit [:foreach ...]",
+              "NAME[:WAY]",
+              "Use sgd, momentum, adam, adamw or adafactor, with :foreach, :for-loop or\n:fused; or adam8bit "
+              "or adamw8bit.",
+              "another optimizer, or another implementation of it",
+              "a deep step, and labels of parameters and optimizer state", AnsweredBy::kTransform, true,
+              "8-bit optimizers are in another package, bitsandbytes, which the program must import"},
     LeverInfo{"zero-grad", "keep", "keep", "zero_grad(set_to_none=False).",
               "optimizer.zero_grad(set_to_none=False)", "a deep step with gradients that are set to none",
               AnsweredBy::kTransform, true, ""},
@@ -86,7 +84,7 @@ constexpr std::array kLevers = {
               "other settings of the caching allocator", "allocations of a whole step",
               AnsweredBy::kAllocator, true, ""},
     LeverInfo{"empty-cache", "before-backward | before-optimizer | after-step", "WHEN",
-              "torch.cuda.empty_cache() before-backward, before-optimizer or after-step.",
+              "Call torch.cuda.empty_cache() at this point of each step.",
               "torch.cuda.empty_cache() once a step", "allocations of a whole step", AnsweredBy::kAllocator,
               true, ""},
 };
@@ -112,8 +110,8 @@ std::string WhyRerun(std::string_view lever, std::string_view value) {
   const std::string change = "--" + std::string(lever) + " " + std::string(value);
   const LeverInfo* const row = FindLeverInfo(lever);
   const std::string further = row != nullptr && row->tried
-                                  ? "`vramscope try " + change + "` makes it in the program itself."
-                                  : "to make it by hand, record the changed program with `vramscope dryrun`.";
+                                  ? "`vramscope try " + change + "` applies it to the program itself."
+                                  : "or change the program and record it with `vramscope dryrun`.";
   return change + " changes what PyTorch computes, so it is answered by a re-run of the recorded program; " +
          further;
 }

@@ -17,7 +17,7 @@ namespace vramscope::whatif {
       allocator::ParseSettings(text, allocator::ReleaseOf(step.torch_version));
   if (settings.ok() && settings->cuda_malloc_async)
     return Error{
-        "backend:cudaMallocAsync keeps no segments; its memory is the driver's own, which is not modelled."};
+        "backend:cudaMallocAsync has no segments; the driver manages its memory, which is not modeled."};
   return settings;
 }
 

@@ -41,8 +41,8 @@ std::vector<Window> ForwardParts(const Step& step) {
 std::string WhyBackwardIsMore(const Step& step) {
   for (const Node& node : step.nodes) {
     if (node.op != model::kNone && Within(step.backward, node.made))
-      return "backward of the recorded step computes activations again or builds a graph: record it "
-             "without checkpoints.";
+      return "the recorded backward pass recomputes activations or builds a graph. Record without "
+             "checkpointing.";
   }
   return "";
 }

@@ -60,12 +60,12 @@ Result<LoopSteps> ChooseSteps(const classify::Analysis& analysis, model::Process
   }
   if (steps.empty())
     return Error{
-        "no training step was seen in this run, so there is none to change: what-if needs a run that calls "
-        "an optimizer, or one that only runs its model forward, recorded with --depth all."};
+        "this run has no training step to change: what-if needs a run that calls an optimizer, or one that "
+        "only runs its model forward, recorded with --depth all."};
   if (chosen == nullptr) {
-    return Error{any_deep ? "no deep step behind the first one is complete: let the run go on for 4 steps."
-                          : "no step was recorded with its operators: record again with --depth auto, and "
-                            "let the run go on for 4 steps."};
+    return Error{any_deep ? "no deep step after the first one is complete. Record at least 4 steps."
+                          : "no step was recorded with its operators. Record again with --depth auto, and at "
+                            "least 4 steps."};
   }
   return LoopSteps{steps.front(), chosen == steps.data() ? *chosen : *(chosen - 1), *chosen};
 }

@@ -221,15 +221,14 @@ Result<std::vector<uint32_t>> ChooseSegments(const Step& step, std::string_view 
 
 Result<std::vector<uint32_t>> ChooseNestedSegments(const Step& step, std::string_view value) {
   if (step.modules.empty())
-    return Error{
-        "no module was seen to run in the recorded step: record a Python program with --depth auto."};
+    return Error{"no module call was recorded in the step. Record a Python program with --depth auto."};
   constexpr std::string_view kEvery = "every:";
   if (value == "all" || value.substr(0, kEvery.size()) == kEvery) {
     std::vector<uint32_t> blocks = BlocksOf(step);
     if (blocks.empty())
       return Error{
-          "the model has no list of blocks that would be checkpointed one by one; name modules instead: "
-          "--checkpoint 'encoder.*'."};
+          "the model has no list of blocks to checkpoint one by one; name modules instead: --checkpoint "
+          "'encoder.*'."};
     if (value == "all") return blocks;
     uint32_t every = 0;
     const std::string_view number = value.substr(kEvery.size());
@@ -248,7 +247,7 @@ Result<std::vector<uint32_t>> ChooseNestedSegments(const Step& step, std::string
   }
   for (const std::string_view pattern : patterns) {
     if (All(step, [&](uint32_t i) { return PathMatches(pattern, step.Text(step.modules[i].name)); }).empty())
-      return Error{"no module that ran in the recorded step is called " + std::string(pattern) + "."};
+      return Error{"no module that ran in the recorded step has the name " + std::string(pattern) + "."};
   }
   std::vector<uint32_t> chosen = All(step, [&](uint32_t i) {
     const std::string_view path = step.Text(step.modules[i].name);

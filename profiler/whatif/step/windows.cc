@@ -73,9 +73,9 @@ size_t FirstBackward(const Step& step) {
 
 std::string WhyBackwardInForward(const Step& step, std::string_view what) {
   if (FirstBackward(step) == 0) return "";
-  return "the step's first backward pass gives no parameter a gradient, as in flex_attention() that is not "
-         "compiled, or where forces are gradients of energies: " +
-         std::string(what) + " is predicted for steps without one.";
+  return "the step's first backward pass gives no parameter a gradient, as with uncompiled flex_attention() "
+         "or with forces as gradients of energies: " +
+         std::string(what) + " is predicted only for steps without such a pass.";
 }
 
 void LeaveOutFirstBatch(Step& step) {

@@ -179,7 +179,7 @@ Status AllSeen(const Step& step, const std::vector<OptimizerCall>& calls) {
     for (const TrainedParameter& parameter : call.stepped) {
       if (!parameter.extent)
         return Error{"the shape of the parameter " + std::string(step.blocks[parameter.block].name) +
-                     " was not seen: no operator of the recorded step had the whole of it."};
+                     " is not known: no operator of the recorded step used all of it."};
     }
   }
   return {};

@@ -299,7 +299,7 @@ class Offloader {
 
 Result<uint64_t> OffloadActivations(const Step& step, Scene& scene) {
   if (step.backward.empty() || step.saved.empty())
-    return Error{"autograd was not seen to keep anything in the recorded step."};
+    return Error{"no saved tensor of autograd was recorded in the step."};
   if (const std::string reason = WhyBackwardIsMore(step); !reason.empty()) return Error{reason};
   return Offloader(step, scene).Move();
 }

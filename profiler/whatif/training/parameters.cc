@@ -36,8 +36,8 @@ bool MadeByOptimizer(const Step& step, const StepBlock& block) { return Within(s
 std::string WhyFlatWeights(const Step& step) {
   const bool flat = std::any_of(step.ops.begin(), step.ops.end(),
                                 [&](const Op& op) { return step.NameOf(op) == "aten::_cudnn_rnn"; });
-  return flat ? "the weights of a recurrent network lie in one block for cuDNN; which part of it is whose "
-                "cannot be told."
+  return flat ? "cuDNN keeps all weights of a recurrent network in one block. The trace does not show which "
+                "part belongs to which weight."
               : "";
 }
 

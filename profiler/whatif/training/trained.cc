@@ -145,26 +145,25 @@ std::vector<TrainedParameter> TrainedParameters(const Step& step) {
 
 Result<std::vector<OptimizerCall>> OptimizerCalls(const Step& step, const std::vector<Window>& times) {
   const auto& [all, turns] = SteppedIn(step);
-  if (times.empty()) return Error{"no optimizer was seen to step in the recorded step."};
+  if (times.empty()) return Error{"no optimizer step was recorded in the step."};
   if (step.trained.empty())
     return Error{
-        "no parameter was seen to get a gradient: record with the hooks of autograd (vramscope info shows "
-        "which are in place)."};
+        "no gradient of a parameter was recorded. Record with the autograd hooks (vramscope info shows which "
+        "are in place)."};
   const bool only = times.size() == 1;
   std::vector<OptimizerCall> calls;
   std::vector<bool> before(step.blocks.size(), false);  // blocks that have their state
   for (size_t i = 0; i < times.size(); ++i) {
     if (i > 0 && times[i].begin < times[i - 1].end)
-      return Error{"an optimizer of the recorded step steps inside the step of another one."};
+      return Error{"an optimizer of the recorded step runs inside the step of another optimizer."};
     OptimizerCall call{times[i], {}, {}};
     static const TurnOfBlock kNobody;
     const TurnOfBlock& own = i < turns.size() ? turns[i] : kNobody;
     const bool none = std::ranges::all_of(own, [](uint32_t turn) { return turn == kNone; });
     if (none && !only)
-      return Error{
-          "of the step's " + std::to_string(times.size()) +
-          " optimizer steps, one works without operators of PyTorch: which parameters it steps was not "
-          "seen."};
+      return Error{"of the step's " + std::to_string(times.size()) +
+                   " optimizer steps, one uses no PyTorch operators, so the parameters that it updates are "
+                   "not known."};
     for (const TrainedParameter& parameter : all) {
       if (!only && own[parameter.block] == kNone) continue;
       call.stepped.push_back(parameter);
