@@ -107,7 +107,8 @@ class Plans(recorded_run.RecordingTest):
 
     def test_bad_usage_is_told(self) -> None:
         for words, part in (([], "plan needs a trace"), (["x.vms"], "plan needs a limit"), (["x.vms", "--fit", "huge"], "--fit needs a size"),
-                            (["x.vms", "--fit", "1GiB", "--allow", "magic"], "there is no change called"), (["x.vms", "--fit", "1GiB", "--", "ls"], "only with --verify")):
+                            (["x.vms", "--fit", "1GiB", "--allow", "magic"], "there is no change called"),
+                            (["x.vms", "--fit", "1GiB", "--", "ls"], "only with --verify")):
             done = run([vramscope(), "plan", *words])
             self.assertEqual(done.code, 2)
             self.assertIn(part, done.stderr.decode())
