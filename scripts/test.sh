@@ -5,6 +5,7 @@
 #
 #   scripts/test.sh                  about 25 minutes on two cores
 #   scripts/test.sh --quick          fuzz targets for 5 seconds, no thread sanitizer
+#   scripts/test.sh --all            all of the long tests, of which each commit draws some (tests/drawn.py)
 #   scripts/test.sh --wheels all     the end-to-end tests also on PyTorch 2.6.0 and 2.2.2
 #   scripts/test.sh --strict         a test that fails has failed; otherwise it runs once more, alone, and is named if it passes then
 #
@@ -22,6 +23,7 @@ while (($#)); do
   case $1 in
     --quick) quick=yes ;;
     --strict) strict=yes ;;
+    --all) export VRAMSCOPE_TEST_EVERY=1 ;;
     --wheels)
       [[ ${2:-} == all ]] || die "--wheels wants: all"
       for release in "${older_torch[@]}"; do
@@ -29,7 +31,7 @@ while (($#)); do
         more_pythons+=("$PWD/build/venv-$release/bin/python")
       done
       shift ;;
-    *) sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done

@@ -14,6 +14,7 @@ from typing import Any, Callable, List, Sequence
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import drawn
 import recorded_run
 from recorded_run import Finished, RecordingTest, clean_environment, python, record_command, run, vramscope
 
@@ -38,6 +39,7 @@ class HarmlessTest(RecordingTest):
         return recorded_run.ask("info", str(self.folder / "run.vms"))["events"]
 
 
+@drawn.share(1 / 2)
 class Ends(HarmlessTest):
     """The ways to end."""
 
@@ -73,6 +75,7 @@ class Ends(HarmlessTest):
         self.assertNotEqual(done.code, 0)
 
 
+@drawn.share(1 / 2)
 class Signals(HarmlessTest):
     """Ctrl-C reaches the whole process group; a scheduler signals the process that it started."""
 
@@ -105,6 +108,7 @@ class Signals(HarmlessTest):
         self.same_when_signalled("handle_a_signal", lambda pid: os.kill(pid, signal.SIGTERM))
 
 
+@drawn.share(1 / 2)
 class Processes(HarmlessTest):
     """Programs of several processes."""
 
@@ -149,6 +153,7 @@ class Processes(HarmlessTest):
         self.assertEqual(*results)
 
 
+@drawn.share(1 / 2)
 class Python(HarmlessTest):
     """Interpreter modes that switch sitecustomize off, and the user's own sitecustomize."""
 

@@ -7,7 +7,6 @@
     VRAMSCOPE_TEST_EVERY=1 python3 truth_test.py GptOnCuda                       all of them
 """
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator, List, Sequence, Tuple
@@ -16,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"))
 
 import device as simulated_device
+import drawn
 import recorded_run
 from compare import compare
 from recorded_run import SAMPLES, Event, RecordingTest, target
@@ -24,7 +24,7 @@ ORACLE = Path(__file__).resolve().parent / "oracle.py"
 TRAINED_STEPS = 6
 STEPS = "1,3,6"  # the one that makes optimizer state; a deep one (2 to 4 are); a light one after it
 MOST_SHOWN = 12
-EVERY = bool(os.environ.get("VRAMSCOPE_TEST_EVERY"))  # each variant, in a process of its own
+EVERY = drawn.EVERY  # each variant, in a process of its own
 
 PLAIN: Dict[str, List[str]] = {"plain": []}
 VARIANTS: Dict[str, List[str]] = {
@@ -155,8 +155,9 @@ def add_tests(case: type, variants: Dict[str, List[str]], usual: Sequence[str] =
 
 
 def add_tests_in_turn(case: type, *groups: Dict[str, List[str]]) -> None:
-    """The variants of a group train one after the other in one process, which is what importing PyTorch costs most for."""
-    for group in groups:
+    """The variants of a group train one after the other in one process, because importing PyTorch takes longest. One group of three is drawn."""
+    names = ["_".join(group) for group in groups]
+    for group in (group for group, name in zip(groups, names) if name in drawn.chosen(names, 1 / 3, case.__qualname__)):
         if EVERY:
             add_tests(case, group)
         else:

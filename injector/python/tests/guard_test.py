@@ -13,6 +13,7 @@ import unittest
 from typing import Set, Tuple
 
 import harness
+import drawn
 from harness import Run, needs_torch
 
 DRYRUN = os.path.join(os.path.dirname(os.path.dirname(harness.SHIM)), "injector/simulated_cuda/python")
@@ -124,6 +125,7 @@ TRY = {"amp": "fp16", "checkpoint": ["all"], "batch": {"factor": 0.5}, "accumula
        "empty_cache": "after-step", "freeze": ["norm"], "attention": "math", "cross_entropy": "chunked:2"}
 
 
+@drawn.share(1 / 3)
 @needs_torch
 class GuardTest(unittest.TestCase):
     maxDiff = None

@@ -10,7 +10,10 @@ import sys
 import tempfile
 import textwrap
 import unittest
+from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+
+sys.path.append(str(Path(__file__).resolve().parents[3] / "tests"))  # drawn.py
 
 SHIM = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TORCH_PYTHON = os.environ.get("VRAMSCOPE_TEST_PYTHON", "")

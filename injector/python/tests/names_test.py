@@ -7,6 +7,7 @@ import unittest
 from typing import Any, Dict, List, Set, Tuple
 
 import harness
+import drawn
 from harness import BUFFER, GRADIENT, INPUT, OPTIMIZER_STATE, PARAMETER, Run, needs_torch
 
 # tell(role, name, tensor) and the walks over everything; the program prints what is true at its end, one JSON line per storage.
@@ -75,6 +76,7 @@ ORACLE = """
 Storage = Tuple[str, int, int]  # name, address, bytes
 
 
+@drawn.share(1 / 2)
 @needs_torch
 class NamesTest(unittest.TestCase):
     def truth(self, done: Run) -> Dict[int, Set[Storage]]:

@@ -10,6 +10,7 @@ import unittest
 from typing import Any, Dict, List, NamedTuple
 
 import harness
+import drawn
 from harness import Run, needs_torch
 from undisturbed_programs import IN_FORKS, MODEL, PROGRAMS
 
@@ -19,6 +20,7 @@ class Ended(NamedTuple):
     stderr: str
 
 
+@drawn.share(1 / 2)
 @needs_torch
 class UndisturbedTest(unittest.TestCase):
     in_forks: Dict[str, Dict[str, Ended]]  # steps that are deep -> program -> what it wrote
