@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The usual changes to a training program, asked of one recorded step: what a report advises.
+// The savings that a report suggests: the usual changes to a training program, predicted for one recorded
+// step.
 //
-// Why a fixed list and not a search: each change is one that people make in a minute and that reads as one
-// line. Why by reserved bytes: they are what a GPU runs out of.
+// Why a fixed list and not a search: each of these changes takes a minute to make and fits on one line. Why
+// sorted by reserved bytes: they are what a GPU runs out of.
 #pragma once
 
 #include <functional>
@@ -14,31 +15,31 @@
 
 namespace vramscope::whatif {
 
-// One change, or two together.
+// One change, or two combined.
 struct Saving {
-  std::string title;       // "checkpoint=all": as `vramscope whatif --compare` takes it
-  std::string cost;        // in words, without the time: "half the samples a step"
-  size_t levers = 1;       // how many changes it is
-  uint64_t allocated = 0;  // the peaks with it
+  std::string title;       // "checkpoint=all": the form that `vramscope whatif --compare` accepts
+  std::string cost;        // in words, without the time: "half the samples per step"
+  size_t levers = 1;       // number of changes
+  uint64_t allocated = 0;  // peaks with the change
   uint64_t reserved = 0;
-  std::string phase;                 // where the peak is then
-  std::optional<uint64_t> extra_ns;  // of a step; nullopt = nothing is said about time
-  std::vector<std::string> code;     // to write
+  std::string phase;                 // phase of the peak with the change
+  std::optional<uint64_t> extra_ns;  // per step; nullopt = unknown
+  std::vector<std::string> code;     // lines to write
   std::vector<std::string> notes;
 };
 
 struct Savings {
-  uint32_t step = 0;       // that the estimates are from
+  uint32_t step = 0;       // the step that the estimates come from
   uint64_t allocated = 0;  // the peaks as recorded
   uint64_t reserved = 0;
   std::vector<Saving> cases;   // all that change a peak, fewest reserved bytes first
-  std::vector<Saving> reruns;  // PyTorch's own figures, where the program was run again; in the same order
+  std::vector<Saving> reruns;  // PyTorch's own figures from re-runs; in the same order
 
-  // The best of each single change that saves at least 1 % of reserved memory and takes no more of anything,
-  // best first, at most `most`. The last place is that of a setting, which costs the training nothing, where
-  // one saves a tenth.
+  // The best case of each single change that saves at least 1 % of reserved memory and increases neither
+  // peak. Best first, at most `most`. If an allocator setting saves a tenth or more, it gets the last place,
+  // because it costs the training nothing.
   [[nodiscard]] std::vector<const Saving*> Worthwhile(size_t most) const;
-  // Those and the best re-run of each single change that saves as much, at most `most` of each kind; best
+  // The same, and the best re-run of each single change that saves as much. At most `most` of each kind, best
   // first.
   [[nodiscard]] std::vector<const Saving*> Advised(size_t most) const;
   [[nodiscard]] bool IsRerun(const Saving& saving) const {
@@ -46,9 +47,10 @@ struct Savings {
   }
 };
 
-// Nothing where the run lacks what an answer needs: a GPU, a deep step, settings that can be modelled. Steps
-// with very many blocks are asked fewer questions, so that a report does not wait: at most some 0.3 s beyond
-// reading the trace up to that step. `reruns`: those that were kept, of a recording with this baseline.
+// Returns nothing if the run lacks what an answer needs: a GPU, a deep step, settings that can be modelled.
+// Steps with very many blocks get fewer questions, so that a report does not wait: at most some 0.3 s in
+// addition to reading the trace up to that step. `reruns`: returns the kept re-runs of a recording with this
+// baseline.
 using RerunsOf = std::function<std::vector<Saving>(const Baseline& baseline)>;
 [[nodiscard]] std::optional<Savings> FindSavings(const classify::Analysis& analysis,
                                                  model::DeviceIndex device, const RerunsOf& reruns = {});
