@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report is asked for.
+// The request for a report.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace vramscope::report {
 using timeline::MomentSpec;
 using timeline::ParseMoment;
 
-// "3" or "2:5" (both included).
+// Parses "3" or "2:5" (inclusive).
 [[nodiscard]] Result<std::pair<uint32_t, uint32_t>> ParseStepRange(std::string_view text);
 
 struct Request {
-  // What it is about; device_choice.h says which device is meant when these leave it open.
+  // Selects device and process; device_choice.h has the rule if these are not set.
   std::optional<std::string> device;  // "cuda:0"
   std::optional<uint32_t> pid;
   std::optional<uint32_t> rank;
@@ -29,8 +29,8 @@ struct Request {
   std::vector<MomentSpec> at;
   bool blocks = false;   // list the live blocks of each moment
   uint32_t top = 10;     // owners of each kind; 0 = all
-  bool savings = false;  // ask what changes to the program would save
-  std::string path;      // of the trace: re-runs may be kept beside it; "" = none are looked for
+  bool savings = false;  // predict what changes to the program would save
+  std::string path;      // of the trace, to find re-runs kept next to it; "" = do not look for any
 };
 
 }  // namespace vramscope::report
