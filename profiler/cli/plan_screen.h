@@ -14,7 +14,7 @@
 
 namespace vramscope::cli {
 
-// What is asked about, and how much of the limit PyTorch's allocator can have.
+// The question, and the share of the limit that PyTorch's allocator may use.
 struct PlanSubject : FitLimit {
   std::string path;
   const RecordedStep* recorded = nullptr;
@@ -22,24 +22,24 @@ struct PlanSubject : FitLimit {
 
 struct PlanAnswer {
   plan::Answer plans;
-  std::map<std::string, Verified> verified;                  // of plans that were run, by plan::TextOf
-  std::vector<std::pair<plan::Changes, Verified>> left_out;  // that measured too large, or failed
-  std::string verified_on;  // "a100-80gb": the command was run there with each plan
-  bool rerun = false;       // each plan was made by a re-run of the recorded program
+  std::map<std::string, Verified> verified;                  // for plans that were run, by plan::TextOf
+  std::vector<std::pair<plan::Changes, Verified>> left_out;  // plans that measured too large, or failed
+  std::string verified_on;  // "a100-80gb": where the command was run with each plan
+  bool rerun = false;       // each plan was verified by a re-run of the recorded program
   std::string why_not_rerun;
 
   [[nodiscard]] const Verified* VerifiedOf(const plan::Plan& plan) const;
 };
 
-// One model of the table: the program as it is, or with the cheapest plan.
+// One model of the table: the program fits as it is, or with the cheapest plan.
 struct GpuAnswer {
   collector::GpuModel gpu;
   plan::Answer plans;
 };
 
-// "--batch 8 --amp bf16"; "as it is" of no changes.
+// "--batch 8 --amp bf16"; "as it is" for no changes.
 std::string PlanOptions(const plan::Changes& changes);
-// What a step takes longer: "1.4 ms", "none", "open" where another training cannot be timed.
+// Time added to a step: "1.4 ms", "none", "open" if another training cannot be timed.
 std::string PlanTime(const plan::Verdict& verdict);
 
 std::string PlanText(const PlanSubject& subject, const PlanAnswer& answer, const Terminal& terminal);

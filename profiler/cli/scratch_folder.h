@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of our own in TMPDIR for one run, gone with it (profiler/collector/owned_folder.h), also when
+// A folder of our own in TMPDIR for one run, removed at its end (profiler/collector/owned_folder.h), also if
 // Ctrl-C ends this program.
 #pragma once
 
@@ -12,14 +12,14 @@ namespace vramscope::cli {
 
 class ScratchFolder {
  public:
-  // Removes the folders of runs that were killed first.
+  // First removes folders of runs that were killed.
   ScratchFolder();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   [[nodiscard]] std::string path() const {
     return folder_ ? folder_->path() : "";
-  }  // empty: none could be made
+  }  // empty: could not be created
 
  private:
   std::optional<collector::OwnedFolder> folder_;
