@@ -13,7 +13,7 @@ struct Question {
   std::vector<Asked> asked;
 };
 
-// The most useful first: of a very large step only these are asked.
+// The most useful first: very large steps get only these questions.
 const std::vector<Question>& Questions() {
   static const std::vector<Question> questions = {
       {"checkpoint=all", "blocks are computed again in backward", {{"checkpoint", "all"}}},
@@ -30,11 +30,11 @@ const std::vector<Question>& Questions() {
   return questions;
 }
 
-// A setting of the allocator: the training stays as it is, so it is named also where others save more, if it
-// saves a tenth.
+// An allocator setting does not change the training. So it is listed even if other changes save more,
+// provided that it saves a tenth.
 constexpr const char* kFree = "alloc-conf";
 
-// A question costs some 3 us a block: four steps through the allocator's model.
+// A question costs some 3 us per block: four steps through the allocator model.
 constexpr size_t kMostBlocksAsked = 100'000;
 
 Saving SavingOf(const Question& question, const Prediction& prediction) {
@@ -57,7 +57,7 @@ Saving SavingOf(const Question& question, const Prediction& prediction) {
   return saving;
 }
 
-// One change that saves at least 1 % of reserved memory and takes no more of anything.
+// True if a change saves at least 1 % of reserved memory and increases neither peak.
 bool Saves(const Saving& saving, const Savings& before) {
   return saving.levers == 1 && saving.reserved + before.reserved / 100 < before.reserved &&
          saving.allocated <= before.allocated;
