@@ -91,7 +91,7 @@ Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, c
   const std::string& device = options.recording.device;
   if (device != "auto" && device != "cpu" && device != "cuda" && device != "all")
     return Error{fmt::format("--device is one of auto, cpu, cuda, all, not '{}'.", Printable(device))};
-  options.recording.program = false;  // on request: whoever is attached to should get as little as possible
+  options.recording.program = false;  // only on request: the attached process should get little
   if (Status program = ReadProgram(arguments, options.recording); !program.ok()) return program.error();
   if (arguments.Has("steps")) {
     const std::string steps = arguments.Get("steps");
@@ -113,7 +113,7 @@ Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, c
   return options;
 }
 
-// Ctrl-C and the like end the recording; the process that is recorded never hears of them.
+// Ctrl-C and similar signals end the recording; the recorded process is not affected.
 void EndOnSignals() {
   struct sigaction action = {};
   action.sa_handler = [](int) { interrupted.store(true); };

@@ -21,7 +21,7 @@ using diff::Side;
 using report::Owner;
 
 constexpr int kWidestDiffBar = 24;
-constexpr size_t kLongestCause = 200;  // columns; names of modules may be a megabyte
+constexpr size_t kLongestCause = 200;  // columns; module names may be a megabyte long
 
 struct OwnerKind {
   Owner::Kind kind;

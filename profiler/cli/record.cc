@@ -68,7 +68,7 @@ const VerbHelp& RecordHelp() {
 
 namespace {
 
-// Whether `text` is "2-4" or "3"; steps count from 1.
+// True if `text` is "2-4" or "3"; steps are 1-based.
 bool IsStepRange(std::string_view text) {
   uint32_t first = 0;
   uint32_t last = 0;
@@ -81,7 +81,7 @@ bool IsStepRange(std::string_view text) {
   return parsed.ec == std::errc() && parsed.ptr == end && first >= 1 && last >= first;
 }
 
-constexpr size_t kMostStepRanges = 16;  // as many as the injector keeps
+constexpr size_t kMostStepRanges = 16;  // the limit of the injector
 
 Status CheckSteps(const std::string& text) {
   std::string_view rest = text;
@@ -128,11 +128,11 @@ Result<collector::RecordOptions> RecordOptionsFrom(const Arguments& arguments) {
   options.cupti = arguments.Get("cupti", options.cupti);
   options.version = VRAMSCOPE_VERSION;
   options.release_stdio = true;
-  for (const Status& status : {CheckChoice("device", options.device, {"auto", "cpu", "cuda", "all"}),
-                               CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"}),
-                               CheckChoice("cupti", options.cupti, {"auto", "off", "on"}),
-                               CheckSteps(options.deep_steps), ReadStacks(arguments, options),
-                               ReadProgram(arguments, options)}) {
+  for (const Status& status :
+       {CheckChoice("device", options.device, {"auto", "cpu", "cuda", "all"}),
+        CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"}),
+        CheckChoice("cupti", options.cupti, {"auto", "off", "on"}), CheckSteps(options.deep_steps),
+        ReadStacks(arguments, options), ReadProgram(arguments, options)}) {
     if (!status.ok()) return status.error();
   }
   if (options.command.empty()) return Error{"record needs a command: vramscope record -- python train.py"};
@@ -149,7 +149,7 @@ Result<collector::RecordOptions> RecordOptionsFrom(const Arguments& arguments) {
   return options;
 }
 
-// Becomes the command, with a recorder that sleeps in it.
+// Executes the command in this process, with a dormant recorder in it.
 int RunDormant(const collector::RecordOptions& options, const collector::Installation& installation) {
   const Result<std::string> program = collector::FindProgram(options.command.front());
   if (!program.ok()) return Fail(program.error().sentence);
@@ -180,7 +180,7 @@ int RecordVerb(const Arguments& arguments, const Terminal&) {
 
   const Result<collector::RecordOutcome> outcome = collector::Record(*options);
   if (!outcome.ok()) return Fail(outcome.error().sentence);
-  ::signal(SIGPIPE, SIG_IGN);  // the command's exit is what counts, not whether someone reads the last line
+  ::signal(SIGPIPE, SIG_IGN);  // the command's exit status matters, not whether the last line is read
   if (!arguments.Has("quiet")) std::fputs((Printable(RecordingLine(*outcome)) + "\n").c_str(), stderr);
   if (WIFSIGNALED(outcome->wait_status)) collector::DieBySignal(WTERMSIG(outcome->wait_status));
   return WEXITSTATUS(outcome->wait_status);

@@ -22,8 +22,7 @@ namespace {
 constexpr int kWidthOfFiles = 100;
 
 bool LocaleIsUtf8() {
-  // The program prints through fmt only, so the character type is the one part of the locale that it takes
-  // over.
+  // The program prints only with fmt, so the character type is the only part of the locale that it uses.
   static const bool utf8 = [] {
     std::setlocale(LC_CTYPE, "");
     return std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
@@ -48,7 +47,7 @@ int WidthOf(int fd) {
   return std::max<int>(size.ws_col, 40);
 }
 
-// The colour cube of the 256-colour palette: levels 0, 95, 135, ... 255.
+// The color cube of the 256-color palette: levels 0, 95, 135, ... 255.
 int CubeLevel(uint32_t channel) {
   if (channel < 48) return 0;
   if (channel < 115) return 1;
@@ -149,7 +148,7 @@ std::string FormatBytes(uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   double value = static_cast<double>(bytes);
   size_t unit = 0;
-  // 1023.95 would be printed as "1024.0": go up a unit as soon as rounding reaches it.
+  // 1023.95 would be printed as "1024.0": use the next unit as soon as rounding reaches it.
   while (value >= 1023.95 && unit + 1 < kUnits.size()) {
     value /= 1024;
     ++unit;
@@ -227,7 +226,7 @@ std::string Shorten(std::string_view text, size_t columns, bool unicode) {
   if (width <= columns) return std::string(text);
   if (columns <= dots) return std::string(text.substr(0, AdvanceCodePoints(text, columns)));
   const size_t kept = columns - dots;
-  const size_t front = kept / 3;  // the end of a path or module name tells more than its beginning
+  const size_t front = kept / 3;  // the end of a path or module name is more specific than its start
   const size_t tail_begin = AdvanceCodePoints(text, width - (kept - front));
   return fmt::format("{}{}{}", text.substr(0, AdvanceCodePoints(text, front)), ellipsis,
                      text.substr(tail_begin));
