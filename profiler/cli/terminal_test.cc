@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: what a reader should see, written out.
+// Oracle: what a reader should see, written by hand.
 #include "profiler/cli/terminal.h"
 
 #include <gtest/gtest.h>
