@@ -31,10 +31,9 @@ struct Rule {
     kNoLeak,         // leaks[] of leaks
     kBaseline,       // the two peaks of diff
   } kind{};
-  std::string asked;   // as requested: "--peak-below 22GiB"
-  uint64_t bytes = 0;  // the figure must be below this: kPeak to kCategory
-  double share = 0;    // kFragmentation: must be below this; kBaseline: by which the peak may exceed the
-                       // baseline's
+  std::string asked;              // as requested: "--peak-below 22GiB"
+  uint64_t bytes = 0;             // the figure must be below this: kPeak to kCategory
+  double share = 0;               // kFragmentation: must be below this; kBaseline: allowed rise of the peak
   classify::Category category{};  // kCategory
 };
 // "peak_below", "category": its key in JSON.

@@ -64,8 +64,7 @@ struct DryrunResult {
   DeviceLedger ledger;           // of the fullest device
   report::Answer answer;
   uint32_t stopped_after = 0;  // number of steps after which the run was stopped early; otherwise 0
-  std::string waits_at;  // "train.py:41" if it was stopped because it waited there for a value; otherwise
-                         // empty
+  std::string waits_at;  // "train.py:41" if it was stopped because it waited there for a value; or empty
   bool stopped_by_calm = false;      // stopped because the peak no longer grew
   std::vector<DataRead> data_reads;  // sizes first, then by count
   bool read_vectors = false;         // the program read more uncomputed values at once than data_reads covers

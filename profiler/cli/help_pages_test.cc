@@ -46,8 +46,7 @@ TEST(EveryVerbTest, HasAnExampleOfItselfAndOptionsThatAreAscii) {
       itself |= std::string(example.command).find(std::string("vramscope ") + verb.name) != std::string::npos;
     EXPECT_TRUE(itself) << verb.name;
     for (const char c : ManPage(verb, "1.0"))
-      ASSERT_TRUE(c == '\n' || (c >= ' ' && c < 127)) << verb.name;  // troff has no other characters of its
-                                                                     // own
+      ASSERT_TRUE(c == '\n' || (c >= ' ' && c < 127)) << verb.name;  // other characters need escapes
   }
 }
 

@@ -40,8 +40,7 @@ struct Facts {
   // kernel count it as resident.
   uint64_t host_bytes = 0;
   uint64_t pinned_bytes = 0;
-  bool knows_operators = false;   // true if a deep step was recorded: operators, and modules of other blocks
-                                  // than parameters
+  bool knows_operators = false;   // a deep step was recorded: operators, and modules of non-parameters
   bool knows_lines = false;       // of code
   std::string tried;              // what `vramscope try` changed: "--offload activations"; "" = nothing
   std::map<uint64_t, Made> made;  // by size, from 64 KiB on

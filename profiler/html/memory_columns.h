@@ -14,7 +14,7 @@
 namespace vramscope::html {
 
 // An object of arrays with one entry per column. Each number is the difference to the column before; the
-// first one is relative to 0:
+// first one is relative to 0. Bytes of 100, 120, 120, 90 become [100, 20, 0, -30].
 //   begin_ns, peak_ns           of its first event, and of the moment that it shows
 //   low_bytes                   the least that was allocated in it
 //   reserved_bytes, used_bytes  the highest; null where the line does not exist

@@ -52,8 +52,7 @@ struct Answer {
   bool fits_already = false;
   std::vector<Plan> plans;  // in order of rank
   Verdict floor;            // the plan that needs least, among those that were replayed
-  bool complete = true;  // false: the work ran out before `top` plans were found, or before all others were
-                         // ruled out
+  bool complete = true;     // false: the work ran out before `top` plans were found or the rest ruled out
   uint64_t replays = 0;
 };
 

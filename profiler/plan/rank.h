@@ -16,6 +16,9 @@
 //
 // A plan is as deep as its deepest lever; if two are equal, the next deepest decides. So each lever is a
 // power of two, and a plan is their sum.
+//
+// Example: alloc-conf is 1, checkpoint 8, accumulate 16. With the same time, accumulate alone (16) is deeper
+// than alloc-conf and checkpoint together (9).
 #pragma once
 
 #include <compare>

@@ -34,6 +34,8 @@ struct PublishedBounds {
 
 // One side of the error band of one peak. The truth is at most predicted / (1 - share) + bytes, and at least
 // predicted / (1 + share) - bytes.
+//
+// Example: 1,900 MiB predicted, share 0.05, 20 MiB. The truth is at most 1,900 / 0.95 + 20 = 2,020 MiB.
 struct Allowance {
   double share = 0;
   uint64_t bytes = 0;

@@ -28,8 +28,7 @@ bool IsGathered(const StepBlock& block) {
 
 void Checkpointer::GatherWithin(Scene& scene) const {
   struct Gather {
-    const StepBlock* forward = nullptr;  // nullptr: there are several, because the unit is called more than
-                                         // once
+    const StepBlock* forward = nullptr;  // nullptr: several, because the unit is called more than once
     const Segment* segment = nullptr;    // the outermost segment
     Block* backward = nullptr;           // the first one; a block for gradients may look the same
   };

@@ -18,7 +18,7 @@
 //                           or until the name is given what was made anew: by the same operator, after the
 //                           product, for the same place in the next one
 //
-// All else goes with its last use: x = f(x), and what stands within an expression.
+// Everything else is freed after its last use: x = f(x), and values inside an expression.
 #pragma once
 
 #include <vector>
@@ -54,8 +54,7 @@ class Holders {
 
   const Step& step_;
   std::vector<uint32_t> call_;               // by operator: the innermost module call around it
-  std::vector<std::vector<uint32_t>> uses_;  // by block: outermost operators that compute something else from
-                                             // it
+  std::vector<std::vector<uint32_t>> uses_;  // by block: outermost operators that compute from it
 };
 
 }  // namespace vramscope::whatif

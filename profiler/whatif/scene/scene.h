@@ -93,8 +93,7 @@ struct Replayed {
   uint64_t allocated_peak =
       0;  // as torch.cuda.max_memory_allocated counts it: includes remainders not worth splitting
   uint64_t driver_calls = 0;   // segments allocated and freed in the last step
-  uint64_t reserved_then = 0;  // reserved bytes at the highest allocation; `reserved_peak` is the highest at
-                               // any moment
+  uint64_t reserved_then = 0;  // reserved bytes at the highest allocation; `reserved_peak`: at any moment
 };
 
 // The allocator's counters from one of its events to the next.

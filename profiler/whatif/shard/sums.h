@@ -22,8 +22,7 @@ namespace vramscope::whatif {
 struct SumOfUnit {
   const Unit* unit = nullptr;
   uint32_t gradient = 0;           // block: the first gradient of the unit, which waits
-  uint32_t second = model::kNone;  // operator: adds the second gradient, into a block of its own; kNone:
-                                   // there is none
+  uint32_t second = model::kNone;  // operator: adds the second gradient, into a new block; kNone: none
   uint32_t made = model::kNone;    // operator: adds the first gradient, allocates the sum; kNone: it exists
 };
 

@@ -36,8 +36,7 @@ void PutInOrder(std::vector<Moment>& moments) {
   const double scale =
       count < kFew ? 0
                    : static_cast<double>(count - 1) / static_cast<double>(last->at.event - first->at.event);
-  if (!std::isfinite(scale) || scale <= 0) {  // few moments, all at the same position, or a range without an
-                                              // end
+  if (!std::isfinite(scale) || scale <= 0) {  // few moments, one position, or a range without an end
     std::stable_sort(moments.begin(), moments.end(), ComesFirst);
     return;
   }

@@ -96,8 +96,7 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // of a stage, 
   return HooksAfter(In(Stage::kAgain, at), static_cast<int32_t>(std::min(depth, kDeepest)) + 1);
 }
 [[nodiscard]] constexpr Position Recomputed(Position at, uint32_t depth, Position begin, Position moment) {
-  constexpr int32_t kKept = 1 << 11;  // this many places are kept distinct, and this many further values at
-                                      // one place
+  constexpr int32_t kKept = 1 << 11;  // places that are kept distinct, and further values at one place
   const int32_t stage = (moment.order + (moment.order < 0 ? -kPlaces : kPlaces) / 2) / kPlaces;
   const int32_t place = std::clamp(moment.order - stage * kPlaces, 1 - kKept, kKept - 1);
   const int32_t below = std::clamp(moment.further, 1 - kKept, kKept - 1);

@@ -140,8 +140,8 @@ void ReleaseUnseen(Step& step) {
     const size_t pass = PassOf(step, step.nodes[saved.node]);
     return released[saved.node] != kBefore || (pass < lets_go.size() && lets_go[pass]);
   };
-  for (const Saved& saved : step.saved) {  // the node has no recorded release: what is freed with it gives
-                                           // the time
+  for (const Saved& saved : step.saved) {  // no recorded release of the node: what is freed with it gives the
+                                           // time
     const Node& node = step.nodes[saved.node == kNone ? 0 : saved.node];
     const Position end = step.blocks[saved.block].end;
     if (unseen(saved) && end > node.begin && end < node.end)

@@ -32,19 +32,15 @@ inline constexpr uint64_t kFloatBytes = 4;  // size of a float32 element
 // A block of the device that was alive at some time during the step.
 struct StepBlock {
   model::BlockId id = 0;
-  uint64_t requested = 0;  // bytes that the program requested, as far as tensors show them; otherwise as
-                           // allocated
+  uint64_t requested = 0;  // bytes that the program requested, if tensors show them; otherwise as allocated
   Position begin = kBefore;
   Position end = kForever;
   Position accumulated = kForever;  // when autograd accumulated it as a gradient
   uint32_t op = model::kNone;       // innermost operator open when it was allocated
-  uint32_t leaf = model::kNone;     // for a gradient of a tensor that the step created (not a parameter):
-                                    // that tensor's block
-  uint32_t copy_of = model::kNone;  // inserted by a lever: the block whose elements, or some of them, it
-                                    // holds
+  uint32_t leaf = model::kNone;     // for the gradient of a non-parameter that the step created: its block
+  uint32_t copy_of = model::kNone;  // inserted by a lever: the block from which it copies elements
   Position once = kBefore;          // inserted by a lever, and stays: when, from the first step's begin on
-  Position set_up = kBefore;        // existed before the first step: when it was allocated, before 0, if a
-                                    // lever sets it
+  Position set_up = kBefore;        // existed before the first step: when allocated (below 0), set by levers
   std::string_view name;  // from labels: "layers.0.weight", also for its gradient; lives as long as the run
   uint16_t stream = 0;
   classify::Category category = classify::Category::kUnattributed;  // its category for most of its life
@@ -72,8 +68,7 @@ struct Operand {
   uint32_t shape = 0;             // into Step::shapes; 0 = not known
   uint32_t strides = 0;
   uint64_t offset = 0;  // in elements
-  uint64_t tensor = 0;  // identifies the tensor among several of the block: an address, reused after the
-                        // tensor is gone
+  uint64_t tensor = 0;  // distinguishes tensors of one block: an address, which may be reused
   uint16_t argument = 0;
   uint16_t element = 0;  // in a list: index + 1
   uint8_t dtype = 0;     // c10::ScalarType
@@ -106,8 +101,7 @@ struct Saved {
   Position at = 0;
   Position released = kForever;
   uint64_t tensor = 0;
-  double share = 1;   // its elements relative to those of the block: below 1 for a view, above 1 for an
-                      // expanded tensor
+  double share = 1;   // elements relative to the block's: < 1 for a view, > 1 for an expanded tensor
   bool gaps = false;  // its elements are not contiguous
 };
 
@@ -173,8 +167,7 @@ class Step {
   int64_t length = 0;                 // events
   timeline::Step first;               // first step of the loop: later steps use what it allocated
   std::string torch_version;
-  std::string triton_ops;  // "bmm": comma-separated operators that Triton's kernels compute instead of
-                           // PyTorch's own
+  std::string triton_ops;  // "bmm": operators with Triton kernels instead of PyTorch's own, comma-separated
   std::string settings;    // allocator settings at the program's start
   std::string cublas;      // CUBLAS_WORKSPACE_CONFIG of the program
 
@@ -225,8 +218,7 @@ class Step {
   // Blocks of the parameters that got a gradient in this step, in the order of their allocation.
   std::vector<uint32_t> trained;
   static constexpr uint32_t kFirstOwnText = 1u << 31;
-  std::shared_ptr<std::deque<std::string>> own_texts;  // texts that levers added; copies of the step share
-                                                       // them
+  std::shared_ptr<std::deque<std::string>> own_texts;  // added by levers; copies of the step share them
   uint16_t added_streams = 0;  // numbered after those of the run, for blocks that a lever inserted
 
   OnFirstUse last_uses;  // LastUsesOf

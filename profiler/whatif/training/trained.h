@@ -50,6 +50,8 @@ struct OptimizerCall {
 
   // The call's time is divided into equal parts of 100 hundredths, one per parameter, and two more parts. The
   // first parameter starts at 50.
+  //
+  // Example: two parameters, time 0 to 800, so 400 hundredths. Their parts are 100 to 300 and 300 to 500.
   [[nodiscard]] int64_t Hundredths() const { return 100 * (static_cast<int64_t>(stepped.size()) + 2); }
   [[nodiscard]] Position At(int64_t hundredths) const {
     return PartOf(time.begin, time.end, hundredths, Hundredths());
