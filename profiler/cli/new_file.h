@@ -4,7 +4,6 @@
 // everything in one piece.
 //
 // Without Commit nothing remains, even if a signal ends the program in between.
-// Without Commit nothing is left, also when the program is ended by a signal meanwhile.
 #pragma once
 
 #include <memory>

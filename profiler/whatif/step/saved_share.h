@@ -11,14 +11,14 @@ namespace vramscope::whatif {
 
 // A node releases everything that it saved at once, but not always with one call per tensor. Tensors in a
 // list (the weights of cudnn_rnn), and all of an autograd.Function (PyNode::release_variables in
-// torch/csrc/autograd/python_function.cpp), go with their container. They get the Saved::released of the
-// node's other tensors. If none was recorded, they get the time when a block that the node saved was freed,
-// or when the node had run. Not if backward released nothing because it retained its graph.
+// torch/csrc/autograd/python_function.cpp), are freed with their container. They get the Saved::released of
+// the node's other tensors. If none was recorded, they get the time when a block that the node saved was
+// freed, or when the node had run. Not if backward released nothing because it retained its graph.
 void ReleaseUnseen(Step& step);
 
 // Backward never reaches a node if the loss does not depend on its result (a pooled output that nobody
-// reads). Such a node goes with its result, and then releases everything that it saved. The first of its
-// saved blocks that was freed gives the latest possible time. So does the free of its result, if no other
+// reads). Such a node is destroyed with its result, and then releases everything that it saved. The first of
+// its saved blocks that was freed gives the latest possible time. So does the free of its result, if no other
 // node received that: for torch.isfinite(x).all(), the first operator keeps x until its result is freed. Not
 // if the graph outlives the step and none of these blocks was freed.
 void ReleaseNeverRun(Step& step);
