@@ -41,7 +41,7 @@ uint64_t BesideOfRun(const DeviceLedger& ledger) {
 uint64_t Processes(const DeviceLedger& ledger) { return std::max<uint64_t>(ledger.processes.size(), 1); }
 
 // The allocator model stands in for the run only if it reproduces it: each event, and the same reserved bytes
-// from an empty state. A program that empties the cache itself is not replayed this way.
+// from an empty state. The second replay does not repeat the program's own empty_cache() calls.
 bool ModelHolds(const MeasuredRun& run) {
   if (run.history == nullptr) return false;
   const auto replayed = allocator::Replay(*run.history);

@@ -36,7 +36,7 @@ inline constexpr size_t kMostExactModules = 12;
 struct ModuleChoice {
   const Verdict* verdict = nullptr;
   bool exact = false;
-  double least_ns = 0;  // no choice of these modules alone takes less time; if exact, the time of this choice
+  double least_ns = 0;  // lower bound for the time of any choice of these modules; if exact, this one's time
 };
 
 class ModuleSearch {
