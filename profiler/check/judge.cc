@@ -10,7 +10,7 @@
 namespace vramscope::check {
 namespace {
 
-// Why figures of this run may be too low; "" when they are not.
+// Returns why figures of this run may be too low, or "" if they are not.
 std::string LossesOf(const report::Answer& run) {
   if (run.dropped_events != 0)
     return std::to_string(run.dropped_events) + " events were lost, so the true value may be higher";
@@ -23,7 +23,7 @@ const report::Device* ChosenDevice(const report::Answer& run) {
   return found == run.devices.end() ? nullptr : &*found;
 }
 
-// "layers.3.attn" or "train.py:42", whatever says most.
+// "layers.3.attn" or "train.py:42": the most specific one.
 std::string PlaceOf(const leaks::Growth& growth) {
   for (const std::string& text : {growth.line, growth.module, growth.op}) {
     if (!text.empty()) return text;
@@ -68,7 +68,7 @@ class Judgement {
   }
 
  private:
-  // What it is held against is known before anything is measured, and shown also where nothing could be.
+  // The limit is known before anything is measured, and is shown even if nothing could be measured.
   void SetLimit() {
     switch (rule_.kind) {
       case Rule::Kind::kPeak:
@@ -196,7 +196,7 @@ int Severity(Outcome outcome) {
   return outcome == Outcome::kFail ? 2 : outcome == Outcome::kNotJudged ? 1 : 0;
 }
 
-// Which of two devices a rule is decided by: by what is worse, then by what is more.
+// Which of two devices decides a rule: the one with the worse outcome, then the one with the higher figure.
 bool Worse(const Verdict& a, const Verdict& b) {
   const auto rank = [](const Verdict& verdict) {
     return std::tuple(Severity(verdict.outcome), verdict.measured_share.value_or(0),
@@ -216,7 +216,7 @@ std::vector<Verdict> JudgeAll(const std::vector<Rule>& rules, const std::vector<
     size_t judged = 0;
     size_t broken = 0;
     for (const Evidence& evidence : all) {
-      // What has no steps cannot grow from step to step.
+      // A process without steps cannot grow from step to step.
       if (rule.kind == Rule::Kind::kNoLeak && any_steps && evidence.run->steps.empty()) continue;
       Verdict verdict = Judgement(rule, evidence).Give();
       ++judged;

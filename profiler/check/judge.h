@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about the memory of a run, judged: what `vramscope check` answers a build server.
+// Judges rules about the memory of a run: the answer of `vramscope check` to a build server.
 //
-// Nothing is computed here. Every figure comes from the answer that a person sees too (report, frag, leaks,
-// diff), so that a rule that is broken can be looked into with the verb that it came from.
+// Nothing is computed here. Every figure comes from an answer that users can see too (report, frag, leaks,
+// diff). So a broken rule can be examined with the verb that its figure came from.
 //
-// A figure that a trace with losses gives is a lower bound. So a rule that such a trace breaks is broken, and
-// one that it keeps is not judged. The same holds for a run that failed: what it would have taken later is
-// not known.
+// A trace with losses gives lower bounds. If it breaks a rule, the rule is broken; if it keeps a rule, the
+// rule is not judged. The same holds for a run that failed: its later use is unknown.
 #pragma once
 
 #include <cstdint>
@@ -32,18 +31,18 @@ struct Rule {
     kNoLeak,         // leaks[] of leaks
     kBaseline,       // the two peaks of diff
   } kind{};
-  std::string asked;   // as it was asked for: "--peak-below 22GiB"
-  uint64_t bytes = 0;  // the figure must be below: kPeak to kCategory
-  double share = 0;    // kFragmentation: must be below; kBaseline: by which the peak may be above the other
+  std::string asked;              // as requested: "--peak-below 22GiB"
+  uint64_t bytes = 0;             // the figure must be below this: kPeak to kCategory
+  double share = 0;               // kFragmentation: must be below this; kBaseline: allowed rise of the peak
   classify::Category category{};  // kCategory
 };
-// "peak_below", "category": in JSON.
+// "peak_below", "category": its key in JSON.
 [[nodiscard]] const char* RuleKey(Rule::Kind kind);
 
-// What the rules are judged by. A pointer may be nullptr when no rule needs it.
+// The answers that rules are judged by. A pointer may be nullptr if no rule needs it.
 struct Evidence {
   const report::Answer* run = nullptr;
-  const Result<fragmentation::Answer>* fragmentation = nullptr;  // an error says why there is none
+  const Result<fragmentation::Answer>* fragmentation = nullptr;  // the error explains why there is none
   const Result<leaks::Answer>* leaks = nullptr;
   const report::Answer* baseline = nullptr;
   const diff::Diff* diff = nullptr;  // baseline -> run
@@ -55,28 +54,28 @@ enum class Outcome : uint8_t { kPass, kFail, kNotJudged };
 struct Verdict {
   Rule rule;
   Outcome outcome = Outcome::kNotJudged;
-  // What was measured, and what it was held against; shares of kFragmentation, else bytes (of kNoLeak: bytes
-  // per step). Not there when it is not known.
+  // The measured figure, and its limit. Shares for kFragmentation, otherwise bytes (for kNoLeak: bytes per
+  // step). Absent if unknown.
   std::optional<uint64_t> measured_bytes;
   std::optional<uint64_t> limit_bytes;
   std::optional<double> measured_share;
   std::optional<double> limit_share;
-  uint64_t places = 0;  // kNoLeak: that grow
-  // Of the devices that were judged, the one that decides: where a rule is broken by most.
+  uint64_t places = 0;  // kNoLeak: number of places that grow
+  // The judged device that decides: the one that breaks the rule by most.
   report::Spoken decided_by;
-  size_t judged = 1;  // devices
-  size_t broken = 0;  // of those
-  // Why it is not judged, to be read after "could not be judged: "; or what is to be looked at: the first
-  // place that leaks, what was changed since the baseline. As recorded.
+  size_t judged = 1;  // number of devices
+  size_t broken = 0;  // number of these that break the rule
+  // Why it was not judged, to follow "could not be judged: ". Otherwise what to look at: the first place that
+  // leaks, or what was changed since the baseline. As recorded.
   std::string detail;
 };
 
-// On one device.
+// Judges one device.
 [[nodiscard]] std::vector<Verdict> Judge(const std::vector<Rule>& rules, const Evidence& evidence);
-// On all devices: a rule holds when it holds on each of them.
+// Judges all devices: a rule holds if it holds on each of them.
 [[nodiscard]] std::vector<Verdict> JudgeAll(const std::vector<Rule>& rules, const std::vector<Evidence>& all);
 
-// The worst of them: a failure before what could not be judged.
+// The worst outcome; a failure is worse than "not judged".
 [[nodiscard]] Outcome Overall(const std::vector<Verdict>& verdicts);
 
 // One JSON document; docs/json.md describes it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the answers of report, leaks and frag, which are tested where they are made; here each rule is held
-// against figures one byte to either side.
+// Oracle: the answers of report, leaks and frag, which have their own tests. Here each rule is compared with
+// figures one byte to either side.
 #include "profiler/check/judge.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@ namespace {
 
 using model::testing::Script;
 
-// A run of one step: at its peak 400 bytes of parameters and 128 of an activation; `grown` bytes more on top.
+// A run of one step, with 400 bytes of parameters and 128 of an activation at its peak, and `grown` bytes on
+// top.
 diff::Side RunOf(uint64_t grown = 0) {
   Script s;
   s.Alloc("weight", 400).Parameter("weight", "fc.weight");

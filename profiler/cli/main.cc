@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `vramscope` command: finds the verb and hands the rest to it.
+// The `vramscope` command: finds the verb and passes the remaining arguments to it.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,8 +22,8 @@
 namespace vramscope::cli {
 namespace {
 
-// A file that we open must never become descriptor 0, 1 or 2 because the caller had closed it: a program that
-// we start would write into it. Closed again for that program (O_CLOEXEC).
+// If the caller has closed descriptor 0, 1 or 2, a file that we open must not get that number: a program that
+// we start would write into it. O_CLOEXEC closes them again for that program.
 void OccupyClosedStandardDescriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd) return;
@@ -66,7 +66,7 @@ int Run(const std::vector<std::string>& words) {
   }
   const auto verbs = Verbs();
   const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return first == v.name; });
-  // A file without a verb: what people want first.
+  // A file without a verb: shows what most people want first.
   if (std::error_code failed; verb == verbs.end() && std::filesystem::is_regular_file(first, failed))
     return RunReport(words);
   if (verb == verbs.end()) return UnknownVerb(first);
@@ -81,7 +81,7 @@ int main(int count, char** words) {
   vramscope::cli::OccupyClosedStandardDescriptors();
   try {
     const int code = vramscope::cli::Run({words + 1, words + count});
-    // A full disk behind stdout must not pass for success.
+    // A full disk behind stdout must not count as success.
     if (std::fflush(stdout) != 0 && code == vramscope::cli::kDone) {
       return vramscope::cli::Fail(
           "the output could not be written. Free some space, or write to another file.");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which change of the program the facts of two runs show, and how much of the peak's change lies in the rows
-// that it concerns.
+// Derives from the facts of two runs which change of the program they show, and how much of the peak's change
+// is in the rows concerned.
 //
-// A change of the model explains what belongs to the modules that only one side has; a change of the
-// optimizer explains optimizer state and the optimizer's temporaries; of the batch, everything that is made
-// of it; each counts what the ones before it have left.
+// A change of the model explains what belongs to the modules that only one side has. A change of the
+// optimizer explains optimizer state and the optimizer's temporaries. A change of the batch explains
+// everything computed from it. Each cause only claims what the ones before it have left.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using CategoryChange = std::array<int64_t, classify::kCategoryCount>;
 constexpr size_t kMostNamed = 3;  // modules in one sentence
 constexpr double kSameBatch = 0.01;
 constexpr int64_t kFewestKept = 3;
-// The resident memory of two equal runs differs by some MiB: what the kernel maps of libraries.
+// The resident memory of two equal runs differs by some MiB, because the kernel maps libraries differently.
 constexpr int64_t kLeastToHost = 32 << 20;
 constexpr char kOffloadActivations[] = "--offload activations";
 
@@ -37,8 +37,8 @@ std::string Joined(const std::set<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
-// The layer of a stack that a parameter belongs to, or its outermost module: "blocks.2" of
-// "blocks.2.mlp.0.weight", "head" of "head.weight".
+// The layer of a stack that a parameter belongs to, or its outermost module: "blocks.2" for
+// "blocks.2.mlp.0.weight", "head" for "head.weight".
 std::string UnitOf(const std::string& name) {
   for (size_t begin = 0;;) {
     const size_t end = name.find('.', begin);
@@ -54,7 +54,7 @@ bool IsBelow(const std::string& name, const std::string& unit) {
   return name == unit || (name.starts_with(unit) && name.size() > unit.size() && name[unit.size()] == '.');
 }
 
-// Units of which `ones` has parameters and `others` has none -> how many.
+// Units with parameters in `ones` but none in `others` -> their number.
 std::map<std::string, size_t> UnitsOnlyIn(const std::map<std::string, uint64_t>& ones,
                                           const std::map<std::string, uint64_t>& others) {
   std::set<std::string> there;
@@ -93,8 +93,8 @@ class Finder {
     Kept();
     Program();
     Tried();
-    // Where one thing alone was changed, all that differs is its doing, also what lies elsewhere: a layer
-    // behind the added one keeps more.
+    // If only one thing was changed, it explains every difference, even elsewhere: a layer after the added
+    // one saves more.
     if (causes_.size() == 1) causes_.front().bytes += Rest();
     std::stable_sort(causes_.begin(), causes_.end(),
                      [](const Cause& a, const Cause& b) { return std::abs(a.bytes) > std::abs(b.bytes); });
@@ -102,7 +102,7 @@ class Finder {
   }
 
  private:
-  // The change of these categories that no cause has claimed yet.
+  // Claims the change of these categories that no cause has claimed yet, and returns it.
   int64_t Claim(std::initializer_list<Category> categories) {
     int64_t bytes = 0;
     for (const Category category : categories)
@@ -110,15 +110,16 @@ class Finder {
     return bytes;
   }
 
-  // The change that no cause has claimed.
+  // Claims the whole change that no cause has claimed, and returns it.
   int64_t Rest() {
     int64_t bytes = 0;
     for (int64_t& left : left_) bytes += std::exchange(left, 0);
     return bytes;
   }
 
-  // What the modules hold for longer than a moment, at the peak of that side; by category taken out of what
-  // is left, with that sign. Temporaries are wherever the peak happens to be.
+  // Bytes that the modules hold for longer than a moment, at the peak of that side. They are subtracted by
+  // category from what is left, with that sign. Temporaries are excluded, because they depend on the position
+  // of the peak.
   int64_t ClaimModules(const Side& side, const std::map<std::string, size_t>& units, int sign) {
     int64_t bytes = 0;
     for (const LiveBlock& block : side.answer.moments.front().blocks) {
@@ -170,7 +171,7 @@ class Finder {
                        units.size() == 1 ? "" : "s", names, parameters, parameters == 1 ? "" : "s");
   }
 
-  // Every parameter that both have is half or twice as large: another type. 0.5 or 2.
+  // 0.5 or 2 if every parameter of both runs has half or twice its size: another type.
   [[nodiscard]] std::optional<double> HalvedOrDoubled() const {
     std::optional<double> ratio;
     for (const auto& [name, bytes] : after_.facts.parameters) {
@@ -183,7 +184,7 @@ class Finder {
     return ratio;
   }
 
-  // Everything that is computed of them is of the other type too.
+  // Everything computed from the parameters has the other type too.
   void ParameterType() {
     const auto ratio = HalvedOrDoubled();
     if (!ratio.has_value()) return;
@@ -211,7 +212,7 @@ class Finder {
                        Claim({Category::kOptimizerState, Category::kTemporaryOptimizer})});
   }
 
-  // Of the steps that both have, when each goes backward first.
+  // Compares the inputs of steps that both runs have, when each step's first backward begins.
   void Batch() {
     double old_bytes = 0, new_bytes = 0;
     for (const auto& [step, bytes] : after_.facts.input_of_step) {
@@ -227,8 +228,8 @@ class Finder {
                               Category::kTemporaryBackward})});
   }
 
-  // What left the device came to the host: its resident or its pinned memory changed by as much the other
-  // way. PyTorch's cache of pinned memory rounds up to powers of two.
+  // True if memory that left the device moved to the host: its resident or its pinned memory changed by as
+  // much in the other direction. PyTorch's cache of pinned memory rounds up to powers of two.
   [[nodiscard]] bool HostTookOver(int64_t change) const {
     const auto grew_by = [](uint64_t before, uint64_t after) {
       return static_cast<double>(after) - static_cast<double>(before);
@@ -255,7 +256,7 @@ class Finder {
     return static_cast<int64_t>(after_.facts.state_bytes) - static_cast<int64_t>(before_.facts.state_bytes);
   }
 
-  // The names of the state are the same, wherever it lies.
+  // The names of the state are the same, wherever it is.
   void OffloadedState() {
     const bool told = std::ranges::any_of(causes_, [](const Cause& cause) {
       return cause.kind == Cause::Kind::kModel || cause.kind == Cause::Kind::kParameterType ||
@@ -266,7 +267,7 @@ class Finder {
                  {Category::kOptimizerState, Category::kTemporaryOptimizer});
   }
 
-  // What autograd keeps when the steps that both have go backward.
+  // Saved tensors at the begin of backward, in the steps that both runs have.
   void OffloadedActivations() {
     int64_t change = 0;
     for (const auto& [step, bytes] : after_.facts.activation_of_step) {
@@ -287,7 +288,7 @@ class Finder {
                {Category::kActivation, Category::kTemporaryForward, Category::kTemporaryBackward});
   }
 
-  // What `vramscope try` changed, where the facts do not show it.
+  // The changes of `vramscope try` that the facts do not show.
   void Tried() {
     const auto shown = [](const std::string& tried) { return tried.empty() ? "nothing" : tried; };
     if (before_.facts.tried == after_.facts.tried || !causes_.empty()) return;
@@ -297,7 +298,7 @@ class Finder {
          0});
   }
 
-  // Tensors that both make equally often, and one keeps for longer.
+  // Tensors that both runs create equally often, and that one run keeps for longer.
   void Kept() {
     for (const auto& [size, old] : before_.facts.made) {
       const auto found = after_.facts.made.find(size);
@@ -324,7 +325,7 @@ class Finder {
     return change < 0 ? "; they go to the host" : "; they went to the host before";
   }
 
-  // The change of the peak that blocks for this size are, apart from weights and optimizer state.
+  // Claims the change of the peak by blocks of this size, except weights and optimizer state.
   int64_t ClaimSize(uint64_t size) {
     int64_t bytes = 0;
     for (const auto& [side, sign] : {std::pair(&before_, -1), std::pair(&after_, 1)}) {

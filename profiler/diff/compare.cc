@@ -59,7 +59,7 @@ std::vector<OwnerRow> CompareOwners(const std::vector<Owner>& before, const std:
   return rows;
 }
 
-// What only one side knows would pass for something new or gone.
+// Removes what only one side knows: it would look like something new or gone.
 void LeaveOutUnknown(const Side& before, const Side& after, Diff& diff) {
   const auto leave_out = [&](bool Facts::*known, std::initializer_list<Owner::Kind> kinds, const char* why) {
     if (before.facts.*known == after.facts.*known) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between two runs: at their peaks by category, module, operator and line of code, and step by
-// step.
+// The differences between two runs: at their peaks by category, module, operator and line of code, and step
+// by step.
 //
-// Steps are aligned by their number and not by time: a slower machine is no difference of memory.
+// Steps are aligned by their number and not by time: a slower machine makes no difference in memory.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ struct Side {
   Facts facts;
 };
 
-// The run of `analysis`, from the file `path`; `request` says which device and process. Fails as BuildAnswer
-// does, with the path in front. A run without any allocation has an answer without device.
+// The run of `analysis`, from the file `path`; `request` selects device and process. Fails as BuildAnswer
+// does, with the path in front. A run without allocations has an answer without a device.
 [[nodiscard]] Result<Side> SideOf(const std::string& path, const classify::Analysis& analysis,
                                   report::Request request);
 
-// An Error for a run without any allocation, with its path.
+// An Error for a run without allocations; names its path.
 [[nodiscard]] Status IsComparable(const Side& side);
 
-// Bytes on both sides under one name.
+// Bytes on both sides for one name.
 struct Row {
   std::string name;
   uint64_t before = 0;
@@ -40,7 +40,7 @@ struct Row {
 
 struct OwnerRow : Row {
   report::Owner::Kind kind{};
-  uint32_t members_before = 0;  // modules that a pattern stands for
+  uint32_t members_before = 0;  // modules that match a pattern
   uint32_t members_after = 0;
 };
 
@@ -50,7 +50,7 @@ struct StepRow {
   uint64_t after = 0;
 };
 
-// Something that was changed in the program, and what it did to the peak.
+// A change in the program, and its effect on the peak.
 struct Cause {
   enum class Kind : uint8_t {
     kOptimizer,
@@ -66,7 +66,7 @@ struct Cause {
     kTried
   } kind{};
   std::string what;   // "1 more module: blocks.2 (12 parameters)"
-  int64_t bytes = 0;  // of the peak's change that the rows concerned explain; 0 where none can be told apart
+  int64_t bytes = 0;  // share of the peak's change that these rows explain; 0 if no share can be determined
 };
 [[nodiscard]] const char* CauseKey(Cause::Kind kind);
 
@@ -74,17 +74,17 @@ struct Diff {
   Row peak;                      // allocated bytes
   std::vector<Row> categories;   // largest change first; those that are 0 on both sides are left out
   std::vector<OwnerRow> owners;  // by kind, largest change first; equal ones are left out
-  std::vector<StepRow> steps;    // that both runs have finished
+  std::vector<StepRow> steps;    // steps that both runs have finished
   uint32_t steps_before = 0;
   uint32_t steps_after = 0;
-  std::vector<Cause> causes;  // what explains most first
-  // Which kinds of owners cannot be compared, as one side does not know them.
+  std::vector<Cause> causes;  // largest effect first
+  // Kinds of owners that cannot be compared, because one side does not know them.
   std::vector<std::string> notes;
 };
 
 [[nodiscard]] Diff Compare(const Side& before, const Side& after);
 
-// What the facts say was changed; in causes.cc.
+// Derives from the facts what was changed; in causes.cc.
 [[nodiscard]] std::vector<Cause> FindCauses(const Side& before, const Side& after);
 
 // One JSON document; docs/json.md describes it.

@@ -111,7 +111,7 @@ TEST(DiffTest, ALargerBatchIsNamedWithWhatIsMadeOfIt) {
   EXPECT_EQ(diff.causes[0].bytes, 64 + 2 * 128);
 }
 
-// 20 predictions after the training, which stay or go to the host.
+// 20 predictions after the training, which stay on the device or move to the host.
 Script Evaluated(bool keeps, uint64_t bytes = 1 << 20) {
   Script s = Train({});
   for (int i = 0; i < 20; ++i) {
@@ -137,7 +137,7 @@ TEST(DiffTest, PredictionsThatAreNotKeptAnyMoreAreNamedAndNoBatch) {
   EXPECT_EQ(diff.causes[0].bytes, diff.peak.change());
 }
 
-// A side whose process has `host` MiB resident and `pinned` MiB pinned.
+// A side whose process has `host` MiB of resident and `pinned` MiB of pinned memory.
 Side With(Side side, uint64_t host, uint64_t pinned = 0) {
   side.facts.host_bytes = host << 20;
   side.facts.pinned_bytes = pinned << 20;

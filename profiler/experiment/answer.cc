@@ -13,9 +13,9 @@ namespace {
 constexpr double kWorthTelling = 0.01;  // of the recorded step
 constexpr double kTooFar = 0.05;
 
-// A moment of the recorded run that no change to the step makes smaller may decide.
+// The peak may be at a moment of the recorded run that no change to the step makes smaller.
 whatif::Use RunOf(const VariantStep& variant, const whatif::Baseline& recorded, whatif::Use use) {
-  if (recorded.use.place.empty()) return use;  // the step decides
+  if (recorded.use.place.empty()) return use;  // the peak is in the step
   whatif::WholeUse whole =
       whatif::UseOfRun(recorded.rest, recorded.step, recorded.scene, use.allocator, variant.baseline.scene);
   use.allocator = whole.allocator;
@@ -43,7 +43,7 @@ Result<whatif::Prediction> AnswerFrom(const VariantStep& variant, const whatif::
   if (parts.transformed.empty()) {
     prediction.after = variant.baseline.use;
     prediction.after.place.clear();
-    const uint64_t reserved_then = prediction.after.allocator.reserved_then;  // PyTorch counts no such thing
+    const uint64_t reserved_then = prediction.after.allocator.reserved_then;  // PyTorch has no such counter
     prediction.after.allocator = variant.counters;
     prediction.after.allocator.reserved_then = reserved_then;
     if (over_step != nullptr) {

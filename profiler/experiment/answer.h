@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An answer from a re-run: what the program takes under changes that PyTorch made, and under further ones
-// that are computed on that run's step.
+// An answer from a re-run: memory use with the changes that PyTorch made, and with further changes computed
+// on the step of that run.
 //
 //   --amp bf16 --checkpoint all      the variant "amp=bf16" ─► its step, checkpointed ─► the whole run
 //
-// Why here: the command answers so, and the viewer and reports from what was kept; their figures must be the
-// same.
+// Why here: the command answers from new re-runs, the viewer and reports from kept ones. Their figures must
+// be the same.
 #pragma once
 
 #include <string>
@@ -15,21 +15,21 @@
 
 namespace vramscope::experiment {
 
-// Where an answer comes from: the recording itself, PyTorch that ran the noted program again, or a
+// The source of an answer: the recording itself, a re-run of the recorded program in PyTorch, or a
 // computation on the step of one of the two.
 enum class AnswerKind : uint8_t { kRecorded, kRerun, kTransformed };
 [[nodiscard]] const char* NameOf(AnswerKind kind);  // "recorded", "re-run", "transformed"
 
-// `variant` was run with `parts.rerun`, which are the first levers of the answer; `recorded` is of the trace.
-// `over_step`: as whatif::ReplayScene fills it.
+// `variant` was run with `parts.rerun`, the first levers of the answer. `recorded` belongs to the trace.
+// `over_step`: as in whatif::ReplayScene.
 [[nodiscard]] Result<whatif::Prediction> AnswerFrom(const VariantStep& variant,
                                                     const whatif::Baseline& recorded, const Question& parts,
                                                     whatif::UseOverStep* over_step = nullptr);
 
-// How far the unchanged program, run again, is from the recorded step.
+// How far a re-run of the unchanged program is from the recorded step.
 struct Drift {
-  std::string sentence;  // without its point; "" = within 1 %
-  bool too_far = false;  // more than 5 %: it is not the recorded program, and answers nothing
+  std::string sentence;  // without its period; "" = within 1 %
+  bool too_far = false;  // more than 5 %: it is not the recorded program, so its re-runs answer nothing
 };
 [[nodiscard]] Drift DriftOf(const whatif::Baseline& recorded, const VariantStep& unchanged);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the loop that was run again, asked by itself: its own counters, and what-if on its own step.
+// Oracle: the re-run loop itself: its own counters, and what-if on its own step.
 #include "profiler/experiment/answer.h"
 
 #include <gtest/gtest.h>

@@ -28,7 +28,7 @@ std::vector<KeptVariant> ThoseToRead(const model::Source& source, const std::str
   return kept;
 }
 
-// "amp=bf16", as `vramscope whatif --compare` takes it.
+// "amp=bf16", the form that `vramscope whatif --compare` accepts.
 std::string TitleOf(const std::vector<whatif::Asked>& changes) {
   std::string title;
   for (const whatif::Asked& one : changes) title += (title.empty() ? "" : " ") + one.lever + "=" + one.value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the re-runs that were kept with a trace would save, for reports.
+// The savings of re-runs that were kept with a trace, for reports.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace vramscope::experiment {
 
-// Of re-runs on the recorded GPU, or where that was a real one on the GPU of the first. The usual ones before
-// others, at most eight: each is read in some tens of milliseconds. `path`: of the trace.
+// Uses re-runs on the recorded GPU; if that was a real GPU, re-runs on the GPU of the first one. The usual
+// variants come first, at most eight: each takes some tens of milliseconds to read. `path`: of the trace.
 [[nodiscard]] std::vector<report::Saving> KeptSavings(const model::Source& source, const std::string& path,
                                                       const whatif::Baseline& recorded);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the loops that were run again, asked by themselves.
+// Oracle: the re-run loops themselves.
 #include "profiler/experiment/kept_savings.h"
 
 #include <gmock/gmock.h>

@@ -41,7 +41,7 @@ bool IsNeeded(const Event& event) {
 
 constexpr uint32_t kOfOthers = ~0U;
 
-// The number that each thread of `full` has in the trace that is written.
+// The number of each thread of `full` in the new trace.
 std::vector<uint32_t> AddThreadsOf(const trace::TraceReader& full, uint32_t pid, trace::TraceWriter& writer) {
   std::vector<uint32_t> numbers, processes;
   for (const trace::ProcessInfo& process : full.processes())

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace of one process of a re-run without what an answer does not need, so that dozens of them fit into
-// a trace.
+// Strips the trace of one re-run process down to what answers need, so that dozens of them fit into a trace.
 //
-// What goes: names of threads and files, texts that no remaining event names, facts read from source code
-// (the source is our interpreter's), coverage. What stays: every allocation of the run, and the deep step as
-// it is.
+// Removed: names of threads and files, texts that no remaining event refers to, facts read from source code
+// (the source is our interpreter's), coverage. Kept: every allocation of the run, and the complete deep step.
 #pragma once
 
 #include "trace_format/bytes.h"

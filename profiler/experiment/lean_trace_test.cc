@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the full trace, event by event, with texts in the place of their numbers.
+// Oracle: the full trace, event by event, with texts instead of their numbers.
 #include "profiler/experiment/lean_trace.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using trace::Event;
 using trace::EventType;
 
-// Everything but stacks, which a lean trace has none of.
+// Everything except stacks: a lean trace has none.
 std::vector<std::string> Lines(const trace::TraceReader& reader, bool lean) {
   std::vector<std::string> lines;
   for (const Event& event : trace::testing::ReadAll(reader)) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kMostMissing = 100;
 
-// Keeps the head and passes over the body, so that memory does not grow with the text.
+// Keeps the head and skips the body, so that memory does not grow with the text.
 bool KeepHead(int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed, bool* has_body) {
   if (depth != 1 || event != nlohmann::json::parse_event_t::key) return depth <= 2;
   const bool is_body = parsed == "body";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a noted program says about itself (docs/trace-format.md, block type 10): enough to decide whether it
-// can be run again. Its instructions are read by vramscope_program alone.
+// The header of a recorded program (docs/trace-format.md, block type 10): enough to decide whether it can be
+// run again. Only vramscope_program reads its instructions.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct ProgramHead {
   uint64_t version = 0;
   std::string torch;                 // "2.15.0+cu132"
   std::string python;                // "3.12.4"
-  std::vector<std::string> missing;  // what could not be noted, one sentence each
-  uint64_t step = 0;                 // that was noted
-  uint64_t batch = 0;                // samples in the batch of the noted step; 0 = not known
-  bool has_body = false;             // there is something to run
+  std::vector<std::string> missing;  // what could not be recorded, one sentence each
+  uint64_t step = 0;                 // the step that was recorded
+  uint64_t batch = 0;                // samples in the batch of that step; 0 = unknown
+  bool has_body = false;             // true: there is a program to run
 };
 
-// Nothing where the text is no such JSON. Foreign text: anything may be in it.
+// Returns nothing if the text is not such JSON. The text is untrusted.
 [[nodiscard]] std::optional<ProgramHead> ReadProgramHead(std::string_view text);
 
 struct NotedProgram {
@@ -32,8 +32,8 @@ struct NotedProgram {
   std::string_view text;
   std::string_view seal;
 };
-// The program of the first process that has one with a body; else of the first that says why it has none;
-// nothing: none was noted. Views into `programs`.
+// The program of the first process that has one with a body. Otherwise that of the first process that states
+// why it has none; nothing if no process has one. Holds views into `programs`.
 [[nodiscard]] std::optional<NotedProgram> ProgramOf(const trace::Programs& programs);
 
 }  // namespace vramscope::experiment

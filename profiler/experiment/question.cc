@@ -17,7 +17,7 @@ size_t OrderOf(const std::string& name) {
   return static_cast<size_t>(found - levers.begin());
 }
 
-// Spaces and '@' separate the parts of a key.
+// Escapes spaces and '@', which separate the parts of a key.
 std::string Escaped(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {
@@ -49,7 +49,7 @@ std::string Unescaped(std::string_view text) {
   return plain;
 }
 
-// One of the place's parts, "gpu=rtx-4090". False: there is no such part.
+// Reads one part of a place, "gpu=rtx-4090". Returns false if there is no such part.
 bool ReadPart(const std::string& name, std::string value, Place& place) {
   if (name == "world") {
     const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), place.world);

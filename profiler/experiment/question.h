@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A what-if question in its two parts: what PyTorch is asked, and what is computed from what PyTorch
-// answered.
+// The two parts of a what-if question: what PyTorch is asked, and what is computed from PyTorch's answer.
 //
 //   --amp bf16 --checkpoint all --batch 2x
 //      re-run:      amp=bf16 batch=2x    the noted program runs under these: the variant
@@ -17,8 +16,8 @@
 
 namespace vramscope::experiment {
 
-// Whether only PyTorch can say what this change does: it changes types, kernels, sizes, or what autograd
-// keeps. The others move or remove lives of blocks, or change the allocator.
+// True if only PyTorch can answer this change: it affects types, kernels, sizes, or what autograd saves.
+// Other changes move or remove lives of blocks, or change the allocator.
 [[nodiscard]] bool AnsweredByRerun(const whatif::Asked& asked);
 
 struct Question {
@@ -27,31 +26,31 @@ struct Question {
 };
 [[nodiscard]] Question SplitQuestion(const std::vector<whatif::Asked>& asked);
 
-// Where a program is run again.
+// The environment in which a program is run again.
 struct Place {
   std::string gpu;         // a model of the simulated device: "rtx-4090"
-  std::string alloc_conf;  // PYTORCH_CUDA_ALLOC_CONF; "" = PyTorch's own choices
+  std::string alloc_conf;  // PYTORCH_CUDA_ALLOC_CONF; "" = PyTorch's defaults
   unsigned world = 1;      // ranks of the job
   friend bool operator==(const Place&, const Place&) = default;
 };
-// That a recording was made on: without a GPU where that was a real one.
+// The environment of a recording; without a GPU if it was a real one.
 [[nodiscard]] Place RecordedPlace(const trace::Metadata& metadata);
 
-// The key of a variant: the same for the same changes in any order. "amp=bf16 batch=2x @ gpu=rtx-4090
+// The key of a variant. It does not depend on the order of the changes. "amp=bf16 batch=2x @ gpu=rtx-4090
 // world=1".
 [[nodiscard]] std::string VariantKey(std::vector<whatif::Asked> rerun, const Place& place);
 
-// The other way round. Nothing where VariantKey makes no such key: foreign text.
+// The inverse of VariantKey. Returns nothing for a key that VariantKey cannot produce: the text is untrusted.
 struct KeyParts {
   std::vector<whatif::Asked> changes;
   Place place;
 };
 [[nodiscard]] std::optional<KeyParts> ReadVariantKey(std::string_view key);
 
-// Those that people ask for most: what `vramscope dryrun --variants usual` makes.
+// The most common questions: `vramscope dryrun --variants usual` runs these.
 [[nodiscard]] const std::vector<std::vector<whatif::Asked>>& UsualVariants();
 
-// Changes as a command line has them: "--amp bf16 --batch 2x". Not quoted for a shell.
+// Changes in the form of a command line: "--amp bf16 --batch 2x". Not quoted for a shell.
 [[nodiscard]] std::string OptionsText(const std::vector<whatif::Asked>& asked);
 
 }  // namespace vramscope::experiment

@@ -7,7 +7,7 @@
 namespace vramscope::experiment {
 namespace {
 
-constexpr uint64_t kKnownVersion = 1;  // of programs
+constexpr uint64_t kKnownVersion = 1;  // program format version
 
 }  // namespace
 

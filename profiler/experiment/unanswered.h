@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to say of a change that no re-run was kept of: why the program of the trace cannot be run, and what
-// answers instead.
+// The message for a change without a kept re-run: why the trace's program cannot be run, and what to use
+// instead.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@
 
 namespace vramscope::experiment {
 
-// One sentence or two; "": there is a program that can be run.
+// One or two sentences; "": there is a program that can be run.
 [[nodiscard]] std::string WhyNoProgram(const std::optional<NotedProgram>& program,
                                        const std::vector<whatif::Asked>& changes);
 
-// "vramscope try --dry --gpu rtx-4090 --amp bf16 -- python train.py": the change on the program itself.
-// `gpu`: "" = not known. Of the trace's command line secrets are left out.
+// "vramscope try --dry --gpu rtx-4090 --amp bf16 -- python train.py": applies the change to the program
+// itself. `gpu`: "" = unknown. Secrets in the trace's command line are removed.
 [[nodiscard]] std::string TryCommand(const trace::Metadata& metadata, const std::string& gpu,
                                      const std::vector<whatif::Asked>& changes);
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kOfKey[] = "variants.of";
 
-// Which recording it is: two begin in the same nanosecond of one machine's two clocks only if they are one.
+// Identifies a recording: two recordings never begin in the same nanosecond of both clocks of one machine.
 std::string IdentityOf(const model::Source& source) {
   return std::to_string(source.clock().start_realtime_ns) + "-" +
          std::to_string(source.clock().start_monotonic_ns);
@@ -43,8 +43,8 @@ void AddKeys(const trace::Variants& variants, std::set<std::string>& keys) {
   for (const auto& [key, bytes] : variants) keys.emplace(key);
 }
 
-// A closed trace without events. Made under another name and renamed, in the place of what another recording
-// has left there.
+// Creates a closed trace without events. It is written under another name and renamed, and replaces a file
+// that belongs to another recording.
 Status MakeBeside(const model::Source& source, const std::string& path) {
   const std::string made = FileBeside(path) + "." + std::to_string(getpid());
   const int file = open(made.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);

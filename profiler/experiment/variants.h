@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The re-runs that were kept: in the trace itself, or beside it where the trace cannot be added to.
+// The kept re-runs: in the trace itself, or in a file next to it if the trace cannot be extended.
 //
 //   run.vms            blocks of type 11 (trace_format/append_variant.h)
 //   run.vms.variants   a trace without events that holds them, for a run.vms that is read-only, another
@@ -17,23 +17,23 @@
 
 namespace vramscope::experiment {
 
-// The trace of the variant; empty: it was not kept. What lies beside `path` counts only when it was made for
-// the recording that `source` is.
+// The trace of the variant; empty: none was kept. A file next to `path` counts only if it was made for the
+// recording `source`.
 [[nodiscard]] trace::Bytes FindVariant(const model::Source& source, const std::string& path,
                                        const std::string& key);
 
-// One that answers: `vramscope whatif` finds it for these changes.
+// A re-run that answers: `vramscope whatif` finds it for these changes.
 struct KeptVariant {
   std::string key;
-  std::vector<whatif::Asked> changes;  // none: the program as it is, run again
+  std::vector<whatif::Asked> changes;  // none: a re-run of the unchanged program
   std::string gpu;
 };
-// All of `source` and of the file beside `path`, those of the recorded GPU first, then by their keys. Left
-// out is what no question leads to: other settings of the allocator than the recorded ones, and changes that
-// a transformation answers unless --by asks for a re-run.
+// All of `source` and of the file next to `path`: first those of the recorded GPU, then by key. Variants that
+// no question leads to are left out. These are variants with other allocator settings than the recorded ones,
+// and with changes that a transformation answers unless --by asks for a re-run.
 [[nodiscard]] std::vector<KeptVariant> KeptVariants(const model::Source& source, const std::string& path);
 
-// Keeps it; returns the file that has it now. An error: nowhere; nothing has changed then.
+// Keeps the trace; returns the file that now contains it. On an error, nothing has changed.
 Result<std::string> KeepVariant(const model::Source& source, const std::string& path, const std::string& key,
                                 trace::ByteView variant);
 

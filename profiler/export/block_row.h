@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block as a row of a table: what CSV and SQLite say about it, found in one place.
+// A block as a row of a table: the fields that CSV and SQLite export, collected in one place.
 #pragma once
 
 #include <array>
@@ -12,23 +12,23 @@
 namespace vramscope::exporting {
 
 struct BlockRow {
-  uint64_t number = 0;  // the how-manieth allocation of the trace it is, from 1
+  uint64_t number = 0;  // 1-based allocation number in the trace
   model::DeviceIndex device = 0;
   uint32_t pid = 0;
   const model::Block* block = nullptr;
   std::optional<uint64_t> requested;
   uint64_t alloc_ns = 0;
   std::optional<uint64_t> free_ns;  // none: alive at the end
-  uint32_t step = 0;                // of the birth; 0 = outside of all steps
+  uint32_t step = 0;                // in which it was allocated; 0 = outside all steps
   timeline::Phase phase{};
   classify::Category first{};
   classify::Category last{};
-  std::optional<classify::Category> at_peak;  // none: of another device, or not alive then
+  std::optional<classify::Category> at_peak;  // none: on another device, or not alive then
   std::string_view name;
-  std::string_view module;  // recorded at the birth: only in deep steps
+  std::string_view module;  // recorded at the allocation: only in deep steps
   std::string_view op;
   uint32_t stack = 0;
-  std::string_view line;  // that stands for the stack
+  std::string_view line;  // the line that represents the stack
 };
 
 class BlockRows {
@@ -39,7 +39,7 @@ class BlockRows {
       devices_[Key(run.devices[device].process, run.devices[device].code)] = device;
   }
 
-  // In order of allocation: one block after the other, each once.
+  // Call in order of allocation: one block after the other, each once.
   [[nodiscard]] BlockRow Of(model::BlockId id) {
     const model::Run& run = content_.run();
     if (id % kBetweenTellings == 0) content_.Tell("blocks", id, run.blocks.size());

@@ -69,7 +69,7 @@ class Chrome {
     out_.Char('}');
   }
 
-  // Two counters of each device: one stacked by category, one of what the allocator holds.
+  // Two counters per device: one stacked by category, one of reserved bytes.
   void Counters(model::DeviceIndex device) {
     const model::Device& of = run_.devices[device];
     std::optional<uint64_t> reserved;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collapsed stacks: one line for each, "outermost;...;innermost BYTES", as flamegraph.pl reads them
+// Collapsed stacks: one line per stack, "outermost;...;innermost BYTES", the format of flamegraph.pl
 // (https://github.com/brendangregg/FlameGraph).
 #include <algorithm>
 
@@ -15,7 +15,7 @@ Status WriteCollapsed(const Content& content, const Options&, const std::string&
   for (const LiveStack& stack : FindLiveStacks(content)) {
     for (size_t i = 0; i < stack.frames.size(); ++i) {
       std::string frame = stack.frames[i];
-      std::replace(frame.begin(), frame.end(), ';', ':');  // would begin another frame
+      std::replace(frame.begin(), frame.end(), ';', ':');  // it would start another frame
       if (i != 0) out->Char(';');
       out->Text(frame);
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is exported: an analysed run, and the report's answer about it.
+// The input of an export: an analyzed run, and the report's answer about it.
 //
-// Why the answer too: a figure that a report prints is never computed again for a file. What a file has
-// beyond it (rows for blocks, points of a curve) comes from the same analysis, so that sums over rows give
-// the same figures; tests/export holds every format to that.
+// Why the answer too: a figure that a report prints is never computed again for a file. Everything else in a
+// file (rows for blocks, points of a curve) comes from the same analysis, so sums over rows give the same
+// figures. tests/export checks this for every format.
 #pragma once
 
 #include <functional>
@@ -18,16 +18,16 @@
 
 namespace vramscope::exporting {
 
-// Rows between two tellings of Content::Tell.
+// Number of rows between two calls of the progress function in Content::Tell.
 inline constexpr uint64_t kBetweenTellings = 4096;
 
 class Content {
  public:
-  // `analysis` must outlive it. Live stacks are those of request.at, or of the peak where it is empty. Fails
-  // as report::BuildAnswer does, and when nothing was allocated.
+  // `analysis` must outlive it. Live stacks are those at request.at, or at the peak if that is empty. Fails
+  // as report::BuildAnswer does, and if nothing was allocated.
   static Result<Content> Of(const classify::Analysis& analysis, report::Request request);
 
-  // Told now and then how many of the things of a table are written.
+  // Called now and then with the number of written rows of a table.
   using Progress = std::function<void(std::string_view things, uint64_t done, uint64_t total)>;
   void Watch(Progress progress) { progress_ = std::move(progress); }
   void Tell(std::string_view things, uint64_t done, uint64_t total) const {
@@ -36,7 +36,7 @@ class Content {
 
   [[nodiscard]] const classify::Analysis& analysis() const { return *analysis_; }
   [[nodiscard]] const model::Run& run() const { return analysis_->run(); }
-  // Owners complete; moments[0] has the blocks of the moment that live stacks are about.
+  // With all owners; moments[0] has the blocks of the moment for live stacks.
   [[nodiscard]] const report::Answer& answer() const { return answer_; }
   [[nodiscard]] const std::vector<timeline::DeviceCurve>& curves() const { return curves_; }
   [[nodiscard]] model::DeviceIndex device() const { return device_; }  // the chosen one

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV (RFC 4180, first line the names of the columns). An empty field is not known; docs/exports.md has the
-// columns.
+// CSV (RFC 4180, with column names in the first line). An empty field is unknown; docs/exports.md documents
+// the columns.
 #include <array>
 #include <optional>
 #include <unordered_map>
@@ -26,7 +26,7 @@ class Csv {
       content_.Tell("events", number, run_.event_count());
       return true;
     });
-    (void)read;  // what cannot be read is the damage that the reader reports
+    (void)read;  // the reader reports unreadable parts as damage
   }
 
   void Blocks() {
@@ -63,7 +63,7 @@ class Csv {
   }
 
  private:
-  // Each with the comma behind it.
+  // Each field is followed by a comma.
   void Field(std::string_view text) {
     out_.Text(text);
     out_.Char(',');
@@ -82,7 +82,7 @@ class Csv {
     if (!name.empty()) out_.Text(text::Csv(name));
   }
 
-  // Where the schema of an event type has what the columns want; -1 = nowhere.
+  // Positions of the columns' values in the schema of an event type; -1 = absent.
   struct Columns {
     int device = -1, address = -1, bytes = -1, requested = -1, name = -1;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run in the formats of other tools. One file for each format, one function for all of them.
+// Exports a run in the formats of other tools: one file per format, one function for all of them.
 //
 //   Content (analysis + report's answer) ─┬─ series, slices, live stacks ─┬─ csv  sqlite  chrome  perfetto
 //                                         │                              └─ speedscope  collapsed  pprof
@@ -22,16 +22,16 @@ struct Options {
 };
 
 struct Format {
-  const char* name;     // as --to takes it
-  const char* endings;  // of files, separated by spaces; the longest one that fits decides
+  const char* name;     // as --to accepts it
+  const char* endings;  // file endings, separated by spaces; the longest match decides
   const char* help;
-  bool of_moment;  // it holds what is alive at one moment
-  // Writes a new file at `path`; what is there is replaced. Not for two threads with one path.
+  bool of_moment;  // true: it shows what is alive at one moment
+  // Writes a new file at `path` and replaces an existing one. Not for two threads with the same path.
   Status (*write)(const Content& content, const Options& options, const std::string& path);
 };
 [[nodiscard]] std::span<const Format> Formats();
 [[nodiscard]] const Format* FormatNamed(std::string_view name);
-[[nodiscard]] const Format* FormatOfPath(std::string_view path);  // nullptr when no ending fits
+[[nodiscard]] const Format* FormatOfPath(std::string_view path);  // nullptr if no ending matches
 
 [[nodiscard]] Result<Table> ParseTable(std::string_view name);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows per second of the exports that have many: a generated training run of VRAMSCOPE_BENCH_EVENTS events
-// (default: a million), into files below TMPDIR.
+// Rows per second for exports with many rows: a generated training run of VRAMSCOPE_BENCH_EVENTS events
+// (default: a million), written to files below TMPDIR.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -43,7 +43,7 @@ void Write(benchmark::State& state, const char* name, Table table, uint64_t rows
 }
 
 uint64_t Changes() {
-  uint64_t changes = 0;  // at least: turns of category come on top
+  uint64_t changes = 0;  // at least; changes of category are added
   for (const model::Device& device : TheSubject().run.devices) changes += device.changes.size();
   return changes;
 }

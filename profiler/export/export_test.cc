@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracles: the report's answer, and readers that we did not write (SQLite, nlohmann::json, zlib). Whole files
-// against other programs' readers: tests/export.
+// Oracles: the report's answer, and readers that we did not write (SQLite, nlohmann::json, zlib).
+// tests/export checks whole files with other programs' readers.
 #include "profiler/export/export.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace {
 using model::testing::kCuda0;
 using model::testing::Script;
 
-// Three steps of training in which everything is called `name`.
+// Three steps of training in which everything is named `name`.
 Script Training(const std::string& name) {
   Script s;
   s.Device(kCuda0).TotalsAre(0, 4096);
@@ -103,7 +103,7 @@ TEST_F(ExportTest, AnEndingChoosesTheFormat) {
   EXPECT_EQ(FormatOfPath("a.vms"), nullptr);
 }
 
-// Names that would do harm if they were written as they are.
+// Names that would do harm if they were written unchanged.
 class HostileNamesTest : public ExportTest, public ::testing::WithParamInterface<std::string> {
  protected:
   HostileNamesTest() : ExportTest(GetParam()) {}
@@ -121,7 +121,7 @@ std::string Unzipped(const std::string& path) {
 TEST_P(HostileNamesTest, AreHarmlessInEveryFormat) {
   for (const Format& format : Formats()) {
     std::string bytes = Written(format.name);
-    EXPECT_LT(bytes.size(), size_t{1} << 20) << format.name;  // a megabyte of name is not repeated
+    EXPECT_LT(bytes.size(), size_t{1} << 20) << format.name;  // a name of a megabyte is not repeated
     if (std::string(format.name) == "pprof") bytes = Unzipped(path_);
     EXPECT_EQ(bytes.find("\x1b[2J"), std::string::npos) << format.name;
     if (format.endings == std::string(".json") || std::string(format.name) == "speedscope") {
@@ -131,7 +131,7 @@ TEST_P(HostileNamesTest, AreHarmlessInEveryFormat) {
   }
 }
 
-// Every row has as many fields as the first line, as RFC 4180 counts them.
+// Every row has as many fields as the first line, by the rules of RFC 4180.
 TEST_P(HostileNamesTest, LeaveCsvItsColumns) {
   for (const Table table : {Table::kEvents, Table::kBlocks, Table::kSeries, Table::kSteps}) {
     std::istringstream lines(Written("csv", table));

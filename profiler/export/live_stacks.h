@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that are alive at a moment, by where in the program they come from: what flame graphs draw.
+// The live bytes at a moment, by the place in the program that allocated them: the data of flame graphs.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ struct LiveStack {
   uint64_t blocks = 0;
 };
 
-// Of the content's moment, by frames. Frames are those of the recorded stack without the interpreter's; where
-// there is none the module, the autograd node and the operator as far as they are known; the sum of bytes is
-// the moment's. Bytes whose allocation was not seen have the frame "not seen".
+// The live stacks at the content's moment. Frames are those of the recorded stack without the interpreter's.
+// Without a stack, they are the module, the autograd node and the operator, as far as known. The bytes sum to
+// those of the moment. Bytes whose allocation was not recorded have the frame "not seen".
 [[nodiscard]] std::vector<LiveStack> FindLiveStacks(const Content& content);
 
 }  // namespace vramscope::exporting

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that text and small numbers are appended to, quickly: two million rows a second want neither streams
-// nor a call of the kernel for each.
+// A buffered file for text and small numbers. It must be fast: at two million rows per second, neither
+// streams nor one system call per row are an option.
 #pragma once
 
 #include <charconv>
@@ -16,7 +16,7 @@ namespace vramscope::exporting {
 
 class Output {
  public:
-  // Empties an old file of that name.
+  // Truncates an existing file of that name.
   static Result<Output> Create(const std::string& path);
 
   void Text(std::string_view text) {
@@ -29,7 +29,7 @@ class Output {
     const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
     Text({digits, static_cast<size_t>(end - digits)});
   }
-  // Writes what is left; the first failure of all, as a sentence with the path.
+  // Writes the rest. Returns the first failure of all writes, as a sentence with the path.
   [[nodiscard]] Status Finish();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Perfetto's native trace: track events, as ui.perfetto.dev and trace_processor read them. Field numbers from
-// https://github.com/google/perfetto/tree/main/protos/perfetto/trace
+// Perfetto's native trace: track events, as ui.perfetto.dev and trace_processor read them. Field numbers come
+// from https://github.com/google/perfetto/tree/main/protos/perfetto/trace
 #include "profiler/export/export.h"
 #include "profiler/export/output.h"
 #include "profiler/export/protobuf.h"
@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kPacket = 1;
 constexpr uint32_t kClockSnapshot = 6, kTimestamp = 8, kSequence = 10, kTrackEvent = 11, kSequenceFlags = 13,
                    kTimestampClock = 58, kTrackDescriptor = 60;
-// ClockSnapshot and its Clock; BuiltinClock, and a clock of this sequence that begins with the trace
+// ClockSnapshot and its Clock; BuiltinClock, and a clock of this sequence that starts with the trace
 constexpr uint32_t kClocks = 1, kPrimaryClock = 2, kClockId = 1, kClockTime = 2;
 constexpr uint64_t kRealtime = 1, kMonotonic = 3, kOurClock = 64;
 // TrackDescriptor
@@ -63,8 +63,8 @@ class Perfetto {
     Packet(packet);
   }
 
-  // Where the trace's time 0 lies on the machine's clocks, so that other traces of that machine line up with
-  // it.
+  // The position of the trace's time 0 on the machine's clocks, so that other traces of that machine line up
+  // with it.
   void WriteClocks() {
     const trace::TraceClock& clock = run_.source->clock();
     const auto at = [](uint64_t id, uint64_t time) {
@@ -128,7 +128,7 @@ class Perfetto {
           Message().Number(kType, kCounterType).Number(kTrackOfEvent, uuid).Number(kCounterValue, value));
   }
 
-  // A counter says its value when it changes; categories that never occur have none.
+  // A counter has a value for each change; categories that never occur have no counter.
   void Counters(model::DeviceIndex device) {
     const model::Device& of = run_.devices[device];
     const uint64_t allocated = CounterTrack(of, "allocated");
@@ -177,7 +177,7 @@ class Perfetto {
   Output& out_;
   bool first_ = true;
   bool has_clocks_ = false;
-  uint64_t next_uuid_ = uint64_t{1} << 32;  // processes have those below
+  uint64_t next_uuid_ = uint64_t{1} << 32;  // processes have the numbers below
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pprof's profile.proto, gzipped, as `go tool pprof` reads it. Field numbers:
+// pprof's profile.proto, gzipped, the format of `go tool pprof`. Field numbers:
 // https://github.com/google/pprof/blob/main/proto/profile.proto
 #include <zlib.h>
 
@@ -23,7 +23,7 @@ class Profile {
     for (const auto& [type, unit] : {std::pair{"inuse_objects", "count"}, std::pair{"inuse_space", "bytes"}})
       profile_.Sub(1, Message().Number(1, Text(type)).Number(2, Text(unit)));
     for (const LiveStack& stack : stacks) {
-      Message locations;  // the innermost first
+      Message locations;  // innermost first
       for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame)
         locations.Varint(Location(*frame));
       const Message values = Message().Varint(stack.blocks).Varint(stack.bytes);
@@ -41,8 +41,8 @@ class Profile {
     return found->second;
   }
 
-  // "forward (/src/model.py:32)" is line 32 of the function forward in that file; what has no such place is a
-  // function with the frame's text as its name.
+  // "forward (/src/model.py:32)" is line 32 of the function forward in that file. A frame without such a
+  // location is a function with the frame's text as its name.
   uint64_t Location(const std::string& frame) {
     const auto [found, added] = locations_.emplace(frame, locations_.size() + 1);
     if (added) {

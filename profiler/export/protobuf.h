@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol Buffers' wire format, the writing half: varints, strings, messages in messages.
+// An encoder for the wire format of Protocol Buffers: varints, strings, nested messages.
 //
-// Why not the library: two formats with a dozen fields each do not pay for a code generator in the build and
+// Why not the library: two formats with a dozen fields each do not justify a code generator in the build and
 // a shared library on every machine. https://protobuf.dev/programming-guides/encoding
 #pragma once
 
@@ -18,7 +18,7 @@ class Message {
     Varint(value);
     return *this;
   }
-  // Also for packed numbers and for messages, whose wire type is the same.
+  // Also for packed numbers and for messages, which have the same wire type.
   Message& Bytes(uint32_t field, std::string_view bytes) {
     Varint(uint64_t{field} << 3 | 2);
     Varint(bytes.size());
@@ -26,7 +26,7 @@ class Message {
     return *this;
   }
   Message& Sub(uint32_t field, const Message& message) { return Bytes(field, message.bytes_); }
-  // Part of a packed field, without a tag.
+  // Appends to a packed field, without a tag.
   Message& Varint(uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
     bytes_ += static_cast<char>(value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's memory by category after every event that changed it: what report says about one moment, for all
-// of them, in one pass.
+// A device's memory by category after every event that changed it: the figures that a report has for one
+// moment, for all moments in one pass.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace vramscope::exporting {
 struct SeriesPoint {
   model::EventIndex event = 0;
   uint64_t allocated = 0;
-  std::optional<uint64_t> reserved;         // unknown before the allocator said so
+  std::optional<uint64_t> reserved;         // none: the allocator has not reported it yet
   classify::CategoryBytes categories = {};  // sums to allocated
-  uint32_t step = 0;                        // 0 = outside of all steps
+  uint32_t step = 0;                        // 0 = outside all steps
   timeline::Phase phase = timeline::Phase::kOther;
 };
 
@@ -37,7 +37,7 @@ class Series {
   }
 
  private:
-  // A block that lives on under another category.
+  // A block that changes to another category.
   struct Turn {
     model::EventIndex event = 0;
     uint64_t bytes = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps, phases, modules and the other ranges of a run as intervals that nest, which is all that trace
-// viewers draw.
+// Steps, phases, modules and the other ranges of a run as nested intervals, the only kind that trace viewers
+// draw.
 #pragma once
 
 #include <string>
@@ -17,22 +17,22 @@ struct Track {
   std::string name;               // cleaned
 };
 
-// A begin or an end. Those of a track are in order, and each end closes the begin before it that is open.
+// A begin or an end. Those of a track are in order, and each end closes the most recent open begin.
 struct Edge {
   size_t track = 0;
   uint64_t time_ns = 0;
   bool begin = false;
-  std::string name;       // of a begin; cleaned
-  const char* kind = "";  // of a begin: "step", "phase", "module", ...
+  std::string name;       // for a begin; cleaned
+  const char* kind = "";  // for a begin: "step", "phase", "module", ...
 };
 
 struct Slices {
-  std::vector<Track> tracks;  // only those that have anything
+  std::vector<Track> tracks;  // only tracks that have edges
   std::vector<Edge> edges;    // by track
 };
 
-// Ranges that do not nest (NVTX ranges that were started and end anywhere) are left out; one whose end was
-// not seen, or comes after that of the range around it, ends with that.
+// Ranges that do not nest (NVTX ranges with arbitrary start and end) are left out. A range whose end was not
+// recorded, or comes after the end of the enclosing range, ends with the enclosing range.
 [[nodiscard]] Slices FindSlices(const Content& content);
 
 }  // namespace vramscope::exporting

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A SQLite database: what the report says, and a row for each block and each point of the curves.
+// A SQLite database: the figures of the report, and a row for each block and each point of the curves.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -20,7 +20,7 @@ namespace {
 class Writer {
  public:
   Writer(const Content& content, Database& db) : content_(content), run_(content.run()), db_(db) {
-    // The answer has the devices by their peaks; rows of the analysis know them by their place in the run.
+    // The answer sorts devices by their peaks; rows of the analysis use their index in the run.
     std::vector<model::DeviceIndex> order(run_.devices.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](model::DeviceIndex a, model::DeviceIndex b) {
@@ -31,7 +31,7 @@ class Writer {
   }
 
   void Write() {
-    // A file that is not complete is thrown away, so nothing needs a journal.
+    // An incomplete file is deleted, so no journal is needed.
     db_.Do(
         "PRAGMA page_size=16384; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA "
         "locking_mode=EXCLUSIVE;");
@@ -226,7 +226,7 @@ class Writer {
 }  // namespace
 
 Status WriteSqlite(const Content& content, const Options&, const std::string& path) {
-  std::remove(path.c_str());  // SQLite would add to a database, and refuse anything else
+  std::remove(path.c_str());  // SQLite would add tables to an existing database, and reject any other file
   Database db(path);
   Writer(content, db).Write();
   if (db.error().empty()) return {};

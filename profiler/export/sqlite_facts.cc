@@ -26,7 +26,7 @@ void WriteSegments(const model::Run& run, Database& db) {
   }
 }
 
-// A row of the driver's level after each change of it.
+// A row with the driver's level after each change of it.
 void WriteDriverRows(const model::Run& run, const model::DriverDevice& device, Rows& rows) {
   std::vector<int64_t> bytes(device.rows.size());
   for (size_t i = 0; i < device.changes.size(); ++i) {
@@ -42,7 +42,7 @@ void WriteDriverRows(const model::Run& run, const model::DriverDevice& device, R
   }
 }
 
-// What the driver says is in use, and what follows from its calls in between.
+// Used bytes as reported by the driver, and as computed from its calls in between.
 void WriteDeviceUsed(const model::Run& run, const model::DriverDevice& device, Rows& rows) {
   std::map<model::EventIndex, uint64_t> used;
   const auto note = [&](model::EventIndex event) {

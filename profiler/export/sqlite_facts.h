@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the SQLite export that are as recorded: stacks, operators, the driver's side, counters.
+// Tables of the SQLite export that hold data as recorded: stacks, operators, driver calls, counters.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace vramscope::exporting {
 
-// The table `stacks`: each stack once, a row for each frame.
+// The table `stacks`: each stack is written once, with one row per frame.
 class Stacks {
  public:
   Stacks(const model::Run& run, Database& db, Texts& texts)
       : run_(run), texts_(texts), rows_(db, "stacks", 3) {}
-  // The stack's number, or NULL where there is none.
+  // Writes the stack's number, or NULL if there is no stack.
   void Put(Rows& rows, uint32_t stack);
 
  private:
@@ -25,9 +25,9 @@ class Stacks {
   std::unordered_set<uint32_t> written_;
 };
 
-// Calls of operators in deep steps, outer ones first.
+// Operator calls in deep steps, outer ones first.
 void WriteOperators(const model::Run& run, Database& db, Texts& texts, Stacks& stacks);
-// Segments, what each device has in use, and by whom.
+// Segments, used bytes of each device, and who uses them.
 void WriteDriverFacts(const model::Run& run, Database& db);
 void WriteCounters(const model::Run& run, Database& db);
 

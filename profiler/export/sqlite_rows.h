@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing rows into a SQLite database.
+// Writes rows into a SQLite database.
 #pragma once
 
 #include <sqlite3.h>
@@ -13,7 +13,7 @@
 
 namespace vramscope::exporting {
 
-// A connection that remembers its first failure; everything after that does nothing.
+// A connection that remembers its first failure; all later calls do nothing.
 class Database {
  public:
   explicit Database(const std::string& path) {
@@ -37,7 +37,7 @@ class Database {
   std::string error_;
 };
 
-// Rows into one table, column after column.
+// Writes rows into one table, column by column.
 class Rows {
  public:
   Rows(Database& db, const char* table, int columns) : db_(db) {
@@ -50,7 +50,8 @@ class Rows {
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
-  // SQLite's integers are signed; what is above 2^63 (no address and no size is) would come out negative.
+  // SQLite's integers are signed; numbers above 2^63 would become negative (no address or size is that
+  // large).
   Rows& Number(uint64_t number) {
     sqlite3_bind_int64(statement_, ++column_, static_cast<int64_t>(number));
     return *this;
@@ -64,12 +65,12 @@ class Rows {
     sqlite3_bind_null(statement_, ++column_);
     return *this;
   }
-  // A text of ours that stays.
+  // A text of ours with static lifetime.
   Rows& Constant(const char* text) {
     sqlite3_bind_text(statement_, ++column_, text, -1, SQLITE_STATIC);
     return *this;
   }
-  // A name of somebody else.
+  // A foreign name.
   Rows& Name(std::string_view name) {
     const std::string clean = text::Clean(name);
     sqlite3_bind_text(statement_, ++column_, clean.data(), static_cast<int>(clean.size()), SQLITE_TRANSIENT);
@@ -87,12 +88,12 @@ class Rows {
   int column_ = 0;
 };
 
-// The table `texts`: each text once, by number from 1.
+// The table `texts`: each text is written once, numbered from 1.
 class Texts {
  public:
   explicit Texts(Database& db) : rows_(db, "texts", 2) {}
 
-  // 0 for "". `text` must outlive it.
+  // Returns 0 for "". `text` must outlive it.
   uint64_t NumberOf(std::string_view text) {
     if (text.empty()) return 0;
     const auto [found, added] = numbers_.emplace(text, numbers_.size() + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks and the driver's side in the formats of other tools, read back with readers that we did not write.
+// Stacks and driver calls in the formats of other tools, read back with readers that we did not write.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ namespace {
 using model::testing::DriverScript;
 using model::testing::kMiB;
 
-// Two blocks of one line, the second of which is gone at the end; the driver's calls around them.
+// Two blocks from one line, the second of which is freed at the end, with driver calls around them.
 DriverScript TwoBlocks() {
   DriverScript s;
   s.Process(1);

@@ -23,8 +23,8 @@ using model::EventIndex;
 
 constexpr size_t kTail = 2;  // steps at the end whose blocks may be on their way: the last one, and what was
                              // fetched ahead
-constexpr size_t kWarmUp = 2;                      // steps at the beginning that make what all later ones use
-constexpr size_t kFewSteps = kWarmUp + 3 + kTail;  // fewer are judged by all their steps
+constexpr size_t kWarmUp = 2;                      // steps at the start that allocate what all later ones use
+constexpr size_t kFewSteps = kWarmUp + 3 + kTail;  // with fewer, all steps are judged
 constexpr size_t kFewestTimes = 3;
 
 class Finder {
@@ -69,14 +69,14 @@ class Finder {
   }
 
  private:
-  // The last step whose blocks cannot be on their way any more.
+  // The last step whose blocks can no longer be on their way.
   [[nodiscard]] uint32_t LastSure() const {
     return static_cast<uint32_t>(steps_.size() - std::min(steps_.size(), kTail));
   }
   [[nodiscard]] uint32_t JudgedCount() const { return found_.last_judged - found_.first_judged + 1; }
 
-  // The step that what is allocated at `at` counts to: from 1; one more than there are for what comes after
-  // the last one; 0 for what comes before the first one.
+  // The step that an allocation at `at` counts to, 1-based. 0 for anything before the first step; the number
+  // of steps + 1 for anything after the last one.
   [[nodiscard]] uint32_t StepOf(EventIndex at) const {
     const timeline::Span& span = training_.SpanAt(at);
     const bool is_idle = timeline::PhaseOf(span.part) == timeline::Phase::kOther;
@@ -93,7 +93,7 @@ class Finder {
     return block.device_code == device_.code && run_.ProcessOf(block) == device_.process;
   }
 
-  // The last allocation: what is given back after it is so because the program ends.
+  // The last allocation: frees after it happen because the program ends.
   [[nodiscard]] EventIndex LastAllocation() const {
     EventIndex last = until_;
     for (const model::Change& change : device_.changes)
@@ -101,7 +101,7 @@ class Finder {
     return last;
   }
 
-  // What is there at the end, and what comes after it, as far as it stays.
+  // True for what is alive at the end, and for what comes after the end, if it stays.
   [[nodiscard]] bool Survives(EventIndex begin, EventIndex end) const {
     return end > (begin <= until_ ? until_ : later_);
   }
@@ -121,8 +121,8 @@ class Finder {
     }
   }
 
-  // Host memory has no blocks, so light steps are not compared with deep ones: what is of one size and
-  // library is taken for one place.
+  // Host memory has no blocks, so light steps are not compared with deep ones: allocations of one size by one
+  // library count as one place.
   void CollectPinned() {
     const auto concerns = [&](const model::DriverAllocation& made) {
       return made.kind == trace::DriverMemory::kHostPinned && made.process == device_.process &&
@@ -146,12 +146,12 @@ class Finder {
     }
   }
 
-  // When a place grows: from which step on, and how many steps lie between two times.
+  // When a place grows: its first step, and the number of steps between two times.
   struct Rhythm {
     uint32_t first = 0;
     uint32_t every = 0;
     [[nodiscard]] bool Pauses() const { return every > 1; }
-    // The same, but for the two sides of a step's end.
+    // True if equal, apart from the two sides of a step's end.
     [[nodiscard]] bool IsLike(const Rhythm& other) const {
       const uint32_t most = Pauses() && other.Pauses() ? 1 : 0;
       const auto apart = [](uint32_t a, uint32_t b) { return a < b ? b - a : a - b; };
@@ -162,8 +162,8 @@ class Finder {
     return {survivors.bytes_of_step.begin()->first, Every(survivors)};
   }
 
-  // A graph that is kept keeps the tensors of many places; those that grow at the same times are one leak,
-  // named by the place that has most.
+  // A kept graph keeps tensors from many places. Places that grow at the same times are one leak, named after
+  // the place with the most bytes.
   void MergeGraphs() {
     std::vector<std::pair<Rhythm, std::vector<Place>>> graphs;
     for (const auto& [place, survivors] : places_) {
@@ -189,8 +189,8 @@ class Finder {
       if (part != name) all.Add(places_.at(part), rhythm.Pauses());
       places_.erase(part);
     }
-    // What the program keeps of the same line is the end of the graph, a sum or a loss. Without lines it is
-    // what it keeps at the same times.
+    // The program's own tensor from the same line is the end of the graph, a sum or a loss. Without lines, it
+    // is one that is kept at the same times.
     std::erase_if(places_, [&](const auto& entry) {
       const auto& [place, survivors] = entry;
       const bool with_it =
@@ -221,12 +221,12 @@ class Finder {
     return steps >= kFewestTimes && in_third[0] && in_third[1] && in_third[2];
   }
 
-  // At equal distances, as after each epoch.
+  // At equal distances, for example after each epoch.
   [[nodiscard]] bool LeaksNowAndThen(const Survivors& survivors) const {
     const auto& times = survivors.bytes_of_step;
     const uint32_t every = Every(survivors);
     if (every < 2 || times.size() < kFewestTimes) return false;
-    if (std::next(times.rbegin())->first > LastSure()) return false;  // two at most are sure
+    if (std::next(times.rbegin())->first > LastSure()) return false;  // at most two are certain
     const auto [least, most] = std::minmax_element(
         times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     const bool alike = most->second - least->second <= most->second / 8;
@@ -239,7 +239,7 @@ class Finder {
     return in_most && times.begin()->first <= LastSure() && RisesAtTheEnd(place);
   }
 
-  // Whether more of the place is there after each of the last three steps than after the one before.
+  // True if the place has more bytes after each of the last three steps than after the one before it.
   [[nodiscard]] bool RisesAtTheEnd(const Place& place) {
     if (places_at_ends_.empty()) {
       for (BlockId id = 0; id < run_.blocks.size(); ++id) {
@@ -256,8 +256,8 @@ class Finder {
     return bytes[0] < bytes[1] && bytes[1] < bytes[2];
   }
 
-  // Steps from one time to the next; 0 when the distances differ. A time between two steps may be counted to
-  // either of them.
+  // Steps from one time to the next; 0 if the distances differ. A time between two steps may count to either
+  // of them.
   [[nodiscard]] static uint32_t Every(const Survivors& survivors) {
     std::vector<uint32_t> gaps;
     for (auto at = survivors.bytes_of_step.begin(); std::next(at) != survivors.bytes_of_step.end(); ++at)
@@ -280,7 +280,7 @@ class Finder {
       growth.places = static_cast<uint32_t>(merged->second);
     growth.as_in_step = survivors.as_in_step;
     for (const auto& [step, bytes] : survivors.bytes_of_step) {
-      const uint32_t last = std::min(step, found_.steps);  // what comes after the last one counts to it here
+      const uint32_t last = std::min(step, found_.steps);  // what comes after the last step counts to it here
       if (growth.kept.empty() || growth.kept.back().step != last) growth.kept.push_back({last, 0});
       growth.kept.back().bytes += bytes;
     }
@@ -295,15 +295,15 @@ class Finder {
 
   void Add(const Place& place, const Survivors& survivors) {
     const bool leaks = Leaks(place, survivors);
-    if (!leaks && survivors.bytes_of_step.size() < 2) return;  // made once
+    if (!leaks && survivors.bytes_of_step.size() < 2) return;  // allocated only once
     Growth growth = GrowthAt(place, survivors);
     growth.every = leaks ? Every(survivors) : 0;
     growth.bytes_per_step = growth.every != 0 ? growth.bytes_each_time / growth.every : Judged(survivors);
     (leaks ? found_.leaks : found_.settled).push_back(std::move(growth));
   }
 
-  // What is made in light steps at a place that is not known may be what deep steps tell the place of: it
-  // begins where those end.
+  // Allocations of light steps at an unknown place may belong to a place that deep steps show: it begins
+  // where those end.
   static void AddKnownToUnknown(std::map<Place, std::vector<uint64_t>>& at_ends) {
     for (auto& [unknown, bytes] : at_ends) {
       if (!unknown.line.empty() || !unknown.op.empty()) continue;
@@ -338,7 +338,7 @@ class Finder {
     growth.bytes_per_step = rise.bytes_per_step;
   }
 
-  // Mean of the judged steps.
+  // Mean over the judged steps.
   [[nodiscard]] uint64_t Judged(const Survivors& survivors) const {
     uint64_t judged = 0;
     for (const auto& [step, bytes] : survivors.bytes_of_step)
@@ -351,10 +351,10 @@ class Finder {
   const model::Device& device_;
   const timeline::Training& training_;
   EventIndex until_;
-  EventIndex later_;  // after `until_`, when all is there; the same where steps go on
+  EventIndex later_;  // after `until_`, when everything is allocated; the same if steps follow
   Keepers keepers_;
   classify::Origins origins_;
-  std::vector<const timeline::Step*> steps_;  // finished ones
+  std::vector<const timeline::Step*> steps_;  // finished steps
   Places at_;
   std::map<Place, Survivors> places_;
   std::set<std::array<std::string_view, 3>> told_;           // line, module and op of survivors

@@ -2,9 +2,9 @@
 // Memory that grows while a program trains: where it is allocated, since when, how much at a time, and what
 // keeps it.
 //
-// All steps of a training loop are alike, so what a step allocates is gone some steps later, apart from what
-// is made once. A block that is still there at the end is a survivor; a place in the program that leaves
-// survivors again and again grows.
+// All steps of a training loop are alike. So what a step allocates is freed some steps later, except for what
+// is allocated only once. A block that is still alive at the end is a survivor. A place in the program grows
+// if it leaves survivors again and again.
 //
 //   step        1   2   3   4   5   6   7   8   9  10
 //   model       X                                        made once
@@ -24,7 +24,7 @@
 //   replaced       what the place has at the ends of the judged steps never falls, and rises in each third of
 //                  them: x = torch.cat([x, y]) (replaced.h)
 //
-// What lies between the end of a step and the next batch or forward counts to the step that ended.
+// Allocations between the end of a step and the next batch or forward count to the step that ended.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,9 @@ namespace vramscope::growth {
 
 enum class Keeper : uint8_t {
   kProgram,   // some object of the program: a list, a cache, a closure
-  kGraph,     // autograd, which was not let go: a tensor with its graph is kept
+  kGraph,     // autograd, because a graph was not released: a tensor with its graph is kept
   kCycle,     // autograd alone: a gradient with a graph that leads back to its own tensor
-  kReplaced,  // the program, one tensor that is made anew in each step, larger than before
+  kReplaced,  // the program: one tensor that is created anew in each step, larger than before
 };
 
 struct StepBytes {
@@ -49,44 +49,44 @@ struct StepBytes {
   friend bool operator==(const StepBytes&, const StepBytes&) = default;
 };
 
-// Bytes are those that tensors asked for, without what the allocator adds.
+// Bytes are those that tensors requested, without what the allocator adds.
 struct Growth {
   std::string line;    // where it is allocated: "train.py:42 (forward)"; "" = no stacks were recorded
-  std::string module;  // of its birth; "" = not known
+  std::string module;  // in which it was allocated; "" = unknown
   std::string op;
   timeline::Phase phase{};
   Keeper keeper{};
-  bool pinned_host = false;  // page-locked host memory that the driver gave, and none of the device
-  uint32_t places = 1;       // of a graph: in how many places of the program its tensors are made
-  uint32_t as_in_step = 0;   // the deep step that tells where; 0 = recorded with the blocks themselves
-  uint32_t first_step = 0;   // that left survivors
+  bool pinned_host = false;  // page-locked host memory from the driver, not device memory
+  uint32_t places = 1;       // for a graph: number of places in the program that create its tensors
+  uint32_t as_in_step = 0;   // the deep step that shows where; 0 = recorded with the blocks themselves
+  uint32_t first_step = 0;   // the first step that left survivors
   uint32_t last_step = 0;
-  uint32_t steps = 0;   // that did, of all
-  uint32_t every = 0;   // steps from one time to the next; 0 = not regular
+  uint32_t steps = 0;   // number of all steps that left survivors
+  uint32_t every = 0;   // steps between two times; 0 = irregular
   uint64_t blocks = 0;  // alive at the end
   uint64_t bytes = 0;
-  uint64_t bytes_each_time = 0;  // mean of the steps that left something
+  uint64_t bytes_each_time = 0;  // mean over the steps that left something
   uint64_t bytes_per_step = 0;   // mean over all judged steps
-  std::vector<StepBytes> kept;   // of the steps that left survivors: how much of each is alive at the end
+  std::vector<StepBytes> kept;   // for each step that left survivors: how much of it is alive at the end
 };
 
 struct Found {
-  uint32_t steps = 0;  // finished ones
+  uint32_t steps = 0;  // finished steps
   uint32_t first_judged = 0;
   uint32_t last_judged = 0;
   std::vector<Growth> leaks;    // most bytes per step first
-  std::vector<Growth> settled;  // grew, and has stopped: warm-up and caches
-  bool has_stacks = false;      // some survivor's line is known
+  std::vector<Growth> settled;  // grew, and stopped: warm-up and caches
+  bool has_stacks = false;      // the line of some survivor is known
 };
 
-inline constexpr uint32_t kFewestSteps = 3;  // finished ones; of fewer nothing is said
+inline constexpr uint32_t kFewestSteps = 3;  // finished steps; runs with fewer are not judged
 
 // What has grown on the curve's device up to the state after event `until`: the moment of a failure, or
 // EndOfTraining().
 [[nodiscard]] Found FindGrowth(const classify::Analysis& analysis, const timeline::DeviceCurve& curve,
                                model::EventIndex until);
 
-// The last event of the process's last finished step; the last event of the trace where there is none.
+// The last event of the process's last finished step; without one, the last event of the trace.
 [[nodiscard]] model::EventIndex EndOfTraining(const classify::Analysis& analysis,
                                               model::ProcessIndex process);
 

@@ -41,7 +41,7 @@ Keeper Keepers::Of(BlockId id) const {
   return saved ? Keeper::kGraph : Keeper::kProgram;
 }
 
-// A parameter that autograd has saved is no part of a graph that was kept.
+// A parameter that autograd has saved does not indicate a kept graph.
 bool Keepers::IsForLife(BlockId id) const {
   const Category category = analysis_.categories().At(id, until_).category;
   return category == Category::kParameter || category == Category::kBuffer ||
@@ -56,8 +56,8 @@ bool Keepers::IsInCycle(const model::BlockFacts& facts) const {
   return false;
 }
 
-// backward(create_graph=True): autograd saves in backward what backward of it would need. So does a
-// checkpoint that computes again.
+// backward(create_graph=True): autograd saves in backward what a second backward would need. A checkpoint
+// that recomputes does so too.
 bool Keepers::MakesGraphsInBackward(model::ProcessIndex process) const {
   const auto& ranges = run_.processes[process].ranges;
   const bool checkpoints = std::any_of(ranges.begin(), ranges.end(), [&](uint32_t index) {

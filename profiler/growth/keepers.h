@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps a block that nobody let go of: an object of the program, autograd's graph, or a cycle inside
+// What keeps a block that was not freed: an object of the program, autograd's graph, or a cycle inside
 // autograd.
 //
 //   losses.append(loss)               program    the block is nothing but the tensor
@@ -7,8 +7,8 @@
 //   backward(create_graph=True)       cycle      x -> x.grad -> its graph -> AccumulateGrad of x -> x: no
 //                                                object of the program holds any of them
 //
-// A cycle is told by three facts: a tensor that is no parameter, its gradient, both still there, and a
-// backward pass that kept tensors for another one.
+// A cycle is recognized by three facts: a tensor that is not a parameter and its gradient are both alive, and
+// a backward pass saved tensors for another one.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class Keeper : uint8_t;
 
 class Keepers {
  public:
-  // Of blocks that are alive after event `until`. `analysis` must outlive this. O(labels + facts).
+  // For blocks that are alive after event `until`. `analysis` must outlive this object. O(labels + facts).
   Keepers(const classify::Analysis& analysis, model::ProcessIndex process, model::EventIndex until);
 
   [[nodiscard]] Keeper Of(model::BlockId block) const;
@@ -35,7 +35,7 @@ class Keepers {
   const classify::Analysis& analysis_;
   const model::Run& run_;
   model::EventIndex until_;
-  std::set<uint64_t> cycles_;  // tensors that are no parameters, alive with their gradients
+  std::set<uint64_t> cycles_;  // tensors other than parameters, alive with their gradients
 };
 
 }  // namespace vramscope::growth

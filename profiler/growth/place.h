@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a block comes from, as far as it is known; equal for the blocks of one place in the program.
+// Where a block was allocated, as far as known; equal for all blocks from one place in the program.
 #pragma once
 
 #include <map>
@@ -25,12 +25,12 @@ struct Place {
 
 class Places {
  public:
-  // `analysis` must outlive this.
+  // `analysis` must outlive this object.
   Places(const classify::Analysis& analysis, model::ProcessIndex process)
       : run_(analysis.run()), training_(analysis.training()[process]) {}
 
   [[nodiscard]] Place Of(model::BlockId block, const classify::Origin& origin, Keeper keeper);
-  // The frame that stands for a stack, remembered; "" = not known.
+  // The frame that represents a stack, cached; "" = unknown.
   [[nodiscard]] std::string_view LineOf(uint32_t stack);
 
  private:

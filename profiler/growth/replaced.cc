@@ -14,8 +14,8 @@ using model::BlockId;
 using model::EventIndex;
 using Steps = std::span<const timeline::Step* const>;
 
-// What lasts by its nature is no growth, and batches are as large as the data. What was made before forward
-// and not given to it is no batch.
+// Blocks that last by their nature are no growth, and the size of batches follows the data. A block allocated
+// before forward and not passed to it is no batch.
 bool MayGrow(const classify::Stretch& use) {
   switch (use.category) {
     case Category::kParameter:
@@ -44,7 +44,7 @@ std::map<Place, std::vector<uint64_t>> BytesAtStepEnds(const classify::Analysis&
                                                        EventIndex until, classify::Origins& origins,
                                                        Places& places) {
   const model::Run& run = analysis.run();
-  std::map<Place, std::vector<uint64_t>> all;  // at first what each end of a step changes
+  std::map<Place, std::vector<uint64_t>> all;  // first the changes at each end of a step
   const BlockId first_of_all = run.FirstBlockFrom(steps.front()->begin);
   for (BlockId id = first_of_all; id < run.blocks.size() && run.blocks[id].alloc_event <= until; ++id) {
     const model::Block& block = run.blocks[id];
@@ -55,7 +55,7 @@ std::map<Place, std::vector<uint64_t>> BytesAtStepEnds(const classify::Analysis&
     std::vector<uint64_t>& changes = all[places.Of(id, origins.Of(id), Keeper::kReplaced)];
     changes.resize(steps.size() + 1);
     changes[first] += block.Requested();
-    changes[beyond] -= block.Requested();  // wraps around, as sums do
+    changes[beyond] -= block.Requested();  // wraps around, like the sums
   }
   for (auto& [place, bytes] : all) {
     for (size_t step = 1; step < steps.size(); ++step) bytes[step] += bytes[step - 1];
@@ -66,7 +66,7 @@ std::map<Place, std::vector<uint64_t>> BytesAtStepEnds(const classify::Analysis&
 
 std::optional<Rise> RiseOf(const std::vector<uint64_t>& bytes, size_t first, size_t last) {
   constexpr size_t kFewestRises = 3;
-  // Batches of random lengths rise from step to step by chance: of six steps once in 720 times.
+  // Batches of random lengths can rise from step to step by chance: with six steps, once in 720 times.
   constexpr size_t kFewestSteps = 5;
   if (last >= bytes.size() || last < first + kFewestSteps) return std::nullopt;
   Rise rise;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor that is made anew in each step, larger than before, in the place of the one before.
+// A tensor that is created anew in each step, larger than before, and replaces the previous one.
 //
 //   memory = torch.cat([memory, y])      step   1    2    3    4    5
 //                                        at its end, alive:  1 MiB  2 MiB  3 MiB  4 MiB  5 MiB
 //
-// Why apart from survivors: only the last such tensor is alive at the end, so as far as survivors tell it was
-// made once. What the place has at the ends of the steps tells.
+// Why not part of survivors: only the last such tensor is alive at the end, so among survivors it appears
+// once. The bytes at the ends of the steps reveal it.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@
 
 namespace vramscope::growth {
 
-// Bytes that were asked for and are there at the end of each of `steps`, by the place that made them since
-// the first one. Without what lasts by its nature, and without batches, which are as large as the data.
+// Requested bytes that are alive at the end of each of `steps`, by the place that allocated them since the
+// first step. Without blocks that last by their nature, and without batches, whose size follows the data.
 // O(blocks until `until`).
 [[nodiscard]] std::map<Place, std::vector<uint64_t>> BytesAtStepEnds(
     const classify::Analysis& analysis, const model::Device& device,
@@ -28,12 +28,13 @@ namespace vramscope::growth {
     Places& places);
 
 struct Rise {
-  std::vector<size_t> steps;  // from 0: those at whose end more is there than at the end of the one before
+  std::vector<size_t> steps;  // 0-based: steps that end with more bytes than the step before
   uint64_t bytes_per_step = 0;
 };
 
-// Nothing unless `bytes` never falls from step `first` to step `last` (from 0, both judged) and rises in each
-// third of them, three times or more; and unless six steps are judged at least. O(steps).
+// Requires that at least six steps are judged. `bytes` must never fall from step `first` to step `last`
+// (0-based, both judged), and must rise in each third of them, three times or more. Otherwise returns
+// nothing. O(steps).
 [[nodiscard]] std::optional<Rise> RiseOf(const std::vector<uint64_t>& bytes, size_t first, size_t last);
 
 }  // namespace vramscope::growth

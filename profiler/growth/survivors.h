@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one place in the program has left, by the step that left it.
+// The blocks that one place in the program has left, by the step that left them.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Survivors {
     bytes += more;
     ++blocks;
   }
-  // Steps 6, 7, 12, 13, 18, 19 are the two sides of the ends of steps 6, 12 and 18: three times.
+  // Steps 6, 7, 12, 13, 18, 19 are the two sides of the ends of steps 6, 12 and 18: three times, not six.
   void JoinSides() {
     size_t gap = 0;
     for (auto at = bytes_of_step.begin(); at != bytes_of_step.end() && std::next(at) != bytes_of_step.end();
@@ -35,7 +35,7 @@ struct Survivors {
       at = std::next(bytes_of_step.erase(at));
     }
   }
-  // `near`: a time between two steps may count to either of them.
+  // `near`: an allocation between two steps may count to either of them.
   void Add(const Survivors& others, bool near) {
     for (const auto& [step, more] : others.bytes_of_step) {
       uint32_t same = step;

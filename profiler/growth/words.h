@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Growth in sentences, the same in every answer that speaks of it.
+// Growth in sentences, the same in every answer that mentions it.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace vramscope::growth {
 
 // "Memory grows by 128.0 MiB a step, pinned host memory by 4.0 MiB a step, from 2 places."; "Memory grows by
-// 12.0 MiB every 20 steps, from 1 place." Of at least one place.
+// 12.0 MiB every 20 steps, from 1 place." `places` must not be empty.
 [[nodiscard]] std::string Headline(const std::vector<Growth>& places);
 
 // "128.0 MiB of every step", "12.0 MiB every 20 steps", "12.0 MiB at a time".
@@ -22,10 +22,10 @@ namespace vramscope::growth {
 // "train.py:42, layers.3.attn, aten::softmax"; "a place that was not recorded".
 [[nodiscard]] std::string PlaceText(const Growth& growth);
 
-// Who keeps it and what to do: "an object of the program keeps them: a list, a cache, a closure".
+// What keeps it: "an object of the program keeps them: a list, a cache, a closure"; and what to do.
 [[nodiscard]] std::string KeeperText(const Growth& growth);
 
-// What to record so that the place is known; "" when its line is.
+// What to record so that the place becomes known; "" if its line is known.
 [[nodiscard]] std::string MissingText(const Growth& growth);
 
 }  // namespace vramscope::growth

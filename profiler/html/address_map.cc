@@ -24,7 +24,7 @@ constexpr size_t kMostNameBytes = 300'000;
 struct Piece {
   uint64_t bytes = 0;
   int kind = kMapFree;
-  size_t name = 0;  // of kMapSeveral: how many blocks
+  size_t name = 0;  // for kMapSeveral: number of blocks
 };
 
 struct Strip {
@@ -61,10 +61,10 @@ size_t CountPieces(const std::vector<Strip>& strips) {
   return count;
 }
 
-// Neighbours that are each smaller than `least` become one.
+// Merges neighbors that are each smaller than `least`.
 void JoinSmall(Strip& strip, uint64_t least) {
   std::vector<Piece> joined;
-  bool open = false;  // the last one may take more
+  bool open = false;  // more can be merged into the last one
   for (const Piece& piece : strip.pieces) {
     const bool small = piece.bytes < least;
     const size_t blocks = piece.kind == kMapSeveral ? piece.name : 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where every byte of the caching allocator is at a moment, for the page's map.
+// The state of every byte in the caching allocator's segments at a moment, for the page's map.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,14 +11,14 @@
 
 namespace vramscope::html {
 
-// What a block of the map is, where it is not a number of a category.
+// The kind of a block on the map, if it is not the number of a category.
 enum MapKind : int { kMapFree = -1, kMapPending = -2, kMapSeveral = -3 };
 
 // {"names": [text], "segments": [{address, bytes, free_bytes, large, expandable, stream, blocks}],
-// "left_out"}: in order of addresses; blocks fill their segment and are [bytes, kind, index of the name, 0 =
-// none]. Where there are more blocks than a page can show, small neighbours are one of kind kMapSeveral with
-// their count in place of a name; of more segments than that, the largest stay and left_out counts the
-// others. `event` is the moment in the run. Its blocks are looked up there, for their category then.
+// "left_out"}: in order of addresses. Blocks fill their segment and are [bytes, kind, index of the name, 0 =
+// none]. If there are more blocks than a page can show, small neighbors are merged into one of kind
+// kMapSeveral, with their count instead of a name. If there are more segments than that, the largest stay and
+// left_out counts the others. `event` is the moment in the run; the blocks' categories are looked up there.
 [[nodiscard]] nlohmann::ordered_json AddressMap(const classify::Analysis& analysis,
                                                 classify::Origins& origins,
                                                 const fragmentation::Subject& subject,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A comparison of two runs as one HTML file, with the look and the safety of the report's page (page.h).
 //
-// Why from the JSON text of `vramscope diff --json`: a number in the page is then the terminal's by
-// construction, and this room need not know how runs are compared.
+// Why it takes the JSON text of `vramscope diff --json`: every number in the page then equals the terminal's
+// by construction. This folder also need not know how runs are compared.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct DiffContent {
   std::string version;  // of vramscope
 };
 
-// At most kMostBytes (page.h), whatever the runs hold.
+// At most kMostBytes (page.h), whatever the runs contain.
 [[nodiscard]] std::string MakeDiffPage(const DiffContent& content);
 
 }  // namespace vramscope::html

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of every page: a policy that lets nothing run but the page's own script, the embedded documents,
-// the style and the script. Pages differ in what they embed and in their script.
+// The frame of every page: a policy that only allows the page's own script, the embedded documents, the style
+// and the script. Pages differ in their documents and their script.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace vramscope::html {
 struct Document {
   std::string title;     // any text
   std::string version;   // of vramscope
-  std::string noscript;  // one sentence for readers whose browser runs no script; markup-free
+  std::string noscript;  // one sentence for browsers that run no script; no markup
   std::string_view script;
   std::string_view script_hash;
 };
@@ -24,7 +24,7 @@ struct Document {
 
 // "#1a2b3c"
 [[nodiscard]] std::string HexColor(uint32_t rgb);
-// Keys, names and colours of all categories.
+// Keys, names and colors of all categories.
 [[nodiscard]] nlohmann::ordered_json CategoryLegend();
 
 }  // namespace vramscope::html

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 struct Limits {
   size_t text = 400;     // bytes
-  size_t entries = 600;  // of a list
+  size_t entries = 600;  // per list
 };
 constexpr Limits kLeast = {24, 8};
 
@@ -24,7 +24,7 @@ uint64_t PeakOf(const Json& step) {
   return peak == step.end() ? 0 : peak->value("allocated_bytes", uint64_t{0});
 }
 
-// The first, the last, and of those between the ones with the highest peaks, in their order.
+// Keeps the first, the last, and in between those with the highest peaks, in their order.
 void CutSteps(Json& steps, size_t most) {
   const size_t at_an_end = most / 4;
   std::vector<size_t> between;
@@ -91,7 +91,7 @@ std::string ScriptSafe(const Json& document) {
   safe.reserve(plain.size());
   for (const char c : plain) {
     if (c == '<') {
-      safe += "\\u003c";  // outside of texts JSON has none
+      safe += "\\u003c";  // JSON only has this character inside texts
     } else {
       safe += c;
     }

@@ -16,7 +16,7 @@ using model::EventIndex;
 
 constexpr uint64_t kColumnsOfAKind = 2048;
 
-// Numbers as differences, most of which are short.
+// Writes numbers as differences, most of which are short.
 class Differences {
  public:
   void Add(int64_t value) {

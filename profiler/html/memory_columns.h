@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline of a page: allocated bytes by category in some thousand columns, each with its exact extremes.
 //
-// A column is a stretch of events and shows the moment in it with the most bytes; so the highest column is
-// the report's peak, to the byte, however many events a column stands for. Boundaries are dense where a
-// reader looks closely: a third evenly by events, a third evenly by time, a third inside the step of the
-// peak. A run with fewer events than columns has a column for each event.
+// A column is an interval of events and shows the moment in it with the most bytes. So the highest column is
+// the report's peak, to the byte, however many events a column covers. A third of the boundaries is spaced
+// evenly by events, a third evenly by time, and a third lies inside the step of the peak. A run with fewer
+// events than columns has one column per event.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,8 +13,8 @@
 
 namespace vramscope::html {
 
-// An object of arrays, one entry a column. Each number is the difference to the column before; the first one
-// counts from 0:
+// An object of arrays with one entry per column. Each number is the difference to the column before; the
+// first one is relative to 0. Bytes of 100, 120, 120, 90 become [100, 20, 0, -30].
 //   begin_ns, peak_ns           of its first event, and of the moment that it shows
 //   low_bytes                   the least that was allocated in it
 //   reserved_bytes, used_bytes  the highest; null where the line does not exist

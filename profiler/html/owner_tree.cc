@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t kLeastShare = 2000;  // an owner of less than this part of the whole is one of "others"
+constexpr uint64_t kLeastShare = 2000;  // owners below 1/2000 of the whole are merged into "others"
 constexpr size_t kMostChildren = 48;
 constexpr size_t kLongestOwner = 160;
 constexpr size_t kMostTreeBytes = 250'000;

@@ -30,7 +30,7 @@ constexpr size_t kFragmentationBudget = 100'000;
 constexpr size_t kSegmentsShown = 8;
 constexpr size_t kPinsShown = 4;
 
-// The tables of names and colours that all views of the product share.
+// The tables of names and colors that all views of the product share.
 void AddLegends(Json& picture) {
   picture["categories"] = CategoryLegend();
   Json rows = Json::array();
@@ -54,7 +54,7 @@ void AddLegends(Json& picture) {
   picture["phases"] = std::move(phases);
 }
 
-// The event of the answer's peak, as the report chose it.
+// The event of the answer's peak.
 EventIndex PeakEvent(const Content& content, const timeline::DeviceCurve& curve) {
   if (!content.answer.step_range.has_value()) return curve.peak().event;
   const timeline::Training& training = content.analysis.training()[curve.device().process];

@@ -6,9 +6,10 @@
 //   <script type="application/json" id="picture">   what a terminal cannot show: timeline, map, flame graphs
 //   <style>, <script>                               assets/, embedded by the build
 //
-// Why the page draws from the report's own JSON: a number in it is then the terminal's by construction. Why a
-// policy names the hashes of style and script: names come from the recorded program, and whatever they hold,
-// a browser runs nothing but these two texts. The script sets texts only, never markup.
+// Why the page draws from the report's own JSON: every number in it then equals the terminal's by
+// construction. Why a policy names the hashes of style and script: names come from the recorded program.
+// Whatever they contain, a browser only applies that style and runs that script. The script sets texts only,
+// never markup.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +21,18 @@
 
 namespace vramscope::html {
 
-// No page is larger, whatever a run holds.
+// Upper limit for every page, whatever a run contains.
 inline constexpr size_t kMostBytes = 3'000'000;
 
 struct Content {
   const classify::Analysis& analysis;
   const report::Answer& answer;                     // of this analysis
-  const fragmentation::Subject* subject = nullptr;  // of the answer's device, with a layout; null = not known
+  const fragmentation::Subject* subject = nullptr;  // of the answer's device, with a layout; null = unknown
   std::string title;                                // the file's name
   std::string version;                              // of vramscope
 };
 
-// Never fails: what is not known has no section. O(events).
+// Never fails: unknown parts have no section. O(events).
 [[nodiscard]] std::string MakePage(const Content& content);
 
 }  // namespace vramscope::html

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracles: the report's own answer, and timeline::DeviceCurve. What a browser makes of the page is tested by
-// tests/html_report.
+// Oracles: the report's own answer, and timeline::DeviceCurve. tests/html_report tests how a browser displays
+// the page.
 #include "profiler/html/page.h"
 
 #include <gmock/gmock.h>
@@ -112,7 +112,7 @@ TEST(PageTest, TheHighestColumnIsThePeak) {
 TEST(PageTest, NothingMakesItLargerThanItsBound) {
   Made made(OneStep("layer.weight"));
   report::Answer& answer = made.answer;
-  const std::string longest(1 << 20, '<');  // six bytes each where it is embedded
+  const std::string longest(1 << 20, '<');  // six bytes each when embedded
   answer.command_line = longest;
   answer.peak.module = longest;
   for (int i = 0; i < 3'000; ++i) {

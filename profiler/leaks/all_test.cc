@@ -14,7 +14,7 @@ using model::testing::kCuda0;
 using model::testing::kCuda1;
 using model::testing::Script;
 
-// Two ranks of ten steps: rank 0 takes more, rank 1 keeps 96 bytes of each step.
+// Two ranks of ten steps: rank 0 uses more, rank 1 keeps 96 bytes of each step.
 Script TwoRanks(int steps = 10) {
   Script s;
   for (uint32_t rank : {0u, 1u}) {

@@ -11,7 +11,7 @@
 namespace vramscope::leaks {
 namespace {
 
-// Of the allocated bytes at the ends of the judged steps, in bytes per step.
+// Slope of the allocated bytes at the ends of the judged steps, in bytes per step.
 int64_t Slope(const Answer& answer) {
   const size_t first = answer.first_judged - 1;
   const auto n = static_cast<double>(answer.last_judged - first);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `vramscope leaks`: what grows on one device of one process (profiler/growth tells by which
-// signs), and host memory that grows beside it.
+// The answer of `vramscope leaks`: what grows on one device of one process (profiler/growth defines the
+// signs), and host memory that grows as well.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ using growth::Growth;
 using growth::Keeper;
 using growth::StepBytes;
 
-// The resident memory of a process rises with the steps; or that of all workers together.
+// The resident memory of a process rises with the steps, or that of all workers together.
 struct HostGrowth {
   uint32_t pid = 0;  // 0 = all workers
   uint32_t processes = 1;
@@ -28,13 +28,13 @@ struct Answer : growth::Found {
   std::string device;
   uint32_t pid = 0;
   int64_t bytes_per_step =
-      0;  // by which the memory at the ends of the judged steps grows: slope of a least squares line
-  std::vector<StepBytes> ends;  // allocated when a step ends; of all finished ones
+      0;  // growth of the memory at the ends of the judged steps: slope of a least squares line
+  std::vector<StepBytes> ends;  // allocated bytes at the ends of all finished steps
   std::vector<HostGrowth> host;
 };
 
-// Of the device that the request names or means. Fails with a sentence when there is none, and when the run
-// has fewer than growth::kFewestSteps finished steps.
+// For the device that the request names or implies. Fails with a sentence if there is none, or if the run has
+// fewer than growth::kFewestSteps finished steps.
 [[nodiscard]] Result<Answer> FindGrowth(const classify::Analysis& analysis, const report::Request& request);
 
 // One JSON document; docs/json.md describes it.

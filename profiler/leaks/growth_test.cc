@@ -18,8 +18,7 @@ using ::testing::HasSubstr;
 
 constexpr int kSteps = 12;
 
-// A training loop of `steps`; `in_step` allocates what it wants in the forward of each, `after_step` behind
-// it.
+// A training loop of `steps`. `in_step` may allocate in the forward of each step, `after_step` after it.
 Script Loop(
     const std::function<void(Script&, int)>& in_step, int steps = kSteps,
     const std::function<void(Script&, int)>& after_step = [](Script&, int) {}) {
@@ -65,7 +64,7 @@ TEST(GrowthTest, WhatEachStepKeepsIsALeakWithItsLine) {
   EXPECT_EQ(leak.every, 1u);
   ASSERT_EQ(leak.kept.size(), answer.steps);
   EXPECT_EQ(leak.kept.back(), (StepBytes{answer.steps, 96}));
-  ASSERT_EQ(answer.ends.size(), answer.steps);  // when a step ends, its gradient and batch are still there
+  ASSERT_EQ(answer.ends.size(), answer.steps);  // when a step ends, its gradient and batch still exist
   EXPECT_EQ(answer.ends[0], (StepBytes{1, 400 + 96 + 400 + 64}));
   EXPECT_EQ(answer.ends[9].bytes, 400u + 10 * 96 + 400 + 64);
   EXPECT_EQ(leak.keeper, Keeper::kProgram);
@@ -136,7 +135,8 @@ TEST(GrowthTest, AnEpochsLeakIsCountedByTheEpochAndByWhatWasAskedFor) {
   EXPECT_EQ(growth::Headline(answer.leaks), "Memory grows by 1000 B every 6 steps, from 1 place.");
 }
 
-// A validation that keeps its loss: the input is made before the next step is seen to begin, the rest after.
+// A validation that keeps its loss: the input is allocated before the next step is known to begin, the rest
+// after.
 TEST(GrowthTest, AGraphOnBothSidesOfAStepsEndIsOneLeakWithTheRateOfAllItsTensors) {
   const auto validate = [](Script& s, int epoch) {
     const std::string number = std::to_string(epoch);
@@ -186,7 +186,7 @@ TEST(GrowthTest, FewLongStepsThatEachKeepSomethingGrow) {
 }
 
 TEST(GrowthTest, WhatIsFetchedTwoStepsAheadIsNoGrowthOfFewSteps) {
-  for (const int steps : {4, 6}) {  // in three steps it looks as what each of them keeps
+  for (const int steps : {4, 6}) {  // with three steps, it looks like something that each of them keeps
     Script s;
     s.Alloc("weight", 400).Parameter("weight", "fc.weight").Alloc("ahead1", 64).Alloc("ahead2", 64);
     for (int step = 1; step <= steps; ++step) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any events as a run: the report and the leaks of it end, in time and without a crash.
+// Treats any events as a run: its report and its leaks end in time and without a crash.
 //
-// Why events and not bytes of a file: checksums and columns keep a fuzzer out of what comes after them, and
-// trace_format/reader_fuzz.cc is for those. Here four bytes are one instruction, so that a few of them nest a
+// Why events and not bytes of a file: checksums and columns keep a fuzzer out of the code after them, and
+// trace_format/reader_fuzz.cc covers those. Here four bytes are one instruction, so a few of them nest a
 // quarter of a million deep:
 //
 //   type │ kind, device │ name, id │ 2^n times, each with the next id
@@ -59,7 +59,7 @@ class WrittenRun final : public model::Source {
     for (size_t i = 0; i < count; ++i) {
       Event event;
       event.type = static_cast<EventType>(type % trace::kEventTypeCount);
-      event.thread = type / trace::kEventTypeCount % 4;  // one of them is not defined
+      event.thread = type / trace::kEventTypeCount % 4;  // one of them is undefined
       event.time_ns = time_ns_ += what;
       const bool memory = event.type == EventType::kAlloc || event.type == EventType::kFree;
       const uint64_t id = ++id_;

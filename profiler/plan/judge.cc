@@ -6,7 +6,7 @@
 namespace vramscope::plan {
 namespace {
 
-// A replay writes the blocks out for four steps, and costs about so many looks at them.
+// A replay runs four steps, and costs about this many visits per block.
 constexpr uint64_t kReplayLooks = 8;
 
 double ExtraNs(const std::vector<whatif::Applied>& levers) {
@@ -86,7 +86,7 @@ uint64_t Judge::replays_left() const {
   return (work_ - std::min(work_, done_)) / ((1 + kReplayLooks) * blocks);
 }
 
-// Most of what a search asks for does not fit, and shows it before half of the replay is done.
+// Most questions of a search do not fit, and the replay shows this before its first half is over.
 void Judge::Replay(Verdict& verdict, whatif::Changed changed, uint64_t limit) {
   done_ += kReplayLooks * changed.scene.blocks.size();
   ++replays_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only judge of a plan: what whatif predicts for its changes, replayed through PyTorch's allocator.
+// Judges plans: what whatif predicts for their changes, replayed through PyTorch's allocator.
 //
-// Why not a formula of sizes: what must fit is reserved memory, and that depends on order and holes. What is
-// cheaper than a replay is only used to rule out: live bytes can never be more than what is reserved, so
-// changes whose live bytes are too many are not replayed.
+// Why not a formula of sizes: reserved memory must fit, and it depends on order and holes. Cheaper tests only
+// rule plans out: live bytes never exceed reserved bytes, so changes whose live bytes are too many are not
+// replayed.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ using Changes = std::vector<whatif::Asked>;
 
 // What must be within the limit.
 struct Need {
-  bool bound = true;  // what 99 of 100 runs keep to; else the prediction itself
-  // By the text of changes: reserved bytes that are known better than by a prediction.
+  bool bound = true;  // the bound that 99 of 100 runs keep; else the prediction itself
+  // By the text of the changes: reserved bytes that are known better than by prediction.
   std::map<std::string, uint64_t> known;
 };
 
@@ -29,38 +29,38 @@ struct Verdict {
   Changes changes;
   bool possible = false;   // no change was refused
   bool replayed = false;   // else only `live` and `at` are known
-  bool cut_short = false;  // the replay showed that more than the limit is needed, and ended there
-  uint64_t live = 0;       // the most bytes that are alive at once
+  bool cut_short = false;  // the replay stopped when it exceeded the limit
+  uint64_t live = 0;       // the most bytes alive at one time
   whatif::Position at = 0;
-  uint64_t at_least = 0;  // of what is needed: it follows from `live`
+  uint64_t at_least = 0;  // lower bound of `needed`, from `live`
   uint64_t needed =
       0;  // reserved, as Need says; as predicted when nothing is changed; at least that when cut short
   Rank rank;
-  whatif::Prediction prediction;  // when it was replayed
+  whatif::Prediction prediction;  // valid if `replayed`
 };
 
 class Judge {
  public:
-  // `work`: blocks that may be looked at, over all questions; a limit that does not depend on the machine.
-  // `stop`: may be set by another thread, and is as if the work had run out; may be nullptr.
+  // `work`: number of blocks that may be visited, over all questions; a limit that does not depend on the
+  // machine. `stop`: another thread may set it, which has the same effect as no work left; may be nullptr.
   Judge(whatif::Predictor& predictor, uint64_t work, Need need = {}, const std::atomic<bool>* stop = nullptr)
       : predictor_(predictor), work_(work), need_(std::move(need)), stop_(stop) {}
 
-  // Replayed only when it could be at most `limit` bytes. The reference holds until the judge goes.
+  // Replays only if the result could be at most `limit` bytes. The reference is valid as long as the judge.
   const Verdict& Of(const Changes& changes, uint64_t limit);
-  // Of live bytes alone; levers that only tell the allocator something change nothing of it.
+  // Live bytes alone. Levers that only change allocator settings do not affect them.
   const Verdict& LiveOf(const Changes& changes) { return Of(changes, 0); }
 
-  // Around what is predicted of these changes; of no width where the prediction itself counts.
+  // The error band for these changes; of width 0 if the prediction itself counts.
   [[nodiscard]] whatif::ErrorBand BandOf(const Changes& changes) const;
 
-  // Of the work, for questions that were put to the predictor itself.
+  // Subtracts from the work what questions to the predictor itself have used.
   void Spend(uint64_t blocks) { done_ += blocks; }
   void AllowMore(uint64_t work) { work_ = done_ + work; }
   [[nodiscard]] bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
   [[nodiscard]] bool exhausted() const { return done_ >= work_ || stopped(); }
   [[nodiscard]] uint64_t replays() const { return replays_; }
-  // That the work is enough for, of steps like the recorded one.
+  // Number of replays that the work allows, for steps like the recorded one.
   [[nodiscard]] uint64_t replays_left() const;
   [[nodiscard]] whatif::Predictor& predictor() { return predictor_; }
   // All verdicts so far.
@@ -79,12 +79,12 @@ class Judge {
   std::map<std::string, const Verdict*> by_content_;
 };
 
-// The most bytes whose bound is within the limit; that of a whole byte more is not.
+// The largest byte count whose upper bound is within the limit.
 [[nodiscard]] uint64_t MostWithin(const whatif::ErrorBand& band, uint64_t limit);
 
-// "batch=4 optimizer=sgd": in the order of the levers' names.
+// "batch=4 optimizer=sgd": sorted by the levers' names.
 [[nodiscard]] std::string TextOf(const Changes& changes);
-// Without what only the allocator is told.
+// The changes without allocator settings.
 [[nodiscard]] Changes ContentOf(const Changes& changes);
 
 }  // namespace vramscope::plan

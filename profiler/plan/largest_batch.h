@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search the other way round: the largest batch that fits, as the program is and with cheap changes.
+// The reverse search: the largest batch that fits, for the unchanged program and with cheap changes.
 //
-// Each row costs more than the one before it (rank.h) and allows a larger batch; what costs more for nothing
-// is left out. Sizes are found by doubling and halving: memory is taken to grow with the batch. Every size is
-// a re-run of the recorded program, and so is the size of each row.
+// Each row costs more than the one before it (rank.h) and allows a larger batch; changes that cost more and
+// gain nothing are left out. Sizes are found by doubling and bisection, on the assumption that memory grows
+// with the batch. Every size is a re-run of the recorded program.
+//
+// Example: recorded with 8 samples, the largest that fits is 13. The search tries 8, 16 (too large), 12, 14
+// (too large), 13.
 #pragma once
 
 #include <vector>
@@ -21,10 +24,10 @@ struct LargestBatch {
 
 struct LargestBatches {
   uint64_t recorded = 0;           // samples of the recorded batch
-  std::vector<LargestBatch> rows;  // the first: nothing else changed
+  std::vector<LargestBatch> rows;  // the first row: nothing else changed
 };
 
-// `reruns`: nullptr where the recorded program cannot be run. An error is a sentence.
+// `reruns`: nullptr if the recorded program cannot be run. The error is a sentence.
 [[nodiscard]] Result<LargestBatches> FindLargestBatches(const whatif::Step& step, const Request& request,
                                                         Reruns* reruns);
 

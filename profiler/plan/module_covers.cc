@@ -64,7 +64,7 @@ std::optional<std::vector<bool>> Covers::Next(double below_ns, uint64_t& work) {
     --work;
     Decisions decisions = open_.top();
     open_.pop();
-    const double bound = Bound(decisions);  // cuts may have come
+    const double bound = Bound(decisions);  // there may be new cuts
     if (bound > decisions.at_least_ns) {
       decisions.at_least_ns = bound;
       if (bound < kNever) open_.push(std::move(decisions));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of modules that free enough at every moment that was seen to be too large, the shortest first.
+// Sets of modules that free enough at every moment known to be too large, in order of time.
 //
-// Why not all sets: 30 modules have a thousand million. A set is decided module by module; what is decided,
-// and the least that the others must add when parts of modules would count too, bounds what any set with
-// these decisions takes. The decisions with the least bound are gone on with, so the first whole set that
-// comes out is the shortest there is.
+// Why not all sets: 30 modules have a thousand million. A set is decided module by module. The decided
+// modules, plus the least time that the others must add if parts of modules could be chosen, give a lower
+// bound for any set with these decisions. The search always continues with the lowest bound, so the first
+// complete set is the one with the least time.
 //
 //   cut at t: 24 alive, 16 wanted       a frees 6 in 3 ms, b 4 in 1 ms, c 5 in 4 ms
 //   {}           b and 4/6 of a         >= 3.0 ms
@@ -19,7 +19,7 @@
 
 namespace vramscope::plan {
 
-// At one moment: what is alive with nothing checkpointed, and what each module frees.
+// For one moment: the bytes alive with nothing checkpointed, and the bytes that each module frees.
 struct Cut {
   uint64_t live = 0;
   std::vector<uint64_t> freed;
@@ -29,24 +29,24 @@ struct Cut {
 
 class Covers {
  public:
-  // Of each module its time. Sets that leave at most `wanted` at every cut.
+  // `ns`: the time of each module. Finds sets that leave at most `wanted` bytes at every cut.
   Covers(const std::vector<double>& ns, const std::vector<Cut>& cuts, uint64_t wanted);
 
-  // The next that takes less than `below_ns`; nothing when there is none, or when `work` decisions were
-  // looked at. `cuts` may have grown since.
+  // The next set that takes less than `below_ns`. Nothing if there is none, or if `work` decisions were
+  // visited. `cuts` may have grown since the last call.
   std::optional<std::vector<bool>> Next(double below_ns, uint64_t& work);
-  // No set that is still to come takes less.
+  // A lower bound for the time of all further sets.
   [[nodiscard]] double AtLeastNs() const;
 
  private:
   struct Decisions {
     double at_least_ns = 0;
-    size_t decided = 0;  // of order_
+    size_t decided = 0;  // number of modules of order_ that are decided
     std::vector<bool> chosen;
 
-    bool operator<(const Decisions& other) const {  // for a queue whose top is the shortest
+    bool operator<(const Decisions& other) const {  // for a queue whose top has the least time
       if (at_least_ns != other.at_least_ns) return at_least_ns > other.at_least_ns;
-      return decided < other.decided;  // of equals what is nearly whole
+      return decided < other.decided;  // if equal: the one that is nearer to completion
     }
   };
   [[nodiscard]] double Bound(const Decisions& decisions) const;
@@ -54,10 +54,10 @@ class Covers {
   const std::vector<double>& ns_;
   const std::vector<Cut>& cuts_;
   uint64_t wanted_;
-  std::vector<size_t> order_;  // the longest first
-  std::vector<size_t> place_;  // in it, by module
+  std::vector<size_t> order_;  // longest time first
+  std::vector<size_t> place_;  // by module: its index in order_
   std::priority_queue<Decisions> open_;
-  mutable std::vector<std::vector<size_t>> by_price_;  // of each cut: its modules, the cheapest byte first
+  mutable std::vector<std::vector<size_t>> by_price_;  // by cut: its modules, least time per byte first
 };
 
 }  // namespace vramscope::plan

@@ -11,13 +11,13 @@
 namespace vramscope::plan {
 namespace {
 
-constexpr uint64_t kMostReplays = 96;  // of one search,
-constexpr uint64_t kShare = 4;         // or this part of what is left: short steps are replayed in no time
-constexpr uint64_t kMostDecisions = 20'000;  // of one search, about 2 us each
+constexpr uint64_t kMostReplays = 96;        // per search,
+constexpr uint64_t kShare = 4;               // or this part of what is left: replays of short steps are fast
+constexpr uint64_t kMostDecisions = 20'000;  // per search, about 2 us each
 constexpr uint64_t kMostDecisionsOfAll = 200'000;
-constexpr size_t kMostForPairs = 24;  // modules: with more, one is exchanged for one
-constexpr uint64_t kHole = 1 << 20;   // less is not looked for
-constexpr int kMostBounds = 8;        // the bound of one search is made better so many times
+constexpr size_t kMostForPairs = 24;  // with more modules, only one is exchanged for one
+constexpr uint64_t kHole = 1 << 20;   // smaller holes are ignored
+constexpr int kMostBounds = 8;        // number of times that the bound of one search is improved
 
 Changes WithCheckpoints(Changes others) {
   others.push_back({"checkpoint", ""});
@@ -28,7 +28,7 @@ bool Fits(const Verdict& verdict, uint64_t limit) { return verdict.replayed && v
 
 // Sets that take less time than `chosen` and differ from it by few modules, the shortest first.
 std::vector<std::vector<bool>> Shorter(const std::vector<bool>& chosen, const std::vector<double>& ns) {
-  // Ways to take none, one or two modules in or out, with the time that comes or goes.
+  // Ways to add or remove zero, one or two modules, with the added or removed time.
   std::vector<std::pair<double, std::vector<size_t>>> outs, ins;
   for (size_t i = 0; i < chosen.size(); ++i) {
     auto& ways = chosen[i] ? outs : ins;
@@ -55,11 +55,11 @@ std::vector<std::vector<bool>> Shorter(const std::vector<bool>& chosen, const st
 
 }  // namespace
 
-// What the cuts of one program are made from, whatever its allocator is told.
+// The basis of the cuts of one program, independent of its allocator settings.
 struct ModuleSearch::Content {
   whatif::Scene none;
   std::vector<whatif::Scene> alone;  // by module
-  std::vector<whatif::Position> at;  // of the cuts
+  std::vector<whatif::Position> at;  // positions of the cuts
   std::vector<Cut> cuts;
 
   const Cut& CutAt(whatif::Position moment) {
@@ -73,7 +73,7 @@ struct ModuleSearch::Content {
     at.push_back(moment);
     return cuts.emplace_back(std::move(cut));
   }
-  // Whether it was not known yet.
+  // Returns true if it is new.
   bool AddCut(whatif::Position moment) {
     const size_t before = cuts.size();
     (void)CutAt(moment);
@@ -87,7 +87,7 @@ ModuleSearch::ModuleSearch(Judge& judge, std::vector<std::string> modules, std::
     : judge_(judge), decisions_(kMostDecisionsOfAll) {
   for (std::string& module : modules) {
     const Verdict& alone = judge_.LiveOf({{"checkpoint", module}});
-    if (!alone.possible) continue;  // it keeps nothing that could be made again
+    if (!alone.possible) continue;  // it saves nothing that could be recomputed
     ns_.push_back(alone.rank.extra_ns);
     modules_.push_back(std::move(module));
   }
@@ -100,7 +100,7 @@ ModuleSearch::ModuleSearch(Judge& judge, std::vector<std::string> modules, std::
       const auto found = std::find(modules_.begin(), modules_.end(), step.Text(step.modules[call].name));
       if (found != modules_.end()) chosen[static_cast<size_t>(found - modules_.begin())] = true;
     }
-    families_[chosen] = family;  // of several that are the same, the last: "all"
+    families_[chosen] = family;  // if several are the same, the last one stays: "all"
   }
 }
 
@@ -153,7 +153,7 @@ std::optional<double> ModuleSearch::AtLeastNs(const Changes& others, uint64_t li
   for (int i = 0; i < kMostBounds && !judge_.exhausted(); ++i) {
     const std::optional<std::vector<bool>> shortest = Next(covers, std::numeric_limits<double>::infinity());
     least_ns = shortest ? TimeOf(*shortest) : covers.AtLeastNs();
-    if (!std::isfinite(least_ns)) {  // not even all of them
+    if (!std::isfinite(least_ns)) {  // not even all of them fit
       (void)With(others, std::vector<bool>(modules_.size(), true), 0);
       return std::nullopt;
     }
@@ -211,7 +211,7 @@ std::optional<ModuleChoice> ModuleSearch::Greedy(const Changes& others, Content&
     chosen[best] = true;
     verdict = &With(others, chosen, limit);
   }
-  // What can be left out, the longest first.
+  // Modules that can be left out, longest time first.
   std::vector<size_t> order(modules_.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return ns_[a] > ns_[b]; });
@@ -249,8 +249,8 @@ std::optional<std::vector<bool>> ModuleSearch::Next(Covers& covers, double below
   return next;
 }
 
-// Reserved memory has holes, so what is alive must be less by some bytes. How many is not known: between none
-// and what the holes of the found set are, halved again and again.
+// Reserved memory has holes, so live bytes must be lower than the limit by some amount. The amount is
+// unknown: between none and the holes of the found set. It is halved again and again.
 void ModuleSearch::Shorten(const Changes& others, Content& content, uint64_t limit, uint64_t end,
                            Found& found) {
   const uint64_t wanted = MostWithin(judge_.BandOf(WithCheckpoints(others)), limit);
@@ -275,7 +275,8 @@ void ModuleSearch::Shorten(const Changes& others, Content& content, uint64_t lim
   }
 }
 
-// All that free enough at every cut, the shortest first: when none of them fits, nothing takes less.
+// Visits all sets that free enough at every cut, the shortest first. If none of them fits, nothing takes less
+// time.
 double ModuleSearch::Prove(const Changes& others, Content& content, uint64_t limit, uint64_t end,
                            Found& found) {
   Covers covers(ns_, content.cuts, MostWithin(judge_.BandOf(WithCheckpoints(others)), limit));
@@ -295,7 +296,7 @@ double ModuleSearch::Prove(const Changes& others, Content& content, uint64_t lim
   return least_ns;
 }
 
-// Up to two for up to two others, those that save most first.
+// Exchanges up to two modules for up to two others, the largest savings first.
 void ModuleSearch::Exchange(const Changes& others, Content& content, uint64_t limit, uint64_t end,
                             Found& found) {
   const whatif::ErrorBand band = judge_.BandOf(WithCheckpoints(others));

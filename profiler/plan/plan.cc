@@ -21,16 +21,16 @@ std::set<std::string> LeversOf(const Changes& changes) {
 
 enum class Stage : uint8_t {
   kPlain,    // to be judged without checkpoints
-  kModules,  // modules are to be chosen; how long they take at least is to be found out
-  kChoice,   // modules are to be chosen, and no choice takes less than the rank says
+  kModules,  // modules must be chosen; their least time is not known yet
+  kChoice,   // modules must be chosen; no choice takes less than the rank
   kDone,     // fits
 };
 
 struct Candidate {
-  Rank rank;  // at least
+  Rank rank;  // lower bound
   Stage stage = Stage::kPlain;
   Changes changes;
-  Plan plan;  // when done
+  Plan plan;  // valid if done
   uint64_t number = 0;
 
   bool operator<(const Candidate& other) const {  // for a queue whose top is the cheapest
@@ -87,7 +87,8 @@ class PlanSearch {
     }
   }
 
-  // When the work has run out: what fits, the cheapest first, though something cheaper may have been left.
+  // For when the work has run out: reports plans that fit, the cheapest first, even if a cheaper one may
+  // exist.
   void TakeWhatIsDone() {
     for (; !queue_.empty() && answer_.plans.size() < request_.top; queue_.pop()) {
       const Candidate& candidate = queue_.top();
@@ -100,7 +101,7 @@ class PlanSearch {
     told_.push_back(LeversOf(candidate.changes));
   }
 
-  // The cheapest that is found with all modules checkpointed, or none.
+  // The cheapest combination with all modules checkpointed, or none.
   void Coarsely() {
     judge_.AllowMore(request_.work);
     std::vector<std::pair<Rank, Changes>> all;
@@ -128,7 +129,7 @@ class PlanSearch {
     queue_.push(std::move(candidate));
   }
 
-  // What is known of the time before anything is replayed: that of each lever by itself.
+  // The time that is known before any replay: the sum of each lever's own time.
   Rank AtLeast(const Changes& changes) {
     double ns = 0;
     for (const whatif::Asked& change : changes) {
@@ -143,7 +144,7 @@ class PlanSearch {
     return RankOf(step_, changes, ns);
   }
 
-  // There is a cheaper plan that needs no other levers.
+  // True if there is a cheaper plan that needs no other levers.
   bool Superfluous(const Changes& changes) const {
     const std::set<std::string> levers = LeversOf(changes);
     return std::any_of(told_.begin(), told_.end(), [&](const std::set<std::string>& told) {
@@ -194,7 +195,7 @@ class PlanSearch {
   uint64_t pushed_ = 0;
 };
 
-// What needs least, of what was replayed and of what promised most before.
+// Finds the combination that needs least, among those replayed and those that looked best before.
 void FindFloor(Judge& judge, Answer& answer) {
   std::vector<const Verdict*> promising;
   for (const auto& [text, verdict] : judge.verdicts()) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to change so that a recorded program fits: the cheapest combinations of levers, and what they cost.
+// What to change so that a recorded program fits: the cheapest combinations of levers, and their costs.
 //
-// The search goes through all combinations of the levers' settings (whatif/lever.h) in the order of their
-// rank, so the first that fits is the cheapest. For each combination without checkpoints, the modules to
-// checkpoint are a search of their own (module_search.h). Only transformations are searched: what a re-run
-// answers (reruns.h) takes seconds each.
+// The search visits all combinations of the levers' settings (whatif/lever.h) in the order of their rank, so
+// the first that fits is the cheapest. For each combination without checkpoints, a separate search chooses
+// the modules to checkpoint (module_search.h). The search covers transformations only: a re-run (reruns.h)
+// takes seconds.
 //
 //   queue by rank:   {expandable}  {fused}  {expandable, fused} ... {expandable, modules ?} ... {sgd}
 //   ...
@@ -12,10 +12,10 @@
 //                        └──► {expandable, modules ?}  ranked by the least that modules can take
 //                                  └──► {expandable, blocks.3,blocks.5}  ranked by what they take
 //
-// When the work runs out before anything fits, a coarser search goes on: all checkpoints or none.
+// If the work runs out before anything fits, a coarser search continues: all checkpoints or none.
 //
-// For each set of levers only its cheapest combination is told, and none that needs the levers of a cheaper
-// one and others beside them.
+// For each set of levers, only the cheapest combination is reported. A combination that contains the levers
+// of a cheaper plan and more is left out.
 #pragma once
 
 #include <atomic>
@@ -28,48 +28,47 @@
 
 namespace vramscope::plan {
 
-// Blocks that a search may look at: a second or two of work.
+// Blocks that a search may visit: a second or two of work.
 inline constexpr uint64_t kUsualWork = 14'000'000;
 
 struct Request {
   uint64_t limit = 0;               // bytes of reserved memory
-  std::vector<std::string> levers;  // that may be pulled
+  std::vector<std::string> levers;  // levers that may be used
   size_t top = 3;
   uint64_t work = kUsualWork;
-  // The search ends soon after another thread has set it, with what it has.
+  // If another thread sets it, the search ends soon and returns what it has.
   const std::atomic<bool>* stop = nullptr;
   Need need;
 };
 
 struct Plan {
   Verdict verdict;
-  // Of the modules that it checkpoints.
-  bool exact = true;    // no other choice of them takes less time
-  double least_ns = 0;  // else: none takes less than this
+  // For the modules that it checkpoints:
+  bool exact = true;    // no other choice of modules takes less time
+  double least_ns = 0;  // if not exact: no choice takes less than this
 };
 
 struct Answer {
   bool fits_already = false;
   std::vector<Plan> plans;  // in order of rank
-  Verdict floor;            // what needs least of all that was replayed
-  bool complete = true;  // false: the work ran out before so many plans were found, or everything ruled out
+  Verdict floor;            // the plan that needs least, among those that were replayed
+  bool complete = true;     // false: the work ran out before `top` plans were found or the rest ruled out
   uint64_t replays = 0;
 };
 
 [[nodiscard]] Answer MakePlans(const whatif::Step& step, const whatif::Baseline& baseline,
                                const Request& request);
 
-// The combinations of settings without checkpoints that a search goes through, the empty one first.
+// The combinations of settings without checkpoints that a search visits, the empty one first.
 [[nodiscard]] std::vector<Changes> Combinations(const whatif::Step& step,
                                                 const std::vector<std::string>& levers);
 
-// Whether `lever` is among those that a search may pull.
+// True if a search may use `lever`.
 [[nodiscard]] bool Allowed(const std::vector<std::string>& levers, std::string_view lever);
 
-// The names of all levers, as --allow and --forbid take them.
+// The names of all levers, as --allow and --forbid accept them.
 [[nodiscard]] std::vector<std::string> AllLevers();
-// Those that a search chooses among unless it is told others: transformations, settings of the allocator, and
-// of re-runs autocast.
+// The levers that a search uses by default: transformations, allocator settings, and among re-runs autocast.
 [[nodiscard]] std::vector<std::string> UsualLevers();
 
 }  // namespace vramscope::plan

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one question to a step of about 100,000 events takes, and what a whole plan for it takes: a step that
-// is written down, and one that was recorded, should VRAMSCOPE_BENCH_RUN name a run. Of such a one levers
-// have modules, functions and kernels to look at.
+// The time of one question to a step of about 100,000 events, and of a whole plan for it. One step is
+// hand-written; the other is recorded, if VRAMSCOPE_BENCH_RUN names a run. A recorded step also has modules,
+// functions and kernels that levers visit.
 //
 //   vramscope dryrun --gpu h100-80gb -o deep.vms --
 //       python3 samples/gpt.py --device cuda --layers 24 --optimizer-impl for-loop --steps 4
@@ -18,7 +18,7 @@
 namespace vramscope::plan {
 namespace {
 
-// Blocks that differ in size; six events for each of the operators, and a block of memory.
+// Blocks of different sizes; each operator has six events and one memory block.
 std::vector<testing::BlockShape> Blocks(size_t count, int operators) {
   std::vector<testing::BlockShape> blocks(count);
   for (size_t i = 0; i < count; ++i) blocks[i] = {32768 * (1 + i % 4), operators};
@@ -30,7 +30,7 @@ const testing::Loop& Large() {
   return loop;
 }
 
-// More modules than sets can be gone through.
+// More modules than an exhaustive search can handle.
 const testing::Loop& Deep() {
   static const testing::Loop loop(Blocks(24, 675));
   return loop;
@@ -49,7 +49,7 @@ void OneLever(benchmark::State& state, const Asking& of, const char* lever, cons
   state.counters["blocks"] = static_cast<double>(of.baseline->scene.blocks.size());
 }
 
-// The first question also works out what all questions about that lever share.
+// The first question also computes what all questions about that lever share.
 void FirstTime(benchmark::State& state, const Asking& of, const char* lever, const char* value) {
   for (auto _ : state) {
     state.PauseTiming();
@@ -91,7 +91,7 @@ void Register(const std::string& name, const Asking& of,
   for (const int percent : {90, 60, 30, 20, 10}) plans->Arg(percent);
 }
 
-// Lives as long as what is registered.
+// Lives as long as the registered benchmarks.
 struct Recorded {
   model::Run run;
   std::optional<classify::Analysis> analysis;

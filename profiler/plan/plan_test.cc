@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans for small recorded loops, against a search through every combination with the same judge.
+// Plans for small recorded loops. Oracle: a search through every combination with the same judge.
 #include "profiler/plan/plan.h"
 
 #include <gmock/gmock.h>
@@ -21,10 +21,10 @@ namespace {
 using testing::BlockShape;
 using testing::Loop;
 
-// Floats for each sample: tensors of 16 MiB, beside which the band's 20 MiB are not all that counts.
+// Floats per sample: tensors of 16 MiB, so that more than the band's 20 MiB counts.
 constexpr uint64_t kUnit = 524'288;
 
-// Every combination of settings with every set of modules, each replayed.
+// Replays every combination of settings with every set of modules.
 std::optional<Rank> CheapestOfAll(const Loop& loop, const Request& request) {
   whatif::Predictor predictor(loop.step(), loop.baseline());
   const std::vector<std::string> modules = whatif::CheckpointUnits(loop.step());
@@ -53,7 +53,7 @@ TEST(PlanTest, TheCheapestPlanIsTheBestOfAllCombinations) {
   int found_some = 0, with_modules = 0;
   for (uint32_t seed = 1; seed <= 6; ++seed) {
     std::mt19937 random(seed);
-    // Every second loop has more blocks, and nothing but checkpoints to free much.
+    // Every second loop has more blocks, and only checkpoints free much.
     const bool deep = seed % 2 == 1;
     std::vector<BlockShape> blocks(deep ? 8 : 3);
     for (BlockShape& block : blocks) {
@@ -92,7 +92,7 @@ TEST(PlanTest, WithManyModulesTheChoiceIsWithinTwoPercentOfTheBest) {
     for (BlockShape& block : blocks) block = {kUnit * (1 + random() % 8), 1 + static_cast<int>(random() % 9)};
     const Loop loop(blocks);
     const uint64_t reserved = loop.baseline().use.allocator.reserved_peak;
-    // Between what it takes and the least that checkpoints can lead to, by their published error.
+    // Between the loop's use and the least that checkpoints can reach, by their published error.
     const uint64_t least = MakePlans(loop.step(), loop.baseline(), {1, {"checkpoint"}, 1}).floor.needed;
     ASSERT_LT(least, reserved) << "seed " << seed;
     const Request request{least + (reserved - least) / 3, {"checkpoint"}, 1};
@@ -145,7 +145,7 @@ TEST(PlanTest, PlansComeInTheOrderOfTheirCostAndNoneNeedsTheLeversOfACheaperOne)
   }
 }
 
-// Stands in for PyTorch: what is reserved grows with the batch, and checkpoints halve that.
+// Stands in for PyTorch: reserved bytes grow with the batch, and checkpoints halve them.
 class MadeReruns final : public Reruns {
  public:
   Result<uint64_t> BatchSize() override { return testing::kSamples; }
@@ -229,7 +229,7 @@ TEST(RankTest, TimeComesFirstThenHowDeepTheChangeGoes) {
   EXPECT_LT(rank({{"checkpoint", "all"}}, 5), rank({{"checkpoint", "a,b"}}, 5));
 }
 
-// What does not fit is replayed as far as it takes to see it; a larger limit asks again.
+// A replay stops when it exceeds the limit; a larger limit replays again.
 TEST(JudgeTest, AReplayThatIsCutShortSaysThatItIsTooMuchAndNothingElse) {
   const Loop loop({{kUnit * 4, 2}, {kUnit * 4, 5}});
   whatif::Predictor predictor(loop.step(), loop.baseline());
@@ -257,7 +257,7 @@ TEST(PlanTest, ASearchThatIsStoppedReplaysNoMore) {
   const Answer answer = MakePlans(loop.step(), loop.baseline(), {1 << 20, AllLevers(), 3, kUsualWork, &stop});
   EXPECT_TRUE(answer.plans.empty());
   EXPECT_FALSE(answer.complete);
-  EXPECT_EQ(answer.replays, 1u);  // of the program as it is
+  EXPECT_EQ(answer.replays, 1u);  // of the unchanged program
 }
 
 }  // namespace

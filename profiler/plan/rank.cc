@@ -8,13 +8,13 @@
 namespace vramscope::plan {
 namespace {
 
-// By depth; what is not named here is as deep as amp.
+// In order of depth; levers that are not listed are as deep as amp.
 constexpr std::array<std::string_view, 7> kByDepth = {"alloc-conf", "empty-cache", "optimizer", "checkpoint",
                                                       "accumulate", "batch",       "amp"};
 constexpr size_t kAmp = 6;
 constexpr size_t kOtherOptimizer = 7;
 
-// The same update rule as the recorded one.
+// True if the update rule is the recorded one.
 bool SameOptimizer(const whatif::Step& step, std::string_view value) {
   std::string recorded = step.optimizer_class;
   std::transform(recorded.begin(), recorded.end(), recorded.begin(),

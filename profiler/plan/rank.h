@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of two plans is cheaper: by the time that a step takes longer, then by how deep the change goes.
+// Which of two plans is cheaper: first by the time added to a step, then by the depth of the change.
 //
 // The order of depth, and why:
 //
@@ -14,8 +14,11 @@
 //   plans
 //                           whose time is
 //
-// A plan is as deep as its deepest lever; among equals the next deepest decides. So each lever has a power of
-// two, and a plan their sum.
+// A plan is as deep as its deepest lever; if two are equal, the next deepest decides. So each lever is a
+// power of two, and a plan is their sum.
+//
+// Example: alloc-conf is 1, checkpoint 8, accumulate 16. With the same time, accumulate alone (16) is deeper
+// than alloc-conf and checkpoint together (9).
 #pragma once
 
 #include <compare>
@@ -27,15 +30,15 @@
 namespace vramscope::plan {
 
 struct Rank {
-  bool open = false;    // no time can be told
-  double extra_ns = 0;  // a step
+  bool open = false;    // the added time is unknown
+  double extra_ns = 0;  // per step
   uint64_t depth = 0;
-  size_t modules = 0;  // that are checkpointed one by one
+  size_t modules = 0;  // number of modules that are checkpointed one by one
 
   friend std::partial_ordering operator<=>(const Rank&, const Rank&) = default;
 };
 
-// Of changes to a program with this recorded step. `extra_ns` is what their outcomes say together.
+// Rank of changes to a program with this recorded step. `extra_ns`: sum of their outcomes' times.
 [[nodiscard]] Rank RankOf(const whatif::Step& step, std::span<const whatif::Asked> changes, double extra_ns);
 
 }  // namespace vramscope::plan

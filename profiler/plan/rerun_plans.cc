@@ -8,7 +8,7 @@
 namespace vramscope::plan {
 namespace {
 
-// Training arrives at the same place with these, but for rounding. Other changes are a person's to choose.
+// With these, training reaches the same result except for rounding. Other changes are a person's choice.
 const Changes kTried = {{"amp", "bf16"}, {"accumulate", "2"}, {"accumulate", "4"}};
 
 bool RerunFits(const Verdict& verdict, uint64_t limit) { return verdict.possible && verdict.needed <= limit; }
@@ -42,7 +42,7 @@ Verdict RerunVerdict(const whatif::Step& step, Reruns& reruns, Changes changes) 
 void AddRerunPlans(const whatif::Step& step, const Request& request, Reruns& reruns, Answer& answer) {
   if (answer.fits_already || answer.plans.size() >= request.top) return;
   PrepareAll(request, reruns);
-  std::set<std::string> found;  // levers whose least change fits
+  std::set<std::string> found;  // levers whose smallest change fits
   for (const whatif::Asked& change : kTried) {
     if (answer.plans.size() >= request.top || found.contains(change.lever)) continue;
     if (!Allowed(request.levers, change.lever)) continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that need PyTorch: a change that only a re-run answers, alone or with all checkpoints on top of it.
+// Plans that need PyTorch: a change that only a re-run answers, alone or together with all checkpoints.
 //
-// Why apart from the search (plan.h): a re-run takes seconds, a transformation milliseconds. So few are made,
-// and only where transformations leave room for more plans.
+// Why not part of the search (plan.h): a re-run takes seconds, a transformation milliseconds. So only a few
+// are run, and only if transformations leave room for more plans.
 //
 //   amp=bf16 ── fits? ── yes ─► plan
 //                  └──── no ──► amp=bf16 checkpoint=all ── fits? ─► plan
@@ -15,11 +15,11 @@
 
 namespace vramscope::plan {
 
-// What is needed with these changes; not possible where a re-run fails or a change is refused.
+// What is needed with these changes; not possible if a re-run fails or a change is refused.
 [[nodiscard]] Verdict RerunVerdict(const whatif::Step& step, Reruns& reruns, Changes changes);
 
-// Adds to `answer`, whose plans stay in order of rank and at most `request.top`. Does nothing where so many
-// are there already, or where it fits as it is.
+// Adds plans to `answer`, which stays in order of rank with at most `request.top` plans. Does nothing if
+// `answer` has that many already, or if the program fits as it is.
 void AddRerunPlans(const whatif::Step& step, const Request& request, Reruns& reruns, Answer& answer);
 
 }  // namespace vramscope::plan

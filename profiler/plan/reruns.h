@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes that only a re-run of the recorded program answers, as a search asks for them.
+// The interface through which a search asks for re-runs of the recorded program.
 //
-// Why an interface: a re-run needs PyTorch and takes seconds. The command knows whether PyTorch is at hand,
-// and which variants the trace has already; the search does not.
+// Why an interface: a re-run needs PyTorch and takes seconds. The command knows whether PyTorch is available
+// and which variants the trace already has; the search does not.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace vramscope::plan {
 class Reruns {
  public:
   virtual ~Reruns() = default;
-  // Samples in the recorded batch.
+  // Number of samples in the recorded batch.
   [[nodiscard]] virtual Result<uint64_t> BatchSize() = 0;
-  // These will be asked for: whoever runs programs can run them in one go.
+  // Announces changes that will be asked for, so that they can be run together.
   virtual void Prepare(std::span<const std::vector<whatif::Asked>> wanted) { (void)wanted; }
-  // The peaks of the program under these changes, of any kind: re-run where one of them needs it, transformed
-  // for the others. An error is PyTorch's own, or names what the program did not note.
+  // The peaks of the program under these changes, of any kind. Changes that need a re-run are re-run, the
+  // others transformed. An error is PyTorch's own, or names what is missing in the recorded program.
   [[nodiscard]] virtual Result<whatif::Prediction> Predict(std::span<const whatif::Asked> changes) = 0;
 };
 

@@ -68,7 +68,7 @@ class Builder {
     answer_.events = run_.event_count();
     answer_.damage = run_.source->damage();
     answer_.anomalies = run_.anomalies;
-    // The recorder's own count also has what it could not write after it had stopped.
+    // The recorder's own count includes events that it could not write after it had stopped.
     uint64_t counted_by_recorder = 0;
     const std::string text = Metadata(run_, "recording.lost_events");
     std::from_chars(text.data(), text.data() + text.size(), counted_by_recorder);
@@ -81,7 +81,7 @@ class Builder {
     return analysis_.training()[curve.device().process];
   }
 
-  // All of a moment but the categories.
+  // Everything about a moment except its categories.
   [[nodiscard]] Moment MomentAfter(const DeviceCurve& curve, EventIndex event, uint64_t time_ns) const {
     Moment moment;
     moment.time_ns = time_ns;
@@ -151,7 +151,7 @@ class Builder {
     return Metadata(run_, "process." + std::to_string(process) + ".role");
   }
 
-  // The process that trains, when it is a worker that holds most: its parent, which a trace has before it.
+  // If a worker holds most: the process that trains, its parent, which comes before it in the trace.
   [[nodiscard]] model::ProcessIndex TrainerOf(model::ProcessIndex process) const {
     for (model::ProcessIndex parent = process; parent-- > 0 && RoleOf(process) == "worker";)
       if (run_.processes[parent].info.pid == run_.processes[process].info.parent_pid) process = parent;
@@ -209,7 +209,7 @@ class Builder {
     answer_.failed = HowItFailed(run_, run_.devices[device].process);
   }
 
-  // The steps, and the peak of all of them or of those that were asked for.
+  // The steps, and the peak of all of them or of the requested ones.
   Status AddSteps(const DeviceCurve& curve) {
     const auto& steps = TrainingOf(curve).steps();
     size_t first = 0;
@@ -276,7 +276,7 @@ class Builder {
     return FindEvent(run_, curve, TrainingOf(curve), request_, spec);
   }
 
-  // A run without allocations has moments all the same: of nothing. Only steps cannot be asked for.
+  // A run without allocations still has moments, with no memory. Only steps cannot be requested.
   Status AddEmptyMoments() {
     for (const MomentSpec& spec : request_.at) {
       if (spec.kind == MomentSpec::Kind::kStep || spec.kind == MomentSpec::Kind::kOutOfMemory)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the answer of a report from an analysed run.
+// Builds the answer of a report from an analyzed run.
 #pragma once
 
 #include "profiler/classify/analysis.h"
@@ -8,8 +8,8 @@
 
 namespace vramscope::report {
 
-// Fails, with a sentence that names what there is, when the request names a device, process or step that the
-// run does not have. A run without any allocation gives an answer without device.
+// Fails if the request names a device, process or step that the run does not have; the error lists those that
+// exist. A run without allocations gives an answer without a device.
 [[nodiscard]] Result<Answer> BuildAnswer(const classify::Analysis& analysis, const Request& request);
 
 }  // namespace vramscope::report

@@ -14,8 +14,8 @@ namespace {
 using classify::Category;
 
 struct Kind {
-  std::string_view label;  // the beginning of the name that the recorder gives
-  std::string_view what;   // behind the bytes
+  std::string_view label;  // start of the name that the recorder assigns
+  std::string_view what;   // follows the bytes
   std::string_view setting;
 };
 
@@ -34,8 +34,8 @@ constexpr std::array<Kind, 4> kKinds = {{
      "the size depends on the wrapped modules in FSDP, on reduce_bucket_size in DeepSpeed"},
 }};
 
-// A kind is told of from this part of all communication on: a barrier's 512 bytes are none that a setting
-// changes.
+// A kind is mentioned from this part of all communication memory on: no setting changes a barrier's 512
+// bytes.
 constexpr uint64_t kWorthASentence = 50;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which setting of the training framework sizes the communication memory of a moment.
+// Which setting of the training framework determines the size of the communication memory at a moment.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 namespace vramscope::report {
 
 // One sentence for each kind of communication memory among `live`, the blocks alive at `at`: buckets,
-// gathered parameters, buffers of collectives. The largest first.
+// gathered parameters, buffers of collectives. Largest first.
 [[nodiscard]] std::vector<std::string> CommunicationNotes(const classify::Analysis& analysis,
                                                           std::span<const model::BlockId> live,
                                                           model::EventIndex at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was hooked, as JSON: the same in every answer that has it.
+// The hooks of a recording as JSON, the same in every answer that contains them.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,7 +12,7 @@ namespace vramscope::report {
 // "missing", "hooked", "proven", "disabled".
 [[nodiscard]] const char* CoverageStateKey(trace::CoverageState state);
 
-// `coverage` of docs/json.md.
+// `coverage` in docs/json.md.
 [[nodiscard]] nlohmann::ordered_json CoverageJson(std::span<const model::Hook> hooks);
 
 }  // namespace vramscope::report

@@ -39,7 +39,7 @@ std::optional<uint32_t> Number(const Run& run, const std::string& key) {
   return whole ? std::optional(number) : std::nullopt;
 }
 
-// As the environment of the process said; the collector notes it down.
+// From the environment of the process, which the collector records.
 std::optional<uint32_t> RecordedRank(const Run& run, ProcessIndex process) {
   return Number(run, "process." + std::to_string(process) + ".rank");
 }
@@ -77,7 +77,7 @@ Error NoSuchDevice(const Run& run, const Request& request) {
   return Error{"this run has no allocations on " + wanted + "; it has " + DeviceList(run) + "."};
 }
 
-// Whether the process ran a backward pass or an optimizer.
+// True if the process ran a backward pass or an optimizer.
 bool Trains(const Run& run, ProcessIndex process) {
   const std::vector<uint32_t>& ranges = run.processes[process].ranges;
   return std::any_of(ranges.begin(), ranges.end(), [&](uint32_t index) {
@@ -105,7 +105,7 @@ bool FinishedAStepAfter(const Run& run, ProcessIndex process, model::EventIndex 
   });
 }
 
-// A failure that the program survives is one that it handles: it may halve its batch and go on.
+// True unless the program survived the failure: then it handles it, for example by halving its batch.
 bool EndedItsProcess(const Run& run, size_t index) {
   const model::OutOfMemory& failure = run.out_of_memory[index];
   const ProcessIndex process = ProcessOf(run, failure);
@@ -116,7 +116,7 @@ bool EndedItsProcess(const Run& run, size_t index) {
   return last && !FinishedAStepAfter(run, process, failure.event);
 }
 
-// The first failure that ended its process, of those on a device that matches; kNone: there is none.
+// The first failure that ended its process, among those on a device that matches; kNone: there is none.
 DeviceIndex DeviceOfTheEnd(const Run& run, const Request& request) {
   for (size_t i = 0; i < run.out_of_memory.size(); ++i) {
     const DeviceIndex device = DeviceOf(run, run.out_of_memory[i]);
@@ -143,7 +143,7 @@ std::vector<timeline::DeviceCurve> CurvesOf(const Run& run) {
 std::optional<uint32_t> RankOf(const Run& run, ProcessIndex process) {
   if (AnyRankRecorded(run)) return RecordedRank(run, process);
   if (!UsesGpu(run, process)) return std::nullopt;
-  // Launchers give rank 1 the GPU 1, and the processes start in any order.
+  // Launchers give GPU 1 to rank 1, and the processes start in any order.
   const auto place = [&](ProcessIndex one) { return std::pair(FirstGpu(run, one), one); };
   uint32_t rank = 0;
   uint32_t all = 0;
@@ -153,7 +153,7 @@ std::optional<uint32_t> RankOf(const Run& run, ProcessIndex process) {
     ++all;
   }
   if (all > 1) return rank;
-  return Number(run, "env.RANK");  // vramscope itself was started once for each rank
+  return Number(run, "env.RANK");  // vramscope itself was started once per rank
 }
 
 Result<DeviceIndex> ChooseDevice(const Run& run, const std::vector<timeline::DeviceCurve>& curves,
@@ -165,7 +165,7 @@ Result<DeviceIndex> ChooseDevice(const Run& run, const std::vector<timeline::Dev
   DeviceIndex best = model::kNone;
   const auto rank = [&](DeviceIndex device) {
     const bool is_gpu = IsGpu(run.devices[device]);
-    // On CPU a data loader's worker may hold more than the training that it feeds: a matter of who is ahead.
+    // On a CPU, a data loader's worker may hold more than the training process, depending on who is ahead.
     const bool concerns = is_gpu || Trains(run, run.devices[device].process);
     return std::tuple(is_gpu, concerns, curves[device].peak().bytes);
   };

@@ -21,7 +21,7 @@ void Fail(Script& s, uint64_t device, uint64_t bytes) {
   s.Event(trace::EventType::kOutOfMemory, {bytes, 8, 8, device, 0});
 }
 
-// Ranks in processes 100 and 101 on a GPU each, and a launcher, process 99, with neither.
+// Ranks in processes 100 and 101 with one GPU each, and a launcher, process 99, with neither.
 Script TwoRanks() {
   Script s;
   s.Device(kCpuDevice).Process(99).Alloc("table", 9000);
@@ -125,7 +125,7 @@ TEST(DeviceChoiceTest, ForVerbsThatJudgeAllEachGpuOfEachProcessIsMeant) {
   EXPECT_EQ(ChooseDevices(run, CurvesOf(run), Rank(1))->size(), 1u);
 }
 
-// One process that took a block, and ended so.
+// One process that allocated a block and ended with that status.
 model::testing::MemoryTrace Ended(int32_t exit_status) {
   model::testing::MemoryTrace trace;
   trace::ProcessInfo info;

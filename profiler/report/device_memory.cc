@@ -35,7 +35,7 @@ constexpr std::array<DeviceRowInfo, kDeviceRowCount> kRows = {{
 DeviceRow RowOf(DriverOwner owner) {
   switch (owner) {
     case DriverOwner::kPyTorch:
-      return DeviceRow::kCached;  // what is allocated is taken off it
+      return DeviceRow::kCached;  // allocated bytes are subtracted from it
     case DriverOwner::kPyTorchBeside:
       return DeviceRow::kPyTorchBeside;
     case DriverOwner::kNccl:

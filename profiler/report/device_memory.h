@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device's memory is made of at a moment, as a reader of reports wants it: the tensors, and everything
-// between them and what nvidia-smi shows.
+// What a device's memory consists of at a moment: the tensors, and everything between them and the figure of
+// nvidia-smi.
 //
 //   used by the device = pytorch_allocated + pytorch_cached + nccl + ... + other_processes + unattributed
 //                        └ the categories ┘
@@ -18,8 +18,8 @@
 namespace vramscope::report {
 
 enum class DeviceRow : uint8_t {
-  kAllocated,  // blocks that the caching allocator has handed out
-  kCached,     // free inside its segments
+  kAllocated,  // allocated blocks of the caching allocator
+  kCached,     // free memory inside its segments
   kPyTorchBeside,
   kNccl,
   kCublas,
@@ -39,8 +39,8 @@ inline constexpr size_t kDeviceRowCount = 15;
 struct DeviceRowInfo {
   const char* key;                // in JSON: "pytorch_cached"
   const char* name;               // for people: "PyTorch, cached"
-  const char* clause;             // behind a number: "are cached by PyTorch"
-  classify::Category color_like;  // the category whose colour it has
+  const char* clause;             // follows a number: "are cached by PyTorch"
+  classify::Category color_like;  // the category that has the same color
 };
 [[nodiscard]] const DeviceRowInfo& Info(DeviceRow row);
 
@@ -51,21 +51,21 @@ struct LibraryBytes {
 };
 
 struct DeviceMemory {
-  // A row is below 0 only where the trace contradicts itself: blocks in segments that were not seen to come,
-  // or more taken than the driver counts.
+  // A row is negative only if the trace contradicts itself: blocks in segments whose allocation was not
+  // recorded, or more memory taken than the driver counts.
   std::array<int64_t, kDeviceRowCount> rows = {};
-  // Of the whole device, as the driver says; the sum of all rows. Empty when it was never asked before this
-  // moment: then `unattributed` is 0 and the rows are what was seen.
+  // Used bytes of the whole device, from the driver; the sum of all rows. Empty if the driver was never asked
+  // before this moment: then `unattributed` is 0 and the rows hold what was recorded.
   std::optional<uint64_t> used;
   std::optional<uint64_t> capacity;
-  std::vector<LibraryBytes> libraries;  // of the rows kUser and kManaged, largest first
+  std::vector<LibraryBytes> libraries;  // for the rows kUser and kManaged, largest first
 
   [[nodiscard]] int64_t Of(DeviceRow row) const { return rows[static_cast<size_t>(row)]; }
   [[nodiscard]] int64_t Sum() const;
 };
 
-// After event `at`, seen from `process`, whose allocator has handed out `allocated` bytes there. Nothing when
-// no call of the driver was recorded for that device.
+// After event `at`, from the view of `process`, whose allocator has `allocated` bytes allocated there.
+// Nothing if no driver call was recorded for that device.
 [[nodiscard]] std::optional<DeviceMemory> DeviceMemoryAfter(const model::Run& run,
                                                             model::ProcessIndex process, uint16_t device_code,
                                                             model::EventIndex at, uint64_t allocated);

@@ -23,8 +23,8 @@ using trace::DriverMemory;
 constexpr uint64_t kHeap = 0x7f0000000000;
 constexpr const char* kTorch = "libc10_cuda.so";
 
-// Two segments of 20 MiB with 30 MiB of blocks at the peak, NCCL, a context, a user's library, and 5 MiB that
-// nobody was seen to take.
+// Two segments of 20 MiB with 30 MiB of blocks at the peak, NCCL, a context, a user's library, and 5 MiB
+// without a recorded allocation.
 DriverScript Training() {
   DriverScript s;
   s.Context(300 * kMiB).Total(300 * kMiB);

@@ -27,7 +27,7 @@ bool IsMeant(const model::Run& run, const model::DriverDevice& device, const Req
          request.pid.value_or(pid) == pid;
 }
 
-// Without a cache nothing that PyTorch took is free inside a segment.
+// Without a cache, no memory of PyTorch is free inside a segment.
 void AllIsAllocated(Moment& moment) {
   int64_t& cached = moment.driver->rows[static_cast<size_t>(DeviceRow::kCached)];
   moment.driver->rows[static_cast<size_t>(DeviceRow::kAllocated)] += cached;
@@ -35,7 +35,7 @@ void AllIsAllocated(Moment& moment) {
   cached = 0;
 }
 
-// A GPU that no framework allocator used: at the moment when most of it was in use.
+// For a GPU that no framework allocator used: the moment with the highest use.
 Result<Explanation> WithoutTensors(const model::Run& run, const Request& request) {
   for (const model::DriverDevice& device : run.driver.devices) {
     if (!IsMeant(run, device, request)) continue;

@@ -11,7 +11,7 @@
 namespace vramscope::report {
 namespace {
 
-// Of the command itself; -1 where the trace does not tell it.
+// Exit status of the command itself; -1 if the trace does not have it.
 int32_t StatusOfCommand(const model::Run& run) {
   const auto found = run.source->metadata().find("command.exit_status");
   if (found == run.source->metadata().end()) return -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a run failed, and how: then its figures are those of a run that was cut short.
+// Whether and how a run failed. The figures of a failed run are those of a run that was cut short.
 #pragma once
 
 #include <string>
@@ -8,14 +8,13 @@
 
 namespace vramscope::report {
 
-// "exit 3", "killed by signal 9 (Killed)"; "" for -1, which says that nobody knows. `wait_status` as waitpid
-// gives it.
+// "exit 3", "killed by signal 9 (Killed)"; "" for -1, which means unknown. `wait_status` as waitpid returns
+// it.
 [[nodiscard]] std::string ExitText(int32_t wait_status);
 
-// A sentence when the process did not succeed: "An allocation on cuda:0 failed and ended the run (exit 1):
-// ...".
-// "" when it did, or when nobody knows how it ended. A process of which that is not known ended as the
-// command did.
+// Returns a sentence if the process failed: "An allocation on cuda:0 failed and ended the run (exit 1): ...".
+// "" if it succeeded, or if its end is unknown. A process whose exit status is unknown gets that of the
+// command.
 [[nodiscard]] std::string HowItFailed(const model::Run& run, model::ProcessIndex process);
 
 }  // namespace vramscope::report

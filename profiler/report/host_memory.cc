@@ -47,7 +47,7 @@ class Counters {
   std::map<std::pair<ProcessIndex, std::string_view>, Series> series_;
 };
 
-// The sum over processes at each moment at which one of them changes; what a process has ends with it.
+// The sum over processes, at each moment when one of them changes; a process counts until its end.
 Series SumOf(const model::Run& run, const Counters& counters, const std::vector<ProcessIndex>& processes,
              std::string_view name) {
   struct Change {
@@ -90,8 +90,7 @@ class Finder {
     memory.workers_peak_rss_bytes = Highest(SumOf(run_, counters_, workers, "host.rss"));
     const Series pss = SumOf(run_, counters_, workers, "host.pss");
     if (!pss.empty()) memory.workers_peak_pss_bytes = Highest(pss);
-    // A fork counts its parent's pages as its own from the start: what it makes its own shows in its share
-    // alone.
+    // A fork counts its parent's pages as its own from the start. Only its PSS shows what it really adds.
     memory.workers_growth = GrowthOf(pss);
     if (!memory.workers_growth.has_value())
       memory.workers_growth = GrowthOf(SumOf(run_, counters_, workers, "host.rss"));
@@ -108,7 +107,7 @@ class Finder {
     process.pid = run_.processes[index].info.pid;
     process.role = role == metadata.end() ? "" : role->second;
     const Series& rss = counters_.Of(index, "host.rss");
-    // The kernel's own peak has what came and went between two samples.
+    // The kernel's own peak includes memory that came and went between two samples.
     process.peak_rss_bytes = std::max(Highest(rss), Highest(counters_.Of(index, "host.rss_peak")));
     process.peak_shared_bytes = Highest(counters_.Of(index, "host.rss_shared"));
     const Series& pss = counters_.Of(index, "host.pss");
@@ -142,8 +141,8 @@ class Finder {
     return std::nullopt;
   }
 
-  // From the end of the first step, when everything is made that is made once, to the end of the last. A
-  // process that does not train grows while it starts, and nobody can say when it has.
+  // From the end of the first step, when one-time allocations are done, to the end of the last. A process
+  // that does not train grows while it starts, and it is unknown when it has finished.
   [[nodiscard]] std::optional<Growth> GrowthOf(const Series& series) const {
     if (steps_.size() < 2) return std::nullopt;
     const uint64_t begin_ns = run_.times.TimeOf(steps_.front().end);

@@ -23,7 +23,7 @@ void Sample(DriverScript& s, const std::string& name, uint64_t value) {
   s.Event(trace::EventType::kCounter, {s.trace().Intern(name), value, kCpuDevice});
 }
 
-// A trainer and two workers over ten steps of a second; `leak` bytes more in each worker at each step.
+// A trainer and two workers over ten steps of one second; each worker grows by `leak` bytes per step.
 DriverScript Pipeline(uint64_t leak) {
   DriverScript s;
   s.EndingProcess(201, 12 * kSecond, 100).EndingProcess(202, 12 * kSecond, 100);

@@ -30,7 +30,7 @@ Json CategoriesJson(const classify::CategoryBytes& bytes) {
   return categories;
 }
 
-// Only what is there: an owner has one or two of the thirteen.
+// Only categories that are not 0: an owner has one or two of the thirteen.
 Json NonZeroCategoriesJson(const classify::CategoryBytes& bytes) {
   Json categories = Json::object();
   for (size_t i = 0; i < classify::kCategoryCount; ++i) {
@@ -173,8 +173,8 @@ Json ProcessesJson(const Answer& answer) {
   return processes;
 }
 
-// The first ones: a program that catches its errors can have millions, and what reads a report reads it
-// whole.
+// Only the first ones: a program that catches its errors can have millions, and readers of a report read the
+// whole document.
 constexpr size_t kMostFailures = 1000;
 
 Json OutOfMemoryJson(const Answer& answer) {

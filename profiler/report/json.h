@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON form of a report. docs/json.md is its description; keys come in a fixed order, so two equal
-// answers give equal text.
+// The JSON form of a report, described in docs/json.md. Keys have a fixed order, so two equal answers give
+// equal text.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace vramscope::report {
 
 inline constexpr int kSchemaVersion = 1;
 
-// `indent` as nlohmann::json::dump takes it: -1 = one line. Bytes that are no UTF-8 become U+FFFD.
+// `indent` as in nlohmann::json::dump: -1 = one line. Invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string ToJson(const Answer& answer, int indent = 2);
 
 }  // namespace vramscope::report

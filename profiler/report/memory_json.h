@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON form of a device's rows, the same in every answer that has them, and of host memory.
+// The JSON form of a device's rows, the same in every answer that contains them, and of host memory.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,12 +10,12 @@
 
 namespace vramscope::report {
 
-// Bytes by row, all rows; null when nothing is known.
+// Bytes by row, all rows; null if unknown.
 [[nodiscard]] nlohmann::ordered_json DriverJson(const std::optional<DeviceMemory>& memory);
-// Whose the rows `user` and `managed` are.
+// The libraries behind the rows `user` and `managed`.
 [[nodiscard]] nlohmann::ordered_json DriverLibrariesJson(const std::optional<DeviceMemory>& memory);
 
-// null when nothing is known.
+// null if unknown.
 [[nodiscard]] nlohmann::ordered_json HostMemoryJson(const std::optional<HostMemory>& memory);
 
 }  // namespace vramscope::report

@@ -15,7 +15,7 @@ using model::EventIndex;
 using timeline::DeviceCurve;
 using timeline::MomentSpec;
 
-// When most is reserved; of several such moments the first one with the most allocated.
+// The moment with the most reserved bytes; if there are several, the first one with the most allocated bytes.
 Result<EventIndex> FullestEvent(const model::Run& run, const DeviceCurve& curve) {
   const std::vector<model::Since>& reserved = curve.device().reserved;
   const std::optional<uint64_t> most = curve.peak_reserved();

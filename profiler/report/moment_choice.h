@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which event of a run a moment means (timeline/moment_spec.h), on one device: the same in all verbs.
+// Maps a moment (timeline/moment_spec.h) to an event of a run, on one device: the same in all verbs.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,17 @@
 
 namespace vramscope::report {
 
-// Nanoseconds since the trace's start, of a kTime or kMonotonic; a moment before the start is the start.
+// Nanoseconds since the trace's start, for kTime or kMonotonic. A moment before the start becomes the start.
 [[nodiscard]] uint64_t TimeOf(const model::Run& run, const timeline::MomentSpec& spec);
 
-// The moment is the state after this event; kNever: before all events. `training` is that of the device's
-// process; `request` says which failure "oom" means. Fails with a sentence when there is no such moment.
+// The moment is the state after the returned event; kNever: before all events. `training` belongs to the
+// device's process; `request` determines which failure "oom" means. Fails with a sentence if there is no such
+// moment.
 [[nodiscard]] Result<model::EventIndex> FindEvent(const model::Run& run, const timeline::DeviceCurve& curve,
                                                   const timeline::Training& training, const Request& request,
                                                   const timeline::MomentSpec& spec);
 
-// The most that the device's allocator held in [begin, end): what it held when `begin` came, and after each
+// The highest reserved bytes of the device's allocator in [begin, end): the value at `begin`, and after each
 // event.
 [[nodiscard]] std::optional<uint64_t> MostReserved(const timeline::DeviceCurve& curve,
                                                    model::EventIndex begin, model::EventIndex end);

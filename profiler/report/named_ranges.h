@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program's own NVTX ranges held: for each name how often it ran, how long, and the memory of it.
+// The program's own NVTX ranges by name: how often each name ran, for how long, and its memory.
 //
-// Why by name: a name such as "forward" or "NCCL:ncclAllReduce" stands for thousands of ranges, and the
-// question is which of the things that the program itself has named makes memory grow.
+// Why by name: a name such as "forward" or "NCCL:ncclAllReduce" stands for thousands of ranges. The question
+// is which named part of the program makes memory grow.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace vramscope::report {
 
 struct NamedRange {
   std::string name;         // "domain:message"
-  uint64_t times = 0;       // ranges of that name
-  uint64_t total_ns = 0;    // of all of them; ranges inside each other count each
-  uint64_t peak_bytes = 0;  // the most that was allocated inside one of them
-  int64_t most_growth = 0;  // the largest difference of allocated bytes from begin to end of one
+  uint64_t times = 0;       // number of ranges with that name
+  uint64_t total_ns = 0;    // sum over all of them; nested ranges each count
+  uint64_t peak_bytes = 0;  // the highest allocation inside one of them
+  int64_t most_growth = 0;  // the largest increase of allocated bytes from begin to end of one
 };
 
-// Of the process whose device the curve is of, on any thread; the highest peak first, at most `top` (0 =
-// all). A range that did not end within the trace lasts to the trace's end. O(log n) a range.
+// Ranges of the process that owns the curve's device, on any thread. Highest peak first, at most `top` (0 =
+// all). A range without a recorded end lasts to the trace's end. O(log n) per range.
 [[nodiscard]] std::vector<NamedRange> FindNamedRanges(const model::Run& run,
                                                       const timeline::DeviceCurve& curve, size_t top);
 

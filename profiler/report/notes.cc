@@ -34,7 +34,7 @@ void AddStepNotes(const timeline::Training& training, Answer& answer) {
   }
 }
 
-// The share of the peak below which growth is no news for a report.
+// Growth below this percentage of the peak is not mentioned in a report.
 constexpr uint64_t kLeastGrownPercent = 1;
 
 void AddGrowthNote(Answer& answer) {
@@ -46,7 +46,7 @@ void AddGrowthNote(Answer& answer) {
                            growth::PlaceText(most) + ": vramscope leaks shows all.";
 }
 
-// Copies of all weights that are there at the peak, by the line that made most of them.
+// Copies of all weights that exist at the peak, by the line that allocated most of them.
 void AddWeightCopyNote(const classify::Analysis& analysis, model::DeviceIndex device, Answer& answer) {
   const model::Run& run = analysis.run();
   const model::Device& about = run.devices[device];
@@ -71,7 +71,7 @@ void AddWeightCopyNote(const classify::Analysis& analysis, model::DeviceIndex de
                               : ", created at " + std::string(most->first) + "."));
 }
 
-// What a whole step takes is not in a trace that ends in the first one.
+// A trace that ends in the first step does not show what a whole step takes.
 void AddFirstStepNote(Answer& answer) {
   const bool ends_there =
       !answer.out_of_memory.empty() && answer.steps.size() == 1 && !answer.steps.front().complete;
@@ -113,7 +113,7 @@ void AddOriginNotes(const classify::Analysis& analysis, uint64_t inferred_blocks
   }
 }
 
-// A trace that begins in the middle of its run: step 1 here is a later one there.
+// For a trace that begins in the middle of its run: step 1 here is a later step of the run.
 void AddBlackBoxNote(const model::Run& run, Answer& answer) {
   const auto& metadata = run.source->metadata();
   const auto before = metadata.find("black_box.steps_before");
@@ -150,7 +150,7 @@ void AddUnseenNote(const model::Device& device, Answer& answer) {
       " bytes were allocated but not recorded (before recording began, or lost); they are unattributed.");
 }
 
-// Where the driver's own figure and the recorded calls part.
+// Where the driver's own figure differs from the recorded calls.
 void AddDriverNotes(const model::Run& run, const model::Device& about, Answer& answer) {
   const model::DriverDevice* device = run.driver.Find(about.process, about.code);
   if (device == nullptr) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentences that a reader of a report needs to read its figures right.
+// The sentences that a reader of a report needs to read its figures correctly.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace vramscope::report {
 
-// Appends to answer.notes; the rest of the answer is there already. `device`: the one that it is about, or
-// kNone; `inferred_blocks`: owners taken from a deep step.
+// Appends to answer.notes; the rest of the answer must be complete. `device`: the answer's device, or kNone;
+// `inferred_blocks`: blocks whose owners come from a deep step.
 void AddNotes(const classify::Analysis& analysis, model::DeviceIndex device, uint64_t inferred_blocks,
               Answer& answer);
 
-// Why there may be no blocks on a GPU: the program ran without PyTorch's caching allocator; "" if it did not.
+// Why there may be no GPU blocks: the program ran without PyTorch's caching allocator; "" if it ran with it.
 [[nodiscard]] std::string CachingOff(const trace::Metadata& metadata);
 
 }  // namespace vramscope::report

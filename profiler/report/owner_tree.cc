@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kDeepest = 48;
 constexpr std::string_view kNotKnown = "not known";
 
-// While blocks are put into it.
+// A node while blocks are added to it.
 struct Growing {
   uint64_t bytes = 0;
   uint64_t blocks = 0;
@@ -41,7 +41,7 @@ void AddPath(Growing& root, std::span<const std::string_view> path, uint64_t byt
   }
 }
 
-// "layers.3.mlp" as its three parts.
+// Adds "layers.3.mlp" as its three parts.
 void AddParts(std::string_view module, std::vector<std::string_view>& path) {
   for (size_t begin = 0; begin < module.size() && path.size() < kDeepest;) {
     const size_t end = std::min(module.find('.', begin), module.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns the bytes of a moment, as a tree: what flame graphs and treemaps are drawn from.
+// Who owns the bytes at a moment, as a tree: the data of flame graphs and treemaps.
 //
 //   module      layers ─ 3 ─ mlp ─ AddmmBackward0 ─ aten::addmm     parts of the path, autograd node,
 //   operator operator    aten::addmm ─ layers ─ 3 ─ mlp stack       <module> ─ main ─ train_step ─ forward
@@ -24,20 +24,20 @@ struct OwnerNode {
   uint64_t bytes = 0;
   uint64_t blocks = 0;
   classify::CategoryBytes categories = {};  // of `bytes`
-  std::vector<OwnerNode> children;  // largest first; their sum is at most `bytes`, the rest is its own
+  std::vector<OwnerNode> children;  // largest first; they sum to at most `bytes`, the rest is the node's own
 
-  // The category with most of the bytes.
+  // The category with the most bytes.
   [[nodiscard]] classify::Category Mostly() const;
 };
 
-// `blocks`: those alive after event `at`. The root is called "all". What nobody knows is called "not known".
+// `blocks`: those alive after event `at`. The root is named "all", unknown owners are named "not known".
 [[nodiscard]] OwnerNode MakeOwnerTree(const classify::Analysis& analysis, classify::Origins& origins,
                                       std::span<const model::BlockId> blocks, model::EventIndex at,
                                       OwnersBy by);
-// Whether anything but "not known" was found.
+// True if the tree contains anything but "not known".
 [[nodiscard]] bool IsKnown(const OwnerNode& root);
-// Without the small: of one parent's children those with fewer than `least` bytes, and those behind the first
-// `most_children`, are one child "7 smaller", which comes last.
+// Merges small nodes: for each parent, children with fewer than `least` bytes and those after the first
+// `most_children` become one child "7 smaller". It comes last.
 [[nodiscard]] OwnerNode Abridged(const OwnerNode& tree, uint64_t least, size_t most_children);
 
 }  // namespace vramscope::report

@@ -12,7 +12,7 @@ namespace {
 using model::testing::Script;
 using testing::ElementsAre;
 
-// "layers 300 3", " 0 200 2" ...: a line for each node, indented by its depth.
+// "layers 300 3", " 0 200 2" ...: one line per node, indented by its depth.
 void Write(const OwnerNode& node, size_t depth, std::vector<std::string>& lines) {
   lines.push_back(std::string(depth, ' ') + node.name + " " + std::to_string(node.bytes) + " " +
                   std::to_string(node.blocks));

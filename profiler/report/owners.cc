@@ -15,7 +15,7 @@ namespace {
 using classify::Category;
 using model::BlockId;
 
-// Adds up blocks under names.
+// Sums blocks by name.
 class Tally {
  public:
   explicit Tally(Owner::Kind kind) : kind_(kind) {}
@@ -31,7 +31,7 @@ class Tally {
     known_ += bytes;
   }
 
-  // The layers of stacks added up: "layers.3.mlp" counts as "layers.*.mlp" if there is another one that does.
+  // Sums the layers of stacks: "layers.3.mlp" counts as "layers.*.mlp" if another module matches this too.
   [[nodiscard]] Tally Patterns() const {
     std::map<std::string, std::vector<const Owner*>> groups;
     for (const auto& [name, owner] : by_name_) groups[PatternOf(name)].push_back(&owner);
@@ -62,8 +62,8 @@ class Tally {
   }
 
  private:
-  // The first part of the path that is a number is the place in a stack of layers; later ones (in an
-  // nn.Sequential) say what a layer is.
+  // The first part of the path that is a number is the index in a stack of layers. Later numbers (in an
+  // nn.Sequential) describe what a layer consists of.
   static std::string PatternOf(std::string_view path) {
     for (size_t begin = 0; begin <= path.size();) {
       const size_t end = std::min(path.find('.', begin), path.size());
@@ -88,7 +88,7 @@ bool IsNamedByProgram(const model::Run& run, BlockId block) {
   return label != model::kNone;
 }
 
-// Of the stacks that `frame` stands for, the one with the most bytes.
+// Among the stacks that `frame` represents, the one with the most bytes.
 uint32_t LargestStack(const std::map<std::pair<std::string_view, uint32_t>, uint64_t>& bytes_of_stack,
                       std::string_view frame) {
   uint32_t largest = 0;
@@ -107,7 +107,7 @@ bool BelongsToParameter(Category category) {
          category == Category::kOptimizerState || category == Category::kBuffer;
 }
 
-// What an optimizer allocates in a step without operators is at least that optimizer's: "AdamW".
+// Allocations of an optimizer in a step without operators are at least attributed to that optimizer: "AdamW".
 std::string_view OptimizerThatMade(const classify::Analysis& analysis, const model::Block& block) {
   const model::Run& run = analysis.run();
   const model::ProcessIndex process = run.ProcessOf(block);

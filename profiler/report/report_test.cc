@@ -19,7 +19,7 @@ using model::testing::kCuda0;
 using model::testing::Script;
 using ::testing::HasSubstr;
 
-// Two stacked layers, three steps, the second of them deep.
+// Two layers in a stack, three steps, the second of them deep.
 Script TwoLayers() {
   Script s;
   s.Alloc("w0", 1000).Parameter("w0", "layers.0.weight").Alloc("w1", 1000).Parameter("w1", "layers.1.weight");
@@ -51,7 +51,7 @@ Script TwoLayers() {
   return s;
 }
 
-// The answer to `request` about what `script` recorded.
+// The answer to `request` for the recording of `script`.
 Result<Answer> Ask(const Script& script, const Request& request = {}) {
   const auto run = script.Load();
   return BuildAnswer(classify::Analysis(run), request);
@@ -69,8 +69,8 @@ uint64_t In(const Moment& moment, Category category) {
 
 TEST(ReportTest, ThePeakSaysWhenWhereAndOfWhat) {
   const Answer answer = Ask(TwoLayers()).value();
-  // 3 weights, optimizer state, batch, both activations, the gradient of layer 1, and of layer 0 after one
-  // activation is gone.
+  // 3 weights, optimizer state, batch, both activations and the gradient of layer 1; then one activation is
+  // freed and the gradient of layer 0 is allocated.
   EXPECT_EQ(answer.peak.allocated_bytes, 2100u + 1000 + 64 + 500 + 2000);
   EXPECT_EQ(answer.peak.step, 2u);
   EXPECT_EQ(answer.peak.phase, timeline::Phase::kBackward);

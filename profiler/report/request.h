@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report is asked for.
+// The request for a report.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ namespace vramscope::report {
 using timeline::MomentSpec;
 using timeline::ParseMoment;
 
-// "3" or "2:5" (both included).
+// Parses "3" or "2:5" (inclusive).
 [[nodiscard]] Result<std::pair<uint32_t, uint32_t>> ParseStepRange(std::string_view text);
 
 struct Request {
-  // What it is about; device_choice.h says which device is meant when these leave it open.
+  // Selects device and process; device_choice.h has the rule if these are not set.
   std::optional<std::string> device;  // "cuda:0"
   std::optional<uint32_t> pid;
   std::optional<uint32_t> rank;

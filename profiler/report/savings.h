@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changes to the training program would save: figures that a report is given, and which of them it
-// advises.
+// The savings that a report suggests: the usual changes to a training program, predicted for one recorded
+// step.
 //
-// Why given: a report of what was recorded needs nothing of the what-if library; experiment/savings.h asks
-// it. Why ordered by reserved bytes: they are what a GPU runs out of.
+// Why a fixed list and not a search: each of these changes takes a minute to make and fits on one line. Why
+// sorted by reserved bytes: they are what a GPU runs out of.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace vramscope::report {
 
-// One change, or two together.
+// One change, or two combined.
 struct Saving {
   std::string title;       // "checkpoint=all": as `vramscope whatif --compare` takes it
   std::string cost;        // in words, without the time: "half the samples a step"
@@ -21,24 +21,24 @@ struct Saving {
   size_t levers = 1;       // how many changes it is
   uint64_t allocated = 0;  // the peaks with it
   uint64_t reserved = 0;
-  std::string phase;                 // where the peak is then
-  std::optional<uint64_t> extra_ns;  // of a step; nullopt = nothing is said about time
-  std::vector<std::string> code;     // to write
+  std::string phase;                 // phase of the peak with the change
+  std::optional<uint64_t> extra_ns;  // per step; nullopt = unknown
+  std::vector<std::string> code;     // lines to write
   std::vector<std::string> notes;
 };
 
 struct Savings {
-  uint32_t step = 0;       // that the estimates are from
+  uint32_t step = 0;       // the step that the estimates come from
   uint64_t allocated = 0;  // the peaks as recorded
   uint64_t reserved = 0;
   std::vector<Saving> cases;   // all that change a peak, fewest reserved bytes first
-  std::vector<Saving> reruns;  // PyTorch's own figures, where the program was run again; in the same order
+  std::vector<Saving> reruns;  // PyTorch's own figures from re-runs; in the same order
 
-  // The best of each single change that saves at least 1 % of reserved memory and takes no more of anything,
-  // best first, at most `most`. The last place is that of a setting, which costs the training nothing, where
-  // one saves a tenth.
+  // The best case of each single change that saves at least 1 % of reserved memory and increases neither
+  // peak. Best first, at most `most`. If an allocator setting saves a tenth or more, it gets the last place,
+  // because it costs the training nothing.
   [[nodiscard]] std::vector<const Saving*> Worthwhile(size_t most) const;
-  // Those and the best re-run of each single change that saves as much, at most `most` of each kind; best
+  // The same, and the best re-run of each single change that saves as much. At most `most` of each kind, best
   // first.
   [[nodiscard]] std::vector<const Saving*> Advised(size_t most) const;
   [[nodiscard]] bool IsRerun(const Saving& saving) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would save memory, as JSON: the few changes that a report advises, and all that were tried.
+// Changes that save memory, as JSON: the few that a report suggests, and all that were tried.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,15 +9,15 @@
 
 namespace vramscope::report {
 
-// How many changes of each kind, computed and re-run, a report advises.
+// Number of changes of each kind, computed and re-run, that a report suggests.
 inline constexpr size_t kChangesAdvised = 3;
 
-// `advice` of docs/json.md; null where nothing could be asked.
+// `advice` in docs/json.md; null if nothing could be predicted.
 [[nodiscard]] nlohmann::ordered_json AdviceJson(const std::optional<Savings>& savings);
 
 // {"step", "before": {allocated_bytes, reserved_bytes}, "cases": [{title, kind, allocated_bytes,
-// reserved_bytes, phase, extra_ns, code, notes}]}, what was computed before re-runs, of each the lowest peak
-// first: the page's what-if table. Null without any case.
+// reserved_bytes, phase, extra_ns, code, notes}]}: the page's what-if table. Computed cases come before
+// re-runs; within each, the lowest peak first. Null if there is no case.
 [[nodiscard]] nlohmann::ordered_json SavingsJson(const std::optional<Savings>& savings);
 
 }  // namespace vramscope::report

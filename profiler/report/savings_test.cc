@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which changes are worth a line. That their figures are those of the what-if library is tested where runs
-// are real (tests/html_report).
+// Which changes are worth a line. tests/html_report checks with real runs that their figures are those of the
+// what-if library.
 #include "profiler/report/savings.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to say of an exception that nobody expected: memory that is not there is the machine's, all else ours.
+// The message for an unexpected exception: lack of memory is the machine's problem, everything else is our
+// bug.
 #pragma once
 
 #include <exception>
@@ -7,7 +8,7 @@
 
 namespace vramscope::text {
 
-// A sentence that begins in lower case; `what` is what was being done, "report run.vms".
+// A sentence that begins in lower case; `what` was being done: "report run.vms".
 [[nodiscard]] std::string SentenceOf(const std::exception& failure, const std::string& what);
 
 }  // namespace vramscope::text

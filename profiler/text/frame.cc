@@ -18,7 +18,8 @@ bool IsFigure(char c) { return c >= '0' && c <= '9'; }
 bool IsSeparator(char c) { return c == '/' || c == '\\'; }
 char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-// Equal but for upper and lower case and the two separators of paths. `pattern` is lower case with '/'.
+// True if equal, ignoring case and the difference between the two path separators. `pattern` is lower case
+// with '/'.
 bool Matches(std::string_view text, std::string_view pattern) {
   return text.size() == pattern.size() &&
          std::equal(text.begin(), text.end(), pattern.begin(),
@@ -35,10 +36,10 @@ bool Contains(std::string_view path, std::string_view pattern) { return Find(pat
 
 struct Frame {
   std::string_view function;
-  std::string_view file;  // "" = not known; of a library without debug information that library
+  std::string_view file;  // "" = unknown; without debug information, the library
 };
 
-// "path:32" without its number; "" where there is none.
+// "path:32" without its number; "" if there is none.
 std::string_view WithoutLine(std::string_view place) {
   size_t colon = place.size();
   while (colon > 0 && IsFigure(place[colon - 1])) --colon;
@@ -71,8 +72,8 @@ std::string_view NameOfFile(std::string_view path) {
   return path.substr(static_cast<size_t>(path.rend() - slash));
 }
 
-// What PyTorch's package has at its top, for checkouts and builds outside of site-packages. A user's own
-// folder may be called torch, too.
+// Top-level names of PyTorch's package, for checkouts and builds outside of site-packages. A user's own
+// folder may be named torch, too.
 bool IsOfPyTorch(std::string_view path) {
   static constexpr std::string_view kParts[] = {"_",
                                                 "accelerator",
@@ -127,7 +128,7 @@ bool IsInstalled(std::string_view path) {
   return Contains(path, "/site-packages/") || Contains(path, "/dist-packages/");
 }
 
-// Modules that Python itself comes with, and our own that run in the program.
+// Modules of Python itself, and our own that run in the program.
 bool IsOfInterpreter(std::string_view path) {
   if (path.starts_with("<frozen ")) return true;
   for (const std::string_view ours :
@@ -160,7 +161,7 @@ bool IsCommand(std::string_view path) {
   return (Contains(path, "/bin/") || Contains(path, "/scripts/")) && NameOfFile(path).find('.') == kNowhere;
 }
 
-// A program or a library: there is no line in it that one could read.
+// A program or a library: it has no source line to show.
 bool IsBinary(std::string_view path) {
   const std::string_view name = NameOfFile(path);
   if (name.find(".so") != kNowhere || Contains(name, ".dll") || Contains(name, ".pyd")) return true;
@@ -196,7 +197,7 @@ bool IsInterpreterFunction(std::string_view function) {
   return name.starts_with("Py") && name.find('_', 2) != kNowhere && name.find_first_of(":(") == kNowhere;
 }
 
-// What PyTorch adds to a stack by looking at it.
+// Frames that PyTorch adds to a stack by recording it.
 bool IsUnwinding(std::string_view function) {
   static constexpr std::string_view kParts[] = {"torch::unwind::", "CapturedTraceback", "gather_with_cpp",
                                                 "gatherContext"};
@@ -213,7 +214,7 @@ bool IsAllocation(std::string_view function) {
                      [&](std::string_view part) { return name.find(part) != kNowhere; });
 }
 
-// "MmBackward0"; "" for all others.
+// "MmBackward0"; "" for all other functions.
 std::string_view NodeOf(std::string_view function) {
   constexpr std::string_view kGenerated = "torch::autograd::generated::";
   size_t begin = function.find(kGenerated);
@@ -249,14 +250,14 @@ std::string_view WithoutArguments(std::string_view function) {
 
 bool IsFrameworkFunction(std::string_view function) {
   std::string_view name = WithoutArguments(function);
-  name = name.substr(name.rfind(' ') + 1);  // behind the result of a template
+  name = name.substr(name.rfind(' ') + 1);  // after the return type of a template
   static constexpr std::string_view kNamespaces[] = {
       "at::", "c10::", "torch::", "caffe2::", "std::", "pybind11::"};
   return std::any_of(std::begin(kNamespaces), std::end(kNamespaces),
                      [&](std::string_view known) { return name.starts_with(known); });
 }
 
-// What of a path says of which kind it is, else the file's name.
+// The part of a path that determines its kind, otherwise the file's name.
 std::string WithoutFolder(std::string_view path) {
   constexpr std::string_view kInductor = "/torchinductor_";  // the user's name follows
   if (Contains(path, kInductor)) return "..." + std::string(kInductor) + "/" + std::string(NameOfFile(path));
@@ -272,7 +273,7 @@ std::string WithoutFolder(std::string_view path) {
 
 bool IsPath(std::string_view text) { return std::any_of(text.begin(), text.end(), IsSeparator); }
 
-// Where a path begins that is absolute: "/data/x", "C:\\x". One component alone, as in "tokens/s", is none.
+// True if an absolute path begins here: "/data/x", "C:\\x". A single component, as in "tokens/s", is no path.
 bool BeginsPath(std::string_view text, size_t at) {
   const bool at_word = at == 0 || std::string_view(" \t\"'(=:[,<").find(text[at - 1]) != kNowhere;
   if (!at_word) return false;

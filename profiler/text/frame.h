@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stack's frames are, and which of them stands for the stack.
+// Classifies the frames of a stack, and chooses the one that represents the stack.
 //
-// Why one place: reports, exports, autopsies, leaks and the viewer name a block by one line of its stack, and
-// a reader who follows a block from one view to the next must find the same line. Frames come from Python and
-// C++, from Linux and Windows, from traces and PyTorch's snapshots; all are texts:
+// Why one place: reports, exports, autopsies, leaks and the viewer name a block by one line of its stack. A
+// reader who follows a block from one view to the next must find the same line. Frames come from Python and
+// C++, from Linux and Windows, from traces and PyTorch's snapshots. All are texts:
 //
 //   forward (/src/model.py:32)                              own          stands for the stack
 //   generate (/venv/lib/python3.11/site-packages/hf/x.py:7) library      where the program has no line of its
@@ -22,16 +22,15 @@
 
 namespace vramscope::text {
 
-// In the order in which frames are preferred.
+// In order of preference.
 enum class FrameKind : uint8_t { kOwn, kLibrary, kNode, kNative, kFramework, kAllocation, kInterpreter };
 [[nodiscard]] FrameKind KindOfFrame(std::string_view frame);
 
-// "_ZN2at6native2mmERKNS_6TensorE (libtorch_cpu.so+0x12)", as the recorder writes native frames, with the
-// name as people write it: "at::native::mm(at::Tensor const&) (libtorch_cpu.so+0x12)". Nothing for all other
-// texts.
+// Demangles a native frame in the recorder's form: "_ZN2at6native2mmERKNS_6TensorE (libtorch_cpu.so+0x12)"
+// becomes "at::native::mm(at::Tensor const&) (libtorch_cpu.so+0x12)". Returns nothing for all other texts.
 [[nodiscard]] std::optional<std::string> Demangled(std::string_view frame);
 
-// Whether a source file is part of the program: neither installed nor generated nor of the interpreter.
+// True if a source file is part of the program: neither installed, nor generated, nor the interpreter's.
 [[nodiscard]] bool IsOwnFile(std::string_view path);
 
 // A frame or any other text with no folder of the machine in it, so that it can be shown to anybody. What a
@@ -43,8 +42,8 @@ enum class FrameKind : uint8_t { kOwn, kLibrary, kNode, kNative, kFramework, kAl
 //   by t.py
 [[nodiscard]] std::string WithoutFolders(std::string_view text);
 
-// The text that stands for a stack: its innermost frame of the most preferred kind. A C++ frame without a
-// source line is its function's name alone, and an autograd node its class. "" for no frames. A part of one
+// The text that represents a stack: its innermost frame of the most preferred kind. A C++ frame without a
+// source line becomes its function's name, and an autograd node its class. "" for no frames. A view into one
 // of the frames.
 [[nodiscard]] std::string_view TellingFrame(std::span<const std::string_view> innermost_first);
 

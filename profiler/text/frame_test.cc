@@ -75,7 +75,7 @@ TEST(FrameTest, NativeFramesHaveTheNamesThatPeopleWrite) {
   EXPECT_EQ(Demangled("_ZN2at6native2mmERKNS_6TensorE (libtorch_cpu.so+0x12)"),
             "at::native::mm(at::Tensor const&) (libtorch_cpu.so+0x12)");
   EXPECT_EQ(Demangled("main (train+0x3)"), std::nullopt);
-  EXPECT_EQ(Demangled("_ZN2at6native2mmERKNS_6TensorE"), std::nullopt);  // a name, and no frame
+  EXPECT_EQ(Demangled("_ZN2at6native2mmERKNS_6TensorE"), std::nullopt);  // a name, not a frame
   EXPECT_EQ(Demangled("_Zebra (zoo.so+0x3)"), std::nullopt);
 }
 

@@ -47,22 +47,22 @@ constexpr CodePoints kFormat[] = {
     {0x2060, 0x206F},   {0xFEFF, 0xFEFF},   {0xFFF9, 0xFFFB},   {0x110BD, 0x110BD}, {0x110CD, 0x110CD},
     {0x13430, 0x1343F}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE007F}};
 
-// It has no look of its own: it makes a terminal do something, or one text look like another.
+// True if it is invisible: it makes a terminal do something, or makes one text look like another.
 bool IsInvisible(uint32_t c) {
   if (c < 0xAD) return c < 0x20 || (c >= 0x7F && c < 0xA0);
   return std::any_of(std::begin(kFormat), std::end(kFormat),
                      [c](const CodePoints& range) { return c >= range.first && c <= range.last; });
 }
 
-// How many bytes a colour takes at the begin of `text`: ESC [ numbers m. 0: there is none.
+// Length of a color sequence at the start of `text`: ESC [ numbers m. 0: there is none.
 size_t ColourLength(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;
   const size_t end = text.find_first_not_of("0123456789;", 2);
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-// Appends `text`. For what must not stand there as it is, `instead(out, code point, rest of the text)`
-// appends something else; it returns how many bytes that stands for, 0 for the code point alone.
+// Appends `text`. If a character must be replaced, `instead(out, code point, rest of the text)` appends the
+// replacement. It returns the number of bytes replaced, or 0 for the code point alone.
 template <typename Instead>
 void AppendVisible(std::string& out, std::string_view text, const Instead& instead) {
   while (!text.empty()) {
@@ -92,7 +92,7 @@ bool IsNumber(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// Ends that begin and end between characters.
+// The start or end of a text, cut between characters.
 std::string_view Head(std::string_view text, size_t bytes) {
   while (bytes > 0 && IsContinuation(text[bytes])) --bytes;
   return text.substr(0, bytes);
@@ -136,7 +136,7 @@ std::string EscapedJson(std::string_view document) {
   escaped.reserve(document.size());
   AppendVisible(escaped, document, [](std::string& out, uint32_t c, std::string_view /*rest*/) {
     if (c == '\n') {
-      out += '\n';  // between values: texts have none
+      out += '\n';  // between values: texts contain none
       return size_t{0};
     }
     const auto put = [&out](uint32_t unit) {
@@ -156,7 +156,7 @@ std::string Clean(std::string_view name) {
     AppendCleaned(clean, name);
     return Shortened(clean);
   }
-  // Of a megabyte only the ends are looked at: more of each than can stay.
+  // For a megabyte, only the ends are visited: more of each than can stay.
   AppendCleaned(clean, Head(name, kLongest));
   AppendCleaned(clean, Tail(name, kLongest));
   return Shortened(clean);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of foreign programs made harmless for the place that they are written to.
+// Sanitizes foreign names for the place that they are written to.
 //
-// Why one room: a module, a process or a scope is called what somebody else chose. It may carry terminal
-// commands, HTML, a quote that ends our string, a formula for a spreadsheet, bytes that are no UTF-8, or a
-// megabyte of text; and every file that we write would have to think of all of them again.
+// Why one folder: somebody else chooses the name of a module, a process or a scope. It may contain terminal
+// commands, HTML, a quote that ends our string, a formula for a spreadsheet, invalid UTF-8, or a megabyte of
+// text. Otherwise the code for every file format would have to handle all of these.
 //
 //   as recorded ──Clean──► one line of UTF-8, at most kLongest bytes ──Xml / Markdown / Csv / Json──► the
 //   file
@@ -18,29 +18,30 @@ namespace vramscope::text {
 
 inline constexpr size_t kLongest = 1024;  // bytes of a cleaned name
 
-// One line of valid UTF-8 without control characters (C0, DEL, C1) and without what has no look of its own
-// and changes that of its neighbours (Unicode's format characters: direction, joiners, tags, soft hyphens):
-// tabs and newlines become spaces, the others '?', bytes that are no UTF-8 U+FFFD.
+// One line of valid UTF-8 without control characters (C0, DEL, C1). Also without invisible characters that
+// change the look of their neighbors (Unicode's format characters: direction, joiners, tags, soft hyphens).
+// Tabs and newlines become spaces, the others '?', invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string OneLine(std::string_view text);
-// The same; what is longer than kLongest keeps both ends with " ... " between. O(min(length, kLongest)).
+// The same; a longer text than kLongest keeps both ends with " ... " between. O(min(length, kLongest)).
 [[nodiscard]] std::string Clean(std::string_view name);
-// Text of several lines for a terminal: newlines, tabs and the colours that we write (SGR sequences) stay.
+// Text of several lines for a terminal: newlines, tabs and our own colors (SGR sequences) stay.
 [[nodiscard]] std::string ForTerminal(std::string_view text);
-// A JSON document in which the same characters stand as \u escapes, so that it says the same and may be
-// printed. It must be valid.
+// The JSON document with these characters as \u escapes, so that it has the same meaning and may be printed.
+// It must be valid.
 [[nodiscard]] std::string EscapedJson(std::string_view document);
 
-// The following clean by themselves.
+// The following functions clean their input first.
 
-// Between tags and inside double quotes.
+// For text between tags and inside double quotes.
 [[nodiscard]] std::string Xml(std::string_view name);
-// In a paragraph or the cell of a table: no markup, no link, and on a code host nobody is notified.
+// For a paragraph or a table cell: no markup, no link, and no notifications on a code host.
 [[nodiscard]] std::string Markdown(std::string_view name);
-// A field of RFC 4180, quoted where it must be. A text that a spreadsheet would take for a formula (it begins
-// with = + - or @ and is no number) gets a ' in front: https://owasp.org/www-community/attacks/CSV_Injection.
+// A field of RFC 4180, quoted if necessary. A text that a spreadsheet would take for a formula gets a ' in
+// front (it begins with = + - or @ and is not a number):
+// https://owasp.org/www-community/attacks/CSV_Injection.
 [[nodiscard]] std::string Csv(std::string_view name);
-// A JSON string with its quotes (RFC 8259), in ASCII apart from letters; < > & are escaped too, so that the
-// document may stand inside a page.
+// A JSON string with its quotes (RFC 8259), in ASCII apart from letters. < > & are escaped too, so that the
+// document may be embedded in a page.
 [[nodiscard]] std::string Json(std::string_view name);
 
 }  // namespace vramscope::text

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracles: the Unicode Standard's table of well-formed UTF-8, RFC 4180, and texts that were seen to do harm.
+// Oracles: the Unicode Standard's table of well-formed UTF-8, RFC 4180, and texts known to do harm.
 #include "profiler/text/harmless.h"
 
 #include <gtest/gtest.h>

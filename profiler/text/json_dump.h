@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON document as text, in which names of foreign programs do no harm.
+// Prints a JSON document so that foreign names in it do no harm.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,8 +9,8 @@
 
 namespace vramscope::text {
 
-// UTF-8, bytes that are none as U+FFFD, and what must not be printed as \u escapes. `indent`: -1 = all on one
-// line.
+// UTF-8. Invalid bytes become U+FFFD, and characters that must not be printed become \u escapes. `indent`: -1
+// = one line.
 template <typename Json>
 [[nodiscard]] std::string Dump(const Json& document, int indent = 2) {
   return EscapedJson(document.dump(indent, ' ', false, Json::error_handler_t::replace));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is not known, in a JSON document: null.
+// Writes unknown values in a JSON document as null.
 #pragma once
 
 #include <nlohmann/json.hpp>

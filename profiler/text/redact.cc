@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 14> kSecretNames = {
     "token", "key",    "apikey",     "password",    "passwd", "passphrase",    "pwd",
     "pass",  "secret", "credential", "credentials", "auth",   "authorization", "accesskey"};
 
-// What the tokens of Hugging Face, OpenAI, GitHub, GitLab, Slack and AWS, and JSON web tokens begin with.
+// Prefixes of tokens from Hugging Face, OpenAI, GitHub, GitLab, Slack and AWS, and of JSON web tokens.
 constexpr std::array<std::string_view, 15> kTokenBeginnings = {
     "hf_",   "sk-",   "ghp_",  "gho_", "ghs_", "ghu_", "github_pat_", "glpat-",
     "xoxb-", "xoxp-", "xoxa-", "AKIA", "ASIA", "eyJ",  "Bearer "};
@@ -52,7 +52,7 @@ bool LooksLikeToken(std::string_view word) {
          });
 }
 
-// "https://me:pw@host/": the part up to the "@".
+// "https://me:pw@host/": removes the part up to the "@".
 std::string WithoutUser(std::string_view word) {
   const size_t begin = word.find("://");
   const size_t end = begin == std::string_view::npos ? begin : word.find('@', begin);
@@ -64,7 +64,7 @@ std::string WithoutUser(std::string_view word) {
 
 std::string RedactWords(std::string_view line, int depth);
 
-// A word as it stands, quotes and all.
+// A word as written, including quotes.
 std::string RedactWord(std::string_view word, bool after_name, int depth) {
   const bool quoted =
       word.size() >= 2 && (word.front() == '\'' || word.front() == '"') && word.back() == word.front();

@@ -21,7 +21,7 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// Bytes of a unit in small letters; 0 = it is none.
+// Bytes of a unit in lower case; 0 = unknown unit.
 double UnitBytes(const std::string& unit) {
   if (unit == "b") return 1;
   const size_t power = unit.empty() ? std::string_view::npos : kLetters.find(unit.front());

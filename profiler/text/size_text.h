@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes as people give them on the command line.
+// Sizes on the command line.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace vramscope::text {
 
-// "24GiB" is 24 x 1024^3 bytes, "24GB" 24 x 1000^3, "4096B" bytes; "1.5GiB" too; never 0. A number without a
-// unit, and "24G", which people use for both, are refused with what to write. `option` (without dashes) is
-// for the error's sentence.
+// "24GiB" is 24 x 1024^3 bytes, "24GB" 24 x 1000^3, "4096B" bytes; "1.5GiB" works too; never 0. A number
+// without a unit is refused, and so is "24G", which people use for both. The error explains what to write.
+// `option` (without dashes) is for the error.
 Result<uint64_t> ParseSize(const std::string& option, const std::string& text);
 
 }  // namespace vramscope::text

@@ -9,9 +9,9 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// "path:32" and what stands behind it; nullopt where there is no such thing.
+// Splits off "path:32"; `rest` gets the remainder. nullopt if there is no such prefix.
 std::optional<SourcePlace> Split(std::string_view text, std::string_view& rest) {
-  // The last colon before digits: a path may have colons itself, a name behind it may too ("a.cc:3 ns::f").
+  // The last colon before digits: a path may contain colons, and so may a name after it ("a.cc:3 ns::f").
   for (size_t colon = text.find(':'); colon != std::string_view::npos; colon = text.find(':', colon + 1)) {
     size_t end = colon + 1;
     while (end < text.size() && IsDigit(text[end])) ++end;

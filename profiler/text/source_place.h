@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the source a stack's frame is: frames are texts, "forward (/src/model.py:32)" or
-// "/src/model.py:32 forward".
+// The source location of a stack's frame. Frames are texts, "forward (/src/model.py:32)" or "/src/model.py:32
+// forward".
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 namespace vramscope::text {
 
 struct SourcePlace {
-  std::string function;  // "" = not said
+  std::string function;  // "" = unknown
   std::string path;
-  uint32_t line = 0;  // from 1
+  uint32_t line = 0;  // 1-based
 };
 // nullopt for frames without a file or a line.
 [[nodiscard]] std::optional<SourcePlace> SourcePlaceOf(std::string_view frame);

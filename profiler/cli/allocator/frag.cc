@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope frag`: what is reserved and was not asked for, by cause, and who pins it.
+// `vramscope frag`: reserved bytes that no tensor requested, by cause, and the blocks that pin them.
 #include <fmt/format.h>
 
 #include <cerrno>

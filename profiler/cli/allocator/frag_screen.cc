@@ -28,7 +28,7 @@ std::string FragHeading(std::string_view text, const Terminal& terminal) {
   return "\n" + terminal.Paint(text, Ink::Bold()) + "\n";
 }
 
-// The word of an option, as a reader would say it.
+// The value of an option in readable words.
 std::string MomentName(const std::string& asked) {
   if (asked == "reserved") return "the peak of reserved memory";
   if (asked == "peak") return "the peak of allocated memory";

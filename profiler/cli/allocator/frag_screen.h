@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `vramscope frag` prints for people.
+// The text output of `vramscope frag`.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace vramscope::cli {
 [[nodiscard]] std::string FragScreen(const std::string& path, const fragmentation::Subject& subject,
                                      const fragmentation::Answer& answer, const Terminal& terminal);
 
-// Parts that the screen of `vramscope oom` has too.
+// Parts that `vramscope oom` prints too.
 [[nodiscard]] std::string CauseTable(const fragmentation::Decomposition& causes, const Terminal& terminal);
 [[nodiscard]] std::string SegmentTable(const fragmentation::Subject& subject,
                                        const std::vector<fragmentation::SegmentAnswer>& segments,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope oom`: why a request failed, proved, and what to change.
+// `vramscope oom`: proves why a request failed, and suggests what to change.
 #include <fmt/format.h>
 
 #include <algorithm>

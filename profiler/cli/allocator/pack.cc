@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope pack`: the least memory that any allocator could do with, and a packing that shows how much is
+// `vramscope pack`: the least memory that any allocator could need, and a packing that shows how much is
 // enough.
 #include "profiler/packing/pack.h"
 
@@ -46,10 +46,10 @@ namespace {
 
 constexpr int kPackSchema = 1;
 
-// What is to be packed, and what the allocator of the run took for it.
+// What to pack, and the memory that the run's allocator used for it.
 struct PackSubject {
   packing::NamedItems blocks;
-  report::Spoken spoken;  // no device: of a CSV file
+  report::Spoken spoken;  // no device if it is a CSV file
   std::optional<uint64_t> peak_allocated;
   std::optional<uint64_t> peak_reserved;
   std::string damage;  // of the file; "" = none
@@ -81,7 +81,7 @@ Result<double> GoodEnough(const Arguments& arguments, bool csv) {
   return Error{fmt::format("--good-enough needs a percentage, not \"{}\".", text)};
 }
 
-// A CSV file begins with its heading.
+// True if the file starts with the heading of a CSV file.
 bool IsCsv(const std::string& path) {
   std::ifstream file(path);
   std::string line(256, '\0');
@@ -137,7 +137,7 @@ const char* ReachedKey(packing::Reached reached) {
   return "";
 }
 
-// What there was no time for; "" when nothing.
+// What was skipped for lack of time; "" if nothing.
 std::string NotReached(const packing::Answer& answer) {
   if (answer.optimal() || answer.reached == packing::Reached::kSearch) return "";
   return answer.reached == packing::Reached::kFirstFit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope replay`: a recorded history through the exact model of PyTorch's allocator, as it was or under
-// other settings.
+// `vramscope replay`: replays a recorded history through the exact model of PyTorch's allocator, with the
+// recorded or with other settings.
 #include "profiler/allocator/replay.h"
 
 #include <fmt/format.h>
@@ -101,7 +101,7 @@ Json RerunJson(const fragmentation::Subject& subject, const allocator::RerunRequ
   return document;
 }
 
-// Only where there is a choice.
+// Only if there is a choice.
 std::string About(const fragmentation::Subject& subject, const Terminal& terminal) {
   if (!subject.rank.has_value() && subject.others == 0) return "";
   return terminal.Paint(AboutText(subject.about, subject.others), Ink::Dim()) + "\n";

@@ -103,7 +103,7 @@ Status VerifyPlans(const PlanRequest& request, const PlanSubject& subject, PlanA
   return {};
 }
 
-// The figures of the re-runs take the place of what was predicted.
+// Replaces predictions with the figures of the re-runs.
 void TellReruns(PlanAnswer& answer) {
   for (plan::Plan& plan : answer.plans.plans) {
     const Verified* verified = answer.VerifiedOf(plan);
@@ -119,7 +119,7 @@ void TellReruns(PlanAnswer& answer) {
   answer.verified.clear();
 }
 
-// Each plan is re-run before it is told, by the program of the trace.
+// Re-runs each plan with the trace's program before it is printed.
 void RerunPlans(const PlanRequest& request, const PlanSubject& subject, ProgramReruns& reruns,
                 PlanAnswer& answer) {
   const whatif::Step& step = subject.recorded->step;
@@ -175,7 +175,7 @@ int LargestBatch(const PlanRequest& request, const PlanSubject& subject, const T
              : kNo;
 }
 
-// From the smallest that it fits on as it is downwards, as long as there is a plan.
+// From the smallest GPU on which the unchanged program fits, to smaller ones as long as there is a plan.
 int SmallestGpu(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal, bool json) {
   std::vector<collector::GpuModel> gpus = request.gpus;
   std::ranges::stable_sort(gpus, std::greater<>{}, &collector::GpuModel::capacity_bytes);
@@ -186,7 +186,7 @@ int SmallestGpu(const PlanRequest& request, const PlanSubject& subject, const Te
     question.top = 1;
     GpuAnswer answer{gpu, plan::MakePlans(subject.recorded->step, subject.recorded->baseline, question)};
     const bool fits = !answer.plans.plans.empty();
-    // Of those that it fits on as it is, the smallest alone is told.
+    // Among the GPUs on which the unchanged program fits, only the smallest is listed.
     if (answer.plans.fits_already && !answers.empty() && answers.back().plans.fits_already)
       answers.pop_back();
     answers.push_back(std::move(answer));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `vramscope plan` is asked: how much may be taken, and by which changes.
+// The request of `vramscope plan`: the memory limit, and the levers that may be used.
 #pragma once
 
 #include <optional>
@@ -14,21 +14,21 @@ namespace vramscope::cli {
 
 struct PlanRequest {
   std::string path;
-  std::vector<std::string> command;            // to verify with; empty = that of the trace, when run_recorded
-  uint64_t fit_bytes = 0;                      // of the device; 0 = not asked for
-  std::optional<collector::GpuModel> fit_gpu;  // when --fit names one
+  std::vector<std::string> command;            // to verify with; empty = the trace's, if run_recorded
+  uint64_t fit_bytes = 0;                      // memory of the device; 0 = not requested
+  std::optional<collector::GpuModel> fit_gpu;  // if --fit names a model
   bool largest_batch = false;
   bool smallest_gpu = false;
   bool verify = false;
-  bool rerun = true;  // each plan, by the program of the trace
+  bool rerun = true;  // verify each plan with the trace's program
   bool run_recorded = false;
   std::string gpu;  // to verify on; empty = like the recorded one
   std::vector<std::string> levers;
   size_t top = 0;
-  std::vector<collector::GpuModel> gpus;  // the table; empty when it is not needed
+  std::vector<collector::GpuModel> gpus;  // the table; empty if not needed
 };
 
-// An error is bad usage.
+// An error means bad usage.
 Result<PlanRequest> PlanRequestFrom(const Arguments& arguments);
 
 }  // namespace vramscope::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The re-runs that `vramscope plan` asks for, by the program of the trace.
+// The re-runs for `vramscope plan`, with the program of the trace.
 #pragma once
 
 #include <optional>
@@ -15,17 +15,17 @@ namespace vramscope::cli {
 
 class ProgramReruns final : public plan::Reruns {
  public:
-  // `recorded`, the step of the trace at `path`, must outlive it.
+  // `recorded` (the step of the trace at `path`) must outlive this object.
   ProgramReruns(const RecordedStep& recorded, std::string path, AnswerOptions options);
 
-  // Whether the trace has a program that could be run, or whose re-runs were kept.
+  // True if the trace has a program that could be run, or whose re-runs were kept.
   [[nodiscard]] bool HasProgram() const { return program_ && program_->head.has_body; }
 
   Result<uint64_t> BatchSize() override;
   void Prepare(std::span<const plan::Changes> wanted) override;
   Result<whatif::Prediction> Predict(std::span<const whatif::Asked> changes) override;
 
-  // Each of these made by PyTorch in full.
+  // Runs each of these in PyTorch, with all its changes.
   std::vector<Verified> Verify(std::span<const plan::Changes> wanted);
 
  private:

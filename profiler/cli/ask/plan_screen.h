@@ -14,7 +14,7 @@
 
 namespace vramscope::cli {
 
-// What is asked about, and how much of the limit PyTorch's allocator can have.
+// The question, and the share of the limit that PyTorch's allocator may use.
 struct PlanSubject : plan::FitLimit {
   std::string path;
   const RecordedStep* recorded = nullptr;
@@ -22,16 +22,16 @@ struct PlanSubject : plan::FitLimit {
 
 struct PlanAnswer {
   plan::Answer plans;
-  std::map<std::string, Verified> verified;                  // of plans that were run, by plan::TextOf
-  std::vector<std::pair<plan::Changes, Verified>> left_out;  // that measured too large, or failed
-  std::string verified_on;  // "a100-80gb": the command was run there with each plan
-  bool rerun = false;       // each plan was made by a re-run of the recorded program
+  std::map<std::string, Verified> verified;                  // for plans that were run, by plan::TextOf
+  std::vector<std::pair<plan::Changes, Verified>> left_out;  // plans that measured too large, or failed
+  std::string verified_on;  // "a100-80gb": where the command was run with each plan
+  bool rerun = false;       // each plan was verified by a re-run of the recorded program
   std::string why_not_rerun;
 
   [[nodiscard]] const Verified* VerifiedOf(const plan::Plan& plan) const;
 };
 
-// One model of the table: the program as it is, or with the cheapest plan.
+// One model of the table: the program fits as it is, or with the cheapest plan.
 struct GpuAnswer {
   collector::GpuModel gpu;
   plan::Answer plans;

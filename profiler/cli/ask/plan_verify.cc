@@ -67,7 +67,7 @@ Verified Verify(const plan::Changes& changes, const std::vector<std::string>& co
 
 namespace {
 
-// What has been measured so far, and what the search is told of it.
+// What has been measured so far; the search uses these figures.
 class MeasuredPlans {
  public:
   MeasuredPlans(plan::Request& question, const Measure& measure) : question_(question), measure_(measure) {}
@@ -117,7 +117,7 @@ VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline
   question.work *= kMoreWork;
   VerifiedPlans found;
   MeasuredPlans known(question, measure);
-  // Each round knows more; the last one tells nothing that was not known before.
+  // Each round knows more; the last one finds nothing new.
   for (size_t before = SIZE_MAX; before != known.size();) {
     before = known.size();
     found.plans = plan::MakePlans(step, baseline, question);
@@ -130,7 +130,7 @@ VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline
 }
 
 Result<std::vector<std::string>> RecordedCommand(const std::string& command_line, bool may_run) {
-  // A trace may come from anybody: what it names is shown, and run only when that was asked for.
+  // A trace may come from anybody: its command is shown, and run only on request.
   if (!may_run) {
     const std::string named =
         command_line.empty() ? ""

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan made to happen before it is told: by a re-run of the recorded program, or by the command once more
-// on the simulated GPU with the plan's changes, as `vramscope try --dry` applies them.
+// Verifies a plan before it is printed: with a re-run of the recorded program, or with the command itself on
+// the simulated GPU with the plan's changes applied, as in `vramscope try --dry`.
 //
-// Where the command is measured, the search looks at predictions without their bound: a bound leaves out
-// plans that fit. A re-run has a bound of its own, so the search keeps to bounds, and seldom has to search
-// again.
+// If the command is measured, the search uses predictions without their bound, because a bound would exclude
+// plans that fit. A re-run has a bound of its own, so the search uses bounds and seldom has to search again.
 #pragma once
 
 #include <cstdint>
@@ -20,37 +19,37 @@
 namespace vramscope::cli {
 
 struct Verified {
-  std::string why_not;   // it could not be run so; empty = it was; a part of a sentence
-  bool refuted = false;  // it was run, and does not work or does not fit
+  std::string why_not;   // why it could not be run; empty = it was; part of a sentence
+  bool refuted = false;  // true: it was run, and failed or does not fit
   uint64_t allocated_bytes = 0;
   uint64_t reserved_bytes = 0;
-  uint64_t at_most_bytes = 0;  // reserved; what must fit
+  uint64_t at_most_bytes = 0;  // upper bound of reserved bytes; must fit
   uint64_t device_used_bytes = 0;
 };
 
-// As `vramscope try` is asked for the same; an error says what cannot be applied from outside.
+// The same change in the form of `vramscope try`. The error explains what cannot be applied from outside.
 Result<Change> ChangeOf(const plan::Changes& changes);
 
 // Runs `command` on the simulated `gpu`.
 Verified Verify(const plan::Changes& changes, const std::vector<std::string>& command,
                 const collector::GpuModel& gpu);
 
-// Measures each of these, in one go where that is quicker.
+// Measures each of these, together if that is faster.
 using Measure = std::function<std::vector<Verified>(std::span<const plan::Changes>)>;
 
-// Plans that measured no more than the limit of `question`, or of which their bound is told since they cannot
-// be measured; what was refuted on the way.
+// Plans that measured within the limit of `question`, or whose bound is reported because they cannot be
+// measured. Also the plans that were refuted on the way.
 struct VerifiedPlans {
   plan::Answer plans;
-  std::map<std::string, Verified> verified;  // of each, by plan::TextOf its changes
+  std::map<std::string, Verified> verified;  // by plan::TextOf of the changes
   std::vector<std::pair<plan::Changes, Verified>> left_out;
 };
-// Measures up to 16 plans. `question.need.bound`: whether the search keeps to bounds.
+// Measures up to 16 plans. `question.need.bound`: whether the search uses bounds.
 VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline& baseline,
                                 plan::Request question, const Measure& measure);
 
-// The words of a recorded command line, to be run; an error that shows it when it `may_run` not, and when
-// they cannot be told apart.
+// Splits a recorded command line into words, to be run. Fails if it may not be run (the error shows it), or
+// if its words cannot be separated.
 Result<std::vector<std::string>> RecordedCommand(const std::string& command_line, bool may_run);
 
 }  // namespace vramscope::cli

@@ -27,19 +27,19 @@
 namespace vramscope::cli {
 namespace {
 
-// A change may take more than the GPU has, and the answer is how much. What PyTorch does when memory runs out
-// is no part of it.
+// A change may need more than the GPU has, and the answer is how much. So PyTorch's behavior when memory runs
+// out must not play a role.
 constexpr uint64_t kRoom = 16;
-constexpr char kDeepStep[] = "2";  // one step with its operators is enough to change it further
+constexpr char kDeepStep[] = "2";  // one step with its operators is enough for further changes
 
-// Changes that the runner itself makes, for they change what the program is made of.
+// Changes that the runner itself applies, because they change the program's own data.
 constexpr std::string_view kOfTheRunner[] = {"batch", "sequence", "precision", "quantize"};
 
-// Ends a run that takes too long: the signal goes the way of Ctrl-C, through the recorder to the command.
+// Ends a run that takes too long. The signal takes the path of Ctrl-C: through the recorder to the command.
 class TimeLimit {
  public:
   explicit TimeLimit(std::chrono::seconds limit) {
-    // Signals are for the recorder, which reads them on the thread that it runs on.
+    // Signals are for the recorder, which reads them on its own thread.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -50,7 +50,7 @@ class TimeLimit {
   TimeLimit(const TimeLimit&) = delete;
   TimeLimit& operator=(const TimeLimit&) = delete;
 
-  // Whether it has passed. Nothing happens after that.
+  // Returns true if the limit has passed. After that, nothing happens any more.
   bool Stop() {
     {
       const std::lock_guard lock(mutex_);
@@ -84,7 +84,7 @@ std::string LastLine(const std::string& log) {
   return log.substr(begin, end + 1 - begin);
 }
 
-// `words` and `change` are filled in; an error: the changes cannot be made by a re-run.
+// Fills `words` and `change`. Fails if a re-run cannot make the changes.
 Status Prepare(const std::vector<whatif::Asked>& changes, std::vector<std::string>& words, Change& change) {
   for (const whatif::Asked& asked : changes) {
     if (std::ranges::find(kOfTheRunner, asked.lever) != std::end(kOfTheRunner)) {
@@ -114,7 +114,7 @@ std::string MetadataAt(const trace::Metadata& metadata, std::initializer_list<co
   return "";
 }
 
-// What was not done of the changes; "" = all was.
+// Which changes were not applied; "" = all were.
 std::string NotApplied(const std::string& notes, const Change& change) {
   for (const Outcome& outcome : ReadOutcomes(notes, change))
     if (outcome.applied.empty() && !outcome.refused.empty())
@@ -122,12 +122,12 @@ std::string NotApplied(const std::string& notes, const Change& change) {
   return "";
 }
 
-// One of the runs that were asked for, as the runner is given it.
+// One of the requested runs, in the runner's form.
 struct Variant {
-  size_t number = 0;               // among those that were asked for
-  std::vector<std::string> words;  // of the runner
-  Change change;                   // through vramscope_try
-  std::string notes;               // the folder of what that did
+  size_t number = 0;               // index among the requested runs
+  std::vector<std::string> words;  // for the runner
+  Change change;                   // applied by vramscope_try
+  std::string notes;               // the folder of its notes
 
   [[nodiscard]] nlohmann::json ToJson() const {
     return {
@@ -136,7 +136,7 @@ struct Variant {
   }
 };
 
-// Why this variant has no trace; "" = it has.
+// Why this variant has no trace; "" = it has one.
 std::string Failure(const Variant& variant, const nlohmann::json& answer, std::chrono::seconds limit) {
   const int status = answer.value("status", -1);
   if (answer.value("over", false))
@@ -146,7 +146,7 @@ std::string Failure(const Variant& variant, const nlohmann::json& answer, std::c
   return variant.change.Levers().empty() ? "" : NotApplied(variant.notes, variant.change);
 }
 
-// All runs that have the same allocator settings: PyTorch reads these before it forks.
+// All runs with the same allocator settings: PyTorch reads these before it forks.
 class Group {
  public:
   Group(const RerunSetting& setting, const std::string& settings, std::vector<Variant> variants)
@@ -160,7 +160,7 @@ class Group {
       plan_.environment["CUBLAS_WORKSPACE_CONFIG"] = setting.cublas_workspace;
   }
 
-  // Sets the traces of its variants, or why one has none. An error concerns all of them.
+  // Sets the traces of its variants, or why one has none. An error applies to all of them.
   Status Run(const std::string& runner, const std::string& program, const std::string& folder,
              std::vector<Result<trace::Bytes>>& traces) {
     const std::string list = folder + "/variants.json", answers = folder + "/answers.json";
@@ -188,7 +188,7 @@ class Group {
   }
 
  private:
-  // The path of the trace.
+  // Returns the path of the trace.
   Result<std::string> Record() {
     DryrunRunner runner(plan_, setting_.simulated_folder);
     std::string log;
@@ -217,7 +217,7 @@ Status RunAll(std::string_view program, std::span<const Changes> wanted, const R
   if (!installation.ok()) return installation.error();
   const std::string file = scratch.path() + "/program.json";
   std::ofstream(file, std::ios::binary).write(program.data(), static_cast<std::streamsize>(program.size()));
-  std::map<std::string, std::vector<Variant>> groups;  // by their allocator settings
+  std::map<std::string, std::vector<Variant>> groups;  // by allocator settings
   for (size_t i = 0; i < wanted.size(); ++i) {
     Variant variant{i, {}, {}, fmt::format("{}/notes-{}", scratch.path(), i)};
     if (Status prepared = Prepare(wanted[i], variant.words, variant.change); !prepared.ok()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the program of a trace again, by PyTorch itself, on the simulated device, with changes made.
+// Runs the program of a trace again with changes, in PyTorch on the simulated device.
 //
 //   the trace's program ─► file ─► PYTHON vramscope_program FILE --variants LIST     one import of PyTorch
 //                                     ├─ fork: --batch 2x                           a process for each change
@@ -28,20 +28,19 @@ struct RerunSetting {
   std::chrono::seconds limit{300};
 };
 
-// The GPU that a program of this trace is run for: the one that was asked for, the simulated one that it was
-// recorded on, else the model whose memory comes nearest to the recorded device's.
+// The GPU for a re-run of this trace's program: the requested one, or the simulated one of the recording.
+// Otherwise the model with memory closest to the recorded device's.
 [[nodiscard]] Result<RerunSetting> SettingOf(const model::Run& run, const std::string& gpu_asked);
 
 using Changes = std::vector<whatif::Asked>;
 
-// A trace for each of `wanted`, in their order. An error is the answer: what PyTorch said, or why it was not
-// asked.
+// One trace for each of `wanted`, in their order. An error is the answer: PyTorch's message, or why PyTorch
+// was not run.
 [[nodiscard]] std::vector<Result<trace::Bytes>> RunPrograms(std::string_view program,
                                                             std::span<const Changes> wanted,
                                                             const RerunSetting& setting);
 
-// The Python that programs are run with: VRAMSCOPE_PYTHON, else python3 on PATH. Never one that a trace
-// names.
+// The Python for re-runs: VRAMSCOPE_PYTHON, or python3 on PATH. Never one that a trace names.
 [[nodiscard]] std::string RerunPython();
 
 }  // namespace vramscope::cli

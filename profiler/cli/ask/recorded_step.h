@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded step of a trace that changes are predicted for, for the verbs that predict.
+// The recorded step of a trace for which changes are predicted, for all verbs that predict.
 #pragma once
 
 #include <memory>
@@ -13,16 +13,16 @@ namespace vramscope::cli {
 
 struct RecordedStep {
   model::Run run;
-  std::optional<classify::Analysis> analysis;  // of `run`, as all of the following
+  std::optional<classify::Analysis> analysis;  // of `run`, like all that follow
   model::DeviceIndex device = 0;
-  report::Spoken spoken;  // of the device
+  report::Spoken spoken;  // words for the device
   std::string failed;     // report::HowItFailed()
   whatif::Step step;
   whatif::Baseline baseline;
 };
 
-// In one place for good, because its parts refer to each other. `path` is for messages; on an error `code` is
-// what a verb exits with.
+// Returned by pointer because its parts refer to each other. `path` is for messages; after an error, `code`
+// is the exit code of the verb.
 Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
                                                        const report::Request& request, int* code);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope try`: the command with a change that its code does not have, and what it makes of its memory.
+// `vramscope try`: runs the command with a change that its code does not have, and measures its memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ const VerbHelp& TryHelp() {
 
 namespace {
 
-// Command, steps and device as `vramscope dryrun` reads them; without --dry no device is asked for.
+// Command, steps and device, as `vramscope dryrun` reads them; without --dry, no device is requested.
 Result<DryrunPlan> RunPlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models) {
   std::vector<std::string> words;
   for (const char* option : {"gpu", "capacity", "steps", "world-size", "rank"})
@@ -135,7 +135,7 @@ int Try(const Arguments& arguments, const Terminal& terminal) {
     return ExitAsCommand(before->wait_status);
   }
   if (before->answer.device.empty()) return NothingAllocated();
-  // A run that ended for lack of memory has no whole step.
+  // A run that ended for lack of memory has no complete step.
   const Predicted predicted = before->fits ? PredictChange(plan->change, before->trace) : Predicted{};
   std::vector<Outcome> outcomes;
   const bool json = arguments.Has("json");

@@ -127,7 +127,7 @@ Status ReadOptimizer(const std::string& text, Change& change) {
   }
   change.optimizer = text.substr(0, colon);
   change.implementation = colon == std::string::npos ? "" : text.substr(colon + 1);
-  if (change.implementation == "for-loop") change.implementation = "loop";  // as whatif has it
+  if (change.implementation == "for-loop") change.implementation = "loop";  // the name that whatif uses
   if (!IsOneOf(change.optimizer, {"sgd", "momentum", "adam", "adamw", "adafactor"}) ||
       (colon != std::string::npos && !IsOneOf(change.implementation, {"fused", "foreach", "loop"})))
     return Error{
@@ -159,7 +159,7 @@ Status ReadCrossEntropy(const std::string& text, Change& change) {
       fmt::format("--cross-entropy {}: must be fused or chunked:K, where K is 2 or more.", Printable(text))};
 }
 
-// One of these words, into `place`.
+// Reads one of these words into `place`.
 Status ReadWord(std::string_view option, const std::string& text,
                 std::initializer_list<std::string_view> words, std::string& place) {
   place = text;

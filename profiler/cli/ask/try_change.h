@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change to a training program, as `vramscope try` is asked for it: what its options say, what
-// injector/python/vramscope_try is told, and the lines that make the same change in code.
+// A change to a training program, as requested from `vramscope try`. This file parses its options, writes the
+// plan for injector/python/vramscope_try, and lists the lines that make the same change in code.
 #pragma once
 
 #include <cstdint>
@@ -17,52 +17,52 @@
 namespace vramscope::cli {
 
 struct Lora {
-  uint32_t rank = 0;                 // 0 = not asked for
-  std::vector<std::string> modules;  // patterns; empty = those inside blocks
+  uint32_t rank = 0;                 // 0 = not requested
+  std::vector<std::string> modules;  // patterns; empty = modules inside blocks
 
   [[nodiscard]] std::string Text() const;  // "8:layers.*.mlp"
 };
 
 struct Change {
-  std::string amp;                      // "bf16", "fp16"; empty = not asked for, as for all of them
-  std::vector<std::string> checkpoint;  // {"all"}, {"every:2"}, or patterns for paths of modules
+  std::string amp;                      // "bf16", "fp16"; empty = not requested, as for all fields
+  std::vector<std::string> checkpoint;  // {"all"}, {"every:2"}, or patterns for module paths
   std::string offload;                  // "activations"
   Lora lora;
   std::vector<std::string> freeze;     // patterns for paths of modules and parameters
   std::string attention;               // "flash", "efficient", "math"
   std::string cross_entropy;           // "fused", "chunked:8"
-  std::optional<double> batch_factor;  // 0.5 of what the program asks for,
-  std::optional<uint64_t> batch_size;  // or so many samples
+  std::optional<double> batch_factor;  // 0.5: relative to the program's own batch size,
+  std::optional<uint64_t> batch_size;  // or a number of samples
   std::string optimizer;               // "sgd", "momentum", "adam", "adamw"
-  std::string implementation;          // "foreach", "fused", "loop"; empty = PyTorch's own choice
+  std::string implementation;          // "foreach", "fused", "loop"; empty = default
   std::optional<bool> zero_grad_to_none;
   std::string empty_cache;                // "before-backward", "before-optimizer", "after-step"
-  std::optional<std::string> alloc_conf;  // in the place of what the environment says
+  std::optional<std::string> alloc_conf;  // replaces the setting in the environment
   uint64_t accumulate = 0;                // micro-batches
-  // What only code can do, lever and value: it is told, and predicted.
+  // Changes that only code can make, as lever and value: they are printed and predicted.
   std::vector<std::pair<std::string, std::string>> beyond;
 
-  // The options that were given, in the order of the help: "amp", "checkpoint", ... Never empty.
+  // The given options, in the order of the help: "amp", "checkpoint", ... Never empty.
   [[nodiscard]] std::vector<std::string> Levers() const;
-  // Why this lever is not applied from outside, as it was asked for; nullptr where it is.
+  // Why the requested form of this lever is not applied from outside; nullptr if it is.
   [[nodiscard]] const char* WhyBeyond(std::string_view lever) const;
-  // As they would be written on the command line: "--amp bf16 --batch 0.5x".
+  // In the form of a command line: "--amp bf16 --batch 0.5x".
   [[nodiscard]] std::string Text() const;
 };
 
-// The options of `vramscope try` that make up a change.
+// The options of `vramscope try` that define a change.
 std::span<const Option> ChangeOptions();
 
-// Adds what one option asks for, of try or of whatif; an error says what is wrong with it.
+// Adds one option of try or whatif to `change`; the error explains what is wrong with it.
 Status Ask(std::string_view option, const std::string& value, Change& change);
 
-// An error says what is wrong with an option, or that there is none.
+// The error explains what is wrong with an option, or that there is none.
 Result<Change> ChangeFrom(const Arguments& arguments);
 
-// The plan for vramscope_try, as one JSON object. `notes_folder`: where it says what it did.
+// The plan for vramscope_try, as one JSON object. `notes_folder`: where vramscope_try reports what it did.
 std::string PlanFor(const Change& change, const std::string& notes_folder);
 
-// Python to write for it, line by line. `command` is looked through for an option that gives the batch size.
+// Python lines for the change. `command` is searched for an option that sets the batch size.
 std::vector<std::string> LinesToWrite(const Change& change, std::string_view lever,
                                       std::span<const std::string> command);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines that make a change in code, for what could not be applied from outside.
+// Lines that make a change in code, for changes that could not be applied from outside.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,7 +20,7 @@ std::optional<uint64_t> NumberIn(std::string_view text) {
   return number;
 }
 
-// "--batch-size 32" or "--batch-size=32" of the command, with the changed number; empty when there is none.
+// The command's "--batch-size 32" or "--batch-size=32" with the changed number; empty if there is none.
 std::string ChangedBatchOption(const Change& change, std::span<const std::string> command) {
   for (size_t index = 0; index < command.size(); ++index) {
     const std::string& word = command[index];

@@ -9,7 +9,7 @@
 namespace vramscope::cli {
 namespace {
 
-// As whatif is asked for it; an error names what it has no lever for.
+// The change in whatif's form; the error names the part that has no lever.
 Result<std::vector<whatif::Asked>> AskedFor(const Change& change) {
   std::vector<whatif::Asked> asked;
   if (!change.amp.empty()) asked.push_back({"amp", change.amp});

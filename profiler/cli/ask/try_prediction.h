@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `vramscope whatif` says of a change from the run without it, to stand beside what is measured.
+// The prediction of `vramscope whatif` for a change, from the run without it, to print next to the measured
+// figures.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +12,17 @@
 namespace vramscope::cli {
 
 struct Predicted {
-  std::string why_not;  // a sentence; empty = it was predicted, or nobody asked
+  std::string why_not;  // a sentence; empty = it was predicted, or not requested
   uint64_t allocated_bytes = 0;
   uint64_t reserved_bytes = 0;
-  uint64_t allocated_at_most_bytes = 0;  // in 99 of 100 runs
+  uint64_t allocated_at_most_bytes = 0;  // bound that 99 of 100 runs keep
   uint64_t reserved_at_most_bytes = 0;
-  std::map<std::string, std::string> code;  // by lever: the lines to write
+  std::map<std::string, std::string> code;  // by lever: lines to write
 
   [[nodiscard]] bool known() const { return allocated_bytes != 0; }
 };
 
-// `trace` is of the unchanged command, with operators of a step.
+// `trace` is of the unchanged command and must contain the operators of a step.
 Predicted PredictChange(const Change& change, const std::string& trace);
 
 }  // namespace vramscope::cli

@@ -27,7 +27,7 @@ const report::Device* ChosenDevice(const report::Answer& answer) {
   return chosen == answer.devices.end() ? nullptr : &*chosen;
 }
 
-// What a trace says by itself, without the ledger of a simulated device.
+// The figures of a trace alone, without the ledger of a simulated device.
 Result<Measured> MeasuredFrom(const std::string& trace) {
   const Result<model::Run> run = model::LoadFile(trace);
   if (!run.ok()) return run.error();
@@ -40,7 +40,7 @@ Result<Measured> MeasuredFrom(const std::string& trace) {
     measured.reserved_bytes = device->peak_reserved_bytes;
     measured.device_used_bytes = device->peak_used_bytes;
   }
-  // An out-of-memory error that the program survives is one that it handles.
+  // If the program survives an out-of-memory error, it handles the error.
   measured.fits = measured.answer.out_of_memory.empty();
   return measured;
 }
@@ -59,7 +59,7 @@ void AddFact(const nlohmann::json& fact, std::vector<Outcome>& outcomes, std::ve
   }
 }
 
-// Why nothing came of a part of the change, where vramscope_try met nothing that it could have changed.
+// Why a part of the change had no effect, if vramscope_try found nothing that it could have changed.
 std::string NothingMet(const Change& change, std::string_view lever) {
   if (const char* why = change.WhyBeyond(lever)) return why;
   if (lever == "lora" || lever == "freeze") return "no optimizer was created with a model's parameters";
@@ -107,7 +107,7 @@ Result<Measured> TryRunner::Before(std::string* log) {
     return measured;
   }
   DryrunPlan run = plan_.run;
-  run.depth.clear();  // the recorder's own choice: some steps with their operators
+  run.depth.clear();  // the recorder's default: some steps with their operators
   const std::string folder = plan_.keep.empty() ? scratch_.path() : plan_.keep;
   if (folder.empty()) return NoScratch();
   run.output = folder + "/before.vms";
@@ -124,7 +124,7 @@ Result<Measured> TryRunner::After(CommandOutput output, std::vector<Outcome>* ou
   run.tried = plan_.change.Text();
   if (!plan_.keep.empty()) run.output = plan_.keep + "/after.vms";
   if (plan_.change.alloc_conf) {
-    // The name that a release reads; the newer one goes first where both are known.
+    // The name that a release reads; if it reads both, the newer one takes precedence.
     run.environment["PYTORCH_CUDA_ALLOC_CONF"] = *plan_.change.alloc_conf;
     run.environment["PYTORCH_ALLOC_CONF"] = *plan_.change.alloc_conf;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runs of `vramscope try`: the command as it is, and the same command with the change applied from
-// outside, each recorded on the device at hand or on the simulated one.
+// outside. Each is recorded on the real or the simulated device.
 #pragma once
 
 #include <cstdint>
@@ -15,44 +15,44 @@
 
 namespace vramscope::cli {
 
-// One run, as far as it is compared.
+// The figures of one run that are compared.
 struct Measured {
   report::Answer answer;
-  std::optional<uint64_t> reserved_bytes;     // the most that PyTorch's allocator held
-  std::optional<uint64_t> device_used_bytes;  // the most that was taken from the device
-  bool fits = true;                           // no allocation failed for good
-  uint64_t shortfall_bytes = 0;               // at least so much is missing; 0 = it fits, or is not known
+  std::optional<uint64_t> reserved_bytes;     // the highest reserved bytes of PyTorch's allocator
+  std::optional<uint64_t> device_used_bytes;  // the highest used bytes of the device
+  bool fits = true;                           // false: an allocation failed for good
+  uint64_t shortfall_bytes = 0;               // lower bound of the missing bytes; 0 = it fits, or unknown
   int wait_status = 0;                        // of the command
-  std::string trace;                          // of the unchanged command, while its runner lives
-  uint32_t stopped_after = 0;                 // steps, when it was ended early; else 0
+  std::string trace;                          // of the unchanged command; exists as long as the runner
+  uint32_t stopped_after = 0;                 // number of steps, if it was stopped early; otherwise 0
 
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }
 };
 
-// What a part of the change came to in the process that was run.
+// The result of one part of the change in the process that was run.
 struct Outcome {
   std::string lever;
-  std::vector<std::string> applied;  // what was done, and where
-  std::vector<std::string> refused;  // what was not, and why
+  std::vector<std::string> applied;  // what was applied, and where
+  std::vector<std::string> refused;  // what was not applied, and why
 };
 
 struct TryPlan {
   Change change;
-  DryrunPlan run;  // command, steps; with `dry` the device
+  DryrunPlan run;  // command and steps; with `dry` also the device
   bool dry = false;
   std::string simulated_folder;  // with `dry`
-  std::string before;            // a trace to compare with, in the place of a run; empty = run
-  std::string keep;              // a folder for the traces; empty = none
+  std::string before;            // a trace to compare with instead of a run; empty = run
+  std::string keep;              // a folder for the traces; empty = do not keep them
 };
 
 class TryRunner {
  public:
   explicit TryRunner(const TryPlan& plan) : plan_(plan) {}
 
-  // The command as it is, or what the trace of --before says. Its output is in `log` afterwards.
-  // It is recorded deeply, so that the change can be predicted from it.
+  // Runs the unchanged command, or reads the trace of --before. Afterwards its output is in `log`. It is
+  // recorded deeply, so that the change can be predicted from it.
   Result<Measured> Before(std::string* log);
-  // With the change; `outcomes` has an entry for each of its levers, in their order.
+  // Runs with the change; `outcomes` gets one entry per lever, in order.
   Result<Measured> After(CommandOutput output, std::vector<Outcome>* outcomes);
 
  private:
@@ -65,7 +65,7 @@ class TryRunner {
   collector::ScratchFolder scratch_;      // of the trace without the change, unless it is kept
 };
 
-// What vramscope_try has left in `folder`, of all processes together: an entry for each lever of the change.
+// Reads the notes that vramscope_try left in `folder`, for all processes together: one entry per lever.
 std::vector<Outcome> ReadOutcomes(const std::string& folder, const Change& change);
 
 }  // namespace vramscope::cli

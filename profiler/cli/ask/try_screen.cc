@@ -38,7 +38,7 @@ std::string Ran(const Measured& run) {
   return run.fits ? FormatCount(run.answer.steps.size(), "step") : "out of memory";
 }
 
-// ", at least 20.0 MiB missing": of a run that did not fit.
+// ", at least 20.0 MiB missing": for a run that did not fit.
 std::string Missing(const Measured& run) {
   if (run.shortfall_bytes == 0) return "";
   return fmt::format(", at least {} missing", FormatBytes(run.shortfall_bytes));
@@ -71,7 +71,7 @@ std::string AppliedText(const std::vector<Outcome>& outcomes) {
   return text.empty() ? "" : "Applied:\n" + text;
 }
 
-// Before anything ran with the change; what was not applied makes it a prediction of something else.
+// Printed before the changed run. If a part was not applied, the prediction is for a different change.
 std::string PredictedText(const Predicted& predicted, const std::vector<Outcome>& outcomes) {
   if (!predicted.known()) return "";
   return fmt::format(
@@ -81,7 +81,7 @@ std::string PredictedText(const Predicted& predicted, const std::vector<Outcome>
       AllApplied(outcomes) ? "" : ", if all of it were applied");
 }
 
-// Of a lever that is never applied from outside as the prediction has them, which knows the program.
+// For a lever that is never applied from outside, the lines of the prediction, which knows the program.
 std::vector<std::string> LinesFor(const TryPlan& plan, const std::string& lever, const Predicted& predicted) {
   const auto code = predicted.code.find(lever);
   if (plan.change.WhyBeyond(lever) == nullptr || code == predicted.code.end())
@@ -150,7 +150,7 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
                     (!before.fits || after.answer.peak.allocated_bytes <= before.answer.peak.allocated_bytes);
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   table.AddRow({"", "before", "after", ""});
-  // A run that ended for lack of memory got only so far: its figures are no peaks to compare with.
+  // A run that ended for lack of memory is incomplete: its figures are no peaks to compare with.
   const bool comparable = before.fits && after.fits;
   const auto add_known = [&](const char* name, std::optional<uint64_t> old_bytes,
                              std::optional<uint64_t> new_bytes) {

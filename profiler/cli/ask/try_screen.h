@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `vramscope try` answers, as text and as JSON: the command without and with the change, side by side.
+// The answer of `vramscope try` as text and as JSON: the command without and with the change, side by side.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace vramscope::cli {
 
-// Everything that was asked for was done, at least in part of the program.
+// True if everything requested was applied, at least in a part of the program.
 bool AllApplied(const std::vector<Outcome>& outcomes);
 
 std::string TryText(const TryPlan& plan, const Measured& before, const Measured& after,
@@ -20,8 +20,8 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
 std::string TryJson(const TryPlan& plan, const Measured& before, const Measured& after,
                     const std::vector<Outcome>& outcomes, const Predicted& predicted);
 
-// What was not applied, why, and the lines to write; "" when there is nothing to say. For runs that were not
-// made as well.
+// What was not applied, why, and the lines to write; "" if there is nothing to report. Also for runs that did
+// not take place.
 std::string NotAppliedText(const TryPlan& plan, const std::vector<Outcome>& outcomes,
                            const Predicted& predicted);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope whatif`: what a recorded program would take if it were changed.
+// `vramscope whatif`: the memory that a recorded program would need if it were changed.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -146,12 +146,12 @@ Result<AnswerOptions> AnswerOptionsFrom(const Arguments& arguments, const report
   return options;
 }
 
-// A line of a table that says why it has no figures.
+// A line of a table that states why it has no figures.
 WhatifCase WithoutAnswer(const Case& question, const whatif::Baseline& baseline, const Error& why) {
   WhatifCase answer;
   answer.title = question.title;
   answer.prediction.before = answer.prediction.after = baseline.use;
-  // "--compare ''" of the program as it is has no lever.
+  // "--compare ''" (the unchanged program) has no lever.
   answer.prediction.refused.push_back(
       {question.asked.empty() ? whatif::Asked{} : question.asked.front(), why.sentence});
   return answer;

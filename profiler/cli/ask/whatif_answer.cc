@@ -21,7 +21,7 @@ using experiment::OptionsText;
 
 namespace {
 
-// With --by rerun, all that the re-run can be given.
+// With --by rerun: all changes that a re-run can make.
 experiment::Question SplitAll(const std::vector<whatif::Asked>& asked) {
   experiment::Question parts;
   for (const whatif::Asked& one : asked) {
@@ -89,7 +89,7 @@ Result<WhatifCase> WhatifAnswerer::Rerun(const WhatifQuestion& question, const e
 }
 
 whatif::Applied WhatifAnswerer::AppliedByRerun(const whatif::Asked& asked) {
-  if (!experiment::AnsweredByRerun(asked)) {  // what it costs, and its lines, the transformation knows
+  if (!experiment::AnsweredByRerun(asked)) {  // the transformation knows its cost and its lines
     Result<whatif::Prediction> prediction = predictor_.Predict({asked});
     if (prediction.ok() && prediction->levers.size() == 1) return std::move(prediction->levers.front());
   }
@@ -142,7 +142,7 @@ void WhatifAnswerer::MakeReady(std::span<const Changes> wanted) {
   };
   for (const Changes& changes : wanted) want(changes);
   if (missing.empty()) return;
-  want({});  // what the recorded step is compared with
+  want({});  // the re-run that the recorded step is compared with
   RerunSetting setting = **setting_;
   setting.limit = options_.limit;
   SayWhatRuns(missing);

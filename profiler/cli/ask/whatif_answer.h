@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers what-if questions about one trace, each in the way that it can be: recorded, re-run or transformed.
+// Answers what-if questions about one trace, each in the possible way: recorded, re-run or transformed.
 //
 //   question ─► split ─┬─ nothing for PyTorch ───────────────────────────► the recorded step, levers applied
 //                      └─ amp, batch, ... ─► variant kept? ─ no ─► run ─► the variant's step, levers applied
@@ -21,13 +21,13 @@
 
 namespace vramscope::cli {
 
-// --by: who answers what only PyTorch can say.
+// --by: who answers questions that only PyTorch can answer.
 enum class WhoAnswers { kAuto, kRerun, kTransform };
 
 struct AnswerOptions {
   WhoAnswers by = WhoAnswers::kAuto;
-  bool everything = false;  // all that PyTorch can be given is re-run, not only what it alone can answer
-  std::string gpu;          // "" = that of the trace
+  bool everything = false;  // re-run everything that PyTorch can do, not only what it alone can answer
+  std::string gpu;          // "" = the trace's GPU
   std::chrono::seconds limit{300};
   bool quiet = false;
   report::Request device;
@@ -35,13 +35,13 @@ struct AnswerOptions {
 
 class WhatifAnswerer {
  public:
-  // `recorded`, the step of the trace at `path`, must outlive it.
+  // `recorded` (the step of the trace at `path`) must outlive this object.
   WhatifAnswerer(const RecordedStep& recorded, std::string path, AnswerOptions options);
 
-  // Makes all re-runs that these questions need and that are not kept, in one go: each Answer() is quick
-  // then.
+  // Performs all re-runs that these questions need and that are not kept, at once. Each Answer() is then
+  // fast.
   void Prepare(std::span<const WhatifQuestion> questions);
-  // An error is a sentence without the file's name: nothing can be said.
+  // The error is a sentence without the file's name: no answer is possible.
   Result<WhatifCase> Answer(const WhatifQuestion& question);
 
  private:
@@ -52,20 +52,20 @@ class WhatifAnswerer {
 
   Result<WhatifCase> Transform(const WhatifQuestion& question);
   Result<WhatifCase> Rerun(const WhatifQuestion& question, const experiment::Question& parts);
-  // With the lines to write for it.
+  // Includes the lines to write.
   whatif::Applied AppliedByRerun(const whatif::Asked& asked);
-  // What of it is re-run, and what transformed.
+  // Which part is re-run, and which is transformed.
   [[nodiscard]] experiment::Question PartsOf(const WhatifQuestion& question) const;
-  // The variant under these changes: as it was kept, or by a run.
+  // The variant for these changes: kept, or from a new run.
   Result<const Variant*> Get(const Changes& changes);
   Result<std::string> KeyOf(const Changes& changes);
-  // Whether variants_ has it, or why there is none; from what is kept if need be.
+  // True if variants_ contains it, or the reason why there is none; loads kept variants if needed.
   bool IsReady(const Changes& changes, const std::string& key);
   void MakeReady(std::span<const Changes> wanted);
   void SayWhatRuns(std::span<const Changes> missing) const;
   Result<Variant> Adopt(const Changes& changes, Result<trace::Bytes> made);
   Result<Variant> Load(trace::Bytes bytes) const;
-  // Why the program may not, or cannot, be run; "" = it can.
+  // Why the program may not or cannot be run; "" = it can.
   [[nodiscard]] std::string WhyNotRun(const Changes& changes) const;
   [[nodiscard]] std::string TryLine(const Changes& changes) const;
   experiment::Drift Drift();

@@ -22,7 +22,7 @@ using whatif::Use;
 
 constexpr int kWhatifSchema = 1;
 
-// The category that has most of the peak.
+// The category with the largest share of the peak.
 const classify::CategoryInfo& LargestOf(const Use& use) {
   const auto largest = std::max_element(use.peak.categories.begin(), use.peak.categories.end());
   return classify::Info(static_cast<classify::Category>(largest - use.peak.categories.begin()));
@@ -39,7 +39,7 @@ double FragmentationOf(const Use& use) {
   return fragmentation::FragmentationOf(use.allocator.allocated_peak, use.allocator.reserved_peak);
 }
 
-// What the published errors of these levers leave open.
+// The error band from the published errors of these levers.
 std::string BandText(const Prediction& prediction) {
   const whatif::ErrorBand& band = prediction.band;
   const whatif::Replayed& after = prediction.after.allocator;
@@ -140,7 +140,7 @@ std::string CaseTable(const WhatifAnswer& answer) {
   return table.ToString();
 }
 
-// Beside the levers of LeversJson, how each was answered.
+// Adds to the levers of LeversJson how each was answered.
 Json LeversOf(const WhatifCase& one) {
   Json levers = LeversJson(one.prediction);
   for (size_t i = 0; i < levers.size(); ++i)

@@ -16,15 +16,15 @@ namespace vramscope::cli {
 
 using experiment::AnswerKind;
 
-// One set of changes, and what came of it. `title` is how it was asked for.
+// One set of changes and its result. `title`: the form in which it was requested.
 struct WhatifCase {
   std::string title;
   whatif::Prediction prediction;
   AnswerKind kind = AnswerKind::kTransformed;
-  size_t rerun_levers = 0;         // so many of the prediction's levers, the first, were run by PyTorch
-  bool was_kept = false;           // by an earlier run
-  std::string gpu;                 // of the re-run; "" = there was none
-  std::vector<std::string> notes;  // what to know beside it
+  size_t rerun_levers = 0;         // PyTorch ran this many of the prediction's levers, the first ones
+  bool was_kept = false;           // the re-run comes from an earlier command
+  std::string gpu;                 // of the re-run; "" = no re-run
+  std::vector<std::string> notes;  // additional facts for the reader
 };
 
 struct WhatifAnswer {
@@ -33,9 +33,9 @@ struct WhatifAnswer {
   std::string failed;  // report::HowItFailed()
   const whatif::Step* step = nullptr;
   const whatif::Baseline* baseline = nullptr;
-  std::vector<WhatifCase> cases;  // the first is what the options ask for; more of a sweep or a comparison
-  bool table = false;             // a sweep or a comparison
-  std::optional<uint64_t> beside_bytes;  // on the device beside what PyTorch reserves; nothing: not recorded
+  std::vector<WhatifCase> cases;         // the first: the options given; more for a sweep or a comparison
+  bool table = false;                    // true: a sweep or a comparison
+  std::optional<uint64_t> beside_bytes;  // used outside PyTorch's reserved memory; nothing: not recorded
 };
 
 [[nodiscard]] std::string WhatifText(const WhatifAnswer& answer, const Terminal& terminal);

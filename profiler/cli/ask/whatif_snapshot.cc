@@ -28,7 +28,7 @@ constexpr const char* kRecord =
 
 struct Answered {
   const WhatifQuestion* question = nullptr;
-  RerunResult result;  // with what was applied
+  RerunResult result;  // with the applied settings
   std::vector<whatif::Applied> applied;
   std::vector<whatif::Refused> refused;
 };
@@ -82,15 +82,15 @@ Json AnswerJson(const Answered& answered) {
           {"refused", refused}};
 }
 
-// What the file itself says of the whole history.
+// The peaks that the file itself contains, over the whole history.
 PeakUse RecordedPeak(const fragmentation::Subject& subject) {
   const fragmentation::LayoutWalk walk(subject.history, subject.rules);
   const fragmentation::Domain then = walk.At(walk.most_allocated()).Total();
   return {walk.peak_allocated(), walk.peak_reserved(), walk.most_allocated(), then.reserved};
 }
 
-// What the file has, and its requests again under the recorded settings, which is what other settings compare
-// with: what was there before the history is asked for again in another order than the program's.
+// The recorded peaks, and those of a replay under the recorded settings. Other settings are compared with the
+// replay: it requests the initial blocks in another order than the program did.
 struct Before {
   PeakUse recorded;
   PeakUse rerun;

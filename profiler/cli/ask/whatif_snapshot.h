@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a snapshot of PyTorch can be asked: other settings of the allocator.
+// The question that a PyTorch snapshot can answer: other allocator settings.
 //
-// Why only these: a snapshot has each request and each free, and none of the operators that made them.
+// Why only these: a snapshot has every request and every free, but not the operators that made them.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@
 namespace vramscope::cli {
 
 struct WhatifQuestion {
-  std::string title;  // how it was asked for
+  std::string title;  // the form in which it was requested
   std::vector<whatif::Asked> asked;
 };
 
-// Prints the answers, `table`: as a line each, and returns the exit code. Through the same model as
-// `vramscope replay --settings`; other changes are refused with what to record.
+// Prints the answers (`table`: one line each) and returns the exit code. Uses the same model as `vramscope
+// replay --settings`. Other changes are refused, with what to record instead.
 int AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>& questions, bool table,
                       const Arguments& arguments, const Terminal& terminal);
 

@@ -13,7 +13,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-// A verb whose own table has one of them says what it means there.
+// If a verb's own table has one of these, that definition applies.
 constexpr Option kCommon[] = {
     {"color", '\0', "auto|always|never", "Use colors. auto: on a terminal, unless NO_COLOR is set."},
     {"quiet", 'q', nullptr, "Print only the answer and errors, no progress and no notes."},
@@ -51,8 +51,7 @@ std::string UnknownOption(const VerbHelp& help, const std::string& given) {
                                help.verb);
 }
 
-// The option that `word` gives ("--name", "--name=value", "-x"), when it is one with a value in the next
-// word.
+// The option that `word` names ("--name", "--name=value", "-x"), if its value is the next word.
 bool TakesNextWord(const VerbHelp& help, std::string_view word) {
   const std::vector<Option> options = AllOptions(help);
   return std::any_of(options.begin(), options.end(), [&](const Option& option) {
@@ -62,7 +61,7 @@ bool TakesNextWord(const VerbHelp& help, std::string_view word) {
   });
 }
 
-// Where the command begins: behind our own options.
+// Where the command begins: after our own options.
 size_t BeginOfCommand(const VerbHelp& help, std::span<const std::string> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
@@ -105,7 +104,7 @@ Result<Arguments> Arguments::Parse(const VerbHelp& help, std::span<const std::st
   Arguments result;
   try {
     po::command_line_parser parser(std::vector<std::string>(given.begin(), given.end()));
-    // No guessing of abbreviations: a script that relies on one breaks when an option is added.
+    // No guessing of abbreviations: a script that relies on one would break when an option is added.
     parser.options(description)
         .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing);
     for (const po::option& option : parser.run().options) {

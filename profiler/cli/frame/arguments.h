@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of a verb and its help, from one table, so that what --help says is what is understood.
+// A verb's arguments and its help, from one table, so that --help always matches what is accepted.
 //
 //   vramscope record: record what a command allocates
 //
@@ -26,8 +26,8 @@ namespace vramscope::cli {
 struct Option {
   const char* name;   // without dashes
   char letter;        // '\0' = only the long form
-  const char* value;  // what the help calls its value; nullptr = a switch
-  const char* help;   // one sentence; '\n' begins a new line
+  const char* value;  // placeholder of its value in the help; nullptr = a switch
+  const char* help;   // one sentence; '\n' starts a new line
 };
 
 struct Example {
@@ -41,19 +41,20 @@ struct VerbHelp {
   const char* usage;  // after "vramscope "
   std::vector<Example> examples;
   std::vector<Option> options;  // --color, --quiet and --help are added
-  // The verb speaks of a device of a process: --device, --process and --rank are added (device_request.h).
+  // True if the verb is about a device of a process: --device, --process and --rank are added
+  // (device_request.h).
   bool selects = false;
 };
 
-// What the verb understands: its own options, then those that every verb has.
+// All options of the verb: its own, then those of every verb.
 std::vector<Option> AllOptions(const VerbHelp& help);
 
 class Arguments {
  public:
-  // An error names the argument and the nearest option that exists.
+  // The error names the argument and the nearest existing option.
   static Result<Arguments> Parse(const VerbHelp& help, std::span<const std::string> arguments);
-  // The same for verbs that end in a command: the first word that is no option begins it, or the word after
-  // "--"; it is in positionals() as it is, with all its own options.
+  // The same for verbs that end in a command. The command starts at the first word that is not an option, or
+  // after "--". positionals() contains it unchanged, with all its own options.
   static Result<Arguments> ParseWithCommand(const VerbHelp& help, std::span<const std::string> arguments);
 
   [[nodiscard]] bool Has(std::string_view option) const;
@@ -69,12 +70,12 @@ class Arguments {
   std::vector<std::string> positionals_;
 };
 
-// The value of an option that was given, as a number; an error names the option.
+// An option's value as a number; the error names the option. The option must have been given.
 Result<uint32_t> NumberOf(const Arguments& arguments, std::string_view option);
 
 std::string HelpText(const VerbHelp& help, const Terminal& terminal);
 
-// The candidate that differs from `word` by the fewest typing mistakes; nullopt when none is near.
+// The candidate with the fewest typing mistakes compared with `word`; nullopt if none is near.
 std::optional<std::string> Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace vramscope::cli

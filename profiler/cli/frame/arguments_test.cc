@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: what a user means by the words, written out.
+// Oracle: what a user means by the words, written by hand.
 #include "profiler/cli/frame/arguments.h"
 
 #include <gmock/gmock.h>

@@ -41,7 +41,7 @@ Redirected::~Redirected() {
 }
 
 int ExitAsCommand(int wait_status) {
-  std::fflush(nullptr);  // a signal leaves what is buffered unwritten
+  std::fflush(nullptr);  // a signal would discard buffered output
   if (WIFSIGNALED(wait_status)) collector::DieBySignal(WTERMSIG(wait_status));
   return WEXITSTATUS(wait_status);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the output of a command goes that is run for its figures: the answer must stay apart from it. And how
-// the command ended.
+// Redirects the output of a command that is run for its figures, so that it does not mix with the answer.
+// Also reports how the command ended.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace vramscope::cli {
 
 enum class CommandOutput { kAsItIs, kToStderr, kToFile };
 
-// While it lives, standard output, and with a file also standard error, go elsewhere. Of the whole process:
-// not for two threads.
+// Redirects standard output while it lives; with a file, also standard error. It affects the whole process:
+// not thread-safe.
 class Redirected {
  public:
   Redirected(CommandOutput output, const std::string& file);
@@ -24,10 +24,10 @@ class Redirected {
   int saved_err_ = -1;
 };
 
-// Of what a command wrote, shown where it failed: so many bytes of the end.
+// Number of bytes that are shown from the end of a failed command's output.
 inline constexpr size_t kLogShown = 2000;
 
-// The exit status that says what the command's did; where it died of a signal, this program does too.
+// Exits with the command's exit status; if a signal killed the command, the same signal kills this program.
 int ExitAsCommand(int wait_status);
 
 }  // namespace vramscope::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope completion`: prints what makes a shell complete vramscope's words.
+// `vramscope completion`: prints a script for shell completion.
 #include <fmt/format.h>
 
 #include "profiler/cli/frame/completion_script.h"

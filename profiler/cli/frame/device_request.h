@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --device, --process and --rank, which all verbs about a device of a process have in common
-// (VerbHelp::selects), and what an answer speaks of in words.
+// --device, --process and --rank, the options of all verbs about a device of a process (VerbHelp::selects),
+// and the words for the chosen device.
 #pragma once
 
 #include "profiler/cli/frame/arguments.h"
@@ -8,8 +8,8 @@
 
 namespace vramscope::cli {
 
-// A request for the device and process that were given, as far as they were; an error when --process or
-// --rank is no number.
+// A request for the given device and process, as far as they are given. Fails if --process or --rank is not a
+// number.
 [[nodiscard]] Result<report::Request> DeviceRequest(const Arguments& arguments);
 
 // "rank 1 (process 4711), cuda:1; 3 others not shown"

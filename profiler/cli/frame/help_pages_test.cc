@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made from the tables of --help: shells and man themselves judge it in tests/command_line, where
-// they are installed; here is what must hold on every machine.
+// Texts generated from the tables of --help. tests/command_line checks them with the real shells and man, if
+// these are installed; here is what must hold on every machine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST(EveryVerbTest, HasAnExampleOfItselfAndOptionsThatAreAscii) {
       itself |= std::string(example.command).find(std::string("vramscope ") + verb.name) != std::string::npos;
     EXPECT_TRUE(itself) << verb.name;
     for (const char c : ManPage(verb, "1.0"))
-      ASSERT_TRUE(c == '\n' || (c >= ' ' && c < 127)) << verb.name;  // troff has no other letters of its own
+      ASSERT_TRUE(c == '\n' || (c >= ' ' && c < 127)) << verb.name;  // other characters need escapes
   }
 }
 

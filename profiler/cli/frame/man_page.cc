@@ -8,7 +8,8 @@
 namespace vramscope::cli {
 namespace {
 
-// As text of troff: no escape, no hyphen where a reader would copy a dash, no request at a line's begin.
+// Escapes text for troff: backslashes, hyphens that must stay ASCII dashes, and requests at the start of a
+// line.
 std::string Roff(std::string_view text) {
   std::string out;
   for (const char c : text) {

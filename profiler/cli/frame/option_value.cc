@@ -9,7 +9,7 @@
 namespace vramscope::cli {
 namespace {
 
-// The parts of "a|b|c" that are words as they stand; "N" in "N|all" is not.
+// The parts of "a|b|c" that are literal words; "N" in "N|all" is not.
 std::vector<std::string> WordsOf(std::string_view text) {
   std::vector<std::string> words;
   if (text.find('|') == std::string_view::npos) return words;

@@ -40,7 +40,7 @@ std::string TimeLeft(double seconds) {
 
 std::string FileName(const std::string& path) { return Printable(path.substr(path.find_last_of('/') + 1)); }
 
-// Counts what is read.
+// Counts the events that are read.
 class WatchedSource final : public model::ForwardingSource {
  public:
   WatchedSource(std::shared_ptr<const model::Source> source, std::string what, ProgressLine& line)

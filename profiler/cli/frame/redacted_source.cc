@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kCommandLine[] = "command_line";
 
-// What a source says about its processes, changed.
+// Changes what a source reports about its processes.
 class RedactedSource : public model::ForwardingSource {
  public:
   RedactedSource(const std::shared_ptr<const model::Source>& source, std::string (*line_of)(std::string_view))

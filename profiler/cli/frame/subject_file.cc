@@ -22,7 +22,7 @@ using report::Request;
 
 Error In(const std::string& path, const Error& error) { return Error{path + ": " + error.sentence}; }
 
-// The request of the arguments, with the moments that choose a device.
+// The request from the arguments, including moments that select a device.
 Result<Request> RequestOf(const Arguments& arguments, const SubjectQuestion& question) {
   Result<Request> request = DeviceRequest(arguments);
   if (!request.ok()) return request;
@@ -53,7 +53,7 @@ Result<DeviceIndex> DeviceOf(const Request& request, const SubjectQuestion& ques
   return device;
 }
 
-// In words, and which of the subject's failures "oom" means.
+// Describes the device in words, and determines which of the subject's failures "oom" means.
 void Speak(const Request& request, DeviceIndex device, SubjectFile& file) {
   fragmentation::Subject& subject = file.subject;
   const auto meant = report::ChooseDevices(*file.run, report::CurvesOf(*file.run), request);
@@ -86,7 +86,7 @@ bool CountsEvents(const Request& request) {
   });
 }
 
-// Read as a run too only where that decides something: it takes as long again.
+// Reads the snapshot as a run too, but only if that decides something: it doubles the time.
 Status FromSnapshot(const std::string& path, const Request& request, const SubjectQuestion& question,
                     SubjectFile& file) {
   if (request.pid.has_value() || request.rank.has_value())

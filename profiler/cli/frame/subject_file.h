@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens what `vramscope frag`, `oom` and `replay` are about: a trace or a snapshot of PyTorch, told apart by
-// their content.
+// Opens the input of `vramscope frag`, `oom` and `replay`: a trace or a PyTorch snapshot, distinguished by
+// content.
 #pragma once
 
 #include <memory>
@@ -15,26 +15,26 @@
 
 namespace vramscope::cli {
 
-// Keeps what the subject points into.
+// Owns what the subject points to.
 struct SubjectFile {
   std::unique_ptr<model::Run> run;
   std::unique_ptr<classify::Analysis> analysis;
   fragmentation::Subject subject;
-  // Of the requests that failed on all devices that are meant: how many, and which one is examined, from 1
-  // (0: none), on its device number `failure_on_device`.
+  // Failed requests on all devices that match the request: their number, and which one is examined (1-based,
+  // 0: none). On its own device it is number `failure_on_device`.
   size_t failures = 0;
   size_t failure = 0;
   size_t failure_on_device = 0;
 };
 
-// What of the file is opened besides what --device, --process and --rank say.
+// What to open in the file, in addition to --device, --process and --rank.
 struct SubjectQuestion {
-  std::vector<std::string> at;  // moments; one that needs a certain device chooses it
-  bool failure = false;         // the device is that of a failed request
-  size_t number = 0;            // of the failure, from 1; 0: the one that ended the run
+  std::vector<std::string> at;  // moments; a moment that belongs to a device selects that device
+  bool failure = false;         // select the device of a failed request
+  size_t number = 0;            // of the failure, 1-based; 0: the one that ended the run
 };
 
-// The device is chosen by report/device_choice.h. The sentence of an error names the file.
+// report/device_choice.h chooses the device. The error names the file.
 [[nodiscard]] Result<std::unique_ptr<SubjectFile>> OpenSubject(const std::string& path,
                                                                const Arguments& arguments,
                                                                const SubjectQuestion& question = {});

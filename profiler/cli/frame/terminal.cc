@@ -22,8 +22,7 @@ namespace {
 constexpr int kWidthOfFiles = 100;
 
 bool LocaleIsUtf8() {
-  // The program prints through fmt only, so the character type is the one part of the locale that it takes
-  // over.
+  // The program prints only with fmt, so the character type is the only part of the locale that it uses.
   static const bool utf8 = [] {
     std::setlocale(LC_CTYPE, "");
     return std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
@@ -48,7 +47,7 @@ int WidthOf(int fd) {
   return std::max<int>(size.ws_col, 40);
 }
 
-// The colour cube of the 256-colour palette: levels 0, 95, 135, ... 255.
+// The color cube of the 256-color palette: levels 0, 95, 135, ... 255.
 int CubeLevel(uint32_t channel) {
   if (channel < 48) return 0;
   if (channel < 115) return 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How every verb writes numbers, tables, bars and colours, so that all of them look like one program.
+// How every verb prints numbers, tables, bars and colors, so that all of them look like one program.
 //
-// Why here and not in each verb: units, rounding and alignment are what a reader compares between two
-// reports. Text is built first and printed once; nothing here writes to a stream by itself.
+// Why here and not in each verb: readers compare units, rounding and alignment between two reports. Text is
+// built first and printed once; nothing here writes to a stream by itself.
 //
 //   Parameters    2.1 GiB  18 %  ████▊                   Table: columns by display width, so painted and
 //   non-ASCII text lines up Activations   6.9 GiB  59 %  ███████████████▍        Bar: eighths of a cell on a
@@ -27,8 +27,8 @@ enum class ColorMode { kAuto, kAlways, kNever };
 // "auto", "always", "never"; anything else is an error with a sentence.
 Result<ColorMode> ParseColorMode(std::string_view text);
 
-// A colour with a meaning, or a category's own colour. The meanings keep to hues that colour-blind readers
-// tell apart (blue, orange, red by lightness); no text relies on colour alone.
+// A color with a meaning, or a category's own color. The meanings use hues that color-blind readers can
+// distinguish (blue, orange, red by lightness); no text relies on color alone.
 struct Ink {
   enum class Kind : uint8_t { kPlain, kBold, kDim, kGood, kWarning, kBad, kRgb };
   Kind kind = Kind::kPlain;
@@ -43,19 +43,19 @@ struct Ink {
   static constexpr Ink Rgb(uint32_t value) { return {Kind::kRgb, value}; }
 };
 
-// What the place that text goes to can show.
+// What the output can display.
 struct Terminal {
   bool color = false;
-  bool true_color = false;  // 24 bit; else the nearest of the 256 colours
+  bool true_color = false;  // 24 bit; otherwise the nearest of the 256 colors
   bool unicode = false;     // the locale is UTF-8
   int width = 80;           // columns
 
-  // For file descriptor `fd`. kAuto: colour when it is a terminal, TERM is not "dumb" and NO_COLOR is not set
-  // (https://no-color.org). Output that goes to a file or pipe keeps UTF-8 bars when the locale is UTF-8 and
-  // is 100 columns wide.
+  // For file descriptor `fd`. kAuto: color if it is a terminal, TERM is not "dumb" and NO_COLOR is not set
+  // (https://no-color.org). Files and pipes also get UTF-8 bars if the locale is UTF-8; they are 100 columns
+  // wide.
   static Terminal For(int fd, ColorMode mode);
 
-  // `text` in that colour; unchanged when there is no colour.
+  // `text` in that color; unchanged if there is no color.
   [[nodiscard]] std::string Paint(std::string_view text, Ink ink) const;
 
   // A bar of at most `cells` cells for part/whole (clamped to 0 ... 1; 0 for whole = 0). Not padded. Anything
@@ -77,24 +77,22 @@ using text::Shorten;
 // A name from a foreign program or a file, for a cell or a sentence.
 inline std::string Printable(std::string_view text) { return text::OneLine(text); }
 
-// Writes to `stream`. All that verbs say goes through here, and all that they say of errors through Say:
-// whatever a name carries, the terminal gets our lines, our colours and visible characters alone
-// (text::ForTerminal).
+// Writes to `stream`. All output of verbs uses this function, and all error messages use Say. Whatever a name
+// contains, the terminal only gets our lines, our colors and visible characters (text::ForTerminal).
 void Print(std::string_view text, std::FILE* stream = stdout);
 
 enum class Align : uint8_t { kLeft, kRight };
 
-// Rows of cells, aligned when it is printed. Cells may be painted.
+// Rows of cells, aligned when printed. Cells may be painted.
 class Table {
  public:
   explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
-  // Where rows are wider than the terminal, the cells of this column are cut, and painted ones keep their
-  // colour; where there is room, none is.
+  // If rows are wider than the terminal, the cells of this column are cut; painted cells keep their color.
   void MayCut(size_t column, const Terminal& terminal);
-  // Cells beyond the declared columns are an error of ours; missing cells are empty.
+  // More cells than declared columns are a bug of ours; missing cells are empty.
   void AddRow(std::vector<std::string> cells);
-  // The text with `indent` spaces in front of each line, two spaces between columns, no spaces at line ends,
+  // The text: `indent` spaces at the start of each line, two spaces between columns, no spaces at line ends,
   // a newline after each row.
   [[nodiscard]] std::string ToString(size_t indent = 2) const;
 

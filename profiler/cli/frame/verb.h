@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verb of the `vramscope` command: one file per verb, one row in kVerbs (verbs.cc), nothing else to touch.
+// A verb of the `vramscope` command: one file per verb and one row in kVerbs (verbs.cc), nothing else.
 //
-// Conventions that every verb keeps: --help shows two examples before the options; --json prints one document
-// with "schema_version" and the keys of docs/json.md; exit 0 = done, 1 = the answer is no, 2 = bad usage or
-// bad input, 3 = could not judge; errors are one sentence on stderr, "vramscope: " in front.
+// Conventions of every verb: --help shows two examples before the options; --json prints one document with
+// "schema_version" and the keys of docs/json.md; exit 0 = done, 1 = the answer is no, 2 = bad usage or bad
+// input, 3 = could not judge; errors are one sentence on stderr, prefixed "vramscope: ".
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ namespace vramscope::cli {
 
 enum ExitCode : int { kDone = 0, kNo = 1, kBadInput = 2, kCannotJudge = 3 };
 
-// `arguments` are those after the verb. Returns the exit code.
+// `arguments`: those after the verb. Returns the exit code.
 using RunVerb = int (*)(std::span<const std::string> arguments);
 
 struct Verb {
@@ -54,7 +54,7 @@ int RunView(std::span<const std::string> arguments);
 int RunCompletion(std::span<const std::string> arguments);
 int RunMan(std::span<const std::string> arguments);
 
-// The options of each: what --help, the completion of shells and the manual pages are made from.
+// The options of each verb: the source of --help, shell completion and the manual pages.
 const VerbHelp& RecordHelp();
 const VerbHelp& DumpHelp();
 const VerbHelp& StartHelp();
@@ -79,16 +79,14 @@ const VerbHelp& ViewHelp();
 const VerbHelp& CompletionHelp();
 const VerbHelp& ManHelp();
 
-// What every verb begins with: an error among the arguments is said, --help is printed, and otherwise `run`
-// gets both.
+// Every verb starts here: prints an error in the arguments, or --help, and otherwise calls `run` with both.
 int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
               int (*run)(const Arguments& arguments, const Terminal& terminal));
 
-// The one process that a verb like attach or stop is about. `example` is such a command for the sentence that
-// says what is wrong.
+// The process for a verb like attach or stop. `example`: a correct command, shown in the error.
 Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example);
 
-// Prints "vramscope: <sentence>" to stderr. That nobody reads it is no error.
+// Prints "vramscope: <sentence>" to stderr. A closed stderr is not an error.
 void Say(const std::string& sentence);
 // The same, and returns `code`.
 int Fail(const std::string& sentence, int code = kBadInput);

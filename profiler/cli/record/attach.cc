@@ -114,7 +114,7 @@ Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, c
   return options;
 }
 
-// Ctrl-C and the like end the recording; the process that is recorded never hears of them.
+// Ctrl-C and similar signals end the recording; the recorded process is not affected.
 void EndOnSignals() {
   struct sigaction action = {};
   action.sa_handler = [](int) { interrupted.store(true); };

@@ -29,7 +29,7 @@ std::string Text(const nlohmann::json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// The elements of an array; nothing when the key is no array.
+// The elements of an array; empty if the key is not an array.
 nlohmann::json List(const nlohmann::json& object, const char* key) {
   const auto found = object.is_object() ? object.find(key) : object.end();
   return found != object.end() && found->is_array() ? *found : nlohmann::json::array();
@@ -47,7 +47,7 @@ void AddEntry(const nlohmann::json& row, std::vector<LedgerEntry>& entries) {
   if (const std::string basis = Text(row, "basis"); !basis.empty()) entry.basis = basis;
 }
 
-// One process's view of one device.
+// Adds one process's view of one device.
 void AddProcess(const nlohmann::json& device, DeviceLedger& ledger) {
   ledger.capacity_bytes = std::max(ledger.capacity_bytes, Number(device, "capacity_bytes"));
   ledger.peak_bytes = std::max(ledger.peak_bytes, Number(device, "peak_bytes"));
@@ -59,7 +59,7 @@ void AddProcess(const nlohmann::json& device, DeviceLedger& ledger) {
     if (row.is_object()) AddEntry(row, ledger.entries);
 }
 
-// What all processes together had, where their table says it.
+// Adds the simultaneous use of all processes, from their table.
 void AddTable(const std::string& file, uint64_t capacity_bytes, std::map<int, DeviceLedger>& ledgers) {
   std::ifstream stream(file, std::ios::binary);
   stream.seekg(offsetof(trace::DeviceUseTable, devices));

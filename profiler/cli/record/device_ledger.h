@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulated device wrote down about a run: its ground truth of who took memory.
+// The simulated device's records of a run: the ground truth of who took memory.
 //
-// Two sources: every process leaves the ledger of its own calls when it ends, and all together keep one table
-// of what each device had to hold at most at one time (trace_format/device_use.h), which also knows of
+// Two sources: every process writes a ledger of its own calls when it ends. All processes together maintain a
+// table with the highest simultaneous use of each device (trace_format/device_use.h). The table also includes
 // processes that were killed.
 #pragma once
 
@@ -16,12 +16,12 @@ struct LedgerEntry {
   std::string library;  // "libc10_cuda.so"; "" = the driver itself
   std::string call;     // "cudaMalloc", "context"
   uint64_t peak_bytes = 0;
-  std::string basis = "exact";  // or how the figure is known: "measured", "derived", "given", "modelled"
-  uint64_t low_bytes = 0;       // what a GPU takes at least and at most where the device takes `peak_bytes`
+  std::string basis = "exact";  // how the figure is known; others: "measured", "derived", "given", "modelled"
+  uint64_t low_bytes = 0;       // lowest and highest use of a real GPU, for `peak_bytes`
   uint64_t high_bytes = 0;
 };
 
-// What one process had of a device when the device's use was at its peak.
+// One process's share of a device at the peak of the device's use.
 struct ProcessShare {
   uint32_t pid = 0;
   uint64_t bytes = 0;
@@ -31,23 +31,24 @@ struct DeviceLedger {
   int device = 0;
   uint64_t capacity_bytes = 0;
   uint64_t peak_bytes = 0;     // of all processes together, at one time
-  uint64_t missing_bytes = 0;  // for the last request that was turned down; 0 = none was
-  uint64_t refusals = 0;       // requests that were turned down, by all processes
-  // The call of that request where it was not PyTorch's allocator that asked, which would have said so
-  // itself: "ring" of NCCL, "kernels". Else empty.
+  uint64_t missing_bytes = 0;  // for the last refused request; 0 = none was refused
+  uint64_t refusals = 0;       // refused requests of all processes
+  // The call that was refused, if it did not come from PyTorch's allocator, which would have reported it:
+  // "ring" for NCCL, "kernels". Otherwise empty.
   std::string refused_beside;
   std::vector<ProcessShare> processes;  // at the peak; empty = unknown
-  // Each with its own peak: with several processes, the sum of theirs. Nothing of processes that were killed.
+  // Each entry has its own peak; with several processes, the sum of their peaks. Without processes that were
+  // killed.
   std::vector<LedgerEntry> entries;
 };
 
-// Every device that a process has used, by number: from all "*.json" in `folder` and the table in
-// `shared_file`. A file that cannot be read counts as absent: its process was killed while writing.
-// `capacity_bytes` is that of devices whose users left no ledger, for all were killed.
+// Every device that a process used, by number: from all "*.json" in `folder` and the table in `shared_file`.
+// An unreadable file counts as absent: its process was killed while writing. `capacity_bytes` is used for
+// devices without any ledger, because all their users were killed.
 std::vector<DeviceLedger> ReadDeviceLedgers(const std::string& folder, const std::string& shared_file,
                                             uint64_t capacity_bytes);
 
-// The one with the highest peak; one without capacity when there is none.
+// The ledger with the highest peak; one without capacity if there are none.
 DeviceLedger Fullest(const std::vector<DeviceLedger>& ledgers);
 
 }  // namespace vramscope::cli

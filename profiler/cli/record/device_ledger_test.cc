@@ -24,7 +24,7 @@ class DeviceLedgerTest : public testing::Test {
   [[nodiscard]] std::vector<DeviceLedger> Read() const {
     return ReadDeviceLedgers(folder_, folder_ + "/devices", 100);
   }
-  // As the processes of a run leave it.
+  // Writes the table as the processes of a run leave it.
   void WriteTable(int device, uint64_t peak, std::vector<trace::PeakShare> shares) const {
     const auto table = std::make_unique<trace::DeviceUseTable>();
     trace::DeviceUse& use = table->devices[device];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope dryrun`: the command on a GPU that is not there. Does it fit, what will it take.
+// `vramscope dryrun`: runs the command on a simulated GPU. Does it fit, and how much memory does it need?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,8 +28,7 @@ int ListModels(const std::vector<collector::GpuModel>& models) {
   return kDone;
 }
 
-// How a run ends that was made for its own sake: the command's own code where it failed otherwise than by
-// lack of memory.
+// The exit code of a single run: the command's own if it failed for another reason than lack of memory.
 int ExitOf(const DryrunResult& result) {
   if (const std::optional<bool> verdict = result.Verdict()) return *verdict ? kDone : kNo;
   return result.wait_status != 0 ? ExitAsCommand(result.wait_status) : kCannotJudge;
@@ -45,13 +44,13 @@ bool ReadsSizes(const DryrunResult& result) {
   return std::ranges::any_of(result.data_reads, &DataRead::sizes);
 }
 
-// What the first run assumes; nullopt: what no kernel computes is 0.
+// The assumption of the first run; nullopt: values that no kernel computes are 0.
 std::optional<AssumedValues> FirstAssumption(const DryrunPlan& plan) {
   if (!plan.masks && !plan.balanced_routing) return std::nullopt;
   return AssumedValues{plan.masks.value_or(0), plan.balanced_routing.value_or(true)};
 }
 
-// Where memory depends on data: the same with masks that select everything.
+// If memory depends on data: runs again with masks that select everything.
 void AddUpperBound(const DryrunPlan& plan, DryrunRunner& runner, DryrunResult& result) {
   if (plan.masks || result.Verdict() != true || !ReadsSizes(result)) return;
   Say("Memory depends on data here. The command runs again to find the upper bound.");
@@ -100,13 +99,13 @@ int OneRun(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& argume
   return ExitOf(*result);
 }
 
-// The runs of a series: their output is shown only when one failed otherwise than by lack of memory.
+// The runs of a series: their output is shown only if one failed for another reason than lack of memory.
 class Series {
  public:
   Series(const DryrunPlan& plan, DryrunRunner& runner, bool json)
       : plan_(plan), runner_(runner), assumed_(FirstAssumption(plan)), json_(json) {}
 
-  // Nullopt: code() says how to end. Only a verdict was asked for, so that is not the command's.
+  // Nullopt: code() is the exit code. Only a verdict was requested, so it is not the command's.
   std::optional<DryrunResult> Run(const std::vector<std::string>& command,
                                   const collector::SimulatedDevice& device, uint64_t order = 0) {
     std::string log;
@@ -139,8 +138,8 @@ class Series {
     return !plan_.masks && !result.assumed && result.Verdict() == true && ReadsSizes(result);
   }
 
-  // What is said of many runs has to hold whatever the data is. Where the command fails under full masks, its
-  // lower bound stays.
+  // A statement about many runs must hold for any data. If the command fails with full masks, its lower bound
+  // stays.
   void TakeUpperBound(const std::vector<std::string>& command, const collector::SimulatedDevice& device,
                       uint64_t order, DryrunResult& result) {
     Result<DryrunResult> full =
@@ -157,14 +156,14 @@ class Series {
   int code_ = kDone;
 };
 
-// One row a model, by as few runs as say enough: one on the largest of each kind of GPU where what the
-// program takes depends on the kind, else one on the largest of all; and one on each that is too near to its
-// limit.
+// One row per model, with as few runs as possible. If the program's use depends on the kind of GPU, one run
+// on the largest of each kind; otherwise one on the largest of all. Models that are too close to their limit
+// get their own run.
 class GpuRuns {
  public:
   GpuRuns(const DryrunPlan& plan, Series& series) : plan_(plan), series_(series) {}
 
-  // False: the series' code() says how to end.
+  // False: the series' code() is the exit code.
   bool Fill() {
     std::vector<collector::GpuModel> models = plan_.table;
     std::ranges::stable_sort(models, std::greater<>(), &collector::GpuModel::capacity_bytes);
@@ -182,8 +181,8 @@ class GpuRuns {
   [[nodiscard]] const DryrunResult& first() const { return runs_.front(); }
 
  private:
-  // The run that speaks of this GPU: of the same compute capability, or else of its kind; nullptr when none
-  // does.
+  // The run whose figures apply to this GPU: one with the same compute capability, or of its kind; nullptr if
+  // there is none.
   const DryrunResult* Near(const collector::GpuModel& gpu) const {
     const bool one_kind = !runs_.empty() && !runs_.front().elsewhere.fused_attention;
     const DryrunResult* of_kind = nullptr;
@@ -197,7 +196,7 @@ class GpuRuns {
   }
 
   static std::optional<GpuRow> RowFrom(const DryrunResult& run, const collector::GpuModel& gpu) {
-    if (!run.fits) return GpuRow{gpu, false, false, AnsweredBy::kConclusion, 0};  // nor on a larger one
+    if (!run.fits) return GpuRow{gpu, false, false, AnsweredBy::kConclusion, 0};  // not even on a larger GPU
     return Conclude({run.device.gpu, run.ledger, run.elsewhere, run.history ? &*run.history : nullptr,
                      run.answer.peak.allocated_bytes, run.PeakReserved()},
                     gpu);
@@ -215,8 +214,8 @@ class GpuRuns {
 
   const DryrunPlan& plan_;
   Series& series_;
-  std::deque<DryrunResult> runs_;  // that were made, the largest GPU first
-  std::vector<GpuRow> rows_;       // the smallest first
+  std::deque<DryrunResult> runs_;  // completed runs, the largest GPU first
+  std::vector<GpuRow> rows_;       // smallest first
 };
 
 int AllGpus(const DryrunPlan& plan, Series series, const Arguments& arguments, const Terminal& terminal) {
@@ -229,7 +228,7 @@ int AllGpus(const DryrunPlan& plan, Series series, const Arguments& arguments, c
   return std::ranges::any_of(table.rows(), &GpuRow::fits) ? kDone : kNo;
 }
 
-// Halves the range: a larger batch never takes less. The ends come first, for they often answer.
+// Bisects the range: a larger batch never takes less. The ends come first, because they often answer.
 int Batches(const DryrunPlan& plan, Series series, const Arguments& arguments, const Terminal& terminal) {
   std::vector<BatchRow> rows;
   const auto fits = [&](uint64_t batch) -> std::optional<bool> {

@@ -13,17 +13,17 @@
 namespace vramscope::cli {
 namespace {
 
-// What PyTorch takes of its own accord differs between compute capabilities by cuBLAS's workspaces, 8 or 32
-// MiB for each handle and stream. A model nearer to its limit than this is not judged from one of another.
+// PyTorch's own use differs between compute capabilities by cuBLAS workspaces, 8 or 32 MiB per handle and
+// stream. A model closer to its limit than this is not judged from a model with another capability.
 constexpr uint64_t kOtherCapabilityMargin = 256ull << 20;
-constexpr uint64_t kCodeBlock = 2ull << 20;  // in which drivers place code (overheads.def)
+constexpr uint64_t kCodeBlock = 2ull << 20;  // unit in which drivers place code (overheads.def)
 constexpr char kAllocatorLibrary[] = "libc10_cuda.so";
 
 uint64_t InBlocks(uint64_t bytes) { return (bytes + kCodeBlock - 1) / kCodeBlock * kCodeBlock; }
 
 uint64_t Less(uint64_t from, uint64_t bytes) { return from - std::min(from, bytes); }
 
-// Figures of the run, replaced by those of `gpu` where both are known.
+// The run's figures, replaced by those of `gpu` if both are known.
 template <typename Key>
 uint64_t Replaced(uint64_t bytes, const std::map<Key, uint64_t>& figures, const Key& own, const Key& other) {
   const auto before = figures.find(own), after = figures.find(other);
@@ -40,8 +40,8 @@ uint64_t BesideOfRun(const DeviceLedger& ledger) {
 
 uint64_t Processes(const DeviceLedger& ledger) { return std::max<uint64_t>(ledger.processes.size(), 1); }
 
-// The model of the allocator stands in for the run only if it does what the run did: each event, and the same
-// reserve from nothing (a program that empties the cache itself is not asked again to).
+// The allocator model stands in for the run only if it reproduces it: each event, and the same reserved bytes
+// from an empty state. The second replay does not repeat the program's own empty_cache() calls.
 bool ModelHolds(const MeasuredRun& run) {
   if (run.history == nullptr) return false;
   const auto replayed = allocator::Replay(*run.history);
@@ -103,8 +103,8 @@ uint64_t BesidePyTorch(const MeasuredRun& run, const collector::GpuModel& gpu) {
 std::optional<GpuRow> Conclude(const MeasuredRun& run, const collector::GpuModel& gpu) {
   const uint64_t margin = gpu.compute_capability == run.gpu.compute_capability ? 0 : kOtherCapabilityMargin;
   const uint64_t reserved = std::max(run.peak_reserved, run.peak_allocated);
-  // What was taken beside PyTorch after its own peak was given back counts at that peak as little as in the
-  // run.
+  // Memory outside PyTorch that was taken after PyTorch's own peak was freed does not count at that peak, as
+  // in the run.
   const uint64_t not_together = Less(reserved + BesideOfRun(run.ledger), run.ledger.peak_bytes);
   const uint64_t beside = Less(BesidePyTorch(run, gpu), not_together);
   const uint64_t capacity = gpu.capacity_bytes;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run on one GPU says about others, for `vramscope dryrun --gpu all`: which fit, which only when
-// PyTorch gives back what it keeps free.
+// Derives answers for other GPUs from a run on one GPU, for `vramscope dryrun --gpu all`: which ones fit, and
+// which ones fit only if PyTorch frees cached memory.
 //
-// Why: what PyTorch asks for hardly depends on the GPU, so one history answers for all. What the others would
-// take beside PyTorch is known from the run (context, code of kernels, NCCL: the libraries say it for every
-// model); what PyTorch would do with what is left, the allocator's model says by running the history again at
-// that capacity (profiler/allocator/rerun.h).
+// Why: PyTorch's requests hardly depend on the GPU, so one history answers for all. What other GPUs would use
+// outside PyTorch is known from the run: context, kernel code, NCCL (the libraries report it for every
+// model). PyTorch's behavior with the remaining memory comes from the allocator model, which replays the
+// history at that capacity (profiler/allocator/rerun.h).
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,22 @@
 
 namespace vramscope::cli {
 
-// What the processes of the fullest device would have taken on GPUs of other models
+// What the processes of the fullest device would have used on GPUs of other models
 // (injector/simulated_cuda/elsewhere.h).
 struct Elsewhere {
-  std::map<int, uint64_t> kernel_bytes;        // by compute capability, 89
+  std::map<int, uint64_t> kernel_bytes;        // by compute capability: 89
   std::map<std::string, uint64_t> nccl_bytes;  // by model
-  bool fused_attention = false;                // which kind of attention runs depends on the GPU
+  bool fused_attention = false;                // fused attention ran, whose kind depends on the GPU
 };
 
-// The files "PID.elsewhere" in `folder`, of these processes; with none named, of all.
+// Reads the files "PID.elsewhere" in `folder` for these processes, or all of them if none are given.
 Elsewhere ReadElsewhere(const std::string& folder, std::span<const ProcessShare> processes);
 
-// GPUs on which PyTorch attends in the same way: before 8.0, cuDNN's (9.x, 10.x), and the others.
+// GPUs with the same number use the same kind of attention in PyTorch: before 8.0, cuDNN's (9.x, 10.x), and
+// the others.
 int AttentionKind(int compute_capability);
 
-// A run as far as it speaks of other GPUs.
+// The facts of a run that are needed for other GPUs.
 struct MeasuredRun {
   const collector::GpuModel& gpu;
   const DeviceLedger& ledger;  // of the fullest device
@@ -46,23 +47,23 @@ struct MeasuredRun {
 };
 
 enum class AnsweredBy {
-  kRun,         // of its own
-  kReplay,      // of the history through the allocator's model at that capacity
+  kRun,         // of a run on that GPU
+  kReplay,      // of a replay of the history through the allocator model at that capacity
   kConclusion,  // from the peaks: far enough from the limit
 };
 
 struct GpuRow {
   collector::GpuModel gpu;
   bool fits = false;
-  bool retries = false;  // fits because PyTorch gives back what it keeps free, and asks again
+  bool retries = false;  // fits because PyTorch frees cached memory and retries
   AnsweredBy answered_by = AnsweredBy::kRun;
-  uint64_t used_bytes = 0;  // at most; 0 where it does not fit
+  uint64_t used_bytes = 0;  // upper bound; 0 if it does not fit
 };
 
-// Bytes of the device that are not PyTorch's allocator's, were the run on `gpu`.
+// Bytes of the device outside PyTorch's allocator if the program ran on `gpu`.
 uint64_t BesidePyTorch(const MeasuredRun& run, const collector::GpuModel& gpu);
 
-// Nullopt: too near to the limit to say, so `gpu` needs a run of its own. The run fitted.
+// Nullopt: too close to the limit, so `gpu` needs its own run. The measured run must have fitted.
 std::optional<GpuRow> Conclude(const MeasuredRun& run, const collector::GpuModel& gpu);
 
 }  // namespace vramscope::cli

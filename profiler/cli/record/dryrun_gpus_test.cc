@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle of what a history takes at a capacity is the allocator's model, which has its own
-// (profiler/allocator); that a run on a GPU of that capacity gives the same answer is tested in
-// tests/simulated_cuda/dryrun_test.py.
+// The oracle for a history at a given capacity is the allocator model, which has tests of its own
+// (profiler/allocator). tests/simulated_cuda/dryrun_test.py checks that a run on a GPU of that capacity gives
+// the same answer.
 #include "profiler/cli/record/dryrun_gpus.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ collector::GpuModel Gpu(const char* name, uint64_t mebibytes, int capability, ui
   return {name, name, mebibytes * kMebibyte, context * kMebibyte, "", capability};
 }
 
-// As PyTorch tells it: what it takes of the device, and what it hands out.
+// A history as PyTorch records it: segments from the device, and allocated blocks.
 class Script {
  public:
   Script() {
@@ -62,7 +62,7 @@ class Script {
   uint64_t next_ = uint64_t{1} << 40, allocated_ = 0, peak_allocated_ = 0;
 };
 
-// 100 MiB, given back to the cache; of them 40 are used again where `pins`; then 300. Reserves 400.
+// 100 MiB, freed into the cache; 40 MiB of them are reused if `pins`; then 300 MiB. Reserves 400 MiB.
 Script TwoBlocks(bool pins) {
   Script script;
   const uint64_t first = script.Segment(100);
@@ -84,7 +84,7 @@ class DryrunGpusTest : public testing::Test {
                        {"libnccl.so.2", "ring", 80 * kMebibyte}};
   }
 
-  // Of a GPU whose PyTorch can have `room` MiB.
+  // For a GPU on which PyTorch can have `room` MiB.
   [[nodiscard]] std::optional<GpuRow> AtRoom(const Script& script, uint64_t room,
                                              int capability = 100) const {
     const MeasuredRun run = {measured_,      ledger_, elsewhere_, &script.history(), script.peak_allocated(),
@@ -130,11 +130,11 @@ TEST_F(DryrunGpusTest, ARunOnAnotherComputeCapabilitySaysNothingNearTheLimit) {
 }
 
 TEST_F(DryrunGpusTest, SaysNothingWhereTheModelDoesOtherThanTheRun) {
-  Script emptied;  // the program empties the cache: no request made PyTorch give the segment back
+  Script emptied;  // the program empties the cache: PyTorch did not free the segment for a request
   const uint64_t first = emptied.Segment(100);
   emptied.Alloc(first, 100);
   emptied.Free(first, 100);
-  emptied.Alloc(emptied.Segment(302), 302);  // 302 where the ledger says that 400 were reserved
+  emptied.Alloc(emptied.Segment(302), 302);  // 302, although the ledger has 400 reserved
   EXPECT_FALSE(AtRoom(emptied, 398));
 }
 

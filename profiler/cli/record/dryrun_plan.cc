@@ -25,7 +25,7 @@ constexpr uint64_t kMostRanks = 1 << 20;
 constexpr uint64_t kMostSteps = 1'000'000;
 constexpr uint64_t kMostShuffles = 1000;
 
-// A whole number of `text`, all of it; nullopt when it is none.
+// `text` as a whole number; nullopt if it is anything else.
 std::optional<uint64_t> WholeNumber(std::string_view text) {
   uint64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -42,7 +42,7 @@ Result<uint64_t> NumberOf(const Arguments& arguments, const char* option, uint64
   return *number;
 }
 
-// The model whose memory comes nearest: one of them stands for any GPU of that size.
+// The model with the closest memory size: it stands for any GPU of that size.
 const collector::GpuModel& NearestInSize(uint64_t bytes, const std::vector<collector::GpuModel>& models) {
   return *std::ranges::min_element(models, {}, [&](const collector::GpuModel& model) {
     const uint64_t apart = std::max(bytes, model.capacity_bytes) - std::min(bytes, model.capacity_bytes);
@@ -50,7 +50,7 @@ const collector::GpuModel& NearestInSize(uint64_t bytes, const std::vector<colle
   });
 }
 
-// "rtx-4090", or "24GiB": then `capacity_bytes` is set too.
+// "rtx-4090", or "24GiB", which also sets `capacity_bytes`.
 Status ChooseModel(const std::string& name, const std::vector<collector::GpuModel>& models,
                    collector::SimulatedDevice& device) {
   const auto found = std::ranges::find(models, name, &collector::GpuModel::name);
@@ -73,7 +73,7 @@ Status ChooseModel(const std::string& name, const std::vector<collector::GpuMode
       Printable(name), near ? fmt::format("; did you mean {}", *near) : "")};
 }
 
-// What --gpu says; without it the one GPU of --gpu-file.
+// The value of --gpu; without it, the only GPU of --gpu-file.
 Result<std::string> GpuAsked(const Arguments& arguments, const std::vector<collector::GpuModel>& models) {
   if (!arguments.Get("gpu").empty()) return arguments.Get("gpu");
   if (!arguments.Has("gpu-file"))
@@ -246,7 +246,7 @@ Status ReadRecording(const Arguments& arguments, DryrunPlan& plan) {
   collector::RecordOptions options;
   plan.depth = arguments.Get("depth");
   if (!plan.depth.empty()) options.depth = plan.depth;
-  // Times of a dry run say nothing, so lines of code cost nothing that counts.
+  // Times of a dry run are not used, so the cost of recording lines of code does not matter.
   if (options.depth != "light") options.stacks = "python";
   if (Status read = ReadStacks(arguments, options); !read.ok()) return read;
   plan.stacks = options.stacks;

@@ -28,7 +28,7 @@ namespace {
 
 constexpr char kSharedFile[] = "/devices";  // in the scratch folder
 
-// The text of every file that a process of the run has left in `folder` under such a name.
+// The contents of all files with this extension that processes of the run left in `folder`.
 std::vector<std::string> Notes(const std::string& folder, const char* extension) {
   std::vector<std::string> texts;
   std::error_code ignored;
@@ -38,7 +38,7 @@ std::vector<std::string> Notes(const std::string& folder, const char* extension)
   return texts;
 }
 
-// "sizes\t3\ttrain.py\t41" in each line; all processes together. A line that is no such line is passed over.
+// Each line: "sizes\t3\ttrain.py\t41"; sums all processes. Other lines are skipped.
 void ReadDataReads(const std::string& folder, DryrunResult& result) {
   std::map<std::tuple<bool, std::string, uint64_t>, uint64_t> counts;
   for (const std::string& text : Notes(folder, ".reads")) {
@@ -63,13 +63,13 @@ void ReadDataReads(const std::string& folder, DryrunResult& result) {
                            [](const DataRead& read) { return std::pair(read.sizes, read.count); });
 }
 
-// The fullest device is the one that was too small, unless another one turned a request down.
+// The fullest device was too small, unless another one refused a request.
 uint64_t Shortfall(const DeviceLedger& fullest, const std::vector<DeviceLedger>& all) {
   if (fullest.missing_bytes != 0) return fullest.missing_bytes;
   return std::ranges::max(all, {}, &DeviceLedger::missing_bytes).missing_bytes;
 }
 
-// "model\t411041792" in each line; all processes together.
+// Each line: "model\t411041792"; sums all processes.
 void ReadWorkspaces(const std::string& folder, ConvolutionWorkspaces& workspaces,
                     UncountedWorkspaces& uncounted) {
   for (const std::string& text : Notes(folder, ".cudnn")) {
@@ -86,7 +86,7 @@ void ReadWorkspaces(const std::string& folder, ConvolutionWorkspaces& workspaces
   }
 }
 
-// What is needed to judge other GPUs by this run.
+// Reads what is needed to judge other GPUs from this run.
 void ReadOtherGpus(const std::string& folder, const classify::Analysis& analysis, DryrunResult& result) {
   result.elsewhere = ReadElsewhere(folder, result.ledger.processes);
   if (result.uncounted.attention) result.elsewhere.fused_attention = true;  // cuDNN's
@@ -97,8 +97,8 @@ void ReadOtherGpus(const std::string& folder, const classify::Analysis& analysis
   if (subject.ok()) result.history = std::move(subject->history);
 }
 
-// An out-of-memory error after which the program allocates on and succeeds is one that it handles: it may
-// have halved its batch.
+// If the program continues to allocate and succeeds after an out-of-memory error, it handled the error: it
+// may have halved its batch.
 void NoteSurvived(const model::Run& run, DryrunResult& result) {
   if (result.wait_status != 0 || run.out_of_memory.empty()) return;
   const model::EventIndex last = std::ranges::max(run.out_of_memory, {}, &model::OutOfMemory::event).event;
@@ -118,11 +118,11 @@ std::string DryrunSettings(const DryrunPlan& plan, const RunVariant& variant, co
   if (variant.assumed)
     text += fmt::format(";masks={};routing={}", variant.assumed->masks,
                         variant.assumed->balanced_routing ? "balanced" : "worst");
-  return text + ";notes=" + scratch;  // last: TMPDIR may have any letter in its name
+  return text + ";notes=" + scratch;  // last: TMPDIR may contain any character
 }
 
-// What inductor and Triton compile for the device has no machine code in it: it must not get into caches from
-// which a GPU would run it, whoever chose them.
+// Code that inductor and Triton compile for the simulated device has no machine code. It must not get into
+// caches that a real GPU would use, whoever configured them.
 void KeepCompiledCode(const std::string& scratch, std::map<std::string, std::string>& environment) {
   environment["TORCHINDUCTOR_CACHE_DIR"] = scratch + "/inductor";
   environment["TRITON_CACHE_DIR"] = scratch + "/triton";
@@ -130,7 +130,7 @@ void KeepCompiledCode(const std::string& scratch, std::map<std::string, std::str
     environment[fmt::format("TORCHINDUCTOR_{}_REMOTE_CACHE", cache)] = "0";
 }
 
-// What torchrun would set for that rank.
+// Sets what torchrun would set for that rank.
 void AddRank(const LoneRank& lone, uint64_t devices, std::map<std::string, std::string>& environment) {
   environment["WORLD_SIZE"] = std::to_string(lone.world);
   environment["RANK"] = std::to_string(lone.rank);
@@ -191,7 +191,7 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   options.output = plan_.output.empty() || !variant.keeps_trace ? scratch + "/run.vms" : plan_.output;
   options.device = "cuda";
   if (!plan_.depth.empty()) options.depth = plan_.depth;
-  // Its times say nothing, so what the program sets up and its first step need not be spared.
+  // Times of a dry run are not used, so setup and first step can be recorded in full.
   options.deep_steps = "1-4";
   if (!plan_.stacks.empty()) options.stacks = plan_.stacks;
   options.embed_source = plan_.embed_source;

@@ -20,7 +20,7 @@ std::string BySeveral(const DeviceLedger& ledger) {
   return fmt::format(" by {} processes together", ledger.processes.size());
 }
 
-// What the upper ends of all ranges come to, above what the device took.
+// The sum of the upper ends of all ranges, minus the device's use.
 uint64_t Uncertain(const DeviceLedger& ledger) {
   uint64_t bytes = 0;
   for (const LedgerEntry& entry : ledger.entries)
@@ -68,7 +68,7 @@ std::string Sentence(const DryrunResult& result, const Terminal& terminal) {
       Ink::Bad());
 }
 
-// "derived: 166.5 to 203.5 MiB"; nothing for what is exact.
+// "derived: 166.5 to 203.5 MiB"; "" for exact figures.
 std::string Range(const LedgerEntry& entry) {
   if (entry.basis == "exact" || entry.basis == "given") return entry.basis == "exact" ? "" : "given";
   return fmt::format("{}: {} to {}", Printable(entry.basis), FormatBytes(entry.low_bytes),
@@ -114,7 +114,7 @@ std::string RoutingText(const AssumedValues& assumed) {
   return assumed.balanced_routing ? "all experts get equally many tokens" : "one expert gets all tokens";
 }
 
-// What the figures take for granted, and how far they reach.
+// The assumptions behind the figures, and their limits.
 std::string AssumedSentence(const DryrunResult& result) {
   std::string text;
   if (result.assumed)
@@ -161,7 +161,7 @@ std::string DataSentence(const DryrunResult& result) {
                 result.data_reads, false);
 }
 
-// docs/dryrun.md says how the range was measured.
+// docs/dryrun.md describes how the range was measured.
 std::string WorkspaceSentence(const ConvolutionWorkspaces& workspaces) {
   constexpr double kLow = 0.4, kHigh = 4;
   if (!workspaces.estimated || workspaces.largest_bytes == 0) return "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `vramscope dryrun` answers, as text and as JSON.
+// The answer of `vramscope dryrun` as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace vramscope::cli {
 
-// One run: the verdict, above the report.
+// One run: the verdict, printed above the report.
 std::string VerdictText(const DryrunResult& result, const Terminal& terminal);
 std::string VerdictJson(const DryrunResult& result);
 
-// The last line, that tables of several runs have too: what the figures are, and which bounds where memory
-// depends on data.
+// The last line, also below tables of several runs: the kind of the figures, and the bounds if memory depends
+// on data.
 std::string SimulatedSentence(const DryrunResult& result);
 uint64_t BytesLeft(uint64_t capacity, uint64_t used);
-// Why the run was ended early; "" when it was not.
+// Why the run was stopped early; "" if it was not.
 std::string StopSentence(const DryrunResult& result);
 nlohmann::ordered_json PeakJson(const DryrunResult& result);
 nlohmann::ordered_json AssumedJson(const DryrunResult& result);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several runs of `vramscope dryrun` answer together, as text and as JSON.
+// The combined answer of several runs of `vramscope dryrun`, as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace vramscope::cli {
 
-// --gpu all: one row a model. `measured`: the run on the largest.
+// --gpu all: one row per model. `measured`: the run on the largest one.
 std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& measured,
                          const Terminal& terminal);
 std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& measured);
 
-// --batch: one row a size that was tried, smallest first.
+// --batch: one row per tried size, smallest first.
 struct BatchRow {
   uint64_t batch = 0;
   DryrunResult result;
 };
 std::string BatchTableText(const std::vector<BatchRow>& rows, const Terminal& terminal);
 std::string BatchTableJson(const std::vector<BatchRow>& rows);
-// The largest that fits; 0 = none.
+// The largest size that fits; 0 = none.
 uint64_t LargestThatFits(const std::vector<BatchRow>& rows);
 
-// --shuffles: one run an order of the data, the program's own first; at least one.
+// --shuffles: one run per order of the data, the program's own first; at least one.
 std::string ShuffleTableText(const std::vector<DryrunResult>& runs, const Terminal& terminal);
 std::string ShuffleTableJson(const std::vector<DryrunResult>& runs);
 

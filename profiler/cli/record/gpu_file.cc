@@ -22,7 +22,7 @@ namespace {
 
 using Models = std::vector<collector::GpuModel>;
 
-// Whole numbers, in the order in which the device wants them after the compute capability.
+// Whole numbers, in the order of the simulated device's parameters after the compute capability.
 struct NumberField {
   const char* name;
   uint64_t least, most;
@@ -50,7 +50,7 @@ std::vector<std::string> FieldNames() {
   return names;
 }
 
-// Reads one GPU; `error` is the first thing that is wrong with it.
+// Reads one GPU; `error` is the first problem found.
 class Reader {
  public:
   Reader(const nlohmann::json& object, std::string where) : object_(object), where_(std::move(where)) {}
@@ -148,7 +148,7 @@ Result<collector::GpuModel> ReadGpu(const nlohmann::json& gpu, const std::string
 }  // namespace
 
 Result<Models> ParseGpuFile(const std::string& text, const std::string& path, const Models& known) {
-  // Moved, never copied: copying goes as deep as the text nests.
+  // Moved, never copied: a copy recurses as deep as the text nests.
   nlohmann::json gpus = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (gpus.is_object()) {
     nlohmann::json only = std::move(gpus);

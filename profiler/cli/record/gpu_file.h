@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU that is not in the table, described by its user in a small JSON file: `vramscope dryrun --gpu-file`.
+// A GPU that is not in the table, described by the user in a small JSON file: `vramscope dryrun --gpu-file`.
 //
 //   {"name": "rtx-a4000", "product": "NVIDIA RTX A4000", "compute_capability": "8.6", "multiprocessors": 48,
 //   ...}
 //
-// or a list of such. The fields are those of injector/simulated_cuda/gpus.def; docs/dryrun.md explains them.
-// All are needed, because a guess about a GPU would be an answer about another one.
+// or a list of such objects. The fields are those of injector/simulated_cuda/gpus.def; docs/dryrun.md
+// explains them. All are required: with a guessed value the answer would be about another GPU.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@
 
 namespace vramscope::cli {
 
-// The GPUs in the file. An error says which field of which GPU is wrong, and what it should be. `known` are
-// the models of the table: a name stands for one GPU.
+// The GPUs in the file. The error names the field and the GPU, and what the field should be. `known`: the
+// models of the table, whose names cannot be reused.
 Result<std::vector<collector::GpuModel>> ReadGpuFile(const std::string& path,
                                                      const std::vector<collector::GpuModel>& known);
 
-// The same for the file's text; `path` names it in errors.
+// The same for the text of the file; errors name `path`.
 Result<std::vector<collector::GpuModel>> ParseGpuFile(const std::string& text, const std::string& path,
                                                       const std::vector<collector::GpuModel>& known);
 

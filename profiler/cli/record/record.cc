@@ -67,7 +67,7 @@ const VerbHelp& RecordHelp() {
 
 namespace {
 
-// Whether `text` is "2-4" or "3"; steps count from 1.
+// True if `text` is "2-4" or "3"; steps are 1-based.
 bool IsStepRange(std::string_view text) {
   uint32_t first = 0;
   uint32_t last = 0;
@@ -80,7 +80,7 @@ bool IsStepRange(std::string_view text) {
   return parsed.ec == std::errc() && parsed.ptr == end && first >= 1 && last >= first;
 }
 
-constexpr size_t kMostStepRanges = 16;  // as many as the injector keeps
+constexpr size_t kMostStepRanges = 16;  // the limit of the injector
 
 Status CheckSteps(const std::string& text) {
   std::string_view rest = text;
@@ -148,7 +148,7 @@ Result<collector::RecordOptions> RecordOptionsFrom(const Arguments& arguments) {
   return options;
 }
 
-// Becomes the command, with a recorder that sleeps in it.
+// Executes the command in this process, with a dormant recorder in it.
 int RunDormant(const collector::RecordOptions& options, const collector::Installation& installation) {
   const Result<std::string> program = collector::FindProgram(options.command.front());
   if (!program.ok()) return Fail(program.error().sentence);
@@ -179,7 +179,7 @@ int RecordVerb(const Arguments& arguments, const Terminal&) {
 
   const Result<collector::RecordOutcome> outcome = collector::Record(*options);
   if (!outcome.ok()) return Fail(outcome.error().sentence);
-  ::signal(SIGPIPE, SIG_IGN);  // the command's exit is what counts, not whether someone reads the last line
+  ::signal(SIGPIPE, SIG_IGN);  // the command's exit status matters, not whether the last line is read
   if (!arguments.Has("quiet")) std::fputs((Printable(RecordingLine(*outcome)) + "\n").c_str(), stderr);
   if (WIFSIGNALED(outcome->wait_status)) collector::DieBySignal(WTERMSIG(outcome->wait_status));
   return WEXITSTATUS(outcome->wait_status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one line at the end of a recording: what there is, and how to look at it.
+// The one line at the end of a recording: what was recorded, and how to view it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that the verbs which record a command have in common.
+// Options of all verbs that record a command.
 #pragma once
 
 #include <initializer_list>
@@ -14,10 +14,11 @@ namespace vramscope::cli {
 Status CheckChoice(const char* option, const std::string& value,
                    std::initializer_list<std::string_view> choices);
 
-// --stacks and --embed-source, into `options`, whose depth is known; an error where they record nothing.
+// Reads --stacks and --embed-source into `options`, whose depth must be set; fails if they would record
+// nothing.
 Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options);
 
-// --program, into `options`.
+// Reads --program into `options`.
 Status ReadProgram(const Arguments& arguments, collector::RecordOptions& options);
 inline constexpr char kProgramHelp[] =
     "Record one training step as a program that whatif can run again (docs/rerun.md).";

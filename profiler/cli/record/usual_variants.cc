@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kLowest = 19;
 
-// With no terminal, and in a session of its own, so that Ctrl-C and a closed window do not reach it.
+// Without a terminal and in its own session, so that Ctrl-C and a closed window do not affect it.
 bool Spawn(const std::vector<std::string>& words, pid_t* child) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The re-runs that people ask for most, made before they ask: autocast in bf16 and fp16, 16 bits throughout,
+// The most common re-runs, prepared before anybody asks: autocast in bf16 and fp16, all values in 16 bits,
 // half the batch.
 #pragma once
 
@@ -8,26 +8,25 @@
 
 namespace vramscope::cli {
 
-// Who makes them after a dry run, and when.
+// Who runs them after a dry run, and when.
 enum class UsualVariants {
   kNone,
-  kBehind,  // a process of its own, which goes on when the command has ended
+  kBehind,  // a separate process, which continues after the command has ended
   kNow,     // the command, before it ends
 };
 
-// VRAMSCOPE_VARIANTS=none turns kBehind off, for machines where no process may stay behind.
+// False if VRAMSCOPE_VARIANTS=none, which turns kBehind off, for machines where no process may remain.
 [[nodiscard]] bool MayWorkBehind();
 
-// The programs of this command are run again with the Python that it starts, unless VRAMSCOPE_PYTHON names
-// one.
+// Re-runs will use the Python that this command starts, unless VRAMSCOPE_PYTHON is set.
 void UsePythonOf(const std::vector<std::string>& command);
 
-// Starts `vramscope whatif PATH` with these changes, at the lowest priority, and does not wait for it. What
-// it makes is kept in the trace. It writes to no terminal; when it fails, a question asks anew and is told
-// why.
+// Starts `vramscope whatif PATH` with these changes at the lowest priority, and does not wait for it. The
+// results are kept in the trace. It writes to no terminal; if it fails, a later question runs again and
+// reports why.
 void MakeUsualVariantsBehind(const std::string& path);
 
-// Says on stderr what it does, and what cannot be made.
+// Reports on stderr what it does, and what cannot be run.
 void MakeUsualVariantsNow(const std::string& path);
 
 }  // namespace vramscope::cli

@@ -43,7 +43,7 @@ report::Request RequestFor(const model::Run& run, DeviceIndex device) {
   return request;
 }
 
-// The one that the request means first, then the others that it means.
+// First the device that the request selects, then the others that match it.
 Result<std::vector<DeviceIndex>> DevicesOf(const model::Run& run, const report::Request& request) {
   const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(run);
   const auto first = report::ChooseDevice(run, curves, request);
@@ -55,7 +55,7 @@ Result<std::vector<DeviceIndex>> DevicesOf(const model::Run& run, const report::
   return devices;
 }
 
-// One answer for each device that the request means; of a run without any allocation one without device.
+// One answer for each device that matches the request; for a run without allocations, one without a device.
 Result<std::vector<diff::Side>> SidesOf(const std::string& path, const classify::Analysis& analysis,
                                         const report::Request& request,
                                         const std::vector<DeviceIndex>& devices) {
@@ -72,8 +72,8 @@ Result<std::vector<diff::Side>> SidesOf(const std::string& path, const classify:
   return sides;
 }
 
-// Of the same rank and device; where one of the two has no ranks, or each has one device alone, by their
-// order.
+// The side with the same rank and device. If one of the two runs has no ranks, or each has only one device,
+// they are matched by order.
 const diff::Side* PartnerOf(const report::Answer& run, size_t index, size_t devices,
                             const std::vector<diff::Side>& baselines) {
   if (devices == 1 && baselines.size() == 1) return &baselines.front();
@@ -110,7 +110,7 @@ Status CheckEvidence::ReadBaseline(const Arguments& arguments) {
   if (!run.ok()) return run.error();
   const classify::Analysis analysis(*run);
   report::Request request = request_;
-  request.pid.reset();  // pids are those of one run
+  request.pid.reset();  // pids differ between runs
   const auto devices = DevicesOf(*run, request);
   if (!devices.ok()) return Error{path + ": " + devices.error().sentence};
   auto sides = SidesOf(path, analysis, request, *devices);

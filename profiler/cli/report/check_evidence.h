@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `vramscope check` holds its rules against: for each device of each process that the request means, the
-// answers of the other verbs that the rules need.
+// The evidence for the rules of `vramscope check`: for each device of each process that matches the request,
+// the answers of other verbs that the rules need.
 #pragma once
 
 #include <memory>
@@ -15,15 +15,15 @@ namespace vramscope::cli {
 
 class CheckEvidence {
  public:
-  // `analysis` must outlive it.
+  // `analysis` must outlive this object.
   CheckEvidence(std::string path, const classify::Analysis& analysis, report::Request request)
       : path_(std::move(path)), analysis_(analysis), request_(std::move(request)) {}
 
-  // Fails when the request names a device that does not exist, and when the baseline cannot be read.
+  // Fails if the request names a device that does not exist, or if the baseline cannot be read.
   Status Read(const std::vector<check::Rule>& rules, const Arguments& arguments);
 
-  // One for each device, the one that a report would speak of first. A run without any allocation has one
-  // without device.
+  // One per device; first the one that a report would choose. A run without allocations has one entry without
+  // a device.
   [[nodiscard]] std::vector<check::Evidence> all() const;
   [[nodiscard]] std::vector<report::Answer> TakeAnswers();
 

@@ -55,7 +55,7 @@ std::string Limit(const Verdict& verdict) {
   }
 }
 
-// By how much a rule is broken, where one decimal might not show it.
+// By how much a rule is broken, with more digits if one decimal would not show it.
 std::string Excess(const Verdict& verdict) {
   if (verdict.outcome != check::Outcome::kFail || verdict.rule.kind == Rule::Kind::kNoLeak) return "";
   if (!verdict.measured_bytes.has_value()) return "";
@@ -63,7 +63,7 @@ std::string Excess(const Verdict& verdict) {
   return excess == 0 ? "is the limit" : FormatBytes(excess) + " too much";
 }
 
-// Which of several devices decides, where it is not all the same: "on rank 1 (process 4711), cuda:1".
+// The device that decides, if there are several and they differ: "on rank 1 (process 4711), cuda:1".
 std::string Where(const Verdict& verdict) {
   if (verdict.judged < 2 || verdict.outcome == check::Outcome::kPass) return "";
   const std::string on = "on " + verdict.decided_by.text;
@@ -83,7 +83,7 @@ std::string Remark(const Verdict& verdict) {
   return where.empty() || remark.empty() ? remark + where : where + ": " + remark;
 }
 
-// All on one line: "Peak allocated 23.1 GiB, below 22.0 GiB: 1.1 GiB too much"
+// One line: "Peak allocated 23.1 GiB, below 22.0 GiB: 1.1 GiB too much"
 std::string Sentence(const Verdict& verdict) {
   const std::string remark = Remark(verdict);
   return fmt::format("{} {}, {}{}{}", What(verdict), MeasuredText(verdict), Limit(verdict),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `vramscope check` as text: a line for each rule, a comment for a pull request, and a report
-// that build servers read.
+// The answer of `vramscope check` as text: a line per rule, a comment for a pull request, and a report for
+// build servers.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ namespace vramscope::cli {
 
 struct Checked {
   std::string path;
-  std::string baseline;                 // its path; "" = none
-  std::vector<report::Answer> devices;  // that were judged, the one that a report would speak of first
+  std::string baseline;                 // path of the baseline; "" = none
+  std::vector<report::Answer> devices;  // those that were judged; first the one that a report would choose
   std::vector<check::Verdict> verdicts;
 };
 
 [[nodiscard]] std::string CheckScreen(const Checked& checked, const Terminal& terminal);
 [[nodiscard]] std::string CheckMarkdown(const Checked& checked);
-// One <testsuite> with a <testcase> for each rule; what could not be judged is an <error>. The form that
-// Jenkins publishes (https://github.com/testmoapp/junitxml).
+// One <testsuite> with a <testcase> per rule; a rule that could not be judged is an <error>. The format that
+// Jenkins accepts (https://github.com/testmoapp/junitxml).
 [[nodiscard]] std::string CheckJUnit(const Checked& checked);
 
 }  // namespace vramscope::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope convert`: a PyTorch snapshot as a trace, a trace as a PyTorch snapshot, and both in the formats
+// `vramscope convert`: a PyTorch snapshot to a trace, a trace to a PyTorch snapshot, and both to the formats
 // of other tools.
 #include <fmt/format.h>
 
@@ -51,7 +51,7 @@ enum class Form : uint8_t { kTrace, kPickle, kExport };
 
 struct Target {
   Form form{};
-  const exporting::Format* format = nullptr;  // of kExport
+  const exporting::Format* format = nullptr;  // for kExport
 };
 
 Error UnknownTarget(const std::string& of, const char* what) {
@@ -76,7 +76,7 @@ Result<Target> TargetOf(const std::string& path, const Arguments& arguments) {
   return Target{Form::kExport, format};
 }
 
-// Which process, and until which event.
+// Finds the process, and the event where the snapshot is taken.
 Result<snapshot::Cut> FindCut(const model::Run& run, const Arguments& arguments) {
   Result<report::Request> request = DeviceRequest(arguments);
   if (!request.ok()) return request.error();
@@ -120,7 +120,7 @@ Status WriteSnapshot(const std::string& from, const std::string& to, const Argum
   return made.ok() ? snapshot::WritePickle(*made, sink) : Status(made.error());
 }
 
-// `path`: of the file that becomes `to`.
+// `path`: the file that is later renamed to `to`.
 Status WriteExport(const std::string& from, const std::string& to, const exporting::Format& format,
                    const Arguments& arguments, const std::string& path) {
   Result<report::Request> request = DeviceRequest(arguments);
@@ -184,7 +184,7 @@ Status CheckOptions(const Target& target, const Arguments& arguments) {
   return {};
 }
 
-// The copy has what was readable, and nothing in it says that there was more.
+// Warns about damage: the copy contains only the readable part, and nothing in it shows that there was more.
 void WarnOfDamage(const std::string& from) {
   if (snapshot::LooksLikeSnapshot(from)) return;
   const auto source = snapshot::OpenSource(from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope diff`: what differs between two runs, and what was changed in the program.
+// `vramscope diff`: how two runs differ, and what was changed in the program.
 #include <fmt/format.h>
 
 #include "profiler/classify/analysis.h"

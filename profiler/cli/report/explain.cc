@@ -77,7 +77,7 @@ std::string Part(const Explanation& explanation, DeviceRow row, int64_t bytes) {
   return libraries.empty() ? text : fmt::format("{} ({})", text, libraries);
 }
 
-// One paragraph, one line.
+// One paragraph in a single line.
 std::string Paragraph(const Explanation& explanation) {
   const Moment& moment = explanation.moment;
   const DeviceMemory& memory = *moment.driver;
@@ -111,7 +111,7 @@ std::string WholeText(const Explanation& explanation) {
   return explanation.caching_off.empty() ? text : text + " " + explanation.caching_off;
 }
 
-// Broken between words at `width` columns.
+// Wraps between words at `width` columns.
 std::string Wrap(const std::string& text, size_t width) {
   std::string wrapped;
   size_t column = 0;

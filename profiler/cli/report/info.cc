@@ -117,7 +117,7 @@ std::string InfoJson(const model::Source& source, uint64_t file_bytes, const Tra
                                      {"unreadable_bytes", damage.bytes_unreadable},
                                      {"unreadable_blocks", damage.blocks_unreadable},
                                      {"sentence", damage.sentence}}}};
-  // Names come from foreign programs and need not be UTF-8.
+  // Foreign names need not be valid UTF-8.
   return text::Dump(document);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: a trace written here, whose every number is known.
+// Oracle: a trace written by this test, in which every number is known.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ class InfoTest : public ::testing::Test {
 
   [[nodiscard]] std::string Path() const { return folder_ + "/run.vms"; }
 
-  // A main process whose two optimizers step 3 times and once, and a forked worker; 7 events were dropped.
+  // A main process with two optimizers, which step 3 times and once; a forked worker; 7 dropped events.
   void WriteTrace() const {
     auto sink = trace::CreateFileSink(Path());
     auto made = trace::TraceWriter::Create(std::move(sink).value(), trace::TraceClock{});
@@ -76,7 +76,7 @@ class InfoTest : public ::testing::Test {
     ASSERT_TRUE(writer.Close().ok());
   }
 
-  // What the verb prints; its exit code must be `code`.
+  // The output of the verb; its exit code must be `code`.
   static std::string Run(std::vector<std::string> words, int code = kDone) {
     ::testing::internal::CaptureStdout();
     EXPECT_EQ(RunInfo(words), code);

@@ -87,7 +87,7 @@ std::string LeaksText(const leaks::Answer& answer, const Terminal& terminal) {
   return text + HostText(answer);
 }
 
-// A line for each device but the first.
+// A line for each device except the first.
 std::string OthersText(const std::vector<leaks::DeviceGrowth>& all, const Terminal& terminal) {
   if (all.size() < 2) return "";
   Table table({Align::kLeft, Align::kLeft});

@@ -12,7 +12,7 @@ namespace {
 using report::DeviceMemory;
 using report::DeviceRow;
 
-constexpr int kBesideBar = 52;  // columns that the rest of a row takes
+constexpr int kBesideBar = 52;  // columns of the rest of a row
 constexpr size_t kMostLibraries = 5;
 
 std::vector<DeviceRow> RowsToShow(const DeviceMemory& memory) {

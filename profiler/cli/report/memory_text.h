@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory and host memory as text: in reports and explanations.
+// Device memory and host memory as text, for reports and explanations.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace vramscope::cli {
 
-// Rows that are not 0, largest first, unattributed last; user code by library below its row.
+// Rows other than 0, largest first, unattributed last; user code by library below its row.
 inline constexpr int kWidestBar = 32;  // columns
 
 [[nodiscard]] std::string DeviceMemoryTable(const report::DeviceMemory& memory, const Terminal& terminal);
 // "Device memory at the peak: 21.0 of 80.0 GiB in use"
 [[nodiscard]] std::string DeviceMemoryHeading(const report::DeviceMemory& memory, std::string_view when);
-// A row for the main process, the workers, what is shared and what is pinned, and a sentence for what grows.
+// One row each for the main process, the workers, shared and pinned memory; one sentence for each that grows.
 [[nodiscard]] std::string HostMemoryText(const report::HostMemory& memory, const Terminal& terminal);
 
 }  // namespace vramscope::cli

@@ -80,7 +80,7 @@ Result<report::Request> ReportRequestFrom(const Arguments& arguments) {
   return request;
 }
 
-// Of the answer's device. Nothing where the file does not tell segments: then there is no map to draw.
+// The layout of the answer's device. Nothing if the file has no segments: then there is no map to draw.
 std::optional<fragmentation::Subject> LayoutOf(const std::string& path, const classify::Analysis& analysis,
                                                const report::Answer& answer) {
   if (!answer.device.starts_with("cuda")) return std::nullopt;

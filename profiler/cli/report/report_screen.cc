@@ -79,7 +79,7 @@ class ReportText {
                                    FormatPercent(bytes, peak.allocated_bytes));
     text += Dim(Fit(About())) + "\n";
     if (!answer_.command_line.empty()) text += Dim(Fit(Printable(answer_.command_line))) + "\n";
-    // Before all that a setting could save: no setting ends it.
+    // Growth comes before settings that save memory, because no setting stops it.
     if (!answer_.growth_headline.empty())
       text += terminal_.Paint(Printable(answer_.growth_headline), Ink::Bad()) + "\n";
     return text;
@@ -138,7 +138,7 @@ class ReportText {
     return table.ToString();
   }
 
-  // What nvidia-smi shows, where the tensors above are one row.
+  // The figure of nvidia-smi, in which the tensors above are one row.
   [[nodiscard]] std::string DriverSection() const {
     if (!answer_.peak.driver.has_value()) return "";
     return Heading(DeviceMemoryHeading(*answer_.peak.driver, "then")) +
@@ -247,7 +247,7 @@ class ReportText {
 
   static constexpr size_t kElided = static_cast<size_t>(-1);
 
-  // The first ones, the one with the peak, the last ones; kElided stands for those between.
+  // The first rows, the one with the peak, the last rows; kElided stands for the rows in between.
   [[nodiscard]] std::vector<size_t> RowsToShow() const {
     const size_t count = answer_.steps.size();
     std::vector<size_t> rows;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as one screen of text: the peak in one sentence, what it is made of, who owns it, and how the
-// steps went.
+// A report as one screen of text: the peak in one sentence, its parts, its owners, and the steps.
 #pragma once
 
 #include <string>
@@ -12,8 +11,8 @@ namespace vramscope::cli {
 
 enum class OwnersShown : uint8_t { kFew, kAll };
 
-// `path` is the trace's, for the headline. kFew: what fits on a screen; kAll: every kind of owner, as many as
-// the answer has.
+// `path` of the trace, for the headline. kFew: as much as fits on a screen; kAll: every kind of owner, as
+// many as the answer has.
 [[nodiscard]] std::string ReportScreen(const std::string& path, const report::Answer& answer,
                                        OwnersShown shown, const Terminal& terminal);
 

@@ -150,7 +150,7 @@ class Gatherer {
   bool any_ = false;
   std::array<uint64_t, trace::kEventTypeCount> counts_{};
   std::map<uint64_t, DeviceFacts> devices_;
-  std::map<uint64_t, uint64_t> driver_calls_;                // that took memory, by library
+  std::map<uint64_t, uint64_t> driver_calls_;                // that allocated memory, by library
   std::map<uint64_t, uint64_t> nvtx_ranges_, named_memory_;  // by name
   std::vector<model::Coverage> coverage_;
   std::map<uint32_t, std::map<uint64_t, uint64_t>> optimizer_steps_;  // process -> optimizer -> steps
@@ -164,7 +164,7 @@ TraceFacts GatherFacts(const model::Source& source) {
     for (const Event& event : events) gatherer.Add(event);
     return true;
   });
-  // A block that makes no sense is said by damage(); the facts of all others stand.
+  // damage() reports a malformed block; the facts of all other blocks are still valid.
   (void)status;
   return gatherer.Finish();
 }

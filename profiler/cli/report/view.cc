@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope view`: hands over to the desktop program beside it, which reads the arguments itself.
+// `vramscope view`: executes the desktop program next to it, which parses the arguments itself.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ const VerbHelp& ViewHelp() {
 
 namespace {
 
-// The folder of this executable, with '/' at its end; "" when it cannot be told, so that PATH decides.
+// The folder of this executable, with '/' at its end; "" if unknown, so that PATH decides.
 std::string ProgramFolder() {
   std::array<char, 4096> path;
   const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
@@ -53,7 +53,7 @@ std::string ProgramFolder() {
 }  // namespace
 
 int RunView(std::span<const std::string> words) {
-  // Also where the viewer is not installed.
+  // Works even if the viewer is not installed.
   if (std::find(words.begin(), words.end(), "--help") != words.end())
     return RunParsed(ViewHelp(), Arguments::Parse(ViewHelp(), words),
                      [](const Arguments&, const Terminal&) -> int { return kDone; });

@@ -25,7 +25,7 @@ Error NotWritten(const std::string& path, int reason) {
   return {path + ": cannot be written: " + std::strerror(reason) + "."};
 }
 
-// Where the text is collected that goes to `place`.
+// The temporary path for `place`.
 std::string PartOf(const OutputPlace& place, int number) {
   const std::string mark =
       "." + std::to_string(getpid()) + (number == 0 ? "" : "-" + std::to_string(number)) + ".part";
@@ -34,7 +34,7 @@ std::string PartOf(const OutputPlace& place, int number) {
   return (std::filesystem::temp_directory_path(ignored) / ("vramscope" + mark)).string();
 }
 
-// A file that was not there before; its descriptor, and its name in `part`.
+// Creates a new file; returns its descriptor, and its name in `part`.
 int CreatePart(const OutputPlace& place, std::string& part) {
   for (int number = 0; number < kMostPartNames; ++number) {
     part = PartOf(place, number);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every verb writes that is no recording: a file that is there whole or not at all, written beside its
-// name and renamed when it is complete; or a stream (collector/output/output_place.h) that gets the whole in
-// one piece.
+// Every file that a verb writes, except recordings. It exists completely or not at all: it is written under a
+// temporary name next to `path` and renamed when complete. A stream (collector/output/output_place.h) gets
+// everything in one piece.
 //
-// Without Commit nothing is left, also when the program is ended by a signal meanwhile.
+// Without Commit nothing remains, even if a signal ends the program in between.
 #pragma once
 
 #include <memory>
@@ -19,19 +19,19 @@ namespace vramscope::collector {
 
 class NewFile {
  public:
-  // An existing `path` stays as it is until Commit. Refused when it is one of `inputs`, the files that are
+  // An existing `path` is unchanged until Commit. Fails if `path` is one of `inputs`, the files that are
   // read.
   static Result<NewFile> Create(const std::string& path, const std::vector<std::string>& inputs);
   NewFile(NewFile&& other) noexcept;
   NewFile& operator=(NewFile&&) = delete;
   ~NewFile();
 
-  // Takes the sink: what is written to it goes into the file. Only once.
+  // Takes the sink: data written to it goes into the file. Call only once.
   [[nodiscard]] std::unique_ptr<trace::ByteSink> TakeSink() { return std::move(sink_); }
   [[nodiscard]] Status Write(std::string_view text);
-  // Where it is until then, for what opens files by itself. The sink must be gone.
+  // The temporary path until Commit, for code that opens files itself. The sink must be destroyed first.
   [[nodiscard]] const std::string& part() const { return part_; }
-  // Gives the file its name. The sink must be gone.
+  // Renames the file. The sink must be destroyed first.
   [[nodiscard]] Status Commit();
 
  private:

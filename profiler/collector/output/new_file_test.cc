@@ -98,7 +98,7 @@ TEST_F(NewFileTest, StreamsAreWrittenToAndStay) {
   EXPECT_TRUE(fs::is_fifo(In("fifo")));
   EXPECT_EQ(Files(), 1) << "nothing is left in TMPDIR";
 
-  // As in `--html /dev/stdout >> log`: what is there stays.
+  // As in `--html /dev/stdout >> log`: existing content stays.
   const int log = open(In("log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   EXPECT_EQ(write(log, "first ", 6), 6);
   EXPECT_TRUE(WriteAndCommit("/dev/fd/" + std::to_string(log)).ok());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of our own in TMPDIR for one run, gone with it (profiler/collector/output/owned_folder.h), also
-// when Ctrl-C ends this program.
+// A folder of our own in TMPDIR for one run, removed at its end (profiler/collector/output/owned_folder.h), also if
+// Ctrl-C ends this program.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@ namespace vramscope::collector {
 
 class ScratchFolder {
  public:
-  // Removes the folders of runs that were killed first.
+  // First removes folders of runs that were killed.
   ScratchFolder();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   [[nodiscard]] std::string path() const {
     return folder_ ? folder_->path() : "";
-  }  // empty: none could be made
+  }  // empty: could not be created
 
  private:
   std::optional<OwnedFolder> folder_;

@@ -15,16 +15,16 @@ namespace {
 
 enum class Slot : int { kFree, kFilling, kFull };
 
-// Read by the handler, so no memory of strings.
+// The signal handler reads it, so it must not contain strings that allocate.
 struct UnfinishedFile {
   std::atomic<Slot> state = Slot::kFree;
   bool is_folder = false;
-  pid_t owner = 0;  // a fork of it that has not called exec yet removes nothing
+  pid_t owner = 0;  // a fork that has not called exec yet must not remove anything
   std::array<char, PATH_MAX> path{};
 };
 std::array<UnfinishedFile, 8> unfinished_files;
 
-// Walking a folder allocates, which a handler must not; a program of its own may.
+// Removing a folder allocates, which a handler must not do; a separate program may.
 void RemoveFolder(const char* path) {
   const pid_t remover = fork();
   if (remover == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training loops written down, whose blocks differ in what they keep and how long they run: there it matters
-// which of them are checkpointed.
+// Hand-written training loops. Their blocks differ in saved bytes and in time, so the choice of checkpointed
+// blocks matters.
 //
 //   setup    a weight of 2 MiB for each block
 //   step     a batch of 8 samples goes through the blocks, each of which keeps what it makes; backward takes
@@ -25,7 +25,7 @@ using trace::EventType;
 inline constexpr uint64_t kWeightBytes = 2 << 20;
 inline constexpr uint64_t kSamples = 8;
 
-// What one block keeps of a batch, in floats for each sample, and how many operators it has.
+// What one block saves of a batch, in floats per sample, and its number of operators.
 struct BlockShape {
   uint64_t features = 0;
   int operators = 1;
@@ -89,7 +89,7 @@ class Loop {
     s_.Free("batch");
   }
 
-  // Takes a result for a moment, as the small operators of a step do.
+  // Allocates a result for a moment, as the small operators of a step do.
   void Elementwise(size_t i) {
     s_.Op("aten::relu", [&] {
       Tensor(Name("hidden", i), blocks_[i].features, false, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that only runs its model forward, written down as PyTorch would run it, and what its author knows
-// of changed ones.
+// A program that only runs its model forward, written as PyTorch would run it. Oracle: what its author knows
+// about changed versions.
 //
 //   setup    weights 64 x 256 and 256 x 64, a batch [8, 64]
 //   call     batch ─ mm ─► hidden [8, 256] ─ mm ─► out [8, 64]      the last call's result is kept until the
@@ -87,7 +87,7 @@ const Calls& TheCalls() {
 }
 
 constexpr uint64_t kThere =
-    2 * kWideWeightBytes + 2 * kBatchBytes;  // the weights, the batch, the result before
+    2 * kWideWeightBytes + 2 * kBatchBytes;  // the weights, the batch, the previous result
 
 TEST(ForwardTest, ACallOfTheModelIsAStep) {
   const whatif::Step& step = TheCalls().step;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that compute with nested tensors, torch.nested.nested_tensor(..., layout=torch.jagged): samples of
-// several lengths, one behind the other, without padding.
+// different lengths, stored one after the other without padding.
 //
-// Why: such a tensor is a Python object around its values and offsets. Operators are recorded twice, of the
-// object and of its values, autograd keeps the values behind the object's back, and what a variable holds is
-// the object, so that who keeps what and where samples lie does not show.
+// Why: a nested tensor is a Python object around a values tensor and an offsets tensor. Each operator is
+// recorded twice: once for the object, once for its values. Autograd saves the values, but a variable holds
+// the object. So the recording does not show who keeps what, or where one sample ends.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@
 
 namespace vramscope::whatif {
 
-// Whether an operator of the step makes or takes apart such a tensor. O(operators).
+// True if an operator of the step creates or unpacks a nested tensor. O(operators).
 [[nodiscard]] bool HasNestedTensors(const Step& step);
 
-// Why this change cannot be predicted for such a step; empty: it can, because it changes only what is done
-// with parameters, types that all tensors have, or the allocator.
+// Returns why this change cannot be predicted for such a step, or "" if it can. It can if it only affects
+// parameters, types that all tensors have, or the allocator.
 [[nodiscard]] std::string WhyNotOfNested(std::string_view lever, std::string_view value);
 
 }  // namespace vramscope::whatif

@@ -20,7 +20,7 @@ Result<Use> UseOf(const Step& step, const Scene& scene, UseOverStep* over_step =
   return Use{PeakOf(scene), *replayed, ""};
 }
 
-// What a cache that is emptied costs shows only in the replay.
+// The cost of an emptied cache is visible only in the replay.
 void TellEmptyCacheTime(const Replayed& replayed, Outcome& outcome) {
   constexpr double kCallNs = 500'000;
   outcome.extra_ns = kCallNs * static_cast<double>(replayed.driver_calls);
@@ -29,7 +29,7 @@ void TellEmptyCacheTime(const Replayed& replayed, Outcome& outcome) {
       " segments a step that are asked for and given back, at 0.5 ms each (stated, not measured)";
 }
 
-// Of blocks that pile up, all of which the replay keeps; a garbage collector takes some of them.
+// A note on blocks that pile up: the replay keeps all of them, a garbage collector frees some.
 void TellPilingUp(const Step& step, Outcome& outcome) {
   size_t count = 0;
   uint64_t bytes = 0;
@@ -42,7 +42,7 @@ void TellPilingUp(const Step& step, Outcome& outcome) {
                           "Python's garbage collector takes when it runs");
 }
 
-// `use` of one step, as `scene` is, becomes that of the whole run.
+// Turns `use` of one step, in the state `scene`, into that of the whole run.
 void BoundByRun(const Baseline& baseline, const Scene& scene, Use& use) {
   WholeUse whole = UseOfRun(baseline.rest, baseline.step, baseline.scene, use.allocator, scene);
   use.allocator = whole.allocator;
@@ -55,7 +55,7 @@ size_t PlaceOf(std::string_view name) {
                              LeverTable().data());
 }
 
-// In checked builds: a lever that left what cannot be ends the program, and is named.
+// In checked builds, a lever that breaks an invariant ends the program, and the message names the lever.
 void MustHold([[maybe_unused]] const Asked& asked, [[maybe_unused]] const Step& step,
               [[maybe_unused]] const Scene& scene) {
 #ifndef NDEBUG
@@ -68,7 +68,7 @@ void MustHold([[maybe_unused]] const Asked& asked, [[maybe_unused]] const Step& 
 #endif
 }
 
-// As one sentence; "" if the question can be put to the lever.
+// Returns one sentence, or "" if the lever can answer the question.
 std::string WhyNotAsked(const Asked& question, const Step& step, bool nested) {
   if (FindLeverInfo(question.lever) == nullptr)
     return "there is no such change; vramscope whatif --list shows all.";
@@ -141,7 +141,7 @@ Changed Predictor::Change(std::vector<Asked> asked) {
     const Lever& lever = *FindLever(question.lever);
     const Step* step = changed.step;
     Scene scene = changed.scene;
-    // A lever that writes a step comes first: none has changed the scene before it.
+    // Levers that rewrite the step come first: none has changed the scene before them.
     if (const auto rewritten = Rewrite(lever, question.value)) {
       if (changed.step != &step_) {
         refuse("it is given twice; keep one.");
@@ -167,7 +167,7 @@ Changed Predictor::Change(std::vector<Asked> asked) {
   return changed;
 }
 
-// Nothing: a lever changes what is allocated, or the run is no witness.
+// Returns nothing if a lever changes what is allocated, or if the run is not exact.
 std::optional<Result<Predictor::BeforeAndAfter>> Predictor::OfWholeRun(const Changed& changed) const {
   EmptyCacheAt where = EmptyCacheAt::kNever;
   for (const Applied& lever : changed.levers) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer to a what-if question: which levers were applied or refused, and what the peak was and becomes.
+// The answer to a what-if question: which levers were applied or refused, and the peak before and after.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct Asked {
 };
 
 struct Use {
-  Peak peak;           // of the step: of requests rounded to 512 bytes, and where it is
-  Replayed allocator;  // what PyTorch's counters show, of the whole run
-  // The moment of the run that decides, where it is not the step: "step 5", "evaluation after step 6"
+  Peak peak;           // of the step: live requests rounded up to 512 bytes, and when the peak occurs
+  Replayed allocator;  // PyTorch's counters for the whole run
+  // The moment of the run that sets the peak, if it is not in the step: "step 5", "evaluation after step 6"
   // (rest_of_run.h).
   std::string place;
 };
@@ -43,49 +43,51 @@ struct Prediction {
   Use before;
   Use after;
   std::vector<Applied> levers;
-  std::vector<Refused> refused;  // when there is one, `after` is that of the others
-  ErrorBand band;                // of `after`
+  std::vector<Refused> refused;  // if there are any, `after` is the result of the other levers
+  ErrorBand band;                // error band of `after`
 };
 
-// What is asked once for any number of predictions.
+// Computed once and used for any number of predictions.
 struct Baseline {
   Scene scene;
   Use use;
-  Replayed step;                    // what the step alone takes
-  RestOfRun rest;                   // what other moments of the run take
-  uint64_t recorded_allocated = 0;  // highest counter of the recorded step, to hold the model against
+  Replayed step;                    // use of the step alone
+  RestOfRun rest;                   // use at other moments of the run
+  uint64_t recorded_allocated = 0;  // highest counter of the recorded step, to check the model against
 };
 
 // The analysis must outlive the baseline.
 [[nodiscard]] Result<Baseline> MakeBaseline(const Step& step, const classify::Analysis& analysis);
 
-// The scene with levers applied, before a peak is looked for.
+// The scene with levers applied, before its peak is computed.
 struct Changed {
   Scene scene;
-  const Step* step = nullptr;  // which it is a scene of: as recorded, or as a lever wrote it anew
+  const Step* step = nullptr;  // the step of this scene: as recorded, or as a lever rewrote it
   std::vector<Applied> levers;
   std::vector<Refused> refused;
 };
 
-// Answers any number of questions about one step, by transformations alone: what a re-run answers is refused.
-// Why a class: what a lever makes of the whole step, whatever else is asked for (the step of one rank), is
-// made once. Step and baseline must outlive it.
+// Answers any number of questions about one step, by transformations alone. Changes that need a re-run are
+// refused.
 //
-// Where only the allocator is told something else, the whole recorded run is the witness (whole_run.h), not
-// the step: `before` and `after` are then PyTorch's counters of the run.
+// Why a class: a lever may rewrite the whole step (the step of one rank, for example). Each rewritten step is
+// computed once and reused for all questions. Step and baseline must outlive the predictor.
+//
+// If the levers only change allocator settings, the answer comes from the whole recorded run (whole_run.h),
+// not from the step. `before` and `after` are then PyTorch's counters for the run.
 class Predictor {
  public:
-  // Runs with more allocations and frees than `most_changes` are answered from the step: each question to
-  // the run takes about 0.1 s for a million.
+  // Runs with more than `most_changes` allocations and frees are answered from the step instead. One question
+  // to the run takes about 0.1 s per million.
   static constexpr size_t kAnyRun = SIZE_MAX;
   static constexpr size_t kShortRun = 1'000'000;
   Predictor(const Step& step, const Baseline& baseline, size_t most_changes = kShortRun)
       : step_(step), baseline_(baseline), most_changes_(most_changes), nested_(HasNestedTensors(step)) {}
 
-  // Levers are applied in the order of the table.
+  // Applies levers in the order of the table.
   [[nodiscard]] Changed Change(std::vector<Asked> asked);
-  // Its peak and its replay. An error only when the settings cannot be modelled. `over_step`,
-  // `most_reserved`: as ReplayScene fills it, of the changed program.
+  // Computes peak and replay of the changed program. Fails only if the settings cannot be modelled.
+  // `over_step` and `most_reserved`: as for ReplayScene, for the changed program.
   [[nodiscard]] Result<Prediction> Judge(Changed changed, UseOverStep* over_step = nullptr,
                                          uint64_t most_reserved = UINT64_MAX) const;
   [[nodiscard]] Result<Prediction> Predict(std::vector<Asked> asked, UseOverStep* over_step = nullptr) {
@@ -104,7 +106,7 @@ class Predictor {
     Replayed before, after;
   };
   std::optional<Result<BeforeAndAfter>> OfWholeRun(const Changed& changed) const;
-  // Nothing: the lever rewrites no step. Made once for each lever and value.
+  // Returns nothing if the lever does not rewrite the step. Computed once per lever and value.
   std::optional<Result<const Rewritten*>> Rewrite(const Lever& lever, const std::string& value);
 
   const Step& step_;
@@ -114,7 +116,7 @@ class Predictor {
   std::map<std::string, std::unique_ptr<Rewritten>> rewritten_;  // by lever and value
 };
 
-// One question.
+// Answers one question.
 [[nodiscard]] Result<Prediction> Predict(const Step& step, const Baseline& baseline, std::vector<Asked> asked,
                                          UseOverStep* over_step = nullptr);
 

@@ -7,15 +7,15 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr uint64_t kUnsplitBlock = 1ull << 20;  // kSmallSize: what PyTorch leaves on a large block
-constexpr double kNotMeasured = 5;              // per cent: chosen, since what was measured misses by less
-constexpr double kMostShare = 0.9;              // misses that add up to more say nothing
-constexpr uint64_t kSegment = 20ull << 20;      // kLargeBuffer: what it asks the driver for at a time
+constexpr uint64_t kUnsplitBlock = 1ull << 20;  // kSmallSize: PyTorch leaves this much unsplit
+constexpr double kNotMeasured = 5;              // percent; chosen, because all measured errors are smaller
+constexpr double kMostShare = 0.9;              // errors that add up to more give no band
+constexpr uint64_t kSegment = 20ull << 20;      // kLargeBuffer: the size of one driver request
 
-// As tests/whatif_accuracy/measure.py --tables prints them. "re-run" stands for every lever whose answer is a
+// The output of tests/whatif_accuracy/measure.py --tables. "re-run" stands for every lever whose answer is a
 // re-run of the recorded program: 243 cells of 18 models at their first look, without another sequence
-// length. Checkpoints, offloads, free-early and accumulate have no row: their facts have changed since they
-// were measured.
+// length. Checkpoints, offloads, free-early and accumulate have no row, because their facts have changed
+// since they were measured.
 constexpr std::array kPublished = {
     PublishedBounds{"alloc-conf", 6620, kExact, kExact, kExact, kExact},
     PublishedBounds{"empty-cache", 4965, kExact, kExact, kExact, kExact},
@@ -26,7 +26,7 @@ constexpr std::array kPublished = {
     PublishedBounds{"zero-grad", 1656, kExact, kExact, kExact, kExact},
 };
 
-// Of what nobody measured: the worst of all rows, each way, and kNotMeasured at least.
+// For unmeasured levers: the worst of all rows in each direction, and at least kNotMeasured.
 PublishedBounds Worst() {
   PublishedBounds worst{"", 0, kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured};
   for (const PublishedBounds& row : kPublished) {

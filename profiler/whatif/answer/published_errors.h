@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far predictions were from the truth where somebody looked: the table "Bounds" of docs/accuracy.md, and
-// what follows from it for a prediction.
+// How far predictions were from measured results: the table "Bounds" of docs/accuracy.md, and the error band
+// that follows from it for a prediction.
 //
-// Why in the code: a figure without its error is half an answer, and what fits by less than the error does
-// not fit. A test holds this table against the page; tests/whatif_accuracy/bounds.py makes both.
+// Why in the code: a figure without its error is half an answer. A plan that fits by less than the error does
+// not fit. A test compares this table with the page; tests/whatif_accuracy/bounds.py generates both.
 //
 //                    predicted
 //   ├─── less by ───────┼────── more by ──────┤     of the truth, 99 of 100 cases each way
@@ -18,10 +18,10 @@
 
 namespace vramscope::whatif {
 
-// A share of the truth in per cent; kExact: the truth is what was predicted, and no byte is added.
+// A share of the truth in percent. kExact: the truth equals the prediction, and no bytes are added.
 inline constexpr double kExact = -1;
 
-// What the truth kept to in 99 of 100 cases of one lever, or of those of its settings that begin alike.
+// Bounds that held in 99 of 100 cases of one lever, or of those of its settings that share a prefix.
 struct PublishedBounds {
   const char* lever;  // "offload" or "offload=activations"
   uint32_t cells;     // cases: programs, each with a change
@@ -32,8 +32,10 @@ struct PublishedBounds {
 };
 [[nodiscard]] std::span<const PublishedBounds> AllPublishedBounds();
 
-// One side of one peak: truth = predicted / (1 - share) + bytes at most, predicted / (1 + share) - bytes at
-// least.
+// One side of the error band of one peak. The truth is at most predicted / (1 - share) + bytes, and at least
+// predicted / (1 + share) - bytes.
+//
+// Example: 1,900 MiB predicted, share 0.05, 20 MiB. The truth is at most 1,900 / 0.95 + 20 = 2,020 MiB.
 struct Allowance {
   double share = 0;
   uint64_t bytes = 0;
@@ -42,15 +44,15 @@ struct Allowance {
   [[nodiscard]] uint64_t AtLeast(uint64_t predicted) const;
 };
 
-// What the truth is expected not to exceed.
+// The range in which the truth is expected.
 struct ErrorBand {
   Allowance allocated_more;
   Allowance allocated_less;
   Allowance reserved_more;
   Allowance reserved_less;
-  uint32_t cells = 0;  // of the lever that was measured least; 0 = no lever
+  uint32_t cells = 0;  // cases of the lever with the fewest measurements; 0 = no lever
   std::vector<std::string>
-      not_measured;  // levers without a row: the worst of all, 5 % at least, stands for them
+      not_measured;  // levers without a row; the worst bounds of all are used for them, at least 5 %
 
   [[nodiscard]] uint64_t AllocatedAtMost(uint64_t predicted) const {
     return allocated_more.AtMost(predicted);
@@ -64,15 +66,15 @@ struct ErrorBand {
   }
 };
 
-// Stands among changes for those that a re-run of the recorded program answers, all of them together.
+// Stands for all changes of a question that a re-run of the recorded program answers, as one row.
 inline constexpr std::string_view kReruns = "re-run";
 
-// The confidence of the bounds, each way.
+// The confidence of the bounds, in each direction.
 inline constexpr double kBandConfidence = 0.99;
 
-// For changes together, "checkpoint=all" or just "checkpoint": their shares add up. Of rows that a change
-// begins with, the longest counts. Unless all of them are exact there is beside the shares one block
-// that was not worth splitting (1 MiB, allocated) and one segment (20 MiB, reserved).
+// Band for several changes together, each "checkpoint=all" or just "checkpoint": their shares add up. If
+// several rows match the start of a change, the longest one counts. Unless all changes are exact, the band
+// also includes one block that was not worth splitting (1 MiB, allocated) and one segment (20 MiB, reserved).
 [[nodiscard]] ErrorBand BandOf(std::span<const std::string> changes);
 
 }  // namespace vramscope::whatif

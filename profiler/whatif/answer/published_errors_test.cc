@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle is docs/accuracy.md: what is published there is what predictions carry.
+// Oracle: docs/accuracy.md. Predictions carry the error that is published there.
 #include "profiler/whatif/answer/published_errors.h"
 
 #include <gmock/gmock.h>
@@ -62,13 +62,13 @@ TEST(PublishedErrorsTest, TheyAreThoseOfThePage) {
     ADD_FAILURE() << "docs/accuracy.md has bounds that predictions do not know: " << row;
 }
 
-// Whatever the table says, these hold.
+// These hold for any content of the table.
 TEST(PublishedErrorsTest, ABandReachesWhatWasPublished) {
   constexpr uint64_t kTruth = 10'000'000'000;
   for (const PublishedBounds& row : AllPublishedBounds()) {
     const std::string lever = row.lever;
     const ErrorBand band = BandOf({&lever, 1});
-    // What such a miss would have been predicted as.
+    // The prediction that had such an error.
     const auto predicted = [](double share) {
       return static_cast<uint64_t>(kTruth * (1 - std::max(0.0, share) / 100)) + 2;
     };
@@ -84,8 +84,8 @@ TEST(PublishedErrorsTest, ABandReachesWhatWasPublished) {
 }
 
 TEST(PublishedErrorsTest, ManyLeversTogetherAreLessSureThanEach) {
-  // The worst of all rows, or 5 %, stands for each. Of levers that were measured few are unsure, and not
-  // always two.
+  // For each, the worst of all rows, or 5 %, is used. The names are made up, because the table seldom has two
+  // levers that are so uncertain.
   const std::vector<std::string> unsure = {"not measured", "nor this one"};
   const ErrorBand one = BandOf({unsure.data(), 1}), two = BandOf({unsure.data(), 2});
   ASSERT_GT(one.allocated_more.share, 0);

@@ -20,7 +20,7 @@ Kind KindOf(const timeline::Span& span, bool any_step_before) {
   return any_step_before ? Kind::kLater : Kind::kBefore;
 }
 
-// Each change of the device's memory with the kind of its moment.
+// Visits each change of the device's memory together with the kind of its moment.
 class Moments {
  public:
   Moments(const Step& step, const classify::Analysis& analysis)
@@ -28,7 +28,7 @@ class Moments {
         device_(run_.devices[step.device]),
         training_(analysis.training()[device_.process]) {}
 
-  // visit(change, span, kind), in order.
+  // Calls visit(change, span, kind), in order.
   template <typename Visit>
   void Each(const Visit& visit) const {
     const std::vector<timeline::Span>& spans = training_.spans();
@@ -58,7 +58,7 @@ class Moments {
   const timeline::Training& training_;
 };
 
-// The most that was reserved at moments of each kind, as recorded.
+// The highest recorded reserved bytes at moments of each kind.
 struct Recorded {
   uint64_t reserved[3] = {};
 };
@@ -69,7 +69,7 @@ void Raise(RestOfRun::Part& part, uint64_t bytes, EventIndex event, EventIndex* 
   *at = event;
 }
 
-// Whether nothing of the block is there outside of the step that made it, and the next.
+// True for a block that exists only in the step that allocated it and in the next one.
 class Transient {
  public:
   explicit Transient(const timeline::Training& training) : training_(training) {}
@@ -84,8 +84,8 @@ class Transient {
   const timeline::Training& training_;
 };
 
-// What is reserved at moments outside of steps when the steps' own memory is left out: served from an empty
-// cache, by the allocator's model.
+// The reserved bytes at moments outside of steps, without the steps' own memory: a replay through the
+// allocator model that starts with an empty cache.
 void ReplayOutside(const Step& step, const classify::Analysis& analysis, const Moments& moments,
                    RestOfRun& rest) {
   const Result<allocator::Settings> settings = SettingsFor(step, step.settings);
@@ -115,12 +115,12 @@ uint64_t SetUpBytes(const Scene& scene) {
   return bytes;
 }
 
-// `bytes` without what the change took from `was` to `is`.
+// `bytes`, less what the change saved between `was` and `is`.
 uint64_t Less(uint64_t bytes, uint64_t was, uint64_t is) {
   return is >= was ? bytes + (is - was) : bytes - std::min(bytes, was - is);
 }
 
-// What a larger step has more: more in the same measure where the change makes the step larger.
+// What a larger step has in addition. It scales with the step if the change makes the step larger.
 uint64_t Scaled(uint64_t more, uint64_t was, uint64_t is) {
   if (is <= was || was == 0) return more;
   return static_cast<uint64_t>(static_cast<double>(more) *
@@ -153,7 +153,7 @@ RestOfRun RestOf(const Step& step, const classify::Analysis& analysis) {
     if (parts[i]->allocated != 0) parts[i]->place = moments.PlaceOf(at[i]);
   ReplayOutside(step, analysis, moments, rest);
   rest.steps.reserved = recorded.reserved[static_cast<size_t>(Kind::kStep)];
-  // Where the run took more than its steps had left, that is what it needs there.
+  // If the run reserved more there than its steps had left, that is what it needs.
   const uint64_t later = recorded.reserved[static_cast<size_t>(Kind::kLater)];
   if (later > rest.steps.reserved) rest.later.reserved = later;
   return rest;

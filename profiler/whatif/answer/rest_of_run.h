@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the run takes at moments that the recorded deep step does not stand for.
+// Memory use at moments of the run that the recorded deep step does not represent.
 //
-// Why: a change is computed on one step, and the peak of the run may lie elsewhere: in a step with a longer
+// Why: a change is computed on one step, and the peak of the run may be elsewhere: in a step with a longer
 // sequence, in the first step, in an evaluation that keeps its predictions, while the model is built. A
-// change to the step cannot bring the run below what such a moment takes.
+// change to the step cannot bring the run below what such a moment needs.
 //
 //   allocated     ┌ setup ┐ step 1   2   3   4 │ evaluation        the step: 3, as 205 MiB
 //                                        ▄     │       ▄▟          a larger step: 4, 30 MiB more
 //                    ▄       ▟▙  ▟▙  ▟▙  █▙    │  ▄▄▟███           outside of steps: 525 MiB
 //
-// A larger step keeps what it has more than the recorded one. A moment outside of all steps keeps what it
-// takes, but for what the change takes from the memory that is there all the time: parameters and optimizer
-// state.
+// A larger step keeps its difference to the recorded step. A moment outside all steps keeps its use, less
+// what the change saves in memory that is always there: parameters and optimizer state.
 #pragma once
 
 #include <cstdint>
@@ -22,23 +21,22 @@
 namespace vramscope::whatif {
 
 struct RestOfRun {
-  // The most that is held at once at moments of one kind.
+  // The highest use among moments of one kind.
   struct Part {
     uint64_t allocated = 0;
-    uint64_t reserved =
-        0;              // at the least, so that this is served; as recorded where the run took more for it
-    std::string place;  // "evaluation after step 6"; "" = there is no such moment
+    uint64_t reserved = 0;  // the least that serves it; as recorded if the run reserved more for this moment
+    std::string place;      // "evaluation after step 6"; "" = there is no such moment
   };
-  Part steps;   // the step in which most is allocated
+  Part steps;   // the step with the highest allocation
   Part before;  // before the first step
-  Part later;   // outside of steps, or in an evaluation between two
+  Part later;   // outside steps, or in an evaluation between two steps
 };
 
-// `step` is of a training loop; of a program that only runs forward `steps` is the whole run. O(changes).
+// `step` belongs to a training loop. If the program only runs forward, `steps` is the whole run. O(changes).
 [[nodiscard]] RestOfRun RestOf(const Step& step, const classify::Analysis& analysis);
 
-// What the whole run takes when its step takes `now`, and took `recorded` before it was changed from scene
-// `was` to `is`. `place` is which moment decides; "" = the step.
+// Use of the whole run if its step takes `now`. The step took `recorded` before scene `was` became scene
+// `is`. `place` is the moment that sets the peak; "" = the step.
 struct WholeUse {
   Replayed allocator;
   std::string place;

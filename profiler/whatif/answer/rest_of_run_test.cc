@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: sizes that each moment of a made run takes, added up by hand.
+// Oracle: the sizes at each moment of a made run, added up by hand.
 #include "profiler/whatif/answer/rest_of_run.h"
 
 #include "profiler/whatif/answer/predict.h"
@@ -12,7 +12,7 @@ constexpr uint64_t kMebibyte = 1 << 20;
 constexpr uint64_t kWeight = 8 * kMebibyte;
 constexpr uint64_t kOut = 40 * kMebibyte;
 
-// Three steps of one linear layer, the second deep; what else the run does is the test's choice.
+// Three steps of one linear layer, the second deep; the test chooses what else the run does.
 class RestOfRunTest : public ::testing::Test {
  protected:
   void Step(uint64_t number, uint64_t out = kOut) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the author of a small loop knows of changed ones.
+// Oracle: what the author of a small loop knows about changed versions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ using classify::Category;
 using model::testing::Script;
 
 TEST(WhatifTest, WithoutAChangeThePeakIsTheRecordedOne) {
-  // While the optimizer steps: weight, state, gradient, what it computes; the batch, and what the model
-  // returned.
+  // During the optimizer step: weight, state, gradient, the optimizer's temporary; the batch, and the model's
+  // result.
   EXPECT_EQ(UseAfter({}).peak.bytes, 4 * kWeightBytes + 2 * kBatchBytes);
   EXPECT_EQ(UseAfter({}).peak.phase, "optimizer");
   EXPECT_EQ(UseAfter({}).peak.bytes, timeline::DeviceCurve(TheLoop().run, 0).peak().bytes);
@@ -33,7 +33,7 @@ TEST(WhatifTest, WhatIsGoneBeforeTheLoopLeavesAHoleAndTakesNothing) {
   EXPECT_LT(PeakOf(scene).bytes, 8 * kWeightBytes);
 }
 
-// What was too little to split off stays in a block, and is none of what another change would ask for.
+// A remainder too small to split off stays in the block, and another change would not request it.
 TEST(WhatifTest, ABlockIsAsLargeAsItWasAskedFor) {
   Script script;
   script.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20).Mark(trace::MarkKind::kDeepBegin, 1);
@@ -70,8 +70,8 @@ TEST(WhatifTest, OfNestedTensorsOnlyWhatChangesNoneOfThemIsPredicted) {
     EXPECT_EQ(WhyNotOfNested(lever, value), "") << lever;
 }
 
-// The batch of the step before is used by no operator of this one, so a lever that halves this one's leaves
-// it as it was; and the allocator did not split the second one's block.
+// No operator of this step uses the previous step's batch. So a lever that halves this step's batch leaves
+// that one unchanged; and the allocator did not split the block of the second one.
 TEST(WhatifTest, WhatReplacesABlockOfTheStepBeforeIsFoundByWhatWasRecorded) {
   Script script;
   script.Device(model::testing::kCuda0).TotalsAre(0, 8 << 20).Mark(trace::MarkKind::kDeepBegin, 1);
@@ -144,7 +144,7 @@ TEST(WhatifTest, OnTheHostAnOptimizerTakesNothingOfTheDevice) {
   const whatif::Step step = TheLoop().Read();
   const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
   Scene scene = baseline.scene;
-  // The gradient there and the weight back.
+  // The gradient moves there, and the weight back.
   const Outcome outcome = OffloadLever().Apply(step, "optimizer:16GB/s", scene).value();
   EXPECT_DOUBLE_EQ(outcome.extra_ns, 2 * kWeightBytes / 16.0);
   for (const char* value : {"", "weights", "optimizer:", "optimizer:0GB/s", "optimizer:25",
@@ -154,7 +154,7 @@ TEST(WhatifTest, OnTheHostAnOptimizerTakesNothingOfTheDevice) {
 
 TEST(WhatifTest, AdamWithForeachPeaksWhileItStepsAndFusedDoesNot) {
   const Use foreach_way = UseAfter({{"optimizer", "adamw"}});
-  // Weight, gradient, two states and the square roots; the batch and what the step returned are alive too.
+  // Weight, gradient, two states and the square roots; the batch and the step's result are alive too.
   EXPECT_EQ(foreach_way.peak.bytes, 5 * kWeightBytes + 2 * kBatchBytes);
   EXPECT_EQ(foreach_way.peak.phase, "optimizer");
   const Use fused = UseAfter({{"optimizer", "adamw:fused"}});
@@ -171,7 +171,7 @@ TEST(WhatifTest, CheckpointingDropsWhatOnlySegmentsKept) {
   const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
   Scene scene = baseline.scene;
   ASSERT_TRUE(CheckpointLever().Apply(step, "all", scene).ok());
-  // `hidden` is the input of the second block, which keeps it; and it is made again when the first one is.
+  // `hidden` is the input of the second block, which keeps it; and it is recomputed with the first one.
   size_t copies = 0;
   for (const Block& block : scene.blocks)
     copies += block.origin != model::kNone && step.blocks[block.origin].id == TheLoop().s.Id("hidden");
@@ -220,13 +220,13 @@ TEST(WhatifTest, TheTreeOfModulesHasNamesBetweenAndWhatAutogradKeepsOfEach) {
     lines.push_back(std::string(node.depth, ' ') + node.path + " " + std::to_string(node.calls) + " " +
                     std::to_string(node.kept));
   }
-  // `hidden` is what the first block makes and gelu's node keeps; the batch was there before any module.
+  // `hidden` is the first block's result, saved by gelu's node; the batch existed before any module.
   EXPECT_THAT(lines, testing::ElementsAre("blocks 0 2048", " blocks.0 1 2048", "  blocks.0.linear 1 2048",
                                           " blocks.1 1 0", "  blocks.1.act 1 0"));
 }
 
 TEST(WhatifTest, AFurtherBatchKeepsTheFirstGradientBesideTheSecond) {
-  // Weight, state, the kept gradient and the new one; the batch, `out` of the one before and what backward
+  // Weight, state, the kept gradient and the new one; the batch, the previous part's `out`, and what backward
   // works on.
   EXPECT_EQ(UseAfter({{"accumulate", "2:whole"}}).peak.bytes, 4 * kWeightBytes + 3 * kBatchBytes);
 }

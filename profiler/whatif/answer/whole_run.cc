@@ -17,7 +17,7 @@ struct StepMarks {
   std::optional<EventIndex> backward, optimizer, optimizer_end;
 };
 
-// Of each step that the training has, the first of each.
+// The marks of each step of the training; for each mark, the first occurrence in the step.
 std::vector<StepMarks> MarksOf(const timeline::Training& training) {
   std::vector<StepMarks> all;
   uint32_t number = 0;
@@ -32,13 +32,13 @@ std::vector<StepMarks> MarksOf(const timeline::Training& training) {
     if (span.part == timeline::Part::kBackward && !marks.backward) marks.backward = span.begin;
     if (span.part == timeline::Part::kOptimizer) {
       if (!marks.optimizer) marks.optimizer = span.begin;
-      marks.optimizer_end.reset();  // of several, the last one's
+      marks.optimizer_end.reset();  // if there are several, the last one counts
     }
   }
   return all;
 }
 
-// Of the backward passes from there on, the one that so many are before; without so many, the last one.
+// The backward pass after `at` that follows `count` others; the last one if there are fewer.
 EventIndex PassBehind(const model::Run& run, model::ProcessIndex process, EventIndex at, size_t count) {
   for (const uint32_t index : run.processes[process].ranges) {
     const model::Range& range = run.ranges[index];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the allocator is told, tried on every allocation of the recorded run instead of on one step four
+// Replays every allocation of the recorded run under other allocator settings, instead of one step four
 // times.
 //
-// Why: other settings change nothing that a program asks for, so the answer needs no model of the loop: the
-// run as it was recorded, through the model of the allocator, gives PyTorch's own counters to the byte. One
-// step written out again and again cannot: the first steps of a run are never quite like its later ones.
+// Why: other settings do not change what a program requests, so the answer needs no model of the loop. The
+// recorded run, replayed through the allocator model, gives PyTorch's own counters to the byte. Repeating one
+// step cannot: the first steps of a run always differ a little from later ones.
 #pragma once
 
 #include <optional>
@@ -16,13 +16,13 @@
 
 namespace vramscope::whatif {
 
-// Where torch.cuda.empty_cache() is called, once a step.
+// Where torch.cuda.empty_cache() is called, once per step.
 enum class EmptyCacheAt : uint8_t { kNever, kBeforeBackward, kBeforeOptimizer, kAfterStep };
-// "before-backward", "before-optimizer", "after-step"; nothing for other words.
+// "before-backward", "before-optimizer", "after-step"; nothing for any other text.
 [[nodiscard]] std::optional<EmptyCacheAt> ParseEmptyCacheAt(std::string_view text);
 
-// The end of the zero_grad() that follows `at` before the program calls a module or works backward; else
-// `at`.
+// Returns the end of the next zero_grad() after `at`, if the program neither calls a module nor runs backward
+// before it. Otherwise returns `at`.
 [[nodiscard]] model::EventIndex AfterZeroGrad(const model::Run& run, model::ProcessIndex process,
                                               model::EventIndex at);
 
@@ -31,13 +31,13 @@ class WholeRun {
   // `step` and its run must outlive this. O(changes of the device).
   explicit WholeRun(const Step& step);
 
-  // Whether the run was seen from its first allocation on, and the model under the recorded settings reaches
-  // the recorded peaks, both to the byte. Else one step is the better witness.
+  // True if the run was recorded from its first allocation on and the model reproduces both recorded peaks to
+  // the byte. Otherwise one step is the better basis.
   [[nodiscard]] bool exact() const { return exact_; }
-  [[nodiscard]] const Replayed& recorded() const { return recorded_; }  // when exact
+  [[nodiscard]] const Replayed& recorded() const { return recorded_; }  // valid if exact()
   [[nodiscard]] size_t changes() const { return changes_; }             // allocations and frees
 
-  // An error is one sentence: settings that the release refuses. O(changes()).
+  // Fails with one sentence if the release rejects the settings. O(changes()).
   [[nodiscard]] Result<Replayed> Replay(const std::string& settings, EmptyCacheAt where) const;
 
  private:
@@ -47,7 +47,7 @@ class WholeRun {
   size_t changes_ = 0;
   bool exact_ = false;
   Replayed recorded_;
-  std::vector<model::EventIndex> emptied_;  // the program does so itself there
+  std::vector<model::EventIndex> emptied_;  // where the program calls empty_cache() itself
 };
 
 }  // namespace vramscope::whatif

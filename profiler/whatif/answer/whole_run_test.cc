@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// Backward needs 30 MiB for a moment, the optimizer 40 MiB that do not fit where those were.
+// Backward needs 30 MiB for a moment, the optimizer 40 MiB that do not fit in their place.
 class WholeRunTest : public ::testing::Test {
  protected:
   void Record(uint64_t unseen = 0) {
@@ -44,7 +44,7 @@ class WholeRunTest : public ::testing::Test {
   }
 
   bool traced_ = false;  // forward has a backward pass of its own
-  bool falls_ = false;   // less is allocated after the peak, in memory that has to be taken for it
+  bool falls_ = false;   // fewer bytes are allocated after the peak, in memory that must be reserved for them
   model::testing::Script script_;
   model::Run run_;
   std::optional<classify::Analysis> analysis_;
@@ -121,7 +121,7 @@ TEST_F(WholeRunTest, TheEndOfAStepIsBehindTheZeroGradThatFollows) {
     EXPECT_LT(after, range.end + 4);
   }
   EXPECT_EQ(zeroed, 3u);
-  // Behind backward the optimizer comes first.
+  // The first thing after backward is the optimizer.
   for (const uint32_t index : process.ranges) {
     const model::Range& range = run_.ranges[index];
     if (range.kind != trace::RangeKind::kBackward) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules that keep a result until their call in the next step, as a recurrent state, and are checkpointed.
-// The oracle is torch/utils/checkpoint.py: the module runs once more in backward, so that it holds what is
-// made then, whose graph nobody lets go of.
+// Checkpointed modules that keep a result until their call in the next step, such as a recurrent state.
+// Oracle: torch/utils/checkpoint.py. The module runs once more in backward and then holds the recomputed
+// result, whose graph is never released.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ class CheckpointedStateTest : public testing::Test, protected WrittenStep {
   }
 
   static constexpr int64_t kLast = 44, kReplaced = 342, kStep = 300;
-  // The moments of forward in the recomputation, from 120 on.
+  // Moments of forward in the recomputation, from 120 on.
   static constexpr Position Again(Position at) { return Recomputed(120, 0, 10, at); }
 
   uint32_t in_, a_, state_, b_, of_a_, of_state_, of_b_;
@@ -85,7 +85,7 @@ TEST_F(CheckpointedStateTest, OfADetachedStateNothingElseIsKept) {
   EXPECT_THAT(LivesOf(scene, in_), ElementsAre(Life(2, HooksAfter(151, 50))));
 }
 
-// Another module, or the training loop, gives the variable the next one.
+// Another module, or the training loop, assigns the next value to the variable.
 TEST_F(CheckpointedStateTest, NorOfOneThatIsReplacedOutsideOfTheSegment) {
   for (const int64_t replaced : {kStep + 5, kStep + 55}) {
     step_.blocks[state_].end = replaced;
@@ -96,7 +96,7 @@ TEST_F(CheckpointedStateTest, NorOfOneThatIsReplacedOutsideOfTheSegment) {
   }
 }
 
-// The recomputation stops at the last tensor that is kept.
+// The recomputation stops at the last saved tensor.
 TEST_F(CheckpointedStateTest, NorWhereTheRecomputationDoesNotComeToIt) {
   step_.blocks[state_].end = kStep + kLast + 1;
   EXPECT_THAT(LivesOf(Checkpointed(), state_),
@@ -108,7 +108,7 @@ TEST_F(CheckpointedStateTest, AGradientIsNoneOfThem) {
   EXPECT_THAT(LivesOf(Checkpointed(), a_), ElementsAre(Life(21, 26), Life(Again(21), HooksAfter(141, 50))));
 }
 
-// What comes of operators whose results are kept is not made again: it is kept longer itself.
+// Results of kept operators are not recomputed: they are kept for longer themselves.
 TEST_F(CheckpointedStateTest, ResultsOfKeptOperatorsAreHeldAsTheyAre) {
   step_.ops[0].name = Text("aten::mm");
   EXPECT_THAT(LivesOf(Checkpointed("layer,ops:mm"), a_), ElementsAre(Life(21, kReplaced)));

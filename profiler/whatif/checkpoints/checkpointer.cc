@@ -76,8 +76,8 @@ void Checkpointer::FindSaves() {
   kept_.resize(step_.blocks.size());
   for (const Saved& saved : step_.saved) {
     const bool runs = saved.node == kNone || step_.nodes[saved.node].begin < kForever;
-    // A node that backward does not run, as nothing came of what it computed, lets go when that does, seen or
-    // not.
+    // Backward skips a node if nothing was computed from its results. Such a node releases what it saved when
+    // its results are freed, whether recorded or not.
     if (!runs && saved.released >= kForever) continue;
     Kept& kept = kept_[saved.block];
     const uint32_t place = SegmentAt(saved.at);
@@ -87,7 +87,7 @@ void Checkpointer::FindSaves() {
     }
     kept.inside = std::max(kept.inside, saved.released);
     segments_[place].last_save = std::max(segments_[place].last_save, saved.at);
-    if (!runs && SegmentAt(saved.released) == place) continue;  // so does the one that is made again
+    if (!runs && SegmentAt(saved.released) == place) continue;  // so does the recomputed node
     Position& unpacked = unpacked_.emplace(std::pair(saved.block, place), kBefore).first->second;
     unpacked = std::max(unpacked, uses_.UnpackedUntil(step_, saved));
     for (uint32_t around = place; around != kNone; around = segments_[around].parent) {
@@ -99,8 +99,8 @@ void Checkpointer::FindSaves() {
   }
 }
 
-// What a call is given is held until it was made again, whether or not a node keeps it or an operator works
-// on it: checkpoint() keeps the function with all its arguments.
+// The inputs of a call are held until it is recomputed, even if no node saves them and no operator uses them:
+// checkpoint() keeps the function with all its arguments.
 void Checkpointer::FindGiven() {
   const auto add = [&](uint32_t block, Position at) {
     const Position born = step_.blocks[block].begin;
@@ -176,7 +176,7 @@ void Checkpointer::Change(Scene& scene) const {
   for (Block& block : scene.blocks) {
     if (block.birth != Birth::kEachStep || block.origin == kNone) continue;
     const uint32_t home = SegmentAt(step_.blocks[block.origin].begin);
-    // What gathers parameters for backward is there by then: fully_shard asks for it before the nodes run.
+    // Parameters gathered for backward exist by then: fully_shard requests them before the nodes run.
     const bool gathered = block.category == classify::Category::kCommunication;
     const bool again = home != kNone && !gathered;
     if (again && cached_[block.origin] && IsMadeAgain(home)) {
@@ -227,7 +227,7 @@ Position Checkpointer::EndOfCopy(uint32_t block, uint32_t place) const {
   const Position given = GivenWithin(block, place);
   const Position needed = own == unpacked_.end() ? given : std::max(given, Before(own->second));
   if (needed != kBefore) return std::max(needed, unwound);
-  // What a segment in it computes goes there as it does in forward.
+  // Results inside a nested segment are freed there, as in forward.
   const bool dropped = SegmentAt(recorded.begin) != place && kept_[block].inside != kBefore;
   const Position end = dropped ? std::max(uses_.held[block], recorded.begin) : recorded.end;
   return end < segment.last_save ? Again(segment, end) : unwound;
@@ -251,7 +251,7 @@ void Checkpointer::Drop(Block& block, uint32_t home) const {
   const StepBlock& recorded = step_.blocks[block.origin];
   const Kept& kept = kept_[block.origin];
   const Position given = GivenUntil(block.origin, home);
-  const bool longer =  // somebody else held it
+  const bool longer =  // held by something else
       !IsAtOnce(recorded.end, kept.inside) && !IsAtOnce(recorded.end, kept.outside);
   if (kept.inside != kBefore && !longer) {
     const Position used = uses_.held[block.origin];

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activation checkpointing, torch.utils.checkpoint(use_reentrant=False): what a segment's nodes would keep is
-// thrown away and computed again when backward first asks for it.
+// Activation checkpointing, torch.utils.checkpoint(use_reentrant=False): tensors that a segment's nodes would
+// save are freed and recomputed when backward first needs one of them.
 //
 //   recorded     │ segment's forward ├──kept────────────────────────────────────│ its nodes ├ released
 //   checkpointed │ segment's forward ├ freed at its last use          recompute │ its nodes ├ released
 //                  input ├──kept──────────────────────────────────────────────────────────┤
 //
-// The recomputation stops at the last tensor that the segment's nodes kept (early stop); what it computed
-// beside those is freed there. PyTorch: torch/utils/checkpoint.py,
-// _checkpoint_without_reentrant_generator, 2.1 to 2.15.
+// The recomputation stops at the last tensor that the segment's nodes saved (early stop); any other result of
+// it is freed there. PyTorch: torch/utils/checkpoint.py, _checkpoint_without_reentrant_generator, 2.1 to
+// 2.15.
 //
-// Segments may lie in others ("Nestable Checkpoint" there). What is kept belongs to the innermost one alone,
-// and what goes into a segment is kept by the one around it. So the outer one is computed again first, with
-// the inner ones checkpointed as in forward, and leaves what goes into these; each of them takes its input
-// from there when backward comes to it.
+// Segments may be nested ("Nestable Checkpoint" there). Saved tensors belong to the innermost segment alone,
+// and a segment's inputs are kept by the segment around it. So the outer segment is recomputed first, with
+// the inner ones checkpointed as in forward, and this restores their inputs. Each inner segment takes its
+// input from there when backward reaches it.
 //
 //   outer    recompute │ ├─into a─────────────────────────────────────────┤
 //                      │   ├─into b─────────────────┤
 //   inner b                        recompute │ nodes │
 //   inner a                                                recompute │ nodes │
 //
-// A module that keeps a result until its call in the next step, as a recurrent state, keeps the one that was
-// made again last, and its graph: what the nodes behind it keep stays until then (graph_behind.h).
+// A module may keep a result until its call in the next step, such as a recurrent state. It then keeps the
+// most recently recomputed one and its graph, so whatever the nodes behind it saved stays until then
+// (graph_behind.h).
 //
-// With operators whose results are kept (create_selective_checkpoint_contexts, 2.4 to 2.15), these results
-// stay until the recomputation takes them in the place of computing them, and live on as if it had; one that
-// it does not come to, until the segment's nodes have let go. Not for segments in others.
+// With selective checkpointing (create_selective_checkpoint_contexts, 2.4 to 2.15), the results of chosen
+// operators are kept. They stay until the recomputation uses them instead of computing them, and then live on
+// as if recomputed. A result that the recomputation does not reach stays until the segment's nodes have
+// released what they saved. Not supported in nested segments.
 #pragma once
 
 #include <algorithm>
@@ -40,16 +42,16 @@ namespace vramscope::whatif {
 
 class Checkpointer {
  public:
-  // `calls`: into Step::modules, in order. `kept_ops`: whose results are not computed again. Both step and
-  // kept_ops must outlive it.
+  // `calls`: indices into Step::modules, in order. `kept_ops`: operators whose results are not recomputed.
+  // Both step and kept_ops must outlive this object.
   Checkpointer(const Step& step, const std::vector<uint32_t>& calls, const std::vector<uint32_t>& kept_ops);
 
-  // Whether there is anything to compute again.
+  // True if there is anything to recompute.
   [[nodiscard]] bool any() const;
-  // Whether a segment lies in another one.
+  // True if a segment contains another one.
   [[nodiscard]] bool nested() const { return levels_ > 1; }
   void Change(Scene& scene) const;
-  // Host time of what is computed again.
+  // Host time of the recomputation.
   [[nodiscard]] double RecomputedNs() const;
 
  private:
@@ -58,15 +60,15 @@ class Checkpointer {
     uint32_t call = model::kNone;
     Position begin = 0;
     Position end = 0;
-    uint32_t parent = model::kNone;  // the segment around it
-    uint32_t depth = 0;              // how many are around it
+    uint32_t parent = model::kNone;  // the enclosing segment
+    uint32_t depth = 0;              // number of enclosing segments
     Position last_save =
-        kBefore;  // of its own: by nodes that are in no segment in it, and what goes into one
-    Position recompute = kForever;  // begin of the first of its nodes that keeps something
-    Position released = kBefore;    // when the last of them let go
+        kBefore;  // of its own: saves by nodes in no inner segment, and inputs of inner segments
+    Position recompute = kForever;  // begin of its first node that saved something
+    Position released = kBefore;    // when the last of its nodes has released what it saved
   };
-  // What modules keep from one step to the next: by (block, segment that makes it again), until when; and
-  // when the recomputation takes the one that forward made from them, by block.
+  // Blocks that modules keep from one step to the next. `until`: by (block, segment that recomputes it), when
+  // they are released. `replaced`: by block, when the recomputation replaces the forward's one.
   struct Left {
     std::map<std::pair<uint32_t, uint32_t>, Position> until;
     std::map<uint32_t, Position> replaced;
@@ -75,55 +77,56 @@ class Checkpointer {
       known = std::max(known, to);
     }
   };
-  // By segment: whose graphs it leaves, and until when.
+  // By segment: whose graphs stay, and until when.
   using Graphs = std::map<uint32_t, std::vector<std::pair<uint32_t, Position>>>;
-  // What is known of one block's references.
+  // When the references to one block are released.
   struct Kept {
-    Position inside = kBefore;   // last release of what segments' nodes kept of it
-    Position outside = kBefore;  // last release of other nodes'
+    Position inside = kBefore;   // last release by nodes of segments
+    Position outside = kBefore;  // last release by other nodes
   };
 
   void FindSegments(const std::vector<uint32_t>& calls);
   void FindSaves();
   void FindGiven();
-  // The innermost one; kNone where there is none.
+  // The innermost segment; kNone outside all.
   [[nodiscard]] uint32_t SegmentAt(Position at) const;
   [[nodiscard]] bool IsWithin(uint32_t segment, uint32_t around) const;
   [[nodiscard]] bool IsMadeAgain(uint32_t segment) const { return segments_[segment].recompute < kForever; }
-  // Where a moment of the forward is in the recomputation, and where that is over.
+  // Where a moment of the forward lies in the recomputation, and where the recomputation is over.
   [[nodiscard]] Position Again(const Segment& segment, Position at) const;
   [[nodiscard]] Position Unwound(const Segment& segment) const;
 
   [[nodiscard]] Left FindLeft(const Scene& scene) const;
   void FindStates(const Scene& scene, Left& left, Graphs& graphs) const;
-  // What is made again with the segment lives longer for them; what forward made, and goes into one, too.
+  // Extends the lives of what `left` keeps: of blocks recomputed with the segment, and of the forward's own.
   static void Leave(const Left& left, uint32_t place, Block& copy);
   void LeaveRecorded(const Left& left, uint32_t home, Block& block) const;
-  // Until when the block is alive that is made again with the segment.
+  // When a block that is recomputed with the segment is freed.
   [[nodiscard]] Position EndOfCopy(uint32_t block, uint32_t segment) const;
-  // What a kept operator takes and gives back, such as a workspace: it does not run again.
+  // True for what a kept operator allocates and frees inside, such as a workspace: it does not run again.
   [[nodiscard]] bool IsInnerOfKept(uint32_t block) const;
   void Recompute(const Block& block, uint32_t home, const Left& left, std::vector<Block>& copies) const;
-  // The block itself: no longer kept by the nodes of segments, but by the segments that it goes into.
+  // Shortens the block's own life: nodes of segments no longer save it, but segments keep it as their input.
   void Drop(Block& block, uint32_t home) const;
   void GatherWithin(Scene& scene) const;
   void GatherEarlier(const Segment& segment, const StepBlock& forward, bool together, Block& block) const;
-  // Until the last of the segments that were given the block has been made again.
+  // When the last outermost segment that has the block as input releases it.
   [[nodiscard]] Position GivenUntil(uint32_t block, uint32_t home) const;
-  // Of those in `around`, which keeps what goes into them until they are made again: until they let go of it.
+  // When the segments inside `around` no longer need the block as input: they have been recomputed, and their
+  // nodes are done with it.
   [[nodiscard]] Position GivenWithin(uint32_t block, uint32_t around) const;
 
   const Step& step_;
   const LastUses& uses_;
   const std::vector<uint32_t>& kept_ops_;
   uint32_t levels_ = 1;
-  std::vector<bool> cached_;  // by block: what a kept operator handed out
+  std::vector<bool> cached_;  // by block: a result of a kept operator
   std::vector<Segment> segments_;
   std::vector<Kept> kept_;
-  // (block, segment whose node keeps it): the end of the last of these nodes' own work, when what was made
-  // again goes.
+  // (block, segment whose node saves it): the end of the last of these nodes' own work, when the recomputed
+  // block is freed.
   std::map<std::pair<uint32_t, uint32_t>, Position> unpacked_;
-  std::vector<std::pair<uint32_t, uint32_t>> given_;  // (block, segment) that it goes into, sorted
+  std::vector<std::pair<uint32_t, uint32_t>> given_;  // (block, segment that has it as input), sorted
 };
 
 }  // namespace vramscope::whatif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Units of fully_shard within a segment: computing it again gathers those whose backward has not begun, one
-// after the other as forward does, and lets go of none. Their backward finds them there.
+// Units of fully_shard inside a segment. The recomputation gathers those whose backward has not begun, one
+// after the other as forward does, and frees none of them. Their backward then uses these parameters.
 //
 //   segment      recompute │ unit a │ unit b ...          │ backward of b │ backward of a
 //   recorded                                   gather b ├─────────────┤
@@ -8,8 +8,8 @@
 //   with it      gather a ├────────────────────────────────────────────────────────┤
 //                         gather b ├──────────────────────────────────┤
 //
-// Of a unit that is the segment itself backward has gathered the parameters by then.
-// PyTorch: pre_forward and post_forward in torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py, 2.15.
+// If a unit is the segment itself, backward has already gathered its parameters. PyTorch: pre_forward and
+// post_forward in torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py, 2.15.
 #include <map>
 
 #include "profiler/whatif/checkpoints/checkpointer.h"
@@ -28,11 +28,11 @@ bool IsGathered(const StepBlock& block) {
 
 void Checkpointer::GatherWithin(Scene& scene) const {
   struct Gather {
-    const StepBlock* forward = nullptr;  // nullptr: several, of a unit that is called more than once
-    const Segment* segment = nullptr;    // the outermost one
-    Block* backward = nullptr;           // the first; one for gradients may look like it
+    const StepBlock* forward = nullptr;  // nullptr: several, because the unit is called more than once
+    const Segment* segment = nullptr;    // the outermost segment
+    Block* backward = nullptr;           // the first one; a block for gradients may look the same
   };
-  // By parameter and stream: what a unit's parameters came in lies on another one than they do.
+  // By parameter and stream: the block that a unit's parameters arrive in is on another stream than they are.
   std::map<std::pair<uint32_t, uint16_t>, Gather> gathers;
   for (const StepBlock& block : step_.blocks) {
     if (!IsGathered(block)) continue;
@@ -60,8 +60,8 @@ void Checkpointer::GatherWithin(Scene& scene) const {
                     *gather.backward);
 }
 
-// `together`: all of the unit's parameters, which are taken out of it at once where backward of the unit
-// behind gathered it ahead.
+// `together`: all of the unit's parameters in one block. They are copied out of it at once if the backward of
+// the following unit gathered it ahead.
 void Checkpointer::GatherEarlier(const Segment& segment, const StepBlock& forward, bool together,
                                  Block& block) const {
   const bool ahead = block.begin <= segment.recompute;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints within checkpoints. The oracle is "Nestable Checkpoint" in torch/utils/checkpoint.py: tensors
-// are kept by the innermost segment alone, and what goes into a segment by the one around it. And what
-// PyTorch expects of a chain of products under a memory budget.
+// Nested checkpoints. Oracle: "Nestable Checkpoint" in torch/utils/checkpoint.py: saved tensors belong to the
+// innermost segment, and a segment's inputs to the one around it. Second oracle: what PyTorch expects of a
+// chain of products under a memory budget.
 #include "profiler/whatif/checkpoints/checkpointer.h"
 
 #include <gmock/gmock.h>
@@ -19,9 +19,9 @@ namespace {
 
 using testing::ElementsAre;
 
-// stage from 0 to 60: layer a from 2 to 18, layer b from 20 to 36, and an operator behind them. Each makes
-// what its node keeps, and then its result, which the next node keeps too. Backward runs the nodes from 110
-// on.
+// stage from 0 to 60: layer a from 2 to 18, layer b from 20 to 36, and an operator after them. Each creates a
+// tensor that its node saves, and then its result, which the next node saves too. Backward runs the nodes
+// from 110 on.
 //
 //   forward   in ─ a: inner_a, out_a ─ b: inner_b, out_b ─ last ─ result
 class NestedCheckpointTest : public testing::Test, protected WrittenStep {
@@ -44,14 +44,14 @@ class NestedCheckpointTest : public testing::Test, protected WrittenStep {
     Work(44, last, {out_b_, result_});
   }
 
-  // Begin and end of what is made of a block, apart from a hair.
+  // Begin and end of the copies of a block, with a small tolerance.
   [[nodiscard]] std::vector<std::pair<Position, Position>> Lives(uint32_t block,
                                                                  std::string_view modules) const {
     Scene scene = MakeScene(step_);
     EXPECT_TRUE(CheckpointLever().Apply(step_, modules, scene).ok());
     return LivesOf(scene, block);
   }
-  // An operator of layer b works on it too.
+  // An operator of layer b uses it too.
   void SeeInB(uint32_t block) {
     Operand operand;
     operand.op = 2;
@@ -63,14 +63,14 @@ class NestedCheckpointTest : public testing::Test, protected WrittenStep {
 };
 
 TEST_F(NestedCheckpointTest, OneLevelMakesAllAgainAtOnce) {
-  // Computed again at 110, up to what `last` keeps.
+  // Recomputed at 110, up to what `last` saves.
   EXPECT_THAT(Lives(inner_a_, "stage"),
               ElementsAre(Life(5, 11), Life(Recomputed(110, 0, 0, 5), HooksAfter(151, 50))));
   EXPECT_THAT(Lives(inner_b_, "stage"),
               ElementsAre(Life(25, 31), Life(Recomputed(110, 0, 0, 25), HooksAfter(131, 50))));
 }
 
-// leaky_relu_() of a view: the gradient is copied before the node within takes what it keeps.
+// leaky_relu_() on a view: the gradient is copied before the inner node unpacks what it saved.
 TEST_F(NestedCheckpointTest, CopySlicesHasItsCopiesBeforeAnythingIsMadeAgain) {
   const uint32_t around = Call("torch::autograd::CopySlices", model::kNone, 111, 120);
   const uint32_t within = Call("LeakyReluBackward1", around, 114, 119);
@@ -92,11 +92,11 @@ TEST_F(NestedCheckpointTest, AnInnerOneKeepsNothingWhileTheOuterOneIsMadeAgain) 
 TEST_F(NestedCheckpointTest, WhatGoesIntoAnInnerOneIsKeptByTheOuterOne) {
   EXPECT_THAT(Lives(out_a_, "stage,stage.*"),
               ElementsAre(Life(10, 36), Life(Recomputed(110, 0, 0, 10), HooksAfter(131, 50))));
-  // The stage's own input stays until all of its nodes have let go.
+  // The stage's own input stays until all of its nodes have released it.
   EXPECT_THAT(Lives(in_, "stage.*"), ElementsAre(Life(1, 190)));
 }
 
-// Informer's measure of queries, of which only indices come: its graph goes with the function's variables.
+// Informer's measure of queries, which only yields indices: its graph is freed with the function's variables.
 TEST_F(NestedCheckpointTest, WhatANodeKeptThatIsNotRunGoesAgainAsItWent) {
   const auto dead = static_cast<uint32_t>(step_.nodes.size());
   step_.nodes.push_back({Text("dead"), 0, 6, kForever, kForever});
@@ -116,8 +116,8 @@ TEST_F(NestedCheckpointTest, WhatANodeKeptThatIsNotRunGoesAgainAsItWent) {
       << "not seen";
 }
 
-// Layer a is called again from 38 to 42, behind b: how long the copies that autocast makes of its weights
-// live then is not known.
+// Layer a is called again from 38 to 42, after b. It is then unknown how long autocast's copies of its
+// weights live.
 TEST_F(NestedCheckpointTest, UnderAutocastAModuleIsNotCheckpointedTwiceWithOthersBetween) {
   Module("stage.a", 38, 42, 0);
   const auto why = [&](std::string_view modules) -> std::string {
@@ -162,7 +162,7 @@ TEST_F(NestedCheckpointTest, UnitsWithinAreGatheredWhenTheyAreMadeAgain) {
   EXPECT_THAT(Lives(a, "stage.a"), ElementsAre(Life(148, 152))) << "the segment is the unit";
 }
 
-// A denoiser's context, of which no gradient is asked.
+// A denoiser's context, which requires no gradient.
 TEST_F(NestedCheckpointTest, WhatSeveralAreGivenGoesToTheHostAndComesBackForEach) {
   const uint32_t context = AddBlock(HooksAfter(1, 50), 152);
   Work(6, 0, {context, AddBlock(HooksAfter(6, 50), 9)}),
@@ -189,7 +189,7 @@ TEST_F(NestedCheckpointTest, KeptOperatorsWithinOthersAreRefused) {
   EXPECT_FALSE(CheckpointLever().Apply(step_, "stage,stage.a,ops:mm", scene).ok());
 }
 
-// torch.cdist(), of which a policy sees no product.
+// torch.cdist(): the policy does not see its products.
 TEST_F(NestedCheckpointTest, AProductInsideOfAnOperatorWithAFormulaIsNoneToKeep) {
   step_.ops[0].name = Text("aten::mm"), step_.ops[0].node = model::kNone;
   EXPECT_TRUE(FindKeptOps(step_, {"mm"}).ok());
@@ -199,11 +199,11 @@ TEST_F(NestedCheckpointTest, AProductInsideOfAnOperatorWithAFormulaIsNoneToKeep)
   EXPECT_FALSE(FindKeptOps(step_, {"mm"}).ok());
 }
 
-// x.cos(), then five times a product of matrices and cos(), then sum(): nodes keep what operators are given.
-// The oracle is test_matmul_even_chain of MemoryBudgetTest in PyTorch's test/functorch/test_ac.py: what is
-// kept until backward, in matrices beside x, and how many products are computed again, for each tenth of
-// activation_memory_budget. Its partitioner chooses operators; chains of modules, of which each begins with
-// cos(), give the same choices:
+// x.cos(), then five times a matrix product and cos(), then sum(): nodes save the operators' inputs. Oracle:
+// test_matmul_even_chain of MemoryBudgetTest in PyTorch's test/functorch/test_ac.py. It lists, for each tenth
+// of activation_memory_budget, what is kept until backward (in matrices, in addition to x) and how many
+// products are recomputed. Its partitioner chooses operators. Chains of modules that each begin with cos()
+// give the same choices:
 //
 //   budget 0.2     c6 [ c4 [ cos mm cos mm cos mm cos mm ]  b5 [ cos mm ]  b6 [ cos ] ] sum checkpointed: c4,
 //   b5
@@ -235,7 +235,7 @@ class EvenChainTest : public testing::Test, protected WrittenStep {
   }
   static std::string Block(uint32_t block) { return Chain(block) + ".b" + std::to_string(block); }
 
-  // The first operators up to a product as one segment, and each product behind them as one.
+  // The first operators up to a product as one segment, and each later product as one.
   static std::string Patterns(uint32_t chain) {
     std::string patterns = Chain(chain);
     for (uint32_t block = chain + 1; block <= kProducts; ++block) patterns += "," + Block(block);

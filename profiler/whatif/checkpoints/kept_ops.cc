@@ -11,7 +11,7 @@ using model::kNone;
 
 constexpr std::string_view kOps = "ops:";
 
-// What stands for several: the operators below autograd, which is where a policy is asked.
+// Names that stand for several operators: those below autograd, for which the policy is called.
 struct Family {
   std::string_view name;
   std::vector<std::string> operators;
@@ -68,8 +68,8 @@ Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
 
 namespace {
 
-// By operator: whether autograd has a formula of its own for it, or for one around it, so that the policy is
-// asked of that: torch.cdist() has products of matrices in such. Where nothing is trained their names say it
+// By operator: true if autograd has a formula for it, or for an operator around it. The policy is then called
+// for that one. For example, torch.cdist() contains matrix products. Without training, the names decide
 // (CompositeExplicitAutograd in aten/src/ATen/native/native_functions.yaml).
 std::vector<bool> HaveFormulas(const Step& step) {
   constexpr std::string_view kNamed[] = {"aten::_euclidean_dist", "aten::_trilinear", "aten::addbmm"};
@@ -88,7 +88,7 @@ std::vector<bool> HaveFormulas(const Step& step) {
 Result<std::vector<uint32_t>> FindKeptOps(const Step& step, const std::vector<std::string>& operators) {
   std::vector<uint32_t> kept;
   if (operators.empty()) return kept;
-  std::vector<bool> inside(step.ops.size(), false);  // another one that is kept
+  std::vector<bool> inside(step.ops.size(), false);  // inside another kept operator
   std::vector<bool> seen(operators.size(), false);
   const std::vector<bool> formulas = HaveFormulas(step);
   for (uint32_t i = 0; i < step.ops.size(); ++i) {

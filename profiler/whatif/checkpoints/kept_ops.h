@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the value of --checkpoint names: modules, and operators whose results they keep.
+// Parses the value of --checkpoint: modules, and operators whose results the checkpoints keep.
 #pragma once
 
 #include <string>
@@ -10,22 +10,22 @@
 
 namespace vramscope::whatif {
 
-// "layers.*,ops:matmul+attention" taken apart.
+// The parts of "layers.*,ops:matmul+attention".
 struct CheckpointChoice {
-  std::string modules;                 // "layers.*"; "all" where only operators are named
-  std::vector<std::string> operators;  // "aten::mm", ...; empty: everything is computed again
+  std::string modules;                 // "layers.*"; "all" if only operators are named
+  std::vector<std::string> operators;  // "aten::mm", ...; empty: everything is recomputed
 };
 
-// Operators by their names without "aten::", and matmul, attention, convolution for all that do that, with +
-// between them. Fails with a sentence when nothing comes after "ops:".
+// Operators are named without "aten::" and separated by +. "matmul", "attention" and "convolution" stand for
+// all operators that compute these. Fails with a sentence if nothing follows "ops:".
 [[nodiscard]] Result<CheckpointChoice> ParseCheckpoint(std::string_view value);
 
-// Operators of forward that are called so and stand in no other one that is, in order. Fails with a sentence
-// when one of the names was not seen to run.
+// The forward operators with these names that are not inside another one with such a name, in order. Fails
+// with a sentence if one of the names never ran.
 [[nodiscard]] Result<std::vector<uint32_t>> FindKeptOps(const Step& step,
                                                         const std::vector<std::string>& operators);
 
-// "torch.ops.aten.mm.default, torch.ops.aten.addmm.default": those of the step.
+// "torch.ops.aten.mm.default, torch.ops.aten.addmm.default": the overloads in this step.
 [[nodiscard]] std::string KeptOpsCode(const Step& step, const std::vector<uint32_t>& ops);
 
 }  // namespace vramscope::whatif

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient accumulation: k batches such as the recorded one, one after the other, with one optimizer step
-// after them. (The batch of the step in k parts is another batch size, which a re-run answers.)
+// Gradient accumulation: k batches of the recorded size, one after the other, followed by one optimizer step.
+// (To split the step's batch into k parts is a change of the batch size, which a re-run answers.)
 //
 //   recorded        zero │ forward  backward │ update  optimizer
 //   accumulating    zero │ forward  backward │ forward  backward │ update  optimizer
 //                          gradients are kept  ──────────────────▶
 //                                              new ones end where autograd has added them
 //
-// At most four parts are written out: the fifth finds the allocator as the fourth did. What a part leaves
-// behind (batch, logits, loss) ends in the next one where it ended in the next step. Of networks that are
-// trained in turns, as in a GAN, what is before each optimizer step is repeated so, backward passes with the
-// forward that leads to them.
+// At most four parts are written out: the fifth finds the allocator in the same state as the fourth. What a
+// part leaves (batch, logits, loss) ends in the next part, at the place where it ended in the next step.
+// Networks that are trained in turns, as in a GAN, repeat what comes before each optimizer step: the backward
+// passes and the forward that leads to them.
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -24,14 +24,14 @@ namespace {
 constexpr int64_t kMost = 1 << 20;
 constexpr int64_t kWritten = 4;
 
-// The parts of a step that are repeated, and where things lie when each is there several times.
+// The parts of a step that are repeated, and the positions of things after the repetition.
 class Repeats {
  public:
   Repeats(std::vector<Window> repeated, int64_t length, int64_t parts)
       : repeated_(std::move(repeated)), length_(length), parts_(parts) {}
 
   static constexpr size_t kNone = SIZE_MAX;
-  // Which of them a position is in; kNone: in none.
+  // Index of the repeated window that contains a position; kNone: none.
   [[nodiscard]] size_t Of(Position at) const {
     for (size_t i = 0; i < repeated_.size(); ++i) {
       if (Holds(i, at)) return i;
@@ -43,9 +43,9 @@ class Repeats {
   }
   [[nodiscard]] int64_t parts() const { return parts_; }
   [[nodiscard]] Position end(size_t i) const { return repeated_[i].end; }
-  // How much later than in the record something of the i-th is, in one of its parts.
+  // How much later than recorded something is in the given part of the i-th window.
   [[nodiscard]] int64_t Behind(size_t i, int64_t part) const { return BeforeIt(i) + part * Once(i); }
-  // Where a position is now: of those that are repeated, in the first or in the last part.
+  // New position of a recorded position: in the first or in the last part if it is repeated.
   [[nodiscard]] Position InFirst(Position at) const { return Moved(at, 0); }
   [[nodiscard]] Position InLast(Position at) const { return Moved(at, parts_ - 1); }
   [[nodiscard]] int64_t length() const { return length_; }
@@ -53,13 +53,13 @@ class Repeats {
 
  private:
   [[nodiscard]] int64_t Once(size_t i) const { return repeated_[i].end.event - repeated_[i].begin.event; }
-  // By how much those before the i-th are longer now; behind the last: all.
+  // Events added before the i-th window; for the index after the last: in total.
   [[nodiscard]] int64_t BeforeIt(size_t i) const {
     int64_t more = 0;
     for (size_t before = 0; before < i; ++before) more += (parts_ - 1) * Once(before);
     return more;
   }
-  // Of one in the next step, in the first.
+  // A position in the next step counts as in its first part.
   [[nodiscard]] Position Moved(Position at, int64_t part) const {
     if (at >= kForever) return at;
     if (at > length_) return Moved(at - length_, 0) + new_length();
@@ -108,7 +108,7 @@ class Accumulate final : public Lever {
   }
 
  private:
-  // As one sentence; "" when forward and backward can be done several times for one optimizer step.
+  // Returns one sentence, or "" if forward and backward can be repeated for one optimizer step.
   static std::string WhyNotRepeated(const Step& step) {
     if (step.backward.empty() || step.optimizer.empty() ||
         step.optimizer.back().begin < step.backward.back().end)
@@ -126,8 +126,8 @@ class Accumulate final : public Lever {
     return "";
   }
 
-  // What is repeated for one optimizer step, or for several that follow each other: the backward passes
-  // before it, with the forward that leads to them.
+  // What is repeated for one optimizer step, or for several in a row: the backward passes before it, and the
+  // forward that leads to them.
   static std::vector<Window> Repeated(const std::vector<Window>& forward, const std::vector<Window>& backward,
                                       const std::vector<Window>& optimizer) {
     std::vector<Window> repeated;
@@ -156,11 +156,11 @@ class Accumulate final : public Lever {
         blocks.push_back(block);
         Block& moved = blocks.back();
         if (block.birth != Birth::kSetup) moved.begin = repeats.InFirst(block.begin);
-        // It came before the parts (a batch that is fetched ahead): its end is that of the last part.
+        // Allocated before the parts (a prefetched batch): it ends with the last part.
         moved.end = block.birth == Birth::kOnce ? repeats.InFirst(block.end) : repeats.InLast(block.end);
         continue;
       }
-      // Each part has a batch of its own, so a gradient of that is not added up.
+      // Each part has its own batch, so a gradient of the batch is not accumulated.
       const bool added = block.origin != model::kNone && step.blocks[block.origin].leaf == model::kNone;
       const Position accumulated = added ? step.blocks[block.origin].accumulated : kForever;
       if (accumulated < kForever)
@@ -180,8 +180,8 @@ class Accumulate final : public Lever {
     for (const Position at : step.cache_emptied) scene.empty_cache.push_back(repeats.InFirst(at));
   }
 
-  // A gradient that does not lie as its parameter is copied when it is the first; others are added to that
-  // (AccumulateGrad::accumulateGrad in torch/csrc/autograd/functions/accumulate_grad.h).
+  // If a gradient's strides differ from its parameter's, the first one is copied; others are added to that
+  // copy (AccumulateGrad::accumulateGrad in torch/csrc/autograd/functions/accumulate_grad.h).
   static bool IsCopiedForLeaf(const Step& step, const Block& block) {
     const uint32_t op = step.blocks[block.origin].op;
     const uint32_t node = op == model::kNone ? model::kNone : step.ops[op].node;
@@ -205,7 +205,7 @@ class Accumulate final : public Lever {
 
   static void AddActivation(const Block& block, size_t where, const Repeats& repeats,
                             const std::vector<Block>& recorded, std::vector<Block>& blocks) {
-    // Few live on behind the pass; for each of these all blocks are looked at.
+    // Few blocks outlive the pass; for each of these, all blocks are visited.
     const bool within = repeats.Holds(where, block.end);
     const Position next = within ? kForever : NamedAnew(block, where, repeats, recorded);
     for (int64_t part = 0; part < repeats.parts(); ++part) {
@@ -218,14 +218,14 @@ class Accumulate final : public Lever {
         made.end = repeats.InFirst(block.end);
       else if (next < kForever)  // until the next part overwrites it
         made.end = next + repeats.Behind(where, part + 1);
-      else  // what ended behind the pass is gone before the next part
+      else  // what ended after the pass ends before the next part
         made.end = Before(repeats.end(where) + behind);
       blocks.push_back(made);
     }
   }
 
-  // Where, in the pass that made the block, its name is given to another one: where this pass ends what a
-  // step or another pass before it left of the same kind. kForever: nowhere.
+  // The position, within the pass that allocated the block, where its name is reassigned. This is where the
+  // pass frees what a previous step or pass left of the same kind. kForever: none.
   static Position NamedAnew(const Block& block, size_t where, const Repeats& repeats,
                             const std::vector<Block>& recorded) {
     const auto ended_here = [&](const Block& left) {

@@ -11,8 +11,8 @@
 namespace vramscope::whatif {
 namespace {
 
-// Under autocast what is computed again converts its weights again too. How long the copies of modules that
-// others are called between live is not known.
+// Under autocast, the recomputation converts its weights again. If modules call the checkpointed ones, it is
+// unknown how long their copies live.
 std::string WhyCopiesUnknown(const Step& step, const std::vector<uint32_t>& calls) {
   if (step.autocast.empty()) return "";
   std::map<std::string_view, size_t> last;
@@ -32,7 +32,7 @@ class Checkpoint final : public Lever {
  public:
   const LeverInfo& info() const override { return *FindLeverInfo("checkpoint"); }
 
-  // Families alone: which of their members are worth it is for a search of its own.
+  // Families only: a separate search decides which of their members to checkpoint.
   std::vector<std::string> Settings(const Step& step) const override {
     if (step.backward.size() != 1) return {};
     return CheckpointFamilies(step);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Freeing what the code keeps too long: a block goes with the last operator or autograd node that needs it,
-// and not when a variable of the program is given something else.
+// Frees blocks that the code keeps too long: after the last operator or autograd node that needs them,
+// instead of when a variable is reassigned.
 //
 //   recorded   │ logits made ├ cross_entropy ├ backward reads them ├──── `logits` ────│ the next step's
 //   logits freed      │ logits made ├ cross_entropy ├ backward reads them ├ del logits
 //
-// Only what outlives the call of the whole model, and is there when backward begins: local variables of its
-// modules are gone when that returns, those of a loss around it when this does, and what they are asked for
-// there without operators, as their shapes, nobody knows. What backward makes is autograd's own. The gradient
-// of a leaf that is no parameter goes with the graph, whose AccumulateGrad has that leaf: some programs
-// ask for one of a view of their batch, and nobody reads it. Left as they are: gradients of parameters and
-// optimizer state, which are kept on purpose; what the optimizer computes; what no operator was seen to use;
-// and what the next step uses, a batch that is fetched ahead. Python's calls hold their arguments until they
-// return: that no `del` changes, and is left too, as is what a module holds from step to step. A list goes as
-// a whole.
+// Applies only to blocks that outlive the call of the whole model and exist when backward begins. Local
+// variables of its modules are gone when the module returns; those of a loss function around it, when that
+// returns. It is unknown what else is read there without operators, such as shapes. Backward's own blocks
+// belong to autograd. The gradient of a leaf that is not a parameter is freed with the graph, whose
+// AccumulateGrad holds that leaf: some programs request one for a view of their batch, and nobody reads it.
+//
+// Not changed: gradients of parameters and optimizer state, which are kept on purpose; what the optimizer
+// computes; blocks that no recorded operator uses; and blocks that the next step uses (a prefetched batch).
+// Python calls hold their arguments until they return, and no `del` changes that. So arguments stay too, as
+// does what a module holds from step to step. A list is freed as a whole.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -30,10 +31,10 @@ namespace {
 using model::kNone;
 
 constexpr size_t kMostNamed = 5;
-constexpr int64_t kArguments = 3;  // events behind backward that let go of what it was called with
+constexpr int64_t kArguments = 3;  // events after backward that free its arguments
 
 struct Freed {
-  uint32_t block = 0;  // of the step
+  uint32_t block = 0;  // index in the step
   uint64_t bytes = 0;
   bool next_step = false;  // it was kept into the next step
 };
@@ -43,7 +44,7 @@ std::string MebibytesOf(uint64_t bytes) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
 }
 
-// The innermost line of the program's own that made the block; "" where none is known.
+// The innermost line of the program's own code that allocated the block; "" if unknown.
 std::string LineOf(const Step& step, const StepBlock& block) {
   const auto frames = step.run->source->Stack(step.run->blocks[block.id].stack);
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
@@ -81,7 +82,7 @@ class Early {
       if (block.birth != Birth::kEachStep || block.origin == kNone || block.piles_up || !MayGo(block) ||
           IsOfModule(block.end - scene.length))
         continue;
-      // Where levers moved it, as much earlier as in the recorded step.
+      // After levers moved it: earlier by the same distance as in the recorded step.
       const Position needed = After(
           std::max({needed_[block.origin], step_.blocks[block.origin].begin, WithTheLoss(block.origin)}));
       if (IsAtOnce(block.end, needed)) continue;
@@ -94,21 +95,21 @@ class Early {
   }
 
  private:
-  // When the next operator begins: model(x).loss lets go of all else that the model returned before that.
+  // The begin of the next operator: model(x).loss frees everything else that the model returned before that.
   [[nodiscard]] Position NextBehind(Position at) const {
     const auto next =
         std::partition_point(step_.ops.begin(), step_.ops.end(), [&](const Op& op) { return op.begin < at; });
     return next == step_.ops.end() ? at : next->begin;
   }
 
-  // A batch can only go when the model has returned: with the loss, directly before backward, the tensor that
-  // was made last first, as lists let go of them.
+  // A batch can only be freed after the model has returned. It goes with the loss, directly before backward,
+  // most recent tensor first, in the order in which lists are destroyed.
   [[nodiscard]] Position WithTheLoss(uint32_t block) const {
     const StepBlock& input = step_.blocks[block];
     if (input.category != classify::Category::kInput) return kBefore;
     for (const Window& backward : step_.backward) {
       if (backward.begin <= input.begin || backward.end <= needed_[block]) continue;
-      if (backward.begin <= needed_[block]) return kBefore;  // which needs it
+      if (backward.begin <= needed_[block]) return kBefore;  // backward needs it
       const Op* const last = LastBefore(backward.begin);
       if (last == nullptr || last->end >= backward.begin) return kBefore;
       return Before(last->end, int64_t{block} + 1);
@@ -116,7 +117,7 @@ class Early {
     return kBefore;
   }
 
-  // The outermost operator, but for that which makes the gradient that backward begins with.
+  // The outermost operator before `at`, except the one that creates the initial gradient of backward.
   [[nodiscard]] const Op* LastBefore(Position at) const {
     auto op = std::partition_point(step_.ops.begin(), step_.ops.end(),
                                    [&](const Op& one) { return one.begin < at; });
@@ -127,7 +128,8 @@ class Early {
     return nullptr;
   }
 
-  // With what is given a gradient in a backward pass, and that, where nothing behind it reads the gradient.
+  // The leaf and its gradient are held together through a backward pass if nothing after the pass reads the
+  // gradient.
   void HoldLeaves(const Window& backward) {
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const StepBlock& block = step_.blocks[i];
@@ -138,8 +140,8 @@ class Early {
     }
   }
 
-  // What one call of a module makes several times, alike, and what goes in the same moment, is in a list:
-  // `del` takes all of it, when nothing needs any of them.
+  // Equal blocks that one call of a module allocates, and that are freed at the same moment, are in a list.
+  // `del` frees all of them when none is needed any more.
   void NeedLists() {
     const std::vector<uint32_t> calls = CallsOf(step_);
     std::map<std::tuple<uint32_t, uint32_t, uint64_t>, std::vector<uint32_t>> alike;
@@ -163,8 +165,8 @@ class Early {
     }
   }
 
-  // What goes in the midst of the model's next call is none of the program's variables: a module has it, and
-  // gives that name to another one then.
+  // What is freed during the model's next call does not belong to a variable of the program: a module holds
+  // it, and then reassigns that name.
   [[nodiscard]] bool IsOfModule(Position end) const {
     return std::ranges::any_of(step_.modules, [&](const ModuleCall& call) {
       return call.parent == kNone && call.begin < end && end < call.end;
@@ -180,7 +182,7 @@ class Early {
     if (recorded.accumulated < kForever || MadeByOptimizer(step_, recorded)) return false;
     if (recorded.op != kNone && step_.ops[recorded.op].node != kNone) return false;
     for (const Window& backward : step_.backward) {
-      // What is made for it, and what it is called with, is held until it returns.
+      // Blocks made for a call, and its arguments, are held until it returns.
       const bool argument = recorded.end >= backward.end && recorded.end <= backward.end + kArguments;
       if (argument || (backward.begin <= recorded.begin && recorded.begin < backward.end)) return false;
     }
@@ -191,15 +193,15 @@ class Early {
     for (const Window& model : models_) {
       if (model.begin <= recorded.begin && recorded.end <= model.end) return false;
     }
-    if (recorded.begin != block.begin) return false;  // a copy that a lever put in
+    if (recorded.begin != block.begin) return false;  // a copy inserted by a lever
     return recorded.end < kForever || !used_when_carried_.contains(recorded.requested);
   }
 
   const Step& step_;
   std::vector<Position> needed_;       // by block: the end of its last use
   std::vector<bool> goes_with_graph_;  // by block: the gradient of a leaf that is no parameter
-  std::vector<Window> models_;         // calls that are in no other one, and what goes directly behind
-  std::map<uint64_t, bool> used_when_carried_;  // sizes of blocks of the step before that this one used
+  std::vector<Window> models_;         // calls inside no other call, and what is freed directly after them
+  std::map<uint64_t, bool> used_when_carried_;  // sizes of blocks from the step before that this step used
 };
 
 class FreeEarly final : public Lever {

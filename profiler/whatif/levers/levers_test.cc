@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the author of a small loop knows of levers that keep less, or keep it elsewhere.
+// Oracle: what the author of a small loop knows about levers that keep less, or keep it elsewhere.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,8 +40,8 @@ TEST(ReadStepTest, SamplesOfCountersDoNotPartAFreeFromTheReleaseThatLedToIt) {
   }
 }
 
-// A torch.autograd.Function that computes again what it did not keep, as reversible layers do: its nodes are
-// made while no hook is in place.
+// A torch.autograd.Function that recomputes what it did not save, as reversible layers do: its nodes are
+// created while no hook is active.
 TEST(OffloadTest, WhereBackwardMakesNodesOfItsOwnOnlyTheOptimizerGoes) {
   whatif::Step step = TheLoop().Read();
   const auto node = std::find_if(step.nodes.begin(), step.nodes.end(),
@@ -73,8 +73,8 @@ TEST(OffloadTest, WhatAutogradKeepsGoesWithItsLastUseAndComesBackToItsNode) {
   EXPECT_EQ(begins.size(), 2u);
 }
 
-// Rows of 20 bytes, which memory-efficient attention had filled up to 32 in forward: what comes back has no
-// gaps, and backward fills them up beside it.
+// Rows of 20 bytes, which memory-efficient attention padded to 32 in forward. The copy comes back without
+// padding, and backward pads it into a second block.
 TEST(OffloadTest, RowsOfAMaskAreFilledUpAgainInBackward) {
   whatif::Step step = TheLoop().Read();
   const auto kept = std::find_if(step.saved.begin(), step.saved.end(), [&](const Saved& saved) {
@@ -120,7 +120,7 @@ TEST(OffloadTest, TheTimeIsThatOfAllThatIsKeptThereAndBack) {
 
 TEST(OffloadTest, BothTogetherAreEachOfThem) {
   const Use both = UseAfter({{"offload", "optimizer,activations"}});
-  // Without state, and without what the optimizer computes.
+  // Without optimizer state and temporaries.
   EXPECT_EQ(both.peak.bytes, 3 * kWeightBytes + 4 * kBatchBytes);
   EXPECT_EQ(both.peak.bytes,
             UseAfter({{"offload", "activations,optimizer"}, {"optimizer", "adamw"}}).peak.bytes);
@@ -130,16 +130,16 @@ TEST(LastUsesTest, ACallHoldsItsArgumentsUntilItReturns) {
   const whatif::Step step = TheLoop().Read();
   const LastUses& uses = LastUsesOf(step);
   const uint32_t hidden = BlockCalled(step, "hidden");
-  // blocks.1, the outermost call that began behind its birth.
+  // blocks.1, the outermost call that began after its allocation.
   EXPECT_EQ(uses.held[hidden], step.modules[2].end);
-  // The weight was there before all calls: the model holds it.
+  // The weight existed before all calls: the model holds it.
   const uint32_t weight = BlockCalled(step, "weight");
   EXPECT_LT(uses.held[weight], step.modules[1].end);
 }
 
 TEST(FreeEarlyTest, WhatTheLoopKeepsGoesWithItsLastUse) {
-  // `out` is kept into the next step by its name, and the batch to the end of the step; backward's last need
-  // of the batch is the weight's gradient, and of `out` none.
+  // The name `out` keeps its block into the next step, and the batch stays until the end of the step.
+  // Backward last needs the batch for the weight's gradient, and does not need `out`.
   const Use early = UseAfter({{"free-early", "all"}});
   EXPECT_EQ(early.peak.bytes, 4 * kWeightBytes);
   const whatif::Step step = TheLoop().Read();
@@ -151,8 +151,8 @@ TEST(FreeEarlyTest, WhatTheLoopKeepsGoesWithItsLastUse) {
   EXPECT_FALSE(FreeEarlyLever().Apply(step, "some", scene).ok());
 }
 
-// What a model asks for of a view of its batch, and nobody reads: the view's AccumulateGrad has it, and goes
-// with the graph.
+// A model requests a gradient for a view of its batch, and nobody reads it: the view's AccumulateGrad holds
+// it, and it is freed with the graph.
 TEST(FreeEarlyTest, TheGradientOfABatchGoesWithItsGraph) {
   whatif::Step step = TheLoop().Read();
   const uint32_t gradient = BlockCalled(step, "gradient");
@@ -169,14 +169,14 @@ TEST(FreeEarlyTest, TheGradientOfABatchGoesWithItsGraph) {
   const Position freed = end_of();
   EXPECT_GT(freed, step.backward.front().end);
   EXPECT_LT(freed, step.optimizer.front().begin);
-  step.operands.push_back({});  // an operator behind backward reads it
+  step.operands.push_back({});  // an operator after backward reads it
   step.operands.back().block = gradient;
   step.operands.back().op = static_cast<uint32_t>(step.ops.size());
   step.ops.emplace_back().end = step.optimizer.front().begin;
   EXPECT_EQ(end_of(), kept);
 }
 
-// loss = model(x).loss: the rest of what the model returned is gone before anything is computed of the loss.
+// loss = model(x).loss: the model's other results are freed before anything is computed from the loss.
 TEST(FreeEarlyTest, WhatTheModelReturnedIsLeftWhereItGoesBeforeTheNextOperator) {
   whatif::Step step = TheLoop().Read();
   const uint32_t out = BlockCalled(step, "out");
@@ -194,7 +194,7 @@ TEST(FreeEarlyTest, WhatTheModelReturnedIsLeftWhereItGoesBeforeTheNextOperator) 
   }
 }
 
-// `between` is a gradient that is added up: the batch's, or nobody's.
+// `between` is an accumulated gradient: the batch's, or nobody's.
 whatif::Step StepWithGradient(bool of_batch) {
   whatif::Step step = TheLoop().Read();
   auto& between = step.blocks[BlockCalled(step, "between")];
@@ -203,7 +203,7 @@ whatif::Step StepWithGradient(bool of_batch) {
   return step;
 }
 
-// Each part has a batch of its own.
+// Each part has its own batch.
 TEST(AccumulateTest, TheGradientOfABatchIsNotAddedUp) {
   for (const bool of_batch : {false, true}) {
     const whatif::Step step = StepWithGradient(of_batch);
@@ -218,7 +218,7 @@ TEST(AccumulateTest, TheGradientOfABatchIsNotAddedUp) {
   }
 }
 
-// A weight's gradient that lies otherwise than the weight.
+// A weight's gradient with other strides than the weight.
 TEST(AccumulateTest, WhatTheLeafCopiesItDoesOnce) {
   for (const char* const by : {"torch::autograd::AccumulateGrad", "ConvolutionBackward0"}) {
     whatif::Step step = StepWithGradient(false);
@@ -236,13 +236,13 @@ TEST(AccumulateTest, WhatTheLeafCopiesItDoesOnce) {
   }
 }
 
-// zero_grad() does not know it.
+// zero_grad() does not know this gradient.
 TEST(ZeroGradTest, TheGradientOfABatchIsNotKept) {
   for (const bool of_batch : {false, true}) {
     whatif::Step step = StepWithGradient(of_batch);
     const uint32_t between = BlockCalled(step, "between");
     step.blocks[between].end = kForever;
-    StepBlock& left = step.blocks.emplace_back(step.blocks[between]);  // by the step before
+    StepBlock& left = step.blocks.emplace_back(step.blocks[between]);  // from the step before
     left.begin = kBefore, left.end = 1, left.accumulated = kForever, left.op = model::kNone;
     Scene scene = MakeScene(step);
     ASSERT_TRUE(ZeroGradLever().Apply(step, "keep", scene).ok()) << "the parameter's is";
@@ -280,7 +280,7 @@ TEST(KeptOpsTest, WhatAKeptOperatorReturnsStaysAndIsNotMadeAgain) {
       if (block.origin == hidden) ends.push_back(block.end);
     return ends;
   };
-  // One segment of everything: without operators `hidden` is freed and made again.
+  // One segment with everything: without operators, `hidden` is freed and recomputed.
   EXPECT_EQ(lives("blocks.0,blocks.1").size(), 1u);
   const std::vector<Position> kept = lives("blocks.0,blocks.1,ops:mm");
   ASSERT_EQ(kept.size(), 1u);
@@ -288,15 +288,15 @@ TEST(KeptOpsTest, WhatAKeptOperatorReturnsStaysAndIsNotMadeAgain) {
 }
 
 TEST(LeanOptimizerTest, AdafactorKeepsARowAndAColumnOfAMatrix) {
-  // While it steps: the update of 64 x 64, beside weight and gradient; the means of rows and of columns, and
-  // two states, of 64 floats each; the mean of the rows' state.
+  // During the step: the update of 64 x 64, in addition to weight and gradient; the means of rows and of
+  // columns, and two states, of 64 floats each; the mean of the rows' state.
   const Use adafactor = UseAfter({{"optimizer", "adafactor"}});
   EXPECT_EQ(adafactor.peak.bytes, 3 * kWeightBytes + 2 * kBatchBytes + 5 * 512);
   EXPECT_EQ(adafactor.peak.phase, "optimizer");
 }
 
 TEST(LeanOptimizerTest, AdamOfEightBitsKeepsAByteForEachValue) {
-  // 4,096 values: two states, 16 floats of 256 values each for both, and the two tables.
+  // 4,096 values: two states, 16 floats (one per 256 values) for both, and the two tables.
   const Use small = UseAfter({{"optimizer", "adamw8bit"}});
   EXPECT_EQ(small.peak.bytes, 2 * kWeightBytes + 3 * kBatchBytes + 2 * 4096 + 2 * 512 + 2 * 1024);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the host: the optimizer, or what autograd keeps.
+// Moves the optimizer, or the tensors that autograd saves, to the host.
 //
-// The optimizer: gradients go there, it steps there on copies of the parameters, and these come back. The
-// device holds neither its state nor what it computes.
+// The optimizer: gradients move to the host, it steps there on copies of the parameters, and the parameters
+// come back. The device holds neither its state nor its temporaries.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -16,13 +16,13 @@
 namespace vramscope::whatif {
 namespace {
 
-// Bandwidths between device and host in bytes a second; 0: none is said.
+// Bandwidths between device and host in bytes per second; 0: not given.
 struct OffloadChoice {
   std::optional<double> optimizer;
   std::optional<double> activations;
 };
 
-// "optimizer", "activations:25GB/s", or both with a comma between.
+// "optimizer", "activations:25GB/s", or both separated by a comma.
 Result<OffloadChoice> ParseOffload(std::string_view value) {
   constexpr std::string_view kUnit = "GB/s";
   constexpr double kGiga = 1e9;
@@ -97,7 +97,7 @@ class Offload final : public Lever {
     if (!calls.ok()) return calls.error();
     TakeAwayOptimizer(scene);
     scene.optimizer_on_host = true;
-    uint64_t moved = 0;  // gradients there, parameters back
+    uint64_t moved = 0;  // gradients to the host, parameters back
     for (const OptimizerCall& call : *calls) {
       for (const TrainedParameter& parameter : call.stepped) moved += 2 * parameter.bytes;
     }

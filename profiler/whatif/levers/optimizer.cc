@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another optimizer: other state, and other memory while it steps.
+// Another optimizer: other state, and other temporaries while it steps.
 //
-// PyTorch's own, as torch/optim/{adam,adamw,sgd}.py of 2.2 to 2.15 allocate. p = bytes of one parameter, P =
-// of all that got a gradient:
+// PyTorch's own optimizers, as torch/optim/{adam,adamw,sgd}.py of 2.2 to 2.15 allocate. p = bytes of one
+// parameter, P = bytes of all parameters that got a gradient:
 //
 //              state          while it steps
 //   sgd        none           none
@@ -13,9 +13,9 @@
 //
 //   adafactor, adam8bit   see lean_optimizers.cc
 //
-// Weight decay is that of the class: decoupled for AdamW (no memory), 0 for the others. Where a recorded
-// optimizer decays by adding to gradients the others would do so too, with P more; it is not known here, and
-// said.
+// Weight decay is that of the class: decoupled for AdamW (no memory), 0 for the others. If a recorded
+// optimizer adds its decay to the gradients, the others would need P more for it. The recording does not show
+// this, so a note mentions it.
 #include <algorithm>
 #include <string>
 
@@ -88,7 +88,7 @@ class Optimizer final : public Lever {
  public:
   const LeverInfo& info() const override { return *FindLeverInfo("optimizer"); }
 
-  // Another way to step of the same class, then classes that keep less.
+  // First another implementation of the same class, then classes that keep less.
   std::vector<std::string> Settings(const Step& step) const override {
     if (!OptimizerCalls(step, step.optimizer).ok()) return {};
     if (step.optimizer_class == "SGD") return {"sgd"};
@@ -159,10 +159,10 @@ class Optimizer final : public Lever {
       AddOptimizerBlock(step, parameter, begin = After(begin), end = After(end), parameter.bytes, scene);
   }
 
-  // denom = (exp_avg_sq.sqrt() / bias_correction2_sqrt).add_(eps): two blocks, the first one gone when the
-  // second is there; `denom` itself lives until the next parameter's is assigned to the same name.
+  // denom = (exp_avg_sq.sqrt() / bias_correction2_sqrt).add_(eps): two blocks; the first one is freed once
+  // the second exists. `denom` itself lives until the next parameter's is assigned to the same name.
   static void ForLoop(const Step& step, const OptimizerCall& call, Scene& scene) {
-    constexpr int64_t kRoot = 20, kQuotient = 40, kRootGone = 60, kAssigned = 70, kOver = 100;  // per cent
+    constexpr int64_t kRoot = 20, kQuotient = 40, kRootGone = 60, kAssigned = 70, kOver = 100;  // percent
     for (size_t i = 0; i < call.stepped.size(); ++i) {
       const TrainedParameter& parameter = call.stepped[i];
       const uint64_t bytes = parameter.bytes;
@@ -183,13 +183,13 @@ class Optimizer final : public Lever {
   }
 };
 
-// zero_grad(set_to_none=False): gradients stay where they are, and each backward pass computes new ones
-// beside them.
+// zero_grad(set_to_none=False): gradients stay, and each backward pass allocates new ones in addition to
+// them.
 class ZeroGrad final : public Lever {
  public:
   const LeverInfo& info() const override { return *FindLeverInfo("zero-grad"); }
 
-  // Kept gradients lie beside the new ones: no peak falls with it.
+  // Kept gradients coexist with the new ones, so this never lowers a peak.
   std::vector<std::string> Settings(const Step&) const override { return {}; }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
@@ -201,7 +201,7 @@ class ZeroGrad final : public Lever {
       const Position accumulated = step.blocks[block.origin].accumulated;
       if (accumulated >= kForever || block.end <= After(accumulated, 2)) continue;
       if (block.end < scene.length) continue;                        // not kept to the end of the step
-      if (step.blocks[block.origin].leaf != model::kNone) continue;  // a batch's, which goes with that
+      if (step.blocks[block.origin].leaf != model::kNone) continue;  // of a batch, and freed with it
       Block twin = block;
       twin.birth = Birth::kOnce;
       twin.end = kForever;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the allocator is told: its settings, and where the program empties its cache. Nothing that is
-// allocated changes.
+// The allocator's settings, and where the program empties its cache. Neither changes what is allocated.
 #include "profiler/allocator/settings.h"
 
 #include "profiler/whatif/answer/whole_run.h"
@@ -10,7 +9,7 @@
 namespace vramscope::whatif {
 namespace {
 
-// Behind optimizer.step() and the zero_grad() that follows it, which the recorded step begins with.
+// After optimizer.step() and the zero_grad() that follows it; the recorded step begins with that.
 Position AfterStep(const Step& step, const Scene& scene) {
   const Position end = scene.optimizer.empty() ? scene.forward.back().end : scene.optimizer.back().end;
   if (step.run == nullptr || step.first_event == 0) return end;
@@ -26,7 +25,7 @@ class AllocatorSettings final : public Lever {
 
   bool ChangesForward() const override { return true; }
 
-  // What the program has, with expandable segments, or with large blocks that are not split.
+  // The program's settings, with expandable segments, or with large blocks that are not split.
   std::vector<std::string> Settings(const Step& step) const override {
     const std::string others = step.settings.empty() ? "" : step.settings + ",";
     std::vector<std::string> found;

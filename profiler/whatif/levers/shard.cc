@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One GPU's program as one rank of N: replicated (DDP), with the optimizer's state dealt out (ZeRO-1), with
-// gradients sharded too (ZeRO-2), and with parameters (ZeRO-3, FSDP). Each rank keeps the recorded batch.
+// One GPU's program as one rank of N: replicated (DDP), with sharded optimizer state (ZeRO-1), with sharded
+// gradients too (ZeRO-2), and with sharded parameters (ZeRO-3, FSDP). Each rank keeps the recorded batch.
 #include "profiler/whatif/shard/shard.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ Result<ShardQuestion> ParseShard(std::string_view value) {
   return question;
 }
 
-// Each list of blocks, or each module that is meant, and the model.
+// Shards each list of blocks, or each selected module, and the model.
 std::string FullyShardCode(const Step& step, const ShardQuestion& question) {
   const std::string how = question.kind == Kind::kZero2 ? ", reshard_after_forward=False)" : ")";
   std::string code;
@@ -76,7 +76,7 @@ std::string FullyShardCode(const Step& step, const ShardQuestion& question) {
   return code + "fully_shard(model" + how + "    # torch.distributed.fsdp, before the optimizer is created";
 }
 
-// Behind the units that are named is the model, with what is in none of them.
+// The last unit is the model, with everything that is in none of the named units.
 bool NoneHasParameters(const std::vector<Unit>& units) {
   return std::all_of(units.begin(), units.end() - 1,
                      [](const Unit& unit) { return unit.parameters.empty(); });

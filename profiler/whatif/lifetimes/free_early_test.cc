@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches that nothing of backward needs, freed as early as a program can: with the loss.
+// Batches that backward does not need, freed as early as a program can: together with the loss.
 //
 //   step     batch ─ mm ─ gelu ─ mul, which scales the loss ─ ones_like, what backward begins with
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class BatchFreedEarlyTest : public testing::Test {
     whatif::Step bare = TheLoop().Read();
     for (uint32_t i = 0; i < bare.blocks.size(); ++i)
       if (bare.blocks[i].id == TheLoop().s.Id("batch")) batch_ = i;
-    // Forward alone has it.
+    // Only forward has it.
     std::erase_if(bare.saved, [&](const Saved& saved) { return saved.block == batch_; });
     for (Operand& operand : bare.operands)
       if (operand.block == batch_ && bare.ops[operand.op].node != kNone) operand.block = kNone;
@@ -39,7 +39,7 @@ class BatchFreedEarlyTest : public testing::Test {
     second.begin = HooksAfter(second.begin, 50);
     labels_ = static_cast<uint32_t>(step_.blocks.size());
     step_.blocks.push_back(second);
-    // The same operator is given it.
+    // The same operator receives it.
     Operand used = *std::find_if(step_.operands.begin(), step_.operands.end(),
                                  [&](const Operand& operand) { return operand.block == batch_; });
     used.block = labels_;
@@ -62,7 +62,7 @@ class BatchFreedEarlyTest : public testing::Test {
     for (StepBlock& block : step_.blocks) shift(block.op);
   }
 
-  // Where each of them goes.
+  // Where each of them is freed.
   [[nodiscard]] std::pair<Position, Position> Ends() const {
     Scene scene = MakeScene(step_);
     EXPECT_TRUE(FreeEarlyLever().Apply(step_, "all", scene).ok());
@@ -122,7 +122,7 @@ TEST_F(BatchFreedEarlyTest, ABatchThatTheFirstOfTwoBackwardPassesNeedsGoesThere)
   EXPECT_TRUE(IsNear(Ends().first, kept.released));
 }
 
-// self.pyramid = [...], which the next step's call of the model gives another value.
+// self.pyramid = [...], which the model's call in the next step reassigns.
 TEST_F(BatchFreedEarlyTest, WhatGoesInTheNextCallOfTheModelIsAModulesOwn) {
   step_.blocks[batch_].category = Category::kTemporaryForward;
   step_.blocks[batch_].end = kForever;
@@ -138,7 +138,7 @@ TEST_F(BatchFreedEarlyTest, WhatGoesInTheNextCallOfTheModelIsAModulesOwn) {
   EXPECT_FALSE(stays(HooksAfter(root->end, 1))) << "a variable that gets what the model returns";
 }
 
-// guesses.append(...), and a loss of each of them: `del guesses` stands behind all.
+// guesses.append(...), and a loss for each of them: `del guesses` comes after all.
 TEST_F(BatchFreedEarlyTest, WhatIsInAListGoesWhenNothingNeedsAnyOfThem) {
   const auto scales =
       static_cast<uint32_t>(std::ranges::find(step_.ops, scales_.begin, &Op::begin) - step_.ops.begin());

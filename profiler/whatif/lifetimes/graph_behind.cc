@@ -19,7 +19,8 @@ GraphsBehind::GraphsBehind(const Step& step)
     if (step.nodes[i].op != kNone) node_[step.nodes[i].op] = i;
   for (uint32_t i = 0; i < step.ops.size(); ++i) {
     const Op& op = step.ops[i];
-    // What an operator calls computes for its node: that of a Function's forward has none of its own.
+    // Inner operators belong to the node of the outer one: those in a Function's forward have none of their
+    // own.
     if (node_[i] == kNone && op.parent != kNone) node_[i] = node_[op.parent];
     if (op.node != kNone) continue;
     for (const Operand& result : OutputsOf(step, op))
@@ -52,7 +53,8 @@ std::unordered_map<uint32_t, Position> GraphsBehind::Until(
     const Op& op = step_.ops[i];
     const bool own = node_[i] != kNone && step_.nodes[node_[i]].op >= first;
     if (op.node != kNone || (!own && step_.NameOf(op) != "aten::to")) continue;
-    // What an operator that has a node takes a view of, as attention of its keys, does not come out of it.
+    // If an operator with a node takes a view of a tensor (attention does so for its keys), the view is no
+    // result of it.
     const Position since =
         own && step_.nodes[node_[i]].op != i ? step_.ops[step_.nodes[node_[i]].op].begin : 0;
     Position to = kBefore;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tensors' graphs of autograd go back to. Whoever holds a tensor holds its graph: backward lets go of
-// what its own graph's nodes keep, but not of what one keeps that was only computed again beside it.
+// The autograd graphs that held tensors keep alive. Whoever holds a tensor also holds its graph. Backward
+// releases what the nodes of its own graph saved, but not what a node saved that was recomputed in addition.
 //
 //   segment   a ── b ── state ── c ── out       held: state, and what the nodes of a, b and state keep
 #pragma once
@@ -19,18 +19,18 @@ class GraphsBehind {
   // O(operands). The step must outlive it.
   explicit GraphsBehind(const Step& step);
 
-  // `held`: blocks, and until when somebody holds each one's tensor. By node that was made in forward from
-  // `from` on and whose result went into one of them, the latest of these. No node is where the program took
-  // the block's tensor out of its graph (detach()), or computed it without one. O(operands from there on to
-  // the last operator that has one of the blocks as a result).
+  // `held`: blocks, and until when somebody holds the tensor of each. Returns, per node, the latest such time
+  // among the blocks that its result went into. Only nodes made in forward from `from` on count. Nodes are
+  // left out if the program took the tensor out of its graph (detach()), or computed it without a graph.
+  // O(operands from there on to the last operator that has one of the blocks as a result).
   [[nodiscard]] std::unordered_map<uint32_t, Position> Until(
       std::span<const std::pair<uint32_t, Position>> held, Position from) const;
 
  private:
   const Step& step_;
-  std::vector<uint32_t> node_;      // by operator: the node that it computes for
-  std::vector<uint32_t> last_;      // by block: the last operator of forward that has it as a result
-  std::vector<uint32_t> detached_;  // by block: the last one that takes it out of its graph
+  std::vector<uint32_t> node_;      // by operator: the node made for it
+  std::vector<uint32_t> last_;      // by block: the last forward operator that has it as a result
+  std::vector<uint32_t> detached_;  // by block: the last operator that takes it out of its graph
 };
 
 }  // namespace vramscope::whatif

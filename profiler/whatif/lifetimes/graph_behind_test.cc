@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes a tensor's graph goes back to, of steps that are written down by hand. The oracle is grad_fn in
-// PyTorch: who holds a tensor holds that node and all that lead to it.
+// Which nodes a tensor's graph contains, for hand-written steps. Oracle: grad_fn in PyTorch. Whoever holds a
+// tensor holds that node and all nodes that lead to it.
 #include "profiler/whatif/lifetimes/graph_behind.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ TEST_F(GraphsBehindTest, OfSeveralTheLongestCounts) {
               UnorderedElementsAre(Pair(first_, kLonger), Pair(second_, kLonger), Pair(third_, kLonger)));
 }
 
-// A Function's forward computes without a graph of its own, and calls others.
+// A Function's forward computes without a graph of its own, and calls other operators.
 TEST_F(GraphsBehindTest, WhatAFunctionCallsComputesForItsNode) {
   const uint32_t inner = AddBlock(43, 190), result = AddBlock(45, 350);
   const uint32_t function = AddOp("Function", kNone, {40, 50}, {}, kNone);
@@ -65,7 +65,7 @@ TEST_F(GraphsBehindTest, WhatAFunctionCallsComputesForItsNode) {
   EXPECT_TRUE(Until({{result, kHeld}}, 41).empty()) << "the function was called before";
 }
 
-// Attention turns keys within itself.
+// Attention transposes keys internally.
 TEST_F(GraphsBehindTest, AViewThatAnOperatorTakesOfWhatItIsGivenDoesNotComeOutOfIt) {
   const uint32_t attended = AddBlock(41, 190);
   Made(40, {out_, state_}, attended);
@@ -94,7 +94,7 @@ TEST_F(GraphsBehindTest, NorHasWhatTheProgramTakesOutOfIt) {
   EXPECT_FALSE(Until({{state_, kHeld}, {out_, kHeld}}).empty());
 }
 
-// Of what was taken out before the part that is looked at.
+// Taken out of its graph before the part that is examined.
 TEST_F(GraphsBehindTest, NotIfItWasBefore) {
   AddOp("aten::detach", kNone, {40, 42}, {state_}, state_);
   const uint32_t written = Made(50, {out_, state_}, state_);

@@ -12,14 +12,14 @@ using model::kNone;
 constexpr std::string_view kProducts[] = {"aten::matmul", "aten::bmm", "aten::baddbmm",
                                           "aten::scaled_dot_product_attention"};
 
-// A function's variables go before what it was given does.
+// A function's variables are freed before its arguments.
 Position Returns(const ModuleCall& call) { return In(Stage::kReturns, call.end); }
 
 }  // namespace
 
 std::vector<uint32_t> CallsOf(const Step& step) {
   std::vector<uint32_t> calls(step.ops.size(), kNone);
-  // Calls and operators are both in the order of their begin.
+  // Both calls and operators are sorted by begin.
   uint32_t next = 0, call = kNone;
   for (uint32_t i = 0; i < step.ops.size(); ++i) {
     const Position at = step.ops[i].begin;
@@ -65,7 +65,7 @@ bool Holders::IsKept(uint32_t block, uint32_t call) const {
     const std::span<const Operand> inputs = InputsOf(step_, *op);
     const auto is_block = [&](const Operand& operand) { return operand.block == block; };
     if (std::any_of(inputs.begin(), inputs.end(), is_block)) return false;
-    // A tensor that this step made, other than what the call makes for itself.
+    // A tensor that this step created, but not inside the call.
     if (std::any_of(inputs.begin(), inputs.end(), [&](const Operand& operand) {
           return operand.block != kNone && step_.blocks[operand.block].begin > kBefore &&
                  step_.blocks[operand.block].begin < given.begin;
@@ -78,7 +78,7 @@ bool Holders::IsKept(uint32_t block, uint32_t call) const {
 bool Holders::MeetsAnother(const Op& op) const {
   if (std::find(std::begin(kProducts), std::end(kProducts), step_.NameOf(op)) == std::end(kProducts))
     return false;
-  uint32_t made = 0;  // in this step; they may be parts of one block
+  uint32_t made = 0;  // created in this step; they may share a block
   for (const Operand& operand : InputsOf(step_, op))
     if (operand.block != kNone && step_.blocks[operand.block].begin > kBefore) ++made;
   return made > 1;
@@ -125,13 +125,13 @@ Position Holders::Until(const Operand& operand) const {
   if (op.node != kNone || made == kBefore) return kBefore;
   Position until = kBefore;
   uint32_t call = call_[operand.op];
-  // Of the calls around the operator those that were given the block, and the one that they were called in.
+  // The calls around the operator that received the block, and the call that made them.
   uint32_t given = kNone;
   for (; call != kNone && step_.modules[call].begin > made; call = step_.modules[call].parent) {
     given = call;
     until = step_.modules[call].end;
   }
-  // A variable of the function around them may hold it for longer.
+  // A variable of the enclosing function may hold it for longer.
   if (call != kNone) {
     const bool itself = until == kBefore && op.parent == kNone;
     if (given != kNone ? IsKept(operand.block, given) : itself && Outlives(operand, call))

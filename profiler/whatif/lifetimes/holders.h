@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long variables of a program hold what a forward pass computes, where autograd does not keep it.
+// How long a program's variables hold the results of a forward pass, where autograd does not save them.
 //
-// A recording shows which calls of modules were given a block and which operators work on it, not which
-// variables have it. Some things are certain enough in PyTorch written as usual:
+// A recording shows which module calls received a block and which operators used it, but not which variables
+// hold it. In PyTorch code written in the usual way, some cases are certain enough:
 //
 //   block(x)                x is held by the call until block returns, as Python holds arguments
 //   q, k = f(x), g(x)       what meets in a matrix product or in attention was computed side by side, so it
@@ -18,7 +18,7 @@
 //                           or until the name is given what was made anew: by the same operator, after the
 //                           product, for the same place in the next one
 //
-// All else goes with its last use: x = f(x), and what stands within an expression.
+// Everything else is freed after its last use: x = f(x), and values inside an expression.
 #pragma once
 
 #include <vector>
@@ -27,33 +27,34 @@
 
 namespace vramscope::whatif {
 
-// By operator: the innermost call of a module around it; kNone outside of all.
+// By operator: the innermost module call around it; kNone outside all calls.
 [[nodiscard]] std::vector<uint32_t> CallsOf(const Step& step);
 
-// The outermost operator that the block was made in; kNone when it was there.
+// The outermost operator in which the block was created; kNone if the block existed before.
 [[nodiscard]] uint32_t OutermostMaker(const Step& step, uint32_t block);
 
 class Holders {
  public:
-  // O(operands). The step must outlive it.
+  // O(operands). The step must outlive this object.
   explicit Holders(const Step& step);
-  // Until when what holds the operand's block is there at least; kBefore when nothing shows. `operand`: an
-  // input of one of the step's operators. O(depth of the modules), but for what a function keeps.
+  // Returns the earliest time until which the operand's block is certainly held; kBefore if nothing shows it.
+  // `operand`: an input of one of the step's operators. O(depth of the modules), apart from what a function
+  // keeps.
   [[nodiscard]] Position Until(const Operand& operand) const;
 
  private:
   [[nodiscard]] bool MeetsAnother(const Op& op) const;
-  // Whether a call of the function that the operator is in returned the block before another call of it that
-  // has nothing to do with the block: so it has a name, or a place in a list.
+  // True if a call in the operator's function returned the block before another, unrelated call of it. So the
+  // block has a name, or a place in a list.
   [[nodiscard]] bool Outlives(const Operand& operand, uint32_t function) const;
-  // When the name of an operand of a product is given to another block; kForever when it is not.
+  // When the name of a product's operand is assigned another block; kForever if it never is.
   [[nodiscard]] Position NamedAnew(const Operand& operand) const;
-  // Whether the function that made a call with the block keeps it after the call.
+  // True if the function that passed the block to a call keeps it after the call.
   [[nodiscard]] bool IsKept(uint32_t block, uint32_t call) const;
 
   const Step& step_;
   std::vector<uint32_t> call_;               // by operator: the innermost module call around it
-  std::vector<std::vector<uint32_t>> uses_;  // by block: outermost operators that make something else of it
+  std::vector<std::vector<uint32_t>> uses_;  // by block: outermost operators that compute from it
 };
 
 }  // namespace vramscope::whatif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long variables hold what a forward pass computes: a step put together by hand.
+// How long variables hold the results of a forward pass, in a hand-written step.
 #include "profiler/whatif/lifetimes/holders.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class HoldersTest : public testing::Test {
     }
   }
 
-  // An operand of an operator that works on these blocks.
+  // An operand of an operator that uses these blocks.
   Operand Add(const char* name, Position at, std::vector<uint32_t> blocks) {
     Op op;
     op.name = script_.trace().Intern(name);
@@ -44,7 +44,7 @@ class HoldersTest : public testing::Test {
     return step_.operands.back();
   }
 
-  static constexpr Position kReturned = In(Stage::kReturns, 90);  // of the layer: its variables have gone
+  static constexpr Position kReturned = In(Stage::kReturns, 90);  // of the layer: its variables are freed
   model::testing::Script script_;
   model::Run run_;
   whatif::Step step_;
@@ -74,7 +74,7 @@ TEST_F(HoldersTest, ANameThatTheNextProductsOperandGetsHoldsNoLonger) {
   const Operand first = step_.operands[2], second = step_.operands.back();
   EXPECT_EQ(Holders(step_).Until(first), 31) << "the second index has ended";
   EXPECT_EQ(Holders(step_).Until(second), kReturned);
-  // k and v of attention are both there when the first product begins.
+  // k and v of attention both exist when the first product begins.
   step_.ops[1].end = 32;
   EXPECT_EQ(Holders(step_).Until(first), kReturned);
 }

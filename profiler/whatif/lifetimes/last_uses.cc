@@ -10,11 +10,11 @@ namespace {
 
 using model::kNone;
 
-// At the end of an operator, of what goes at once: its results, variables of its own, what it was given.
+// Order of frees at the end of an operator: its results, its local variables, its arguments.
 constexpr int32_t kResults = 1 << 30, kVariables = 1 << 6;
 
-// An operator in place on a view has its node within CopySlices, which copies the gradient first, and runs
-// that node with a part of the copy (torch/csrc/autograd/functions/tensor.cpp).
+// The node of an in-place operator on a view is inside CopySlices, which first copies the gradient and then
+// runs the node with a part of the copy (torch/csrc/autograd/functions/tensor.cpp).
 bool IsWithinCopySlices(const Step& step, const Op& op) {
   const std::string_view name = step.NameOf(op);
   return op.parent != kNone && step.ops[op.parent].parent == kNone &&
@@ -22,7 +22,7 @@ bool IsWithinCopySlices(const Step& step, const Op& op) {
          name.find("Backward") != std::string_view::npos && name.find("::") == std::string_view::npos;
 }
 
-// By node: the operator that is its work.
+// By node: the operator that does its work.
 std::vector<uint32_t> FindWork(const Step& step) {
   std::vector<uint32_t> work(step.nodes.size(), kNone);
   for (uint32_t i = 0; i < step.ops.size(); ++i) {
@@ -34,8 +34,8 @@ std::vector<uint32_t> FindWork(const Step& step) {
   return work;
 }
 
-// What a node unpacks lies in variables of its function, which go when that returns: before the engine
-// converts what came out of it, and lets go of what it was given.
+// A node's function unpacks saved tensors into local variables. They are freed when the function returns:
+// before the engine converts its results and releases its inputs.
 std::vector<Position> UnpackedUntil(const Step& step, const std::vector<uint32_t>& work) {
   std::vector<int32_t> turns(step.nodes.size(), 0);
   std::vector<Position> until;
@@ -52,9 +52,9 @@ std::vector<Position> UnpackedUntil(const Step& step, const std::vector<uint32_t
   return until;
 }
 
-// auto [attended, sums, seed] = attention(..., mask) is a tuple, which goes first, and its first elements.
-// What the operator around made to give it goes next, the last one first: left = left.reshape(...), right =
-// ...
+// auto [attended, sums, seed] = attention(..., mask) is a tuple. It is destroyed first, and within it the
+// first elements first. Then come the tensors that the enclosing operator created as its inputs, the last one
+// first: left = left.reshape(...), right = ...
 Position EndFor(const Step& step, const Op& op, const Operand& operand) {
   if ((operand.flags & trace::kTensorIsOutput) == 0) {
     const bool local = op.parent != kNone && step.blocks[operand.block].begin > step.ops[op.parent].begin;
@@ -76,7 +76,7 @@ LastUses Find(const Step& step) {
   for (const Operand& operand : step.operands) {
     const Op& op = step.ops[operand.op];
     if (operand.block == kNone || op.node != kNone || op.end >= kForever) continue;
-    // What attention returns is often overwritten by what is made of it: it is not held here.
+    // The result of attention is often overwritten by what is computed from it: it is not held here.
     const bool result = (operand.flags & trace::kTensorIsOutput) != 0;
     Position& held = uses.held[operand.block];
     held = std::max({held, EndFor(step, op, operand), OwnVariableUntil(step, operand),
@@ -95,7 +95,7 @@ Position OwnVariableUntil(const Step& step, const Operand& operand) {
   if (step.NameOf(around) != "aten::_scaled_dot_product_attention_math" || around.end >= kForever ||
       step.blocks[operand.block].begin < around.begin)
     return kBefore;
-  // The weights were declared last, and go first.
+  // The weights were declared last, so they are destroyed first.
   return Sooner(around.end, kVariables + op.begin.event - around.begin.event);
 }
 

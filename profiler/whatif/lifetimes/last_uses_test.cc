@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order what operators and nodes have goes, where all of it goes at once. The oracle is C++:
-// variables go in the reverse order of their declarations, elements of a std::tuple with the first one first.
+// The order in which operators and nodes free their blocks at one moment. Oracle: C++. Variables are
+// destroyed in the reverse order of their declarations, elements of a std::tuple with the first one first.
 #include "profiler/whatif/lifetimes/last_uses.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class TurnsOfUsesTest : public testing::Test, protected WrittenOperators {
       ++step_.ops.back().output_count;
     }
   }
-  // A node of that name keeps the query, the mask and the sums, in this order.
+  // A node with that name saves the query, the mask and the sums, in this order.
   void Keep(const std::string& name) {
     const uint32_t node = AddNode(name, attention_, 150);
     (void)AddOp(name, node, {150, 154}, {kAttended}, kNone);
@@ -52,7 +52,8 @@ TEST_F(TurnsOfUsesTest, ResultsThatNobodyTakesGoInTheirOrderBeforeWhatTheyWereCo
   EXPECT_EQ(held[kSums].event, 20);
 }
 
-// left = left.expand(...), right = right.expand(...) in matmul: locals of the operator around the product.
+// left = left.expand(...), right = right.expand(...) in matmul: local variables of the operator around the
+// product.
 TEST_F(TurnsOfUsesTest, WhatTheOperatorAroundMadeGoesWithTheLastArgumentFirst) {
   const uint32_t around = Call("around", kNone, 2, 22);
   step_.ops[attention_].parent = around;
@@ -62,7 +63,7 @@ TEST_F(TurnsOfUsesTest, WhatTheOperatorAroundMadeGoesWithTheLastArgumentFirst) {
   const std::vector<Position>& held = LastUsesOf(step_).held;
   EXPECT_LT(held[kMask], held[third]);
   EXPECT_LT(held[kSeed], held[kMask]) << "behind the results";
-  step_.operands[step_.ops[attention_].first_input + 1].argument = 1000;  // of a library's own operator
+  step_.operands[step_.ops[attention_].first_input + 1].argument = 1000;  // for a library's own operator
   const Step other(step_);
   EXPECT_LT(LastUsesOf(other).held[kSeed], LastUsesOf(other).held[kMask]);
 }
@@ -74,7 +75,7 @@ TEST_F(TurnsOfUsesTest, WhatANodeUnpacksGoesWithTheLastFirst) {
   EXPECT_EQ(Unpacked(2).event, 154);
 }
 
-// leaky_relu_() of a view: CopySlices runs its node.
+// leaky_relu_() on a view: CopySlices runs its node.
 TEST_F(TurnsOfUsesTest, ANodeWithinCopySlicesUnpacksWhatItKeepsForItsOwnWork) {
   Keep("torch::autograd::CopySlices");
   EXPECT_EQ(Unpacked(0).event, 154);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks that are trained in turns, each with an optimizer of its own, as a GAN's are: the judge twice,
-// then the maker on what the judge says. What is expected is what the author of the loop knows.
+// Networks that are trained in turns with one optimizer each, as in a GAN: the judge twice, then the maker on
+// the judge's output. Oracle: what the author of the loop knows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// `steps_seen`: PyTorch's operators step the parameters, not a library's own.
+// `steps_seen`: PyTorch's operators step the parameters, not those of a library.
 class Adversaries : public TensorScript {
  public:
   explicit Adversaries(bool steps_seen = true) : steps_seen_(steps_seen) {
@@ -140,7 +140,7 @@ TEST(TurnsTest, AnotherOptimizerStandsInThePlaceOfEach) {
   }
   EXPECT_THAT(state, ElementsAre(2u, 0u, 2u));
   EXPECT_THAT(roots, ElementsAre(1u, 1u, 1u));
-  // Two weights, four states; of one network the gradient and the root.
+  // Two weights, four states; gradient and square root of one network.
   EXPECT_EQ(gan.Asked("optimizer", "adamw").after.peak.bytes, 8 * kWeightBytes);
   EXPECT_EQ(gan.Asked("optimizer", "adam8bit").refused.size(), 0u);
 }
@@ -149,7 +149,7 @@ TEST(TurnsTest, OnTheHostNoneOfTheOptimizersTakesAnythingOfTheDevice) {
   const Adversaries gan;
   const Prediction there = gan.Asked("offload", "optimizer");
   ASSERT_TRUE(there.refused.empty()) << there.refused.front().reason;
-  // Two weights and a gradient; the batch, what two calls said, and the gradient of it.
+  // Two weights and a gradient; the batch, the results of two calls, and the gradient of one.
   EXPECT_EQ(there.after.peak.bytes, 3 * kWeightBytes + 4 * kBatchBytes);
   EXPECT_THAT(there.levers.front().outcome.notes, Contains(HasSubstr("2 optimizers")));
 }
@@ -170,7 +170,7 @@ TEST(TurnsTest, EachBackwardPassHasAPartOfForwardBehindWhatWasBeforeIt) {
   ASSERT_EQ(parts.size(), 3u);
   for (size_t i = 0; i < parts.size(); ++i) {
     EXPECT_EQ(parts[i].end, gan.step.backward[i].begin);
-    EXPECT_EQ(parts[i].begin, gan.step.zero_grad[i].end);  // the first is that of the step before
+    EXPECT_EQ(parts[i].begin, gan.step.zero_grad[i].end);  // the first one is that of the step before
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines to write for a change that a re-run answers. A transformation says its own lines (lever.h), for
-// it knows the modules that it changes.
+// The lines to write for a change that a re-run answers. A transformation returns its own lines (lever.h),
+// because it knows the modules that it changes.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace vramscope::whatif {
 
-// PyTorch code, with line breaks; "" of a lever that has none here.
+// PyTorch code, with line breaks; "" if there are no lines for this lever here.
 [[nodiscard]] std::string CodeLines(std::string_view lever, std::string_view value);
 
 }  // namespace vramscope::whatif

@@ -48,14 +48,14 @@ void FirstStep::ReadAllocations() {
   std::vector<model::BlockId> kept;
   std::vector<std::pair<model::BlockId, Position>> own;
   for (const StepBlock& block : step_.blocks) {
-    // State of parameters that a lever took away was there too.
+    // State of parameters that a lever removed existed too.
     if ((block.begin == kBefore && block.end >= kForever) || block.category == Category::kOptimizerState)
       kept.push_back(block.id);
     if (block.begin <= 0 || block.id == model::kNone) continue;
     own_.push_back(block.begin);
     own.emplace_back(block.id, block.begin);
   }
-  std::ranges::sort(kept);  // what levers put in has no number of its own
+  std::ranges::sort(kept);  // blocks that levers inserted have no number of their own
   std::ranges::sort(own);
   const model::Run& run = *step_.run;
   for (const model::Change& change : run.devices[step_.device].changes) {
@@ -91,7 +91,7 @@ void FirstStep::AddPart(const Landmark& end) {
 }
 
 bool FirstStep::LaySideBySide(const Part& part) {
-  // The first step may be taken to begin with forward, so that the batch was there.
+  // The first step may be taken to begin with forward, so that the batch existed before.
   const Position forward = step_.modules.empty() ? 0 : step_.modules.front().begin;
   const auto in_forward =
       std::ranges::find_if(recorded_, [&](const Allocation& one) { return one.own >= forward; });
@@ -116,7 +116,7 @@ Position FirstStep::PlaceOf(model::EventIndex event) const {
   return parts_[part].laid_side_by_side ? BesideOwn(event, part) : ByCount(event, part);
 }
 
-// Before the next allocation that both steps make, in the order of the first one's events.
+// Before the next allocation that both steps make, in the order of the first step's events.
 Position FirstStep::BesideOwn(model::EventIndex event, size_t of_part) const {
   const Part& part = parts_[of_part];
   const auto is_of_both = [&](const Allocation& one) {
@@ -149,7 +149,7 @@ Position FirstStep::ByCount(model::EventIndex event, size_t of_part) const {
     const size_t rest = CountBefore(ordinary_, until.first) - so_far, all = CountBefore(own_, until.own);
     place = rest == 0 ? In(Stage::kAhead, until.own) : Ahead(all - std::min(all, rest), until.own);
   }
-  // In the order of the events.
+  // Sorted like the events.
   return Later(place, event - begin_);
 }
 
@@ -157,7 +157,7 @@ std::vector<Passing> FirstStep::Temporaries() const {
   std::vector<Passing> found;
   for (const Allocation& made : ordinary_) {
     const model::Block& block = step_.run->blocks[made.block];
-    const bool gone = block.free_event < end_;  // else it may be state that a lever took away
+    const bool gone = block.free_event < end_;  // otherwise it may be state that a lever removed
     if (!gone || made.same != model::kNone || !parts_[PartOf(made.event)].laid_side_by_side) continue;
     found.push_back({PlaceOf(made.event), PlaceOf(block.free_event), made.asked, block.stream});
   }

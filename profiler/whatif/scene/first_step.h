@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the step the blocks belong that the first step made for good.
+// Where in the recorded step the blocks belong that only the first step allocates, because they stay.
 //
 //   first step  batch  a  b  [clamped table]  c │ backward  d  e │ optimizer  [state]  f
 //   this step   batch  a  b                   c │ backward  d  e │ optimizer           f
 //                                            ▲ table                                   ▲ state
 //
-// A step repeats itself: the first one asks for what this one asks for, and for others between: what it
-// keeps, and temporaries of its own, as of a cache that forward fills. So the parts of both from one landmark
-// to the next (begins of backward passes and of optimizers' steps) are laid side by side, from their ends on.
+// Steps repeat: the first step requests what this step requests, and more in between. The additional requests
+// are blocks that stay, and temporaries of the first step alone, such as those of a cache that forward fills.
+// So both steps are cut at landmarks (begins of backward passes and of optimizer steps), and the parts are
+// aligned from their ends backwards.
 //
-// Where a part asks for other sizes, as batches of another length do, the allocations that are not for good
-// are counted: from the begin of the last landmark on, or from the step's begin, where the first forward has
-// temporaries of its own. Where it has none, what it keeps is counted back from the first backward pass: the
-// first step seems to begin too late then, as forward is taken to make as much as in later steps.
+// If a part requests other sizes (batches of another length do), its allocations that do not stay are
+// counted. Counting starts at the last landmark. Before the first landmark it starts at the step's begin if
+// the first forward has temporaries of its own. If it has none, counting goes back from the first backward
+// pass. The first step then seems to begin too late, because its forward is assumed to allocate as much as
+// later ones.
 #pragma once
 
 #include <compare>
@@ -27,31 +29,31 @@ namespace vramscope::whatif {
 
 class FirstStep {
  public:
-  // O(changes of the device), with a logarithm. The step must outlive it.
+  // O(changes of the device), with a logarithm. The step must outlive this object.
   explicit FirstStep(const Step& step);
 
-  // Whether the block was made in the first step.
+  // True if the first step allocated the block.
   [[nodiscard]] bool Made(model::EventIndex alloc) const { return begin_ <= alloc && alloc < end_; }
-  // Of one of its allocations, or frees.
+  // Position in this step of an allocation or free of the first step.
   [[nodiscard]] Position PlaceOf(model::EventIndex event) const;
-  // What it made and gave up again, and this step does not make.
+  // Blocks that the first step allocated and freed, and that this step does not allocate.
   [[nodiscard]] std::vector<Passing> Temporaries() const;
 
  private:
   struct Landmark {
     model::EventIndex first = 0;     // in the first step
-    model::EventIndex recorded = 0;  // in this one
-    Position own = 0;                // the same where levers left it
+    model::EventIndex recorded = 0;  // in this step, as recorded
+    Position own = 0;                // in this step, after levers
     auto operator<=>(const Landmark&) const = default;
   };
   struct Allocation {
     model::EventIndex event = 0;
     model::BlockId block = 0;
     uint64_t asked = 0;            // bytes
-    uint32_t same = model::kNone;  // of the first step's: which one of this step's it is
-    Position own = kBefore;        // of this step's: where levers left it; kBefore: it is gone
+    uint32_t same = model::kNone;  // for the first step: the matching allocation of this step
+    Position own = kBefore;        // for this step: position after levers; kBefore: removed
   };
-  // What both steps allocate from one landmark to the next: [first, second).
+  // What both steps allocate between two landmarks: [first, second).
   struct Part {
     std::pair<size_t, size_t> first, own;
     Position end = 0;  // in this step
@@ -67,9 +69,10 @@ class FirstStep {
   [[nodiscard]] size_t PartOf(model::EventIndex event) const;
   [[nodiscard]] Position BesideOwn(model::EventIndex event, size_t of_part) const;
   [[nodiscard]] Position ByCount(model::EventIndex event, size_t of_part) const;
-  // Whether the first forward makes more than is kept and what this step's makes, up to that landmark.
+  // True if, up to that landmark, the first forward allocates more than what stays and what this step's
+  // forward allocates.
   [[nodiscard]] bool HasTemporariesOfItsOwn(const Landmark& end) const;
-  // Of that one of the step's own allocations; `end`: behind the last one.
+  // Position just before that allocation of this step; `end`: after the last one.
   [[nodiscard]] Position Ahead(size_t allocation, Position end) const;
 
   const Step& step_;
@@ -77,9 +80,9 @@ class FirstStep {
   model::EventIndex end_ = 0;
   std::vector<Landmark> landmarks_;
   std::vector<Part> parts_;           // one more than landmarks
-  std::vector<Allocation> ordinary_;  // of the first step, those that are not for good
-  std::vector<Allocation> recorded_;  // of this step, before levers
-  std::vector<Position> own_;         // the same where levers left them
+  std::vector<Allocation> ordinary_;  // the first step's, without those that stay
+  std::vector<Allocation> recorded_;  // this step's, before levers
+  std::vector<Position> own_;         // the same after levers
 };
 
 }  // namespace vramscope::whatif

@@ -9,10 +9,10 @@ namespace {
 
 using model::kNone;
 
-// Keeps the first complaint.
+// Keeps the first violation.
 class Complaint {
  public:
-  // `i`: into the list that is called so.
+  // `i`: index into the list with that name.
   void Unless(bool holds, const char* list, size_t i, const char* what) {
     if (!holds && text_.empty()) text_ = std::string(list) + " " + std::to_string(i) + " " + what;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds of every step and scene, whatever levers made of it: a lever that breaks it would answer a wrong
-// number, and nobody would see it.
+// Invariants of every step and scene, whichever levers were applied. A lever that breaks one would return a
+// wrong number, and nobody would notice.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace vramscope::whatif {
 
-// What of it cannot be: "block 12 ends before it begins"; "" when all is as it must be. Lives begin before
-// they end, windows lie in order, indices point into their lists, owners come before what they own. O(step).
+// Returns the first violation, "block 12 ends before it begins", or "". Lives begin before they end, windows
+// are in order, indices point into their lists, owners precede what they own. O(step).
 [[nodiscard]] std::string WhyBroken(const Step& step);
-// The same of a scene of that step: also births where they belong, and that categories add up at the peak.
-// O(blocks), with a logarithm.
+// The same for a scene of that step. Also checks that births match positions, and that categories add up at
+// the peak. O(blocks), with a logarithm.
 [[nodiscard]] std::string WhyBroken(const Step& step, const Scene& scene);
 
 }  // namespace vramscope::whatif

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lever: one change to a training program, as a transform of its scene.
 //
-// Why one interface: levers compose. Each one takes the scene that those before it left and gives the scene
-// of the program with its change made; only at the end is a peak looked for. What a lever must know of
-// operators and tensors it asks the step, which never changes.
+// Why one interface: levers compose. Each one transforms the scene that the previous one returned; the peak
+// is computed only at the end. Facts about operators and tensors come from the step, which never changes.
 //
 //   step ──MakeScene──► scene ──lever──► scene ──lever──► scene ──► peak, replay
 //
@@ -21,11 +20,11 @@
 
 namespace vramscope::whatif {
 
-// What a lever says beside the scene.
+// What a lever returns in addition to the scene.
 struct Outcome {
-  double extra_ns = 0;     // time that it adds to a step, as far as it is known
-  std::string time_basis;  // where that comes from; "" = no statement about time
-  std::string code;        // the lines to write, for PyTorch
+  double extra_ns = 0;     // time added to a step, as far as it is known
+  std::string time_basis;  // the source of that time; "" = time is unknown
+  std::string code;        // PyTorch lines to write
   std::vector<std::string> notes;
 };
 
@@ -33,29 +32,28 @@ class Lever {
  public:
   virtual ~Lever() = default;
   [[nodiscard]] virtual const LeverInfo& info() const = 0;
-  // Whether a search tries it only when it was asked to: it changes what training arrives at, or what is left
-  // of the model.
+  // True if `plan` must not try this lever unless asked, because it changes the trained model.
   [[nodiscard]] virtual bool OnRequest() const { return false; }
-  // Values that a search may try on this step, the least change first; empty where none could lower what it
-  // takes, where the step lacks what the lever needs, and for changes that are a person's to choose: which
-  // modules are trained, in which numbers throughout, on how many machines.
+  // Values that a search may try on this step, the smallest change first. Empty if none could reduce memory,
+  // or if the step lacks what the lever needs. Also empty for changes that a person must choose: which
+  // modules are trained, the number format throughout, the number of machines.
   [[nodiscard]] virtual std::vector<std::string> Settings(const Step& /*step*/) const { return {}; }
-  // Whether it also changes programs that only run their model forward.
+  // True if it also changes programs that only run their model forward.
   [[nodiscard]] virtual bool ChangesForward() const { return false; }
-  // For a change of what operators compute with: the step as it would have been recorded. Predict makes the
-  // scene anew from it, and asks it in the place of the recorded one from then on. Nothing: the lever changes
-  // the scene.
+  // For a change of what operators compute with: the step as it would have been recorded. Predict builds a
+  // new scene from it and uses it instead of the recorded step from then on. Returns nothing if the lever
+  // changes only the scene.
   [[nodiscard]] virtual std::optional<Result<Step>> Rewrite(const Step&, std::string_view /*value*/) const {
     return {};
   }
-  // Changes `scene`, which is unchanged or to be thrown away after an error.
+  // Changes `scene`. After an error, `scene` is unchanged or must be discarded.
   [[nodiscard]] virtual Result<Outcome> Apply(const Step& step, std::string_view value,
                                               Scene& scene) const = 0;
 };
 
-// Those that are transformations or settings of the allocator, in the order of the table (lever_table.h).
+// All levers that are transformations or allocator settings, in the order of the table (lever_table.h).
 [[nodiscard]] std::span<const Lever* const> Levers();
-// nullptr where there is no such lever, or where a re-run answers it.
+// nullptr if there is no such lever, or if only a re-run answers it.
 [[nodiscard]] const Lever* FindLever(std::string_view name);
 
 // One each, defined in levers/.

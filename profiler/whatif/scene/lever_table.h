@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of levers: one row each, from which help, lists, refusals, `try`, `plan` and the viewer are made.
+// The table of levers, one row each. Help, lists, refusals, `try`, `plan` and the viewer are built from it.
 //
-// Why one table: a lever is asked for, refused, tried and searched in many places. A row says it once.
+// Why one table: a lever is asked for, refused, tried and searched in many places. Its row defines it once.
 //
 // Three kinds of answers to "what if":
 //   transform   lives of blocks moved or removed, put through the allocator model: at once, from any trace
@@ -24,24 +24,24 @@ struct LeverInfo {
   const char* option;   // the placeholder of its value in --help: "N|FACTORx"
   const char* help;     // the text of the option in --help, with line breaks
   const char* summary;  // one phrase for lists and for the viewer
-  const char* facts;    // what must be recorded
-  AnsweredBy kind;      // of most of its values; AnsweredHow() has the exceptions
-  bool tried;           // `vramscope try` can make this change, or some values of it
-  const char* by_hand;  // why `try` leaves (the rest of) it to whoever writes the code; "" = it does not
+  const char* facts;    // facts that the recording must have
+  AnsweredBy kind;      // for most of its values; AnsweredHow() has the exceptions
+  bool tried;           // `vramscope try` can apply this change, or some of its values
+  const char* by_hand;  // why `try` leaves (the rest of) the change to the user; "" = it does not
 };
 
-// All levers in the order in which they are applied, whatever the order on the command line: what changes
-// operators comes before what changes their sizes, and that before what repeats them.
+// All levers in the order in which they are applied, whatever their order on the command line. Changes of
+// operators come first, then changes of sizes, then changes that repeat operators.
 [[nodiscard]] std::span<const LeverInfo> LeverTable();
 
 // nullptr if there is no such lever.
 [[nodiscard]] const LeverInfo* FindLeverInfo(std::string_view name);
 
-// How this value of a lever is answered: "shard" with "fsdp:8" is a transformation, with "tp:8" a re-run.
-// A lever that does not exist is a transformation, which then refuses it.
+// Returns how this value of a lever is answered: "shard" with "fsdp:8" is a transformation, with "tp:8" a
+// re-run. An unknown lever counts as a transformation, which then refuses it.
 [[nodiscard]] AnsweredBy AnsweredHow(std::string_view lever, std::string_view value);
 
-// Why a transformation does not answer this value, which a re-run does, and what else does: one sentence.
+// Returns one sentence: why only a re-run answers this value, and what to do instead of a transformation.
 [[nodiscard]] std::string WhyRerun(std::string_view lever, std::string_view value);
 
 }  // namespace vramscope::whatif

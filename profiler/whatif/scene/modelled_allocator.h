@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's allocator as it would stand before the recorded program begins: what every replay starts from.
+// PyTorch's allocator in its state before the recorded program begins: every replay starts from it.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace vramscope::whatif {
 
-// Of the release that the step was recorded with. An error is one sentence: settings that it refuses, or a
-// backend without segments.
+// Settings for the release that recorded the step. Fails with one sentence if the release rejects them, or if
+// the backend has no segments.
 [[nodiscard]] inline Result<allocator::Settings> SettingsFor(const Step& step, const std::string& text) {
   Result<allocator::Settings> settings =
       allocator::ParseSettings(text, allocator::ReleaseOf(step.torch_version));
@@ -21,7 +21,7 @@ namespace vramscope::whatif {
   return settings;
 }
 
-// Empty, with the streams of the run and those that levers added. Neither copied nor moved.
+// An empty allocator with the run's streams and those that levers added. Neither copied nor moved.
 class ModelledAllocator {
  public:
   ModelledAllocator(const Step& step, const allocator::Settings& settings)
@@ -36,19 +36,19 @@ class ModelledAllocator {
 
  private:
   static constexpr uint64_t kDeviceBytes =
-      80 * allocator::kGiB;  // only the address range of expandable segments depends on it
+      80 * allocator::kGiB;  // affects only the address range of expandable segments
 
   allocator::ModelledDriver driver_;
   allocator::DeviceAllocator model_;
 };
 
-// What was reserved when most was allocated: PyTorch's counters keep both peaks, which need not be at one
-// moment.
+// Reserved bytes at the moment of the highest allocation. PyTorch's counters keep both peaks, but these can
+// be at different moments.
 class ReservedThen {
  public:
   explicit ReservedThen(const allocator::Statistics& statistics) : statistics_(statistics) {}
 
-  // After each allocation.
+  // Call after each allocation.
   void Look() {
     const uint64_t peak = statistics_.all.allocated_bytes.peak;
     if (peak == peak_) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenes through the exact model of PyTorch's allocator.
+// Replays scenes through the exact model of PyTorch's allocator.
 //
-// Why four steps from empty: what an allocator reserves depends on the order in which it was first asked. The
-// first step meets an empty cache, the optimizer state comes in the middle of it, and later steps find the
+// Why four steps from an empty state: reserved memory depends on the order of the first requests. The first
+// step finds an empty cache, the optimizer state is allocated in the middle of it, and later steps find the
 // holes that this left.
 #include <algorithm>
 #include <utility>
@@ -22,11 +22,11 @@ enum class What : uint8_t { kFree, kEmptyCache, kAlloc };
 struct Action {
   Position at;
   uint32_t block;  // into Scene::blocks
-  uint32_t slot;   // which address it is: one for each block and parity of the step
+  uint32_t slot;   // its address: one for each block and parity of the step
   What what;
 };
 
-// What is done, with the order in which it is. A moment's index is that of an action.
+// Actions and their order. The index of a moment is that of an action.
 class Actions {
  public:
   explicit Actions(size_t about) {
@@ -37,7 +37,7 @@ class Actions {
     moments_.push_back({action.at, static_cast<uint32_t>(action.what), static_cast<uint32_t>(all_.size())});
     all_.push_back(action);
   }
-  // Those at one moment that make room come first.
+  // At the same moment, those that free memory come first.
   [[nodiscard]] std::vector<Action> InOrder() && {
     PutInOrder(moments_);
     std::vector<Action> ordered;
@@ -91,7 +91,7 @@ std::vector<Action> WriteOut(const Scene& scene) {
   return std::move(actions).InOrder();
 }
 
-// Writes down what each step of the replay does, and keeps the one with the highest peak.
+// Records the counters over each step of the replay, and keeps the step with the highest peak.
 class StepWriter {
  public:
   StepWriter(const Scene& scene, const allocator::DeviceAllocator& model, UseOverStep* into)
@@ -99,12 +99,12 @@ class StepWriter {
     if (into_ != nullptr) *into_ = {scene, {}};
   }
 
-  // `block` was made before the first step.
+  // `block` was allocated before the first step.
   void Before(const Block& block) { Count(block); }
   void Start() {
     if (into_ != nullptr) Write(0);
   }
-  // `block` was allocated or freed at that position of the loop, or nothing but the cache was emptied.
+  // `block` was allocated or freed at that position of the loop, or only the cache was emptied.
   void Changed(Position at, const Block& block) {
     if (into_ == nullptr) return;
     while (at >= begin_ + length_) NextStep();
@@ -118,7 +118,7 @@ class StepWriter {
  private:
   void Count(const Block& block) {
     const uint64_t now = model_.statistics().all.allocated_bytes.current;
-    categories_[static_cast<size_t>(block.category)] += now - last_;  // wraps around where it is less
+    categories_[static_cast<size_t>(block.category)] += now - last_;  // wraps around if it is less
     last_ = now;
     reserved_ = model_.statistics().all.reserved_bytes.current;
     peak_ = std::max(peak_, now);
@@ -143,9 +143,9 @@ class StepWriter {
   const allocator::DeviceAllocator& model_;
   UseOverStep* into_;
   int64_t begin_ = 0;
-  uint64_t last_ = 0;  // allocated
+  uint64_t last_ = 0;  // last allocated bytes
   uint64_t reserved_ = 0;
-  uint64_t peak_ = 0;  // of the step that is written
+  uint64_t peak_ = 0;  // of the current step
   uint64_t best_ = 0;
   classify::CategoryBytes categories_{};
   std::vector<UseAt> points_;

@@ -16,8 +16,8 @@ using classify::Category;
 
 uint64_t Rounded(uint64_t bytes) { return UpTo(bytes, kBlockUnit); }
 
-// Of a block at one moment of any step but the first: the one of this step, and the one that the step before
-// left; of what piles up in the last step of a replay.
+// Bytes of a block that are alive at one moment of any step but the first: its instance of this step, and
+// that of the step before. For blocks that pile up: in the last step of a replay.
 uint64_t LiveBytes(const Scene& scene, const Block& block, Position at) {
   if (block.Passes()) return 0;
   if (block.birth != Birth::kEachStep) return Rounded(block.bytes);
@@ -26,14 +26,15 @@ uint64_t LiveBytes(const Scene& scene, const Block& block, Position at) {
   return static_cast<uint64_t>(copies) * Rounded(block.bytes);
 }
 
-// What a step leaves behind, joined with what the step before it left.
+// Joins what a step leaves with what the step before it left.
 class CarryOver {
  public:
   CarryOver(const Step& step, std::vector<uint32_t> carried_in) : step_(step), left_(std::move(carried_in)) {}
 
-  // Those of one name, as gradients are; then blocks of equal size and kind in order of their allocation.
-  // What is left lies in blocks of two sizes, as the allocator does not always split one. Kinds come before
-  // sizes alone: where a lever took gradients away, those of the step before would be taken for a batch.
+  // First joins blocks with the same name, as gradients have; then blocks of equal size and kind in order of
+  // their allocation. The remaining ones may have two sizes, because the allocator does not always split a
+  // block. Kinds are compared before sizes alone: if a lever removed gradients, those of the step before
+  // would otherwise be taken for a batch.
   void Join(Scene& scene) {
     std::vector<Block*> open;
     for (Block& block : scene.blocks) {
@@ -48,7 +49,7 @@ class CarryOver {
       std::erase_if(open, [&](Block* block) { return JoinOne(scene, *block, alike); });
     }
     for (Block* const block : open)
-      block->end = Before(scene.length);  // nothing like it was there a step ago
+      block->end = Before(scene.length);  // no equal block existed one step before
   }
 
  private:
@@ -69,7 +70,7 @@ class CarryOver {
   [[nodiscard]] bool SameSizeAndKind(uint32_t a, uint32_t b) const {
     return SameSize(a, b) && SameCategory(a, b);
   }
-  // As recorded: what the step before left is used by no operator, so a lever knows less of it.
+  // As recorded: no operator uses what the step before left, so a lever knows less about it.
   [[nodiscard]] uint64_t RequestOf(uint32_t block) const {
     const StepBlock& one = step_.blocks[block];
     const model::Block* const seen = one.id == model::kNone ? nullptr : &step_.run->blocks[one.id];
@@ -94,7 +95,7 @@ class CarryOver {
   std::vector<uint32_t> left_;  // blocks of the step before, in order
 };
 
-// Where an optimizer steps that makes its state at about `at` of the first step.
+// The optimizer step of the scene that creates its state at about `at` in the first step.
 Position WithOptimizer(const Scene& scene, Position at) {
   for (const Window& window : scene.optimizer) {
     if (at < window.end) return std::max(at, After(window.begin));
@@ -127,7 +128,7 @@ Scene MakeScene(const Step& step) {
     made.category = recorded.category;
     made.stream = recorded.stream;
     if (recorded.begin == kBefore) {
-      // Else a lever put it in; state of a parameter that a lever put in is born like that of another one.
+      // Otherwise a lever inserted it. Inserted state of a parameter is created like that of another one.
       const model::BlockId id = recorded.category == Category::kOptimizerState &&
                                         recorded.id == model::kNone && recorded.copy_of != model::kNone
                                     ? step.blocks[recorded.copy_of].id
@@ -163,7 +164,7 @@ uint64_t LiveAt(const Scene& scene, Position at) {
 }
 
 Peak PeakOf(const Scene& scene) {
-  enum Kind : uint32_t { kEnds, kBegins };  // what ends at a moment makes room for what begins then
+  enum Kind : uint32_t { kEnds, kBegins };  // frees come before allocations
   std::vector<Moment> moments;
   moments.reserve(scene.blocks.size() * 2);
   int64_t now = 0;
@@ -180,7 +181,7 @@ Peak PeakOf(const Scene& scene) {
       continue;
     }
     if (block.end >= scene.length)
-      now += static_cast<int64_t>(Rounded(block.bytes));  // the one of the step before
+      now += static_cast<int64_t>(Rounded(block.bytes));  // that of the step before
     moments.push_back({block.begin, kBegins, i});
     const bool in_it = block.end < scene.length;
     moments.push_back({in_it ? block.end : InItsStep(block.end, scene.length), kEnds, i});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training loop as blocks with a place in time: what levers change, and what the answers are computed from.
+// A training loop as blocks with positions in time: levers change it, and answers are computed from it.
 //
-// Why one step stands for all: the steps of a loop repeat, so a block that one step makes and the next one
-// frees is one block whose end lies beyond the step's length. Nothing then has to be said about a step's
-// begin, and the loop can be written out as often as an answer needs it, from an empty allocator on.
+// Why one step stands for all: the steps of a loop repeat. A block that one step allocates and the next one
+// frees becomes one block that ends after the step's length. The begin of a step then needs no special case,
+// and the loop can be repeated as often as an answer needs, starting with an empty allocator.
 //
 //   position 0                      length                     2 x length
 //   setup   ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   parameters: there before the first
@@ -24,58 +24,59 @@ namespace vramscope::whatif {
 enum class Birth : uint8_t { kSetup, kOnce, kEachStep };
 
 struct Block {
-  Position begin = 0;              // of kSetup: before 0
-  Position end = kForever;         // of kEachStep: at most one length behind the step that made it
+  Position begin = 0;              // for kSetup: before 0
+  Position end = kForever;         // for kEachStep: at most one length after the step that allocated it
   uint64_t bytes = 0;              // as requested, not rounded
-  uint32_t origin = model::kNone;  // the block of the step that it is, or is a copy of
+  uint32_t origin = model::kNone;  // the step's block that this is, or is a copy of
   Birth birth = Birth::kEachStep;
   classify::Category category = classify::Category::kUnattributed;
   uint16_t stream = 0;
-  bool but_in_first = false;  // of kEachStep: the first step does not make it
-  bool piles_up = false;      // of kEachStep: nothing frees it
+  bool but_in_first = false;  // for kEachStep: the first step does not allocate it
+  bool piles_up = false;      // for kEachStep: nothing frees it
 
-  // Gone before the loop begins, or in its first steps: only the holes that it leaves matter.
+  // True if it is freed before the loop or in its first steps: only the holes that it leaves matter.
   [[nodiscard]] bool Passes() const { return birth != Birth::kEachStep && end < kForever; }
 };
 
-// Steps that a replay writes out, from empty (replay_scene.cc says why).
+// Number of steps that a replay runs from an empty allocator (replay_scene.cc explains why).
 inline constexpr uint32_t kReplayedSteps = 4;
 
-// A part of forward that backward computes again: autograd keeps nothing of it, but for what goes into it.
+// A part of forward that backward recomputes: autograd saves none of its results, only its inputs.
 struct Again {
   Position begin = 0;
   Position end = 0;
   Position at = 0;        // in backward
-  Position released = 0;  // when the last of its nodes lets go
-  Position unwound = 0;   // when what computes it again has returned
-  // Of what goes into it, the blocks of the step that a graph keeps which a module holds, and until when.
+  Position released = 0;  // when the last of its nodes releases what it saved
+  Position unwound = 0;   // when the recomputing function has returned
+  // Inputs, as blocks of the step, that stay longer because a module holds a graph that saved them; and until
+  // when.
   std::vector<std::pair<uint32_t, Position>> held;
 };
 
-// Where a step's phases lie. Of networks that are trained in turns, as in a GAN, each has its own: what is
-// between two of backward and optimizer's steps is forward of what comes next.
+// Where the phases of a step are. Networks that are trained in turns, as in a GAN, each have their own
+// phases. Whatever lies between two backward passes or optimizer steps is the forward of what follows.
 struct Phases {
   int64_t length = 0;             // of the step, in events
-  std::vector<Window> forward;    // one for each backward pass; of a program that only runs forward, one
+  std::vector<Window> forward;    // one per backward pass; a single one if the program only runs forward
   std::vector<Window> backward;   // in order
-  std::vector<Window> optimizer;  // in order, as those of the step
+  std::vector<Window> optimizer;  // in order, as in the step
 };
 
-// A lever that inserts time moves the phases.
+// Levers that insert time move the phases.
 struct Scene : Phases {
   std::vector<Block> blocks;
-  std::string settings;  // of the allocator
+  std::string settings;  // settings of the allocator
   std::vector<Position> empty_cache;
   std::vector<Again> again;        // in order
-  bool optimizer_on_host = false;  // the device has neither its state nor what it computes
-  uint32_t micro_batches = 1;  // of them, at most four are written out: the last stands for those behind it
+  bool optimizer_on_host = false;  // the device has neither optimizer state nor the optimizer's temporaries
+  uint32_t micro_batches = 1;      // at most four are written out: the last one also stands for the rest
 };
 
-// The recorded step as it was. `step` must outlive nothing: the scene is a copy.
+// The recorded step, unchanged. The scene is a copy, so `step` need not outlive it.
 [[nodiscard]] Scene MakeScene(const Step& step);
 
-// The most bytes that live blocks ask for at one moment of a step behind the first, each rounded up to the
-// allocator's 512.
+// The most bytes that live blocks request at one moment of any step but the first. Each block is rounded up
+// to the allocator's 512 bytes.
 struct Peak {
   uint64_t bytes = 0;
   Position at = 0;
@@ -83,34 +84,34 @@ struct Peak {
   classify::CategoryBytes categories{};
 };
 [[nodiscard]] Peak PeakOf(const Scene& scene);
-// The same bytes at one moment of it.
+// The same sum at one given moment.
 [[nodiscard]] uint64_t LiveAt(const Scene& scene, Position at);
 
-// Four steps of the loop through PyTorch's caching allocator, from an empty one on.
+// Four steps of the loop, replayed through PyTorch's caching allocator from an empty state.
 struct Replayed {
   uint64_t reserved_peak = 0;
   uint64_t allocated_peak =
-      0;  // as torch.cuda.max_memory_allocated counts it: with what was not worth splitting off
-  uint64_t driver_calls = 0;   // segments asked for and given back in the last of the steps
-  uint64_t reserved_then = 0;  // when most was allocated; `reserved_peak` is the most at any moment
+      0;  // as torch.cuda.max_memory_allocated counts it: includes remainders not worth splitting
+  uint64_t driver_calls = 0;   // segments allocated and freed in the last step
+  uint64_t reserved_then = 0;  // reserved bytes at the highest allocation; `reserved_peak`: at any moment
 };
 
-// What the allocator shows from one of its events to the next.
+// The allocator's counters from one of its events to the next.
 struct UseAt {
   Position at = 0;  // within the step
   uint64_t allocated = 0;
   uint64_t reserved = 0;
-  classify::CategoryBytes categories{};  // of `allocated`; they add up to it
+  classify::CategoryBytes categories{};  // sums to `allocated`
 };
-// The replayed step in which most is allocated, the last of equals: its highest `allocated` is
-// Replayed::allocated_peak, but where that is of what was there before the first step.
-struct UseOverStep : Phases {  // of the scene
-  std::vector<UseAt> points;   // in order; the first one is the step's begin
+// The replayed step with the highest allocation; the last one if several are equal. Its highest `allocated`
+// is Replayed::allocated_peak, unless that peak was before the first step.
+struct UseOverStep : Phases {  // phases of the scene
+  std::vector<UseAt> points;   // in order; the first one is the begin of the step
 };
 
-// `over_step` is filled where it is given: some 100 bytes for each event of the step. An error is one
-// sentence: settings that the release refuses. When more than `most_reserved` bytes are reserved the replay
-// ends there: its peaks are those so far.
+// Fills `over_step` if it is given: some 100 bytes per event of the step. Fails with one sentence if the
+// release rejects the settings. If more than `most_reserved` bytes are reserved, the replay stops and returns
+// the peaks so far.
 [[nodiscard]] Result<Replayed> ReplayScene(const Scene& scene, const Step& step,
                                            UseOverStep* over_step = nullptr,
                                            uint64_t most_reserved = UINT64_MAX);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DDP's buckets of parameters that are parts of one block: the weights of a recurrent network under cuDNN.
+// DDP's buckets for parameters that share one block: the weights of a recurrent network with cuDNN.
 //
 //   backward    bias 2 KiB ─ head 1,000 KiB ─ [ 4 MiB | 4 MiB | 8 KiB ]      buckets from 1 MiB, and from 25
 //   MiB
@@ -20,7 +20,7 @@ constexpr uint64_t kFloat = 4, kMatrix = 1 << 20;  // bytes, elements
 
 class ShardBucketsTest : public testing::Test, protected WrittenStep {
  protected:
-  // A parameter whose gradient autograd takes at that moment, in parts of so many elements.
+  // A parameter whose gradient autograd accumulates at that moment, in parts with these numbers of elements.
   void Trained(const char* name, Position at, const std::vector<uint64_t>& parts, bool apart = true) {
     const uint32_t parameter = AddBlock(kBefore, kForever), gradient = AddBlock(at, 290);
     uint64_t offset = 0, elements = 0;

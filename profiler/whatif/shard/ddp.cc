@@ -7,7 +7,7 @@
 //   second forward  this bucket goes, and those of 25 MiB are made
 //   each forward    buffers in a flat block, for a broadcast; it goes again
 //
-// So what later steps reserve depends on the holes of the first.
+// So the reserved memory of later steps depends on the holes of the first one.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -26,7 +26,7 @@ constexpr uint64_t kFirstBucket = 1ull << 20;  // kDefaultFirstBucketBytes
 constexpr uint64_t kBucket = 25ull << 20;      // kDefaultBucketBytesCap
 constexpr uint64_t kBroadcast = 250ull << 20;  // broadcast_bucket_size
 
-// Blocks that autograd took as gradients of parameters in the step, in that order.
+// Blocks that autograd accumulated as gradients of parameters in the step, in that order.
 std::vector<uint32_t> GradientsInOrder(const Step& step) {
   std::vector<uint32_t> gradients;
   for (uint32_t i = 0; i < step.blocks.size(); ++i) {
@@ -37,8 +37,8 @@ std::vector<uint32_t> GradientsInOrder(const Step& step) {
   return gradients;
 }
 
-// By block: the gradients that autograd took of it, in order. Parameters may be parts of one block, as the
-// weights of cuDNN's recurrent networks, and come each in its turn all the same.
+// By block: its gradients that autograd accumulated, in order. Several parameters may share one block, such
+// as the weights of cuDNN's recurrent networks; each still comes in its turn.
 std::map<uint32_t, std::vector<Operand>> TakenOf(const Step& step) {
   std::map<uint32_t, std::vector<Operand>> taken;
   for (const Op& op : step.ops) {
@@ -49,7 +49,7 @@ std::map<uint32_t, std::vector<Operand>> TakenOf(const Step& step) {
   return taken;
 }
 
-// Bytes of each part; where they are not all of it, or not side by side, the whole.
+// Bytes of each part; the whole block if the parts do not cover it or are not contiguous.
 std::vector<uint64_t> BytesOfEach(const Step& step, const std::vector<Operand>& parts, uint64_t whole) {
   uint64_t elements = 0;
   std::set<uint64_t> places;
@@ -70,7 +70,7 @@ StepBlock Flat(uint64_t bytes, uint32_t like, const Step& step) {
   return flat;
 }
 
-// Which of the blocks were there before the step and stay, in order.
+// Blocks that existed before the step and stay, in order.
 std::vector<uint32_t> Lasting(const Step& step, Category category) {
   std::vector<uint32_t> found;
   for (uint32_t i = 0; i < step.blocks.size(); ++i) {
@@ -80,7 +80,7 @@ std::vector<uint32_t> Lasting(const Step& step, Category category) {
   return found;
 }
 
-// Buffers that forward puts others in the place of, as ranges of values that have been seen.
+// Buffers that forward replaces by others, as ranges of values that were recorded.
 std::vector<uint32_t> Replaced(const Step& step) {
   std::vector<uint32_t> found;
   for (uint32_t i = 0; i < step.blocks.size(); ++i) {
@@ -92,8 +92,8 @@ std::vector<uint32_t> Replaced(const Step& step) {
   return found;
 }
 
-// The module's list of buffers has what forward began with until the next one begins
-// (DistributedDataParallel._assign_modules_buffers): one of each more, all the time.
+// The module's list of buffers holds those that forward began with until the next forward begins
+// (DistributedDataParallel._assign_modules_buffers). So there is one more of each, all the time.
 void HoldReplaced(const Step& step, Position forward, Step& changed) {
   for (const uint32_t buffer : Replaced(step)) {
     changed.blocks[buffer].end = std::min(step.blocks[buffer].end, HooksAfter(forward, 1));
@@ -103,7 +103,7 @@ void HoldReplaced(const Step& step, Position forward, Step& changed) {
   }
 }
 
-// compute_bucket_assignment_by_size: tensors of one type go together until they have `limit`.
+// compute_bucket_assignment_by_size: groups tensors of one type until they have `limit` bytes.
 class Coalescer {
  public:
   explicit Coalescer(const Step& step) : step_(step), types_(step.blocks.size(), 0) {
@@ -111,14 +111,14 @@ class Coalescer {
       if (operand.block != kNone) types_[operand.block] = operand.dtype;
     TypeUnused();
   }
-  // Bytes of the flat blocks, in the order of the first tensor in each; 0: one tensor alone is not copied.
+  // Bytes of the flat blocks, in the order of the first tensor in each; 0: a single tensor is not copied.
   [[nodiscard]] std::vector<uint64_t> Flats(const std::vector<uint32_t>& blocks, uint64_t limit) const {
     struct Open {
       uint64_t bytes = 0;
       size_t tensors = 0, first = 0;
     };
     std::map<uint8_t, Open> open;
-    std::map<size_t, uint64_t> flats;  // by the first of their tensors
+    std::map<size_t, uint64_t> flats;  // by the index of their first tensor
     const auto close = [&](Open& one) {
       if (one.tensors != 0) flats[one.first] = one.tensors > 1 ? one.bytes : 0;
       one = {};
@@ -136,7 +136,7 @@ class Coalescer {
   }
 
  private:
-  // A model is made in one type: parameters that no operator of the step was given have that of most others.
+  // A model has one main type: parameters that no operator of the step received get the most common type.
   void TypeUnused() {
     std::map<uint8_t, size_t> parameters;  // by type
     const auto is_parameter = [&](size_t i) { return step_.blocks[i].category == Category::kParameter; };
@@ -150,11 +150,11 @@ class Coalescer {
   }
 
   const Step& step_;
-  std::vector<uint8_t> types_;  // by block; 0: not known
+  std::vector<uint8_t> types_;  // by block; 0: unknown
 };
 
-// When flat blocks of a broadcast are there, from `at` on: two are sent at a time, and the first of them goes
-// before the next is made (broadcast_coalesced in torch/csrc/distributed/c10d/comm.cpp).
+// Lives of the flat blocks of a broadcast, from `at` on: two are sent at a time, and the first of them is
+// freed before the next is allocated (broadcast_coalesced in torch/csrc/distributed/c10d/comm.cpp).
 std::vector<Window> Sent(size_t flats, Position at) {
   constexpr size_t kInFlight = 2;
   std::vector<Window> lives(flats);
@@ -165,7 +165,7 @@ std::vector<Window> Sent(size_t flats, Position at) {
   return lives;
 }
 
-// Before the loop, when the model is on the device.
+// Before the loop, once the model is on the device.
 Position WrappedAt(const Step& step, const std::vector<uint32_t>& states) {
   Position last = kBefore;
   bool seen = false;
@@ -179,7 +179,7 @@ Position WrappedAt(const Step& step, const std::vector<uint32_t>& states) {
   return After(std::min(last, kBefore));
 }
 
-// What making the module allocates, and each of its forward passes.
+// Allocations of the module's constructor, and of each of its forward passes.
 void AddWrapping(const Step& step, Position forward, Step& changed) {
   const uint32_t like = step.trained.front();
   const uint16_t stream = step.blocks[like].stream;
@@ -222,7 +222,7 @@ Step Replicated(const Step& step, bool as_views) {
     changed.blocks.push_back(Flat(bytes, gradient, step));
     changed.blocks.back().once = rebuilt = After(rebuilt);
   };
-  std::map<std::string_view, uint64_t> elements;  // that a gradient has, whatever block it is a view into
+  std::map<std::string_view, uint64_t> elements;  // elements of a gradient, whichever block it is a view of
   for (const uint32_t parameter : step.trained)
     elements[step.blocks[parameter].name] = step.blocks[parameter].requested;
   uint64_t filled = 0;
@@ -250,8 +250,8 @@ Step Replicated(const Step& step, bool as_views) {
 
 namespace {
 
-// The optimizer is given a rank's parameters in that order, not in the recorded one: state and temporaries of
-// each come in its turn. The blocks stay where they are in time, and change what they are.
+// The optimizer receives a rank's parameters in that order, not in the recorded one: state and temporaries of
+// each come in its turn. The blocks keep their time and change their meaning.
 void StepInOrder(const std::vector<uint32_t>& order, Step& changed) {
   std::map<uint32_t, std::vector<uint32_t>> of;  // by parameter: its blocks
   std::vector<uint32_t> recorded;
@@ -281,7 +281,7 @@ void StepInOrder(const std::vector<uint32_t>& order, Step& changed) {
 }  // namespace
 
 Step WithOwnState(const Step& step, uint32_t ranks) {
-  std::vector<uint32_t> by_size;  // the optimizer is given all, and frozen ones weigh as much
+  std::vector<uint32_t> by_size;  // the optimizer receives all; frozen ones have the same weight
   for (uint32_t i = 0; i < step.blocks.size(); ++i)
     if (IsParameter(step, i)) by_size.push_back(i);
   std::stable_sort(by_size.begin(), by_size.end(), [&](uint32_t a, uint32_t b) {

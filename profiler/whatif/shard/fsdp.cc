@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// torch.distributed.fsdp.fully_shard, as _fsdp_param_group.py and _fsdp_collectives.py of 2.15 allocate.
+// torch.distributed.fsdp.fully_shard, with the allocations of _fsdp_param_group.py and _fsdp_collectives.py
+// of 2.15.
 //
 //   forward of unit i     the gathered bytes in one block, on a stream of their own, until those of unit i+1
 //                         are there; then parameter by parameter, until the unit is left
@@ -7,10 +8,10 @@
 //   behind it             parameters go; all gradients in one block, which stays until unit i-1 is done;
 //                         the gradients go, the last parameter's first; 1/N of them stays
 //
-// What puts many tensors into one block, or takes them out of it, takes a list of where each lies, on the
+// Kernels that pack many tensors into one block, or unpack them, need a list of their addresses, on the
 // device for a moment (pack_vecs in aten/src/ATen/native/cuda/TensorShape.cu).
 //
-// The rest of the model is gathered with its first module and not let go of before backward is done.
+// The rest of the model is gathered with its first module and is freed only when backward is done.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -28,25 +29,26 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr uint64_t kScalar = 4;  // counts of steps are not sharded
+constexpr uint64_t kScalar = 4;  // step counters are not sharded
 
-// What hooks do, one after the other. Behind the begin of a module's forward: the unit is gathered, after
-// what is of the rest of the model, and taken out; what was gathered for the one before goes when it is.
+// The order of hooks after the begin of a module's forward. The unit is gathered after the parts of the rest
+// of the model, and unpacked; what was gathered for the unit before is freed once this one is gathered.
 constexpr int32_t kGatherRest = 0, kGather = 4, kTakeOut = 2, kTakenOut = 3, kNextGathered = 5;
 // Before backward of a unit.
 constexpr int32_t kGatherNow = -40, kTakeOutNow = 1, kTakenOutNow = 2, kGatherNext = 10, kGatherRestNow = -30;
-// Behind it; what was put together goes when the next one is.
+// After it; the packed block is freed when the next one exists.
 constexpr int32_t kParametersGo = 1, kNextTogether = 2, kPutTogether = 4, kGradientsGo = 5, kKeepShard = 6;
 constexpr int32_t kTakeShard = 7, kLastGoes = 8, kAddUp = 10;
-// Before all of backward ends: the rest of the model is done, units without one, what was not needed.
+// Before all of backward ends: the rest of the model, units without a backward, and what was not needed.
 constexpr int32_t kRestDone = -10, kOthersDone = -4, kUnneededGoes = -1;
 
-// Of the copies' kernels.
+// For the copy kernels.
 constexpr uint64_t kThreads = 128, kBlockBytes = kThreads * 16, kNumber = 8;
 
 uint64_t Up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
-// split_with_sizes_copy_out_cuda_contiguous_no_cast, of so many chunks of which each holds a part of all.
+// split_with_sizes_copy_out_cuda_contiguous_no_cast, for `chunks` chunks that each contain a part of every
+// parameter.
 uint64_t ListOfTakenOut(const std::vector<uint64_t>& parts, uint64_t chunks, Multiprocessors device) {
   const auto blocks_of = [&](uint64_t bytes) {
     uint64_t blocks = 0;
@@ -60,8 +62,8 @@ uint64_t ListOfTakenOut(const std::vector<uint64_t>& parts, uint64_t chunks, Mul
   return (4 * parts.size() + blocks + 1) * kNumber;
 }
 
-// chunk_cat: six numbers for each tensor, where the last one ends in bytes and in thread blocks, and whose
-// each of these is.
+// chunk_cat: six numbers per tensor, the end of the last tensor in bytes and in thread blocks, and for each
+// thread block its tensor.
 uint64_t ListOfPutTogether(const std::vector<uint64_t>& parts) {
   uint64_t numbers = 6 * parts.size() + 2;
   for (const uint64_t part : parts) numbers += Up(part, kBlockBytes);
@@ -99,8 +101,8 @@ class Sharder {
 
   [[nodiscard]] const Unit& Rest() const { return units_.back(); }
 
-  // Rows of the first dimension, as torch.chunk deals them out, and bytes of those of rank 0. What no
-  // operator was given is taken to have the rows of another parameter of its size.
+  // Rows of the first dimension, as torch.chunk divides them, and the bytes of rank 0. A parameter that no
+  // operator received gets the rows of another parameter of its size.
   void FindShards() {
     std::map<uint32_t, int64_t> rows;
     for (const Operand& operand : step_.operands) {
@@ -156,7 +158,7 @@ class Sharder {
     AddList(After(begin), ListOfTakenOut(parts, ranks_, device_), unit);
   }
 
-  // As large with any batch.
+  // Has the same size with any batch.
   void AddList(Position at, uint64_t bytes, const Unit& unit) {
     Add(at, After(at), bytes, kNone, step_.blocks[unit.parameters.front()].stream);
   }
@@ -191,15 +193,15 @@ class Sharder {
                   HooksAfter(IsKept(unit) ? FirstDone(unit) : call.window.end, kParametersGo));
   }
 
-  // From forward until backward.
+  // True if it stays from forward until backward.
   [[nodiscard]] bool IsKept(const Unit& unit) const { return &unit == &Rest() || !reshard_; }
-  // Or whether the unit has been gathered by a call before.
+  // False if an earlier call has gathered the unit.
   [[nodiscard]] bool Gathers(const Call& call) const {
     const Unit& unit = units_[call.unit];
     return !IsKept(unit) || call.window.begin == unit.forward.front().begin;
   }
 
-  // Where the first backward of the unit's calls is over: its parameters go, also where there will be others
+  // When the first backward of the unit's calls is over: its parameters are freed, even if others follow
   // (FSDPParamGroup.post_backward).
   [[nodiscard]] Position FirstDone(const Unit& unit) const {
     const Window* first = nullptr;
@@ -212,8 +214,8 @@ class Sharder {
     return calls > 1 && &unit != &Rest() ? first->end : Done(unit);
   }
 
-  // Where the unit's backward is over, and its gradients are there; of one that has none, as frozen layers at
-  // the begin of a model, where that of the model is.
+  // When the unit's backward is over and its gradients exist. For a unit without backward, such as frozen
+  // layers at the begin of a model, when the model's backward is over.
   [[nodiscard]] Position Done(const Unit& unit) const {
     if (&unit == &Rest()) return HooksAfter(step_.backward.back().end, kRestDone);
     return HasBackward(unit) ? unit.backward.end : HooksAfter(step_.backward.back().end, kOthersDone);
@@ -224,7 +226,7 @@ class Sharder {
 
   void Backward() {
     GatherForBackward();
-    std::vector<const Unit*> order;  // in which backward ends them
+    std::vector<const Unit*> order;  // the order in which backward ends them
     for (const Unit& unit : units_) {
       if (!unit.parameters.empty() && HasBackward(unit)) order.push_back(&unit);
     }
@@ -238,9 +240,9 @@ class Sharder {
     }
   }
 
-  // Backward of each call gathers its unit, unless that is there yet, or has been gathered ahead, and ahead
-  // what was called before it in forward, also where that has no backward: those bytes stay until they are
-  // needed, or all is over (FSDPParamGroup.pre_backward).
+  // Backward of each call gathers its unit, unless that exists already or was gathered ahead. It also gathers
+  // ahead the unit that was called before it in forward, even if that has no backward. Those bytes stay until
+  // they are needed, or until all is over (FSDPParamGroup.pre_backward).
   void GatherForBackward() {
     std::vector<size_t> turns;  // into order_
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -263,13 +265,13 @@ class Sharder {
       changed_.blocks[bytes].end = HooksAfter(step_.backward.back().end, kUnneededGoes);
   }
 
-  // What is gathered, until the call's backward is over, or the unit's where it is the last one.
+  // The gathered parameters, until the call's backward is over, or the unit's if this is its last call.
   void TakeOut(size_t place, Position begin, bool last) {
     const Call& call = order_[place];
     const Unit& unit = units_[call.unit];
     if (!ahead_.contains(call.unit)) GatherAhead(place, kNone, begin);
     StepBlock& bytes = changed_.blocks[ahead_.at(call.unit)];
-    // Where the loss is computed outside of the model, the rest and the last unit begin together.
+    // If the loss is computed outside the model, the rest and the last unit begin together.
     bytes.begin = std::min(bytes.begin, begin);
     bytes.end = HooksAfter(begin, kTakenOutNow);
     ahead_.erase(call.unit);
@@ -277,7 +279,7 @@ class Sharder {
                   HooksAfter(last ? Done(unit) : call.backward.end, kParametersGo));
   }
 
-  // `by`: the unit whose backward does; its own is there.
+  // `by`: the unit whose backward gathers ahead; its own parameters exist.
   void GatherAhead(size_t place, uint32_t by, Position at) {
     const uint32_t unit = order_[place].unit;
     if (unit == by || there_.contains(unit) || ahead_.contains(unit)) return;
@@ -285,13 +287,13 @@ class Sharder {
         Add(at, kForever, Shard(units_[unit]) * ranks_, units_[unit].parameters.front(), gather_stream_);
   }
 
-  // Gradients of those of the unit's parameters that have one are averaged, and one part stays.
+  // Gradients of the unit's parameters are averaged, and one part of them stays.
   void Reduce(const Unit& unit, Position at, Position next) {
     std::map<std::string_view, size_t> mine;
     for (size_t i = 0; i < unit.parameters.size(); ++i) mine[step_.blocks[unit.parameters[i]].name] = i;
     std::vector<uint64_t> parts;
-    Position end = kBefore;      // of what this step keeps
-    Position carried = kBefore;  // of what the step before kept
+    Position end = kBefore;      // of this step's gradients
+    Position carried = kBefore;  // of the gradients that the step before left
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const StepBlock& gradient = step_.blocks[i];
       const auto place = mine.find(gradient.name);
@@ -319,8 +321,8 @@ class Sharder {
     if (carried != kBefore) Add(kBefore, carried, shard, like, reduce_stream_, Category::kGradient);
   }
 
-  // Unit by unit, the rest of the model last: all its parameters and buffers come to the device, then shards
-  // are made of the parameters, then these go (FSDPParamGroup).
+  // Unit by unit, the rest of the model last: all its parameters and buffers move to the device, then the
+  // parameters are sharded, then the whole ones are freed (FSDPParamGroup).
   void SetUp() {
     std::vector<uint32_t> buffers;
     Position first = 0, last = BeforeLoop(0, step_.first);
@@ -330,7 +332,7 @@ class Sharder {
           block.category == Category::kBuffer && block.begin == kBefore && !block.name.empty();
       if (!buffer && !shards_.contains(i)) continue;
       const Position came = SetUpAt(step_, i);
-      if (came == kBefore) return;  // a lever put it in, or this is not as programs are written
+      if (came == kBefore) return;  // inserted by a lever, or the program is unusual
       first = std::min(first, came);
       last = std::max(last, came);
       if (buffer) buffers.push_back(i);
@@ -354,7 +356,7 @@ class Sharder {
     }
   }
 
-  // State, and what the optimizer computes, by parameter; of one that is not known by its size.
+  // State and temporaries of the optimizer, by parameter; if the parameter is unknown, by size.
   void ShardState() {
     std::map<uint64_t, uint64_t> shard_of_size;
     for (const auto& [parameter, shard] : shards_) shard_of_size[step_.blocks[parameter].requested] = shard;
@@ -381,10 +383,10 @@ class Sharder {
   const uint64_t ranks_;
   const bool reshard_;
   uint16_t gather_stream_ = 0, reduce_stream_ = 0;
-  std::map<uint32_t, uint64_t> shards_;  // by parameter: bytes, with what is put behind to make all equal
+  std::map<uint32_t, uint64_t> shards_;  // by parameter: bytes, with padding that makes all shards equal
   std::vector<Call> order_;
-  std::set<uint32_t> there_;            // units that what forward gathered is there of yet
-  std::map<uint32_t, uint32_t> ahead_;  // by unit: the block of what is gathered and not taken out yet
+  std::set<uint32_t> there_;            // units whose parameters from forward still exist
+  std::map<uint32_t, uint32_t> ahead_;  // by unit: the block that is gathered and not yet unpacked
   Multiprocessors device_;
 };
 

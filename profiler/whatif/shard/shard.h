@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded step of one GPU as the step of one rank of several that train the same model together.
+// Turns a recorded step of one GPU into the step of one rank of several that train the same model together.
 //
-// Why a step and not a scene: another optimizer, checkpoints, accumulation come after, and ask the step for
-// parameters and gradients; they then get those that the rank has.
+// Why a step and not a scene: later levers (another optimizer, checkpoints, accumulation) ask the step for
+// parameters and gradients. They must get those of the rank.
 //
 //   replicated      parameters ━━━━━━━━━━━━━━━━━━   whole
 //                   buckets    ━━━━━━━━━━━━━━━━━━   one copy of all gradients, which are averaged in them
@@ -10,7 +10,7 @@
 //                   unit i       ├gather┤ ... ├gather┤          all of a unit's, while it computes
 //                   gradients                        ├whole┤─1/N────
 //
-// Collectives cost no memory here: NCCL takes its own from the driver.
+// Collectives take no memory here: NCCL gets its own from the driver.
 #pragma once
 
 #include "profiler/whatif/scene/scene.h"
@@ -18,46 +18,46 @@
 
 namespace vramscope::whatif {
 
-// A step of DistributedDataParallel, which makes buckets of 25 MiB, the first of 1 MiB, in the order in which
-// gradients come. `as_views`: gradients are views of the buckets (gradient_as_bucket_view=True).
+// A step of DistributedDataParallel. Buckets hold 25 MiB, the first one 1 MiB, in the order in which
+// gradients arrive. `as_views`: gradients are views of the buckets (gradient_as_bucket_view=True).
 [[nodiscard]] Step Replicated(const Step& step, bool as_views);
 
-// ZeRO-1 as torch.distributed.optim.ZeroRedundancyOptimizer: whole parameters are dealt out, the largest
-// first, each to the rank that has least, frozen ones too. The step of the rank that gets most: its state
-// alone, and in Step::trained the parameters that it steps.
+// ZeRO-1 as torch.distributed.optim.ZeroRedundancyOptimizer does it. Whole parameters, including frozen ones,
+// are assigned largest first to the rank with the least so far. Returns the step of the rank that gets most:
+// it has only its own state, and Step::trained lists the parameters that it steps.
 [[nodiscard]] Step WithOwnState(const Step& step, uint32_t ranks);
 
-// A module that is gathered and resharded together: the calls of its forward, and where backward runs it.
+// A module that is gathered and resharded as one: its forward calls, and where backward runs it.
 struct Unit {
-  std::string_view path;        // "" = what is in no other
+  std::string_view path;        // "" = parameters that are in no other unit
   std::vector<Window> forward;  // in order
   Window backward;
   std::vector<uint32_t> parameters;  // blocks
-  std::vector<Window> backwards;     // as many, of each call of forward; begin kForever: it has none
+  std::vector<Window> backwards;     // one per forward call; begin kForever: no backward
 
-  // Whether a parameter or buffer of that name is in the module, or in one within it.
+  // True if the module, or one inside it, has a parameter or buffer with that name.
   [[nodiscard]] bool Has(std::string_view name) const;
 };
-// Those of `calls` (into Step::modules), in the order of their first call, `uncalled` modules by their paths,
-// and last of all the rest of the model. A parameter belongs to the module that its name begins with.
+// Units for `calls` (into Step::modules), in the order of their first call; then the `uncalled` modules by
+// path; last the rest of the model. A parameter belongs to the module whose path its name begins with.
 [[nodiscard]] std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
                                         const std::vector<std::string_view>& uncalled = {});
-// As named_modules() has them, in which order a model's parameters and buffers come to the device, and not as
-// they are called, which some are not; the rest of the model last.
+// In the order of named_modules(), with the rest of the model last. A model's parameters and buffers move to
+// the device in this order. It can differ from the order of the calls.
 [[nodiscard]] std::vector<const Unit*> AsModulesLie(const Step& step, const std::vector<Unit>& units);
-// Where backward of a call of such a module is over next, behind `at`, while other calls of it have yet to
-// add to its gradients: what waits for the next module goes there (FSDPParamGroup.post_backward). kForever:
-// nowhere.
+// Returns the end of the next backward, after `at`, of a call that is not the last one of its unit to add
+// gradients. Memory that waits for the next module is freed there (FSDPParamGroup.post_backward). kForever:
+// there is none.
 [[nodiscard]] Position NextPassed(const std::vector<Unit>& units, Position at);
-// Paths of the modules that the patterns mean, or without any the members of lists of blocks, of whose
-// parameters the step uses none: what shards each module takes these too, and never gathers them.
+// Paths of modules that match the patterns and whose parameters the step never uses. Without patterns: such
+// members of lists of blocks. A program that shards every module shards these too, and never gathers them.
 [[nodiscard]] std::vector<std::string_view> UncalledUnits(const Step& step, std::string_view patterns);
-// `patterns` without those that only such units have.
+// `patterns` without those that match only such units.
 [[nodiscard]] std::string CalledPatterns(const Step& step, std::string_view patterns,
                                          const std::vector<std::string_view>& uncalled);
 
-// A step of rank 0 of fully_shard() on each unit and on the model. `reshard`: parameters are let go of behind
-// a unit's forward and gathered again for its backward (ZeRO-3), else kept between (ZeRO-2).
+// A step of rank 0 with fully_shard() on each unit and on the model. `reshard`: parameters are freed after a
+// unit's forward and gathered again for its backward (ZeRO-3); otherwise they stay in between (ZeRO-2).
 [[nodiscard]] Step FullySharded(const Step& step, const std::vector<Unit>& units, uint32_t ranks,
                                 bool reshard);
 

@@ -10,12 +10,12 @@ namespace {
 using model::kNone;
 
 struct Additions {
-  uint32_t from = kNone;      // the node that the sum came from: what it handed on is added to
-  std::vector<uint32_t> ops;  // until the sum is handed on
+  uint32_t from = kNone;      // the node that passed on the first gradient of the sum
+  std::vector<uint32_t> ops;  // until the sum is passed on
   bool complete = false;
 };
 
-// In-place additions of the engine, by the sum.
+// In-place additions of the engine, by sum.
 std::map<uint32_t, Additions> AdditionsOf(const Step& step) {
   std::map<uint32_t, Additions> all;
   for (uint32_t i = 0; i < step.ops.size(); ++i) {
@@ -39,7 +39,7 @@ std::map<uint32_t, Additions> AdditionsOf(const Step& step) {
   return all;
 }
 
-// The one, but for the rest, that the node's operator was called in; nullptr: none.
+// The unit, except the rest, in which the node's operator was called; nullptr: none.
 const Unit* UnitOf(const Step& step, const std::vector<Unit>& units, uint32_t node) {
   if (node == kNone) return nullptr;
   const Position made = step.nodes[node].made;
@@ -49,7 +49,8 @@ const Unit* UnitOf(const Step& step, const std::vector<Unit>& units, uint32_t no
   return unit == units.end() - 1 ? nullptr : &*unit;
 }
 
-// Whether the engine made a new block for it, of what is there and what the operator's node computed.
+// True if the engine allocated a new block for the sum of the existing gradient and what the operator's node
+// computed.
 bool MakesSum(const Step& step, const Op& op) {
   if (op.node == kNone || op.parent != kNone || op.input_count < 2 || op.output_count != 1 ||
       step.NameOf(op) != "aten::add")
@@ -60,8 +61,8 @@ bool MakesSum(const Step& step, const Op& op) {
          step.blocks[sum].begin >= op.begin && step.blocks[sum].accumulated >= kForever;
 }
 
-// The node that handed on what is added to: the first one that was given the same, as that of an addition,
-// which has it for both of its operands; else the one that made it.
+// The node that passed on the gradient that is added to. It is the first one that received the same tensor:
+// an addition's node, for example, has it for both of its operands. Otherwise it is the node that created it.
 uint32_t HandedOnBy(const Step& step, uint32_t addition) {
   const Operand& first = InputsOf(step, step.ops[addition])[0];
   const auto same = [&](const Operand& other) { return IsSameView(step, other, first); };
@@ -78,7 +79,8 @@ uint32_t HandedOnBy(const Step& step, uint32_t addition) {
   return given != kNone ? given : made;
 }
 
-// Whether nothing of the unit but other sums takes it; else it is of what the unit made itself.
+// True if, inside the unit, only other sums use it. Otherwise it belongs to a tensor that the unit created
+// itself.
 bool IsOnlyAddedTo(const Step& step, const Unit& unit, uint32_t addition) {
   const uint32_t sum = OutputsOf(step, step.ops[addition])[0].block;
   for (uint32_t i = addition + 1; i < step.ops.size() && step.ops[i].begin < unit.backward.end; ++i) {
@@ -90,7 +92,7 @@ bool IsOnlyAddedTo(const Step& step, const Unit& unit, uint32_t addition) {
   return true;
 }
 
-// Whether it goes when it has been added.
+// True if it is freed when it has been added.
 bool GoesWith(const Step& step, uint32_t gradient, uint32_t addition) {
   const StepBlock& block = step.blocks[gradient];
   return block.accumulated >= kForever && IsSoon(block.end, step.ops[addition].end);
@@ -105,7 +107,7 @@ std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& un
     const uint32_t maker = step.blocks[sum].op;
     const uint32_t from = additions.from != kNone || maker == kNone ? additions.from : step.ops[maker].node;
     if (from == kNone) continue;
-    const Unit* const first = UnitOf(step, units, from);  // nullptr: the rest, of a layer behind all units
+    const Unit* const first = UnitOf(step, units, from);  // nullptr: the rest, for a layer after all units
     std::map<const Unit*, std::vector<uint32_t>> by_unit;
     for (const uint32_t op : additions.ops) by_unit[UnitOf(step, units, step.ops[op].node)].push_back(op);
     for (const auto& [unit, own] : by_unit) {
@@ -131,8 +133,8 @@ std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& un
 
 void AddUpByUnit(const Step& step, const std::vector<Unit>& units,
                  const std::function<Position(const Unit&)>& added, Step& changed) {
-  // One sum after the other is made, as what the unit is given: mostly what it uses first, of which backward
-  // has the gradient last. Then all goes that was added.
+  // The sums are created one after the other, in the order of the unit's inputs. Mostly the input used first
+  // comes first; backward has its gradient last. Then all gradients that were added are freed.
   const std::vector<SumOfUnit> sums = SumsOfUnits(step, units);
   std::map<const Unit*, Position> made;
   for (auto each = sums.rbegin(); each != sums.rend(); ++each) {

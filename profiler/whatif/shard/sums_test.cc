@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoder of three layers, each of which is given what the encoder returned, in a step put together by
-// hand: what their gradients of that wait in when each layer is one of FSDP's units.
+// A decoder of three layers that each receive the encoder's output, in a hand-written step: where the
+// gradients of that output wait if each layer is one of FSDP's units.
 //
 //   backward    layer 2 ─ sum      layer 1 ─ key, sum += key ─ value, sum += value      layer 0 ─ ...
 #include "profiler/whatif/shard/sums.h"
@@ -47,7 +47,7 @@ class ShardSumsTest : public testing::Test, protected WrittenOperators {
     AddOp("aten::mm", node, {at + 1, at + 2}, {encoded_}, gradient);
     return gradient;
   }
-  // That, which the engine adds to the sum, and which goes then.
+  // Such a gradient that the engine adds to the sum, and that is then freed.
   struct Added {
     uint32_t gradient, op;
   };
@@ -57,7 +57,7 @@ class ShardSumsTest : public testing::Test, protected WrittenOperators {
     return {gradient, AddOp("aten::add_", node, {at + 3, at + 4}, {sum, gradient}, sum)};
   }
 
-  // That, of which the engine makes a sum with another, in a new block.
+  // Such a gradient that the engine sums with another one, into a new block.
   struct Made {
     uint32_t gradient, op, sum;
   };
@@ -76,7 +76,7 @@ class ShardSumsTest : public testing::Test, protected WrittenOperators {
 
   const char* const paths_[3] = {"layers.0", "layers.1", "layers.2"};
   std::vector<Unit> units_;
-  std::vector<uint32_t> forward_;  // two operators of each layer
+  std::vector<uint32_t> forward_;  // two operators per layer
   uint32_t encoded_ = 0, sum_ = 0;
 };
 
@@ -110,7 +110,7 @@ TEST_F(ShardSumsTest, WhatTheUnitAddsThatMadeTheSumIsAsItWas) {
   EXPECT_TRUE(Sums().empty());
 }
 
-// As the final layer's of the times that each layer is given.
+// For example the final layer's gradient of the timestep that each layer receives.
 TEST_F(ShardSumsTest, WhatIsAddedToASumOfALayerBehindAllUnitsWaitsToo) {
   const uint32_t product = AddBlock(HooksAfter(45, 50), 190);
   forward_.push_back(AddOp("aten::linear", kNone, {45, 46}, {encoded_}, product));
@@ -122,7 +122,7 @@ TEST_F(ShardSumsTest, WhatIsAddedToASumOfALayerBehindAllUnitsWaitsToo) {
   EXPECT_EQ(sums[0].gradient, first.gradient);
 }
 
-// Its residual: the sum came from that unit's own node, and what the unit adds first is no other's.
+// Its residual: the sum came from that unit's own node, so what the unit adds first belongs to no other.
 TEST_F(ShardSumsTest, WhatAUnitAddsToASumThatItHandedOnItselfIsAsItWas) {
   AddOp("AddBackward0", AddNode("AddBackward0", forward_[3], 130), {HooksAfter(130, 50), 131}, {sum_}, kNone);
   (void)AddTo(sum_, 3, 132), (void)AddTo(sum_, 2, 140);
@@ -170,7 +170,8 @@ TEST_F(ShardSumsTest, UnitsAddThemUpWhenTheyAreDone) {
   EXPECT_EQ(sums[0].end.event, units_[1].backward.end.event);
 }
 
-// PSPNet's four pools, beside what they pool: of what these are joined in, the gradient is a part with gaps.
+// PSPNet's four pools, in addition to what they pool: the gradient of their concatenation is a part with
+// gaps.
 TEST_F(ShardSumsTest, ASumThatALaterUnitMakesIsMadeWhenItIsDone) {
   const Made key = AddUp(sum_, 3, 132);
   ASSERT_EQ(Sums().size(), 1u);
@@ -198,7 +199,7 @@ TEST_F(ShardSumsTest, WhatItAddsToThatWaitsInASumOfItsOwn) {
   EXPECT_EQ(sharded.blocks[key.sum].begin.event, units_[1].backward.end.event);
 }
 
-// Segment Anything's tokens and image, of which a layer uses the tokens first.
+// Segment Anything's tokens and image; a layer uses the tokens first.
 TEST_F(ShardSumsTest, OfSeveralSumsThatAUnitMakesOneFollowsTheOther) {
   const uint32_t other = Gradient(4, kFirst + 12, 145);
   const Made image = AddUp(other, 3, 132), tokens = AddUp(sum_, 2, 140);
@@ -208,7 +209,7 @@ TEST_F(ShardSumsTest, OfSeveralSumsThatAUnitMakesOneFollowsTheOther) {
   EXPECT_EQ(sharded.blocks[image.gradient].end, sharded.blocks[tokens.gradient].end);
 }
 
-// A residual around a layer, and one within.
+// A residual around a layer, and one inside it.
 TEST_F(ShardSumsTest, ASumIsTheUnitsOwnWhereOneOfItsNodesHandedOnWhatIsAddedTo) {
   const uint32_t product = AddBlock(HooksAfter(45, 50), 190);
   forward_.push_back(AddOp("aten::add", kNone, {45, 46}, {encoded_}, product));
@@ -227,7 +228,7 @@ TEST_F(ShardSumsTest, ASumThatTheUnitUsesIsOfWhatItMadeItself) {
   EXPECT_TRUE(Sums().empty());
 }
 
-// In 16 bits, of what a node computed in float32.
+// In 16 bits, from a gradient that a node computed in float32.
 TEST_F(ShardSumsTest, OfAGradientThatWasConvertedTheCopyWaits) {
   const Added key = AddTo(sum_, 3, 132), value = AddTo(sum_, 2, 140);
   StepBlock copy = step_.blocks[key.gradient];
@@ -242,7 +243,7 @@ TEST_F(ShardSumsTest, OfAGradientThatWasConvertedTheCopyWaits) {
   EXPECT_TRUE(IsNear(sharded.blocks[low].end, step_.ops[value.op].end));
 }
 
-// Where the loss is computed outside of the model, the first node of the last layer is the model's too.
+// If the loss is computed outside the model, the first node of the last layer belongs to the model too.
 TEST_F(ShardSumsTest, WhatIsGatheredAheadComesBeforeItGoes) {
   for (const int64_t rest : {kFirst - 5, kFirst, kFirst + 5}) {
     units_.back().backward.begin = rest;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which modules fully_shard() takes one by one, which parameters are theirs, and where their calls and the
-// backward of each are.
+// The modules that fully_shard() is applied to one by one, their parameters, their calls, and the backward of
+// each call.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -29,7 +29,7 @@ bool IsNumbered(std::string_view path) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Lists of which a member consists of other modules, and that have several: by the names of parameters.
+// Lists with several members, whose members consist of other modules: found by the names of parameters.
 std::set<std::string_view> ListsOfBlocks(const Step& step) {
   std::map<std::string_view, std::set<std::string_view>> members;
   std::set<std::string_view> composed;
@@ -46,11 +46,11 @@ std::set<std::string_view> ListsOfBlocks(const Step& step) {
   return composed;
 }
 
-// From where the model is called until it has returned. A module that the program calls for its loss has no
-// part in it: it has no parameter, and fully_shard() does not hook it.
+// From the call of the model until its return. A module that the program calls for its loss does not count:
+// it has no parameters, and fully_shard() does not hook it.
 Window CallOfModel(const Step& step, const std::vector<uint32_t>& calls) {
   const Position backward = step.backward.front().begin;
-  std::vector<Position> used;  // where units are called, and operators are given parameters
+  std::vector<Position> used;  // where units are called, and where operators receive parameters
   for (const uint32_t call : calls) used.push_back(step.modules[call].begin);
   for (const Op& op : step.ops) {
     if (op.begin < backward && std::ranges::any_of(InputsOf(step, op), [&](const Operand& given) {
@@ -148,7 +148,7 @@ std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
         std::find_if(units.begin(), units.end() - 1, [&](const Unit& u) { return u.Has(block.name); });
     unit->parameters.push_back(i);
   }
-  // Gradients of a unit's parameters may be taken over behind its last node.
+  // Gradients of a unit's parameters may be accumulated after its last node.
   for (Unit& unit : units) {
     for (const StepBlock& block : step.blocks) {
       if (block.accumulated < kForever && unit.Has(block.name))

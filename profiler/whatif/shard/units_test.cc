@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Units of FSDP call by call, in steps put together by hand: layers that are called twice, and frozen ones.
-// The oracle is FSDPParamGroup.pre_backward and post_backward of PyTorch 2.15: backward of each call gathers
-// its unit unless that is there, gathers ahead what was called before it in forward, and lets go.
+// Units of FSDP call by call, in hand-written steps: layers that are called twice, and frozen ones. Oracle:
+// FSDPParamGroup.pre_backward and post_backward of PyTorch 2.15. Backward of each call gathers its unit
+// unless it exists, gathers ahead what was called before it in forward, and frees it.
 //
 //   forward     10 layer ─ 20 layer ─ 30 layer ...      backward    from 110 on, 20 for each, the last first
 #include <gmock/gmock.h>
@@ -22,14 +22,14 @@ using testing::Field;
 
 class ShardUnitsTest : public testing::Test, protected WrittenOperators {
  protected:
-  static constexpr int64_t kBackward = 110, kEach = 20, kRuns = 4;  // how long a node does
+  static constexpr int64_t kBackward = 110, kEach = 20, kRuns = 4;  // duration of a node
 
   struct Call {
     int layer;
-    bool trained = true;  // backward runs what it made
+    bool trained = true;  // backward runs its nodes
   };
 
-  // So many layers, and a parameter that is in none of them.
+  // This many layers, and a parameter that is in none of them.
   void Layers(int count, const std::vector<Call>& calls) {
     for (int layer = 0; layer < count; ++layer)
       parameters_.push_back(Parameter(kPaths[layer] + std::string(".weight")));
@@ -53,7 +53,7 @@ class ShardUnitsTest : public testing::Test, protected WrittenOperators {
     step_.blocks[block].name = step_.Text(Text(name));
     return block;
   }
-  // Lives of a layer's parameter, taken out of what was gathered, or of what was gathered.
+  // Lives of a layer's parameter after unpacking, or of the gathered block.
   [[nodiscard]] std::vector<StepBlock> Copies(int layer, bool taken_out, bool reshard = true) const {
     std::vector<StepBlock> copies;
     for (const StepBlock& block : FullySharded(step_, units_, 2, reshard).blocks)
@@ -109,14 +109,14 @@ TEST_F(ShardUnitsTest, TwoCallsInARowGatherForThemselves) {
       << "none ahead of itself";
 }
 
-// Its parameters go when the engine has added up both gradients.
+// Its parameters are freed when the engine has added both gradients.
 TEST_F(ShardUnitsTest, OnlyBehindTheLastCallGradientsAreWaitedFor) {
   Layers(2, {{0}, {1}, {0}});
   units_[0].backward.end = 160;
   EXPECT_THAT(Parameters(0), ElementsAre(Life(10, 20), Life(30, 40), Life(110, 114), Life(150, 160)));
 }
 
-// Also where that call leaves no gradients yet.
+// Even if that call leaves no gradients yet.
 TEST_F(ShardUnitsTest, WhatALayerReducedStaysUntilBackwardOfTheNextCallIsOver) {
   Layers(2, {{0}, {0}, {1}});
   const uint32_t gradient = AddBlock(111, 190);
@@ -153,7 +153,7 @@ TEST_F(ShardUnitsTest, AFrozenUnitThatIsThereIsNotGatheredAgain) {
   EXPECT_THAT(Parameters(0), ElementsAre(Life(10, 20), Life(30, 40)));
 }
 
-// ZeRO-2 lets go of what has been reduced.
+// ZeRO-2 frees what has been reduced.
 TEST_F(ShardUnitsTest, KeptUnitsGoWithTheirBackwardAndFrozenOnesWithThatOfTheModel) {
   Layers(2, {{0, false}, {1}});
   EXPECT_THAT(Parameters(0, false), ElementsAre(Life(10, 200)));
@@ -169,7 +169,7 @@ TEST_F(ShardUnitsTest, KeptUnitsThatAreCalledAgainGoWithTheFirstBackwardAndAreGa
       << "until the model returns: none is gathered behind";
 }
 
-// Six numbers for the gradient, one for its thread block, and two for where it ends.
+// Six numbers for the gradient, one for its thread block, and two for its end.
 TEST_F(ShardUnitsTest, WhatPutsGradientsTogetherTakesAListOfThem) {
   Layers(1, {{0}});
   const uint32_t gradient = AddBlock(112, 190);
@@ -180,7 +180,7 @@ TEST_F(ShardUnitsTest, WhatPutsGradientsTogetherTakesAListOfThem) {
                                       Field(&StepBlock::begin, testing::Gt(Position(114))))));
 }
 
-// X-Codec's decoder of meaning, which the model does not call.
+// X-Codec's semantic decoder, which the model does not call.
 TEST_F(ShardUnitsTest, ListsThatNothingCallsAreUnitsWhichNothingGathers) {
   for (const char* name : {"spare.0.inner.weight", "spare.0.inner.bias", "spare.1.inner.weight",
                            "plain.0.weight", "plain.1.weight", "single.0.inner.weight"})
@@ -212,8 +212,8 @@ TEST_F(ShardUnitsTest, PatternsOfUnitsThatNothingCallsAreLeftOut) {
   EXPECT_EQ(CalledPatterns(step_, "spare.*", uncalled), "");
 }
 
-// fully_shard() of modules without any leaves all to the model. Names of a second model's parameters begin
-// otherwise than paths of its modules do.
+// fully_shard() on modules without parameters leaves everything to the model. The parameter names of a second
+// model do not begin with the paths of its modules.
 TEST_F(ShardUnitsTest, UnitsWithoutAnyOfTheParametersAreRefused) {
   Layers(2, {{0}, {1}});
   step_.optimizer = {{191, 199}};
@@ -226,7 +226,7 @@ TEST_F(ShardUnitsTest, UnitsWithoutAnyOfTheParametersAreRefused) {
               testing::StartsWith("no parameter of the recorded step is in layers.*"));
 }
 
-// Names of no module of PyTorch's.
+// Names that no PyTorch module has.
 TEST_F(ShardUnitsTest, AListHasMembersWithNumbers) {
   for (const char* name :
        {"spare..inner.weight", "spare.0.inner.weight", "spare.a.inner.weight", ".weight", ""})
@@ -234,7 +234,7 @@ TEST_F(ShardUnitsTest, AListHasMembersWithNumbers) {
   EXPECT_THAT(UncalledUnits(step_, ""), ElementsAre()) << "of which it has one";
 }
 
-// A loss that is a module is called when the model has returned, and resharded what it gathered last.
+// A loss module is called after the model has returned and has resharded what it gathered last.
 TEST_F(ShardUnitsTest, AModuleWithoutParametersBehindTheModelIsNoPartOfIt) {
   Module("Net", 5, 60);
   Layers(2, {{0}, {1}});
@@ -244,7 +244,7 @@ TEST_F(ShardUnitsTest, AModuleWithoutParametersBehindTheModelIsNoPartOfIt) {
   EXPECT_THAT(UnitsOf(step_, {1, 2}).back().forward, ElementsAre(Time(5, 100))) << "it has one";
 }
 
-// PSPNet's encoder, of which the last two levels are not called, and come before the decoder.
+// PSPNet's encoder: its last two levels are not called, and come before the decoder.
 TEST_F(ShardUnitsTest, UnitsAreMadeAsModulesLieAndNotAsTheyAreCalled) {
   Layers(3, {{2}, {0}});
   step_.first.begin = 100;
@@ -268,7 +268,7 @@ TEST_F(ShardUnitsTest, AUnitThatIsCalledIsThereOnce) {
   EXPECT_EQ(UnitsOf(step_, {0, 1}, {"layers.0"}).size(), 3u);
 }
 
-// A table of one row, which the second rank has nothing of, and one of as many bytes that is cut in two.
+// A table of one row, of which the second rank gets nothing, and one with as many bytes that is split in two.
 class ShardStateTest : public testing::Test, protected WrittenOperators {
  protected:
   ShardStateTest() {
@@ -318,7 +318,7 @@ TEST_F(ShardStateTest, StateOfAnotherSizeIsCutInTwo) {
   EXPECT_EQ(BytesOnOneOfTwo(state), 32u);
 }
 
-// Marian's tables of positions: ZeroRedundancyOptimizer deals out model.parameters().
+// Marian's position tables: ZeroRedundancyOptimizer distributes model.parameters().
 TEST_F(ShardStateTest, FrozenParametersAreDealtOutToo) {
   EXPECT_THAT(WithOwnState(step_, 2).trained, ElementsAre(step_.trained[0]));
   step_.blocks[Named("positions", Category::kParameter)].requested = 700;

@@ -9,7 +9,7 @@
 namespace vramscope::whatif {
 namespace {
 
-// Takes ":NUMBER" from the text's begin.
+// Removes ":NUMBER" from the start of the text.
 bool TakeNumber(std::string_view& text, uint64_t& number) {
   if (!text.starts_with(':')) return false;
   const auto [behind, failed] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
@@ -26,8 +26,8 @@ bool IsProduct(std::string_view op) {
 
 }  // namespace
 
-// parseChosenWorkspaceSize() in aten/src/ATen/cuda/CublasHandlePool.cpp goes through what matches
-// ":([0-9]+):([0-9]+)", wherever that stands.
+// parseChosenWorkspaceSize() in aten/src/ATen/cuda/CublasHandlePool.cpp reads all matches of
+// ":([0-9]+):([0-9]+)", wherever they are.
 uint64_t ConfiguredWorkspace(const Step& step) {
   uint64_t kibibytes = 0;
   bool any = false;

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workspace that PyTorch allocates for cuBLAS, where a lever puts products of matrices into a step.
+// The workspace that PyTorch allocates for cuBLAS, for levers that add matrix products to a step.
 //
-// To PyTorch 2.11 the first product of a thread makes one that stays; in 2.15 each product takes one and
-// gives it back: aten/src/ATen/cuda/CublasHandlePool.cpp.
+// Up to PyTorch 2.11, the first product of a thread allocates a workspace that stays. In 2.15, each product
+// allocates one and frees it: aten/src/ATen/cuda/CublasHandlePool.cpp.
 #pragma once
 
 #include "profiler/whatif/step/step.h"
 
 namespace vramscope::whatif {
 
-inline constexpr uint64_t kCublas = (8192 + 128) << 10;  // of the releases, for devices before Hopper
+inline constexpr uint64_t kCublas = (8192 + 128) << 10;  // the releases' size for devices before Hopper
 
-// What a product of two matrices takes that shows none: as CUBLAS_WORKSPACE_CONFIG has it, ":4096:2:16:8"
-// being KiB and how many times these, again and again. Without it, or with another text, the release's own.
+// The workspace of a matrix product if the step shows none. CUBLAS_WORKSPACE_CONFIG sets it as pairs of KiB
+// and count, ":4096:2:16:8". Without such a pair, the release's default applies.
 [[nodiscard]] uint64_t ConfiguredWorkspace(const Step& step);
 
 struct CublasWorkspace {
-  uint64_t bytes = 0;  // 0: products take none, or it is there already
-  bool stays = false;  // the first product makes it, for good
+  uint64_t bytes = 0;  // 0: products take none, or the workspace exists already
+  bool stays = false;  // the first product allocates it, and it stays
 };
 
-// What one product of many matrices (aten::bmm) takes, as the products of the step show it; where there are
-// none, as the release does it. O(operators).
+// The workspace of one batched product (aten::bmm), as the step's products show it. If there are no products,
+// as the release does it. O(operators).
 [[nodiscard]] CublasWorkspace WorkspaceOfProducts(const Step& step);
 
-// Whether the product of batches of columns and rows is made by Triton's kernel, with no workspace
+// True if Triton's kernel computes batched outer products, without a workspace
 // (torch/_native/ops/bmm_outer_product).
 [[nodiscard]] bool TritonMakesOuterProducts(const Step& step);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle is parseChosenWorkspaceSize() of PyTorch 2.15, aten/src/ATen/cuda/CublasHandlePool.cpp.
+// Oracle: parseChosenWorkspaceSize() of PyTorch 2.15, aten/src/ATen/cuda/CublasHandlePool.cpp.
 #include "profiler/whatif/step/cublas.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ uint64_t Workspace(const char* variable) {
 }
 
 TEST(CublasTest, TheVariableHasSizesAndHowOftenTheyAreThere) {
-  EXPECT_EQ(Workspace(":4096:8"), 32u << 20);  // which packages set as they are imported
+  EXPECT_EQ(Workspace(":4096:8"), 32u << 20);  // some packages set this on import
   EXPECT_EQ(Workspace(":16:8"), 128u << 10);
   EXPECT_EQ(Workspace(":4096:2:16:8"), kCublas);
   EXPECT_EQ(Workspace(":0:0"), 0u);

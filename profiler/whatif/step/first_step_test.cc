@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loop's first step had: a program of three steps whose first forward fills a cache, as that of
-// DINOv3's coordinates does, and whose batches come from no data loader.
+// What only the loop's first step allocates: a program of three steps whose first forward fills a cache, as
+// DINOv3 does for its coordinates. Its batches come from no data loader.
 //
 //   step     batch ─► forward (cache, in the first)  backward  optimizer: state (in the first), temporary
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ constexpr uint64_t kBatch = 2048, kTemporary = 8192, kState = 16384, kCached = 1
 
 class CachingProgram : public TensorScript {
  public:
-  // `normed`: what forward computes before it looks into its cache; 0: nothing.
+  // `normed`: bytes that forward computes before it uses its cache; 0: nothing.
   explicit CachingProgram(int temporaries = 3, uint64_t normed = 0)
       : temporaries_(temporaries), normed_(normed) {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
@@ -84,7 +84,8 @@ TEST(FirstStepTest, StateComesBeforeWhatTheOptimizerWorksWithThoughTheFirstForwa
   EXPECT_GE(state.begin, program.step_.optimizer.front().begin);
 }
 
-// freqs = [f.to(device) for f in self.freqs], once: the first step has no batch, as it begins with forward.
+// freqs = [f.to(device) for f in self.freqs], once. The first step has no batch, because it begins with
+// forward.
 TEST(FirstStepTest, WhatTheFirstForwardKeepsComesBeforeAsManyAllocationsOfForward) {
   const CachingProgram program(0);
   const Scene scene = MakeScene(program.step_);
@@ -94,8 +95,8 @@ TEST(FirstStepTest, WhatTheFirstForwardKeepsComesBeforeAsManyAllocationsOfForwar
   EXPECT_LT(table.begin, step.blocks[OutputsOf(step, step.ops[0])[0].block].begin);
 }
 
-// self._table = values / counts.clamp(min=1), when it is first asked for: behind the norm, before the
-// product, however many temporaries it took.
+// self._table = values / counts.clamp(min=1), on first use: after the norm and before the product, however
+// many temporaries it took.
 TEST(FirstStepTest, WhatTheFirstForwardKeepsComesBetweenTheAllocationsThatItWasBetween) {
   const CachingProgram program(3, kTemporary / 2);
   const Scene scene = MakeScene(program.step_);
@@ -105,7 +106,7 @@ TEST(FirstStepTest, WhatTheFirstForwardKeepsComesBetweenTheAllocationsThatItWasB
   EXPECT_LT(table.begin, step.blocks[OutputsOf(step, step.ops[0])[0].block].begin);
 }
 
-// Each is gone before the next one is made, and all are before the table.
+// Each is freed before the next one is allocated, and all are before the table.
 TEST(FirstStepTest, ItsOwnTemporariesLeaveTheirHolesWhereItMadeThem) {
   const CachingProgram program(3, kTemporary / 2);
   const Scene scene = MakeScene(program.step_);
@@ -140,7 +141,7 @@ TEST(FirstStepTest, OfSeveralPartsTheFirstOneHasTheTemporariesOfTheCache) {
     if (block.birth == Birth::kOnce && block.bytes == kCached) EXPECT_LT(block.end, table);
 }
 
-// Each block of the batch stands for one.
+// Each block of the batch matches one.
 TEST(FirstStepTest, WhatElseTheSetupLeavesStaysInIt) {
   model::Run run;
   for (const uint64_t bytes : {kBatch, kCached}) {

@@ -4,7 +4,7 @@
 namespace vramscope::whatif {
 namespace {
 
-// Behind the calls of zero_grad that come before anything else.
+// The end of the zero_grad calls that come before anything else.
 Position BehindZeroGrad(const Step& step, Position begin, Position end) {
   for (const Window& window : step.zero_grad) {
     if (window.begin < begin || window.end >= end) continue;

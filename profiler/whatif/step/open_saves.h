@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that autograd keeps, while a step is read: which of several references to a block is let go of.
+// Matches releases to tensors that autograd saves, while a step is read: which of several references to a
+// block a release means.
 //
 //   saved   A by node 1 ─ A by node 2            released A, while node 2 runs: the second one
 //   saved   A by node 1 ─ B, A by node 2         released B, A, while none runs: the second one, as B was
 //
-// Why: a release names the memory alone, and what several nodes keep is let go of once for each.
+// Why: a release names only the memory, and memory that several nodes save is released once per node.
 #pragma once
 
 #include <unordered_map>
@@ -16,18 +17,19 @@ namespace vramscope::whatif {
 
 class OpenSaves {
  public:
-  // Puts it into Step::saved.
+  // Adds it to Step::saved.
   void Add(Step& step, const Saved& saved);
-  // Of the references to the block, the one whose node runs or ran last. Where none of them ran, a graph that
-  // was not needed goes: that of the node which let go of something just before, else of the first one made.
-  // Nothing when none is open.
+  // Releases the reference whose node is running or ran last. If none of the nodes ran, an unneeded graph is
+  // going away. Then it releases the reference of the node that released something just before, or else the
+  // first one made. Does nothing if no reference is open.
   void Release(Step& step, uint32_t block, Position now);
-  // When all is read: what went before its node ran was that of a node which never did, of the same block.
+  // Call at the end: a release before its node ran was that of a node that never ran and that saved the same
+  // block.
   static void Settle(Step& step);
 
  private:
-  std::unordered_map<uint32_t, std::vector<uint32_t>> open_;  // by block: into Step::saved
-  uint32_t last_node_ = model::kNone;                         // that let go of something
+  std::unordered_map<uint32_t, std::vector<uint32_t>> open_;  // by block: indices into Step::saved
+  uint32_t last_node_ = model::kNone;                         // the node that last released something
 };
 
 }  // namespace vramscope::whatif

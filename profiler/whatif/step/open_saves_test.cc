@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several references to a block a release is of: nodes put together by hand.
+// Which of several references to a block a release means: hand-written nodes.
 #include "profiler/whatif/step/open_saves.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kShared = 0, kOwn = 1;  // blocks
 constexpr uint32_t kFirst = 0, kSecond = 1, kThird = 2;
 
-// Three nodes that have not run keep a block; of the others a block of their own the second one alone.
+// Three nodes that have not run save one block; only the second one also saves a block of its own.
 class OpenSavesTest : public testing::Test {
  protected:
   OpenSavesTest() {
@@ -25,7 +25,7 @@ class OpenSavesTest : public testing::Test {
     saved.block = block, saved.node = node;
     saves_.Add(step_, saved);
   }
-  // Whose reference it was.
+  // The node whose reference was released.
   uint32_t Release(uint32_t block) {
     saves_.Release(step_, block, ++now_);
     for (const Saved& saved : step_.saved)
@@ -45,7 +45,7 @@ TEST_F(OpenSavesTest, OfNodesThatNeverRanTheFirstOneLetsGo) {
   EXPECT_EQ(Release(kShared), model::kNone) << "none is open";
 }
 
-// A graph that was not needed goes node by node.
+// A graph that was not needed is released node by node.
 TEST_F(OpenSavesTest, OfNodesThatNeverRanTheOneThatJustLetGoOfSomethingLetsGo) {
   EXPECT_EQ(Release(kOwn), kSecond);
   EXPECT_EQ(Release(kShared), kSecond);
@@ -60,7 +60,7 @@ TEST_F(OpenSavesTest, WhatRanLastLetsGoWhicheverDidBefore) {
   EXPECT_EQ(Release(kShared), kSecond);
 }
 
-// The loss does not come to the second node: its reference was the one that went before backward.
+// The loss does not depend on the second node: its reference was the one released before backward.
 TEST_F(OpenSavesTest, WhatWentBeforeItsNodeRanWasOfOneThatNeverDid) {
   EXPECT_EQ(Release(kShared), kFirst);
   step_.nodes[kThird].begin = 210, now_ = 210;

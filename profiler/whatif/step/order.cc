@@ -8,12 +8,12 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr size_t kFew = 64;   // are compared
-constexpr size_t kTiny = 16;  // are put in one by one
+constexpr size_t kFew = 64;   // so few are only compared
+constexpr size_t kTiny = 16;  // so few are inserted one by one
 
 bool ComesFirst(const Moment& a, const Moment& b) { return a.at != b.at ? a.at < b.at : a.kind < b.kind; }
 
-// Stable. `moments` are a part whose neighbours are in order already.
+// Stable. `moments` is a part whose neighboring parts are in order already.
 void Compare(std::vector<Moment>::iterator begin, std::vector<Moment>::iterator end) {
   if (end - begin > static_cast<std::ptrdiff_t>(kTiny)) {
     std::stable_sort(begin, end, ComesFirst);
@@ -36,11 +36,11 @@ void PutInOrder(std::vector<Moment>& moments) {
   const double scale =
       count < kFew ? 0
                    : static_cast<double>(count - 1) / static_cast<double>(last->at.event - first->at.event);
-  if (!std::isfinite(scale) || scale <= 0) {  // few, or all at once, or a span without an end
+  if (!std::isfinite(scale) || scale <= 0) {  // few moments, one position, or a range without an end
     std::stable_sort(moments.begin(), moments.end(), ComesFirst);
     return;
   }
-  // Rounding keeps the order: a later position never comes into an earlier part.
+  // Rounding keeps the order: a later position never falls into an earlier part.
   const auto part_of = [low = first->at.event, scale](const Moment& moment) {
     return static_cast<size_t>(static_cast<double>(moment.at.event - low) * scale);
   };
@@ -56,7 +56,7 @@ void PutInOrder(std::vector<Moment>& moments) {
     if (end - begin > 1) Compare(begin, end);
     begin = end;
   }
-  // What rounding brought behind the last part.
+  // What rounding moved after the last part.
   Compare(begin, ordered.end());
   moments.swap(ordered);
 }

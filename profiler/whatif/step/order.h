@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moments of a loop in order, with what makes room at a moment before what needs it.
+// Sorts moments of a loop; at equal positions, moments that free memory come before those that need it.
 //
-// Why not std::sort: a plan puts some hundred thousand moments in order for each of a hundred questions, and
-// comparing them took half of its time. A loop's moments lie about evenly over its length, so each is put
-// straight to where it would then be (as flash sort does), and only neighbours are compared:
+// Why not std::sort: a plan sorts several hundred thousand moments for each of a hundred questions, and
+// comparisons took half of its time. A loop's moments are spread about evenly over its length. So each moment
+// is put directly where it should then be (as in flash sort), and only neighbors are compared:
 //
 //   0                                   length          as many equal parts as moments
 //   ├──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┤               counted, then filled in the order they come
@@ -19,11 +19,11 @@ namespace vramscope::whatif {
 
 struct Moment {
   Position at;
-  uint32_t kind = 0;   // of moments at the same position: the lowest first; below 4
-  uint32_t index = 0;  // the caller's own
+  uint32_t kind = 0;   // order of moments at the same position: lowest first; below 4
+  uint32_t index = 0;  // free for the caller
 };
 
-// Sorted by position, then by kind; those that are equal in both stay in the order they had.
+// Sorts by position, then by kind; stable.
 void PutInOrder(std::vector<Moment>& moments);
 
 }  // namespace vramscope::whatif

@@ -16,13 +16,14 @@ using model::BlockId;
 using model::EventIndex;
 using model::kNone;
 
-// Of what forward computes; what an optimizer or a parameter has is there for good on purpose.
+// Only results of forward; what an optimizer or a parameter holds stays on purpose.
 bool MayPileUp(const StepBlock& block) {
   return block.category == Category::kTemporaryForward || block.category == Category::kActivation ||
          block.category == Category::kUnattributed;
 }
 
-// Allocations of a device within a step: each block by its size, and how many of that size came before it.
+// Allocations of a device within a step: each block by its size, and the number of blocks of that size before
+// it.
 class Ranks {
  public:
   using Key = std::pair<uint64_t, size_t>;
@@ -54,7 +55,7 @@ class Ranks {
   std::map<Key, BlockId> block_at_;
 };
 
-// There from a step of the loop on, all through the recorded one, which does nothing with them.
+// Blocks that exist from a step of the loop on, through the whole recorded step, which does not use them.
 std::vector<uint32_t> LeftBehind(const Step& step) {
   std::set<uint32_t> used;
   for (const Operand& operand : step.operands) used.insert(operand.block);
@@ -85,11 +86,11 @@ void FindPilingUp(const timeline::Step& before, Step& step) {
     const Ranks::Key* const key = made(block) < before.begin ? nullptr : then.Of(step.blocks[block].id);
     const auto same = key == nullptr ? own.end() : own.find(now.At(*key));
     if (same == own.end() || step.blocks[same->second].category != step.blocks[block].category) continue;
-    if (step.blocks[same->second].end < kForever) continue;  // this one goes
+    if (step.blocks[same->second].end < kForever) continue;  // this one is freed
     step.blocks[same->second].piles_up = step.blocks[block].piled = true;
     ++each_step[{key->first, step.blocks[block].category}];
   }
-  // Of the steps before that as many each, but no more than a replay makes anew.
+  // The same number from each earlier step, but no more than a replay allocates again.
   for (auto& [kind, count] : each_step)
     count *= std::min<uint32_t>(before.number - step.first.number, kReplayedSteps - 2);
   for (auto block = left.rbegin(); block != left.rend(); ++block) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop of four steps, each of which leaves a block that nothing frees, as reference cycles do until Python
-// collects them.
+// A loop of four steps. Each leaves a block that nothing frees, as reference cycles do until Python collects
+// them.
 #include "profiler/whatif/step/piling_up.h"
 
 #include <gmock/gmock.h>
@@ -30,10 +30,10 @@ constexpr uint64_t kBytes = 4096, kLeft = 3 * kBytes, kKept = 5 * kBytes;
 
 constexpr int kSteps = 4;
 
-// What a loop does with them: leaves them, works on them, or frees that of its last step.
+// What a loop does with these blocks: leaves them, uses them, or frees that of its last step.
 enum class With { kNothing, kUse, kFree };
 
-// `each`: which steps leave a block; in the second one there is another one, of another size, for good.
+// `each`: the steps that leave a block. The second step also allocates a block of another size that stays.
 class PilingLoop : public TensorScript {
  public:
   explicit PilingLoop(const std::vector<int>& each = {1, 2, 3, 4}, With with = With::kNothing,
@@ -51,7 +51,7 @@ class PilingLoop : public TensorScript {
     step_ = ReadStep(*analysis_, 0).value();
   }
 
-  // Those of which that is said, by the step that made them.
+  // The blocks with that flag, by the step that allocated them.
   [[nodiscard]] std::vector<std::string> That(bool StepBlock::*said) const {
     std::vector<std::string> names;
     for (const StepBlock& block : step_.blocks)
@@ -66,7 +66,7 @@ class PilingLoop : public TensorScript {
     return "";
   }
   [[nodiscard]] const whatif::Step& step() const { return step_; }
-  // What is said beside two levers that change nothing about it, the first one first.
+  // The notes of two levers that do not affect these blocks, in order.
   [[nodiscard]] std::vector<std::vector<std::string>> Told(const whatif::Step& step) const {
     const Baseline baseline = MakeBaseline(step, *analysis_).value();
     const Prediction prediction =
@@ -145,7 +145,7 @@ TEST(PilingUpTest, WhatTheStepBeforeDidNotLeaveDoesNotPileUp) {
   }
 }
 
-// A queue of what the last steps computed.
+// A queue of results of the last steps.
 TEST(PilingUpTest, WhatTheStepWorksOnWasLeftOnPurpose) {
   const PilingLoop loop({1, 2, 3, 4}, With::kUse);
   EXPECT_THAT(loop.That(&StepBlock::piles_up), IsEmpty());
@@ -157,8 +157,8 @@ TEST(PilingUpTest, WhatTheStepItselfFreesDoesNotPileUp) {
   EXPECT_THAT(loop.That(&StepBlock::piled), IsEmpty());
 }
 
-// What a long loop left is there in each of a replay's four steps, but for the three that these leave
-// themselves.
+// The blocks that a long loop left exist in each of a replay's four steps, except for the three that these
+// steps leave themselves.
 TEST(PilingUpTest, OfALongLoopOnlyAsManyGoAsAReplayMakesAnew) {
   const PilingLoop loop({1, 2, 3, 4, 5, 6, 7}, With::kNothing, 7);
   ASSERT_EQ(loop.step().number, 7u);
@@ -176,7 +176,7 @@ TEST(PilingUpTest, WhatOlderStepsLeftIsNotThereWhenTheLoopBegins) {
   EXPECT_THAT(names, testing::UnorderedElementsAre("before", "left4"));
 }
 
-// The replay runs four steps: three more of them are there in the last one.
+// The replay runs four steps: three more of these blocks exist in the last one.
 TEST(PilingUpTest, EachStepOfAReplayLeavesOneMore) {
   const PilingLoop loop;
   Scene scene = MakeScene(loop.step());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point in time of a step: an event, and where among what levers put in around that event.
+// A point in time of a step: an event, and a place in the order of what levers insert around that event.
 //
-// Why not a number with a fraction: what comes before what is all that counts, and a distance that is small
-// enough in one step is not in a longer one. Three whole numbers, the first one that differs decides:
+// Why not a number with a fraction: only the order counts, and a fraction that is small enough for one step
+// is too large for a longer one. Three integers; the first one that differs decides:
 //
 //   event     of the recorded step; before 0: of what came before the loop
 //   order     around it: stages, which have a fixed order, and places within a stage, one after the other
@@ -10,8 +10,8 @@
 //
 //   ● event 7    After(7)  After(7, 2) ... In(kUnpacks, 7) ...    In(kReturns, 8) ... Before(8)    ● event 8
 //
-// Before and after count from the event that is meant: what is in a stage before event 8 comes behind all
-// that is put in after event 7.
+// Positions count from the event that is meant: a stage before event 8 comes after everything that is
+// inserted after event 7.
 #pragma once
 
 #include <algorithm>
@@ -22,17 +22,17 @@
 
 namespace vramscope::whatif {
 
-// Stages around an event. Those without a name are hooks that run one after the other (HooksAfter()).
+// Stages around an event. Stages without a name are hooks that run one after the other (HooksAfter()).
 enum class Stage : int32_t {
-  kAhead = -50,     // before all else: what only the first step makes, of what both steps make
-  kEmpties = -25,   // the cache is emptied before it
-  kUnpacked = -20,  // a node's variables go, before what came out of it is looked at
-  kReturns = -10,   // a function's variables go, before what it was given
+  kAhead = -50,     // before all else: what only the first step allocates, among what both steps allocate
+  kEmpties = -25,   // the cache is emptied before the event
+  kUnpacked = -20,  // a node's variables are freed, before the engine looks at the node's results
+  kReturns = -10,   // a function's variables are freed, before its arguments
   kEvent = 0,
-  kEmptied = 25,  // the cache is emptied after it
-  kSteps = 30,    // parts of a stretch (PartOf())
-  kUnpacks = 50,  // a node takes what it kept
-  kAgain = 60,    // what is computed again; of segments in others the next stages (Recomputed())
+  kEmptied = 25,  // the cache is emptied after the event
+  kSteps = 30,    // parts of an interval (PartOf())
+  kUnpacks = 50,  // a node unpacks what it saved
+  kAgain = 60,    // recomputation; nested segments use the next stages (Recomputed())
 };
 
 struct Position {
@@ -45,7 +45,7 @@ struct Position {
   constexpr Position(int64_t at, int32_t around, int32_t below) : event(at), order(around), further(below) {}
   friend constexpr auto operator<=>(const Position&, const Position&) = default;
 
-  // At the same place so many events later.
+  // The same place, this many events later.
   friend constexpr Position operator+(Position at, int64_t events) { return at += events; }
   friend constexpr Position operator-(Position at, int64_t events) { return at += -events; }
   constexpr Position& operator+=(int64_t events) {
@@ -54,23 +54,23 @@ struct Position {
   }
 };
 
-inline constexpr Position kBefore = -1;                          // of a begin: before the step
-inline constexpr Position kForever = 1'000'000'000'000'000'000;  // of an end: not within what was recorded
+inline constexpr Position kBefore = -1;                          // for a begin: before the step
+inline constexpr Position kForever = 1'000'000'000'000'000'000;  // for an end: not within the recording
 inline constexpr int32_t kPlaces = 1 << 24;                      // of a stage, half of them before it
 
-// The n-th of what is put in there, one after the other.
+// The n-th place after `at`, for things inserted one after the other.
 [[nodiscard]] constexpr Position After(Position at, int64_t n = 1) {
   return {at.event, at.order + static_cast<int32_t>(n), at.further};
 }
 [[nodiscard]] constexpr Position Before(Position at, int64_t n = 1) { return After(at, -n); }
 
-// Of what is at one place: so many further, or sooner.
+// Within one place: n further, or sooner if n is negative.
 [[nodiscard]] constexpr Position Later(Position at, int64_t n = 1) {
   return {at.event, at.order, at.further + static_cast<int32_t>(n)};
 }
 [[nodiscard]] constexpr Position Sooner(Position at, int64_t n = 1) { return Later(at, -n); }
 
-// So many hooks later, each with all its places.
+// This many hooks later, each with all its places.
 [[nodiscard]] constexpr Position HooksAfter(Position at, int32_t hooks) {
   return {at.event, at.order + hooks * kPlaces, at.further};
 }
@@ -78,25 +78,25 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // of a stage, 
   return HooksAfter(at, static_cast<int32_t>(stage));
 }
 
-// Where a position is in its step, of one that may lie in the step behind.
+// The same position within its step; `at` may lie in the following step.
 [[nodiscard]] constexpr Position InItsStep(Position at, int64_t length) {
   return {at.event % length, at.order, at.further};
 }
 
-// Where part `n` of so many equal ones begins, from one event to another.
+// Begin of part `n` of `of` equal parts between two events.
 [[nodiscard]] constexpr Position PartOf(Position begin, Position end, int64_t n, int64_t of) {
   const Position event = begin.event + (end.event - begin.event) * n / of;
   return After(In(Stage::kSteps, event), n);
 }
 
-// A stretch from `begin` on is computed again at `at`, behind what is less deep: where a moment of it is
-// then, and where all of it is over.
+// Recomputation at `at` of the part of forward that starts at `begin`. A lower depth comes first.
+// Recomputed() returns where a moment of forward lies in it, Unwound() where the recomputation is over.
 [[nodiscard]] constexpr Position Unwound(Position at, uint32_t depth) {
   constexpr uint32_t kDeepest = 64;
   return HooksAfter(In(Stage::kAgain, at), static_cast<int32_t>(std::min(depth, kDeepest)) + 1);
 }
 [[nodiscard]] constexpr Position Recomputed(Position at, uint32_t depth, Position begin, Position moment) {
-  constexpr int32_t kKept = 1 << 11;  // so many places are told apart, and so many further at one
+  constexpr int32_t kKept = 1 << 11;  // places that are kept distinct, and further values at one place
   const int32_t stage = (moment.order + (moment.order < 0 ? -kPlaces : kPlaces) / 2) / kPlaces;
   const int32_t place = std::clamp(moment.order - stage * kPlaces, 1 - kKept, kKept - 1);
   const int32_t below = std::clamp(moment.further, 1 - kKept, kKept - 1);
@@ -104,12 +104,12 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // of a stage, 
                (stage * 2 * kKept + place) * 2 * kKept + below);
 }
 
-// Whether what ends then does so with the use, or release, that led to it: directly behind it, or with one
-// event between.
+// True if a life ends with the use, or release, that caused its end: directly after it, or with one event in
+// between.
 [[nodiscard]] constexpr bool IsAtOnce(Position end, Position use) { return end.event <= use.event + 1; }
 [[nodiscard]] constexpr bool IsSoon(Position end, Position use) { return end.event <= use.event + 2; }
 
-// For messages of tests.
+// Prints a position in messages of tests.
 inline void PrintTo(const Position& at, std::ostream* out) {
   *out << at.event;
   if (at.order != 0 || at.further != 0) *out << '(' << at.order << ',' << at.further << ')';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positions in the order that their names promise.
+// Positions are in the order that their names promise.
 #include "profiler/whatif/step/position.h"
 
 #include <gtest/gtest.h>

@@ -19,8 +19,8 @@ std::vector<model::Range> OutermostCalls(const model::Run& run, model::ProcessIn
   return calls;
 }
 
-// The module that is called least often; of several, the one that is called for the first time last: a
-// decoder behind its encoder.
+// The module that is called least often. If there are several, the one whose first call is last: a decoder
+// comes after its encoder.
 uint32_t EndingModule(const std::vector<model::Range>& calls) {
   std::map<uint32_t, size_t> counts;
   std::vector<uint32_t> names;  // in order of their first call

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps that a question may be about: those of training, or where nothing is trained, calls of a model.
+// The steps that a question may be about: training steps, or without training, calls of a model.
 //
-// A program that only runs its model forward has no optimizer that would end a step. Its loop still shows,
-// when it was recorded with modules:
+// A program that only runs its model forward has no optimizer, so no optimizer step ends its steps. Its loop
+// still shows if modules were recorded:
 //
 //   load │ batch  model(batch) │ batch  model(batch) │ ...         a step ends with the call of the module
 //   that
@@ -18,15 +18,15 @@ namespace vramscope::whatif {
 
 struct LoopSteps {
   timeline::Step first;
-  timeline::Step before;  // the one before the chosen one, or that itself where it is the first that was seen
-  timeline::Step chosen;  // the last complete one behind it that was recorded with its operators
+  timeline::Step before;  // the step before the chosen one, or the chosen one if it is the first recorded
+  timeline::Step chosen;  // the last complete step after it that was recorded with its operators
 };
 
-// Of training when there are steps of it. An error is a sentence that says what to record.
+// Chooses training steps if there are any. The error is a sentence that explains what to record.
 [[nodiscard]] Result<LoopSteps> ChooseSteps(const classify::Analysis& analysis, model::ProcessIndex process);
 
-// What the recording tells of releases and settings. What the program has set itself, in its environment,
-// counts more than what it was started with.
+// Reads release and settings from the recording. Settings that the program made itself, in its environment,
+// take precedence over those it was started with.
 void TakeFacts(const trace::Metadata& facts, Step& step);
 
 }  // namespace vramscope::whatif

@@ -8,10 +8,10 @@ namespace {
 
 constexpr int64_t kMostThreads = 512;  // of a thread block that reduces
 constexpr int64_t kWarp = 32;
-constexpr int64_t kVector = 4;  // outputs that one thread loads at once, at most
+constexpr int64_t kVector = 4;  // the most outputs that one thread loads at once
 constexpr int64_t kLeastPerThread = 16;
 constexpr int64_t kMostPerThread = 256;
-constexpr int64_t kLongEnough = 128;  // to load vectors along the reduction
+constexpr int64_t kLongEnough = 128;  // for loading vectors along the reduction
 constexpr int64_t kCounter = 4;       // bytes
 
 int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }
@@ -22,8 +22,8 @@ int64_t LastPowerOf2(int64_t value) {
   return power;
 }
 
-// As the iterator sees the input: reduced dimensions first, both kinds by their strides, neighbours that lie
-// end to end joined.
+// The input in the iterator's view: reduced dimensions first, both kinds sorted by their strides, adjacent
+// contiguous dimensions merged.
 std::vector<ReducedDimension> Ordered(const Reduction& reduction) {
   std::vector<ReducedDimension> all;
   for (const ReducedDimension& dimension : reduction.dimensions) {
@@ -44,7 +44,7 @@ std::vector<ReducedDimension> Ordered(const Reduction& reduction) {
   return joined;
 }
 
-// How many outputs one thread loads at once.
+// Number of outputs that one thread loads at once.
 int64_t OutputVector(const std::vector<ReducedDimension>& dimensions, size_t first_output) {
   int64_t vector = kVector;
   const auto fit = [&](int64_t value) {

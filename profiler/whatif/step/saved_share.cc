@@ -13,7 +13,7 @@ using model::kNone;
 constexpr uint8_t kIsOutput = trace::kTensorIsOutput;
 
 struct Seen {
-  Position at = 0;  // an operand at the begin of its operator, a result at its end
+  Position at = 0;  // an operand counts at the begin of its operator, a result at its end
   uint32_t operand = kNone;
 };
 using SeenTensors = std::unordered_map<uint64_t, std::vector<Seen>>;
@@ -33,7 +33,7 @@ SeenTensors Look(const Step& step) {
   return tensors;
 }
 
-// The operand or result of the operator that keeps it; else the last one before, else the next one.
+// The operand or result of the operator that saves it; otherwise the last one before, or the next one.
 uint32_t OperandOf(const Step& step, const Saved& saved, const std::vector<Seen>& seen) {
   const auto fits = [&](const Seen& one) { return step.operands[one.operand].block == saved.block; };
   const auto open = [&](const Seen& one) {
@@ -52,7 +52,7 @@ uint32_t OperandOf(const Step& step, const Saved& saved, const std::vector<Seen>
   return earlier->operand;
 }
 
-// Whether its elements fill one piece of memory, in whatever order.
+// True if its elements fill one piece of memory, in any order.
 bool IsDense(const Step& step, const Operand& operand) {
   std::vector<std::pair<int64_t, int64_t>> dimensions;  // stride, size
   for (uint32_t d = 0; d < step.Rank(operand.shape); ++d) {
@@ -68,7 +68,7 @@ bool IsDense(const Step& step, const Operand& operand) {
   return true;
 }
 
-// Which run of backward the node ran to its end in; behind the last: in none.
+// The index of the backward pass in which the node finished; after the last one: in none.
 size_t PassOf(const Step& step, const Node& node) {
   const auto around = std::find_if(step.backward.begin(), step.backward.end(), [&](const Window& pass) {
     return pass.begin <= node.begin && node.end <= pass.end;
@@ -76,8 +76,7 @@ size_t PassOf(const Step& step, const Node& node) {
   return static_cast<size_t>(around - step.backward.begin());
 }
 
-// By block: when the last graph has gone that was made of it, where none of its nodes ever runs; else
-// kForever.
+// By block: when the last graph made from it is gone, if none of its nodes ever runs; otherwise kForever.
 std::vector<Position> GraphsGone(const Step& step) {
   std::vector<uint32_t> node(step.ops.size(), kNone);
   const auto runs = [&](uint32_t i) { return step.nodes[i].begin < kForever; };
@@ -104,7 +103,7 @@ std::vector<Position> GraphsGone(const Step& step) {
   return gone;
 }
 
-// When what the node's operator made has gone, and all that was made of that.
+// When the results of the node's operator are freed, and everything computed from them.
 Position GoneOf(const Step& step, const Node& node, const std::vector<Position>& graphs) {
   if (node.op == kNone) return kForever;
   Position gone = kBefore;
@@ -141,7 +140,8 @@ void ReleaseUnseen(Step& step) {
     const size_t pass = PassOf(step, step.nodes[saved.node]);
     return released[saved.node] != kBefore || (pass < lets_go.size() && lets_go[pass]);
   };
-  for (const Saved& saved : step.saved) {  // nothing of the node was seen: what goes with it tells when
+  for (const Saved& saved : step.saved) {  // no recorded release of the node: what is freed with it gives the
+                                           // time
     const Node& node = step.nodes[saved.node == kNone ? 0 : saved.node];
     const Position end = step.blocks[saved.block].end;
     if (unseen(saved) && end > node.begin && end < node.end)

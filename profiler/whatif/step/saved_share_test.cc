@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What autograd keeps of the weights of a recurrent network, which lie in one block. The oracle is what
-// PyTorch copies back under save_on_cpu() when CudnnRnnBackward0 runs: each weight, and their block.
+// What autograd saves of a recurrent network's weights, which share one block. Oracle: what PyTorch copies
+// back under save_on_cpu() when CudnnRnnBackward0 runs: each weight, and their block.
 #include "profiler/whatif/step/saved_share.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using model::kNone;
 constexpr uint8_t kBfloat16 = 15, kFloat = 6;  // c10::ScalarType
 constexpr uint64_t kElements = 1024;
 
-// One block in float32, of which an operator of forward keeps a quarter.
+// One float32 block; an operator of forward saves a quarter of it.
 class Weights : public testing::Test {
  protected:
   Weights() {
@@ -40,8 +40,8 @@ class Weights : public testing::Test {
 };
 
 TEST_F(Weights, TensorsOfAListAreLetGoWithTheRestOfTheirNode) {
-  step_.saved.push_back({0, 0, 16, 90});  // a tensor of its own: its going is seen
-  step_.saved.push_back({0, 1, 17});      // of a graph that outlives the step
+  step_.saved.push_back({0, 0, 16, 90});  // its own tensor: its release is recorded
+  step_.saved.push_back({0, 1, 17});      // belongs to a graph that outlives the step
   ReleaseUnseen(step_);
   EXPECT_EQ(step_.saved[0].released, 90);
   EXPECT_EQ(step_.saved[1].released, 90);
@@ -79,8 +79,8 @@ TEST_F(OwnFunction, KeepsItsTensorsWhereTheGraphIsKept) {
   EXPECT_EQ(step_.saved[0].released, kForever);
 }
 
-// A pooled output that nobody looks at: its layer norm keeps a hidden state that others keep too, and what it
-// made itself, which goes when the function returns.
+// A pooled output that nobody reads. Its layer norm saves a hidden state that others save too, and a tensor
+// that it created itself and that is freed when the function returns.
 TEST_F(Weights, ANodeThatNeverRunsLetsGoWhenTheFirstOfItsBlocksGoes) {
   for (const Position end : {170, 31}) step_.blocks.emplace_back().end = end;
   for (const uint32_t block : {1u, 2u}) step_.saved.push_back({block, 0, 16});
@@ -91,7 +91,7 @@ TEST_F(Weights, ANodeThatNeverRunsLetsGoWhenTheFirstOfItsBlocksGoes) {
   EXPECT_EQ(step_.saved[3].released, 160);
 }
 
-// torch.isfinite(x) takes x.abs(), of which nothing is differentiated.
+// torch.isfinite(x) computes x.abs(), which is never differentiated.
 TEST_F(Weights, ANodeThatNeverRunsLetsGoWhenWhatItMadeGoes) {
   for (const bool differentiated : {false, true}) {
     Step step = step_;
@@ -122,7 +122,7 @@ TEST_F(Weights, ANodeThatRunsOrOutlivesTheStepIsNotTakenToLetGo) {
   for (const Saved& saved : step_.saved) EXPECT_EQ(saved.released, kForever);
 }
 
-// A mask [64, 64] for each of 8 samples, as attention keeps it.
+// A mask [64, 64] for each of 8 samples, as attention saves it.
 TEST(SavedShareTest, AnExpandedViewHasAsManyElementsAsItShows) {
   Step step;
   step.shapes = {{}, {0, 3, true}, {3, 3, true}, {6, 3, true}};
@@ -140,7 +140,7 @@ TEST(SavedShareTest, AnExpandedViewHasAsManyElementsAsItShows) {
   EXPECT_EQ(step.saved[0].share, 8);
 }
 
-// relu_() of a view, as recorded: CopySlices, the view's node, then what relu_ keeps. In backward the view's
+// relu_() on a view, as recorded: CopySlices, the view's node, then what relu_ saves. In backward, the view's
 // node runs first.
 class InPlaceOnAView : public Weights {
  protected:
@@ -160,8 +160,8 @@ TEST_F(InPlaceOnAView, WhatItKeepsGoesWhenCopySlicesHasRun) {
   EXPECT_EQ(step_.saved[0].released, 120);
 }
 
-// out[..., 1:].addcmul_(sin, x): AddcmulBackward0 keeps sin, which all layers share, and then goes into
-// CopySlices. Nobody sees it let go.
+// out[..., 1:].addcmul_(sin, x): AddcmulBackward0 saves sin, which all layers share, and is then moved into
+// CopySlices. Its release is not recorded.
 TEST_F(InPlaceOnAView, WhatItIsGivenAndKeepsBeforeGoesThenToo) {
   std::swap(step_.nodes[0], step_.nodes[1]);
   step_.nodes[0].begin = step_.nodes[0].end = kForever;

@@ -19,7 +19,7 @@ bool IsNumber(std::string_view name) {
 
 std::string_view LastName(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
-// The first name of the path, and what follows it.
+// Splits the first name off the path.
 std::string_view TakeName(std::string_view& path) {
   const size_t dot = path.find('.');
   const std::string_view name = path.substr(0, dot);
@@ -29,7 +29,7 @@ std::string_view TakeName(std::string_view& path) {
 
 using Wanted = std::function<bool(uint32_t call)>;
 
-// Calls in forward that are wanted.
+// Calls in forward that match.
 std::vector<uint32_t> All(const Step& step, const Wanted& wanted) {
   const Position backward = step.ForwardEnd();
   std::vector<uint32_t> chosen;
@@ -69,7 +69,7 @@ std::vector<uint32_t> BlocksOf(const Step& step) {
   });
 }
 
-// Whether a module on the way to the parameter, or it itself, has a path of the pattern.
+// True if the parameter, or a module on the path to it, matches the pattern.
 bool Belongs(std::string_view name, std::string_view pattern) {
   for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
     if (PathMatches(pattern, name.substr(0, dot))) return true;
@@ -77,7 +77,7 @@ bool Belongs(std::string_view name, std::string_view pattern) {
   return PathMatches(pattern, name);
 }
 
-// What is deeper belongs to the module at this depth: a name may have a million dots.
+// Deeper names count to the module at this depth: a name may have a million dots.
 constexpr size_t kDeepestPath = 64;
 
 std::string_view FirstNames(std::string_view path, size_t most) {
@@ -87,7 +87,7 @@ std::string_view FirstNames(std::string_view path, size_t most) {
   return path.substr(0, dot);
 }
 
-// Nodes by their paths; those between are made with the first one below them.
+// Nodes by their paths; intermediate ones are created with the first one below them.
 class TreeBuilder {
  public:
   ModuleNode& At(std::string_view path) { return nodes_[Index(FirstNames(path, kDeepestPath))]; }

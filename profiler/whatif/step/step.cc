@@ -19,13 +19,13 @@ using model::kNone;
 using trace::Event;
 using trace::EventType;
 
-// What the reader has open on one thread.
+// The open ranges of one thread, while the step is read.
 struct OpenThread {
   std::vector<uint32_t> ops;      // into Step::ops
-  std::vector<uint32_t> made;     // for each of them, the last node that was made directly in it
+  std::vector<uint32_t> made;     // for each of them, the last node created directly in it
   std::vector<uint32_t> modules;  // into Step::modules
-  uint32_t node = kNone;          // that the engine runs
-  uint32_t leaf = kNone;          // block that it gives a gradient, no parameter's
+  uint32_t node = kNone;          // the node that the engine is running
+  uint32_t leaf = kNone;          // the block that it gives a gradient, if that is not a parameter
 };
 
 class Reader {
@@ -72,7 +72,7 @@ class Reader {
   [[nodiscard]] Position Now() const { return Position(now_) - recorded_.begin; }
   [[nodiscard]] bool Inside() const { return now_ >= recorded_.begin; }
 
-  // All blocks of the device that are alive at some time in the step.
+  // All blocks of the device that are alive at some time during the step.
   void AddBlocks() {
     for (const model::Change& change : device_.changes) {
       if (change.freed()) continue;
@@ -93,7 +93,7 @@ class Reader {
 
   void AddPassing(const model::Block& block) {
     const EventIndex begin = block.alloc_event, loop = step_.first.begin;
-    if (begin >= loop) return;  // of an earlier step
+    if (begin >= loop) return;  // from an earlier step
     const EventIndex end = std::min(block.free_event, loop);
     step_.passing.push_back(
         {BeforeLoop(begin, step_.first), BeforeLoop(end, step_.first), block.size, block.stream});
@@ -116,7 +116,7 @@ class Reader {
     if (Inside()) AddDeepEvent(event);
   }
 
-  // Which block of the step lies at an address now.
+  // The block of the step that is at an address now.
   [[nodiscard]] uint32_t BlockAt(uint64_t address) const {
     const auto found = live_.find(address);
     return found == live_.end() ? kNone : found->second;
@@ -135,7 +135,7 @@ class Reader {
     if (!thread.ops.empty()) block.op = thread.ops.back();
   }
 
-  // What other processes did meanwhile, and samples of counters, do not part it from what led to it.
+  // Frees by other processes and samples of counters do not separate it from its cause.
   void AddFree(uint64_t address) {
     const uint32_t block = BlockAt(address);
     if (block != kNone && step_.blocks[block].end == Now()) step_.blocks[block].end = Now() - apart_;
@@ -169,7 +169,7 @@ class Reader {
       labelled.accumulated = std::min(labelled.accumulated, Now()), labelled.leaf = leaf;
     if (role == trace::Role::kParameter)
       leaf = labelled.begin == kBefore ? kNone : block;  // a batch that requires a gradient
-    // In forward the node is made, whether or not it will be given a gradient.
+    // In forward the node is created, whether or not it will receive a gradient.
     if (role == trace::Role::kParameter && leaf == kNone && thread.node != kNone)
       step_.trained.push_back(block);
   }
@@ -242,7 +242,7 @@ class Reader {
     uint32_t& first = output ? op.first_output : op.first_input;
     uint32_t& count = output ? op.output_count : op.input_count;
     const auto place = static_cast<uint32_t>(step_.operands.size());
-    // Should another thread's operand have come in between, what came before it is given up.
+    // If another thread's operand came in between, the earlier ones are dropped.
     if (count == 0 || first + count != place) first = place, count = 0;
     ++count;
     Operand operand;
@@ -261,7 +261,7 @@ class Reader {
     NoteBytes(operand.block, BytesUpTo(step_, operand));
   }
 
-  // "8,128,256", parsed once for each text; 0 for a text that is not known.
+  // "8,128,256", parsed once per text; 0 for an unknown text.
   uint32_t ShapeOf(uint32_t text_id) {
     if (text_id == 0) return 0;
     const auto [place, fresh] = shapes_.try_emplace(text_id, static_cast<uint32_t>(step_.shapes.size()));
@@ -287,8 +287,8 @@ class Reader {
     node.begin = Now();
   }
 
-  // A node is made in the frame of the operator that it belongs to, before or after what it keeps; a frame
-  // makes at most one.
+  // A node is created in the frame of its operator, before or after the tensors that it saves; a frame
+  // creates at most one.
   void AddSaved(const OpenThread& thread, const uint64_t* field) {
     Saved saved;
     saved.block = BlockAt(field[trace::saved::kAddress]);
@@ -300,8 +300,8 @@ class Reader {
 
   void Classify(StepBlock& block) {
     if (block.requested == 0) block.requested = run_.blocks[block.id].size;
-    // What it is for the longest: an activation that autograd has let go of is called a temporary for the
-    // moment that it still lives.
+    // The category that it has for the longest time: after autograd has released an activation, it is called
+    // a temporary for the moment that it still lives.
     block.name = analysis_.names().Of(block.id);
     const classify::Life life = analysis_.categories().Of(block.id);
     block.category = life[life.size() - 1].category;
@@ -314,11 +314,11 @@ class Reader {
   const model::Device& device_;
   const timeline::Step& recorded_;
   Step step_;
-  EventIndex now_ = 0, apart_ = 0;  // the second: so many events directly before it are not of the program
+  EventIndex now_ = 0, apart_ = 0;  // `apart_`: events just before it that are not the program's
   BlockId next_block_ = 0;
   std::vector<OpenThread> threads_;
   std::unordered_map<BlockId, uint32_t> index_;
-  std::unordered_map<uint64_t, uint32_t> live_, nodes_;  // by address: block; by sequence number
+  std::unordered_map<uint64_t, uint32_t> live_, nodes_;  // by address: block; by sequence number: node
   std::unordered_map<uint32_t, uint32_t> shapes_;
   OpenSaves open_saves_;
 };

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // One recorded deep step as flat arrays: everything that a lever may ask about it.
 //
-// Why its own form: the run (profiler/model) answers questions about whole recordings and joins what belongs
-// to a block; a lever asks about operators, operands and autograd nodes of one step, many times over. All
+// Why its own form: the run (profiler/model) answers questions about whole recordings and joins the facts
+// about a block. A lever asks about operators, operands and autograd nodes of one step, many times. All
 // references are indices, all times are positions:
 //
 //   position  -1          0                              length
 //             │ was there │ events of the step, in order │      the same step again ...
 //
-// What a lever puts in lies around an event (position.h).
-// Only CUDA-like devices matter here; operands on other devices have no block.
+// Whatever a lever inserts has a position around an event (position.h). Only CUDA-like devices matter here;
+// operands on other devices have no block.
 #pragma once
 
 #include <algorithm>
@@ -27,33 +27,33 @@
 
 namespace vramscope::whatif {
 
-inline constexpr uint64_t kFloatBytes = 4;  // of an element in float32
+inline constexpr uint64_t kFloatBytes = 4;  // size of a float32 element
 
-// A block of the device that was alive at some time in the step.
+// A block of the device that was alive at some time during the step.
 struct StepBlock {
   model::BlockId id = 0;
-  uint64_t requested = 0;  // bytes that the program asked for, as far as tensors tell; else as allocated
+  uint64_t requested = 0;  // bytes that the program requested, if tensors show them; otherwise as allocated
   Position begin = kBefore;
   Position end = kForever;
-  Position accumulated = kForever;  // autograd took it as a gradient here
-  uint32_t op = model::kNone;       // innermost operator open at its birth
-  uint32_t leaf = model::kNone;     // of a gradient: the block it is that of, made in the step: no parameter
-  uint32_t copy_of = model::kNone;  // put in by a lever: the block whose elements, or some of them, it holds
-  Position once = kBefore;          // put in by a lever, made for good: when, from the first step's begin on
-  Position set_up = kBefore;        // there before the first step: when, before 0, where a lever says it
-  std::string_view name;  // in labels: "layers.0.weight", also of its gradient; lives as long as the run
+  Position accumulated = kForever;  // when autograd accumulated it as a gradient
+  uint32_t op = model::kNone;       // innermost operator open when it was allocated
+  uint32_t leaf = model::kNone;     // for the gradient of a non-parameter that the step created: its block
+  uint32_t copy_of = model::kNone;  // inserted by a lever: the block from which it copies elements
+  Position once = kBefore;          // inserted by a lever, and stays: when, from the first step's begin on
+  Position set_up = kBefore;        // existed before the first step: when allocated (below 0), set by levers
+  std::string_view name;  // from labels: "layers.0.weight", also for its gradient; lives as long as the run
   uint16_t stream = 0;
-  classify::Category category = classify::Category::kUnattributed;  // what it is for most of its life
+  classify::Category category = classify::Category::kUnattributed;  // its category for most of its life
   bool workspace = false;
   bool piles_up = false;  // each step leaves one more
-  bool piled = false;     // a step before it left it so
+  bool piled = false;     // an earlier step left it in this way
 
-  // As autograd took it.
+  // True if autograd accumulated it as the gradient of a parameter.
   [[nodiscard]] bool IsParametersGradient() const { return accumulated < kForever && leaf == model::kNone; }
 };
 
-// A block that was made before the loop began and does not stay. Positions: before 0, in the order of the
-// events; of one that a lever put in the end may lie in the first steps.
+// A block that was allocated before the loop began and does not stay. Positions are before 0, in the order of
+// the events. If a lever inserted it, its end may be in the first steps.
 struct Passing {
   Position begin = 0;
   Position end = 0;
@@ -67,42 +67,42 @@ struct Operand {
   uint32_t block = model::kNone;  // into Step::blocks
   uint32_t shape = 0;             // into Step::shapes; 0 = not known
   uint32_t strides = 0;
-  uint64_t offset = 0;  // elements
-  uint64_t tensor = 0;  // which one it is, of several of the block: an address, used again when it is gone
+  uint64_t offset = 0;  // in elements
+  uint64_t tensor = 0;  // distinguishes tensors of one block: an address, which may be reused
   uint16_t argument = 0;
-  uint16_t element = 0;  // of a list: number + 1
+  uint16_t element = 0;  // in a list: index + 1
   uint8_t dtype = 0;     // c10::ScalarType
   uint8_t flags = 0;     // trace::kTensor...
 };
 
 struct Op {
   uint32_t name = 0;               // trace::StringId
-  uint32_t parent = model::kNone;  // the operator around it, on the same thread
-  uint32_t node = model::kNone;    // the autograd node that the engine ran then
+  uint32_t parent = model::kNone;  // the enclosing operator on the same thread
+  uint32_t node = model::kNone;    // the autograd node that the engine was running
   Position begin = 0;
   Position end = kForever;
   uint32_t first_input = 0, input_count = 0;  // into Step::operands
   uint32_t first_output = 0, output_count = 0;
 };
 
-// An autograd node: made in forward, run in backward.
+// An autograd node: created in forward, run in backward.
 struct Node {
   uint32_t name = 0;
-  uint32_t op = model::kNone;  // the operator that it was made in, in forward
+  uint32_t op = model::kNone;  // the forward operator in which it was created
   Position made = kBefore;
   Position begin = kForever;
   Position end = kForever;
 };
 
-// A tensor that a node keeps.
+// A tensor that a node saves.
 struct Saved {
   uint32_t block = model::kNone;
-  uint32_t node = model::kNone;  // the owner, where it could be told
+  uint32_t node = model::kNone;  // the node that saves it, if it could be determined
   Position at = 0;
   Position released = kForever;
   uint64_t tensor = 0;
-  double share = 1;   // its elements, in those of the block: of a view less, of an expanded one more
-  bool gaps = false;  // its elements do not lie side by side
+  double share = 1;   // elements relative to the block's: < 1 for a view, > 1 for an expanded tensor
+  bool gaps = false;  // its elements are not contiguous
 };
 
 // A call of a module's forward.
@@ -118,12 +118,12 @@ struct Window {
   Position end = 0;
 };
 
-// Of an event before the loop, whose first step is `first`: before 0.
+// Position of an event before the loop, whose first step is `first`: below 0.
 [[nodiscard]] inline Position BeforeLoop(model::EventIndex event, const timeline::Step& first) {
   return Position(event) - first.begin - 1;
 }
 
-// Whether it is in one of them.
+// True if the position is in one of the windows.
 [[nodiscard]] inline bool Within(std::span<const Window> windows, Position at) {
   return std::any_of(windows.begin(), windows.end(),
                      [&](const Window& window) { return window.begin <= at && at < window.end; });
@@ -134,8 +134,8 @@ struct Shape {
   bool known = false;
 };
 
-// Something worked out from a step when it is first asked for, since many questions to one step need it. A
-// copy begins without: whoever copies a step is about to change it. Not for several threads.
+// A value that is computed from a step on first use, because many questions about a step need it. A copy
+// starts empty: whoever copies a step is about to change it. Not thread-safe.
 class OnFirstUse {
  public:
   OnFirstUse() = default;
@@ -145,7 +145,7 @@ class OnFirstUse {
     return *this;
   }
 
-  // Always of one type.
+  // Always call with the same type.
   template <class Make>
   [[nodiscard]] const auto& Get(Make make) const {
     using Value = decltype(make());
@@ -162,19 +162,19 @@ class Step {
   const model::Run* run = nullptr;
   model::DeviceIndex device = 0;
   uint32_t number = 0;
-  model::EventIndex first_event = 0;  // of the run: position 0
-  model::EventIndex end_event = 0;    // as recorded, behind the step's last one
+  model::EventIndex first_event = 0;  // in the run: position 0
+  model::EventIndex end_event = 0;    // as recorded, one past the last event of the step
   int64_t length = 0;                 // events
-  timeline::Step first;               // of the loop: what later ones find was made there
+  timeline::Step first;               // first step of the loop: later steps use what it allocated
   std::string torch_version;
-  std::string triton_ops;  // "bmm": with commas, those that Triton's kernels do in place of PyTorch's own
-  std::string settings;    // of the allocator, as the program began with them
+  std::string triton_ops;  // "bmm": operators with Triton kernels instead of PyTorch's own, comma-separated
+  std::string settings;    // allocator settings at the program's start
   std::string cublas;      // CUBLAS_WORKSPACE_CONFIG of the program
 
   std::vector<StepBlock> blocks;  // in order of their allocation
-  std::vector<Passing> passing;   // that leave holes where later blocks lie
+  std::vector<Passing> passing;   // blocks that leave holes where later blocks are placed
   std::vector<Op> ops;            // in order of their begin
-  std::vector<uint32_t> op_ends;  // ops in order of their end: inner ones first
+  std::vector<uint32_t> op_ends;  // ops in order of their ends: inner ones first
   std::vector<Operand> operands;
   std::vector<Node> nodes;
   std::vector<Saved> saved;
@@ -183,12 +183,12 @@ class Step {
   std::vector<Window> optimizer;
   std::vector<Window> zero_grad;
   std::vector<Window> autocast;
-  std::vector<Position> cache_emptied;  // it empties the allocator's cache itself there
-  std::string optimizer_class;          // "AdamW"; of optimizers of several classes, all with commas between
+  std::vector<Position> cache_emptied;  // where the program itself empties the allocator's cache
+  std::string optimizer_class;          // "AdamW"; several classes are separated by commas
   std::vector<Shape> shapes;
   std::vector<int64_t> dims;
 
-  // How long the host took from one moment of the recorded step to another.
+  // Host time between two moments of the recorded step.
   [[nodiscard]] double HostNs(Position from, Position to) const {
     const auto time_of = [&](Position at) {
       const int64_t within = std::clamp<int64_t>(at.event, 0, std::max<int64_t>(length - 1, 0));
@@ -196,9 +196,9 @@ class Step {
     };
     return from < to ? static_cast<double>(time_of(to) - time_of(from)) : 0;
   }
-  // Whether it is of a program that only runs its model forward.
+  // True if the program only runs its model forward.
   [[nodiscard]] bool OnlyForward() const { return backward.empty() && optimizer.empty(); }
-  // Where the calls of the program's modules begin and end that lead to backward or, without one, are all.
+  // Begin and end of the module calls that lead to backward, or of all calls if there is no backward.
   [[nodiscard]] Position ForwardBegin() const {
     return OnlyForward() && !modules.empty() ? modules[0].begin : 0;
   }
@@ -208,26 +208,26 @@ class Step {
     for (const ModuleCall& call : modules) end = std::max(end, std::min<Position>(call.end, length));
     return end;
   }
-  // Of the trace, or of what a lever put in.
+  // Text of the trace, or one that a lever added.
   [[nodiscard]] std::string_view Text(uint32_t id) const {
     return id < kFirstOwnText ? run->Text(id) : std::string_view((*own_texts)[id - kFirstOwnText]);
   }
   [[nodiscard]] std::string_view NameOf(const Op& op) const { return Text(op.name); }
   [[nodiscard]] const int64_t* Dims(uint32_t shape) const { return dims.data() + shapes[shape].first; }
   [[nodiscard]] uint32_t Rank(uint32_t shape) const { return shapes[shape].count; }
-  // Of parameters that got a gradient in this step: their blocks, in the order of their allocation.
+  // Blocks of the parameters that got a gradient in this step, in the order of their allocation.
   std::vector<uint32_t> trained;
   static constexpr uint32_t kFirstOwnText = 1u << 31;
-  std::shared_ptr<std::deque<std::string>> own_texts;  // of levers; copies of the step share them
-  uint16_t added_streams = 0;  // behind those of the run, for blocks that a lever put in
+  std::shared_ptr<std::deque<std::string>> own_texts;  // added by levers; copies of the step share them
+  uint16_t added_streams = 0;  // numbered after those of the run, for blocks that a lever inserted
 
   OnFirstUse last_uses;  // LastUsesOf
   OnFirstUse takers;     // TakersOf
   OnFirstUse stepped;    // OptimizerCalls
-  OnFirstUse whole_run;  // WholeRun, of the step as it was recorded
+  OnFirstUse whole_run;  // WholeRun, for the step as recorded
 };
 
-// What goes into an operator, and what comes out.
+// Inputs and outputs of an operator.
 [[nodiscard]] inline std::span<const Operand> InputsOf(const Step& step, const Op& op) {
   return {step.operands.data() + op.first_input, op.input_count};
 }
@@ -235,7 +235,7 @@ class Step {
   return {step.operands.data() + op.first_output, op.output_count};
 }
 
-// Empty where they were not recorded.
+// Empty if the sizes were not recorded.
 [[nodiscard]] inline std::span<const int64_t> SizesOf(const Step& step, const Operand& operand) {
   return {step.Dims(operand.shape), step.Rank(operand.shape)};
 }
@@ -243,26 +243,27 @@ class Step {
   return {step.Dims(operand.strides), step.Rank(operand.strides)};
 }
 
-// Whether both have the same sizes and distances.
+// True if both have the same sizes and strides.
 [[nodiscard]] bool LieAlike(const Step& step, const Operand& a, const Operand& b);
-// Whether both show the same elements of a block in the same way.
+// True if both show the same elements of a block in the same way.
 [[nodiscard]] bool IsSameView(const Step& step, const Operand& a, const Operand& b);
 
-// Bytes from the begin of the storage to the end of the tensor; 0 where its shape is not known.
+// Bytes from the begin of the storage to the end of the tensor; 0 if its shape is unknown.
 [[nodiscard]] uint64_t BytesUpTo(const Step& step, const Operand& operand);
 
-// "8,128,256"; its dimensions are put behind those in `dims`.
+// Parses "8,128,256"; appends its dimensions to `dims`.
 [[nodiscard]] Shape ParseShape(std::string_view text, std::vector<int64_t>& dims);
 
-// How many elements a tensor of its shape has, those of an expanded dimension counted each time; 1 where the
-// shape is not known.
+// Number of elements in a tensor with this shape; elements of an expanded dimension count each time. 1 if the
+// shape is unknown.
 [[nodiscard]] uint64_t ElementsIn(const Step& step, const Operand& operand);
 
-// Bytes of one element; 0 for types that are not known.
+// Bytes of one element; 0 for unknown types.
 [[nodiscard]] uint32_t BytesOf(uint8_t dtype);
 
-// The last complete deep step behind the first step of the device's process, whose allocations were all seen.
-// An error is a sentence that says what to record. O(events of the trace): decodes it once more.
+// Reads the last complete deep step, after the first step of the device's process, whose allocations were all
+// recorded. The error is a sentence that explains what to record. O(events of the trace): decodes it once
+// more.
 [[nodiscard]] Result<Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device);
 
 }  // namespace vramscope::whatif

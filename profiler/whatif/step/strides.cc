@@ -22,10 +22,10 @@ bool LiesWithoutGaps(std::span<const int64_t> sizes, std::span<const int64_t> st
   return true;
 }
 
-// infer_dense_strides in aten/src/ATen/ExpandUtils.cpp: a dimension without distance between its elements, of
-// x.expand(), stays where it is.
+// infer_dense_strides in aten/src/ATen/ExpandUtils.cpp: a dimension of stride 0, from x.expand(), stays at
+// its place.
 Extents StridesOfResult(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
-  std::vector<size_t> order(sizes.size());  // the innermost first
+  std::vector<size_t> order(sizes.size());  // innermost first
   std::iota(order.rbegin(), order.rend(), 0);
   for (size_t i = 1; i < order.size(); ++i) {
     size_t moving = i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a tensor lies in memory: whether without gaps, and how a result does that is computed from it.
+// How a tensor is laid out in memory: whether it has gaps, and the layout of a result computed from it.
 //
-// Why: what lies with gaps is packed before it goes to the host, and comes back without; then backward has no
-// copy to make of it.
+// Why: a tensor with gaps is packed before it moves to the host, and comes back without gaps. Backward then
+// needs no contiguous copy of it.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace vramscope::whatif {
 
 using Extents = std::vector<int64_t>;
 
-// Without gaps, the last dimension first.
+// Strides without gaps; the last dimension has stride 1.
 [[nodiscard]] Extents StridesWithoutGaps(std::span<const int64_t> sizes);
-// Whether a tensor lies so: PyTorch's is_contiguous().
+// True if a tensor is laid out this way: PyTorch's is_contiguous().
 [[nodiscard]] bool LiesWithoutGaps(std::span<const int64_t> sizes, std::span<const int64_t> strides);
-// Those that a tensor computed from one with these strides gets: without gaps, in the same order.
+// Strides of a result computed from a tensor with these strides: without gaps, in the same order.
 [[nodiscard]] Extents StridesOfResult(std::span<const int64_t> sizes, std::span<const int64_t> strides);
 
 }  // namespace vramscope::whatif

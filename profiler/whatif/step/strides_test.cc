@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against how tensors of PyTorch 2.15 lie.
+// Oracle: the strides of tensors in PyTorch 2.15.
 #include "profiler/whatif/step/strides.h"
 
 #include <gtest/gtest.h>
@@ -12,11 +12,11 @@ const Extents kHeads = {2, 4, 64, 32}, kOfProducts = {8192, 2048, 32, 1}, kOfRow
 
 TEST(StridesTest, AResultHasNoGapsAndTheOrderOfWhatItWasComputedFrom) {
   EXPECT_EQ(StridesWithoutGaps(kHeads), kOfProducts);
-  // Queries out of one block with keys and values.
+  // Queries in one block with keys and values.
   EXPECT_EQ(StridesOfResult(kHeads, Extents{24576, 32, 384, 1}), kOfRows);
 }
 
-// As torch.empty_like() lays it out.
+// The strides of torch.empty_like().
 TEST(StridesTest, WhatIsExpandedStaysInItsPlaceInAResult) {
   EXPECT_EQ(StridesOfResult(Extents{8, 3, 64}, Extents{0, 64, 1}), (Extents{192, 64, 1}));
   EXPECT_EQ(StridesOfResult(Extents{8, 4, 3, 96}, Extents{0, 0, 96, 1}), (Extents{1152, 288, 96, 1}));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole units: what allocators and kernels fill sizes up to.
+// Rounding up to the units of allocators and kernels.
 #pragma once
 
 #include <cstdint>
 
 namespace vramscope::whatif {
 
-// What PyTorch's allocator rounds requests up to: its kMinBlockSize.
+// PyTorch's allocator rounds requests up to this: its kMinBlockSize.
 inline constexpr uint64_t kBlockUnit = 512;
 
-// `value`, or the next multiple of `unit`, which is not 0.
+// `value` rounded up to a multiple of `unit`, which must not be 0.
 [[nodiscard]] constexpr uint64_t UpTo(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }

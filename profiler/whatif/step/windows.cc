@@ -61,7 +61,7 @@ void AddEmptying(Step& step) {
 }
 
 size_t FirstBackward(const Step& step) {
-  if (step.backward.size() < 2) return 0;  // as of most steps: nothing to look for
+  if (step.backward.size() < 2) return 0;  // most steps: nothing to search
   const auto gives = [&](const Window& pass) {
     return std::ranges::any_of(step.blocks, [&](const StepBlock& block) {
       return block.accumulated >= pass.begin && block.accumulated < pass.end;
@@ -81,7 +81,7 @@ std::string WhyBackwardInForward(const Step& step, std::string_view what) {
 void LeaveOutFirstBatch(Step& step) {
   constexpr Position kWhenTheLoopBegins = -1;
   const Position forward = step.modules.empty() ? 0 : step.modules.front().begin;
-  std::map<std::pair<uint64_t, uint16_t>, size_t> batch;  // by bytes and stream: how many
+  std::map<std::pair<uint64_t, uint16_t>, size_t> batch;  // by bytes and stream: count
   for (const StepBlock& block : step.blocks)
     if (block.begin >= 0 && block.begin < forward && block.id != model::kNone)
       ++batch[{step.run->blocks[block.id].size, block.stream}];

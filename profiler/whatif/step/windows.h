@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stretches of a step that ranges of the recording mark: backward, the optimizer's step, zero_grad,
-// autocast.
+// The parts of a step that ranges of the recording mark: backward, the optimizer's step, zero_grad, autocast.
 #pragma once
 
 #include <string>
@@ -15,24 +14,25 @@ namespace vramscope::whatif {
 // Fills Step::backward, optimizer, zero_grad, autocast and optimizer_class.
 void AddWindows(const timeline::Step& recorded, Step& step);
 
-// Takes out of Step::passing what the first step has too: the first step is told from its forward on, a later
-// one from the end of the one before, so that the batch of the loop's first step seems to be of its setup.
-// O(blocks + passing), with a logarithm.
+// Removes from Step::passing the blocks that the first step has too. The first step starts with its forward,
+// a later one at the end of the step before it. So the batch of the loop's first step looks like part of the
+// setup. O(blocks + passing), with a logarithm.
 void LeaveOutFirstBatch(Step& step);
 
-// Where the caching allocator gave segments back, each time the first of them: calls of empty_cache(), or
-// what an allocation did that found no room. O(segments + changes of the device), with a logarithm.
+// Where the caching allocator freed segments, each time the first of them. This happens in empty_cache(), or
+// in an allocation that found no room. O(segments + changes of the device), with a logarithm.
 [[nodiscard]] std::vector<model::EventIndex> SegmentsGivenBack(const model::Run& run,
                                                                model::DeviceIndex device);
-// Fills Step::cache_emptied: those of the step that no operator did.
+// Fills Step::cache_emptied with those of the step that are outside all operators.
 void AddEmptying(Step& step);
 
-// Of Step::backward the first that gives parameters gradients: flex_attention() that is not compiled traces
-// its functions with passes of their own, and forces are gradients of energies. 0 where none does, or none is
-// known to. O(passes * blocks).
+// Index in Step::backward of the first pass that gives parameters gradients. Earlier passes occur: uncompiled
+// flex_attention() traces its functions with backward passes of its own, and forces are gradients of
+// energies. 0 if no pass does, or none is known to. O(passes * blocks).
 [[nodiscard]] size_t FirstBackward(const Step& step);
 
-// Why a change that is predicted for such steps alone is not; empty: FirstBackward() is 0.
+// Returns why `what` cannot be predicted for this step, or "" if its first backward pass is the training
+// pass.
 [[nodiscard]] std::string WhyBackwardInForward(const Step& step, std::string_view what);
 
 }  // namespace vramscope::whatif

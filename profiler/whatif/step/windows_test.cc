@@ -43,8 +43,8 @@ TEST_F(TracedLoopTest, TheCacheIsEmptiedBeforeThePassOfTheLoss) {
   EXPECT_LT(scene.empty_cache[0], step_.backward[1].begin);
 }
 
-// torch.cuda.empty_cache() between two blocks of forward; what an operator gives back for want of room is
-// none.
+// torch.cuda.empty_cache() between two blocks of forward. Segments that an operator frees for lack of memory
+// do not count.
 TEST(WindowsTest, WhereTheProgramEmptiesTheCacheIsSeenBySegmentsThatGo) {
   Loop loop;
   const Step plain = loop.Read();

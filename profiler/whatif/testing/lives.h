@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Begin and end of what a scene has of a block of the step, as tests look at them.
+// Begin and end of a scene's blocks that come from one block of the step, for tests.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 
 namespace vramscope::whatif {
 
-// Of each, in the order of the scene.
+// In the order of the scene.
 inline std::vector<std::pair<Position, Position>> LivesOf(const Scene& scene, uint32_t block) {
   std::vector<std::pair<Position, Position>> lives;
   for (const Block& one : scene.blocks)
@@ -19,13 +19,13 @@ inline std::vector<std::pair<Position, Position>> LivesOf(const Scene& scene, ui
   return lives;
 }
 
-// Apart from what is put in one after the other: so many places.
+// True if both are the same up to `places` things that are inserted one after the other.
 inline bool IsNear(Position a, Position b, int64_t places = kPlaces / 2 - 1) {
   return Before(a, places) <= b && b <= After(a, places);
 }
 MATCHER_P(Near, at, "") { return IsNear(arg, at, 2); }
 
-// Matches one of them.
+// Matches one element of LivesOf().
 inline auto Life(Position begin, Position end) { return testing::Pair(Near(begin), Near(end)); }
 
 }  // namespace vramscope::whatif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop of three steps, written down as PyTorch would run it, for tests of what becomes of it.
+// A loop of three steps, written as PyTorch would run it, for tests of what levers do to it.
 //
 //   setup    something that goes again; weight 64 x 64
 //   step     batch [8, 64] ─ mm ─► hidden [8, 64] ─ gelu ─► out [8, 64]     backward: gradient of out, of
@@ -21,7 +21,7 @@ inline constexpr uint64_t kWeightBytes = 64 * 64 * 4;
 
 class Loop : public TensorScript {
  public:
-  // `sampled`: the recorder's sampling thread tells a counter just when a node has let go of what it kept.
+  // `sampled`: the recorder's sampling thread writes a counter just after a node has released what it saved.
   // `traced`: forward has a backward pass of its own, as flex_attention() does.
   explicit Loop(bool sampled = false, bool traced = false) : sampled_(sampled), traced_(traced) {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
@@ -46,7 +46,7 @@ class Loop : public TensorScript {
     s.Data([&] { s.Alloc("batch", kBatchBytes); });
     s.Label("batch", trace::Role::kInput, trace::LabelSource::kDataLoader);
     if (step > 1)
-      s.Free("out");  // the name `out` is given to the new one: here, for simplicity, when its batch is there
+      s.Free("out");  // the name `out` is reassigned: here, for simplicity, when the new batch exists
     s.Module("blocks.0", [&] {
       s.Module("blocks.0.linear", [&] {
         s.Op("aten::mm", [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A script whose operators are given float32 tensors that begin where their block does.
+// A script whose operators receive float32 tensors that start at the begin of their block.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class TensorScript {
   model::testing::Script s;
 
  protected:
-  // `tensor`: which one it is, of several of the block.
+  // `tensor`: identifies the tensor among several of the block.
   static constexpr uint64_t kFirstTensor = 7;
   void In(const std::string& block, const char* shape, const char* strides, uint64_t position = 0,
           uint64_t tensor = kFirstTensor) {

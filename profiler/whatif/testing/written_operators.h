@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step that a test writes down by hand, with operators by their names in PyTorch, of float32 tensors of 128
-// elements: 512 bytes, 256 in 16 bits.
+// A step that a test writes by hand. Operators have PyTorch's names; tensors are float32 with 128 elements:
+// 512 bytes, or 256 bytes in 16 bits.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class WrittenOperators : public WrittenStep {
     step_.dims = {128};
   }
 
-  // Made in the middle of the operator.
+  // The node is made in the middle of the operator.
   uint32_t AddNode(const std::string& name, uint32_t op, Position begin) {
     const uint32_t node = Node(begin);
     step_.nodes[node] = {Name(name), op, HooksAfter(step_.ops[op].begin, 50), begin, begin + 4};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step that a test writes down by hand: forward from 0 to 100, backward to 200, blocks of 512 bytes,
-// operators that keep what they are given for their nodes.
+// A step that a test writes by hand: forward from 0 to 100, backward to 200, blocks of 512 bytes, operators
+// whose nodes save their inputs.
 #pragma once
 
 #include <deque>
@@ -32,7 +32,7 @@ class WrittenStep {
   void Module(const std::string& path, Position begin, Position end, uint32_t parent = model::kNone) {
     step_.modules.push_back({Text(path), parent, begin, end});
   }
-  // Sizes or strides, as an operand names them.
+  // Sizes or strides, in the form that an operand refers to.
   uint32_t Shaped(const std::vector<int64_t>& dims) {
     step_.shapes.push_back(
         {static_cast<uint32_t>(step_.dims.size()), static_cast<uint32_t>(dims.size()), true});
@@ -52,7 +52,7 @@ class WrittenStep {
     step_.nodes.push_back({Text("node"), model::kNone, kBefore, begin, begin + 2});
     return static_cast<uint32_t>(step_.nodes.size() - 1);
   }
-  // An operator whose operands are to be added behind it.
+  // Adds an operator; its operands are added by the calls that follow.
   uint32_t Call(const char* name, uint32_t parent, Position begin, Position end) {
     Op op;
     op.name = Text(name), op.parent = parent, op.begin = begin, op.end = end;
@@ -60,7 +60,7 @@ class WrittenStep {
     step_.ops.push_back(op);
     return static_cast<uint32_t>(step_.ops.size() - 1);
   }
-  // An operator of two moments that works on the first block and makes the second one; the node keeps the
+  // Adds an operator of two moments that reads the first block and creates the second one; the node saves the
   // first.
   void Work(Position at, uint32_t node, const std::vector<uint32_t>& blocks) {
     Op op;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// As torch/optim/_adafactor.py of 2.5 to 2.15 allocates. p = bytes of one parameter [.., r, c]:
+// Adafactor allocates as torch/optim/_adafactor.py of 2.5 to 2.15. p = bytes of one parameter [.., r, c]:
 //
 //            state                    while it steps
 //   matrix   p/c of rows, p/r of      the means of rows and of columns; the update p, which is a product of
@@ -9,14 +9,14 @@
 //                                     means; partial sums of norms
 //   vector   p                        the squares p, the update p
 //
-// The weight of a convolution of 1 x 1 has rows and columns of one value: all of these are as large as
-// itself. foreach computes the updates of all matrices, then those of all vectors, and keeps the former
-// meanwhile.
+// The weight of a 1 x 1 convolution has rows and columns of one value, so all of these are as large as the
+// weight itself. foreach computes the updates of all matrices, then those of all vectors, and keeps the
+// former meanwhile.
 //
-// As bitsandbytes/optim/optimizer.py of 0.44 to 0.50 allocates (Optimizer2State.init_state): a parameter of
-// 4,096 values or more has two states of a byte a value and the largest of each 256 as a float for both;
-// smaller ones have floats. Two tables of 256 floats are shared. Before 0.44 it was the largest of each
-// 2,048.
+// Adam8bit allocates as bitsandbytes/optim/optimizer.py of 0.44 to 0.50 (Optimizer2State.init_state). A
+// parameter of 4,096 values or more has two states of one byte per value, and for both one float per 256
+// values: their maximum. Smaller parameters have float states. Two tables of 256 floats are shared. Before
+// 0.44, the blocks had 2,048 values.
 #include "profiler/whatif/training/lean_optimizers.h"
 
 #include <array>
@@ -27,7 +27,7 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr int64_t kFree = 50;          // hundredths before the first, and behind the last one
+constexpr int64_t kFree = 50;          // hundredths before the first and after the last one
 constexpr uint64_t kFewValues = 4096;  // min_8bit_size
 constexpr uint64_t kBlockValues = 256;
 constexpr uint64_t kTable = 256 * kFloatBytes;
@@ -68,9 +68,9 @@ class Adafactor {
     }
   }
 
-  // Names of the loop keep what the parameter before left in them until they are given the new one.
+  // The loop's names keep the values of the parameter before until they are reassigned.
   void ForLoop(const OptimizerCall& call) {
-    constexpr int64_t kFirstNorm = 10, kMeans = 30, kEstimate = 50, kUpdate = 70, kNorm = 80;  // per cent
+    constexpr int64_t kFirstNorm = 10, kMeans = 30, kEstimate = 50, kUpdate = 70, kNorm = 80;  // percent
     std::array<Pending, 4> named;  // row_mean, col_mean, grad_squared, update
     const auto name = [&](Pending& one, const TrainedParameter& parameter, Position at, Position freed,
                           uint64_t bytes) {
@@ -107,7 +107,7 @@ class Adafactor {
   void Foreach(const OptimizerCall& call) {
     const bool matrices_first = call.stepped.empty() || call.stepped.front().extent->matrix;
     const int64_t middle = call.Hundredths() / 2, half = middle - kFree;
-    // A list of estimates replaces that of the others when all of it is there.
+    // A list of estimates replaces the previous list once it is complete.
     constexpr int64_t kAllEstimated = 55;
     Updates(call, matrices_first, kFree, middle + half * kAllEstimated / 100);
     Updates(call, !matrices_first, middle, middle + half);
@@ -139,9 +139,9 @@ class Adafactor {
     if (workspace_.stays) workspace_ = {};
   }
 
-  // Of all matrices, or of all vectors, in half of the time from `begin` on; the updates stay until `gone`.
+  // For all matrices, or all vectors, in half of the time from `begin` on; the updates stay until `gone`.
   void Updates(const OptimizerCall& call, bool matrices, int64_t begin, int64_t gone) {
-    constexpr int64_t kRows = 10, kRowsGone = 20, kColumns = 30, kColumnsGone = 40;  // per cent of it
+    constexpr int64_t kRows = 10, kRowsGone = 20, kColumns = 30, kColumnsGone = 40;  // percent of it
     constexpr int64_t kEstimates = 50, kMeans = 60, kMeansGone = 70;
     const int64_t half = call.Hundredths() / 2 - kFree;
     int64_t turn = 0;

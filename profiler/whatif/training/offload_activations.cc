@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every tensor that a node keeps is copied to the host at that moment, and copied back when the node runs:
+// Every tensor that a node saves is copied to the host when it is saved, and copied back when the node runs:
 //
 //   recorded   │ made ├ used ├───────────── kept ────────────────│ its node ├ released
 //   on host    │ made ├ used ├ freed               a copy comes back │ its node ├ freed
 //
-// One copy for each reference: what three nodes keep comes back three times, one after the other, and a
-// weight comes back beside itself. A view brings its own elements alone. One whose elements do not lie side
-// by side is packed on the device first. PyTorch: torch/autograd/graph.py, save_on_cpu;
-// copy_requires_temporaries in aten/src/ATen/native/cuda/Copy.cu; 2.1 to 2.15. A mask that is added in
-// memory-efficient attention comes back without the gaps that its rows were filled up with, and backward
-// fills them up anew (pad in _scaled_dot_product_efficient_attention_backward).
+// One copy per reference: a tensor that three nodes save comes back three times, one after the other, and a
+// copy of a weight comes back in addition to the weight. A view copies only its own elements. If they are not
+// contiguous, the device packs them first. PyTorch: torch/autograd/graph.py, save_on_cpu;
+// copy_requires_temporaries in aten/src/ATen/native/cuda/Copy.cu; 2.1 to 2.15.
 //
-// What is computed again in backward keeps nothing, but for its positional arguments: they go to the host and
-// come back before the recomputation (_NoopSaveInputs in torch/utils/checkpoint.py). What is given by name
-// stays. checkpoint() is taken to be called as its documentation does, checkpoint(block, hidden, context), by
-// position. Of a view that is given, what first works on it tells its elements.
+// Memory-efficient attention pads the rows of an added mask. The mask comes back without this padding, and
+// backward pads it again (pad in _scaled_dot_product_efficient_attention_backward).
 //
-// The hooks are in place in forward alone: what nodes keep that backward itself makes stays on the device,
-// and works on copies of what came back, or on what a torch.autograd.Function keeps beside
-// save_for_backward(), which no hook sees. Which of them it is, the recording does not tell.
+// A recomputed part saves nothing but its positional arguments: they move to the host and come back before
+// the recomputation (_NoopSaveInputs in torch/utils/checkpoint.py). Keyword arguments stay on the device. The
+// model assumes calls as in the documentation, checkpoint(block, hidden, context), with positional arguments.
+// If an argument is a view, the first operator that uses it shows its elements.
+//
+// The hooks are active in forward only. What nodes created in backward save stays on the device. Such nodes
+// use copies of what came back, or tensors that a torch.autograd.Function keeps without save_for_backward(),
+// which no hook sees. The recording does not show which of the two it is.
 #include "profiler/whatif/training/offload_activations.h"
 
 #include <algorithm>
@@ -40,8 +41,8 @@ using classify::Category;
 using model::kNone;
 
 constexpr std::string_view kEfficientCall = "aten::_scaled_dot_product_efficient_attention";
-constexpr uint16_t kMask = 3;      // argument of attention
-constexpr uint64_t kAligned = 16;  // bytes that rows of a mask are multiples of
+constexpr uint16_t kMask = 3;      // argument index in attention
+constexpr uint64_t kAligned = 16;  // rows of a mask are multiples of this many bytes
 
 class Offloader {
  public:
@@ -50,7 +51,7 @@ class Offloader {
       if (block.origin == kNone) continue;
       const auto [place, fresh] = of_origin_.try_emplace(block.origin, block);
       if (!fresh && block.begin < place->second.begin) place->second = block;
-      // A mask that the program asks a gradient of: the graph keeps it.
+      // A mask for which the program requests a gradient: the graph keeps it.
       if (block.category == Category::kGradient && step.blocks[block.origin].category != Category::kGradient)
         leaves_.insert(block.origin);
     }
@@ -71,25 +72,25 @@ class Offloader {
   }
 
  private:
-  // The part of forward that is computed again and holds that moment.
+  // The recomputed part of forward that contains that moment.
   [[nodiscard]] const Again* AgainAt(Position at) const {
     for (const Again& again : scene_.again)
       if (again.begin <= at && at < again.end) return &again;
     return nullptr;
   }
 
-  // What these parts are given, and their nodes keep.
+  // Inputs of these parts that their nodes save.
   void FindReleased() {
     for (const Saved& saved : step_.saved) {
       const Again* const again = AgainAt(saved.at);
       if (again == nullptr || step_.blocks[saved.block].begin >= again->begin) continue;
-      if (saved.released >= kForever) continue;  // not seen to be let go
+      if (saved.released >= kForever) continue;  // its release was not recorded
       Position& last = released_.try_emplace({saved.block, again}, kBefore).first->second;
       last = std::max(last, uses_.UnpackedUntil(step_, saved));
     }
   }
 
-  // Arguments that no node keeps, as a mask that was converted first: the checkpoint does.
+  // Arguments that no node saves, such as a mask that was converted first: the checkpoint keeps them.
   void SendUnsaved(std::vector<Block>& copies) {
     for (const Again& again : scene_.again) {
       for (const uint32_t block : WorkedOnIn(again)) {
@@ -106,7 +107,7 @@ class Offloader {
     return {first, std::ranges::lower_bound(first, step_.ops.end(), again.end, {}, &Op::begin)};
   }
 
-  // What a part is given, as far as it works on it.
+  // Inputs of a part that it uses.
   [[nodiscard]] std::vector<uint32_t> WorkedOnIn(const Again& again) const {
     std::vector<uint32_t> blocks;
     for (const Op& op : OpsOf(again)) {
@@ -120,8 +121,8 @@ class Offloader {
     return blocks;
   }
 
-  // The first that a part works on: of what it was given, the tensor itself. nullptr: it does not, or how it
-  // lies is not known.
+  // The first use of an input by a part: the operand is the input tensor itself. nullptr: no use, or unknown
+  // strides.
   [[nodiscard]] const Operand* GivenAs(uint32_t block, const Again& again) const {
     for (const Op& op : OpsOf(again))
       for (const Operand& operand : InputsOf(step_, op))
@@ -134,7 +135,7 @@ class Offloader {
     return shape.known && strides.known && shape.count == strides.count;
   }
 
-  // A view brings its own elements alone, x.expand(8, -1) all eight times; both are packed on the device.
+  // A view copies only its own elements, x.expand(8, -1) all eight times; both are packed on the device.
   void BringAsGiven(Block& copy, const Again& again, std::vector<Block>& copies) const {
     const Operand* const given = GivenAs(copy.origin, again);
     const uint32_t maker = OutermostMaker(step_, copy.origin);
@@ -150,8 +151,8 @@ class Offloader {
     if (!LiesWithoutGaps(sizes, strides)) AddPacked(copy, again.begin, copies);
   }
 
-  // What a recomputation needs. It goes with the last node that keeps it, or when the function that was given
-  // it returns.
+  // What a recomputation needs. It is freed with the last node that saves it, or when the function that
+  // received it returns.
   void BringBack(uint32_t block, const Again& again, std::vector<Block>& copies) {
     if (!inputs_.emplace(block, &again).second) return;
     const auto kept = released_.find({block, &again});
@@ -165,8 +166,8 @@ class Offloader {
     copies.push_back(copy);
   }
 
-  // A result that its own node keeps, as that of tanh(), and that nothing is computed from: without a
-  // variable both were gone, as backward does not reach them.
+  // A result that its own node saves, as for tanh(), and from which nothing is computed. Without a variable
+  // both would be freed, because backward does not reach them.
   [[nodiscard]] bool KeepsItsNode(const Saved& saved) const {
     if (saved.node == kNone || step_.nodes[saved.node].begin < kForever) return false;
     uint32_t op = step_.nodes[saved.node].op;
@@ -180,15 +181,15 @@ class Offloader {
   void Send(const Saved& saved, std::vector<Block>& copies) {
     const auto found = of_origin_.find(saved.block);
     if (found == of_origin_.end()) return;
-    // Not seen to be let go: a graph that outlives the step. Or what keeps its own node, so a variable has
-    // it.
+    // No recorded release: a graph that outlives the step. Or a tensor that keeps its own node, so a variable
+    // holds it.
     if (saved.released >= kForever || KeepsItsNode(saved)) {
       stays_[saved.block] = true;
       return;
     }
     const Again* const again = AgainAt(saved.at);
     const bool inside = again != nullptr && step_.blocks[saved.block].begin >= again->begin;
-    if (inside) {  // computed again, or kept by the checkpoint itself
+    if (inside) {  // recomputed, or kept by the checkpoint itself
       kept_by_again_[saved.block] = std::max(kept_by_again_[saved.block], saved.released);
       return;
     }
@@ -200,7 +201,7 @@ class Offloader {
   }
 
   void BringBackReference(const Saved& saved, Block copy, std::vector<Block>& copies) {
-    if (saved.node != kNone && step_.nodes[saved.node].begin >= kForever) return;  // backward never asks
+    if (saved.node != kNone && step_.nodes[saved.node].begin >= kForever) return;  // backward never needs it
     copy.birth = Birth::kEachStep;
     if (copy.category == Category::kParameter) copy.category = Category::kTemporaryBackward;
     copy.bytes = static_cast<uint64_t>(static_cast<double>(copy.bytes) * saved.share);
@@ -218,7 +219,8 @@ class Offloader {
     copies.push_back(copy);
   }
 
-  // Bytes of a mask with rows that memory-efficient attention takes, of one without gaps; 0: it is none.
+  // Bytes of a mask with padded rows for memory-efficient attention, given those without padding; 0: not such
+  // a mask.
   [[nodiscard]] uint64_t FilledUp(const Saved& saved, uint64_t bytes) const {
     const uint32_t made_in = saved.node == kNone ? kNone : step_.nodes[saved.node].op;
     if (made_in == kNone || step_.NameOf(step_.ops[made_in]) != kEfficientCall) return 0;
@@ -241,10 +243,10 @@ class Offloader {
     copies.push_back(packed);
   }
 
-  // What lies with gaps comes back without: backward does not copy it any more for an operator that wants it
-  // so. What is computed again does not come back.
+  // A tensor with gaps comes back without gaps: backward no longer copies it for an operator that needs it
+  // contiguous. Recomputed tensors do not come back.
   void LeaveOutCopies() {
-    std::set<std::pair<uint32_t, uint32_t>> packed;  // node, block
+    std::set<std::pair<uint32_t, uint32_t>> packed;  // (node, block)
     for (const Saved& saved : step_.saved) {
       if (!saved.gaps || saved.node == kNone || stays_[saved.block] || AgainAt(saved.at) != nullptr) continue;
       packed.emplace(saved.node, saved.block);
@@ -265,7 +267,7 @@ class Offloader {
       if (block.origin != kNone && left_out.contains(block.origin)) block.bytes = 0;
   }
 
-  // The block itself goes with its last use in forward.
+  // The block itself is freed after its last use in forward.
   void Drop(Block& block) const {
     if (unsaved_.contains(block.origin) && block.begin == step_.blocks[block.origin].begin)
       block.end = std::min(block.end, step_.blocks[block.origin].end);
@@ -275,23 +277,23 @@ class Offloader {
     const StepBlock& recorded = step_.blocks[block.origin];
     const Position kept = std::max(kept_[block.origin], kept_by_again_[block.origin]);
     if (block.begin != recorded.begin || !IsAtOnce(recorded.end, kept))
-      return;  // computed again, or held by somebody else for longer
+      return;  // recomputed, or held by something else for longer
     block.end = std::min(block.end, After(std::max(uses_.held[block.origin], block.begin)));
   }
 
   const Step& step_;
   const LastUses& uses_;
   Scene& scene_;
-  std::unordered_map<uint32_t, Block> of_origin_;  // as forward made it
-  std::vector<Position> kept_;                     // by block: when the last node let go
-  // The same of nodes of the part that made it, as relu_() of its own result: they keep what is computed
-  // again.
+  std::unordered_map<uint32_t, Block> of_origin_;  // as forward allocated it
+  std::vector<Position> kept_;                     // by block: when the last node released it
+  // The same for nodes of the part that created it, as for relu_(), which saves its own result: they save the
+  // recomputed one.
   std::vector<Position> kept_by_again_;
   std::vector<bool> stays_;
   std::set<uint32_t> unsaved_, leaves_;
-  // When the last node of the part lets go of a block.
+  // When the last node of the part releases a block.
   std::map<std::pair<uint32_t, const Again*>, Position> released_;
-  std::set<std::pair<uint32_t, const Again*>> inputs_;  // of what is computed again
+  std::set<std::pair<uint32_t, const Again*>> inputs_;  // inputs of recomputed parts
   uint64_t moved_ = 0;
 };
 

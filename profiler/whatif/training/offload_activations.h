@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What autograd keeps, on the host: torch.autograd.graph.save_on_cpu() around forward and loss.
+// Saved tensors on the host: torch.autograd.graph.save_on_cpu() around forward and loss.
 #pragma once
 
 #include "profiler/whatif/scene/scene.h"
 
 namespace vramscope::whatif {
 
-// The bytes that go to the host, and as many come back: all that nodes keep, parameters too. Fails with a
-// sentence when they keep nothing, and where backward makes nodes of its own.
+// Returns the bytes that move to the host; as many move back. They are all tensors that nodes save, including
+// parameters. Fails with a sentence if nodes save nothing, or if backward creates nodes of its own.
 [[nodiscard]] Result<uint64_t> OffloadActivations(const Step& step, Scene& scene);
 
 }  // namespace vramscope::whatif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations on the host, of layers that are computed again in backward: what the layer was given goes
-// there. The oracle is torch/utils/checkpoint.py, whose _NoopSaveInputs keeps positional arguments alone;
-// whole programs are in tests/whatif_accuracy.
+// Activations on the host, for layers that are recomputed in backward: the layer's inputs move there. Oracle:
+// torch/utils/checkpoint.py, whose _NoopSaveInputs only keeps positional arguments. tests/whatif_accuracy has
+// whole programs.
 #include "profiler/whatif/training/offload_activations.h"
 
 #include <gmock/gmock.h>
@@ -23,8 +23,8 @@ using model::kNone;
 using testing::ElementsAre;
 using testing::Pair;
 
-// A wrapper from 10 to 50 calls its layer from 12 to 48, which keeps what it was given. Backward computes the
-// layer again from 120 on; its node works at 160.
+// A wrapper from 10 to 50 calls its layer from 12 to 48, which saves its input. Backward recomputes the layer
+// from 120 on; its node works at 160.
 class OffloadedCheckpointTest : public testing::Test, protected WrittenStep {
  protected:
   OffloadedCheckpointTest() {
@@ -38,7 +38,7 @@ class OffloadedCheckpointTest : public testing::Test, protected WrittenStep {
     Work(24, node, {mask_, out});
   }
 
-  // Begin and end of what is made of a block, apart from a hair.
+  // Begin and end of the copies of a block, with a small tolerance.
   [[nodiscard]] std::vector<std::pair<Position, Position>> Lives(uint32_t block) const {
     Scene scene = MakeScene(step_);
     scene.again.push_back({10, 50, 120, 180, 150, held_});
@@ -50,7 +50,7 @@ class OffloadedCheckpointTest : public testing::Test, protected WrittenStep {
   std::vector<std::pair<uint32_t, Position>> held_;  // by a graph that a module holds
 };
 
-// The wrapper has it until it returns.
+// The wrapper holds it until it returns.
 TEST_F(OffloadedCheckpointTest, WhatIsGivenByPositionComesBackUntilItsNodeHasWorked) {
   EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, HooksAfter(161, 50))));
 }
@@ -61,7 +61,7 @@ TEST_F(OffloadedCheckpointTest, WhatComesBackGoesWhenItsNodeHasWorkedAndBeforeTh
   EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, In(Stage::kUnpacked, HooksAfter(160, 90)))));
 }
 
-// position_bias.requires_grad = True: mask_gradients.h puts its gradient into the scene.
+// position_bias.requires_grad = True: mask_gradients.h adds its gradient to the scene.
 TEST_F(OffloadedCheckpointTest, WhatAGradientIsAskedOfStaysWithTheGraphToo) {
   Scene scene = MakeScene(step_);
   scene.again.push_back({10, 50, 120, 180, 150, {}});
@@ -75,8 +75,8 @@ TEST_F(OffloadedCheckpointTest, WhatAGradientIsAskedOfStaysWithTheGraphToo) {
   EXPECT_THAT(LivesOf(scene, unkept_), ElementsAre(Life(6, 310), Life(160, 310)));
 }
 
-// zeros(..., requires_grad=True) in the first layer of a model, which adds it and hands it on: AccumulateGrad
-// has the tensor itself.
+// zeros(..., requires_grad=True) in the first layer of a model, which adds it and passes it on:
+// AccumulateGrad holds the tensor itself.
 TEST_F(OffloadedCheckpointTest, SoDoesOneThatTheFirstPartMakesAndKeeps) {
   const uint32_t bias = AddBlock(45, 162);
   Work(44, step_.saved.front().node, {bias, AddBlock(46, 170)});
@@ -93,7 +93,7 @@ TEST_F(OffloadedCheckpointTest, SoDoesOneThatTheFirstPartMakesAndKeeps) {
               ElementsAre(Life(45, 162), Life(110, 162), Life(105, HooksAfter(115, 50))));
 }
 
-// A second node keeps it beyond the step.
+// A second node saves it beyond the step.
 TEST_F(OffloadedCheckpointTest, NoCopyIsKeptForGood) {
   Work(26, Node(180), {hidden_, AddBlock(27, 190)});
   step_.saved.back().released = kForever;
@@ -110,7 +110,7 @@ TEST_F(OffloadedCheckpointTest, WhatAGraphKeepsThatAModuleHoldsComesBackForAsLon
       << "its node has it longer";
 }
 
-// Of a pooled output that nobody looks at.
+// For a pooled output that nobody reads.
 TEST_F(OffloadedCheckpointTest, WhatANodeKeepsThatNeverRunsDoesNotComeBack) {
   const uint32_t pooled = AddBlock(52, 80);
   Work(54, Node(kForever), {pooled, AddBlock(55, 80)});
@@ -118,7 +118,7 @@ TEST_F(OffloadedCheckpointTest, WhatANodeKeepsThatNeverRunsDoesNotComeBack) {
   EXPECT_THAT(Lives(pooled), ElementsAre(Life(52, 56)));
 }
 
-// A pooled output that tanh() made and keeps: it is there as a variable has it.
+// A pooled output that tanh() computed and saves: it exists because a variable holds it.
 class OffloadedResultTest : public OffloadedCheckpointTest {
  protected:
   OffloadedResultTest() : pooled_(AddBlock(55, 80)) {
@@ -141,8 +141,8 @@ TEST_F(OffloadedResultTest, ButNotWhereWhatComesOfItMayKeepTheNode) {
   EXPECT_THAT(Lives(pooled_), ElementsAre(Life(55, 60)));
 }
 
-// A layer that ends in an activation: ReluBackward0 keeps its result, of what the layer computes again, and
-// the layer behind it what it was given.
+// A layer that ends in an activation: ReluBackward0 saves its result, from what the layer recomputes, and the
+// next layer saves its input.
 TEST_F(OffloadedCheckpointTest, WhatThePartsOwnNodeKeepsTooLeavesForwardWithTheNextPart) {
   const uint32_t result = AddBlock(45, 162);
   Work(44, step_.saved.front().node, {result, result});
@@ -154,13 +154,13 @@ TEST_F(OffloadedCheckpointTest, WhatThePartsOwnNodeKeepsTooLeavesForwardWithTheN
   EXPECT_THAT(LivesOf(scene, result), ElementsAre(Life(45, 56), Life(105, HooksAfter(115, 50))));
 }
 
-// Of a layer whose call nobody saw: what is kept goes to the host.
+// A layer whose call was not recorded: saved tensors move to the host.
 TEST_F(OffloadedCheckpointTest, WithoutAWrapperAllThatIsKeptGoes) {
   EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, HooksAfter(161, 50))));
   EXPECT_THAT(Lives(mask_), ElementsAre(Life(4, 50), Life(120, HooksAfter(161, 50))));
 }
 
-// x + self.convolve(self.norm(x)), of which norm copies x: no node keeps x itself, and the checkpoint does.
+// x + self.convolve(self.norm(x)), where norm copies x: no node saves x itself, but the checkpoint keeps it.
 TEST_F(OffloadedCheckpointTest, SoDoesWhatNoNodeKeepsAndThePartWorksOn) {
   const uint32_t op = Call("aten::add", kNone, 30, 32);
   step_.operands.emplace_back().op = op;
@@ -171,7 +171,7 @@ TEST_F(OffloadedCheckpointTest, SoDoesWhatNoNodeKeepsAndThePartWorksOn) {
   EXPECT_THAT(Lives(unkept_), ElementsAre(Life(6, 60)));
 }
 
-// A context for all blocks of a denoiser, checkpoint(block, hidden, context).
+// One context for all blocks of a denoiser, checkpoint(block, hidden, context).
 TEST_F(OffloadedCheckpointTest, AsDoesWhatTwoPartsAreGivenAlike) {
   Work(54, Node(114), {mask_, AddBlock(55, 170)});
   Scene scene = MakeScene(step_);
@@ -182,7 +182,7 @@ TEST_F(OffloadedCheckpointTest, AsDoesWhatTwoPartsAreGivenAlike) {
               ElementsAre(Life(4, 56), Life(120, HooksAfter(161, 50)), Life(105, HooksAfter(115, 50))));
 }
 
-// A mask of 128 elements, of which the layer is given a view that nothing else tells of.
+// A mask of 128 elements; the layer receives a view of it that nothing else describes.
 class OffloadedViewTest : public testing::Test, protected WrittenOperators {
  protected:
   OffloadedViewTest() {
@@ -196,7 +196,7 @@ class OffloadedViewTest : public testing::Test, protected WrittenOperators {
     step_.saved.push_back(saved);
   }
 
-  // What the layer's first operator that works on the mask is given.
+  // The operand of the layer's first operator that uses the mask.
   void Given(std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides) {
     Operand& operand = step_.operands[step_.ops[used_].first_input];
     operand.shape = Shaped(sizes), operand.strides = Shaped(strides);
@@ -226,7 +226,7 @@ TEST_F(OffloadedViewTest, WhatIsExpandedGoesAndComesBackWrittenOut) {
   EXPECT_THAT(Copies(), ElementsAre(Pair(10, 4096), Pair(120, 4096)));
 }
 
-// A trace that is broken.
+// A damaged trace.
 TEST_F(OffloadedViewTest, OfWhichThereAreStridesForOtherDimensionsIsTakenAsAWhole) {
   Given({8, 128}, {});
   EXPECT_THAT(Copies(), ElementsAre(Pair(120, 512)));
@@ -239,8 +239,8 @@ TEST_F(OffloadedViewTest, OfAPartItsOwnElements) {
   EXPECT_THAT(Copies(), ElementsAre(Pair(10, 256), Pair(120, 256))) << "with gaps";
 }
 
-// Of keys that lie between queries and values an operator of backward makes a copy, unless they come back
-// without gaps: torch.Tensor.cpu() leaves none.
+// An operator of backward copies keys that lie between queries and values, unless they come back without
+// gaps: torch.Tensor.cpu() leaves none.
 TEST_F(OffloadedCheckpointTest, WhatComesBackWithoutGapsIsNotCopiedForAnOperator) {
   const uint32_t node = step_.saved.front().node, copy = AddBlock(HooksAfter(160, 40), 161);
   const uint32_t op = Call("aten::contiguous", model::kNone, HooksAfter(160, 30), HooksAfter(160, 60));

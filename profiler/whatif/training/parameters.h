@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which blocks belong to which parameter of a step, for levers that take parameters away.
+// Which blocks belong to which parameter of a step, for levers that remove parameters.
 #pragma once
 
 #include <functional>
@@ -9,32 +9,32 @@
 
 namespace vramscope::whatif {
 
-// Whether the block was made while an optimizer stepped.
+// True if the block was allocated during an optimizer step.
 [[nodiscard]] bool MadeByOptimizer(const Step& step, const StepBlock& block);
 
-// Why parameters cannot be told apart: those of a recurrent network lie in one block, as cuDNN wants them.
-// Empty: the step has none.
+// Returns why parameters cannot be told apart, or "" if they can. Those of a recurrent network share one
+// block, as cuDNN requires.
 [[nodiscard]] std::string WhyFlatWeights(const Step& step);
 
-// When the block was made, before 0, of one that was there before the first step; else kBefore.
+// When the block was allocated, below 0, if it existed before the first step; otherwise kBefore.
 [[nodiscard]] Position SetUpAt(const Step& step, uint32_t block);
 
-// Whether it is a parameter of the program's, trained or not.
+// True if it is a parameter of the program, trained or not.
 [[nodiscard]] bool IsParameter(const Step& step, uint32_t block);
 
-// Takes away the block from the step, which keeps its number.
+// Removes the block from the step; its index stays valid.
 void Drop(StepBlock& block);
 
-// By block: the parameter that it is state of, or that it was made for while the optimizer stepped; kNone for
-// others. State is told by its name, temporaries by their size: of blocks of one size each is for the next
-// parameter of that size.
+// By block: the parameter whose state it is, or for which the optimizer step allocated it; kNone for others.
+// State is matched by name, temporaries by size: each block of a given size belongs to the next parameter of
+// that size.
 [[nodiscard]] std::vector<uint32_t> SteppedParameters(const Step& step);
 
-// The optimizer steps those parameters alone that `kept` says: state and temporaries of the others go, and
-// they leave Step::trained.
+// Restricts the optimizer to parameters for which `kept` returns true. State and temporaries of the others
+// are removed, and Step::trained no longer lists them.
 void StepOnly(const std::function<bool(uint32_t parameter)>& kept, Step& step);
 
-// The scene without what its optimizer has: its state, and what it allocates while it steps.
+// Removes what the optimizer has from the scene: its state, and what its steps allocate.
 void TakeAwayOptimizer(Scene& scene);
 
 }  // namespace vramscope::whatif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Levers that take parameters, or parts of them, away. The oracles: the figures of the ZeRO paper
-// (Rajbhandari et al., 2020, table 1), and PyTorch's rules for buckets. What the levers change is a step of
-// one network, written down by hand; tests/whatif_accuracy has real ones.
+// Levers that remove parameters, or parts of them. Oracles: the figures of the ZeRO paper (Rajbhandari et
+// al., 2020, table 1), and PyTorch's rules for buckets. The levers change a hand-written step of one network;
+// tests/whatif_accuracy has real ones.
 #include "profiler/whatif/training/parameters.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ using classify::Category;
 constexpr double kGiga = 1e9;
 
 // 64 equal parameters, all in the model itself: forward from 0 to 100, backward to 200, optimizer to 300.
-// Gradients come in the order of their numbers.
+// Gradients arrive in the order of their numbers.
 class EqualParameters {
  public:
   EqualParameters(uint64_t parameter, uint64_t gradient, uint64_t state) {
@@ -93,7 +93,7 @@ TEST(ShardTest, ModelStatesAreThoseOfTheZeroPaper) {
   EXPECT_NEAR(States(network.Sharded("zero1:64"), kStepping), 31.4, 0.05);
   const Step third = FullySharded(network.step, UnitsOf(network.step, {}), 64, true);
   EXPECT_NEAR(States(third, kStepping), 1.88, 0.01);
-  // Stage 2 keeps whole parameters to compute with; fully_shard has its shard of them beside those.
+  // Stage 2 keeps whole parameters for its computations; fully_shard has its shard in addition.
   const Step second = FullySharded(network.step, UnitsOf(network.step, {}), 64, false);
   const double whole = static_cast<double>(Alive(second, Category::kCommunication, kComputing)) / kGiga;
   const double shard = static_cast<double>(Alive(second, Category::kParameter, kComputing)) / kGiga;
@@ -101,8 +101,8 @@ TEST(ShardTest, ModelStatesAreThoseOfTheZeroPaper) {
   EXPECT_NEAR(shard, 15.0 / 64, 0.001);
 }
 
-// split_with_sizes_copy and chunk_cat_mixed_dtype of PyTorch 2.15 copied 5,120 bytes for a layer of
-// a model of six layers; here 64 parameters of 4 thread blocks' bytes on each of 2 ranks.
+// split_with_sizes_copy and chunk_cat_mixed_dtype of PyTorch 2.15 copied 5,120 bytes for a layer of a model
+// of six layers. Here: 64 parameters of 4 thread blocks' bytes on each of 2 ranks.
 TEST(ShardTest, TheListsOfCopiesAreOnTheDeviceForAMoment) {
   const EqualParameters network(2 * 4 * 2048, 2 * 4 * 2048, 8);
   const Step changed = FullySharded(network.step, UnitsOf(network.step, {}), 2, true);
@@ -118,7 +118,7 @@ TEST(ShardTest, GradientsGoInTheOppositeOrderOfTheirParameters) {
   for (size_t i = 65; i < 128; ++i) EXPECT_LT(changed.blocks[i].end, changed.blocks[i - 1].end);
 }
 
-// As a model that lies on the host comes to the device.
+// As when a model moves from the host to the device.
 TEST(ShardTest, AUnitIsThereAsAWholeUntilItsShardsAre) {
   EqualParameters network(1024, 1024, 8);
   network.step.first.begin = 200;
@@ -138,8 +138,8 @@ TEST(ShardTest, AUnitIsThereAsAWholeUntilItsShardsAre) {
 }
 
 // A published recording of 3.41 billion parameters on two ranks, GiB: parameters 12.691, gradients 12.691,
-// optimizer 25.383 of a peak of 51.301. With the optimizer's state shared out the state is 12.691 and the
-// peak 38.562; what is none of the three falls from 0.536 to 0.489 there.
+// optimizer 25.383 of a peak of 51.301. With sharded optimizer state, the state is 12.691 and the peak
+// 38.562; the rest falls from 0.536 to 0.489 there.
 TEST(ShardTest, ASharedOptimizerLeavesWhatWasMeasuredOnTwoRanks) {
   constexpr double kGib = 1 << 30, kOthers = 51.301 - 2 * 12.691 - 25.383;
   const auto each = [](double gib) { return static_cast<uint64_t>(gib * kGib / 64); };
@@ -151,7 +151,8 @@ TEST(ShardTest, ASharedOptimizerLeavesWhatWasMeasuredOnTwoRanks) {
   EXPECT_NEAR(peak(shared), 38.562, 0.05);
 }
 
-// 64 gradients of 3 MiB: one fills the first bucket, then nine each, as none is cut.
+// 64 gradients of 3 MiB: one fills the first bucket, the others hold nine each, because gradients are not
+// split.
 TEST(ShardTest, BucketsAreFilledInTheOrderOfGradients) {
   constexpr uint64_t kEach = 3 << 20;
   const EqualParameters network(kEach, kEach, kEach);
@@ -177,7 +178,7 @@ TEST(ShardTest, BucketsHaveNoRoomForTheGradientOfABatch) {
   EXPECT_EQ(Alive(network.Sharded("ddp:8:view"), Category::kGradient, kStepping), kEach);
 }
 
-// A head is given two matrices as one; the gradient of each is a view of that of both.
+// A head receives two matrices as one; the gradient of each is a view of the common gradient.
 TEST(ShardTest, BucketsHaveRoomForAGradientAndNotForTheBlockItIsAViewOf) {
   constexpr uint64_t kEach = 3 << 20;
   const EqualParameters network(kEach, 2 * kEach, kEach);
@@ -187,7 +188,7 @@ TEST(ShardTest, BucketsHaveRoomForAGradientAndNotForTheBlockItIsAViewOf) {
   EXPECT_THAT(buckets, testing::ElementsAre(1, 9, 9, 9, 9, 9, 9, 9));
 }
 
-// Ranges of values that it has seen: x_min = min(x_min, x.min()).
+// Ranges of recorded values: x_min = min(x_min, x.min()).
 TEST(ShardTest, WhatForwardPutsInThePlaceOfABufferComesBesideIt) {
   EqualParameters network(1 << 20, 1 << 20, 512);
   for (const auto& [begin, end] : {Window{kBefore, 50}, Window{49, kForever}}) {
@@ -210,7 +211,7 @@ TEST(ShardTest, WhatForwardPutsInThePlaceOfABufferComesBesideIt) {
   })) << "both are broadcast";
 }
 
-// Norms have statistics and a count of batches: a run under DDP held both on their way at once.
+// Norms have statistics and a count of batches: a run with DDP sent both at once.
 TEST(ShardTest, TwoFlatBlocksAreOnTheirWayInTheOrderOfTheirFirstTensors) {
   constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
   EqualParameters network(1 << 20, 1 << 20, 512);
@@ -237,15 +238,16 @@ TEST(ShardTest, TwoFlatBlocksAreOnTheirWayInTheOrderOfTheirFirstTensors) {
   EXPECT_LT(sent[0].end, sent[1].end);
 }
 
-// The broadcast when the module is made, one bucket of all gradients until the second forward pass, and the
-// buckets behind it: one after the other in the same memory.
+// The broadcast when the module is created, one bucket of all gradients until the second forward pass, and
+// the buckets after it: one after the other in the same memory.
 TEST(ShardTest, TheFirstStepHasOneBucketOfAllGradients) {
   constexpr uint64_t kEach = 3 << 20, kAll = 64 * kEach;
   EqualParameters network(kEach, kEach, kEach);
-  for (StepBlock& block : network.step.blocks) block.id = model::kNone;  // none of a recorded run
+  for (StepBlock& block : network.step.blocks) block.id = model::kNone;  // not from a recorded run
   Operand given;
   given.dtype = 6;
-  // Nothing is seen to use the others, as the predictor of V-JEPA 2 under its classifier: they are sent too.
+  // No recorded operator uses the others, such as the predictor of V-JEPA 2 below its classifier: they are
+  // sent too.
   for (given.block = 0; given.block < 48; ++given.block) network.step.operands.push_back(given);
   const Step replicated = network.Sharded("ddp:8");
   ASSERT_EQ(replicated.passing.size(), 2u);
@@ -267,7 +269,7 @@ TEST(ShardTest, WholeParametersAreDealtOutEvenly) {
   EXPECT_EQ(network.Sharded("zero1:48").trained.size(), 2u) << "the rank that has most";
 }
 
-// The optimizer is given them so, and makes their state in that order.
+// The optimizer receives them in that order, and creates their state in it.
 TEST(ShardTest, ARankStepsItsLargestParameterFirst) {
   EqualParameters network(512, 512, 512);
   for (StepBlock& block : network.step.blocks)
@@ -282,8 +284,7 @@ TEST(ShardTest, ARankStepsItsLargestParameterFirst) {
   EXPECT_LT(first->id, 128u + 30u) << "where another one's was recorded";
 }
 
-// Models of sound let their input require a gradient, so that checkpointed layers have something to hold on
-// to.
+// Audio models let their input require a gradient, so that checkpointed layers have an input with a gradient.
 TEST(TrainedTest, ABatchThatRequiresAGradientIsNoParameter) {
   model::testing::Script s;
   s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
@@ -308,7 +309,7 @@ TEST(TrainedTest, ABatchThatRequiresAGradientIsNoParameter) {
   EXPECT_EQ(step.blocks[step.trained.front()].name, "fc.weight");
 }
 
-// As a pooler, where the loss is of the words: its nodes are made and never run.
+// For example a pooler, if the loss only depends on the words: its nodes are created and never run.
 TEST(TrainedTest, AParameterThatGetsNoGradientIsNotTrained) {
   model::testing::Script s;
   s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
@@ -359,7 +360,7 @@ TEST(ShardTest, AModelWithoutAListOfBlocksIsGatheredAsAWhole) {
   EXPECT_EQ(Alive(sharded, Category::kCommunication, kComputing), 64u * 512);
 }
 
-// LUKE's layers for entities, where there are words alone.
+// LUKE's layers for entities, if there are only words.
 TEST(ShardTest, WhatGetsNoGradientIsGatheredAndNotReduced) {
   EqualParameters network(512, 512, 512);
   for (size_t i = 32; i < 64; ++i) Drop(network.step.blocks[64 + i]);

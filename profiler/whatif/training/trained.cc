@@ -10,16 +10,16 @@ namespace {
 using model::kNone;
 
 struct Part {
-  uint64_t offset = 0;  // elements
+  uint64_t offset = 0;  // in elements
   Extent extent;
 };
 
 struct Seen {
-  std::vector<Part> leaves;     // what autograd takes for parameters of their own
-  std::optional<Extent> whole;  // of the block
+  std::vector<Part> leaves;     // the parameters in the block that are autograd leaves
+  std::optional<Extent> whole;  // of the whole block
 };
 
-// Of an operand whose elements lie in the order of its dimensions, or of a matrix that a layer sees
+// For an operand whose elements are in the order of its dimensions, or for a matrix that a layer uses
 // transposed.
 std::optional<Extent> ExtentOf(const Step& step, const Operand& operand) {
   if (!step.shapes[operand.strides].known) return std::nullopt;
@@ -54,14 +54,14 @@ void Look(const Step& step, const Operand& operand, Seen& seen) {
   const auto here = [&](const Part& part) { return part.offset == operand.offset; };
   if (IsParameter(operand) && std::none_of(seen.leaves.begin(), seen.leaves.end(), here))
     seen.leaves.push_back({operand.offset, *extent});
-  // In 16 bits as a lever wrote it, the operand still has the recorded type.
+  // If a lever rewrote it to 16 bits, the operand still has the recorded type.
   const uint64_t bytes = step.blocks[operand.block].requested;
   if (seen.whole || (extent->Bytes() != bytes && extent->Bytes() != 2 * bytes)) return;
   seen.whole = extent;
   if (extent->Bytes() != bytes) seen.whole->element /= 2;
 }
 
-// Whether the block is shared out to its leaves, of which none is in another one.
+// True if the block has several leaves that do not overlap.
 bool SharedOut(std::vector<Part> leaves) {
   std::sort(leaves.begin(), leaves.end(), [](const Part& a, const Part& b) { return a.offset < b.offset; });
   const auto into_next = [](const Part& one, const Part& next) {
@@ -81,7 +81,7 @@ void AddLeaves(const Step& step, uint32_t block, const Seen& seen,
   }
 }
 
-// The trained blocks that operators of a window work on, with their turns: by block, kNone for others.
+// The trained blocks that operators of a window use, with their turns: by block, kNone for others.
 using TurnOfBlock = std::vector<uint32_t>;
 
 TurnOfBlock WorkedOn(const Step& step, const Window& window) {
@@ -98,9 +98,9 @@ TurnOfBlock WorkedOn(const Step& step, const Window& window) {
   return turns;
 }
 
-// parameters() names what a module has of its own before what is in its layers, which __init__ may have made
-// first: class_token behind patch_embed. Where an operator was not seen to step one of them, they stay as
-// they were allocated.
+// parameters() lists a module's own parameters before those of its layers. __init__ may have created the
+// layers first: patch_embed before class_token. If no operator was recorded that steps one of them, they keep
+// the order of their allocation.
 void PutInTurn(const TurnOfBlock& turns, std::vector<TrainedParameter>& parameters) {
   const auto unseen = [&](const TrainedParameter& one) { return turns[one.block] == kNone; };
   const auto before = [&](const TrainedParameter& a, const TrainedParameter& b) {
@@ -110,7 +110,7 @@ void PutInTurn(const TurnOfBlock& turns, std::vector<TrainedParameter>& paramete
   std::stable_sort(parameters.begin(), parameters.end(), before);
 }
 
-// What the recorded step says of its optimizers, wherever levers put them.
+// What the recorded step shows of its optimizers, independent of levers.
 struct Stepped {
   std::vector<TrainedParameter> all;
   std::vector<TurnOfBlock> turns;  // by optimizer step
@@ -152,7 +152,7 @@ Result<std::vector<OptimizerCall>> OptimizerCalls(const Step& step, const std::v
         "are in place)."};
   const bool only = times.size() == 1;
   std::vector<OptimizerCall> calls;
-  std::vector<bool> before(step.blocks.size(), false);  // blocks that have their state
+  std::vector<bool> before(step.blocks.size(), false);  // blocks that already have state
   for (size_t i = 0; i < times.size(); ++i) {
     if (i > 0 && times[i].begin < times[i - 1].end)
       return Error{"an optimizer of the recorded step runs inside the step of another optimizer."};

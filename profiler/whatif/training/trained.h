@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an optimizer steps: the parameters that got a gradient, one by one.
+// The parameters that an optimizer steps: those that got a gradient, one by one.
 //
-// Why not their blocks: the weights of a recurrent network lie in one block for cuDNN, and the optimizer
-// keeps state for each of them, and computes one after the other. Each is a leaf of autograd of its own:
+// Why not their blocks: cuDNN needs the weights of a recurrent network in one block. The optimizer keeps
+// state for each of these weights and steps them one after the other. Each one is an autograd leaf:
 //
 //   block   │ weight_ih │ weight_hh │ weight_ih │ weight_hh │ bias │ bias │ bias │ bias │
 //
-// A step may have several optimizers, and one may step several times, as a GAN's do:
+// A step may have several optimizers, and one may step several times, as in a GAN:
 //
 //   judge.step()  judge.step()  maker.step()       the second one of the judge makes no state
 #pragma once
@@ -22,7 +22,7 @@ namespace vramscope::whatif {
 struct Extent {
   int64_t others = 1, rows = 1, columns = 1;
   bool matrix = false;
-  bool batched = false;  // more than two dimensions: a product is aten::bmm, of a matrix aten::mm
+  bool batched = false;  // more than two dimensions: a product is aten::bmm; for a matrix it is aten::mm
   uint32_t element = 4;
 
   [[nodiscard]] int64_t Values() const { return others * rows * columns; }
@@ -35,37 +35,39 @@ struct Extent {
 struct TrainedParameter {
   uint32_t block = model::kNone;  // into Step::blocks
   uint64_t bytes = 0;
-  std::optional<Extent> extent;  // none: no operator of the step had the whole of it
+  std::optional<Extent> extent;  // none: no operator of the step used all of it
 };
 
-// In the order in which their blocks were allocated, and within a block in that of the step's operands.
+// In the order in which their blocks were allocated; within a block, in the order of the step's operands.
 // O(operands).
 [[nodiscard]] std::vector<TrainedParameter> TrainedParameters(const Step& step);
 
 // A call of an optimizer's step().
 struct OptimizerCall {
   Window time;
-  std::vector<TrainedParameter> stepped;  // in their turn, where it was seen
-  std::vector<TrainedParameter> fresh;    // those that no call before it stepped: their state is made here
+  std::vector<TrainedParameter> stepped;  // in the order of the optimizer's work, if it was recorded
+  std::vector<TrainedParameter> fresh;    // those that no earlier call stepped: their state is created here
 
-  // Each parameter gets as much of the time, from 50 on in hundredths of it; two parameters more would have
-  // some.
+  // The call's time is divided into equal parts of 100 hundredths, one per parameter, and two more parts. The
+  // first parameter starts at 50.
+  //
+  // Example: two parameters, time 0 to 800, so 400 hundredths. Their parts are 100 to 300 and 300 to 500.
   [[nodiscard]] int64_t Hundredths() const { return 100 * (static_cast<int64_t>(stepped.size()) + 2); }
   [[nodiscard]] Position At(int64_t hundredths) const {
     return PartOf(time.begin, time.end, hundredths, Hundredths());
   }
-  // When so much of the i-th one's time is over, in per cent.
+  // When `percent` of the i-th parameter's part is over.
   [[nodiscard]] Position Turn(size_t i, int64_t percent) const {
     return At(100 * static_cast<int64_t>(i) + 50 + percent);
   }
 };
 
-// One for each of `times`, where the step's optimizers are now. Of several, each steps what its operators
-// were seen to work on; the only one steps all. An error is a sentence: one works where no operator is seen.
-// O(operands) the first time.
+// Returns one call for each of `times`, the current windows of the step's optimizers. If there are several
+// optimizers, each one steps the parameters that its operators used; a single one steps all. Fails with a
+// sentence if a call has no recorded operators. O(operands) on first use.
 [[nodiscard]] Result<std::vector<OptimizerCall>> OptimizerCalls(const Step& step,
                                                                 const std::vector<Window>& times);
-// How many optimizers these are calls of: those that step what none before them did.
+// Number of optimizers behind these calls: the calls that have `fresh` parameters.
 [[nodiscard]] size_t CountOptimizers(const std::vector<OptimizerCall>& calls);
 
 }  // namespace vramscope::whatif

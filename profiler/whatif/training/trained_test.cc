@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an optimizer steps, and what it needs of cuBLAS. The oracles are shapes of real layers, and what
-// torch/optim/_adafactor.py computes of them.
+// What an optimizer steps, and what it needs for cuBLAS. Oracles: shapes of real layers, and what
+// torch/optim/_adafactor.py computes for them.
 #include "profiler/whatif/training/trained.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::ElementsAre;
 constexpr uint8_t kParameter = trace::kTensorIsLeaf | trace::kTensorRequiresGrad;
 constexpr uint8_t kFloat32 = 6;
 
-// One block, trained, and the tensors that operators were given of it.
+// One trained block, and the tensors in it that operators received.
 class OneBlock {
  public:
   explicit OneBlock(uint64_t bytes) {
@@ -50,7 +50,7 @@ class OneBlock {
     for (const TrainedParameter& parameter : TrainedParameters(step)) bytes.push_back(parameter.bytes);
     return bytes;
   }
-  // What stays of Adafactor, and what it allocates for a moment.
+  // Adafactor's state, or its temporaries.
   [[nodiscard]] std::vector<uint64_t> Adafactor(bool foreach_way, bool state) const {
     Scene scene;
     const std::vector<OptimizerCall> calls = OptimizerCalls(step, {{100, 200}}).value();
@@ -71,7 +71,7 @@ class OneBlock {
 };
 
 TEST(TrainedParametersTest, LeavesOfOneBlockAreParametersOfTheirOwn) {
-  // An LSTM of width 8: the block as a whole is what cuDNN reads, and no parameter.
+  // An LSTM of width 8: cuDNN reads the whole block, which is not a parameter.
   OneBlock lstm(4 * (2 * 32 * 8 + 2 * 32));
   lstm.Given(0, "32,8", "8,1").Given(256, "32,8", "8,1").Given(512, "32", "1").Given(544, "32", "1");
   lstm.Given(0, "576", "1", trace::kTensorIsLeaf).Given(0, "32,8", "8,1");
@@ -89,15 +89,15 @@ TEST(TrainedParametersTest, APartOfAParameterIsNone) {
 TEST(AdafactorTest, RowsAndColumnsOfAConvolutionAreThoseOfItsKernels) {
   // [16, 8, 3, 3]: 3 rows and 3 columns in each of 128 kernels.
   OneBlock convolution(4 * 16 * 8 * 9);
-  convolution.Given(0, "16,8,3,3", "72,9,3,1").Forward("aten::mm");  // which took no workspace
+  convolution.Given(0, "16,8,3,3", "72,9,3,1").Forward("aten::mm");  // it took no workspace
   EXPECT_THAT(convolution.Adafactor(false, true), ElementsAre(1536, 1536));
-  // One mean for each kernel while its estimate is divided by it, then the rows', the columns', the update.
+  // One mean per kernel while its estimate is divided by it, then the rows', the columns', the update.
   EXPECT_THAT(convolution.Adafactor(false, false), ElementsAre(512, 1536, 1536, 4608));
   EXPECT_THAT(convolution.Adafactor(true, false), ElementsAre(1536, 1536, 512, 4608));
 }
 
-// A matrix of 512 bytes and, allocated behind it, a vector of 96, which the recorded optimizer steps in an
-// order of its own.
+// A matrix of 512 bytes and, allocated after it, a vector of 96 bytes. The recorded optimizer steps them in
+// an order of its own.
 OneBlock MatrixAndVector(bool vector_first) {
   OneBlock model(4 * 16 * 8);
   model.Given(0, "16,8", "8,1");
