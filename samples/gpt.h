@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small GPT in LibTorch: the model, its made-up language, and the training loop of gpt.cpp.
 //
-// Why a header: whoever wants to look at the run from inside (an oracle, a test) includes it and passes its
-// own observer to Train. Same model and language as gpt.py; the numbers differ because the random numbers do.
+// Why a header: to observe the run from inside (an oracle, a test), include it and pass your own observer to
+// Train. The model and the language are those of gpt.py. The numbers differ because the random numbers do.
 //
-//   batch ─► forward ─► backward  (repeated `accumulate` times) ─► step ─► zero_grad        points at which
-//   the observer is called
+//   batch ─► forward ─► backward  (repeated `accumulate` times) ─► step ─► zero_grad
+//
+// Each of these is a point at which the observer is called.
 #pragma once
 
 #include <ATen/autocast_mode.h>

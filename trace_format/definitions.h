@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definition blocks: what the ids and numbers in events stand for. The writer puts each before the first
-// event block that uses it.
+// Definition blocks: what the ids and numbers in events stand for. The writer puts each definition before the
+// first event block that uses it.
 //
 //   strings    varint first id, then texts; their ids count up from the first
-//   stacks     varint first id, then nodes: varint (id - parent), or 0 when outermost │ varint frame (string
-//   id) processes  varint number │ varint length │ varint pid │ varint parent pid │ varint start │ varint end
+//   stacks     varint first id, then nodes: varint (id - parent), or 0 when outermost
+//                                           │ varint frame (string id)
+//   processes  varint number │ varint length │ varint pid │ varint parent pid │ varint start │ varint end
 //                            │ varint zigzag(exit status) │ text executable │ text command line
 //   threads    varint number │ varint length │ varint process │ varint os thread │ text name
-//   metadata   text key │ text value; later values replace earlier ones
-//   source     varint length │ text path │ text content; a later one of the same path replaces the earlier
-//   one files programs   varint number of the process │ varint length │ varint step │ text seal │ text
-//   program variants   varint length │ text key │ text trace, masked; a later one of the same key replaces
-//   the earlier one
+//   metadata   text key │ text value; a later value replaces an earlier one
+//   source     varint length │ text path │ text content; a later one with the same path replaces the earlier
+//   files
+//   programs   varint number of the process │ varint length │ varint step │ text seal │ text program
+//   variants   varint length │ text key │ text trace, masked; a later one with the same key replaces the
+//              earlier
 //
-// text = varint length, bytes. `length` counts the bytes of a record after it: a newer writer may add to a
-// record's end, readers skip what they do not know. How many there are in a block, its header's count tells.
+// text = varint length, bytes. `length` counts the bytes of the record after it: a newer writer may append to
+// a record, and readers skip what they do not know. The block header's count is the number of records.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@
 //   waits for the answer ◄─────── answer
 //   goes on                       releases threads that do not stop at once, ends
 //
-//   killed, or cancelled ───────► its socket is closed: gives up if nothing was called yet, else completes
-//   the call; puts all back
+//   killed, or cancelled ───────► its socket is closed. Nothing called yet: it gives up. Otherwise it lets
+//                                 the call complete. Either way it puts everything back.
 #pragma once
 
 #include <atomic>

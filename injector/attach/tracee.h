@@ -10,9 +10,9 @@
 // after a plain detach it would kill the program (seen after 20 attaches).
 //
 //   Seize ──► running ── Stop ──► stopped ── Arm, Continue ──► running ── Poll ──► stopped (kBreakpoint)
-//                                                                │
-//                     Release: interrupt, disarm, swallow a pending SIGTRAP, detach with any signal that is
-//                     due
+//                                                                 │
+//       Release: interrupt, disarm, swallow a pending SIGTRAP, ◄──┘
+//       detach with any signal that is due
 #pragma once
 
 #include <signal.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the program asks for the driver's functions: what it gets instead.
+// What a program gets instead when it looks up a driver function.
 //
 //   dlsym(handle, "cuMemAlloc_v2") ──► assembly: another name? on to the real dlsym, nothing changed
-//                                  └─► DriverFunctionFor: the real function from the real dlsym, ours
-//                                  returned
+//                                  └─► DriverFunctionFor: the real function from the real dlsym,
+//                                                         ours is returned
 //   cuGetProcAddress("cuMemAlloc", &f, 12000, flags) ──► the driver answers ──► StandInForAnswer: ours in f
 //
 // Rules that other tools' failures taught: decide by the whole name; never search with another handle than

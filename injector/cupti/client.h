@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // This process's subscription to CUPTI: when it is taken, and when it is given up for others.
 //
-// CUPTI serves one subscriber. torch.profiler, when it finds the slot taken, records no GPU events for the
-// rest of the process; so we hold it only where we must, and let go before another client asks:
+// CUPTI serves one subscriber. If torch.profiler finds the slot taken, it records no GPU events for the rest
+// of the process. So we hold the slot only where we must, and release it before another client asks:
 //
-//   off          never
-//   auto         when the driver's hooks are in place, a driver is loaded, and not one look-up came through
-//   them: they were passed by on           always, also for comparison with the hooks, with activity records
+//   off    never
+//   auto   if the driver's hooks are in place and a driver is loaded, but no look-up came through the hooks:
+//          the program bypasses them
+//   on     always, with activity records; also for comparison with the hooks
 //
-//   ours ──► another client subscribes: ours is given up ──► it unsubscribes or finalizes: ours is taken
-//   again
+//   ours ──► another client subscribes: we give it up ──► it unsubscribes or finalizes: we take it again
 //
 // The other client is seen when it calls cuptiSubscribe(_v2), cuptiUnsubscribe, cuptiFinalize or
 // cuptiActivityRegisterCallbacks through the dynamic linker, where our functions of these names stand in

@@ -5,8 +5,8 @@
 // set it already; the collector then passes that path on in VRAMSCOPE_NVTX_NEXT, and what the tool would see
 // without us it sees with us, with its own handles and results.
 //
-//   program ──► our function ──► record ──► the tool's function      the tool's result goes back to the
-//   program
+//   program ──► our function ──► record ──► the tool's function
+//           ◄───────────── the tool's result ─────────────────┘
 #pragma once
 
 #include <atomic>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other direction: PyTorch's memory told to another tool (a memory checker, another profiler) through
-// NVTX's memory extension, where PyTorch itself says nothing.
+// The other direction: describes PyTorch's memory to another tool (a memory checker, another profiler)
+// through NVTX's memory extension. PyTorch itself does not use that extension.
 //
 //   segment of the caching allocator (cudaMalloc)  ──► heap, "PyTorch segment"
-//   block handed out and taken back                ──► region in its heap; of memory that is no such segment,
-//   in the process-wide heap
+//   block handed out and taken back                ──► region in its segment's heap; outside all segments,
+//                                                      in the process-wide heap
 //
 // Only with --emit-nvtx-mem and another injection (chain.h). The tool's functions are called on the thread
 // that allocates, inside the allocator's lock: a tool that allocates from PyTorch there waits for itself,

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process would have taken of GPUs of other models, for `vramscope dryrun --gpu all`, which judges
-// them all by one run.
+// What this process would have taken on GPUs of other models. `vramscope dryrun --gpu all` judges all models
+// by one run.
 //
 //   VRAMSCOPE_SIMULATED_ELSEWHERE=FILE   every library adds its lines when the process ends, "%p" = its
-//   number;
-//                                        tabs between:
+//                                        process id; tabs between:
 //     kernels    89        BYTES         code of the kernels that were launched, on that compute capability
 //     nccl       rtx-4090  BYTES         NCCL's buffers and code on that model (gpus.def)
-//     attention  fused     1             an attention kernel ran that not every GPU has: what the program
-//     takes
+//     attention  fused     1             an attention kernel ran that not every GPU has: the program's memory
 //                                        depends on the kind of GPU
 #pragma once
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recording that begins and ends while the program runs: attach, and a dormant recorder that is woken.
 //
-//   BeginRecording ── thread "vramscope" ── session, slots patched, Python told ── ... ── collector detaches
-//        │                                                                                or is gone
-//   returns at once                           thread ends ◄── Python told, slots restored, session stopped
-//   ◄─┘
+//   BeginRecording ── thread "vramscope" ── session, slots patched, Python notified ── ...
+//        │                                                                             │ collector detaches
+//   returns at once     thread ends ◄── Python notified, slots restored, session stopped ◄─┘ or is gone
 //
 // Why a thread: the caller may be a thread of the program that was stopped in the middle of something. The
 // thread blocks all signals, so none of the program's is ever handled on it, and is gone when recording ends.

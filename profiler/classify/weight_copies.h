@@ -3,7 +3,8 @@
 // a snapshot to go back to.
 //
 //   parameters              4 MiB   4 KiB   4 MiB   40 KiB   40 B
-//   made after step 7       4 MiB   4 KiB   4 MiB   40 KiB   40 B  512 B     each has its counterpart: a copy
+//   made after step 7       4 MiB   4 KiB   4 MiB   40 KiB   40 B  512 B     each has its counterpart:
+//                                                                            a copy
 //   the batch of step 8     256 KiB
 //
 // Why by their sizes: the operands of clone() are recorded in deep steps alone, and a program makes such

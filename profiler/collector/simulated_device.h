@@ -3,7 +3,7 @@
 //
 //   lib/vramscope/simulated_cuda/gpus.def           the models
 //                                cuda12/, cuda13/   the libraries; a wheel of CUDA 12 asks for other sonames
-//                                than one of CUDA 13
+//                                                   than one of CUDA 13
 //
 // Why the torch of the command is looked at before it starts: libraries of the wrong release would be ignored
 // by the loader, and the program would fail with a message about a missing library that says nothing to its

@@ -2,8 +2,8 @@
 // What was hooked and what failed, of all processes together.
 //
 //   process 1   python.names hooked    python.names failed (KeyError: 7)    python.names failed
-//   process 2   python.names proven                                         -> proven, 2 processes, 2
-//   failures
+//   process 2   python.names proven
+//                                      -> proven, 2 processes, 2 failures
 //
 // A hook that failed was in place: a failure changes no state.
 #pragma once

@@ -2,8 +2,8 @@
 // A recorded run as the analysis sees it: who ran, which blocks lived when, and every fact that later says
 // what they were.
 //
-//   trace (events) ──Load──► Run ──► timeline (steps, phases, totals) ──► classify (categories, names) ──►
-//   report, viewer, ...
+//   trace (events) ──Load──► Run ──► timeline (steps, phases, totals) ──► classify (categories, names)
+//                                                                           └──► report, viewer, ...
 //
 // Why one model: every view asks the same data, so every view gives the same numbers. It holds facts only;
 // what can be derived (steps, phases, categories) is derived elsewhere, and what contradicts itself in the

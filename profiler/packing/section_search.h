@@ -7,10 +7,14 @@
 // cover it and fit into the valley, or none, and then the section loses at least what the lowest possible
 // support for its next item leaves empty.
 //
-//   ██      ██   ◄─ neighbours        next: the section with the fewest possibilities, counted for each
-//   failure that it caused ██ ┌──┐ ██                        (Boussemart et al. 2004: weighted degrees),
-//   tried from the most promising item on ██ │? │_██   ◄─ valley            A section that may waste nothing
-//   and has one item left for its floor leaves no choice. ██████████
+//   ██      ██   ◄─ neighbors
+//   ██ ┌──┐ ██
+//   ██ │? │_██   ◄─ valley
+//   ██████████
+//
+// Next comes the section with the fewest possibilities, counted for each failure that it caused (Boussemart
+// et al. 2004: weighted degrees), tried from the most promising item on. A section that may waste nothing and
+// has one item left for its floor leaves no choice.
 //
 // Complete: an exhausted search proves that there is no such packing. Restarts with other weights and some
 // chance cut the long tails of a search that began badly. Ideas: the skyline of strip packing (Burke et al.

@@ -6,8 +6,7 @@
 // checkpoint are a search of their own (module_search.h). Only transformations are searched: what a re-run
 // answers (reruns.h) takes seconds each.
 //
-//   queue by rank:   {expandable}  {fused}  {expandable, fused} ... {expandable, modules ?} ... {sgd}
-//   ...
+//   queue by rank:   {expandable}  {fused}  {expandable, fused} ... {expandable, modules ?} ... {sgd} ...
 //                        │ does not fit
 //                        └──► {expandable, modules ?}  ranked by the least that modules can take
 //                                  └──► {expandable, blocks.3,blocks.5}  ranked by what they take

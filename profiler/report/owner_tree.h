@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who owns the bytes of a moment, as a tree: what flame graphs and treemaps are drawn from.
 //
-//   module      layers ─ 3 ─ mlp ─ AddmmBackward0 ─ aten::addmm     parts of the path, autograd node,
-//   operator operator    aten::addmm ─ layers ─ 3 ─ mlp stack       <module> ─ main ─ train_step ─ forward
-//   frames, outermost first category    Activation ─ layers ─ 3 ─ mlp
+//   module      layers ─ 3 ─ mlp ─ AddmmBackward0 ─ aten::addmm   parts of the path, autograd node, operator
+//   operator    aten::addmm ─ layers ─ 3 ─ mlp
+//   stack       <module> ─ main ─ train_step ─ forward            frames, outermost first
+//   category    Activation ─ layers ─ 3 ─ mlp
 #pragma once
 
 #include <cstdint>

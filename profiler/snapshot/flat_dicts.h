@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dicts of plain values, read at once: an event is a dict of numbers, known texts and one list of frames.
 //
-//   }  \x94  (  h 05 h 10  h 07 8a 06 ...  h 0b [frames]  u       EMPTY_DICT MEMOIZE MARK (key value)...
-//   SETITEMS
+//   }           \x94     (     h 05 h 10  h 07 8a 06 ...  h 0b [frames]   u
+//   EMPTY_DICT  MEMOIZE  MARK  (key value)...                             SETITEMS
 //
 // Why: a million events are twenty million opcodes, and the pickle machine moves each value through its
 // stack. Here they go into a small array, and from there into the event. Whatever is not as expected is

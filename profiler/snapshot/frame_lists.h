@@ -2,8 +2,8 @@
 // Lists of stack frames, read at once: nine tenths of a pickle's bytes are references to frames that are
 // known.
 //
-//   ]  \x94  (  h 05  h 09  j 12 01 00 00 ...  e            EMPTY_LIST MEMOIZE MARK BINGET BINGET LONG_BINGET
-//   ... APPENDS
+//   ]           \x94     (     h 05    h 09    j 12 01 00 00 ...    e
+//   EMPTY_LIST  MEMOIZE  MARK  BINGET  BINGET  LONG_BINGET   ...    APPENDS
 //               └── the same bytes mean the same frames: a memo entry never changes ──┘
 //
 // A training step allocates what the step before allocated, so the lists come in the order of a step ago: a

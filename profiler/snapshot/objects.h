@@ -6,10 +6,10 @@
 // them, a list of frames becomes a number, and the dict and the list are forgotten. What remains is what is
 // wanted.
 //
-//   { "action": "alloc", "addr": ..., "frames": [f, g, h] }   SetItems ─►  Value(kEvent, 17)       into
-//   Snapshot::events
-//               [f, g, h]                                     Appends  ─►  Value(kStack, 5)        into
-//               Snapshot::stacks
+//   { "action": "alloc", "addr": ..., "frames": [f, g, h] }
+//         SetItems ─►  Value(kEvent, 17)       into Snapshot::events
+//   [f, g, h]
+//         Appends  ─►  Value(kStack, 5)        into Snapshot::stacks
 //
 // The instructions are those of a pickle; a reader of JSON uses the same. Each returns false when the input
 // makes no sense or asks for too much; `problem()` says why, and nothing more may be called. No recursion

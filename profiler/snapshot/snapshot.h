@@ -6,8 +6,9 @@
 // numbers into tables. What a file does not say is marked as not known (kUnknown and the has_ members), never
 // guessed.
 //
-//   pickle, .gz, .zst, JSON ──Read──► Snapshot ──► model::Source (report, info, viewer), allocator::History
-//   (replay), Write ──► pickle
+//   pickle, .gz, .zst, JSON ──Read──► Snapshot ─┬─► model::Source (report, info, viewer)
+//                                               ├─► allocator::History (replay)
+//                                               └─► Write ──► pickle
 //
 // Key sets of all releases since 1.13: frames moved from blocks[].history[] to the blocks (2.1), time_us
 // (2.3), allocator_settings (2.4), external_annotations (2.5), pool_id of events and host_* (2026). Immutable
@@ -26,7 +27,7 @@
 namespace vramscope::snapshot {
 
 inline constexpr uint64_t kUnknown = ~uint64_t{0};
-inline constexpr uint32_t kMaxDevices = 256;          // c10::DeviceIndex has 8 bits
+inline constexpr uint32_t kMaxDevices = 256;           // c10::DeviceIndex has 8 bits
 inline constexpr uint32_t kHostDevice = ~uint32_t{0};  // of pinned host memory: -1 in a file
 
 // TraceEntry::Action of PyTorch, in its order.

@@ -5,8 +5,7 @@
 // commands, HTML, a quote that ends our string, a formula for a spreadsheet, bytes that are no UTF-8, or a
 // megabyte of text; and every file that we write would have to think of all of them again.
 //
-//   as recorded ──Clean──► one line of UTF-8, at most kLongest bytes ──Xml / Markdown / Csv / Json──► the
-//   file
+//   as recorded ──Clean──► one line of UTF-8, at most kLongest bytes ──Xml / Markdown / Csv / Json──► file
 //   as recorded ──OneLine──► cells and sentences ──ForTerminal──► the terminal, which sees nothing else
 #pragma once
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors as bytes, for the pipe to the process that has the real cuDNN (cudnn_oracle.h).
 //
-//   message     bytes that follow (u32), then those
-//   tree        descriptors (u32), then each: kind (i32), attributes (u32), then each of these: name (i32),
-//   type (i32), count (i64), elements
+//   message     number of bytes that follow (u32), then those bytes
+//   tree        number of descriptors (u32), then each descriptor
+//   descriptor  kind (i32), number of attributes (u32), then each attribute
+//   attribute   name (i32), type (i32), count (i64), elements
 //
-// An element that is a descriptor is its number in the tree; whoever is named comes before who names it, and
-// the root is last. Both ends run on one machine, so numbers are as the machine has them.
+// An element that is a descriptor is stored as its number in the tree. A descriptor comes before those that
+// refer to it; the root is last. Both ends run on one machine, so numbers have the machine's byte order.
 #pragma once
 
 #include <string>

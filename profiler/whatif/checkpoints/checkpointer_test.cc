@@ -204,8 +204,8 @@ TEST_F(NestedCheckpointTest, AProductInsideOfAnOperatorWithAFormulaIsNoneToKeep)
 // activation_memory_budget. Its partitioner chooses operators; chains of modules, of which each begins with
 // cos(), give the same choices:
 //
-//   budget 0.2     c6 [ c4 [ cos mm cos mm cos mm cos mm ]  b5 [ cos mm ]  b6 [ cos ] ] sum checkpointed: c4,
-//   b5
+//   budget 0.2     c6 [ c4 [ cos mm cos mm cos mm cos mm ]  b5 [ cos mm ]  b6 [ cos ] ] sum
+//                  checkpointed: c4, b5
 class EvenChainTest : public testing::Test, protected WrittenStep {
  protected:
   static constexpr uint32_t kProducts = 5, kOperators = 2 * kProducts + 1;

@@ -5,11 +5,11 @@
 // frees is one block whose end lies beyond the step's length. Nothing then has to be said about a step's
 // begin, and the loop can be written out as often as an answer needs it, from an empty allocator on.
 //
-//   position 0                      length                     2 x length
-//   setup   ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   parameters: there before the first
-//   step once             ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   optimizer state: born in the
-//   first step each step    ├─activation─┤           ├─activation─┤
-//                        ├─gradient──┼─┤          ├─gradient──┼─┤        freed by the next step's zero_grad
+//   position 0                  length                  2 x length
+//   setup      ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   parameters: there before the first step
+//   once              ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   optimizer state: born in the first step
+//   each step     ├─activation─┤         ├─activation─┤
+//                     ├─gradient──┼─┤        ├─gradient──┼─┤      freed by the next step's zero_grad
 #pragma once
 
 #include <cstdint>
