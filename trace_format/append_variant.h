@@ -19,9 +19,9 @@
 
 namespace vramscope::trace {
 
-// `trace` is a whole trace of at most kMaxVariantBytes. Fails, and leaves the file as it was, when it cannot
-// be written, has no end (a recorder was killed or still writes) or is damaged. Programs that add to the same
-// file at once wait for each other.
+// `trace` is a whole trace of at most kMaxVariantBytes. Fails and leaves the file as it was if the file
+// cannot be written, has no end (a recorder was killed or still writes) or is damaged. Programs that add to
+// the same file at once wait for each other.
 Status AppendVariant(const std::string& path, std::string_view key, ByteView trace);
 
 }  // namespace vramscope::trace
