@@ -11,7 +11,7 @@
 //                     begin. Numbers that are not whole go into the name: "loss = 0.125"
 //   color, category   ignored
 //
-// All of them may be called from any thread; a second use of a name costs no lock.
+// All of them may be called from any thread; the second use of a name takes no lock.
 #pragma once
 
 #include <span>
@@ -20,7 +20,7 @@
 
 namespace vramscope::injector::nvtx {
 
-// By position in the tables of kCore, of kCore2, and of the memory extension.
+// Slots by position in the tables of kCore, of kCore2, and of the memory extension.
 std::span<Slot> CoreSlots();
 std::span<Slot> Core2Slots();
 std::span<Slot> MemorySlots();
