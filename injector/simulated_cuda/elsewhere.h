@@ -18,7 +18,7 @@
 
 namespace vramscope::simulated {
 
-// Appends `lines` to the process's file; nothing when none is asked for.
+// Appends `lines` to the process's file; does nothing if none is requested.
 inline void TellElsewhere(const std::string& lines) {
   const char* const pattern = std::getenv("VRAMSCOPE_SIMULATED_ELSEWHERE");
   if (pattern == nullptr || lines.empty()) return;
@@ -28,7 +28,7 @@ inline void TellElsewhere(const std::string& lines) {
   const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) return;
   if (write(file, lines.data(), lines.size()) < 0) {
-    // Nobody to tell: the program's output is not ours.
+    // Not reported: the program's output is not ours.
   }
   close(file);
 }

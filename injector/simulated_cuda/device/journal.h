@@ -12,7 +12,7 @@
 
 namespace vramscope::simulated {
 
-// Under the lock of the device, so that lines are in the order of the changes.
+// Called under the lock of the device, so that lines are in the order of the changes.
 void NoteInJournal(int device, const LedgerRow& row);
 
 }  // namespace vramscope::simulated

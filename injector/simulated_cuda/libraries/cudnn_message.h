@@ -16,18 +16,19 @@
 
 namespace vramscope::simulated::cudnn {
 
-inline constexpr uint32_t kLargestMessage = 16 << 20;  // bytes; a graph has some thousand
+inline constexpr uint32_t kLargestMessage = 16 << 20;  // bytes; a graph has some thousands
 
-// The root and all that it names. Handles and pointers are left out, for they mean nothing to others; so is
-// what only cuDNN sets.
+// The root and everything it refers to. Left out: handles and pointers, which mean nothing to other
+// processes, and attributes that only cuDNN sets.
 std::string TextOfQuestion(const Descriptor& root);
-// The same with what cuDNN has set.
+// The same with the attributes that cuDNN has set.
 std::string TextOfAnswer(const Descriptor& root);
 
-// The root, which the caller has to release; nullptr for bytes that are no tree.
+// The root, which the caller has to release; nullptr if the bytes are not a tree.
 Descriptor* ParseTree(const std::string& text);
 
-// One message to or from the other end of `pipe`, waiting at most `seconds` for each part. False: it is gone.
+// Sends or receives one message through `pipe`; waits at most `seconds` for each part. False: the other end
+// is gone.
 bool SendMessage(int pipe, const std::string& bytes);
 bool ReceiveMessage(int pipe, int seconds, std::string* bytes);
 

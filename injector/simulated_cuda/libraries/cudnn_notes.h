@@ -13,10 +13,10 @@
 
 namespace vramscope::simulated::cudnn {
 
-// A plan with a workspace of so many bytes has run. Any thread.
+// A plan with a workspace of `bytes` has run. Any thread.
 void NoteWorkspace(bool is_estimated, int64_t bytes);
 
-// Operations whose workspace is taken to be nothing.
+// Operations whose workspace counts as 0.
 enum class Operation { kAttention, kBatchNorm };
 
 // Such an operation ran. Any thread.

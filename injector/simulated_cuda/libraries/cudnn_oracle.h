@@ -15,13 +15,13 @@
 namespace vramscope::simulated::cudnn {
 
 struct OracleAnswer {
-  bool known = false;        // false: there is nobody to ask
+  bool known = false;        // false: there is no cuDNN to ask
   int status = 0;            // cuDNN's
   OwnDescriptor descriptor;  // what cuDNN set in a descriptor of this kind; nullptr unless status is 0
 };
 
-// Asks what cuDNN says when `question` (heuristics, an engine or a plan) is finalized. The process is started
-// by the first question and takes some 0.3 s; an answer 0.1 to 20 ms, kept for the next time. Any thread.
+// Asks what cuDNN returns when `question` (heuristics, an engine or a plan) is finalized. The first question
+// starts the process, which takes about 0.3 s. An answer takes 0.1 to 20 ms and is cached. Any thread.
 OracleAnswer AskOracle(const Descriptor& question);
 
 }  // namespace vramscope::simulated::cudnn

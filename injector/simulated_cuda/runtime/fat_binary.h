@@ -20,16 +20,16 @@ namespace vramscope::simulated {
 
 struct KernelVersion {
   int ptx = 0;     // 86
-  int binary = 0;  // as cudaFuncAttributes has it
+  int binary = 0;  // as in cudaFuncAttributes
 };
 
-// What a GPU of `architecture` (89) would run of the module: machine code of its own major version, the
-// newest that is not newer than it, else the newest PTX. {0, 0} when nothing fits: PyTorch 2.15 has nothing
-// for a V100. {architecture, architecture} when the wrapper is not understood.
+// What a GPU of `architecture` (89) would run of the module: the newest machine code of its own major version
+// that is not newer than the GPU, otherwise the newest PTX. {0, 0} if nothing fits: PyTorch 2.15 has nothing
+// for a V100. {architecture, architecture} if the wrapper has an unknown format.
 KernelVersion BestVersion(const void* wrapper, int architecture);
 
 // The bytes of machine code in the module for that GPU, unpacked: an ELF file with code, constants and
-// tables. 0 when there is none, or the wrapper is not understood.
+// tables. 0 if there is none, or if the wrapper has an unknown format.
 uint64_t MachineCodeBytes(const void* wrapper, int architecture);
 
 }  // namespace vramscope::simulated
