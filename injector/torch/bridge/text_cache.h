@@ -36,7 +36,8 @@ enum class TextKind : uint8_t {
 // One thread's table of numbers; about 40 KiB. Not thread safe.
 class TextCache {
  public:
-  // The host's id of `count` numbers written as `kind`. More than kMaxNumbers are formatted anew each time.
+  // The host's id of `count` numbers written as `kind`. More than kMaxNumbers numbers are formatted again
+  // each time.
   uint32_t Id(TextKind kind, const int64_t* numbers, size_t count);
   uint32_t Id(TextKind kind, int64_t number) { return Id(kind, &number, 1); }
 
