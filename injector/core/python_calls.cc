@@ -2,14 +2,14 @@
 // Built-in functions for the Python shim: vramscope_python_call of api.h.
 //
 // Why not ctypes for these: a ctypes call runs through some kilobytes of conversion code and libffi. In a
-// loop of nothing else that takes 0.25 us; in a training step, which runs through megabytes of torch's code
-// between two of our calls, 1 to 2 us of cache misses. A built-in function with bound arguments is one
-// indirect call.
+// tight loop it takes 0.25 us. In a training step, which runs through megabytes of torch's code between two
+// of our calls, it takes 1 to 2 us of cache misses. A built-in function with bound arguments is one indirect
+// call.
 //
 //   vramscope_python_call(call, kind, name, id) ─► built-in function ── self ─► bytes: │ kind │ name │ id │
 //
-// No Python headers: what is used of the C API, and the layout of PyMethodDef, is the same from Python 3.8
-// on.
+// No Python headers: the parts of the C API that we use, and the layout of PyMethodDef, are the same since
+// Python 3.8.
 #include <cstring>
 
 #include "injector/core/api.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one record costs the recorded program while the ring is warm and drained.
+// The cost of one record for the recorded program while the ring is warm and drained.
 #include <benchmark/benchmark.h>
 
 #include <atomic>

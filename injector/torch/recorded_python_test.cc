@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The injector in real Python programs with a real torch. Oracles: PyTorch's own introspection and
-// torch.profiler, asked inside the recorded process.
+// torch.profiler, queried inside the recorded process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large the process groups are that are split off: the ranks tell each other, as under NCCL; of a rank
-// alone PyTorch knows it.
+// The sizes of split-off process groups. The ranks tell each other, as with NCCL; for a single rank PyTorch
+// knows the size.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules, functions and launches. Of code only the size is looked at: a function is a name, and a launch is
-// a step of the clock.
+// Modules, functions and launches. Only the size of code matters: a function is a name, and a launch is a
+// step of the clock.
 #include <cstring>
 
 #include "injector/simulated_cuda/device/code_image.h"

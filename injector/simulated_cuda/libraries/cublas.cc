@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLAS: a handle remembers its settings, because PyTorch sets them, runs a product and sets back what it
+// cuBLAS. A handle stores its settings, because PyTorch sets them, runs a product, and restores the values it
 // read before.
 #include <dlfcn.h>
 

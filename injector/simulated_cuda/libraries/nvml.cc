@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVML, as far as PyTorch, pynvml and monitoring scripts ask: the devices and their memory. Everything is
+// NVML as far as PyTorch, pynvml and monitoring scripts use it: the devices and their memory. Everything is
 // read from libcuda.so.1.
 #include <dlfcn.h>
 

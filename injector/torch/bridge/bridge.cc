@@ -4,7 +4,7 @@
 //
 //   vramscope_bridge_start(host)     once, when the library is loaded: 0 = it fits this process
 //   vramscope_bridge_enable(1 | 0)   adds or removes one pair of callbacks; without it nothing of ours runs
-//   vramscope_bridge_block_stack()   the Python stack of a block that no operator makes, as torch.load does
+//   vramscope_bridge_block_stack()   the Python stack of a block made outside operators, as by torch.load
 //
 //   an op              kOpBegin  kOpTensor (operands)  kOpScalar
 //                          ... its inner ops and allocations ...
@@ -13,11 +13,12 @@
 //   autograd graph         ... the node's op and what follows from it ...
 //                      kNodeEnd
 //
-// Why RecordFunction and not a Python dispatch mode: a mode wraps gradients in Python objects, and the engine
-// then accumulates out of place: it changes the allocations it is to record. RecordFunction hands out copies
-// of the operands only while our begin callback runs and of the results only while the end callback runs; at
-// every other moment each tensor has the references it always has.
-// User scopes (record_function) are recorded as ranges by the injector, also in light steps, and not here.
+// Why RecordFunction and not a Python dispatch mode: a mode wraps gradients in Python objects. The engine
+// then accumulates out of place, so the mode changes the allocations that it should record. RecordFunction
+// holds copies of the operands only while our begin callback runs, and of the results only while the end
+// callback runs. At every other moment each tensor has its usual references.
+// User scopes (record_function) are not recorded here: the injector records them as ranges, also in light
+// steps.
 #include <ATen/record_function.h>
 #include <dlfcn.h>
 #include <sys/stat.h>
