@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast events are written and read, and how many bytes one takes, on streams as training runs make them
+// How fast events are written and read, and how many bytes one takes, on streams like those of training runs
 // (testing/training_stream.h).
 #include <benchmark/benchmark.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the loops that stand for the re-runs, asked by themselves.
+// Oracle: the loops that stand for the re-runs, queried directly.
 #include "viewer/model/kept_reruns.h"
 
 #include <gmock/gmock.h>

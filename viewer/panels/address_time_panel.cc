@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every block over time at its address, in the same stretch of time as the timeline.
+// Every block over time at its address, for the same stretch of time as the timeline.
 #include <fmt/format.h>
 
 #include <algorithm>

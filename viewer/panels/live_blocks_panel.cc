@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks that are alive at the moment, as a table.
+// The blocks alive at the moment, as a table.
 #include <fmt/format.h>
 
 #include <algorithm>

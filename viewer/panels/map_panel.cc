@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The caching allocator's memory at the moment, like the picture of a disk defragmenter: segments as strips,
-// blocks in the colours of their categories (or another fact about them), free memory hatched.
+// blocks in the colors of their categories (or another fact about them), free memory hatched.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Fit into 24 GiB": the planner asked from the what-if panel. A plan that is clicked sets the panel's
-// switches, so the curve, the figures and the code to write are then those of the plan.
+// "Fit into 24 GiB": the planner in the what-if panel. Clicking a plan sets the panel's switches, so the
+// curve, the figures and the code to write are then those of the plan.
 #include <fmt/format.h>
 
 #include <algorithm>
