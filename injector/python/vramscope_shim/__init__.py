@@ -3,7 +3,7 @@
 tensor is.
 
     sitecustomize ── import_hook ──┐   (python train.py)
-    injector, pending call ── start() ── torch_hook ─┬─ optimizers   parameters, gradients, their state, steps
+    injector, pending call ── start() ── torch_hook ─┬─ optimizers   parameters, gradients, state, steps
                                                      ├─ modules      names of parameters and buffers
                                                      ├─ scopes       record_function; data loader, zero_grad
                                                      ├─ regions      autocast, checkpoint

@@ -50,8 +50,8 @@ class Names:
         return number
 
     def add_from_outside(self, tensor: Any) -> str:
-        """Numbered separately: where the first noted step finds such a tensor, a later step has one of its own.
-        All other tensors must have the same numbers in both.
+        """Numbered separately. The first noted step finds tensors from outside where the second one finds
+        tensors of the step before. All other tensors must have the same numbers in both.
         """
         number = f"%x{self._outside}"
         self._outside += 1
