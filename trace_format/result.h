@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Result<T>: a value, or one sentence for the user that says what is wrong and what to do about it.
 //
-// Why our own forty lines: everything that reads foreign bytes returns it, the injector's build must not need a library for it, and
-// std::expected is C++23. There is no error code on purpose: callers decide by ok(), people read the sentence.
+// Why our own forty lines: everything that reads foreign bytes returns it, the injector's build must not need
+// a library for it, and std::expected is C++23. There is no error code on purpose: callers check ok(), people
+// read the sentence.
 #pragma once
 
 #include <cassert>
@@ -13,7 +14,8 @@
 
 namespace vramscope {
 
-// What went wrong, as one finished sentence: "run.vms: cut off after 41 of 44 MiB. Record again for the rest."
+// What went wrong, as one finished sentence: "run.vms: cut off after 41 of 44 MiB. Record again for the
+// rest."
 struct Error {
   std::string sentence;
 };
@@ -27,17 +29,29 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // The value. Only after ok(); asking a failed result for its value is a bug of ours.
-  T& value() & { assert(ok()); return *std::get_if<0>(&state_); }
-  const T& value() const& { assert(ok()); return *std::get_if<0>(&state_); }
-  T&& value() && { assert(ok()); return std::move(*std::get_if<0>(&state_)); }
+  // The value. Only if ok(); reading the value of a failed result is a bug of ours.
+  T& value() & {
+    assert(ok());
+    return *std::get_if<0>(&state_);
+  }
+  const T& value() const& {
+    assert(ok());
+    return *std::get_if<0>(&state_);
+  }
+  T&& value() && {
+    assert(ok());
+    return std::move(*std::get_if<0>(&state_));
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  // Only after !ok().
-  [[nodiscard]] const Error& error() const { assert(!ok()); return *std::get_if<1>(&state_); }
+  // Only if !ok().
+  [[nodiscard]] const Error& error() const {
+    assert(!ok());
+    return *std::get_if<1>(&state_);
+  }
 
  private:
   std::variant<T, Error> state_;
@@ -51,7 +65,10 @@ class [[nodiscard]] Result<void> {
 
   [[nodiscard]] bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
-  [[nodiscard]] const Error& error() const { assert(!ok()); return *error_; }
+  [[nodiscard]] const Error& error() const {
+    assert(!ok());
+    return *error_;
+  }
 
  private:
   std::optional<Error> error_;
