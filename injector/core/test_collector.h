@@ -37,7 +37,7 @@ class TestCollector {
   TestCollector& operator=(const TestCollector&) = delete;
 
   const std::string& folder() const { return folder_; }
-  // Unlock() has the effect of a killed collector.
+  // Unlock() has the effect of a killed collector; Lock() undoes it.
   void Unlock() const;
   void Lock() const;
   // Sets the environment again, for processes started from now on.
