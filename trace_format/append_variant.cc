@@ -49,7 +49,7 @@ class BytesSink final : public ByteSink {
   Bytes* bytes_;
 };
 
-// What a file has up to its last trailer. A variant that was cut off stands behind that.
+// The content of a file up to its last trailer. A truncated variant comes after that.
 struct WholePart {
   uint64_t bytes = 0;
   Trailer trailer;
@@ -76,7 +76,7 @@ std::optional<WholePart> WholePartOf(ByteView file) {
   return std::nullopt;
 }
 
-// The block of the variant, an index of all, and a trailer, for the place behind `whole`.
+// The block of the variant, an index of all blocks, and a trailer, to be written after `whole`.
 Result<Bytes> Tail(const WholePart& whole, std::string_view key, ByteView trace) {
   Bytes payload;
   PutVariant(key, trace, &payload);

@@ -38,7 +38,7 @@ class Walk {
   }
 
  private:
-  // Takes what stands at `offset` and returns where to go on.
+  // Adds the block, trailer or gap at `offset` and returns the next offset.
   uint64_t Step(uint64_t offset) {
     const ByteView rest = FileFrom(file_, offset);
     if (const auto trailer = ParseTrailer(rest)) {

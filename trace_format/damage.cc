@@ -64,7 +64,7 @@ const Stretch* CutStretch(const DamageFacts& facts) {
   return last.state == Stretch::State::kDamaged && reaches_end ? &last : nullptr;
 }
 
-// Each block says how many events came before it, so a gap in the numbers is a loss that is known exactly.
+// Each block header has the number of events before it, so a gap in the numbers gives the exact loss.
 void CountEvents(const DamageFacts& facts, Damage* damage) {
   uint64_t expected = 0;
   for (const Stretch& stretch : facts.stretches) {

@@ -15,8 +15,8 @@ constexpr size_t kFirstBlockSlots = 1024;
 LiveSet::LiveSet() : slots_(kFirstBlockSlots) {}
 
 size_t LiveSet::HomeOf(uint32_t process, uint64_t address) const {
-  // Addresses are aligned and close together: multiply, then take the high half, where every address bit has
-  // had its say.
+  // Addresses are aligned and close together: multiply, then take the high half, which depends on every
+  // address bit.
   const uint64_t mixed = (address ^ (uint64_t{process} << 48)) * 0x9E3779B97F4A7C15;
   return static_cast<size_t>(mixed >> 32) & (slots_.size() - 1);
 }

@@ -16,8 +16,8 @@
 namespace vramscope::trace {
 namespace {
 
-// A live block takes about five bytes in a checkpoint and an event about two in its block: with so many
-// events between two checkpoints of a large live set, checkpoints add some ten percent at most.
+// A live block takes about five bytes in a checkpoint, and an event about two in its block. With this many
+// events between two checkpoints of a large live set, checkpoints add at most some ten percent.
 constexpr uint64_t kEventsPerCheckpointedBlock = 25;
 
 std::array<uint8_t, 16> RandomUuid() {
@@ -89,7 +89,7 @@ class TraceWriter::Impl {
   uint64_t bytes_written() const { return blocks_.bytes_written(); }
 
  private:
-  // A header for a block that stands at the present place of the trace.
+  // A header for a block at the current position of the trace.
   BlockHeader Position() const {
     BlockHeader header;
     header.first_time_ns = header.last_time_ns = last_time_ns_;

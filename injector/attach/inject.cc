@@ -172,7 +172,7 @@ Result<Tracee*> Attempt::WaitForSafePoint() {
   return NoSafePoint();
 }
 
-// The threads beside the one that works for us: none may stand still at a breakpoint, it might hold a lock.
+// Other threads than the one that works for us: none may wait at a breakpoint, because it might hold a lock.
 void Attempt::LetOthersRun(const Tracee& ours) {
   for (Tracee& tracee : tracees_) {
     if (&tracee == &ours || (!tracee.stopped() && !tracee.Poll())) continue;

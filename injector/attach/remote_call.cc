@@ -27,7 +27,7 @@ constexpr uint64_t kDirectionFlag = 0x400;
 constexpr uint64_t kFaults = uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1) |
                              uint64_t{1} << (SIGILL - 1) | uint64_t{1} << (SIGFPE - 1) |
                              uint64_t{1} << (SIGTRAP - 1);
-// Around the thread pointer: the C library's thread-local variables before it, its struct pthread behind.
+// Around the thread pointer: the C library's thread-local variables before it, its struct pthread after it.
 constexpr uint64_t kWordsBefore = 256;
 constexpr uint64_t kWordsBehind = 256;
 

@@ -30,7 +30,8 @@ struct Message {
   char sentence[kMostSentence] = {};
 };
 
-// The child must not hold what others wait for: a pipe that somebody reads to its end, the lock of the trace.
+// The child must not hold what other processes wait for: a pipe that is read to its end, the lock of the
+// trace.
 void KeepOnly(int socket) {
   const int nothing = open("/dev/null", O_RDWR);
   for (int standard = 0; standard <= 2; ++standard) dup2(nothing, standard);

@@ -58,7 +58,7 @@ void ForgetFailure() {
   session.counted_unrecorded = false;
 }
 
-// Takes the file out of its place; the place stays, and says that nothing is recorded.
+// Unmaps the file from its page; the page stays mapped and reads as "not recording".
 void EmptyHeaderPage() {
   if (session.header_page == nullptr) return;
   mmap(session.header_page, trace::kRingHeaderBytes, PROT_READ | PROT_WRITE,
@@ -315,7 +315,7 @@ bool StartSession() {
   const int error = errno;
   ForgetParentAfterBareClone();
   pthread_mutex_lock(&session_lock);
-  // Asked again under the lock: whoever waited here while a session ended must not begin one in no folder.
+  // Checked again under the lock: a session may have ended meanwhile, and then there is no folder.
   if (session.file == nullptr && SessionIsWanted()) BeginOrMiss();
   const bool started = session.file != nullptr;
   pthread_mutex_unlock(&session_lock);

@@ -92,7 +92,7 @@ void Nap(uint64_t ns) {
   nanosleep(&time, nullptr);
 }
 
-// The ring is full: waits as long as somebody drains it.
+// The ring is full: waits as long as the collector drains it.
 trace::RawRecord* WaitForRoom(ThreadRing& ring, size_t bytes) {
   uint64_t tail = ring.header->tail.load(std::memory_order_relaxed);
   uint64_t progress = MonotonicNs();

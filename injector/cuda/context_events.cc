@@ -139,7 +139,7 @@ bool LoadsCode::RecordGrowth(const DriverCall& call) {
   return true;
 }
 
-// How much of it the driver gives back only the device's used memory tells.
+// Only the device's used memory shows how much of it the driver frees.
 void UnloadsCode::After(DriverCall& call, Handle module) {
   ForgetLoaded();
   RecordShrinkage(call, module);

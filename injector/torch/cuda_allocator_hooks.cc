@@ -54,7 +54,7 @@ DataPointer AllocateCuda(void* allocator, size_t bytes) {
   return block;
 }
 
-// Where the address of `allocate` stands, or nullptr.
+// The slot with the address of `allocate`, or nullptr.
 void** FindAllocateSlot(const ElfImage& image) {
   auto* const pointer = static_cast<void** const*>(image.Find(kAllocator));
   if (pointer == nullptr) return nullptr;

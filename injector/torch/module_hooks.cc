@@ -51,7 +51,7 @@ T Load(const std::byte* address) {
 // {pointer, length, ...}
 constexpr StringForm kNewString = {32, [](const std::byte* string) { return Load<const char*>(string); },
                                    [](const std::byte* string) { return Load<size_t>(string + 8); }};
-// A pointer to the characters, behind {length, capacity, references}.
+// A pointer to the characters, which follow {length, capacity, references}.
 constexpr StringForm kOldString = {
     8, [](const std::byte* string) { return Load<const char*>(string); },
     [](const std::byte* string) { return Load<size_t>(Load<const std::byte*>(string) - 24); }};

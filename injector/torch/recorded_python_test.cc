@@ -70,7 +70,7 @@ TEST_F(RecordedPythonTest, EachBlockThatTheProfilerSeesIsRecordedOnceAndInOrder)
     static_cast<int64_t>(fact.at(0)) > 0 ? profiled.push_back(fact.at(0))
                                          : static_cast<void>(++profiled_frees);
   }
-  // The profiler tells the frees of the blocks that it saw being allocated; we tell all.
+  // The profiler reports the frees of blocks whose allocation it saw; we report all frees.
   std::vector<uint64_t> recorded;
   uint64_t recorded_frees = 0;
   std::set<uint64_t> live;

@@ -25,7 +25,7 @@ struct Cells {
   }
 };
 
-// The end of a dotted name that fits: "qkv" says more than "blo...qkv".
+// The end of a dotted name that fits: "qkv" is more informative than "blo...qkv".
 std::string ShortTitle(const std::string& title, float width) {
   std::string_view rest = title;
   while (TextSize(look().fonts.small, std::string(rest)).x > width) {

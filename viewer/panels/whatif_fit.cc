@@ -47,7 +47,7 @@ void ShowGpus(App& app, const WhatIfSubject& subject) {
     ImGui::SetTooltip("%s", cli::Printable(gpus.error().sentence).c_str());
 }
 
-// What the search says in one line, behind its field.
+// The result of the search in one line, after its field.
 std::string Sentence(const FitView& fit) {
   if (fit.busy()) return fit.cancelled() ? "Ending ..." : "Searching ...";
   if (fit.cancelled()) return "Cancelled.";

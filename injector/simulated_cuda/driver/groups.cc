@@ -46,7 +46,7 @@ vramscope::simulated::Messages& TheMessages() {
   return *messages;
 }
 
-// A launcher that says how many ranks there are has started them all, perhaps not yet this far.
+// A launcher that sets the number of ranks has started them all, but they may not be ready yet.
 vramscope::simulated::Patience PatienceWithOthers() {
   constexpr int kTogetherMs = 60'000, kAloneMs = 10'000;
   const char* const world = std::getenv("WORLD_SIZE");

@@ -76,8 +76,8 @@ int FunctionAttribute(int attribute) {
   }
 }
 
-// A module's variable: its size is in the code, which nobody reads. One granule holds any of those that
-// PyTorch and Triton ask for.
+// A module's variable. Its size is in the code, which is not read. One granule holds any variable that
+// PyTorch and Triton request.
 int Variable(DevicePointer* pointer, size_t* bytes, const Origin& origin) {
   static DevicePointer variables[kMaxDevices];
   const int device = CurrentDevice();

@@ -54,7 +54,7 @@ struct FunctionAttributes {
 };
 static_assert(sizeof(FunctionAttributes) == 144);
 
-// What handles of libraries point to: nobody looks into them.
+// The target of library handles: never read.
 int library_handle = 0;
 
 }  // namespace

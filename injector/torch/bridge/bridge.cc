@@ -37,7 +37,7 @@
 #ifndef NDEBUG
 #error "compile the bridge with -DNDEBUG, as torch is"
 #endif
-// Given by the build: size of the libtorch_cpu.so beside the headers that this was compiled against.
+// Set by the build: size of the libtorch_cpu.so that belongs to the headers used for this compilation.
 #ifndef VRAMSCOPE_TORCH_CPU_BYTES
 #error "VRAMSCOPE_TORCH_CPU_BYTES is the size of the libtorch_cpu.so that belongs to the headers"
 #endif
@@ -48,7 +48,7 @@ namespace {
 std::atomic<bool> g_enabled{false};
 bool g_python_stacks = false;
 
-// What a thread knows and where it stands.
+// A thread's caches and its position in the nesting.
 struct ThreadState {
   OpTable ops;
   NameCache names;
@@ -85,8 +85,8 @@ struct OpenScope : at::ObserverContext {
   const torch::autograd::Node* node = nullptr;  // set: this is the engine's scope around a node
 };
 
-// Only outermost ops outside autograd nodes have a stack: inner ops share it, a node runs under a lock that
-// Python code may wait for with the GIL held, and its forward op (same sequence number) says where it comes
+// Only outermost ops outside autograd nodes have a stack. Inner ops share it. A node runs under a lock that
+// Python code may wait for with the GIL held, and its forward op (same sequence number) shows where it comes
 // from.
 bool HasStack(const ThreadState& thread) { return thread.open_ops == 0 && thread.open_nodes == 0; }
 
@@ -155,8 +155,8 @@ void OnEnd(const at::RecordFunction& function, at::ObserverContext* context) noe
   Emit<trace::EventType::kOpEnd>();
 }
 
-// True when the libtorch_cpu.so of this process is the one whose headers we were compiled against. The size
-// tells: builds of the same version for other CUDA releases or with other flags differ in it.
+// True if the libtorch_cpu.so of this process is the one whose headers we were compiled against. The size
+// shows it: it differs between builds of the same version for other CUDA releases or with other flags.
 bool FitsThisTorch() {
   Dl_info info;
   struct stat file;
