@@ -57,7 +57,7 @@ struct WholePart {
   BlockHeader position;  // of the index: times and counts of the trace's end
 };
 
-// Whether a write that this code began may have left `tail`.
+// True if an interrupted write of this code may have left `tail`.
 bool IsCutVariant(ByteView tail) {
   const size_t compared = std::min(tail.size(), kBlockMagic.size());
   return std::memcmp(tail.data(), kBlockMagic.data(), compared) == 0;
@@ -127,7 +127,7 @@ Status AppendVariant(const std::string& path, std::string_view key, ByteView tra
   if (!whole) return Error{path + ": has no whole end, so nothing is added to it."};
   Result<Bytes> tail = Tail(*whole, key, trace);
   if (!tail.ok()) return tail.error();
-  // What a killed writer left goes first. Readers never read it.
+  // First removes what a killed writer left. Readers never read it.
   if (whole->bytes < mapped->bytes().size() && ftruncate(file.get(), static_cast<off_t>(whole->bytes)) != 0)
     return Error{path + ": cannot be written: " + std::strerror(errno) + "."};
   return WriteAt(file.get(), whole->bytes, *tail, path);

@@ -119,7 +119,7 @@ std::string Describe(const DamageFacts& facts, const Damage& damage, uint64_t ne
   }
   if (sentence.empty() && damage.events_lost == 0) return "";
 
-  // Behind the index there are no events, so a cut in it or after it loses none.
+  // No events come after the index, so a cut in it or after it loses none.
   const bool has_all_events = facts.trailer || facts.has_index || (cut != nullptr && IsIndex(*cut));
   const bool all_are_there = has_all_events && damage.events_lost == 0;
   const std::string readable = Events(damage.events_readable);

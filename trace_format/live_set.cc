@@ -46,8 +46,8 @@ void LiveSet::Erase(uint32_t process, uint64_t address) {
   size_t hole = SlotOf(process, address);
   if (slots_[hole].number == 0) return;
   --size_;
-  // Move back what probed past the hole, so that no search ends there too early. A block may fill the hole
-  // unless its home lies between the hole (exclusive) and itself.
+  // Moves back blocks that probed past the hole, so that no search ends there too early. A block may fill the
+  // hole unless its home lies between the hole (exclusive) and itself.
   const size_t mask = slots_.size() - 1;
   for (size_t next = (hole + 1) & mask; slots_[next].number != 0; next = (next + 1) & mask) {
     const size_t home = HomeOf(slots_[next].process, slots_[next].address);

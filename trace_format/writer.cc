@@ -105,7 +105,7 @@ class TraceWriter::Impl {
     header.first_time_ns = encoder_.first_time_ns();
     header.last_time_ns = encoder_.last_time_ns();
     Status written = blocks_.Write(header, encoder_.Finish());
-    // Lost or not, the events have their numbers; a reader sees the gap.
+    // Lost or not, the events keep their numbers; a reader sees the gap.
     events_ += header.count;
     events_since_checkpoint_ += header.count;
     allocs_of_blocks_ = allocs_;

@@ -43,7 +43,7 @@ bool Bind(Pointer& pointer, const char* name) {
   return pointer != nullptr;
 }
 
-// Called with the GIL, or by several threads at once where there is none: all of them write the same.
+// Called with the GIL, or, in a Python without a GIL, by several threads at once: all of them write the same.
 bool BindPython() {
   PythonApi& p = python;
   return Bind(p.new_function, "PyCFunction_NewEx") && Bind(p.new_bytes, "PyBytes_FromStringAndSize") &&
@@ -70,7 +70,7 @@ PyObject* None() {
   return python.none;
 }
 
-// False with a Python exception set when it is no number of 64 bits.
+// False with a Python exception set if it is not a 64-bit number.
 bool Read(PyObject* number, uint64_t& value) {
   value = python.to_unsigned(number);
   return value != UINT64_MAX || python.error() == nullptr;
@@ -127,7 +127,7 @@ PyObject* Label(PyObject*, PyObject* const* arguments, ssize_t count) {
   return None();
 }
 
-// One call where the shim would need two: they come in every step.
+// One call where the shim would need two: they occur in every step.
 PyObject* OptimizerDone(PyObject* self, PyObject* number) {
   const Bound bound = BoundTo(self);
   uint64_t steps;

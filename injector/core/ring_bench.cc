@@ -13,7 +13,7 @@
 namespace vramscope::injector {
 namespace {
 
-// A collector that only gives the room back, often enough that the writer never waits.
+// A collector that only frees the space, often enough that the writer never waits.
 class Drained {
  public:
   Drained() : collector_("ring_bytes=1048576") {
