@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small GPT in LibTorch: the model, its made-up language, and the training loop of gpt.cpp.
 //
-// Why a header: whoever wants to look at the run from inside (an oracle, a test) includes it and passes its
-// own observer to Train. Same model and language as gpt.py; the numbers differ because the random numbers do.
+// Why a header: to observe the run from inside (an oracle, a test), include it and pass your own observer to
+// Train. The model and the language are those of gpt.py. The numbers differ because the random numbers do.
 //
-//   batch ─► forward ─► backward  (repeated `accumulate` times) ─► step ─► zero_grad        points at which
-//   the observer is called
+//   batch ─► forward ─► backward  (repeated `accumulate` times) ─► step ─► zero_grad
+//
+// Each of these is a point at which the observer is called.
 #pragma once
 
 #include <ATen/autocast_mode.h>
@@ -46,8 +47,7 @@ inline constexpr const char* kUsage =
     "                  [--accumulate N] [--amp none|bf16] [--checkpoint]\n"
     "                  [--optimizer sgd|momentum|adam|adamw] [--lr RATE]\n";
 
-// Reads `arguments` into `options`; false when one is unknown, lacks its value, or has one that makes no
-// sense.
+// Reads `arguments` into `options`. False if one is unknown, lacks its value, or has an invalid value.
 inline bool Parse(const std::vector<std::string>& arguments, Options& options) {
   const std::map<std::string, int64_t*> numbers = {
       {"--batch", &options.batch}, {"--layers", &options.layers}, {"--dim", &options.dim},
@@ -78,8 +78,8 @@ inline bool Parse(const std::vector<std::string>& arguments, Options& options) {
   return true;
 }
 
-// What `with torch.autocast(device, dtype=torch.bfloat16)` is in Python. The dtype is each device's default
-// on the CPU; on CUDA it has to be set.
+// The C++ form of Python's `with torch.autocast(device, dtype=torch.bfloat16)`. On the CPU this dtype is the
+// device's default; on CUDA it has to be set.
 class Autocast {
  public:
   Autocast(bool wanted, torch::DeviceType device) : wanted_(wanted), device_(device) {
@@ -154,14 +154,13 @@ struct BlockImpl : torch::nn::Module {
 };
 TORCH_MODULE(Block);
 
-// What checkpoints have computed again and run backward through now: for who wants to look in from outside.
+// The outputs that checkpoints have recomputed and run backward through, for an outside observer.
 inline std::vector<torch::Tensor>& Recomputed() {
   static thread_local std::vector<torch::Tensor> results;
   return results;
 }
 
-// Runs a block and keeps its input alone; backward computes the rest again. LibTorch has no checkpoint of its
-// own.
+// Runs a block and keeps only its input; backward recomputes the rest. LibTorch has no checkpoint of its own.
 struct Checkpoint : torch::autograd::Function<Checkpoint> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& x,
                                BlockImpl* block, const Options* options) {
@@ -218,7 +217,7 @@ struct GptImpl : torch::nn::Module {
 };
 TORCH_MODULE(Gpt);
 
-// `count` texts, int64 [count, kContext + 1], in which every token is followed by one of three others.
+// Returns `count` texts, int64 [count, kContext + 1]. Every token is followed by one of three others.
 inline torch::Tensor Sentences(int64_t count) {
   const torch::Tensor followers = (torch::rand({kVocabulary, 3}).pow(3) * kVocabulary).to(torch::kLong);
   torch::Tensor text = torch::empty({count, kContext + 1}, torch::kLong);
@@ -230,7 +229,7 @@ inline torch::Tensor Sentences(int64_t count) {
   return text;
 }
 
-// Null when there is no optimizer of that name.
+// Returns null if there is no optimizer of that name.
 inline std::unique_ptr<torch::optim::Optimizer> MakeOptimizer(const Gpt& model, const Options& options) {
   using namespace torch::optim;
   const double rate = options.learning_rate;

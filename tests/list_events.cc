@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the events of a trace for the tests, one line each: monotonic_ns pid thread type field...
 //
-//   list_events run.vms [alloc free ...]      only those types; all when none is named
+//   list_events run.vms [alloc free ...]      only those types; all if none is named
 //
-// Strings are written as themselves with spaces made '_', stacks as their number, everything else as a
+// Strings are written as text with spaces replaced by '_', stacks as their number, everything else as a
 // number.
 #include <cstdio>
 #include <cstring>

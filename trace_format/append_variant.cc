@@ -49,7 +49,7 @@ class BytesSink final : public ByteSink {
   Bytes* bytes_;
 };
 
-// What a file has up to its last trailer. A variant that was cut off stands behind that.
+// The content of a file up to its last trailer. A truncated variant comes after that.
 struct WholePart {
   uint64_t bytes = 0;
   Trailer trailer;
@@ -57,7 +57,7 @@ struct WholePart {
   BlockHeader position;  // of the index: times and counts of the trace's end
 };
 
-// Whether a write that this code began may have left `tail`.
+// True if an interrupted write of this code may have left `tail`.
 bool IsCutVariant(ByteView tail) {
   const size_t compared = std::min(tail.size(), kBlockMagic.size());
   return std::memcmp(tail.data(), kBlockMagic.data(), compared) == 0;
@@ -76,7 +76,7 @@ std::optional<WholePart> WholePartOf(ByteView file) {
   return std::nullopt;
 }
 
-// The block of the variant, an index of all, and a trailer, for the place behind `whole`.
+// The block of the variant, an index of all blocks, and a trailer, to be written after `whole`.
 Result<Bytes> Tail(const WholePart& whole, std::string_view key, ByteView trace) {
   Bytes payload;
   PutVariant(key, trace, &payload);
@@ -127,7 +127,7 @@ Status AppendVariant(const std::string& path, std::string_view key, ByteView tra
   if (!whole) return Error{path + ": has no complete end, so nothing was added to it. Record again."};
   Result<Bytes> tail = Tail(*whole, key, trace);
   if (!tail.ok()) return tail.error();
-  // What a killed writer left goes first. Readers never read it.
+  // First removes what a killed writer left. Readers never read it.
   if (whole->bytes < mapped->bytes().size() && ftruncate(file.get(), static_cast<off_t>(whole->bytes)) != 0)
     return Error{path + ": cannot be written: " + std::strerror(errno) + "."};
   return WriteAt(file.get(), whole->bytes, *tail, path);

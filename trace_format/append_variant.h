@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds a re-run (a variant) to a trace that was closed, without writing the trace again.
+// Adds a re-run (a variant) to a closed trace, without writing the trace again.
 //
-//   ... │ index │ trailer │ variant │ index │ trailer        the new index lists the old blocks and the
-//   variant; └── as it was ────────┘└──── one write ──────────┘       nothing refers to the old index and
-//   trailer any more
+//   ... │ index │ trailer │ variant │ index │ trailer
+//   └──── as it was ──────┘└────── one write ───────┘
 //
-// Why behind the end and not in a new file: a trace may have gigabytes, and other programs may have it
-// mapped. When this is killed half way, the file ends in a block that is cut: readers find all that was there
-// before, and the next variant takes its place.
+// The new index lists the old blocks and the variant. Nothing refers to the old index and trailer any more.
+//
+// Why at the end and not in a new file: a trace may have gigabytes, and other programs may have it mapped. If
+// this is killed half way, the file ends in a truncated block. Readers find everything that was there before,
+// and the next variant overwrites the truncated block.
 #pragma once
 
 #include <string>
@@ -18,9 +19,9 @@
 
 namespace vramscope::trace {
 
-// `trace` is a whole trace of at most kMaxVariantBytes. Fails, and leaves the file as it was, when it cannot
-// be written, has no end (a recorder was killed or still writes) or is damaged. Programs that add to the same
-// file at once wait for each other.
+// `trace` is a whole trace of at most kMaxVariantBytes. Fails and leaves the file as it was if the file
+// cannot be written, has no end (a recorder was killed or still writes) or is damaged. Programs that add to
+// the same file at once wait for each other.
 Status AppendVariant(const std::string& path, std::string_view key, ByteView trace);
 
 }  // namespace vramscope::trace

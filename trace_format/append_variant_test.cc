@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the trace as it was before; whatever happens to the write, its events stay.
+// Oracle: the trace before the write; whatever happens to the write, its events stay.
 #include "trace_format/append_variant.h"
 
 #include <gtest/gtest.h>

@@ -20,7 +20,7 @@ enum IndexColumn : size_t {
   kIndexColumns
 };
 
-// The header that stands at an entry's place, if header and payload are whole.
+// The header at an entry's offset, if header and payload are whole.
 std::optional<BlockHeader> WholeHeader(ByteView file, const BlockEntry& entry) {
   const auto header = ParseBlockHeader(FileFrom(file, entry.offset));
   if (!header) return std::nullopt;

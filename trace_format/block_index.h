@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single blocks of a mapped file, and the index block that a closed trace ends with.
 //
-// The index block's payload is a column set of type 0 with one row per block before it, in file order:
+// The index block's payload is a column set of type 0. It has one row per block before it, in file order:
 //   0 offset of the header  1 type  2 version  3 stored bytes  4 count
 //   5 first time  6 last time  7 first event  8 first alloc
-// (offsets, times, events and allocs as zigzag deltas). A row repeats what the block's header says; it saves
-// reading them all.
+// (offsets, times, events and allocs as zigzag deltas). A row repeats the block's header, so that a reader
+// need not read every header.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,26 @@
 namespace vramscope::trace {
 
 struct BlockEntry {
-  uint64_t offset = 0;  // of its header
+  uint64_t offset = 0;  // offset of its header
   BlockHeader header;   // from an index: without raw size, compression and checksum
 
   uint64_t end() const { return offset + kBlockHeaderBytes + header.stored_bytes; }
 };
 
 Bytes EncodeIndex(std::span<const BlockEntry> blocks);
-// Nothing unless it names `count` blocks that lie one after the other between the file header and
+// Returns nothing unless the payload names `count` blocks that follow each other between the file header and
 // `index_offset`.
 std::optional<std::vector<BlockEntry>> DecodeIndex(ByteView payload, uint32_t count, uint64_t index_offset);
 
 // The bytes of the file from `offset` on; empty beyond its end.
 ByteView FileFrom(ByteView file, uint64_t offset);
 
-// Whether the block that stands there has a right header and a payload with the right checksum. Both this and
-// LoadPayload read the header from the file again: an entry only says where.
+// True if the block at this offset has a valid header and a payload with the right checksum. This function
+// and LoadPayload read the header from the file again: an entry only gives the place.
 bool IsWhole(ByteView file, const BlockEntry& entry);
 
-// The payload of a block, decompressed into `*buffer` if need be (else a view of the file); nothing when the
-// block is not whole or does not decompress to the size it names.
+// The payload of a block, decompressed into `*buffer` if needed (otherwise a view of the file). Nothing if
+// the block is not whole or does not decompress to the size in its header.
 std::optional<ByteView> LoadPayload(ByteView file, const BlockEntry& entry, Decompressor* decompressor,
                                     Bytes* buffer);
 

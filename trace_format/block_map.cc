@@ -7,8 +7,8 @@
 namespace vramscope::trace {
 namespace {
 
-// Inside a damaged block whole ones may lie (a write failed half way, and the writer went on). But looking
-// into each of very many such blocks takes quadratic time, and only a hostile file has very many.
+// A damaged block may contain whole ones (a write failed half way, and the writer went on). But searching
+// very many such blocks takes quadratic time, and only a hostile file has very many.
 constexpr int kDamagedBlocksToSearch = 1000;
 
 std::optional<BlockMap> MapByIndex(ByteView file) {
@@ -38,7 +38,7 @@ class Walk {
   }
 
  private:
-  // Takes what stands at `offset` and returns where to go on.
+  // Adds the block, trailer or gap at `offset` and returns the next offset.
   uint64_t Step(uint64_t offset) {
     const ByteView rest = FileFrom(file_, offset);
     if (const auto trailer = ParseTrailer(rest)) {
@@ -60,7 +60,7 @@ class Walk {
     return entry.end();
   }
 
-  // Nothing at `begin`; something may stand from `search_from` on. Returns where.
+  // Adds a gap from `begin` to the next readable header, searched from `search_from` on. Returns its end.
   uint64_t AddGap(uint64_t begin, uint64_t search_from, const std::optional<BlockHeader>& header) {
     const uint64_t end = NextHeader(search_from);
     map_.gaps.push_back({begin, end, header});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which blocks a file has and what lies between them: by its index, or, when none can be read, by walking.
+// The blocks of a file and the gaps between them: from its index or, if no index can be read, by walking the
+// file.
 //
 //   header │ block │ block │ ░░ damaged ░░░░░░░░░░ │ block │ block that the file's end cu
 //          └──────►└──────►└ search a right header ►└──────►└ gap
@@ -19,14 +20,14 @@ namespace vramscope::trace {
 struct Gap {
   uint64_t begin = 0;
   uint64_t end = 0;
-  // The header that stands at its begin, when that could be read: the block's payload is damaged or cut.
+  // The header at its beginning, if that is readable: the block's payload is then damaged or truncated.
   std::optional<BlockHeader> header;
 };
 
 struct BlockMap {
   std::vector<BlockEntry> blocks;  // ascending offsets, without the index block
   std::vector<Gap> gaps;           // ascending offsets; only by walking
-  bool from_index = false;         // payloads have not been looked at; by walking, all blocks are whole
+  bool from_index = false;         // payloads were not checked; after walking, all blocks are whole
   bool has_index = false;
   std::optional<Trailer> trailer;
 };

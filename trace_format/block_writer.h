@@ -24,7 +24,7 @@ class BlockWriter {
   Status Write(BlockHeader header, ByteView payload);
   // The same, but the block is not listed: an index does not list itself.
   Status WriteIndex(BlockHeader header, ByteView payload);
-  // Bytes that are no block: file header and trailer.
+  // Bytes outside any block: file header and trailer.
   Status WriteBare(ByteView bytes);
 
   std::span<const BlockEntry> entries() const { return entries_; }

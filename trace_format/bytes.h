@@ -3,7 +3,8 @@
 // end.
 //
 // Varint: seven bits per byte, least significant first, the high bit set on all but the last byte; at most
-// ten bytes. Zigzag: small numbers of either sign become small unsigned numbers: 0, -1, 1, -2 -> 0, 1, 2, 3.
+// ten bytes. 300 = 0xAC 0x02.
+// Zigzag: small numbers of either sign become small unsigned numbers: 0, -1, 1, -2 -> 0, 1, 2, 3.
 #pragma once
 
 #include <bit>

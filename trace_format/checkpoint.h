@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoint blocks: all blocks alive at one place of the trace, so that a reader need not start at the
-// beginning to know them.
+// beginning.
 //
 // The payload is a column set (column_set.h) of type 0, one value per live block, in the order of allocation:
 //   0 number  1 address  2 size  3 device  4 time  5 process
@@ -19,7 +19,7 @@ namespace vramscope::trace {
 
 Bytes EncodeCheckpoint(std::span<const LiveBlock> blocks);
 
-// Nothing when the payload is malformed or does not hold `count` blocks.
+// Returns nothing if the payload is malformed or does not hold `count` blocks.
 std::optional<std::vector<LiveBlock>> DecodeCheckpoint(ByteView payload, uint32_t count);
 
 }  // namespace vramscope::trace

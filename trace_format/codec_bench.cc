@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast events are written and read, and how many bytes one takes, on streams as training runs make them
+// How fast events are written and read, and how many bytes one takes, on streams like those of training runs
 // (testing/training_stream.h).
 #include <benchmark/benchmark.h>
 
@@ -33,7 +33,7 @@ Bytes Written(std::span<const Event> events, TraceWriter::Options options) {
       std::move(TraceWriter::Create(std::make_unique<testing::MemorySink>(&bytes), {}, options)).value();
   writer->AddThread({writer->AddProcess({}), 1, "main"});
   bool ok = true;
-  // As the collector does: a few thousand at a time.
+  // Like the collector: a few thousand at a time.
   for (size_t at = 0; at < events.size(); at += 4096) {
     ok &= writer->Append(events.subspan(at, std::min<size_t>(4096, events.size() - at))).ok();
   }

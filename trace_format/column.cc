@@ -12,10 +12,10 @@ constexpr size_t kMaxDictionary = 256;
 
 int WidthOf(uint64_t all_bits) { return std::max(1, (64 - std::countl_zero(all_bits) + 7) / 8); }
 
-// The distinct values of a column in the order of their first appearance, while they are few.
+// The distinct values of a column in the order of their first occurrence, as long as they are few.
 class DictionaryBuilder {
  public:
-  // The places of `values`; empty when there are more than 256 distinct ones.
+  // The places of `values`; empty if there are more than 256 distinct values.
   Bytes PlacesOf(std::span<const uint64_t> values) {
     Bytes places(values.size());
     for (size_t i = 0; i < values.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A column: the same field of many events, stored so that zstd finds it easy and a reader needs no branch per
-// value.
+// A column: the same field of many events, stored so that zstd compresses it well and a reader needs no
+// branch per value.
 //
 // Why byte planes and not varints: the low bytes of a column are noise and the high bytes are nearly
 // constant. Mixed in one varint stream they share one Huffman table; apart, each gets its own. And a plane of
@@ -30,10 +30,11 @@ enum class Storage : uint8_t {
   kDictionary = 9,
 };
 
-// Appends `values` to `*out` in the storage that suits them, which is returned. `values` must not be empty.
+// Appends `values` to `*out` in the best storage for them, and returns that storage. `values` must not be
+// empty.
 Storage EncodeColumn(std::span<const uint64_t> values, Bytes* out);
-// The same, always as byte planes of the smallest width, at least 1: one byte per value at least, so that a
-// count of values is bounded by the bytes they take.
+// The same, but always as byte planes of the smallest width, at least 1. This takes at least one byte per
+// value, so the number of values is bounded by the bytes they take.
 Storage EncodePlanes(std::span<const uint64_t> values, Bytes* out);
 
 // A view of one stored column, with a read position.
@@ -41,7 +42,8 @@ class ColumnReader {
  public:
   // A column of zeros.
   ColumnReader() = default;
-  // Nothing when `bytes` is not a well-formed column of `count` values; after this, reading cannot fail.
+  // Returns nothing if `bytes` is not a well-formed column of `count` values. After this, reading cannot
+  // fail.
   static std::optional<ColumnReader> Open(Storage storage, uint64_t count, ByteView bytes);
 
   uint64_t count() const { return count_; }

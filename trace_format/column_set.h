@@ -5,8 +5,8 @@
 //
 //   entry = type (1) │ field (1) │ transform (1) │ storage (1) │ varint value count │ varint byte length
 //
-// Why a directory: a reader takes the columns whose (type, field) it knows and steps over the others; a
-// column that is not there reads as zeros. So new event types and new fields need no new version.
+// Why a directory: a reader takes the columns whose (type, field) it knows and skips the others. A missing
+// column reads as zeros. So new event types and new fields need no new version.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ struct ColumnEntry {
 
 class ColumnSetWriter {
  public:
-  // No column for no values. Leaving out a column of zeros is the caller's choice: with some transforms zeros
-  // say something.
+  // Adds no column for no values. The caller decides whether to leave out a column of zeros: with some
+  // transforms, zeros carry information.
   void Add(uint8_t type, uint8_t field, uint8_t transform, std::span<const uint64_t> values);
-  // At least one byte per value: for a column that says how many there are of something.
+  // The same with at least one byte per value: for a column that defines how many rows there are.
   void AddCounted(uint8_t type, uint8_t field, uint8_t transform, std::span<const uint64_t> values);
 
   // The payload of all columns added since the last Finish.
@@ -47,7 +47,7 @@ class ColumnSetWriter {
   Bytes data_;
 };
 
-// The directory of a payload, which must outlive what is returned; nothing when it does not describe the
+// The directory of a payload, which must outlive the result. Nothing if the directory does not match the
 // payload exactly.
 std::optional<std::vector<ColumnEntry>> ParseColumnSet(ByteView payload);
 

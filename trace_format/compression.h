@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zstd with contexts that are kept: making one costs more than compressing a small block.
+// zstd with reused contexts: making a context costs more than compressing a small block.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@ class Compressor {
  public:
   explicit Compressor(int level);
 
-  // `raw` as one zstd frame in `*out` (replaced). False when zstd fails (no memory): store the bytes as they
-  // are.
+  // Compresses `raw` into one zstd frame in `*out` (replaced). False if zstd fails (no memory): store the
+  // bytes uncompressed.
   [[nodiscard]] bool Compress(ByteView raw, Bytes* out);
 
  private:
@@ -28,8 +28,8 @@ class Compressor {
 
 class Decompressor {
  public:
-  // Exactly `raw_bytes` bytes into `*out` (replaced); false when `stored` is not a zstd frame of that
-  // content. Never allocates more than `raw_bytes` plus zstd's fixed context, whatever `stored` says.
+  // Decompresses exactly `raw_bytes` bytes into `*out` (replaced). False if `stored` is not a zstd frame of
+  // that size. Never allocates more than `raw_bytes` plus zstd's fixed context, whatever `stored` contains.
   [[nodiscard]] bool Decompress(ByteView stored, size_t raw_bytes, Bytes* out);
 
  private:

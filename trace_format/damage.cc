@@ -64,7 +64,7 @@ const Stretch* CutStretch(const DamageFacts& facts) {
   return last.state == Stretch::State::kDamaged && reaches_end ? &last : nullptr;
 }
 
-// Each block says how many events came before it, so a gap in the numbers is a loss that is known exactly.
+// Each block header has the number of events before it, so a gap in the numbers gives the exact loss.
 void CountEvents(const DamageFacts& facts, Damage* damage) {
   uint64_t expected = 0;
   for (const Stretch& stretch : facts.stretches) {
@@ -119,7 +119,7 @@ std::string Describe(const DamageFacts& facts, const Damage& damage, uint64_t ne
   }
   if (sentence.empty() && damage.events_lost == 0) return "";
 
-  // Behind the index there are no events, so a cut in it or after it loses none.
+  // No events come after the index, so a cut in it or after it loses none.
   const bool has_all_events = facts.trailer || facts.has_index || (cut != nullptr && IsIndex(*cut));
   const bool all_are_there = has_all_events && damage.events_lost == 0;
   const std::string readable = Events(damage.events_readable);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a damaged, cut or unfinished trace has lost, in numbers and in one sentence.
+// What a damaged, truncated or unfinished trace has lost, in numbers and in one sentence.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@ namespace vramscope::trace {
 struct Damage {
   bool closed_cleanly = true;  // the recorder wrote the end of the file
   uint64_t bytes_unreadable = 0;
-  uint64_t blocks_unreadable = 0;  // damaged blocks and other stretches without sense
+  uint64_t blocks_unreadable = 0;  // damaged blocks and other unreadable stretches
   uint64_t events_readable = 0;
-  uint64_t events_lost = 0;  // known to be missing; after a cut there may have been more
+  uint64_t events_lost = 0;  // known to be missing; a truncated file may have had more
   std::string sentence;      // empty when nothing is missing
 };
 
-// A stretch of a file as it was found.
+// A stretch of a file as the reader found it.
 struct Stretch {
   enum class State { kReadable, kDamaged, kNewer };
 
   uint64_t offset = 0;
   uint64_t bytes = 0;
   State state = State::kReadable;
-  std::optional<BlockHeader> header;  // of the block that it is
+  std::optional<BlockHeader> header;  // if the stretch is a block
 };
 
 struct DamageFacts {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cut, flipped and overwritten traces: what is whole is read, what is lost is said, nothing crashes.
+// Truncated, flipped and overwritten traces: whole parts are read, losses are reported, nothing crashes.
 #include "trace_format/damage.h"
 
 #include <gtest/gtest.h>

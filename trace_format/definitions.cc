@@ -98,7 +98,7 @@ T* Definitions::RecordAt(uint64_t number, std::vector<T>& records) {
   if (number >= kMaxRecords) return nullptr;
   const uint64_t wanted = number + 1;
   if (wanted > records.size()) {
-    // While a vector grows, its old elements are there too.
+    // While a vector grows, its old elements also take memory.
     if (!Charge((wanted - records.size()) * 2 * sizeof(T))) return nullptr;
     records.resize(static_cast<size_t>(wanted));
   }

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definition blocks: what the ids and numbers in events stand for. The writer puts each before the first
-// event block that uses it.
+// Definition blocks: what the ids and numbers in events stand for. The writer puts each definition before the
+// first event block that uses it.
 //
 //   strings    varint first id, then texts; their ids count up from the first
-//   stacks     varint first id, then nodes: varint (id - parent), or 0 when outermost │ varint frame (string
-//   id) processes  varint number │ varint length │ varint pid │ varint parent pid │ varint start │ varint end
+//   stacks     varint first id, then nodes: varint (id - parent), or 0 when outermost
+//                                           │ varint frame (string id)
+//   processes  varint number │ varint length │ varint pid │ varint parent pid │ varint start │ varint end
 //                            │ varint zigzag(exit status) │ text executable │ text command line
 //   threads    varint number │ varint length │ varint process │ varint os thread │ text name
-//   metadata   text key │ text value; later values replace earlier ones
-//   source     varint length │ text path │ text content; a later one of the same path replaces the earlier
-//   one files programs   varint number of the process │ varint length │ varint step │ text seal │ text
-//   program variants   varint length │ text key │ text trace, masked; a later one of the same key replaces
-//   the earlier one
+//   metadata   text key │ text value; a later value replaces an earlier one
+//   source     varint length │ text path │ text content; a later one with the same path replaces the earlier
+//   files
+//   programs   varint number of the process │ varint length │ varint step │ text seal │ text program
+//   variants   varint length │ text key │ text trace, masked; a later one with the same key replaces the
+//              earlier
 //
-// text = varint length, bytes. `length` counts the bytes of a record after it: a newer writer may add to a
-// record's end, readers skip what they do not know. How many there are in a block, its header's count tells.
+// text = varint length, bytes. `length` counts the bytes of the record after it: a newer writer may append to
+// a record, and readers skip what they do not know. The block header's count is the number of records.
 #pragma once
 
 #include <cstdint>
@@ -48,24 +50,25 @@ struct ThreadInfo {
   std::string name;
 };
 
-// Whole source files by the paths that frames name them with.
+// Whole source files, by the paths in the frames.
 using SourceFiles = std::map<std::string_view, std::string_view>;
 
-// What a process noted of one training step, to be run again (docs/trace-format.md, "Programs and variants").
+// What a process noted of one training step, for a re-run (docs/trace-format.md, "Programs and variants").
 struct ProgramText {
-  uint64_t step = 0;      // the step that was noted, from 1; 0 = unknown
-  std::string_view seal;  // of the account that recorded it (profiler/experiment/seal.h); may be empty
+  uint64_t step = 0;  // the noted step, from 1; 0 = unknown
+  // the seal of the account that recorded it (profiler/experiment/seal.h); may be empty
+  std::string_view seal;
   std::string_view text;  // JSON
 };
 // By number of the process.
 using Programs = std::map<uint32_t, ProgramText>;
-// Whole small traces of such re-runs, masked, by what was changed.
+// Whole small traces of such re-runs, masked, by the change that was made.
 using Variants = std::map<std::string_view, ByteView>;
-// Masks a trace, or takes the mask off. Why masked: whoever searches a damaged file for block headers must
-// not take blocks of an embedded trace for blocks of the file.
+// Masks a trace, or removes the mask. Why masked: a search for block headers in a damaged file must not find
+// blocks of an embedded trace.
 Bytes MaskedTrace(ByteView trace);
 
-// More than this is not taken: by writers, and by readers.
+// Neither writers nor readers accept more than this.
 inline constexpr size_t kMaxProgramBytes = 8 << 20;
 inline constexpr size_t kMaxVariantBytes = 16 << 20;
 
@@ -79,27 +82,27 @@ void PutThread(uint32_t number, const ThreadInfo& info, Bytes* out);
 void PutMetadata(std::string_view key, std::string_view value, Bytes* out);
 void PutSourceFile(std::string_view path, std::string_view text, Bytes* out);
 void PutProgram(uint32_t process, const ProgramText& program, Bytes* out);
-// `trace` as it is, without the mask.
+// Takes `trace` without the mask.
 void PutVariant(std::string_view key, ByteView trace, Bytes* out);
 
-// What a reader has learnt from the definition blocks.
+// What a reader has learned from the definition blocks.
 class Definitions {
  public:
-  // The definitions of a file of so many bytes may take twice as many, and 32 MiB: real ones compress ten- or
-  // twentyfold, and are a small part of a large file. More is a hostile file, of which the rest reads as
+  // The definitions of a file may take twice the file's bytes, plus 32 MiB. Real ones compress ten- or
+  // twentyfold, and are a small part of a large file. A file with more is hostile; the rest of it reads as
   // unknown.
   explicit Definitions(uint64_t file_bytes) : memory_left_(kFirstMemory + kMemoryPerFileByte * file_bytes) {}
 
-  // Counts memory that is about to be taken for them; false when it is too much.
+  // Counts memory before it is taken for definitions; false if that is too much.
   [[nodiscard]] bool Charge(uint64_t bytes);
 
-  // Takes a definition block in; false when its payload is malformed (what came before the fault is kept).
+  // Reads a definition block. False if its payload is malformed (definitions before the fault are kept).
   // Strings, source files, programs and variants are views into `payload`, which must live as long as they
   // are used.
   [[nodiscard]] bool Apply(BlockType type, uint32_t count, ByteView payload);
 
   std::string_view String(StringId id) const { return strings_.At(id); }
-  // Outermost first.
+  // The frames of a stack, outermost first.
   std::vector<StringId> Stack(StackId id) const;
   const std::vector<ProcessInfo>& processes() const { return processes_; }
   const std::vector<ThreadInfo>& threads() const { return threads_; }
@@ -121,7 +124,7 @@ class Definitions {
   static constexpr uint64_t kFirstMemory = uint64_t{32} << 20;
   static constexpr uint64_t kMemoryPerFileByte = 2;
 
-  // The element `number` of `records`, which grows to hold it; nullptr when it would take too much.
+  // The element `number` of `records`, which grows to hold it; nullptr if that would take too much memory.
   template <typename T>
   T* RecordAt(uint64_t number, std::vector<T>& records);
 

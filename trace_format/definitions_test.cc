@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definition blocks as a damaged or hostile file may have them; what whole files give is tested with the
-// writer.
+// Definition blocks of damaged or hostile files. Whole files are tested together with the writer.
 #include "trace_format/definitions.h"
 
 #include <gtest/gtest.h>

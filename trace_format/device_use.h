@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of each simulated GPU the processes of one run have taken: a table in a file that all of them map.
 //
-// Why: on a machine with a GPU its memory is shared by whoever runs there. The table lets a process see what
-// the others have taken, survives the processes that are killed, and tells the collector the peak of all
-// together.
+// Why: on a real machine all processes share the GPU's memory. The table shows a process what the others have
+// taken. It survives killed processes, and it gives the collector the peak over all processes.
 //
 //   lock │ process 0: who, bytes on each device │ process 1 │ ...        written by that process alone
 //        │ device 0: peak, who had what of it   │ device 1  │ ...        written under the lock
 //
-// A file of zeros is a table in which nothing is taken, so whoever comes first need not prepare it, and nobody
-// has to tidy up: what a process had taken that is gone is freed by the next one that looks.
+// A file of zeros is a valid table in which nothing is taken, so the first process need not prepare it.
+// Nobody has to clean up: the next process that looks frees what an ended process had taken.
 #pragma once
 
 #include <atomic>
@@ -22,7 +21,7 @@ inline constexpr char kDeviceUseVariable[] = "VRAMSCOPE_SIMULATED_SHARED";
 inline constexpr int kMostSharedDevices = 16;
 inline constexpr uint32_t kMostSharingProcesses = 1024;
 
-// Who a process is, also when its number is used again: 0 = nobody.
+// Identifies a process, even after its pid was reused. 0 = nobody.
 struct SharingProcess {
   uint32_t pid;
   uint32_t started;  // the low bits of field 22 of /proc/PID/stat: clock ticks since boot
@@ -35,14 +34,14 @@ struct ProcessUse {
   uint64_t live_bytes[kMostSharedDevices];
 };
 
-// A process's part of the peak of a device.
+// A process's share of the peak of a device.
 struct PeakShare {
   SharingProcess process;
   uint64_t bytes;
 };
 
 struct DeviceUse {
-  uint64_t peak_bytes;  // most that was taken at one time, by all processes together
+  uint64_t peak_bytes;  // most bytes taken at one time, by all processes together
   uint32_t share_count;
   PeakShare shares[kMostSharingProcesses];  // at that time
 };

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of a trace: every kind of fact that vramscope records, and the fields each one has.
+// The events of a trace: every kind of fact that vramscope records, and the fields of each kind.
 //
-// Why one table: the recorder's raw records, the encoder, the decoder, docs/trace-format.md and the Python reader in tests/ all follow
-// kEventSchema. A new fact is a new row (or a new field at the end of a row); old readers skip what they do not know, because on disk
-// every field is a column of its own that names its event type and field number.
+// Why one table: the recorder's raw records, the encoder, the decoder, docs/trace-format.md and the Python
+// reader in tests/ all follow kEventSchema. A new fact is a new row, or a new field at the end of a row. Old
+// readers skip what they do not know: on disk every field is a column of its own that names its event type
+// and field number.
 //
-//   Event    time_ns │ thread │ type │ field[0] field[1] ... field[7]        meaning of field[i]: kEventSchema[type].fields[i]
+//   Event    time_ns │ thread │ type │ field[0] field[1] ... field[7]
+//                                      field[i] means kEventSchema[type].fields[i]
 //
-// Facts, not conclusions: categories, steps and phases are derived by profiler/.
-// This header is used inside the target process too: plain data, no includes beyond <cstdint> and <cstddef>.
+//   kFree    1500    │ 0      │ 2    │ 0x7f00 512 256 0 ...  field 0 = address, 1 = size, 2 = device (cuda:0)
+//
+// Facts, not conclusions: profiler/ derives categories, steps and phases.
+// The target process uses this header too: plain data, no includes beyond <cstdint> and <cstddef>.
 #pragma once
 
 #include <cstddef>
@@ -21,32 +25,35 @@ namespace vramscope::trace {
 
 enum class EventType : uint8_t {
   kNone = 0,
-  kAlloc = 1,             // a block was handed out by a framework allocator
-  kFree = 2,              // a block was given back (the request; a CUDA block may stay pending on other streams)
-  kOutOfMemory = 3,       // the framework allocator gave up
-  kLabel = 4,             // the storage at an address plays a role: parameter, gradient, ...
-  kSaved = 5,             // autograd keeps this storage for backward
-  kSavedReleased = 6,     // autograd lets go of a storage that it kept (once per kSaved, when it can be seen)
-  kRangeBegin = 7,        // a named interval on this thread: backward, optimizer step, module forward, ...
+  kAlloc = 1,  // a block was handed out by a framework allocator
+  // a block was given back (the request; a CUDA block may stay pending on other streams)
+  kFree = 2,
+  kOutOfMemory = 3,    // the framework allocator gave up
+  kLabel = 4,          // the storage at an address plays a role: parameter, gradient, ...
+  kSaved = 5,          // autograd keeps this storage for backward
+  kSavedReleased = 6,  // autograd releases a storage that it kept (once per kSaved, if it can be seen)
+  kRangeBegin = 7,     // a named interval on this thread: backward, optimizer step, module forward, ...
   kRangeEnd = 8,
-  kMark = 9,              // a moment: see MarkKind
-  kOpBegin = 10,          // deep: an operator call (nesting gives the parent composite op)
+  kMark = 9,      // a moment: see MarkKind
+  kOpBegin = 10,  // deep: an operator call (nesting gives the parent composite op)
   kOpEnd = 11,
-  kOpTensor = 12,         // deep: an operand (before the op's inner events) or result (just before its kOpEnd) of the innermost open op
-  kOpScalar = 13,         // deep: a scalar argument that carries shapes, dims or dtypes
-  kNodeCreated = 14,      // deep: an autograd node was constructed inside the innermost open op
-  kNodeEdge = 15,         // deep: an edge of the autograd graph
-  kNodeBegin = 16,        // deep: the engine starts to run a node
+  // deep: an operand (before the op's inner events) or a result (just before its kOpEnd) of the innermost
+  // open op
+  kOpTensor = 12,
+  kOpScalar = 13,     // deep: a scalar argument that carries shapes, dims or dtypes
+  kNodeCreated = 14,  // deep: an autograd node was constructed inside the innermost open op
+  kNodeEdge = 15,     // deep: an edge of the autograd graph
+  kNodeBegin = 16,    // deep: the engine starts to run a node
   kNodeEnd = 17,
-  kCounter = 18,          // a sampled quantity: RSS, pinned bytes, NVML used
-  kLost = 19,             // events of this thread were dropped by the recorder between two times
-  kCoverage = 20,         // a hook reports whether it works in this process
-  kDriverAlloc = 21,      // device memory taken from the driver
+  kCounter = 18,      // a sampled quantity: RSS, pinned bytes, NVML used
+  kLost = 19,         // the recorder dropped events of this thread between two times
+  kCoverage = 20,     // a hook reports whether it works in this process
+  kDriverAlloc = 21,  // device memory taken from the driver
   kDriverFree = 22,
-  kDriverMap = 23,        // virtual memory mapped (1) or unmapped (0)
-  kSegment = 24,          // caching allocator: a segment came or went; of snapshots only
-  kFreeCompleted = 25,    // caching allocator: a pending free became reusable
-  kDriverTotal = 26,      // what the driver itself says is in use at this moment
+  kDriverMap = 23,      // virtual memory mapped (1) or unmapped (0)
+  kSegment = 24,        // caching allocator: a segment came or went; only in snapshots
+  kFreeCompleted = 25,  // caching allocator: a pending free became reusable
+  kDriverTotal = 26,    // memory in use at this moment, as the driver reports it
 };
 inline constexpr size_t kEventTypeCount = 27;
 
@@ -61,24 +68,35 @@ struct Event {
 
 // kMark
 enum class MarkKind : uint16_t {
-  kOptimizerStepDone = 1,  // value: how many steps of this optimizer; name: its class; tensor: its identity
-  kDeepBegin = 2,          // from here on this process records deep facts; value: the step that begins (1 = first)
+  // value: number of steps of this optimizer; name: its class; tensor: its identity
+  kOptimizerStepDone = 1,
+  // from here on this process records deep facts; value: the step that begins (1 = first)
+  kDeepBegin = 2,
   kDeepEnd = 3,
-  kZeroGrad = 4,           // gradients were dropped or zeroed; value 1 = set to none; in Python a sample, its range is always there
-  kBatchReady = 5,         // a data loader returned a batch
-  kFork = 6,               // value: pid of the child
-  kExec = 7,               // this process image ends by exec; the same pid goes on as a new process of the trace
-  kExit = 8,               // value: exit status as waitpid gives it
-  kUser = 9,               // name says what
-  kCheckpointFreed = 10,   // nothing refers to the regions kCheckpoint with id = value any more: what hooks kept for them is released
-  // 11 to 18: earlier versions told what the source of a Python program says about types and variables; readers skip them.
-  kUserMetadata = 19,      // PyTorch's allocator notes `name` with what it does from here on; 0 = nothing (torch.cuda.memory._set_memory_metadata)
+  // gradients were dropped or zeroed; value 1 = set to none. In Python only a sample of the calls; the range
+  // is always recorded
+  kZeroGrad = 4,
+  kBatchReady = 5,  // a data loader returned a batch
+  kFork = 6,        // value: pid of the child
+  // this process image ends by exec; the same pid continues as a new process of the trace
+  kExec = 7,
+  kExit = 8,  // value: exit status as waitpid gives it
+  kUser = 9,  // `name` is the text
+  // nothing refers to the regions kCheckpoint with id = value any more: the memory that hooks kept for them
+  // is released
+  kCheckpointFreed = 10,
+  // 11 to 18: written by earlier versions (types and variables in the source of a Python program); readers
+  // skip them.
+  // PyTorch's allocator adds `name` to its events from here on; 0 = nothing
+  // (torch.cuda.memory._set_memory_metadata)
+  kUserMetadata = 19,
 };
 
-// kOpScalar: earlier versions told at this position no argument but a Python function that the op was called in; readers skip it.
+// kOpScalar: in earlier versions this position is not an argument but the Python function that called the op;
+// readers skip it.
 inline constexpr uint64_t kOpCaller = 0xFF;
 
-// kLabel: what a storage is. Only what was observed; the fact behind each role is named by `source`.
+// kLabel: the role of a storage. Only observed roles; `source` names the fact behind each.
 enum class Role : uint16_t {
   kParameter = 1,
   kBuffer = 2,
@@ -87,85 +105,106 @@ enum class Role : uint16_t {
   kInput = 5,
   kWorkspace = 6,
   kCommunication = 7,
-  kNamed = 8,  // a name that the program gave this memory; name 0 takes it back. Says nothing about the category
-  // 9 to 13: earlier versions told which variables of a Python program hold a block; readers skip them.
+  // a name that the program gave this memory; name 0 removes it. Independent of the category
+  kNamed = 8,
+  // 9 to 13: written by earlier versions (variables of a Python program that hold a block); readers skip
+  // them.
 };
 
-// kLabel: which hook saw it.
+// kLabel: which hook observed it.
 enum class LabelSource : uint16_t {
-  kAccumulateGrad = 1,   // AccumulateGrad::apply or its constructor
-  kModuleRegistry = 2,   // names from nn.Module
-  kOptimizer = 3,        // optimizer.param_groups / optimizer.state
+  kAccumulateGrad = 1,  // AccumulateGrad::apply or its constructor
+  kModuleRegistry = 2,  // names from nn.Module
+  kOptimizer = 3,       // optimizer.param_groups / optimizer.state
   kDataLoader = 4,
-  kRegisterBuffer = 5,   // LibTorch Module::register_buffer / register_parameter
-  kWorkspace = 6,        // the functions with which PyTorch allocates workspaces for a library
-  kNvtx = 7,             // the memory extension of NVTX
-  kVariable = 8,         // frames of the interpreter; written by earlier versions
-  kCollective = 9,       // given to a collective of NCCL; the address may lie inside of a block, name: which collective
-  kDataParallel = 10,    // a wrapper for data parallel training made it to communicate: buckets of DDP, gathered parameters of FSDP
-  kUserMetadata = 11,    // MarkKind::kUserMetadata held when the block was allocated
-  kAnnotation = 12,      // torch.cuda.memory._annotate_tensor
+  kRegisterBuffer = 5,  // LibTorch Module::register_buffer / register_parameter
+  kWorkspace = 6,       // the functions that allocate PyTorch's workspaces for a library
+  kNvtx = 7,            // the memory extension of NVTX
+  kVariable = 8,        // frames of the interpreter; written by earlier versions
+  // passed to a collective of NCCL; the address may lie inside a block; name: which collective
+  kCollective = 9,
+  // allocated for communication by a data-parallel wrapper: buckets of DDP, gathered parameters of FSDP
+  kDataParallel = 10,
+  kUserMetadata = 11,  // MarkKind::kUserMetadata was active when the block was allocated
+  kAnnotation = 12,    // torch.cuda.memory._annotate_tensor
 };
 
 // kRangeBegin / kRangeEnd
 enum class RangeKind : uint16_t {
-  kBackward = 1,     // Engine::execute
-  kOptimizer = 2,    // optimizer.step(); name: class; id: identity of the optimizer object
-  kDataLoader = 3,   // next(iter(loader))
-  kModule = 4,       // module forward; name: dotted path
-  kScope = 5,        // torch.profiler.record_function and other user scopes
-  kAutocast = 6,     // name: dtype
-  kCheckpoint = 7,   // torch.utils.checkpoint; name: "checkpoint" (forward) or "recomputation"; id: joins the two, 0 = not known
-  kNvtx = 8,         // NVTX; name: "domain:message". id 0 = pushed; else started: ends on any thread, its end has the id and no name
+  kBackward = 1,    // Engine::execute
+  kOptimizer = 2,   // optimizer.step(); name: class; id: identity of the optimizer object
+  kDataLoader = 3,  // next(iter(loader))
+  kModule = 4,      // module forward; name: dotted path
+  kScope = 5,       // torch.profiler.record_function and other user scopes
+  kAutocast = 6,    // name: dtype
+  // torch.utils.checkpoint; name: "checkpoint" (forward) or "recomputation"; id: joins the two, 0 = not known
+  kCheckpoint = 7,
+  // NVTX; name: "domain:message". id 0 = pushed. Otherwise started: its end may be on any thread, and has the
+  // id and no name
+  kNvtx = 8,
   kZeroGrad = 9,
-  kGraphReplay = 10,  // CUDAGraph::replay: what was captured runs again, in memory that it keeps; id: identity of the graph
+  // CUDAGraph::replay: the captured work runs again, in memory that the graph keeps; id: identity of the
+  // graph
+  kGraphReplay = 10,
 };
 
 // kCoverage
 enum class CoverageState : uint16_t {
   kMissing = 0,   // the symbol does not exist here, or could not be reached
   kHooked = 1,    // in place
-  kProven = 2,    // in place and seen to fire
+  kProven = 2,    // in place and has fired
   kDisabled = 3,  // switched off by an option
 };
 
-// kDriverAlloc and kDriverFree `flags`, low 8 bits: what kind of memory. "Takes nothing" = the device's used memory does not change by it.
+// kDriverAlloc and kDriverFree `flags`, low 8 bits: the kind of memory. "Takes nothing": the device's used
+// memory does not change.
 enum class DriverMemory : uint8_t {
   kUnknown = 0,
-  kDevice = 1,        // cuMemAlloc, cuMemAllocPitch
-  kManaged = 2,       // cuMemAllocManaged: moves between host and device; the driver counts what is resident
-  kPoolBlock = 3,     // cuMemAllocAsync: lies in the pool that bits 8 to 63 name; takes nothing by itself, see DriverTotalSource::kPool
-  kPhysical = 4,      // cuMemCreate: address = the handle. Given back when all handles are released and all mappings gone
-  kReference = 5,     // cuMemRetainAllocationHandle, import: one more handle to memory that exists; takes nothing
-  kReservation = 6,   // cuMemAddressReserve: addresses; takes nothing
-  kArray = 7,         // cuArrayCreate and mipmapped arrays: size is computed from the format, 0 = not known
-  kGraph = 8,         // allocation nodes of graphs
-  kContext = 9,       // a context, by difference of free memory; address = CUcontext
-  kModule = 10,       // code, its globals, limits: by difference of used memory, given back too; address = CUmodule, CUlibrary, or 0: of kernels at first use
-  kImported = 11,     // cuIpcOpenMemHandle, cuExternalMemoryGetMappedBuffer: another owner's memory; takes nothing
-  kMulticast = 12,    // cuMulticastCreate
-  kHostPinned = 13,   // cuMemHostAlloc, cuMemAllocHost: host memory
-  kHostRegistered = 14,  // cuMemHostRegister: host memory that was there before
+  kDevice = 1,   // cuMemAlloc, cuMemAllocPitch
+  kManaged = 2,  // cuMemAllocManaged: moves between host and device; the driver counts resident pages
+  // cuMemAllocAsync: lies in the pool named by bits 8 to 63. Takes nothing itself, see
+  // DriverTotalSource::kPool
+  kPoolBlock = 3,
+  // cuMemCreate: address = the handle. Freed when all handles are released and all mappings removed
+  kPhysical = 4,
+  // cuMemRetainAllocationHandle, import: another handle to existing memory; takes nothing
+  kReference = 5,
+  kReservation = 6,  // cuMemAddressReserve: addresses; takes nothing
+  kArray = 7,        // cuArrayCreate and mipmapped arrays: size computed from the format, 0 = not known
+  kGraph = 8,        // allocation nodes of graphs
+  kContext = 9,      // a context, measured as the difference of free memory; address = CUcontext
+  // code, its globals, limits: measured as the difference of used memory, also when freed. address =
+  // CUmodule, CUlibrary, or 0 for kernels at first use
+  kModule = 10,
+  // cuIpcOpenMemHandle, cuExternalMemoryGetMappedBuffer: another owner's memory; takes nothing
+  kImported = 11,
+  kMulticast = 12,       // cuMulticastCreate
+  kHostPinned = 13,      // cuMemHostAlloc, cuMemAllocHost: host memory
+  kHostRegistered = 14,  // cuMemHostRegister: existing host memory
 };
-constexpr uint64_t DriverFlags(DriverMemory kind, uint64_t pool) { return pool << 8 | static_cast<uint64_t>(kind); }
+constexpr uint64_t DriverFlags(DriverMemory kind, uint64_t pool) {
+  return pool << 8 | static_cast<uint64_t>(kind);
+}
 constexpr DriverMemory DriverMemoryOf(uint64_t flags) { return static_cast<DriverMemory>(flags & 0xff); }
 constexpr uint64_t DriverPoolOf(uint64_t flags) { return flags >> 8; }
 
 // kDriverTotal
 enum class DriverTotalSource : uint16_t {
-  kMemGetInfo = 1,   // cuMemGetInfo: used = total - free, of all processes of the device
-  kPool = 2,         // CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT of the pool `id`; total = its USED_MEM_CURRENT
-  kGraphs = 3,       // CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT; total = USED_MEM_CURRENT
-  kDevice = 4,       // NVML: the device as a whole
-  kProcess = 5,      // NVML: the process `id` (its pid)
+  kMemGetInfo = 1,  // cuMemGetInfo: used = total - free, for all processes of the device
+  kPool = 2,        // CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT of the pool `id`; total = its USED_MEM_CURRENT
+  kGraphs = 3,      // CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT; total = USED_MEM_CURRENT
+  kDevice = 4,      // NVML: the device as a whole
+  kProcess = 5,     // NVML: the process `id` (its pid)
 };
 
-// kSaved `is_output`: two facts about how autograd took the tensor
+// kSaved `is_output`: two facts about how autograd saved the tensor.
 inline constexpr uint64_t kSavedIsOutput = 1;
-inline constexpr uint64_t kSavedByHook = 2;  // a saved-tensor hook (checkpointing, offloading) took it: autograd itself holds nothing, no release follows
+// a saved-tensor hook (checkpointing, offloading) took it: autograd itself holds nothing, and no release
+// follows
+inline constexpr uint64_t kSavedByHook = 2;
 
-// The only frame of the stack of a kAlloc that stands for a block which was there before recording began (attach): its time is the one at
-// which it was found.
+// The only frame in the stack of a kAlloc for a block that existed before recording began (attach). Its time
+// is the time when the block was found.
 inline constexpr char kHeldFrame[] = "before attach";
 
 // kOpTensor `flags`
@@ -174,22 +213,24 @@ inline constexpr uint64_t kTensorRequiresGrad = 2;
 inline constexpr uint64_t kTensorIsView = 4;
 inline constexpr uint64_t kTensorIsLeaf = 8;
 
-// kOpTensor `position`: number of the argument (or result) in bits 0 to 15; for an element of a tensor list its index + 1 above them.
+// kOpTensor `position`: number of the argument (or result) in bits 0 to 15; for an element of a tensor list,
+// its index + 1 in the bits above. Element 2 of argument 1: 3 << 16 | 1 = 0x30001.
 constexpr uint64_t OperandPosition(uint32_t argument, uint32_t element_plus_one) {
   return uint64_t{element_plus_one} << 16 | (argument & 0xffff);
 }
 
-// A device as one number: type in bits 8 to 15 (c10::DeviceType: 0 CPU, 1 CUDA, ...), index in bits 0 to 7 (0xff = the default one).
+// A device as one number: type in bits 8 to 15 (c10::DeviceType: 0 CPU, 1 CUDA, ...), index in bits 0 to 7
+// (0xff = the default device). cuda:1 = 0x101.
 constexpr uint64_t DeviceCode(uint8_t type, uint8_t index) { return uint64_t{type} << 8 | index; }
 constexpr uint8_t DeviceTypeOf(uint64_t device) { return static_cast<uint8_t>(device >> 8); }
 constexpr uint8_t DeviceIndexOf(uint64_t device) { return static_cast<uint8_t>(device); }
 
-// What a field holds; decides how it is remapped by the collector and printed by readers.
+// The kind of a field's value. It decides how the collector remaps it and how readers print it.
 enum class FieldKind : uint8_t {
-  kNumber,    // a plain count, size or enum
-  kAddress,   // an address in the process; neighbours are close, so deltas are small
-  kString,    // id of an interned string (0 = none)
-  kStack,     // id of an interned stack (0 = none)
+  kNumber,   // a plain count, size or enum
+  kAddress,  // an address in the process; neighbors are close, so deltas are small
+  kString,   // id of an interned string (0 = none)
+  kStack,    // id of an interned stack (0 = none)
 };
 
 struct FieldSpec {
@@ -203,6 +244,7 @@ struct EventSpec {
   FieldSpec fields[kMaxEventFields];
 };
 
+// clang-format off
 inline constexpr EventSpec kEventSchema[kEventTypeCount] = {
     /* kNone */ {nullptr, 0, {}},
     /* kAlloc */
@@ -210,7 +252,7 @@ inline constexpr EventSpec kEventSchema[kEventTypeCount] = {
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
       {"stream", FieldKind::kNumber}, {"stack", FieldKind::kStack}, {"requested", FieldKind::kNumber},
       {"total_allocated", FieldKind::kNumber}, {"total_reserved", FieldKind::kNumber}}},
-    /* kFree: size 0 = the hook was not told */
+    /* kFree: size 0 = unknown to the hook */
     {"free", 6,
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
       {"stack", FieldKind::kStack}, {"total_allocated", FieldKind::kNumber},
@@ -219,7 +261,8 @@ inline constexpr EventSpec kEventSchema[kEventTypeCount] = {
     {"out_of_memory", 5,
      {{"requested", FieldKind::kNumber}, {"total_allocated", FieldKind::kNumber},
       {"total_reserved", FieldKind::kNumber}, {"device", FieldKind::kNumber}, {"stack", FieldKind::kStack}}},
-    /* kLabel: bytes = size of the storage; tensor = TensorImpl address, stable while the tensor object lives */
+    /* kLabel: bytes = size of the storage; tensor = TensorImpl address, stable while the tensor object
+       lives */
     {"label", 6,
      {{"address", FieldKind::kAddress}, {"bytes", FieldKind::kNumber}, {"role", FieldKind::kNumber},
       {"source", FieldKind::kNumber}, {"name", FieldKind::kString}, {"tensor", FieldKind::kAddress}}},
@@ -230,21 +273,25 @@ inline constexpr EventSpec kEventSchema[kEventTypeCount] = {
     /* kSavedReleased */
     {"saved_released", 2, {{"address", FieldKind::kAddress}, {"bytes", FieldKind::kNumber}}},
     /* kRangeBegin */
-    {"range_begin", 3, {{"kind", FieldKind::kNumber}, {"name", FieldKind::kString}, {"id", FieldKind::kAddress}}},
+    {"range_begin", 3,
+     {{"kind", FieldKind::kNumber}, {"name", FieldKind::kString}, {"id", FieldKind::kAddress}}},
     /* kRangeEnd */
-    {"range_end", 3, {{"kind", FieldKind::kNumber}, {"name", FieldKind::kString}, {"id", FieldKind::kAddress}}},
+    {"range_end", 3,
+     {{"kind", FieldKind::kNumber}, {"name", FieldKind::kString}, {"id", FieldKind::kAddress}}},
     /* kMark */
     {"mark", 4,
      {{"kind", FieldKind::kNumber}, {"value", FieldKind::kNumber}, {"name", FieldKind::kString},
       {"tensor", FieldKind::kAddress}}},
-    /* kOpBegin: sequence = autograd sequence number (all ones = none); scope = at::RecordScope; stack only on outermost ops */
+    /* kOpBegin: sequence = autograd sequence number (all ones = none); scope = at::RecordScope; stack only on
+       outermost ops */
     {"op_begin", 5,
      {{"name", FieldKind::kString}, {"sequence", FieldKind::kNumber}, {"forward_thread", FieldKind::kNumber},
       {"scope", FieldKind::kNumber}, {"stack", FieldKind::kStack}}},
     /* kOpEnd */
     {"op_end", 0, {}},
-    /* kOpTensor: shape and strides are text "8,128,256" ("" for a scalar, no string when it cannot be told); dtype = c10::ScalarType;
-       offset in elements; position = OperandPosition(). Results of an autograd node are the operands of the next ones */
+    /* kOpTensor: shape and strides are text "8,128,256" ("" for a scalar, no string if unknown);
+       dtype = c10::ScalarType; offset in elements; position = OperandPosition(). Results of an autograd node
+       are the operands of the next nodes */
     {"op_tensor", 8,
      {{"flags", FieldKind::kNumber}, {"position", FieldKind::kNumber}, {"tensor", FieldKind::kAddress},
       {"storage", FieldKind::kAddress}, {"offset", FieldKind::kNumber}, {"shape", FieldKind::kString},
@@ -253,8 +300,8 @@ inline constexpr EventSpec kEventSchema[kEventTypeCount] = {
     {"op_scalar", 2, {{"position", FieldKind::kNumber}, {"text", FieldKind::kString}}},
     /* kNodeCreated */
     {"node_created", 1, {{"sequence", FieldKind::kNumber}}},
-    /* kNodeEdge: after each kNodeBegin, one per output of the node in order (next 0 = leads nowhere). node and next are Node addresses;
-       tensor = TensorImpl of the variable when next is an AccumulateGrad */
+    /* kNodeEdge: after each kNodeBegin, one per output of the node in order (next 0 = leads nowhere). node
+       and next are Node addresses; tensor = TensorImpl of the variable if next is an AccumulateGrad */
     {"node_edge", 4,
      {{"node", FieldKind::kAddress}, {"next", FieldKind::kAddress}, {"input", FieldKind::kNumber},
       {"tensor", FieldKind::kAddress}}},
@@ -264,22 +311,26 @@ inline constexpr EventSpec kEventSchema[kEventTypeCount] = {
     /* kNodeEnd */
     {"node_end", 1, {{"node", FieldKind::kAddress}}},
     /* kCounter */
-    {"counter", 3, {{"name", FieldKind::kString}, {"value", FieldKind::kNumber}, {"device", FieldKind::kNumber}}},
+    {"counter", 3,
+     {{"name", FieldKind::kString}, {"value", FieldKind::kNumber}, {"device", FieldKind::kNumber}}},
     /* kLost: times are since the trace's start */
-    {"lost", 3, {{"count", FieldKind::kNumber}, {"first_ns", FieldKind::kNumber}, {"last_ns", FieldKind::kNumber}}},
+    {"lost", 3,
+     {{"count", FieldKind::kNumber}, {"first_ns", FieldKind::kNumber}, {"last_ns", FieldKind::kNumber}}},
     /* kCoverage */
-    {"coverage", 3, {{"hook", FieldKind::kString}, {"state", FieldKind::kNumber}, {"detail", FieldKind::kString}}},
-    /* kDriverAlloc: api = name of the driver call; library = who called it; result = CUresult, and when it is not 0 nothing was taken */
+    {"coverage", 3,
+     {{"hook", FieldKind::kString}, {"state", FieldKind::kNumber}, {"detail", FieldKind::kString}}},
+    /* kDriverAlloc: api = name of the driver call; library = its caller; result = CUresult; if it is not 0,
+       nothing was taken */
     {"driver_alloc", 8,
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
       {"stream", FieldKind::kNumber}, {"api", FieldKind::kString}, {"library", FieldKind::kString},
       {"flags", FieldKind::kNumber}, {"result", FieldKind::kNumber}}},
-    /* kDriverFree: size 0 = the call was not told */
+    /* kDriverFree: size 0 = unknown to the call */
     {"driver_free", 7,
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
       {"api", FieldKind::kString}, {"library", FieldKind::kString}, {"result", FieldKind::kNumber},
       {"flags", FieldKind::kNumber}}},
-    /* kDriverMap: handle 0 when unmapped */
+    /* kDriverMap: handle 0 if unmapped */
     {"driver_map", 7,
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
       {"mapped", FieldKind::kNumber}, {"handle", FieldKind::kAddress}, {"result", FieldKind::kNumber},
@@ -297,7 +348,9 @@ inline constexpr EventSpec kEventSchema[kEventTypeCount] = {
 };
 
 // Field numbers by name, so that code reads event.field[alloc::kSize].
-namespace alloc { enum : size_t { kAddress, kSize, kDevice, kStream, kStack, kRequested, kTotalAllocated, kTotalReserved }; }
+namespace alloc {
+enum : size_t { kAddress, kSize, kDevice, kStream, kStack, kRequested, kTotalAllocated, kTotalReserved };
+}
 namespace free_ { enum : size_t { kAddress, kSize, kDevice, kStack, kTotalAllocated, kTotalReserved }; }
 namespace oom { enum : size_t { kRequested, kTotalAllocated, kTotalReserved, kDevice, kStack }; }
 namespace label { enum : size_t { kAddress, kBytes, kRole, kSource, kName, kTensor }; }
@@ -305,7 +358,9 @@ namespace saved { enum : size_t { kAddress, kBytes, kTensor, kIsOutput }; }
 namespace range { enum : size_t { kKind, kName, kId }; }
 namespace mark { enum : size_t { kKind, kValue, kName, kTensor }; }
 namespace op { enum : size_t { kName, kSequence, kForwardThread, kScope, kStack }; }
-namespace op_tensor { enum : size_t { kFlags, kPosition, kTensor, kStorage, kOffset, kShape, kStrides, kDtype }; }
+namespace op_tensor {
+enum : size_t { kFlags, kPosition, kTensor, kStorage, kOffset, kShape, kStrides, kDtype };
+}
 namespace op_scalar { enum : size_t { kPosition, kText }; }
 namespace node {
 enum : size_t { kNode, kName, kSequence };
@@ -314,16 +369,19 @@ inline constexpr uint64_t kNoSequence = ~uint64_t{0};  // the node got no sequen
 namespace edge { enum : size_t { kNode, kNext, kInput, kTensor }; }
 namespace counter { enum : size_t { kName, kValue, kDevice }; }
 namespace lost { enum : size_t { kCount, kFirstNs, kLastNs }; }
-namespace driver_alloc { enum : size_t { kAddress, kSize, kDevice, kStream, kApi, kLibrary, kFlags, kResult }; }
+namespace driver_alloc {
+enum : size_t { kAddress, kSize, kDevice, kStream, kApi, kLibrary, kFlags, kResult };
+}
 namespace driver_free { enum : size_t { kAddress, kSize, kDevice, kApi, kLibrary, kResult, kFlags }; }
 namespace driver_map { enum : size_t { kAddress, kSize, kDevice, kMapped, kHandle, kResult, kLibrary }; }
 namespace segment {
 enum : size_t { kAddress, kSize, kDevice, kStream, kChange, kPool };
-inline constexpr uint64_t kCame = 1;    // else it went
+inline constexpr uint64_t kCame = 1;    // otherwise it went
 inline constexpr uint64_t kMapped = 2;  // pages of an expandable segment
 }
 namespace driver_total { enum : size_t { kDevice, kSource, kUsed, kTotal, kId }; }
 namespace coverage { enum : size_t { kHook, kState, kDetail }; }
+// clang-format on
 
 // clang-format on
 

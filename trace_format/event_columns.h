@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the facts of an event block become columns of small numbers, known to the encoder and the decoder.
+// How the fields of an event block become columns of small numbers. Used by the encoder and the decoder.
 //
 //   (0, 0) event types, in order       (0, 3) threads of this block: their numbers in the trace
 //   (0, 1) times                       (0, 4) the process of each of those threads
 //   (0, 2) threads, as places in (0, 3)
 //   (t, f) field f of the events of type t, in order
-//   (t, 128 + f) literals of such a column, when it refers or repeats
+//   (t, 128 + f) literals of such a column, if it uses kReference or kRepeat
 //
-// Why transforms: a training step repeats, so what repeats must look the same each time. Addresses do not
-// repeat when the heap has moved, "the block allocated 17 allocations ago" does; sizes of frees, sizes of
-// saved tensors and running totals follow from what was said before and become zeros, which cost nothing.
+// Why transforms: a training step repeats, so repeated events must look the same each time. Addresses do not
+// repeat after the heap has moved, but "the block allocated 17 allocations ago" does. Sizes of frees, sizes
+// of saved tensors and running totals follow from earlier events and become zeros, which cost nothing.
+//
+//   alloc 0x1000, alloc 0x2000, free 0x1000      the free's address: 2 (two allocations ago), its size: 0
 #pragma once
 
 #include <array>
@@ -60,8 +62,8 @@ struct ColumnPlan {
   }
 };
 
-// What this encoder chooses; a reader goes by the directory. Measured by codec_bench on recorded and
-// generated training streams.
+// The encoder's choice; a reader follows the directory. Measured by codec_bench on recorded and generated
+// training streams.
 constexpr ColumnPlan PlanFor(EventType type, size_t field) {
   switch (type) {
     case EventType::kAlloc:
@@ -114,8 +116,8 @@ constexpr int ReferenceField(EventType type) {
 }
 
 // The last total_allocated and total_reserved of each process and device in a block. A direct-mapped table of
-// fixed size: two pairs that share a slot predict each other badly, which costs bytes and never correctness,
-// and hostile input cannot make it grow.
+// fixed size. Two pairs that share a slot predict each other badly: that costs bytes, never correctness.
+// Hostile input cannot make the table grow.
 class RunningTotals {
  public:
   struct Slot {

@@ -16,7 +16,7 @@ const ColumnEntry* FindBlockColumn(std::span<const ColumnEntry> entries, uint8_t
   return nullptr;
 }
 
-// A column that is absent is a column of zeros.
+// A missing column is a column of zeros.
 std::optional<ColumnReader> OpenOptional(const ColumnEntry* entry) {
   if (entry == nullptr) return ColumnReader();
   return ColumnReader::Open(entry->storage, entry->count, entry->bytes);
@@ -53,7 +53,7 @@ bool EventDecoder::Open(ByteView payload, uint32_t count) {
 
 bool EventDecoder::OpenBlockColumns(std::span<const ColumnEntry> entries, uint32_t count) {
   const ColumnEntry* types = FindBlockColumn(entries, block_column::kType);
-  // Byte planes only: a count of events is then a count of bytes that are there.
+  // Only byte planes: the number of events is then bounded by the bytes in the file.
   if (types == nullptr || types->count != count || types->storage != Storage::kPlanes1) return false;
   auto type_column = OpenOptional(types);
   auto time_column = OpenOptional(FindBlockColumn(entries, block_column::kTime));

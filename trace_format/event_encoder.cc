@@ -28,7 +28,7 @@ constexpr std::array<TypePlan, kEventTypeCount> kPlans = MakePlans();
 }  // namespace
 
 size_t EventEncoder::PlaceOfThread(uint32_t thread, uint32_t process) {
-  // Nearly always the thread of the event before.
+  // Nearly always the thread of the previous event.
   if (last_place_ < threads_.size() && threads_[last_place_].thread == thread) return last_place_;
   const auto found = std::ranges::find(threads_, thread, &BlockThread::thread);
   last_place_ = static_cast<size_t>(found - threads_.begin());

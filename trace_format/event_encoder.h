@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events in, the payload of an event block out.
+// Encodes events into the payload of an event block.
 //
-// Events are taken apart as they come: each field's residual goes straight to its column, so a block in the
-// making is never held twice.
+// Events are taken apart as they arrive. Each field's residual goes straight to its column, so an unfinished
+// block is never held twice.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@ namespace vramscope::trace {
 
 class EventEncoder {
  public:
-  // `live` is the state of the trace; the encoder looks allocations up in it. Must outlive the encoder.
+  // `live` is the state of the trace, in which the encoder looks up allocations. Must outlive the encoder.
   explicit EventEncoder(const LiveSet& live) : live_(live) {}
 
-  // `process` is that of the event's thread; `allocs_before` the kAlloc events of the trace before this one.
-  // The event must not yet have been applied to the live set.
+  // `process` is the process of the event's thread; `allocs_before` is the number of kAlloc events of the
+  // trace before this one. The event must not yet have been applied to the live set.
   void Add(const Event& event, uint32_t process, uint64_t allocs_before);
 
   size_t count() const { return types_.size(); }

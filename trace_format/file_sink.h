@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where encoded bytes go. The codec never opens a file.
+// Where encoded bytes go. The codec itself never opens a file.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@ namespace vramscope::trace {
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
-  // Appends all of `bytes`, or none of them and fails (disk full) with a sentence.
+  // Appends all of `bytes`. On failure (disk full) appends none of them and returns a sentence.
   virtual Status Write(std::span<const std::byte> bytes) = 0;
 };
 
-// A sink that appends to a new file (an old one of that name is emptied); fails with a sentence when the path
-// cannot be created.
+// A sink that appends to a new file (an existing file of that name is emptied). Fails with a sentence if the
+// path cannot be created.
 Result<std::unique_ptr<ByteSink>> CreateFileSink(const std::string& path);
 
-// The same over an open descriptor of an empty regular file, which it closes in the end. `path` is for
-// sentences.
+// The same over an open descriptor of an empty regular file. The sink closes the descriptor at the end.
+// `path` is used in error sentences.
 std::unique_ptr<ByteSink> FileSinkOf(int descriptor, const std::string& path);
-// Over a descriptor that cannot seek or is not ours alone (a pipe, a device, standard output): what was
-// written before a failure stays written.
+// The same over a descriptor that cannot seek or is shared (a pipe, a device, standard output). Bytes written
+// before a failure stay written.
 std::unique_ptr<ByteSink> StreamSinkOf(int descriptor, const std::string& path);
 
 }  // namespace vramscope::trace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of each format version as its first writer wrote them (tests/trace_reader/make_trace). They are
-// never written again: as long as this passes, traces that users keep stay readable. The texts beside them
-// are what read_trace.py, written from docs/trace-format.md, prints.
+// Traces of each format version, written by its first writer (tests/trace_reader/make_trace). They are never
+// rewritten: as long as this passes, users' traces stay readable. The text files next to them are the output
+// of read_trace.py, which was written from docs/trace-format.md.
 #include <gtest/gtest.h>
 
 #include <fstream>

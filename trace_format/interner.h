@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts and stacks of a trace that is being written: the same text, or the same path of frames, has one id.
+// Texts and stacks of a trace that is being written: equal texts, and equal paths of frames, have one id.
 //
-// A stack is a path in a prefix tree, so a stack that differs from another only in its last frame costs one
+// A stack is a path in a prefix tree. A stack that differs from another only in its last frame costs one
 // node:
 //
 //   1 main ── 2 train ── 3 forward ── 4 linear        stack 4 = main, train, forward, linear
@@ -20,7 +20,7 @@ namespace vramscope::trace {
 using StringId = uint32_t;  // 0 = none
 using StackId = uint32_t;   // 0 = none
 
-// Longer texts are cut there, so that a block of definitions keeps within the format's limits.
+// Longer texts are truncated to this, so that a block of definitions stays within the format's limits.
 inline constexpr size_t kMaxTextBytes = 1 << 20;
 
 struct StackNode {

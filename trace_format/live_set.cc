@@ -15,8 +15,8 @@ constexpr size_t kFirstBlockSlots = 1024;
 LiveSet::LiveSet() : slots_(kFirstBlockSlots) {}
 
 size_t LiveSet::HomeOf(uint32_t process, uint64_t address) const {
-  // Addresses are aligned and close together: multiply, then take the high half, where every address bit has
-  // had its say.
+  // Addresses are aligned and close together: multiply, then take the high half, which depends on every
+  // address bit.
   const uint64_t mixed = (address ^ (uint64_t{process} << 48)) * 0x9E3779B97F4A7C15;
   return static_cast<size_t>(mixed >> 32) & (slots_.size() - 1);
 }
@@ -46,8 +46,8 @@ void LiveSet::Erase(uint32_t process, uint64_t address) {
   size_t hole = SlotOf(process, address);
   if (slots_[hole].number == 0) return;
   --size_;
-  // Move back what probed past the hole, so that no search ends there too early. A block may fill the hole
-  // unless its home lies between the hole (exclusive) and itself.
+  // Moves back blocks that probed past the hole, so that no search ends there too early. A block may fill the
+  // hole unless its home lies between the hole (exclusive) and itself.
   const size_t mask = slots_.size() - 1;
   for (size_t next = (hole + 1) & mask; slots_[next].number != 0; next = (next + 1) & mask) {
     const size_t home = HomeOf(slots_[next].process, slots_[next].address);

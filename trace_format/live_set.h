@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks that are alive, by process and address.
+// The live blocks, by process and address.
 //
-// Why not std::unordered_map: the writer looks every block up, and open addressing with the blocks in place
-// costs 15 ns per allocation or free instead of 19, without an allocation of its own for each.
+// Why not std::unordered_map: the writer looks every block up. Open addressing with the blocks in place costs
+// 15 ns per allocation or free instead of 19, and needs no allocation per block.
 //
-// An allocation at an address that is already alive takes its place (the free in between was not seen).
+// An allocation at an address that is still alive replaces the old block (the free in between was not seen).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 namespace vramscope::trace {
 
 struct LiveBlock {
-  uint64_t number = 0;  // allocation number: the how-manieth kAlloc of the trace it was, from 1
+  uint64_t number = 0;  // 1-based allocation number: counts the kAlloc events of the trace
   uint64_t address = 0;
   uint64_t size = 0;
   uint64_t device = 0;
@@ -36,11 +36,11 @@ class LiveSet {
   void Erase(uint32_t process, uint64_t address);
   void Clear();
 
-  // Follows one event; `number` is the allocation number if it is a kAlloc, `process` that of its thread.
+  // Applies one event. `number` is the allocation number if it is a kAlloc; `process` is that of its thread.
   void Apply(const Event& event, uint32_t process, uint64_t number);
 
   size_t size() const { return size_; }
-  // In the order of their allocation.
+  // All blocks, in the order of their allocation.
   std::vector<LiveBlock> Sorted() const;
 
  private:

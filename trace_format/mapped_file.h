@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file as bytes in memory, read only.
 //
-// The file must not be cut shorter while it is mapped (growing is fine): the kernel answers a read behind its
-// end with SIGBUS. vramscope's own writer shortens a file only to take back a block that no reader has yet
-// seen whole.
+// The file must not be truncated while it is mapped (growing is fine): the kernel answers a read past its end
+// with SIGBUS. vramscope's own writer shortens a file only to take back a block that no reader has seen
+// whole.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace vramscope::trace {
 
 class MappedFile {
  public:
-  // Fails with a sentence that names the path. Maps the file as long as it is now; a trace that still grows
-  // is opened again to see more.
+  // Fails with a sentence that names the path. Maps the file at its current length; open a growing trace
+  // again to see more.
   static Result<MappedFile> Open(const std::string& path);
 
   MappedFile() = default;

@@ -6,8 +6,8 @@
 namespace vramscope::trace {
 namespace {
 
-// A block of definitions ends after this many bytes: far below the format's limit, also with one text of full
-// length on top.
+// A block of definitions ends after this many bytes: far below the format's limit, even with one more text of
+// full length.
 constexpr size_t kFullPayload = 4u << 20;
 constexpr uint32_t kMaxDefinitionsPerBlock = 1u << 18;
 
@@ -15,7 +15,7 @@ bool HasRoom(const Bytes& payload, uint32_t count) {
   return payload.size() < kFullPayload && count < kMaxDefinitionsPerBlock;
 }
 
-// Blocks of what is pending, each entry as `put` writes it; what is written is pending no more.
+// Writes the pending entries as blocks, each entry through `put`. Written entries are no longer pending.
 template <class Pending, class Put>
 Status WritePending(Pending& pending, BlockWriter* blocks, BlockHeader header, Put put) {
   while (!pending.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definitions of a trace that is being written, and which of them the file does not have yet.
+// The definitions of a trace that is being written, and which of them are not in the file yet.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class PendingDefinitions {
   uint32_t AddThread(const ThreadInfo& info);
   void SetMetadata(std::string_view key, std::string_view value);
   void AddSourceFile(std::string_view path, std::string_view text);
-  // Nothing happens with one that is larger than readers take.
+  // Ignores a program that is larger than readers accept.
   void AddProgram(uint32_t process, const ProgramText& program);
 
   // The process of a thread; 0 for threads that were not added.
@@ -34,12 +34,12 @@ class PendingDefinitions {
     return thread < threads_.size() ? threads_[thread].process : 0;
   }
 
-  // Takes over what `other` defines, under the same numbers, all of it unwritten. Only while nothing is
-  // defined here.
+  // Takes over the definitions of `other` under the same numbers, all of them unwritten. Call only while
+  // nothing is defined here.
   void CopyFrom(const PendingDefinitions& other);
 
-  // Writes what is new since the last success as blocks; `position` is a header with times and counts filled
-  // in. What a failing sink did not take stays pending.
+  // Writes everything new since the last success as blocks. `position` is a header with times and counts
+  // filled in. Definitions that a failing sink did not take stay pending.
   Status Write(BlockWriter* blocks, const BlockHeader& position);
 
  private:

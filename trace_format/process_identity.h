@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which process something belongs to. A process number alone does not say: it is used again, and it means
-// another process in every pid namespace (containers that share /dev/shm, ranks that a launcher sandboxes).
+// Identifies a process. A pid alone does not: pids are reused, and the same pid means another process in
+// every pid namespace (containers that share /dev/shm, ranks that a launcher sandboxes).
 //
 //   number 2, started at tick 8114, in namespace 4026531836      the host's
 //   number 2, started at tick 9000, in namespace 4026532417      a container's
 //
-// Used inside recorded processes too: no allocation, no exceptions, safe wherever open and read are.
+// Also used inside recorded processes: no allocation, no exceptions, safe wherever open and read are.
 #pragma once
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct ProcessIdentity {
   bool operator==(const ProcessIdentity& other) const = default;
 };
 
-// The pid namespace of a process, by its name in /proc ("self", "4711"); 0 when it cannot be read.
+// The pid namespace of a process, given its name in /proc ("self", "4711"); 0 if it cannot be read.
 inline uint64_t PidNamespaceOf(const char* process) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%s/ns/pid", process);
@@ -36,7 +36,7 @@ inline uint64_t PidNamespaceOf(const char* process) {
   return stat(path, &facts) == 0 ? static_cast<uint64_t>(facts.st_ino) : 0;
 }
 
-// A number out of /proc/<process>/stat, whose fields count from 1; 0 when it cannot be read.
+// A number from /proc/<process>/stat, whose fields count from 1; 0 if it cannot be read.
 inline uint64_t StatFieldOf(const char* process, int wanted) {
   char path[64];
   char text[1024];
@@ -55,7 +55,7 @@ inline uint64_t StatFieldOf(const char* process, int wanted) {
 
 inline uint64_t StartTicksOf(const char* process) { return StatFieldOf(process, 22); }
 
-// Of the calling process.
+// The identity of the calling process.
 inline ProcessIdentity OwnIdentity() {
   return {static_cast<uint32_t>(getpid()), PidNamespaceOf("self"), StartTicksOf("self")};
 }

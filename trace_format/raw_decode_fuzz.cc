@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a stretch of a ring: every record that the iterator gives lies inside it, and decoding stays
+// Any bytes as a stretch of a ring: every record that the iterator returns lies inside it, and decoding stays
 // inside the record.
 #include <cstddef>
 #include <cstdint>

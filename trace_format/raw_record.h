@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The raw record: what a thread of the target process stores into its ring, and how it becomes an Event.
 //
-// Why raw: the target pays for a few stores and nothing else. Encoding, interning across processes and compression happen in the
-// collector. A record is one to 255 units of 32 bytes, so a ring never needs to split a field:
+// Why raw: the target pays for a few stores and nothing else. Encoding, interning across processes and
+// compression happen in the collector. A record is 1 to 255 units of 32 bytes, so a ring never splits a
+// field:
 //
-//   byte 0     1      2        4         8                16               24               32
+//   0          1       2        4         8                16               24               32 bytes
 //   ├ type ────┼ units ┼ small ─┼ id ─────┼ ticks ─────────┼ word[0] ───────┼ word[1] ───────┤  first unit
-//   ├ word[2] ─────────────────┼ word[3] ─┼ word[4] ───────────────────────┼ word[5] ───────┤  each further unit: four words
+//   ├ word[2] ────────────────────────────┼ word[3] ───────┼ word[4] ───────┼ word[5] ───────┤  each further
 //
-// `small` and `id` save the second unit for the records that are written most. Which field goes where is kRawLayout, one row per event
-// type, used by both sides. Words that a record is too short for are 0.
+//   a free of 4 words (address, size, two totals): 2 + 4 words fit into 2 units, 64 bytes
+//
+// `small` and `id` save the second unit in the most frequent records. kRawLayout defines where each field
+// goes, one row per event type; both sides use it. Words beyond the end of a record are 0.
 #pragma once
 
 #include <cstddef>
@@ -26,23 +29,26 @@ struct RawRecord {
   uint8_t type;   // EventType, or one of the kRawDefine... below
   uint8_t units;  // 1 to 255
   uint16_t small;
-  uint32_t id;     // ids of strings and stacks are the process's own; the collector maps them to the trace's
-  uint64_t ticks;  // the process's clock (RingFileHeader::clock)
+  uint32_t id;       // string and stack ids are the process's own; the collector maps them
+  uint64_t ticks;    // the process's clock (RingFileHeader::clock)
   uint64_t word[2];  // more words follow when units > 1
 };
 static_assert(sizeof(RawRecord) == kRawUnitBytes);
 
-// Definitions, sent once per process before the first record that uses the id.
-// clang-format off
-inline constexpr uint8_t kRawDefineString = 0xF0;  // id; word[0] = length in bytes; the bytes start at word[1]. UTF-8 when it is text
-inline constexpr uint8_t kRawDefineStack = 0xF1;   // id; word[0] = number of frames; from word[1] on one string id per word, outermost first
-inline constexpr uint8_t kRawHeldBlock = 0xF2;    // a block that was there before recording began; the layout is that of kAlloc, which it becomes
-                                                  // unless its address is known to be in use. Its stack is then the one frame kHeldFrame
-inline constexpr uint8_t kRawPadding = 0xFF;       // fills the end of the ring; skip `units`
+// Definitions, sent once per process before the first record that uses the id:
 
-inline constexpr size_t kRawMaxStringBytes = (kRawMaxUnits - 1) * kRawUnitBytes;  // longer strings are cut there
-inline constexpr size_t kRawMaxFrames = 512;                                      // deeper stacks keep the innermost frames
-// clang-format on
+// id; word[0] = length in bytes; the bytes start at word[1]. UTF-8 if it is text.
+inline constexpr uint8_t kRawDefineString = 0xF0;
+// id; word[0] = number of frames; from word[1] on one string id per word, outermost first.
+inline constexpr uint8_t kRawDefineStack = 0xF1;
+// A block that existed before recording began, in the layout of kAlloc. It becomes a kAlloc unless its
+// address is known to be in use. Its stack is then the one frame kHeldFrame.
+inline constexpr uint8_t kRawHeldBlock = 0xF2;
+inline constexpr uint8_t kRawPadding = 0xFF;  // fills the end of the ring; skip `units`
+
+// Longer strings are truncated.
+inline constexpr size_t kRawMaxStringBytes = (kRawMaxUnits - 1) * kRawUnitBytes;
+inline constexpr size_t kRawMaxFrames = 512;  // deeper stacks keep the innermost frames
 
 constexpr uint8_t RawUnitsForWords(size_t words) {
   return static_cast<uint8_t>(words <= 2 ? 1 : 1 + (words - 2 + 3) / 4);
@@ -62,10 +68,15 @@ inline constexpr RawLayout kRawLayout[kEventTypeCount] = {
     /* kNone */ {kNoField, kNoField, 0, {}},
     /* kAlloc */
     {alloc::kDevice, alloc::kStack, 6,
-     {alloc::kAddress, alloc::kSize, alloc::kStream, alloc::kRequested, alloc::kTotalAllocated, alloc::kTotalReserved}},
-    /* kFree */ {free_::kDevice, free_::kStack, 4, {free_::kAddress, free_::kSize, free_::kTotalAllocated, free_::kTotalReserved}},
-    /* kOutOfMemory */ {oom::kDevice, oom::kStack, 3, {oom::kRequested, oom::kTotalAllocated, oom::kTotalReserved}},
-    /* kLabel */ {label::kRole, label::kName, 4, {label::kAddress, label::kBytes, label::kTensor, label::kSource}},
+     {alloc::kAddress, alloc::kSize, alloc::kStream, alloc::kRequested, alloc::kTotalAllocated,
+      alloc::kTotalReserved}},
+    /* kFree */
+    {free_::kDevice, free_::kStack, 4,
+     {free_::kAddress, free_::kSize, free_::kTotalAllocated, free_::kTotalReserved}},
+    /* kOutOfMemory */
+    {oom::kDevice, oom::kStack, 3, {oom::kRequested, oom::kTotalAllocated, oom::kTotalReserved}},
+    /* kLabel */
+    {label::kRole, label::kName, 4, {label::kAddress, label::kBytes, label::kTensor, label::kSource}},
     /* kSaved */ {saved::kIsOutput, kNoField, 3, {saved::kAddress, saved::kBytes, saved::kTensor}},
     /* kSavedReleased */ {kNoField, kNoField, 2, {0, 1}},
     /* kRangeBegin */ {range::kKind, range::kName, 1, {range::kId}},
@@ -75,7 +86,8 @@ inline constexpr RawLayout kRawLayout[kEventTypeCount] = {
     /* kOpEnd */ {kNoField, kNoField, 0, {}},
     /* kOpTensor */
     {op_tensor::kFlags, op_tensor::kShape, 6,
-     {op_tensor::kTensor, op_tensor::kStorage, op_tensor::kOffset, op_tensor::kStrides, op_tensor::kDtype, op_tensor::kPosition}},
+     {op_tensor::kTensor, op_tensor::kStorage, op_tensor::kOffset, op_tensor::kStrides, op_tensor::kDtype,
+      op_tensor::kPosition}},
     /* kOpScalar */ {op_scalar::kPosition, op_scalar::kText, 0, {}},
     /* kNodeCreated */ {kNoField, kNoField, 1, {0}},
     /* kNodeEdge */ {edge::kInput, kNoField, 3, {edge::kNode, edge::kNext, edge::kTensor}},

@@ -31,8 +31,8 @@ bool IsReadable(const BlockHeader& header) {
   return IsKnownBlock(header.type) && header.version <= kBlockVersion;
 }
 
-// A recording takes 1.6 to 2.6 bytes per event. What repeats without end (no times, one address) takes next
-// to nothing, so the first millions are free; beyond, more than this is a file that was made to fill memory.
+// A recording takes 1.6 to 2.6 bytes per event. Endless repetition (no times, one address) takes almost
+// nothing, so the first millions are free. Beyond that, a file with more events was made to fill memory.
 constexpr uint64_t kFreeEvents = uint64_t{16} << 20;
 constexpr uint64_t kMaxEventsPerByte = 8;
 
@@ -40,7 +40,7 @@ std::string Version(uint16_t major, uint16_t minor) {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
-// What a pass over blocks needs; made per call, so that callers in several threads do not meet.
+// The state of a pass over blocks; created per call, so that callers in several threads do not conflict.
 struct DecodeState {
   Decompressor decompressor;
   Bytes buffer;
@@ -77,15 +77,15 @@ class TraceReader::Impl {
   void LoadDefinitions(const BlockEntry& block);
   Damage FindDamage() const;
 
-  // Makes the decoder ready for a block; false when the block is damaged (`*malformed` grows if its checksum
-  // is right all the same).
+  // Prepares the decoder for a block. False if the block is damaged; `*malformed` is incremented if its
+  // checksum is right nevertheless.
   bool OpenBlock(const BlockEntry& block, DecodeState* state, uint64_t* malformed) const;
   Status VisitBlocks(std::span<const BlockEntry> blocks, const Visit& visit) const;
   Status Malformed(uint64_t events) const;
 
-  // For LiveAt: the live set in front of event block `target`, from the nearest checkpoint.
+  // For LiveAt: the live set before event block `target`, from the nearest checkpoint.
   LiveSet LiveBefore(size_t target, DecodeState* state) const;
-  // Takes the nearest readable checkpoint in front of `target`; returns the first event block after it.
+  // Reads the nearest readable checkpoint before `target`; returns the first event block after it.
   size_t StartFromCheckpoint(size_t target, DecodeState* state, LiveSet* live) const;
   // Applies the first `limit` events of a block.
   void ApplyBlock(const BlockEntry& block, uint64_t limit, DecodeState* state, LiveSet* live) const;
@@ -102,8 +102,8 @@ class TraceReader::Impl {
       definition_payloads_;  // strings, sources, programs, variants are views into them, or into the file
   std::vector<BlockEntry> event_blocks_;
   std::vector<BlockEntry> checkpoints_;
-  // Times may fall from one block to the next (a late thread). Per event block: the smallest time from it to
-  // the end, and the largest from the start to it; both ascend, so both can be searched.
+  // Times may decrease from one block to the next (a late thread). Per event block: the smallest time from it
+  // to the end, and the largest time from the start to it. Both ascend, so both can be bisected.
   std::vector<uint64_t> earliest_from_;
   std::vector<uint64_t> latest_until_;
   uint64_t event_count_ = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a trace: whole, cut off, damaged, or still being written.
+// Reads a trace: whole, truncated, damaged, or still being written.
 //
-// The file is mapped, not loaded. Opening reads its index and its definitions; events are decoded when they
-// are asked for, block by block, so several passes are cheap and none needs memory in proportion to the
-// trace. A file without an index (the recorder was killed or still runs) is walked once. Every function is
-// const and may be called by several threads at once.
+// The file is mapped, not loaded. Opening reads its index and its definitions. Events are decoded on demand,
+// block by block: several passes are cheap, and none needs memory in proportion to the trace. A file without
+// an index (the recorder was killed or still runs) is walked once. Every function is const and may be called
+// by several threads at once.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace vramscope::trace {
 
 class TraceReader {
  public:
-  // Fails only when nothing can be read (not a trace, newer major, no header); damage after that is reported
+  // Fails only if nothing can be read (not a trace, newer major version, no header). Later damage is reported
   // by damage().
   static Result<std::unique_ptr<TraceReader>> Open(const std::string& path);
   // `bytes` must outlive the reader.
@@ -39,17 +39,18 @@ class TraceReader {
   const std::vector<ProcessInfo>& processes() const;
   const std::vector<ThreadInfo>& threads() const;
   const Metadata& metadata() const;
-  // As they were when a stack with a line of them was recorded; only where that was asked for.
+  // Their content at the time when a stack with one of their lines was recorded. Only if --embed-source was
+  // given.
   const SourceFiles& source_files() const;
-  // What processes noted of a step, to be run again, and the re-runs that were kept. Not checked: foreign
-  // text.
+  // The programs that processes noted for a re-run of one step, and the re-runs that were kept. Not checked:
+  // foreign text.
   const Programs& programs() const;
   const Variants& variants() const;
   // The first call checks every block's checksum (about 3 GB/s); later ones cost nothing.
   const Damage& damage() const;
 
-  // As the block headers say: events in damaged blocks, and of types that this code does not know, are
-  // counted here and not delivered.
+  // The count in the block headers. It includes events that are not delivered: those in damaged blocks, and
+  // those of unknown types.
   uint64_t event_count() const;
   uint64_t first_time_ns() const;  // 0 when there are no events
   uint64_t last_time_ns() const;
@@ -60,15 +61,15 @@ class TraceReader {
   // Frames from outermost to innermost; empty for 0 and unknown ids.
   std::vector<StringId> Stack(StackId id) const;
 
-  // All events in file order, in batches; a batch is valid during the call. Return false from `visit` to stop
-  // early. Unreadable blocks are skipped (see damage()); a block whose checksum is right and whose content
-  // makes no sense is skipped too, and the result tells.
+  // Calls `visit` with all events in file order, in batches. A batch is valid during the call. Return false
+  // from `visit` to stop early. Unreadable blocks are skipped (see damage()). A block with a right checksum
+  // and malformed content is skipped too, and the result reports it.
   using Visit = std::function<bool(std::span<const Event>)>;
   Status ForEachBatch(const Visit& visit) const;
   // The same for the blocks that may hold events in [begin_ns, end_ns).
   Status ForEachBatch(uint64_t begin_ns, uint64_t end_ns, const Visit& visit) const;
 
-  // Blocks alive after the last event with time <= time_ns, by allocation number; from the nearest
+  // Blocks alive after the last event with time <= time_ns, by allocation number. Starts at the nearest
   // checkpoint: O(log blocks + events per checkpoint).
   Result<std::vector<LiveBlock>> LiveAt(uint64_t time_ns) const;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a trace: nothing crashes, hangs, or allocates beyond what the input pays for.
+// Any bytes as a trace: nothing crashes, hangs, or allocates out of proportion to the input.
 //
-// Checksums keep a fuzzer out of everything behind them, so each input is read twice: as it is, and with the
-// checksums of its headers and payloads set right. Seeds: trace_format/testdata/*.vms (v1_tiny has blocks too
+// Checksums keep a fuzzer out of the code after them. So each input is read twice: as it is, and with
+// corrected checksums of its headers and payloads. Seeds: trace_format/testdata/*.vms (v1_tiny has blocks too
 // small to be compressed, so that bit flips reach columns).
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long ago a value was last seen in a column.
+// Finds how many values ago a value last occurred in a column.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@ namespace vramscope::trace {
 
 class RepeatFinder {
  public:
-  // How many values ago `value` was last given (1 = the one before); 0 = never. Then it is given.
+  // Returns how many values ago `value` last occurred (1 = the one before; 0 = never), and then adds it.
+  // After 5, 7, 5 the results were 0, 0, 2.
   uint64_t DistanceTo(uint64_t value);
   void Clear();
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Result<T>: a value, or one sentence for the user that says what is wrong and what to do about it.
 //
-// Why our own forty lines: everything that reads foreign bytes returns it, the injector's build must not need a library for it, and
-// std::expected is C++23. There is no error code on purpose: callers decide by ok(), people read the sentence.
+// Why our own forty lines: everything that reads foreign bytes returns it, the injector's build must not need
+// a library for it, and std::expected is C++23. There is no error code on purpose: callers check ok(), people
+// read the sentence.
 #pragma once
 
 #include <cassert>
@@ -13,7 +14,8 @@
 
 namespace vramscope {
 
-// What went wrong, as one finished sentence: "run.vms: cut off after 41 of 44 MiB. Record again for the rest."
+// What went wrong, as one finished sentence: "run.vms: cut off after 41 of 44 MiB. Record again for the
+// rest."
 struct Error {
   std::string sentence;
 };
@@ -27,7 +29,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // The value. Only after ok(); asking a failed result for its value is a bug of ours.
+  // The value. Only if ok(); reading the value of a failed result is a bug of ours.
   T& value() & {
     assert(ok());
     return *std::get_if<0>(&state_);
@@ -45,7 +47,7 @@ class [[nodiscard]] Result {
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  // Only after !ok().
+  // Only if !ok().
   [[nodiscard]] const Error& error() const {
     assert(!ok());
     return *std::get_if<1>(&state_);

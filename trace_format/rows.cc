@@ -44,7 +44,7 @@ std::optional<std::vector<std::vector<uint64_t>>> ReadRows(ByteView payload, siz
   for (const ColumnEntry& entry : *entries) {
     if (entry.type != 0 || entry.field >= columns) continue;
     const bool is_first = entry.field == 0;
-    // The first column has bytes for every row; only then is `rows` a size to allocate.
+    // The first column has bytes for every row; only after this check is `rows` safe to allocate by.
     if (is_first && (entry.storage < Storage::kPlanes1 || entry.storage > Storage::kPlanes8))
       return std::nullopt;
     if (!is_first && !has_first) return std::nullopt;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of numbers as a column set: what checkpoint and index blocks are made of.
+// Rows of numbers as a column set: the form of checkpoint and index blocks.
 //
-// The first column is stored with at least one byte per row, so that a count of rows is bounded by the bytes
-// they take.
+// The first column takes at least one byte per row, so the number of rows is bounded by the bytes they take.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ namespace vramscope::trace {
 
 class RowWriter {
  public:
-  // `plans[i]` (kPlain or kDelta) is how column i is written.
+  // Column i is written with the transform `plans[i]` (kPlain or kDelta).
   explicit RowWriter(std::initializer_list<Transform> plans);
   void AddRow(std::initializer_list<uint64_t> values);
   Bytes Finish() const;
@@ -32,8 +31,8 @@ class RowWriter {
   std::vector<Column> columns_;
 };
 
-// The first `columns` columns of the rows in `payload`, one vector per column; columns that are absent or
-// unknown to this code read as zeros. Nothing when the payload is malformed or does not have `rows` rows.
+// The first `columns` columns of the rows in `payload`, one vector per column. Missing or unknown columns
+// read as zeros. Nothing if the payload is malformed or does not have `rows` rows.
 std::optional<std::vector<std::vector<uint64_t>>> ReadRows(ByteView payload, size_t columns, uint64_t rows);
 
 }  // namespace vramscope::trace

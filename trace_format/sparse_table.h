@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values by id, where ids come in runs: 1, 2, 3, ... in a whole file; with gaps where a damaged file lost a
-// block of definitions.
+// Values by id. Ids come in runs: 1, 2, 3, ... in a whole file, with gaps where a damaged file lost a block
+// of definitions.
 //
-// Why not a plain vector: an id is foreign input, and a vector as long as the largest id is an allocation
-// that the input does not pay for.
+// Why not a plain vector: an id is foreign input. One large id would force a vector far larger than the
+// input.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace vramscope::trace {
 template <typename T>
 class SparseTable {
  public:
-  // Values for the ids `first`, `first` + 1, ... Ignored when they overlap earlier ids (a writer never defines
-  // an id twice) or lie beyond 32 bits.
+  // Adds values for the ids `first`, `first` + 1, ... Ignored if they overlap earlier ids (a writer never
+  // defines an id twice) or exceed 32 bits.
   void AddRun(uint64_t first, std::vector<T> values) {
     if (values.empty() || first > std::numeric_limits<uint32_t>::max()) return;
     if (runs_.empty() || first > runs_.back().end()) {
@@ -29,7 +29,7 @@ class SparseTable {
     }
   }
 
-  // The value of `id`, or T() when it was not defined. O(log runs); a whole file has one run.
+  // The value of `id`, or T() if it was not defined. O(log runs); a whole file has one run.
   T At(uint64_t id) const {
     const auto after = std::ranges::upper_bound(runs_, id, {}, &Run::first);
     if (after == runs_.begin()) return T();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of a trace file: file header, block headers, trailer. What is inside a block's payload is told by
-// the codec of that block.
+// The frame of a trace file: file header, block headers, trailer. Each block type's codec describes its
+// payload.
 //
 //   ┌ file header (64) ┬ block ┬ block ┬ ... ┬ index block ┬ trailer (32) ┐     all integers little endian
 //   └──────────────────┴───────┴───────┴─────┴─────────────┴──────────────┘
@@ -8,8 +8,8 @@
 //           └───────────────────┴────────────────────────────────────────────────────┘
 //
 // A file without index and trailer (the recorder was killed, or still runs) is read by walking from header to
-// header; when a header is damaged, the next magic with a right header checksum is where reading goes on.
-// Every block can be decoded alone.
+// header. If a header is damaged, reading continues at the next magic with a right header checksum. Every
+// block can be decoded alone.
 //
 // docs/trace-format.md is the full description for readers in other languages.
 #pragma once
@@ -22,13 +22,13 @@
 
 namespace vramscope::trace {
 
-// A newer major cannot be read by this code and is refused. A newer minor adds block types, event types,
-// fields or definition fields that this code skips.
+// This code cannot read a newer major version and refuses it. A newer minor version adds block types, event
+// types, fields or definition fields; this code skips them.
 inline constexpr uint16_t kFormatMajor = 1;
 inline constexpr uint16_t kFormatMinor = 3;
 
-// As PNG's: the first byte is no text, CR LF and LF show a transfer that changed line ends, ^Z stops a DOS
-// `type`.
+// Like PNG's magic: the first byte is not text, CR LF and LF reveal a transfer that changed line ends, ^Z
+// stops a DOS `type`.
 inline constexpr std::array<uint8_t, 8> kFileMagic = {0x89, 'V', 'M', 'S', '\r', '\n', 0x1a, '\n'};
 inline constexpr std::array<uint8_t, 8> kTrailerMagic = {'V', 'M', 'S', '-', 'E', 'N', 'D', '\n'};
 inline constexpr std::array<uint8_t, 4> kBlockMagic = {0xb1, 'V', 'M', 'B'};
@@ -37,8 +37,8 @@ inline constexpr size_t kFileHeaderBytes = 64;
 inline constexpr size_t kBlockHeaderBytes = 64;
 inline constexpr size_t kTrailerBytes = 32;
 
-// Limits that bound what a reader allocates. A payload that would shrink further than kMaxCompressionRatio is
-// stored uncompressed.
+// Limits that bound what a reader allocates. A payload that would compress better than kMaxCompressionRatio
+// is stored uncompressed.
 inline constexpr uint32_t kMaxRawBytes = 64u << 20;
 inline constexpr uint32_t kMaxCompressionRatio = 1024;
 inline constexpr uint32_t kMaxEventsPerBlock = 1u << 20;
@@ -85,10 +85,11 @@ struct BlockHeader {
   uint32_t raw_bytes = 0;     // of the payload after decompression
   Compression compression = Compression::kNone;
   uint32_t count = 0;  // events, definitions, live blocks or index rows in it
-  // Event blocks: the smallest and the largest time in it. Others: the largest time of the events before it.
+  // Event blocks: the smallest and the largest time in the block. Other blocks: the largest time of the
+  // events before it.
   uint64_t first_time_ns = 0;
   uint64_t last_time_ns = 0;
-  // How many events, and how many of them kAlloc, the trace has before this block. A gap shows what was lost.
+  // How many events, and how many kAlloc events, the trace has before this block. A gap shows what was lost.
   uint64_t first_event = 0;
   uint64_t first_alloc = 0;
   uint32_t payload_crc = 0;  // of the stored bytes
@@ -97,7 +98,7 @@ struct BlockHeader {
 //   0          8              16              24          28      32
 //   ├ magic ───┼ index offset ┼ event count ──┼ zero (4) ─┼ crc ──┤ of bytes 0..27
 struct Trailer {
-  uint64_t index_offset = 0;  // of the index block's header, from the start of the file
+  uint64_t index_offset = 0;  // offset of the index block's header from the start of the file
   uint64_t event_count = 0;
 };
 
@@ -105,9 +106,9 @@ std::array<std::byte, kFileHeaderBytes> EncodeFileHeader(const FileHeader& heade
 std::array<std::byte, kBlockHeaderBytes> EncodeBlockHeader(const BlockHeader& header);
 std::array<std::byte, kTrailerBytes> EncodeTrailer(const Trailer& trailer);
 
-// Each returns nothing when the bytes are too few, the magic is another, or the checksum is wrong.
+// Each returns nothing if there are too few bytes, the magic differs, or the checksum is wrong.
 std::optional<FileHeader> ParseFileHeader(ByteView bytes);
-// Also nothing when its sizes break a limit above, so a parsed header may be used to allocate.
+// Also returns nothing if its sizes exceed a limit above, so a parsed header is safe to allocate by.
 std::optional<BlockHeader> ParseBlockHeader(ByteView bytes);
 std::optional<Trailer> ParseTrailer(ByteView bytes);
 

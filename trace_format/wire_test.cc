@@ -58,7 +58,7 @@ TEST(WireTest, ASpoiledByteAnywhereIsNoticed) {
   }
 }
 
-// What a parsed header says may be allocated.
+// The sizes in a parsed header are safe to allocate.
 TEST(WireTest, SizesBeyondTheLimitsAreNoHeader) {
   const auto parses = [](uint32_t stored, uint32_t raw, Compression compression, uint32_t count) {
     BlockHeader header;

@@ -16,8 +16,8 @@
 namespace vramscope::trace {
 namespace {
 
-// A live block takes about five bytes in a checkpoint and an event about two in its block: with so many
-// events between two checkpoints of a large live set, checkpoints add some ten percent at most.
+// A live block takes about five bytes in a checkpoint, and an event about two in its block. With this many
+// events between two checkpoints of a large live set, checkpoints add at most some ten percent.
 constexpr uint64_t kEventsPerCheckpointedBlock = 25;
 
 std::array<uint8_t, 16> RandomUuid() {
@@ -89,7 +89,7 @@ class TraceWriter::Impl {
   uint64_t bytes_written() const { return blocks_.bytes_written(); }
 
  private:
-  // A header for a block that stands at the present place of the trace.
+  // A header for a block at the current position of the trace.
   BlockHeader Position() const {
     BlockHeader header;
     header.first_time_ns = header.last_time_ns = last_time_ns_;
@@ -105,7 +105,7 @@ class TraceWriter::Impl {
     header.first_time_ns = encoder_.first_time_ns();
     header.last_time_ns = encoder_.last_time_ns();
     Status written = blocks_.Write(header, encoder_.Finish());
-    // Lost or not, the events have their numbers; a reader sees the gap.
+    // Lost or not, the events keep their numbers; a reader sees the gap.
     events_ += header.count;
     events_since_checkpoint_ += header.count;
     allocs_of_blocks_ = allocs_;

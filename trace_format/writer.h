@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a trace: definitions and events in, blocks out.
 //
-// One thread uses a writer. Events are encoded as they come and leave as one compressed block per
-// Options::events_per_block; strings, stacks, processes, threads and metadata go out before the first event
-// block that may use them.
+// A writer is used by one thread. Events are encoded as they arrive and leave as one compressed block per
+// Options::events_per_block. Strings, stacks, processes, threads and metadata are written before the first
+// event block that may use them.
 //
-// When the sink fails (disk full), the events of that block are lost and counted, everything else stays:
-// definitions are written again with the next block, the numbering of events goes on (so readers see the
-// gap), and Close still writes the index of what is whole.
+// If the sink fails (disk full), only the events of that block are lost, and they are counted. The next block
+// writes the definitions again. The numbering of events continues, so readers see the gap. Close still writes
+// the index of the whole blocks.
 #pragma once
 
 #include <cstdint>
@@ -42,15 +42,15 @@ class TraceWriter {
   static Result<std::unique_ptr<TraceWriter>> Create(std::unique_ptr<ByteSink> sink, const TraceClock& clock,
                                                      const Options& options);
   static Result<std::unique_ptr<TraceWriter>> Create(std::unique_ptr<ByteSink> sink, const TraceClock& clock);
-  // A trace with the definitions of `other` (texts, stacks, processes, threads, metadata) under the same
-  // numbers, and no events yet: events that were made for `other` can be appended to it.
+  // Creates a trace with the definitions of `other` (texts, stacks, processes, threads, metadata) under the
+  // same numbers, and no events yet. Events made for `other` can be appended to it.
   static Result<std::unique_ptr<TraceWriter>> CreateLike(const TraceWriter& other,
                                                          std::unique_ptr<ByteSink> sink,
                                                          const TraceClock& clock);
-  // Does not close: a writer that goes away without Close leaves what a killed recorder leaves.
+  // Does not close: a writer destroyed without Close leaves what a killed recorder leaves.
   ~TraceWriter();
 
-  // Interning: the same text gives the same id. 0 is never given out for text (also not for "").
+  // Interning: equal texts get the same id. A text never gets id 0 (not even "").
   StringId InternString(std::string_view text);
   // A stack is a path in a prefix tree: parent (0 = none, outermost) plus one frame.
   StackId InternFrame(StackId parent, StringId frame);
@@ -66,27 +66,29 @@ class TraceWriter {
   // Later values replace earlier ones.
   void SetMetadata(std::string_view key, std::string_view value);
 
-  // A whole source file, by the path that frames name it with; at most kMaxTextBytes of it. A later one of
-  // the same path replaces it.
+  // A whole source file, by the path in the frames; at most kMaxTextBytes of it. A later file with the same
+  // path replaces it.
   void AddSourceFile(std::string_view path, std::string_view text);
-  // What the process noted of one of its steps; a later one of the same process replaces it. One that is
-  // larger than kMaxProgramBytes is left out.
+  // The program that a process noted for one of its steps. A later one of the same process replaces it.
+  // Programs larger than kMaxProgramBytes are left out.
   void AddProgram(uint32_t process, const ProgramText& program);
-  // Frames of the stacks, for whoever looks at those that are new: calls `visit` with each from number
-  // `first` on (from 1; some come more than once) and returns the number that the next one will have.
+  // Visits frames of the stacks, for a caller that processes only new ones. Calls `visit` with each frame
+  // from number `first` on (from 1; some occur more than once). Returns the number that the next frame will
+  // get.
   StackId VisitFrames(StackId first, const std::function<void(std::string_view)>& visit) const;
 
-  // Events in the order in which they are to be read; times should not fall, but may (a late thread).
-  // Event::thread is a number that AddThread gave; an event of another thread counts as process 0. Events of
-  // unknown type are left out.
+  // Appends events in the order in which readers get them. Times should not decrease, but may (a late
+  // thread). Event::thread is a number that AddThread returned; an event of another thread counts as process
+  // 0. Events of unknown type are left out.
   Status Append(std::span<const Event> events);
-  // Writes what is pending as a block, so that a reader of the file sees all events appended so far.
+  // Writes pending events as a block, so that a reader of the file sees everything appended so far.
   Status Flush();
-  // Flush, index, footer. The file is complete after it; the writer accepts nothing more.
+  // Writes pending events, the index and the footer. The file is then complete, and the writer accepts
+  // nothing more.
   Status Close();
 
-  uint64_t events_written() const;  // that reached the sink
-  uint64_t events_lost() const;     // that the sink did not take
+  uint64_t events_written() const;  // events that reached the sink
+  uint64_t events_lost() const;     // events that the sink did not take
   uint64_t bytes_written() const;
 
  private:

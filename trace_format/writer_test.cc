@@ -266,7 +266,7 @@ TEST_F(FileSinkTest, SaysWhatIsWrong) {
       << written.error().sentence;
 }
 
-// A limit on the size of files stands in for a full disk: it too lets the first part of a write through.
+// A file size limit stands in for a full disk: like a full disk, it accepts the first part of a write.
 TEST_F(FileSinkTest, TakesHalfAWriteBack) {
   auto sink = CreateFileSink(path_);
   ASSERT_TRUE(sink.ok());

@@ -29,7 +29,7 @@ int Fail(const std::string& sentence) {
   return kBadInput;
 }
 
-// "run.vms@step:3,peak": the file, and the place behind the last @ where there is no file of the whole name.
+// "run.vms@step:3,peak": the file, and the place after the last @, unless a file of the whole name exists.
 void SplitLocator(std::string& path, std::string& place) {
   const size_t at = path.rfind('@');
   if (at == std::string::npos || access(path.c_str(), F_OK) == 0) return;
@@ -131,8 +131,8 @@ std::string Title(const Session& session) {
   return text::OneLine(session.file()->name()) + where + " · vramscope";
 }
 
-// Whether the next frame may differ from the last one. A window that nobody touches draws nothing: without a
-// GPU each frame would cost 20 ms of the processor.
+// Whether the next frame may differ from the last one. An idle window draws nothing: without a GPU each frame
+// would cost 20 ms of processor time.
 class Redraw {
  public:
   // `happened`: input, or a thread that has something new.
@@ -151,7 +151,7 @@ class Redraw {
   }
 
  private:
-  // What moves by itself, the end of a drag for one, settles in so many.
+  // Movement without input, such as the end of a drag, settles within this many frames.
   static constexpr int kFramesToSettle = 4;
 
   int left_ = kFramesToSettle;

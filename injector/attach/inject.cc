@@ -47,7 +47,7 @@ class Attempt {
         find_(FunctionOfLoader("dlsym")),
         why_(FunctionOfLoader("dlerror")) {}
   Result<Injected> Run();
-  // Lets go of every thread. False while one is still traced because it does not stop (it is deep in the
+  // Releases every thread. False while one is still traced because it does not stop (it is deep in the
   // kernel).
   bool LetGo();
 
@@ -123,7 +123,8 @@ Status Attempt::WatchMoreThreads() {
   return {};
 }
 
-// A thread at a breakpoint: may it call dlopen? If not, its breakpoint is taken away until the next round.
+// Decides whether a thread at a breakpoint may call dlopen. If not, its breakpoint is removed until the next
+// round.
 bool Attempt::IsSafe(Tracee& tracee) {
   const auto registers = ReadRegisters(tracee.thread());
   const bool busy = locks_.Held();
@@ -172,7 +173,7 @@ Result<Tracee*> Attempt::WaitForSafePoint() {
   return NoSafePoint();
 }
 
-// The threads beside the one that works for us: none may stand still at a breakpoint, it might hold a lock.
+// Other threads than the one that works for us: none may wait at a breakpoint, because it might hold a lock.
 void Attempt::LetOthersRun(const Tracee& ours) {
   for (Tracee& tracee : tracees_) {
     if (&tracee == &ours || (!tracee.stopped() && !tracee.Poll())) continue;

@@ -11,8 +11,8 @@
 //   entry(argument) ─────────────────────►  copies the argument, starts a thread of its own, returns
 //   restore all, detach ─────────────────►  malloc begins, as if nothing had been
 //
-// Everything slow belongs on the thread that `entry` starts. All of it is done by a process of its own
-// (separate_process.h), so that the target is put back also when the command is killed.
+// Slow work belongs on the thread that `entry` starts. The injection runs in a process of its own
+// (separate_process.h), so that the target is restored even if the command is killed.
 #pragma once
 
 #include <sys/types.h>
@@ -41,9 +41,9 @@ struct Injected {
   uint32_t watched = 0;     // threads that were given breakpoints
 };
 
-// Returns when the target's threads are as they were; an error means that nothing was changed in it. If the
-// calling process is killed meanwhile, the same holds a few milliseconds later. CheckTarget must have been
-// asked before. Forks: in a program with threads the child uses malloc and system calls alone.
+// Returns when the target's threads are restored; on an error nothing was changed in the target. If the
+// calling process is killed meanwhile, this holds a few milliseconds later. Call CheckTarget first. Forks: in
+// a program with threads, the child uses only malloc and system calls.
 Result<Injected> Inject(pid_t pid, const Injection& injection);
 
 }  // namespace vramscope::attach

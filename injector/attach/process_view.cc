@@ -121,7 +121,7 @@ std::string ReadText(pid_t pid, uint64_t address, size_t limit) {
   std::string text;
   while (text.size() < limit) {
     char piece[kPiece];
-    // Never over the end of a page: what is behind it may not be readable.
+    // Never read past the end of a page: the next page may not be readable.
     const size_t bytes = std::min<size_t>(kPiece - (address + text.size()) % kPiece, limit - text.size());
     if (!ReadMemory(pid, address + text.size(), piece, bytes)) return text;
     const auto* const end = std::find(piece, piece + bytes, '\0');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What /proc says of another process, read without stopping or touching it.
+// Reads /proc for another process, without stopping or touching it.
 #pragma once
 
 #include <sys/types.h>
@@ -24,27 +24,27 @@ struct Mapping {
   [[nodiscard]] bool Contains(uint64_t address) const { return address >= begin && address < end; }
 };
 
-// In the order of addresses; empty when the process is gone, is a thread of the kernel, or may not be read.
+// In the order of addresses. Empty if the process is gone, is a kernel thread, or may not be read.
 std::vector<Mapping> MappingsOf(pid_t pid);
 // The file name of a mapping's path, without " (deleted)".
 std::string_view FileNameOf(const Mapping& mapping);
 
-// The value of one line of /proc/PID/status ("TracerPid"); nothing when there is no such line or process.
+// The value of one line of /proc/PID/status ("TracerPid"); nothing if there is no such line or process.
 std::optional<std::string> StatusOf(pid_t pid, std::string_view key);
 // The same of one thread.
 std::optional<std::string> ThreadStatusOf(pid_t pid, pid_t thread, std::string_view key);
-// The first number of such a value in the given base; `absent` when there is none.
+// The first number in such a value, in the given base; `absent` if there is none.
 uint64_t NumberIn(const std::optional<std::string>& value, int base = 10, uint64_t absent = 0);
 
 std::vector<pid_t> ThreadsOf(pid_t pid);
-// False when it is gone, or a zombie that its parent has not asked after.
+// False if it is gone, or is a zombie that its parent has not reaped.
 bool Lives(pid_t pid);
-// The whole of a file of /proc; empty when it cannot be read.
+// The whole content of a file in /proc; empty if it cannot be read.
 std::string ReadProcFile(const std::string& path);
-// "python (process 4711)", or "process 4711" when its name cannot be read.
+// "python (process 4711)", or "process 4711" if its name cannot be read.
 std::string Describe(pid_t pid);
 
-// Memory of the process; false when not all of it can be read. Needs the right to trace it.
+// Reads memory of the process; false if not all of it is readable. Needs the right to trace it.
 bool ReadMemory(pid_t pid, uint64_t address, void* to, size_t bytes);
 // At most `limit` bytes up to the next 0.
 std::string ReadText(pid_t pid, uint64_t address, size_t limit);

@@ -78,7 +78,7 @@ Status CheckUser(pid_t pid, const std::string& process) {
   return {};
 }
 
-// AT_SECURE: setuid, setgid or file capabilities at its start, also when the ids are equal again now.
+// AT_SECURE: setuid, setgid or file capabilities at its start, even if the ids are equal again now.
 Status CheckPrivileges(pid_t pid, const std::string& process) {
   const std::string raw = ReadProcFile("/proc/" + std::to_string(pid) + "/auxv");
   for (size_t at = 0; at + sizeof(Elf64_auxv_t) <= raw.size(); at += sizeof(Elf64_auxv_t)) {
@@ -100,8 +100,8 @@ Status CheckPtraceScope(pid_t, const std::string& process) {
   return {};
 }
 
-// The filters that came with the container or service: those of its outermost process. More than that are the
-// program's own, written without us in mind, and may answer a system call of ours by killing the program.
+// The filters from the container or service: those of its outermost process. Further filters are the
+// program's own. They do not expect us, and may answer a system call of ours by killing the program.
 uint64_t FiltersOfSurroundings(pid_t pid) {
   const auto space = [](pid_t of) {
     struct stat info = {};
@@ -141,7 +141,7 @@ Status CheckMappings(pid_t pid, const std::string& process) {
     const std::string_view name = FileNameOf(mapping);
     if (name.starts_with("ld-musl") || name.starts_with("libc.musl"))
       return Refused(process, "uses the musl C library; PyTorch and vramscope use glibc.");
-    // The file of a recording that is over is deleted; the process lets go of it when it next can.
+    // The file of a finished recording is deleted; the process unmaps it as soon as it can.
     if (mapping.path.ends_with(".ring") && mapping.path.find("/vramscope-") != std::string::npos)
       return Refused(process, "is being recorded by vramscope already.");
     loader = loader || name.starts_with("ld-");
@@ -179,7 +179,7 @@ Status CheckSignals(pid_t pid, const std::string& process) {
   return {};
 }
 
-// The bits come first of what is read of it: the others are laid out for 64.
+// The check of the bits comes first among those that read the process: the others assume the 64-bit layout.
 constexpr Check kChecks[] = {CheckItIsAProcess, CheckItRuns,  CheckUser,     CheckBits,   CheckPrivileges,
                              CheckPtraceScope,  CheckSeccomp, CheckMappings, CheckSignals};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a process can be attached to, decided from /proc alone: when it cannot, nothing was touched, and
-// the sentence says why and what to do.
+// Checks whether a process can be attached to, from /proc alone. If it cannot, nothing was touched, and the
+// error says why and what to do.
 #pragma once
 
 #include <sys/types.h>
@@ -11,17 +11,17 @@
 
 namespace vramscope::attach {
 
-// An error for: no such process, a thread, ourselves, process 1, the kernel's, zombies, stopped and traced
-// ones, other users', Yama's ptrace_scope, our own or the target's seccomp filter, raised privileges, 32-bit,
-// static and musl programs, shadow stacks, signals that we need and it ignores, and one that is recorded
-// already.
+// Returns an error for: no such process, a thread, ourselves, process 1, kernel threads, zombies, stopped and
+// traced processes, other users' processes, Yama's ptrace_scope, our own or the target's seccomp filter,
+// raised privileges, 32-bit, static and musl programs, shadow stacks, processes that ignore signals we need,
+// and processes that are already recorded.
 Status CheckTarget(pid_t pid);
 
-// Why Yama forbids the attach, and what to do; empty when it does not. `scope`: the text of
+// Why Yama forbids the attach, and what to do; empty if it does not. `scope` is the text of
 // /proc/sys/kernel/yama/ptrace_scope (Documentation/admin-guide/LSM/Yama.rst), empty on kernels without it.
 std::string ForbiddenByPtraceScope(const std::string& scope, bool may_trace_anything);
 
-// True when a library of PyTorch is loaded in it.
+// True if the process has loaded a library of PyTorch.
 bool HasPyTorch(pid_t pid);
 
 }  // namespace vramscope::attach

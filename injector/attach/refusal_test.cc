@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel here may not be set to. Real processes are refused in tests/attach/refusal_test.py.
+// Cases that the kernel of the test machine may not be set to. Real processes are tested in
+// tests/attach/refusal_test.py.
 #include "injector/attach/refusal.h"
 
 #include <gtest/gtest.h>

@@ -27,7 +27,7 @@ constexpr uint64_t kDirectionFlag = 0x400;
 constexpr uint64_t kFaults = uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1) |
                              uint64_t{1} << (SIGILL - 1) | uint64_t{1} << (SIGFPE - 1) |
                              uint64_t{1} << (SIGTRAP - 1);
-// Around the thread pointer: the C library's thread-local variables before it, its struct pthread behind.
+// Around the thread pointer: the C library's thread-local variables before it, its struct pthread after it.
 constexpr uint64_t kWordsBefore = 256;
 constexpr uint64_t kWordsBehind = 256;
 
@@ -139,8 +139,8 @@ Result<uint64_t> RemoteCall::WaitForReturn() {
   }
 }
 
-// Another thread took the loader's lock between our look at it and the call, and does not give it back. As
-// long as our thread waits for its first lock nothing has been done, and the call can be forgotten.
+// Another thread took the loader's lock between our check and the call, and does not release it. While our
+// thread waits for its first lock, nothing has been done, and the call can be abandoned.
 bool RemoteCall::BreakOff() {
   if (!tracee_.Stop()) return false;
   const auto registers = ReadRegisters(tracee_.thread());
@@ -155,8 +155,8 @@ bool RemoteCall::BreakOff() {
   return true;
 }
 
-// dlopen keeps, in the thread's own memory, where to go on after an error. That place is on the stack of the
-// call that will not have been: such pointers become what they were.
+// dlopen stores, in the thread's own memory, where to continue after an error. That place is on the stack of
+// the abandoned call: such pointers get their old values back.
 void RemoteCall::ForgetCatchPoints() {
   if (thread_words_.empty()) return;
   const uint64_t begin = registers_.fs_base - kWordsBefore * 8;

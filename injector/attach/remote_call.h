@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes one stopped thread of another process call functions, and afterwards be what it was.
+// Makes one stopped thread of another process call functions, and restores its state afterwards.
 //
-// Saved and put back: general registers, the full extended state (x87, SSE, AVX, AMX: as many bytes as the
-// kernel has; a debugger that thinks it knows the size fails on newer processors), the signal mask. While the
-// calls run all signals but those of faults are blocked in the thread, so that they stay pending and are
-// handled by the program itself later.
+// Saved and restored: general registers, the signal mask, and the full extended state (x87, SSE, AVX, AMX).
+// The kernel defines the size of the extended state; a debugger with a fixed size fails on newer processors.
+// During the calls, all signals except faults are blocked in the thread. They stay pending, and the program
+// handles them later.
 //
 //   saved rsp ──► │ the thread's own stack   │
 //                 │ red zone, 128 bytes      │
@@ -36,18 +36,18 @@ std::optional<user_regs_struct> ReadRegisters(pid_t thread);
 
 class RemoteCall {
  public:
-  // `others_may_run` is called again and again while a call runs.
+  // A running call invokes `others_may_run` again and again.
   RemoteCall(pid_t pid, Tracee& tracee, const LoaderLocks& locks, std::function<void()> others_may_run)
       : pid_(pid), tracee_(tracee), locks_(locks), others_may_run_(std::move(others_may_run)) {}
 
-  // Saves the thread's state. Nothing else works before it.
+  // Saves the thread's state. Call it before anything else.
   bool Prepare();
-  // Puts a text below the thread's stack; its address.
+  // Puts a text below the thread's stack and returns its address.
   uint64_t PushText(const std::string& text);
-  // Calls `function` with up to three integer arguments; what it returned in rax. It may take as long as it
-  // likes, but a wait for the dynamic loader's lock is broken off after some seconds.
+  // Calls `function` with up to three integer arguments and returns rax. The call may take any time, but a
+  // wait for the dynamic loader's lock is aborted after some seconds.
   Result<uint64_t> Do(uint64_t function, std::initializer_list<uint64_t> arguments);
-  // As it was before Prepare().
+  // Restores the state before Prepare().
   void Restore();
 
  private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loaded object of another process, read from that process's memory.
 //
-// Why memory and not the file: the file may have been replaced by an upgrade, or lie in a container. What is
-// mapped is what will be called. Layout: ELF gABI chapter 5; GNU hash section as written by binutils.
+// Why memory and not the file: an upgrade may have replaced the file, or it may lie in a container. The
+// mapped code is the code that will be called. Layout: ELF gABI chapter 5; GNU hash section as written by
+// binutils.
 #pragma once
 
 #include <elf.h>
@@ -18,11 +19,11 @@ namespace vramscope::attach {
 
 class RemoteImage {
  public:
-  // `base`: where its ELF header is mapped. Nothing when there is none, or no GNU hash table.
+  // `base` is the address of its ELF header. Returns nothing if there is no header or no GNU hash table.
   static std::optional<RemoteImage> Read(pid_t pid, uint64_t base);
 
-  // The address of a function or object that it defines; 0 when it has none. `bytes`, when given, becomes its
-  // size. A function that the loader chooses at run time (IFUNC) counts as not defined.
+  // The address of a function or object that it defines; 0 if it defines none. If `bytes` is given, it is set
+  // to the size. A function that the loader chooses at run time (IFUNC) counts as not defined.
   [[nodiscard]] uint64_t Find(std::string_view symbol, uint64_t* bytes = nullptr) const;
 
  private:
@@ -46,12 +47,12 @@ class RemoteImage {
   uint64_t hash_ = 0;
 };
 
-// The places where files are mapped whose names begin with one of `prefixes` ("libc.so", "libc-2."): the
+// Base addresses of the mapped files whose names begin with one of `prefixes` ("libc.so", "libc-2."): the
 // mapping with offset 0 of each, every file once.
 std::vector<uint64_t> BasesOf(const std::vector<Mapping>& mappings,
                               std::initializer_list<std::string_view> prefixes);
 
-// The address of `symbol` in the first of the named files that defines it; 0 when none does.
+// The address of `symbol` in the first of the named files that defines it; 0 if none does.
 uint64_t FindIn(pid_t pid, const std::vector<Mapping>& mappings,
                 std::initializer_list<std::string_view> prefixes, std::string_view symbol,
                 uint64_t* bytes = nullptr);

@@ -51,7 +51,7 @@ std::vector<uint64_t> MallocEntries(pid_t pid, const std::vector<Mapping>& mappi
   std::vector<uint64_t> entries;
   std::set<uint64_t> seen;
   for (const Mapping& mapping : mappings) {
-    // The loader's own malloc serves it only until the C library is there.
+    // The loader uses its own malloc only until the C library is loaded.
     if (mapping.offset != 0 || !mapping.path.starts_with('/') || FileNameOf(mapping).starts_with("ld-"))
       continue;
     const auto image = RemoteImage::Read(pid, mapping.begin);

@@ -23,14 +23,15 @@ constexpr int kLookEveryMs = 20;  // for a wish to cancel
 constexpr int kPromptlyMs = 200;  // how long the command waits for the child after its answer
 constexpr size_t kMostSentence = 2048;
 
-// What goes through the socket, as one message.
+// The content of the socket, as one message.
 struct Message {
   Injected injected;
   bool ok = false;
   char sentence[kMostSentence] = {};
 };
 
-// The child must not hold what others wait for: a pipe that somebody reads to its end, the lock of the trace.
+// The child must not hold what other processes wait for: a pipe that is read to its end, the lock of the
+// trace.
 void KeepOnly(int socket) {
   const int nothing = open("/dev/null", O_RDWR);
   for (int standard = 0; standard <= 2; ++standard) dup2(nothing, standard);
@@ -51,7 +52,7 @@ void KeepOnly(int socket) {
   _exit(0);
 }
 
-// False when the child ended without an answer.
+// False if the child ended without an answer.
 bool WaitForAnswer(int socket, const std::atomic<bool>* cancelled, Message& message) {
   for (;;) {
     pollfd event = {socket, POLLIN, 0};

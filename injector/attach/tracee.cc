@@ -24,9 +24,9 @@ void Nap() {
   nanosleep(&kNap, nullptr);
 }
 
-// Of a debug exception. Not only TRAP_HWBKPT: in some virtual machines the processor's status has the bit of
-// single steps beside that of the breakpoint, and the kernel tells that one. A program's own int3 has another
-// code (SI_KERNEL).
+// True for a debug exception. Not only TRAP_HWBKPT: in some virtual machines the processor's status has the
+// bit of single steps in addition to that of the breakpoint, and the kernel reports single steps. A program's
+// own int3 has another code (SI_KERNEL).
 bool IsDebugTrap(const siginfo_t& info) {
   return info.si_signo == SIGTRAP && info.si_code >= TRAP_BRKPT && info.si_code <= TRAP_HWBKPT;
 }
@@ -74,8 +74,8 @@ bool Tracee::Stop() {
 }
 
 void Tracee::Resume(int request, int signal) {
-  // Of one that was killed while it stood still this fails, and Poll() is told how it ended: until the tracer
-  // has asked, its parent is not told, and the process is there as a zombie.
+  // This fails for a thread that was killed while stopped. Poll() then gets its wait status: until the tracer
+  // has waited for it, its parent is not notified, and the process remains a zombie.
   reason_ = StopReason::kRunning;
   ptrace(static_cast<__ptrace_request>(request), thread_, nullptr, signal);
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread of the target under ptrace, and how to let go of it without a trace.
+// One thread of the target under ptrace, and how to release it without a trace.
 //
-// Why hardware breakpoints: they belong to one thread. An int3 in the code is hit by every thread, also by
-// one that was born after we came and that nobody traces: it kills the program (seen after 11 attaches to a
-// program that makes threads).
+// Why hardware breakpoints: they belong to one thread. An int3 in the code is hit by every thread, including
+// new threads that nobody traces yet, and kills the program (seen after 11 attaches to a program that creates
+// threads).
 //
-// Why Release() is not just PTRACE_DETACH: a breakpoint may have been hit in the very moment in which the
-// thread was interrupted. The kernel then reports the interruption first, and the SIGTRAP stays pending;
-// after a plain detach it would kill the program (seen after 20 attaches).
+// Why Release() is not just PTRACE_DETACH: the thread may have hit a breakpoint at the moment it was
+// interrupted. The kernel then reports the interruption first, and the SIGTRAP stays pending. After a plain
+// detach it would kill the program (seen after 20 attaches).
 //
 //   Seize ──► running ── Stop ──► stopped ── Arm, Continue ──► running ── Poll ──► stopped (kBreakpoint)
-//                                                                │
-//                     Release: interrupt, disarm, swallow a pending SIGTRAP, detach with any signal that is
-//                     due
+//                                                                 │
+//       Release: interrupt, disarm, swallow a pending SIGTRAP, ◄──┘
+//       detach with any signal that is due
 #pragma once
 
 #include <signal.h>
@@ -40,25 +40,25 @@ class Tracee {
  public:
   explicit Tracee(pid_t thread) : thread_(thread) {}
 
-  // False with errno set when it may not be traced or is gone.
+  // False with errno set if it may not be traced or is gone.
   bool Seize();
-  // Whether something has happened since: looks, and does not wait.
+  // True if something has happened since. Looks and does not wait.
   bool Poll();
-  // Interrupts it and waits until it has stopped. False when it is gone or does not stop within a second.
+  // Interrupts it and waits until it has stopped. False if it is gone or does not stop within a second.
   bool Stop();
   // Waits for the next stop.
   bool WaitForStop(std::chrono::milliseconds limit);
-  // Lets a stopped thread run on; a signal that is due is delivered. In a group stop it stays stopped as it
-  // would without us.
+  // Resumes a stopped thread and delivers a signal that is due. In a group stop it stays stopped, as it would
+  // without us.
   void Continue();
-  // The same, but runs also when the process is stopped as a group, and holds a due signal back until
-  // Release(). For the time of a call that we make it do.
+  // The same, but also runs when the process is in a group stop, and holds a due signal back until Release().
+  // Used for the calls that we inject.
   void ContinueForUs();
 
   // Sets breakpoints on the execution of up to four addresses. Stopped threads only.
   bool Arm(std::span<const uint64_t> addresses);
   void Disarm();
-  // Stops it if need be and lets go of it as it was. A thread that does not stop stays traced.
+  // Stops it if needed and releases it as it was. A thread that does not stop stays traced.
   void Release();
 
   [[nodiscard]] pid_t thread() const { return thread_; }
@@ -67,7 +67,7 @@ class Tracee {
   [[nodiscard]] bool stopped() const { return reason_ != StopReason::kRunning && !gone(); }
   [[nodiscard]] bool armed() const { return armed_; }
   [[nodiscard]] int signal() const { return signal_; }
-  // Of one that is gone: as waitpid gives it; nothing when somebody else was told.
+  // The wait status of a thread that is gone; nothing if another process received it.
   [[nodiscard]] std::optional<int> ending() const { return ending_; }
   // The signal was ours: it will not be delivered.
   void DropSignal() { signal_ = 0; }

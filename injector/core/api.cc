@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of api.h that needs no framework. The rest stands with the framework's hooks.
+// The part of api.h that needs no framework. The rest is in the framework's hooks.
 #include "injector/core/api.h"
 
 #include "injector/core/coverage.h"
@@ -65,7 +65,7 @@ VRAMSCOPE_API void vramscope_record(uint8_t type, uint16_t small, uint32_t id, c
   if (type == 0 || type >= vramscope::trace::kEventTypeCount ||
       word_count > vramscope::trace::kMaxEventFields)
     return;
-  // A child that is forked in a deep window inherits the bridge's callbacks, but not the window.
+  // A child forked in a deep window inherits the bridge's callbacks, but not the window.
   if (IsDeepFact(type) && !InDeepWindow()) return;
   RecordWords(type, small, id, words, word_count);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What libvramscope_injector.so offers to the Python shim (through ctypes) and to the LibTorch bridge.
  *
- * Why C: the shim has no compiler and the bridge is built against headers of many torch releases; both see
- * only this file. Every function may be called from any thread, never throws, never prints, and does nothing
- * when the process is not recorded. Numbers are those of trace_format/event.h (EventType, Role, RangeKind,
- * MarkKind, LabelSource).
+ * Why C: the shim has no compiler, and the bridge is built against the headers of many torch releases. Both
+ * see only this file. Every function may be called from any thread, never throws and never prints. It does
+ * nothing if the process is not recorded. Numbers are those of trace_format/event.h (EventType, Role,
+ * RangeKind, MarkKind, LabelSource).
  */
 #pragma once
 
@@ -17,10 +17,10 @@ extern "C" {
 
 #define VRAMSCOPE_API_VERSION 1
 
-/* 1 when this process is being recorded. */
+/* 1 if this process is being recorded. */
 int vramscope_recording(void);
 
-/* The id of a text in this process, the same for the same text; 0 only when not recording. Takes a lock; not
+/* The id of a text in this process; equal texts get the same id. 0 only if not recording. Takes a lock; not
  * for hot paths. */
 uint32_t vramscope_intern(const char* text, size_t length);
 
@@ -31,20 +31,20 @@ void vramscope_label(uint32_t role, uint32_t source, uint64_t address, uint64_t 
                      uint64_t tensor);
 void vramscope_coverage(const char* hook, uint32_t state, const char* detail);
 
-/* What a callable of vramscope_python_call() records, and the arguments that Python gives it. */
+/* What a callable from vramscope_python_call() records, and its arguments in Python. */
 enum VramscopePythonCall {
   VRAMSCOPE_CALL_RANGE_BEGIN = 0,    /* () */
   VRAMSCOPE_CALL_RANGE_END = 1,      /* () */
-  VRAMSCOPE_CALL_NUMBERED_BEGIN = 2, /* (id): in place of the bound one */
+  VRAMSCOPE_CALL_NUMBERED_BEGIN = 2, /* (id): instead of the bound one */
   VRAMSCOPE_CALL_NUMBERED_END = 3,   /* (id) */
   VRAMSCOPE_CALL_MARK = 4,           /* (value): the bound id is the tensor */
   VRAMSCOPE_CALL_LABEL = 5,          /* (role, source, address, bytes, name, tensor): nothing is bound */
   VRAMSCOPE_CALL_OPTIMIZER_DONE = 6, /* (steps): ends the bound range and sets the mark kOptimizerStepDone */
-  VRAMSCOPE_CALL_STEP_DONE = 7,      /* (done) -> what vramscope_step_done() returns */
+  VRAMSCOPE_CALL_STEP_DONE = 7,      /* (done) -> result of vramscope_step_done() */
 };
-/* A new Python function (PyObject*, a new reference) that does one of the above with `kind`, `name` and `id`
- * bound to it. To be called with the GIL. NULL when this process has no Python that we know, or no memory,
- * then with a Python exception set. */
+/* Creates a Python function (PyObject*, a new reference) that does one of the above with `kind`, `name` and
+ * `id` bound to it. Call it with the GIL held. NULL if this process has no Python that we know; NULL with a
+ * Python exception set if there is no memory. */
 void* vramscope_python_call(uint32_t call, uint32_t kind, uint32_t name, uint64_t id);
 
 /* One raw record of any type; for the bridge. `words` as in kRawLayout (at most 8). */
@@ -52,61 +52,61 @@ void vramscope_record(uint8_t type, uint16_t small, uint32_t id, const uint64_t*
 /* Defines a stack, outermost frame first, frames as string ids; the same frames give the same id. */
 uint32_t vramscope_intern_stack(const uint32_t* frames, size_t count);
 
-/* The value of one option ("depth", "deep_steps", "stacks", ...) into `buffer`, 0-terminated; returns its
- * length, 0 when absent. */
+/* Copies the value of one option ("depth", "deep_steps", "stacks", ...) into `buffer`, 0-terminated; returns
+ * its length, 0 if absent. */
 size_t vramscope_option(const char* key, char* buffer, size_t capacity);
 
-/* What the process held before recording began (attach). A block: `device` as in trace_format/event.h; it is
- * no news when the block is known. And that it was freed since it was found. */
+/* What the process held before recording began (attach). Reports a block (`device` as in
+ * trace_format/event.h; ignored if the block is already known), and that it was freed after it was found. */
 void vramscope_held_block(uint32_t device, uint64_t address, uint64_t bytes, uint64_t stream,
                           uint64_t requested);
 void vramscope_held_gone(uint32_t device, uint64_t address);
 
-/* The same of the driver's level. 1 when the hooks of the driver work here: else segments must not be told,
- * because nobody would see them go. */
+/* The same at the driver's level. 1 if the hooks of the driver work here. Otherwise segments must not be
+ * reported, because their end would not be seen. */
 uint32_t vramscope_driver_seen(void);
-/* A segment of PyTorch's caching allocator. part_bytes: of the pieces that it is mapped in (expandable), or 0
- * for one cudaMalloc. */
+/* Reports a segment of PyTorch's caching allocator. part_bytes: size of the pieces that it is mapped in
+ * (expandable), or 0 for one cudaMalloc. */
 void vramscope_held_segment(uint32_t device, uint64_t address, uint64_t bytes, uint64_t stream,
                             uint64_t part_bytes);
 void vramscope_held_segment_gone(uint32_t device, uint64_t address, uint64_t bytes, uint64_t part_bytes);
-/* What the driver says is in use on the calling thread's current device. */
+/* Records the memory in use on the calling thread's current device, as the driver reports it. */
 void vramscope_held_driver_total(void);
 
-/* A living tensor (its TensorImpl) and its storage: told as a block when PyTorch's CPU allocator handed it
- * out. 1 = so it was. Needs the layout of tensors, and helps to find it. */
+/* A living tensor (its TensorImpl) and its storage. The storage is reported as a block if PyTorch's CPU
+ * allocator handed it out; then returns 1. Needs the layout of tensors, and helps to find it. */
 uint32_t vramscope_held_tensor(uint64_t tensor, uint64_t address, uint64_t bytes);
-/* A Python object of torch._C._autograd.SavedTensor: the tensor that autograd keeps in it for backward. 0
- * when it keeps none, or a hook has it. */
+/* `object` is a Python object of torch._C._autograd.SavedTensor. Reports the tensor that autograd keeps in it
+ * for backward. 0 if it keeps none, or if a hook has it. */
 uint32_t vramscope_held_saved(uint64_t object);
-/* A Python object of an AccumulateGrad node, and the TensorImpl of its variable: shows where such nodes keep
- * it. */
+/* A Python object of an AccumulateGrad node, and the TensorImpl of its variable. The pair shows where such
+ * nodes store the variable. */
 void vramscope_held_leaf(uint64_t object, uint64_t tensor);
 
-/* The shim calls it once after `import torch`: checks that the hooks are reached, patches slots where they
- * are not, loads the bridge. Returns a bit set: 1 = memory hooks reached, 2 = autograd hooks reached, 4 =
- * bridge loaded. */
+/* The shim calls it once after `import torch`. Checks that the hooks are reached, patches slots where they
+ * are not, and loads the bridge. Returns a bit set: 1 = memory hooks reached, 2 = autograd hooks reached,
+ * 4 = bridge loaded. */
 uint32_t vramscope_torch_ready(const char* torch_version, const char* torch_directory);
 
-/* Tells that optimizer step `done` (1 = first) of the training loop has ended; returns 1 when the step that
- * begins now is a deep one. Switches the bridge on and off and emits the kDeepBegin / kDeepEnd marks.
- * LibTorch programs get the same from the C++ step hooks. */
+/* Reports that optimizer step `done` (1 = first) of the training loop has ended. Returns 1 if the step that
+ * begins now is deep. Switches the bridge on and off and emits the kDeepBegin / kDeepEnd marks. In LibTorch
+ * programs the C++ step hooks do the same. */
 int vramscope_step_done(uint64_t done);
-/* Backward passes that have ended in this process. */
+/* The number of backward passes that have ended in this process. */
 uint64_t vramscope_backward_passes(void);
 /* 1 while inside a deep window. */
 int vramscope_deep(void);
-/* 1 when an allocation of this process was recorded: without one there is nothing to name. */
+/* 1 if an allocation of this process was recorded: otherwise there is nothing to name. */
 int vramscope_memory_seen(void);
 
-/* What this process noted of a training step, one JSON text of at most 8 MiB, for the trace (block type 10). A
- * later one replaces it. `step`: which it is, from 1; 0 = unknown. 1 = the recorder has it, also when this process
- * is killed now. */
+/* Passes the program that this process noted for a training step to the trace (block type 10): one JSON
+ * text of at most 8 MiB. A later one replaces it. `step`: the noted step, from 1; 0 = unknown. 1 = the
+ * recorder has it, even if this process is killed now. */
 int vramscope_program(const char* text, size_t length, uint64_t step);
 
 /* The bridge: a library built against the user's torch headers, loaded by vramscope_torch_ready. It exports
- *     int vramscope_bridge_start(const struct VramscopeHost*);     0 = ready; anything else: the bridge does
- * not fit void vramscope_bridge_enable(int on);                        deep facts on or off
+ *     int vramscope_bridge_start(const struct VramscopeHost*);   0 = ready; otherwise the bridge does not fit
+ *     void vramscope_bridge_enable(int on);                      deep facts on or off
  */
 struct VramscopeHost {
   uint32_t api_version;

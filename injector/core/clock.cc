@@ -25,8 +25,8 @@ bool CounterIsInvariant() {
 #endif
 }
 
-// The kernel takes "tsc" off this list when it finds the counters of several sockets out of step. No such
-// file (sandboxes): no objection.
+// The kernel removes "tsc" from this list when it finds the counters of several sockets out of step. If there
+// is no such file (sandboxes), the counter is trusted.
 bool KernelTrustsCounter() {
   const int file =
       open("/sys/devices/system/clocksource/clocksource0/available_clocksource", O_RDONLY | O_CLOEXEC);

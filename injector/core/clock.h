@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of a record, in the ticks that RingFileHeader::clock names.
+// The time of a record, in ticks of the clock in RingFileHeader::clock.
 //
-// Why the time stamp counter: it costs 9 ns where clock_gettime costs 19, in a record whose other stores
-// cost 2. It is used only when the processor promises one rate through all power states and the kernel has
-// not found the sockets' counters out of step.
+// Why the time stamp counter: it costs 9 ns where clock_gettime costs 19, in a record whose other stores cost
+// 2. It is used only if the processor guarantees a constant rate in all power states, and the kernel has not
+// found the sockets' counters out of step.
 #pragma once
 
 #include <time.h>
@@ -14,10 +14,10 @@
 
 namespace vramscope::injector {
 
-// Set once by ChooseClock before the first record; the same in every process of a machine.
+// Set once by ChooseClock before the first record. All processes of a machine choose the same.
 extern trace::ClockKind clock_kind;
 
-// `forced_monotonic`: use CLOCK_MONOTONIC also where the counter would do (option clock=monotonic).
+// `forced_monotonic`: use CLOCK_MONOTONIC even where the counter would do (option clock=monotonic).
 void ChooseClock(bool forced_monotonic);
 
 inline uint64_t MonotonicNs() {
@@ -26,8 +26,8 @@ inline uint64_t MonotonicNs() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// Never later than what the program does next: the stores that follow leave the core only after the counter
-// was read. Right for frees.
+// Never later than the program's next action: later stores leave the core only after the counter was read.
+// Use it for frees.
 inline uint64_t Ticks() {
 #if defined(__x86_64__)
   if (__builtin_expect(clock_kind == trace::ClockKind::kTsc, 1)) return __builtin_ia32_rdtsc();
@@ -35,9 +35,9 @@ inline uint64_t Ticks() {
   return MonotonicNs();
 }
 
-// Also never earlier than what the program did before, which Ticks may be by the length of the out-of-order
-// window. Right for allocations: a block that was freed by one thread and is handed to another must never
-// seem to be allocated before it was freed. 6 ns more.
+// Also never earlier than the program's previous action; Ticks may be earlier by the length of the
+// out-of-order window. Use it for allocations: if one thread frees a block and another gets it, the
+// allocation must not seem to precede the free. 6 ns more.
 inline uint64_t TicksAfterAll() {
 #if defined(__x86_64__)
   if (__builtin_expect(clock_kind == trace::ClockKind::kTsc, 1)) {

@@ -11,15 +11,15 @@
 namespace vramscope::injector {
 namespace {
 
-// The collector holds a lock on the session folder as long as it lives
-// (profiler/collector/output/owned_folder.h): seen from every pid namespace. kUnknown: the folder cannot be
-// opened, or locks do not work there.
+// The collector holds a lock on the session folder as long as it lives (profiler/collector/output/owned_folder.h).
+// The lock is visible from every pid namespace. kUnknown: the folder cannot be opened, or locks do not work
+// there.
 enum class FolderOwner { kLives, kGone, kUnknown };
 
 FolderOwner OwnerOfFolder() {
   const int folder = open(options.session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder < 0) return FolderOwner::kUnknown;
-  // Shared: two targets that look at once must not take each other for the owner.
+  // Shared: two targets that check at once must not take each other for the owner.
   const bool taken = flock(folder, LOCK_SH | LOCK_NB) == 0;
   const FolderOwner owner = taken                  ? FolderOwner::kGone
                             : errno == EWOULDBLOCK ? FolderOwner::kLives

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is hooked, what is not, and why: facts of the trace, so that no view claims more than was seen.
+// Which hooks work, which do not, and why. Recorded in the trace, so that no view claims more than was
+// observed.
 #pragma once
 
 #include "trace_format/event.h"

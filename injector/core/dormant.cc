@@ -18,7 +18,7 @@
 #include "trace_format/process_identity.h"
 #include "trace_format/ring.h"
 
-// What attach calls; not in programs that test this room alone.
+// Called by attach; missing in programs that test only this folder.
 extern "C" __attribute__((weak)) int vramscope_attach(const char* request);
 
 namespace vramscope::injector {
@@ -47,7 +47,7 @@ void LeaveDoorToParent() {
 int Listen() {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
-  // The first byte stays 0: a name that is in no file system and goes with its listener.
+  // The first byte stays 0: such a name is in no file system and disappears with its listener.
   const int length =
       snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s%llu-%d", trace::kDoorName,
                static_cast<unsigned long long>(trace::PidNamespaceOf("self")), static_cast<int>(getpid()));
@@ -67,7 +67,7 @@ bool IsWelcome(int guest) {
          (who.uid == geteuid() || who.uid == 0);
 }
 
-// Until the guest has said all and closed its side; 0-terminated.
+// Reads until the guest has sent everything and closed its side; 0-terminated.
 bool ReadOrder(int guest, char* order, size_t capacity) {
   setsockopt(guest, SOL_SOCKET, SO_RCVTIMEO, &kGuestPatience, sizeof kGuestPatience);
   size_t length = 0;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each way of watching CUDA's driver has seen in this process, so that one can be held against the
-// other.
+// What each way of watching CUDA's driver has seen in this process, for comparison.
 //
-// The hooks of the driver's functions count into seen_by_hooks, CUPTI's callbacks and activity records into
-// the other two. CUPTI decides by seen_by_hooks whether it is needed: hooks that are installed and saw no
-// look-up of a driver function were passed by.
+// The hooks of the driver's functions count into seen_by_hooks; CUPTI's callbacks and activity records count
+// into the other two. CUPTI uses seen_by_hooks to decide whether it is needed: if installed hooks saw no
+// look-up of a driver function, the program bypasses them.
 #pragma once
 
 #include <atomic>
@@ -14,7 +13,7 @@ namespace vramscope::injector {
 
 struct DriverSight {
   std::atomic<bool> installed;
-  std::atomic<uint64_t> lookups;  // of driver functions, through the hooks
+  std::atomic<uint64_t> lookups;  // look-ups of driver functions through the hooks
   std::atomic<uint64_t>
       allocations;  // device memory: device, managed, pool blocks, physical memory; those that succeeded
   std::atomic<uint64_t> bytes;  // of these allocations

@@ -3,8 +3,8 @@
 //
 // Why not dlsym: a hook may have to find the real function while the program holds an allocator's mutex and
 // another thread holds the loader's lock, which dlopen and dlsym take. dl_iterate_phdr takes only the lock on
-// the list of objects, and everything else here is memory reads. RTLD_NEXT would not do in any case: Python
-// loads torch RTLD_LOCAL, and RTLD_NEXT finds nothing there.
+// the list of objects, and everything else here reads memory. RTLD_NEXT would fail in any case: Python loads
+// torch RTLD_LOCAL, and RTLD_NEXT finds nothing there.
 //
 // Layout: ELF gABI chapter 5 (dynamic section, relocations), GNU hash section as written by binutils.
 #pragma once
@@ -19,22 +19,22 @@ namespace vramscope::injector {
 
 class ElfImage {
  public:
-  // False when the object has no dynamic symbols (the kernel's vdso, for one).
+  // False if the object has no dynamic symbols (for example the kernel's vdso).
   bool Read(const dl_phdr_info& info);
 
   const char* name() const { return name_; }
   uintptr_t base() const { return base_; }
   bool Contains(const void* address) const;
-  // The value of a symbol that this object itself defines (function or data), or nullptr.
-  // `bytes`, when given, becomes the size that the symbol table gives it.
+  // The value of a symbol (function or data) that this object itself defines, or nullptr. If `bytes` is
+  // given, it is set to the size in the symbol table.
   void* Find(const char* symbol, size_t* bytes = nullptr) const;
-  // The exported function whose code is at this address, or nullptr. Linear in the number of symbols.
+  // The exported function with its code at this address, or nullptr. Linear in the number of symbols.
   const char* FunctionAt(const void* address) const;
-  // The first bytes of the build id that the linker gave it: how many there are, at most `most`. 0 = none.
+  // Copies the first bytes of the linker's build id, at most `most`, and returns how many. 0 = none.
   size_t BuildId(unsigned char* bytes, size_t most) const;
   // True when one of its DT_NEEDED names begins with `prefix`.
   bool Needs(const char* prefix) const;
-  // True when the loader made this address read-only after relocation.
+  // True if the loader made this address read-only after relocation.
   bool IsReadOnlyAfterRelocation(const void* address) const;
 
   // Calls visit(slot, symbol name) for every pointer-sized place that the loader fills with the plain address
@@ -78,7 +78,7 @@ class ElfImage {
   uintptr_t relro_end_ = 0;
 };
 
-// Calls visit(image) for every loaded object but this library, in load order, until it returns false. No
+// Calls visit(image) for every loaded object except this library, in load order, until it returns false. No
 // object can be unloaded meanwhile; visit must not load any.
 using VisitImage = bool (*)(const ElfImage& image, void* argument);
 void ForEachImage(VisitImage visit, void* argument);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function of the program that this library stands in for. Coverage in the trace: missing (no such symbol
-// here), hooked (found), proven (called).
+// A function of the program that this library replaces. Coverage in the trace: missing (no such symbol here),
+// hooked (found), proven (called).
 #pragma once
 
 #include <atomic>
@@ -10,17 +10,17 @@ namespace vramscope::injector {
 
 struct Hook {
   const char* symbol;  // mangled; several rows may be forms of one function
-  const char* name;    // as people write it
+  const char* name;    // demangled
   void* ours;
-  std::atomic<void*> found;  // the real function, set when the symbol was looked up
+  std::atomic<void*> found;  // the real function, set when the symbol was found
   std::atomic<bool> proven;  // our function was called
 };
 
-// Looks up the hooks that are not known yet. Walks the loaded objects once.
+// Looks up the hooks that are not yet known. Walks the loaded objects once.
 void FindRealFunctions(Hook* hooks, size_t count);
 
-// The real function behind a hook that was just called; records kProven the first time. nullptr when no
-// loaded object defines it.
+// The real function of a hook that was just called. Records kProven the first time. nullptr if no loaded
+// object defines it.
 void* ProveHook(Hook& hook);
 
 }  // namespace vramscope::injector

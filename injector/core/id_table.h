@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded append-only set of byte strings with dense ids from 1, in memory of its own. Not synchronised.
+// A bounded append-only set of byte strings with dense ids from 1, in memory of its own. Not synchronized.
 //
 //   slots   [ 0 | 3 | 0 | 1 | ... ]            open addressing by hash; 0 = empty, else an id
 //   entries [ - | {hash, offset, bytes} ... ]  by id
@@ -19,7 +19,7 @@ class IdTable {
   // Ids go from 1 to below `most_ids` (a power of two), contents up to `most_bytes`.
   constexpr IdTable(uint32_t most_ids, size_t most_bytes) : most_ids_(most_ids), most_bytes_(most_bytes) {}
 
-  // The id of the same bytes, or 0.
+  // The id of equal bytes, or 0.
   uint32_t Find(const void* bytes, size_t length) const {
     if (memory_ == nullptr) return 0;
     const uint64_t hash = Hash(bytes, length);
@@ -33,12 +33,12 @@ class IdTable {
     return 0;
   }
 
-  // The id that Add would give, or 0 when the table is full or cannot have memory.
+  // The id that Add would give, or 0 if the table is full or cannot get memory.
   uint32_t Next(size_t length) {
     if (memory_ == nullptr && !Reserve()) return 0;
     return next_id_ < most_ids_ && used_bytes_ + length <= most_bytes_ ? next_id_ : 0;
   }
-  // After Next said yes, for bytes that Find does not know.
+  // Adds bytes that Find does not know. Call it only after Next returned an id.
   void Add(const void* bytes, size_t length) {
     const uint64_t hash = Hash(bytes, length);
     entries()[next_id_] = {.hash = hash, .offset = used_bytes_, .bytes = length};
@@ -51,13 +51,13 @@ class IdTable {
 
   uint32_t next_id() const { return next_id_; }
 
-  // The bytes of an id from 1 to below next_id(), in a table that was never cleared.
+  // The bytes of an id from 1 to next_id() - 1, in a table that was never cleared.
   const void* At(uint32_t id, size_t& length) const {
     length = entries()[id].bytes;
     return contents() + entries()[id].offset;
   }
 
-  // Forgets the contents; ids are not given twice.
+  // Forgets the contents; ids are not reused.
   void Clear() {
     if (memory_ != nullptr) munmap(memory_, Bytes());
     memory_ = nullptr;

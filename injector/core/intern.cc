@@ -45,7 +45,7 @@ bool Define(RecordScope& scope, uint8_t type, uint32_t id, uint64_t count, const
   return true;
 }
 
-// One id and its bytes are kept back for kTooMany.
+// One id and its bytes are reserved for kTooMany.
 bool HasRoom(size_t length) {
   return strings.next_id() + 1 < kMostStrings && strings.Next(length + sizeof kTooMany) != 0;
 }

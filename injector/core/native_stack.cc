@@ -41,7 +41,7 @@ CachedName* Cache() {
   return table;
 }
 
-// The entry of this address or a free one that is now its own; nullptr when its neighbourhood is full.
+// The entry of this address, or a free one that it now takes; nullptr if its neighborhood is full.
 CachedName* EntryOf(uintptr_t address) {
   CachedName* const table = Cache();
   if (table == nullptr) return nullptr;
@@ -92,7 +92,7 @@ void DescribeUnnamed(const ElfImage& image, unsigned long offset, Place& place) 
   snprintf(place.text + length, sizeof place.text - static_cast<size_t>(length), "]");
 }
 
-// A return address is the one after the call: the byte before it is in the calling function for sure.
+// A return address is the one after the call: the byte before it is certainly in the calling function.
 bool Describe(const ElfImage& image, void* argument) {
   auto& place = *static_cast<Place*>(argument);
   const auto* const call = reinterpret_cast<const void*>(place.address - 1);

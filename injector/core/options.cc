@@ -12,7 +12,7 @@ constinit Options options = {};
 
 namespace {
 
-// False when the variable is unset or too long to copy whole.
+// False if the variable is unset or too long to copy whole.
 bool CopyVariable(const char* name, char* to, size_t capacity) {
   const char* value = secure_getenv(name);
   if (value == nullptr) return false;
@@ -38,7 +38,7 @@ bool SetOptions(const char* session, const char* text, int collector) {
   const size_t session_length = strlen(session);
   const size_t text_length = strlen(text);
   if (session_length >= sizeof options.session || text_length >= sizeof options.text) return false;
-  // Its first byte is first out and last in: others look at it to see whether there is a session.
+  // Its first byte is cleared first and set last: other threads read it to see whether there is a session.
   __atomic_store_n(&options.session[0], 0, __ATOMIC_RELAXED);
   __atomic_store_n(&options.collector, collector, __ATOMIC_RELAXED);
   memcpy(options.text, text, text_length + 1);

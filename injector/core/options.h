@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the collector asked of this process: a copy of its environment variables, made before the program can
-// change them.
+// What the collector requested from this process: a copy of its environment variables, made before the
+// program can change them.
 //
 //   VRAMSCOPE_OPTIONS="device=auto;depth=auto;deep_steps=2-4;stacks=none"
 //
@@ -21,25 +21,25 @@ struct Options {
   char session[4096];  // the session folder; empty = this process is not recorded
   char text[8192];     // VRAMSCOPE_OPTIONS
   int collector = 0;   // pid; 0 = unknown, treated as alive
-  bool dormant;        // VRAMSCOPE=dormant: without a session, wait for somebody who starts one (dormant.h)
+  bool dormant;        // VRAMSCOPE=dormant: without a session, wait for a request to start one (dormant.h)
 };
 
 extern Options options;
 
-// A session may begin and end while other threads look (SetOptions).
+// A session may begin and end while other threads read this (SetOptions).
 inline bool SessionIsWanted() { return __atomic_load_n(&options.session[0], __ATOMIC_ACQUIRE) != 0; }
 inline int CollectorPid() { return __atomic_load_n(&options.collector, __ATOMIC_RELAXED); }
 
 // Reads the environment. A process with raised privileges (setuid) is never recorded.
 void ReadOptions();
-// The same from arguments, for a session on demand; false, and nothing changed, when one is too long. An
-// empty session: not recorded any more.
+// The same from arguments, for a session on demand. False, with nothing changed, if one is too long. An empty
+// session stops recording.
 bool SetOptions(const char* session, const char* text, int collector);
-// Copies the value of `key` into `buffer`, cut to fit, always 0-terminated when capacity > 0. Returns the
-// length copied, 0 when absent.
+// Copies the value of `key` into `buffer`, truncated to fit, always 0-terminated if capacity > 0. Returns the
+// length copied, 0 if absent.
 size_t Option(const char* key, char* buffer, size_t capacity);
 bool OptionIs(const char* key, const char* value);
-// The number that the option's value begins with; `absent` when there is none.
+// The number at the start of the option's value; `absent` if there is none.
 uint64_t OptionNumber(const char* key, uint64_t absent);
 
 }  // namespace vramscope::injector

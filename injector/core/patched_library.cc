@@ -3,7 +3,7 @@
 
 namespace patched {
 
-// Not inlined: compilers may do that to a function which the loader may exchange.
+// Not inlined: otherwise a compiler may inline a function that the loader may replace.
 __attribute__((noinline)) int Answer(int question) { return question + 1; }
 int Oracle::Ask(int question) { return question + 2; }
 

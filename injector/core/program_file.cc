@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// vramscope_program of api.h: the program goes into the session folder as a file of its own beside the rings.
+// vramscope_program of api.h: the program becomes a file of its own in the session folder, next to the rings.
 //
-// Why a file: it is too large for a ring and comes once. It is renamed when it is whole, so the collector
-// never sees half of it, and it stays when this process is killed.
+// Why a file: it is too large for a ring, and there is only one. It is renamed when it is complete, so the
+// collector never sees half of it. It stays if this process is killed.
 //
 //   <session>/<pid>.<n>.program      step, 8 bytes, little endian │ text
 #include <errno.h>

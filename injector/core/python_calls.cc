@@ -2,14 +2,14 @@
 // Built-in functions for the Python shim: vramscope_python_call of api.h.
 //
 // Why not ctypes for these: a ctypes call runs through some kilobytes of conversion code and libffi. In a
-// loop of nothing else that takes 0.25 us; in a training step, which runs through megabytes of torch's code
-// between two of our calls, 1 to 2 us of cache misses. A built-in function with bound arguments is one
-// indirect call.
+// tight loop it takes 0.25 us. In a training step, which runs through megabytes of torch's code between two
+// of our calls, it takes 1 to 2 us of cache misses. A built-in function with bound arguments is one indirect
+// call.
 //
 //   vramscope_python_call(call, kind, name, id) ─► built-in function ── self ─► bytes: │ kind │ name │ id │
 //
-// No Python headers: what is used of the C API, and the layout of PyMethodDef, is the same from Python 3.8
-// on.
+// No Python headers: the parts of the C API that we use, and the layout of PyMethodDef, are the same since
+// Python 3.8.
 #include <cstring>
 
 #include "injector/core/api.h"
@@ -43,7 +43,7 @@ bool Bind(Pointer& pointer, const char* name) {
   return pointer != nullptr;
 }
 
-// Called with the GIL, or by several threads at once where there is none: all of them write the same.
+// Called with the GIL, or, in a Python without a GIL, by several threads at once: all of them write the same.
 bool BindPython() {
   PythonApi& p = python;
   return Bind(p.new_function, "PyCFunction_NewEx") && Bind(p.new_bytes, "PyBytes_FromStringAndSize") &&
@@ -70,7 +70,7 @@ PyObject* None() {
   return python.none;
 }
 
-// False with a Python exception set when it is no number of 64 bits.
+// False with a Python exception set if it is not a 64-bit number.
 bool Read(PyObject* number, uint64_t& value) {
   value = python.to_unsigned(number);
   return value != UINT64_MAX || python.error() == nullptr;
@@ -127,7 +127,7 @@ PyObject* Label(PyObject*, PyObject* const* arguments, ssize_t count) {
   return None();
 }
 
-// One call where the shim would need two: they come in every step.
+// One call where the shim would need two: they occur in every step.
 PyObject* OptimizerDone(PyObject* self, PyObject* number) {
   const Bound bound = BoundTo(self);
   uint64_t steps;

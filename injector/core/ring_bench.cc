@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one record costs the recorded program while the ring is warm and drained.
+// The cost of one record for the recorded program while the ring is warm and drained.
 #include <benchmark/benchmark.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@
 namespace vramscope::injector {
 namespace {
 
-// A collector that only gives the room back, often enough that the writer never waits.
+// A collector that only frees the space, often enough that the writer never waits.
 class Drained {
  public:
   Drained() : collector_("ring_bytes=1048576") {

@@ -58,7 +58,7 @@ void ForgetFailure() {
   session.counted_unrecorded = false;
 }
 
-// Takes the file out of its place; the place stays, and says that nothing is recorded.
+// Unmaps the file from its page; the page stays mapped and reads as "not recording".
 void EmptyHeaderPage() {
   if (session.header_page == nullptr) return;
   mmap(session.header_page, trace::kRingHeaderBytes, PROT_READ | PROT_WRITE,
@@ -86,9 +86,9 @@ void ForgetParent(pid_t parent) {
   }
 }
 
-// Order of the locks: names, then session (the definition of a name may need a ring). They are held across
-// fork so that a child never starts with half an entry in a table. A thread that forks from a signal handler
-// while it holds them itself must not wait for itself.
+// Order of the locks: names, then session (defining a name may need a ring). They are held across fork, so
+// that a child never starts with half an entry in a table. A thread that holds them and forks from a signal
+// handler must not deadlock with itself.
 constinit thread_local bool locked_for_fork __attribute__((tls_model("initial-exec"))) = false;
 
 void BeforeFork() {
@@ -111,8 +111,8 @@ void AfterForkInChild() {
   ForgetParent(session.pid.load(std::memory_order_relaxed));
 }
 
-// A child made by a bare clone system call comes here at its first event: no handler has run, and any lock
-// may be held by a thread that does not exist here.
+// A child made by a bare clone system call comes here at its first event: no handler has run, and a lock may
+// be held by a thread that does not exist here.
 void ForgetParentAfterBareClone() {
   pid_t recorded = session.pid.load(std::memory_order_relaxed);
   if (recorded == 0 || recorded == getpid()) return;
@@ -122,7 +122,7 @@ void ForgetParentAfterBareClone() {
   ForgetParent(recorded);
 }
 
-// The collector hears of a process that could not begin through the count of those alone.
+// The collector learns of a process that could not start recording only through their count.
 bool MakeFile() {
   session.ring_bytes = ChosenRingBytes();
   const uint32_t capacity = RingsWithinFileLimit(session.ring_bytes);
@@ -175,8 +175,8 @@ void Publish() {
   process_page.file.store(session.file, std::memory_order_release);
 }
 
-// A program that has used up its descriptors or the shared memory may give some back: tried again now and
-// then. What it did meanwhile is lost and counted.
+// A program that has used up its descriptors or the shared memory may free some: retries now and then. Events
+// in between are lost and counted.
 void BeginOrMiss() {
   constexpr uint64_t kTryAgainNs = 1'000'000'000;
   const uint64_t now = MonotonicNs();
@@ -192,9 +192,8 @@ void BeginOrMiss() {
   if (!session.counted_unrecorded) session.counted_unrecorded = CountUnrecorded(1);
 }
 
-// Strikes out the threads that cannot touch their ring of this session any more: they were seen outside of
-// the recorder, and on their next way in they notice that the session is another; or they have let go of the
-// ring.
+// Removes the threads that can no longer touch their ring of this session. Either they were seen outside the
+// recorder, and will notice the new session when they enter it again; or they have released the ring.
 bool NobodyIsInside() {
   bool nobody = true;
   for (ThreadRing*& owner : session.owners) {
@@ -209,7 +208,7 @@ bool NobodyIsInside() {
   return nobody;
 }
 
-// With the lock held at the begin and at the end, not in between.
+// The lock is held at the begin and at the end, not in between.
 void WaitUntilNobodyIsInside() {
   constexpr uint64_t kPatienceNs = 2'000'000'000;
   constexpr timespec kNap = {0, 50'000};
@@ -221,9 +220,9 @@ void WaitUntilNobodyIsInside() {
   }
 }
 
-// A thread that was not given the processor for all that time, or jumped out of the recorder by a signal
-// handler, may still write into its ring: it gets empty memory in its place, of which only what is touched
-// costs anything. Everything else is given back.
+// A thread that did not run in all that time, or that a signal handler took out of the recorder by a jump,
+// may still write into its ring. Its ring is replaced by empty memory, of which only touched pages cost
+// anything. Everything else is unmapped.
 void CloseAndUnmapRings() {
   const uint64_t bytes = trace::kRingHeaderBytes + session.ring_bytes;
   for (uint32_t i = 0; i < trace::kMaxRings; ++i) {
@@ -245,7 +244,7 @@ trace::RingHeader* MapNewRing(uint32_t index) {
     return nullptr;
   char path[kPathBytes];
   WritePath(path, session.image);
-  // Opened anew each time: a descriptor kept open could be closed by the program and its number be given to
+  // Opened again each time: the program could close a descriptor that we keep open, and reuse its number for
   // one of its own files.
   const int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0) {
@@ -278,7 +277,7 @@ uint32_t TakeFreeRing(uint32_t count) {
   return count;
 }
 
-// The thread holds its ring from here on: who ends the session sees that before it takes the lock again.
+// The thread holds its ring from here on: the end of a session sees that before it takes the lock again.
 void OwnRing(trace::RingHeader* ring, uint32_t index) {
   session.owners[index] = &thread_ring;
   thread_ring.session = session.number;
@@ -315,7 +314,7 @@ bool StartSession() {
   const int error = errno;
   ForgetParentAfterBareClone();
   pthread_mutex_lock(&session_lock);
-  // Asked again under the lock: whoever waited here while a session ended must not begin one in no folder.
+  // Checked again under the lock: a session may have ended meanwhile, and then there is no folder.
   if (session.file == nullptr && SessionIsWanted()) BeginOrMiss();
   const bool started = session.file != nullptr;
   pthread_mutex_unlock(&session_lock);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// This process's file in the session folder: made at the first event, handed out ring by ring to threads,
-// left behind at exit.
+// This process's file in the session folder: created at the first event, given to threads ring by ring, left
+// behind at exit.
 //
-// Why lazily: LD_PRELOAD puts the library into every shell and helper that the command starts; one that never
-// touches a tensor makes no file and pays for three getenv calls.
+// Why lazily: LD_PRELOAD puts the library into every shell and helper that the command starts. One that never
+// touches a tensor creates no file and pays for three getenv calls.
 //
 //   no session ── Initialize ──► idle ── first event ──► recording ── collector gone ──► detached
 //      │  ▲                       ▲                          │
@@ -11,11 +11,11 @@
 //      └─ StartSessionIn ─────────┼────────────────────────► │
 //                                 └────── fork (child) ──────┘
 //
-// On demand (attach, dormant) a session may be started and stopped any number of times in one process. What
-// makes that safe without a lock in the hot path: each session has a number, every thread's ring carries the
-// number of its session, and a session's memory is given back only when no thread is inside the recorder.
+// On demand (attach, dormant), a session may start and stop any number of times in one process. The hot path
+// has no lock for this. Each session has a number, and every thread's ring carries the number of its session.
+// A session's memory is released only when no thread is inside the recorder.
 //
-// Trouble (no space, no permission, file size limit) is final for the process: it runs on unrecorded.
+// Failure (no space, no permission, file size limit) is final for the process: it runs on unrecorded.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@ namespace vramscope::injector {
 
 inline constexpr size_t kPageBytes = 4096;
 
-// What every record looks at. A page of its own that the kernel wipes in a forked child (MADV_WIPEONFORK), so
-// that a child made by a bare clone system call, which runs no pthread_atfork handler, cannot write into its
+// What every record reads. It is a page of its own that the kernel wipes in a forked child (MADV_WIPEONFORK).
+// So a child made by a bare clone system call, which runs no pthread_atfork handler, cannot write into its
 // parent's rings either.
 struct alignas(kPageBytes) ProcessPage {
   std::atomic<trace::RingFileHeader*> file;  // nullptr: not recording, or not yet
@@ -37,8 +37,7 @@ struct alignas(kPageBytes) ProcessPage {
 };
 extern ProcessPage process_page;
 
-// The file when this process is recorded right now, else nullptr. Two loads more than nothing; for the hot
-// path.
+// The file if this process is being recorded, otherwise nullptr. Costs two loads; for the hot path.
 inline trace::RingFileHeader* RecordingFile() {
   trace::RingFileHeader* const file = process_page.file.load(std::memory_order_acquire);
   if (__builtin_expect(file == nullptr, 0)) return nullptr;
@@ -47,44 +46,44 @@ inline trace::RingFileHeader* RecordingFile() {
   return __builtin_expect(wanted, 1) ? file : nullptr;
 }
 
-// True in a deep window of a process that is recorded.
+// True in a deep window of a recorded process.
 inline bool InDeepWindow() {
   const trace::RingFileHeader* const file = process_page.file.load(std::memory_order_acquire);
   return file != nullptr && file->deep.load(std::memory_order_relaxed) != 0;
 }
 
-// Reads the environment and chooses the clock; once, whoever comes first: the library's constructor or, when
-// the constructors of a program's own libraries allocate tensors before it, the first event.
+// Reads the environment and chooses the clock, once. Called first by the library's constructor or by the
+// first event, if constructors of the program's own libraries allocate tensors before it.
 void Initialize();
 
-// Makes the file if that was not done; false when this process is not recorded. Any thread; keeps errno; not
-// from signal handlers.
+// Creates the file if needed; false if this process is not recorded. Any thread; keeps errno; not from signal
+// handlers.
 bool StartSession();
 
-// Starts a session now, in `folder`, whatever the environment said. `text` is what VRAMSCOPE_OPTIONS would
-// be; `collector` 0 = unknown. Names that earlier sessions gave keep their ids and are defined anew. False
-// when a session runs already or none can be had.
+// Starts a session in `folder` now, regardless of the environment. `text` has the form of VRAMSCOPE_OPTIONS;
+// `collector` 0 = unknown. Names from earlier sessions keep their ids and are defined again. False if a
+// session is already running or cannot be created.
 bool StartSessionIn(const char* folder, const char* text, int collector);
-// Ends the session of this process, if it has one: nothing is recorded from here on, also not in its later
-// children, and what was mapped is given back. Waits until no thread is inside the recorder, some
-// milliseconds; when one does not leave it within two seconds, the addresses of its ring stay mapped, empty.
-// Not from inside the recorder. Neither of the two may be called by two threads at once.
+// Ends the session of this process, if it has one. Nothing is recorded from here on, not in later children
+// either, and its mappings are released. Waits some milliseconds until no thread is inside the recorder. If a
+// thread does not leave it within two seconds, the addresses of its ring stay mapped, empty. Do not call it
+// from inside the recorder, and call neither function from two threads at once.
 void StopSession();
 
-// n of <pid>.<n>.ring, of the process that is recorded.
+// n of <pid>.<n>.ring of the recorded process.
 uint32_t SessionImage();
 
-// A ring for the calling thread, all pages present and warm, its header filled in, and in thread_ring with
-// its size and session; nullptr when none can be had (no space, 512 in use). From inside the recorder only.
+// A ring for the calling thread: all pages present and warm, its header filled in, stored in thread_ring with
+// its size and session. nullptr if there is none (no space, 512 in use). Only from inside the recorder.
 trace::RingHeader* TakeRing();
 inline std::byte* RingData(trace::RingHeader* ring) {
   return reinterpret_cast<std::byte*>(ring) + trace::kRingHeaderBytes;
 }
 
-// True when the collector is known to have gone; then marks the session detached.
+// True if the collector is known to be gone; then marks the session detached.
 bool CollectorGone();
 
-// Calls `handler` in a forked child before it records anything. At most 8, each once; any further one is
+// Calls `handler` in a forked child before it records anything. At most 8, each once; further handlers are
 // ignored.
 void AtForkInChild(void (*handler)());
 

@@ -28,7 +28,7 @@ constexpr uint64_t kLargestRing = 1 << 26;
 constexpr uint64_t kRingsOfRoom = 16;
 constexpr uint32_t kMostImages = 100'000;  // of one pid
 
-// The session's room, mapped while it lives; nullptr where there is none.
+// The session's room, mapped while it lives; nullptr if there is none.
 class MappedRoom {
  public:
   MappedRoom() {
@@ -53,7 +53,7 @@ class MappedRoom {
   trace::RingRoom* room_ = nullptr;
 };
 
-// False when there is not so much left; true when the session has no such file.
+// False if too little is left; true if the session has no such file.
 bool TakeRoom(int64_t bytes) {
   const MappedRoom room;
   if (!room) return true;

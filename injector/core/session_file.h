@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring file on its way from a name to memory: what session.cc needs of the system, without any state.
+// The ring file from its name to its mapping: the system calls of session.cc, without any state.
 #pragma once
 
 #include <stddef.h>
@@ -16,41 +16,42 @@ inline constexpr size_t kPathBytes = sizeof(Options::session) + 64;
 
 // <session>/<own pid>.<image>.ring
 void WritePath(char (&path)[kPathBytes], uint32_t image);
-// Makes a file that no other image of this pid has used, opened; -1 when it cannot be made.
+// Creates and opens a file that no other image of this pid has used; -1 on failure.
 int CreateFile(uint32_t& image);
 void RemoveFile(uint32_t image);
 
-// Data bytes of a ring, as the option ring_bytes says; by default at most 1/16 of the session's room.
+// Data bytes of a ring, from the option ring_bytes; by default at most 1/16 of the session's room.
 uint64_t ChosenRingBytes();
-// How many rings the process's file size limit has room for. To grow a file past the limit is answered with
-// the signal SIGXFSZ.
+// How many rings fit within the process's file size limit. Growing a file past the limit raises SIGXFSZ.
 uint32_t RingsWithinFileLimit(uint64_t ring_bytes);
 
-// Adds to the count of processes that could not begin; false when that is not possible either.
+// Adds to the count of processes that could not start recording; false if even that fails.
 bool CountUnrecorded(int64_t processes);
-// False when `bytes` more in this file would leave the program less than 1/16 of the file system, or 256 MiB.
+// False if `bytes` more in this file would leave the program too little of the file system: less than 1/16 of
+// it or, if that is smaller, less than 256 MiB.
 bool HasRoomBeside(int file, uint64_t bytes);
 
-// Maps [offset, offset + length) of the open file with its space reserved first, so that a full tmpfs is an
-// error here and never a SIGBUS at some later store. File systems that cannot reserve are refused the same
-// way. `place`: where to map it, in exchange for what is there; nullptr = anywhere.
+// Maps [offset, offset + length) of the open file after reserving its space. So a full tmpfs is an error here
+// and never a SIGBUS at a later store. File systems that cannot reserve are refused the same way. `place`:
+// where to map it, replacing the mapping there; nullptr = anywhere.
 void* MapReserved(int file, uint64_t offset, uint64_t length, void* place = nullptr);
-// The same, out of the session's room (trace_format/ring.h): nullptr too when that has not so much left. The
-// collector gives it back when this process has ended.
+// The same, charged to the session's room (trace_format/ring.h): nullptr also if too little room is left. The
+// collector returns the room when this process has ended.
 void* MapInRoom(int file, uint64_t offset, uint64_t length, void* place = nullptr);
-// Touches all of it. Page faults of a cold ring cost 4 to 7 % of a small training step, the records 1 %.
+// Touches all pages. Page faults of a cold ring cost 4 to 7 % of a small training step, the records 1 %.
 void Warm(void* memory, uint64_t length);
 
-// What a file's header says of its process.
+// What a new file's header states about its process.
 struct NewFile {
   uint64_t ring_bytes;
   uint32_t capacity;  // in rings
-  pid_t forked_from;  // 0 = by nobody who is recorded
+  pid_t forked_from;  // 0 = not by a recorded process
   uint32_t forked_from_image;
 };
 void FillHeader(trace::RingFileHeader* header, const NewFile& file);
 
-// Waits until what every thread did before is seen here, and what was done here is seen by every thread.
+// Waits until earlier stores of all threads are visible here, and stores made here are visible to all
+// threads.
 void WaitForAllProcessors();
 
 }  // namespace vramscope::injector

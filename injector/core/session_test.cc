@@ -116,7 +116,7 @@ TEST(SessionTest, ForksWhileOtherThreadsInternTextsLeaveWholeTables) {
 TEST(SessionTest, ANewImageOfAPidTakesTheNextFileNumber) {
   TestCollector& collector = FreshCollector();
   const pid_t child = StartChild([] {
-    // What the image before an exec would have left behind.
+    // The file that the image before an exec would have left.
     const std::string first = std::string(options.session) + "/" + std::to_string(getpid()) + ".0.ring";
     close(open(first.c_str(), O_CREAT | O_WRONLY, 0600));
     RecordCounter(7);
@@ -258,7 +258,7 @@ TEST(SessionTest, AThreadThatStaysInsideHoldsNoFileAndTheNextSessionIsWhole) {
             1);
 }
 
-// Leaves the session's room so many bytes.
+// Sets the session's room to `bytes`.
 void WriteRoom(const std::string& folder, int64_t bytes) {
   std::ofstream file(folder + "/" + trace::kRoomName, std::ios::binary);
   const uint64_t unrecorded = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other end of the rings, for tests: makes a session folder and drains what processes put into it.
-// Follows trace_format/ring.h and raw_record.h, not the injector's code, so that it would notice if the
-// injector broke the layout.
+// The collector's end of the rings, for tests: creates a session folder and drains what processes put into
+// it. It follows trace_format/ring.h and raw_record.h, not the injector's code, so that it detects when the
+// injector breaks the layout.
 #pragma once
 
 #include <sys/types.h>
@@ -30,34 +30,34 @@ struct TestRecord {
 
 class TestCollector {
  public:
-  // Makes a folder for the session, locks it, and names it in this process's environment, with these options.
+  // Creates a session folder, locks it, and names it in this process's environment with these options.
   explicit TestCollector(const std::string& options);
   ~TestCollector();  // removes the folder
   TestCollector(const TestCollector&) = delete;
   TestCollector& operator=(const TestCollector&) = delete;
 
   const std::string& folder() const { return folder_; }
-  // As when the collector is killed, and the opposite.
+  // Unlock() has the effect of a killed collector; Lock() undoes it.
   void Unlock() const;
   void Lock() const;
-  // Sets the environment again, for the processes that are started from now on.
+  // Sets the environment again, for processes started from now on.
   void SetOptions(const std::string& options);
 
-  // Takes what is in the rings now and gives the room back; keeps it for Records().
+  // Takes the records in the rings, frees their space, and keeps them for Records().
   void Drain();
-  // In order of time; records of a thread in the order in which it made them.
+  // In order of time; the records of a thread are in their original order.
   std::vector<TestRecord> Records() const;
   std::vector<TestRecord> Of(trace::EventType type) const;
   void Clear() { records_.clear(); }
 
-  // A text of a process: its own, or its parent's before the fork. "" when there is none.
+  // A text of a process: its own, or its parent's from before the fork. "" if there is none.
   std::string Text(const TestRecord& record, uint64_t id) const;
   std::vector<uint32_t> Stack(const TestRecord& record, uint64_t id) const;
 
   // Records that were dropped, over all rings and processes.
   uint64_t Lost() const;
   size_t FileCount() const { return files_.size(); }
-  // The header of a process's latest file, nullptr when it has none.
+  // The header of a process's latest file, or nullptr.
   trace::RingFileHeader* Header(pid_t process) const;
 
  private:
@@ -74,7 +74,7 @@ class TestCollector {
   void Take(const Key& key, File& file, uint32_t thread, const trace::RawRecord* record);
 
   std::string folder_;
-  int lock_ = -1;  // descriptor of the folder: says that this collector lives
+  int lock_ = -1;  // descriptor of the folder; its lock shows that this collector is alive
   std::map<Key, File> files_;
   std::vector<TestRecord> records_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The session of a test program: this process is the collector of itself and of the children that it forks.
+// The session of a test program: this process is the collector for itself and for its forked children.
 #pragma once
 
 #include <signal.h>
@@ -19,7 +19,7 @@ namespace vramscope::injector {
 
 inline constexpr uint64_t kTestRingBytes = 1 << 16;
 
-// The one collector of this program, empty: what earlier tests left in the rings is thrown away.
+// The only collector of this program, empty: records that earlier tests left in the rings are dropped.
 inline TestCollector& FreshCollector() {
   static TestCollector collector("ring_bytes=" + std::to_string(kTestRingBytes));
   Initialize();
@@ -28,7 +28,7 @@ inline TestCollector& FreshCollector() {
   return collector;
 }
 
-// Drains all the time, on a thread that handles no signals, until it goes out of scope.
+// Drains continuously until it goes out of scope, on a thread that handles no signals.
 class DrainingThread {
  public:
   explicit DrainingThread(TestCollector& collector)
@@ -43,7 +43,7 @@ class DrainingThread {
   std::jthread thread_;
 };
 
-// Options of this process and of the children forked from here on, until the end of the test.
+// Options for this process and for children forked from here on, until the end of the test.
 class ScopedOptions {
  public:
   explicit ScopedOptions(const char* text) : saved_(options.text) { strcpy(options.text, text); }

@@ -27,8 +27,7 @@ bool Unit(uint8_t type, uint16_t small, uint32_t id, uint64_t first, uint64_t se
   return true;
 }
 
-// A ring is used again and again: the words of the last unit that this record is too short for must not show
-// what was there before.
+// A ring is reused: the words of the last unit beyond the end of a short record must not show old data.
 template <uint64_t (*clock)()>
 bool Words(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, size_t count) {
   const uint8_t units = trace::RawUnitsForWords(count);
@@ -92,7 +91,7 @@ void Nap(uint64_t ns) {
   nanosleep(&time, nullptr);
 }
 
-// The ring is full: waits as long as somebody drains it.
+// The ring is full: waits as long as the collector drains it.
 trace::RawRecord* WaitForRoom(ThreadRing& ring, size_t bytes) {
   uint64_t tail = ring.header->tail.load(std::memory_order_relaxed);
   uint64_t progress = MonotonicNs();
@@ -124,7 +123,7 @@ trace::RawRecord* WaitForRoom(ThreadRing& ring, size_t bytes) {
   return nullptr;
 }
 
-// The collector asked for silence, or the session has ended: what is not recorded then is not lost.
+// The collector paused the recording, or the session has ended: unrecorded events do not count as lost.
 bool Paused() {
   const trace::RingFileHeader* const file = process_page.file.load(std::memory_order_acquire);
   return file == nullptr || (file->mode.load(std::memory_order_relaxed) & trace::kModeRecord) == 0;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calling thread's end of its ring, and the one way into it. trace_format/ring.h draws the ring.
+// The calling thread's end of its ring, and the only way into it. trace_format/ring.h draws the ring.
 //
 //   if (RecordScope scope; RawRecord* record = scope.Place(1)) { fill in *record; scope.Publish(1); }
 //
 // Why reserve, fill, publish: a record becomes visible by one release store, so neither a kill nor a reader
-// ever sees half of one. A signal handler that interrupts the filling and causes an event itself is refused
-// by `inside` and counted as lost: its record would have to be published before the one around it is whole.
+// ever sees half of one. A signal handler may interrupt the filling and cause an event itself. `inside`
+// refuses that event, and it is counted as lost: it would have to be published before the outer record is
+// whole.
 #pragma once
 
 #include <atomic>
@@ -29,7 +30,7 @@ struct alignas(64) ThreadRing {
   uint32_t session = 0;  // ProcessPage::session of the file that the ring lies in
 };
 
-// Forgets the ring; `inside` stays as it is. The thread that ends a session looks at both.
+// Forgets the ring; `inside` stays as it is. The thread that ends a session reads both.
 inline void ForgetRing(ThreadRing& ring) {
   ring.data = nullptr;
   ring.mask = ring.head = ring.room_end = 0;
@@ -38,11 +39,12 @@ inline void ForgetRing(ThreadRing& ring) {
   ring.session = 0;
 }
 
-// Initial-exec: one instruction to reach, no allocation at a thread's first use, safe in signal handlers.
+// Initial-exec TLS: one instruction to access, no allocation at a thread's first use, safe in signal
+// handlers.
 extern constinit thread_local ThreadRing thread_ring __attribute__((tls_model("initial-exec")));
 
-// Room for `bytes` in one piece at ring.head, after whatever it takes: start the session, take a ring, wait
-// for the collector. nullptr: the record must be dropped (counted here). Keeps errno.
+// Makes room for `bytes` in one piece at ring.head: starts the session, takes a ring, or waits for the
+// collector. nullptr: the record must be dropped (counted here). Keeps errno.
 trace::RawRecord* MakeRoom(ThreadRing& ring, size_t bytes);
 // Gives the ring back; the collector drains what is in it.
 void CloseRing(ThreadRing& ring);
@@ -84,8 +86,8 @@ class RecordScope {
   void Publish(size_t units) {
     ring_.head += units * trace::kRawUnitBytes;
     ring_.header->head.store(ring_.head, std::memory_order_release);
-    // The collector on another core has read this part of the ring: ask for its lines before they are stored
-    // to.
+    // The collector on another core has read this part of the ring: request its cache lines before they are
+    // stored to.
     __builtin_prefetch(ring_.data + ((ring_.head + kPrefetchBytes) & ring_.mask), 1);
   }
 
@@ -94,8 +96,8 @@ class RecordScope {
   bool entered_;
 };
 
-// Records one event of at most two words, which is one unit. Not inline: one copy that stays in the
-// instruction cache serves all hooks.
+// Records one event of at most two words, which is one unit. Not inline: one copy in the instruction cache
+// serves all hooks.
 bool RecordUnit(uint8_t type, uint16_t small, uint32_t id, uint64_t first, uint64_t second);
 // The same for a block that was just handed out: see TicksAfterAll.
 bool RecordUnitAfterAll(uint8_t type, uint16_t small, uint32_t id, uint64_t first, uint64_t second);
@@ -103,7 +105,7 @@ bool RecordUnitAfterAll(uint8_t type, uint16_t small, uint32_t id, uint64_t firs
 bool RecordWords(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, size_t count);
 bool RecordWordsAfterAll(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, size_t count);
 
-// One event, its fields laid out as kRawLayout says. False when it was dropped.
+// Records one event, with its fields laid out by kRawLayout. False if it was dropped.
 template <typename... Words>
 inline bool Record(trace::EventType type, uint16_t small, uint32_t id, Words... words) {
   const uint64_t word[sizeof...(Words) + 2] = {static_cast<uint64_t>(words)...};

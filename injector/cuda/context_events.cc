@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts, code, and the way to the functions: what has no size of its own, or no memory at all.
+// Contexts, code, and function look-ups: calls without a size of their own, or without memory.
 //
-// A context's size is the growth of the device's used memory while it is made. There is no context yet that
-// the driver could be asked in, so NVML is, where it is installed; without it the size is 0: not known. Code
-// is measured in the current context: when it is loaded, when one of its functions is first looked up or used
-// (loaded_functions.h), and when it is unloaded. Other threads and processes that allocate meanwhile disturb
-// both.
+// A context's size is the growth of the device's used memory while it is created. There is no context yet in
+// which to ask the driver, so NVML is used if it is installed; without it the size is 0: not known. Code is
+// measured in the current context: when it is loaded, when one of its functions is first looked up or used
+// (loaded_functions.h), and when it is unloaded. Both measurements are disturbed by other threads and
+// processes that allocate meanwhile.
 #include <atomic>
 
 #include "injector/cuda/device_use.h"
@@ -139,7 +139,7 @@ bool LoadsCode::RecordGrowth(const DriverCall& call) {
   return true;
 }
 
-// How much of it the driver gives back only the device's used memory tells.
+// Only the device's used memory shows how much of it the driver frees.
 void UnloadsCode::After(DriverCall& call, Handle module) {
   ForgetLoaded();
   RecordShrinkage(call, module);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that the program loads with RTLD_DEEPBIND: their calls of dlsym go past us, so their slots are
-// changed once they are loaded. What their constructors look up is missed.
+// Objects that the program loads with RTLD_DEEPBIND. Their calls of dlsym bypass us, so their slots are
+// changed after they are loaded. Look-ups by their constructors are missed.
 //
-// Only such a dlopen is made from here, and only with a path that means the same whoever asks: a name that is
-// searched for, and "$ORIGIN", depend on the caller. All others are jumped to (dlsym_entry.cc).
+// Only such a dlopen is called from here, and only with a path that means the same for every caller: a name
+// that is searched for, and "$ORIGIN", depend on the caller. All others are jumped to (dlsym_entry.cc).
 #include "injector/cuda/deep_binding.h"
 
 #include <string.h>

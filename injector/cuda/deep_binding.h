@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects whose calls go past us because of how, or when, they were loaded: their slots of dlsym and dlvsym,
-// and of the driver's functions where they are linked to it.
+// Objects whose calls bypass us because of how, or when, they were loaded: their slots of dlsym and dlvsym,
+// and of the driver's functions if they are linked to it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace vramscope::injector {
 
-// The slots of one object become ours, and what they were. One thread at a time.
+// Sets the slots of one object to ours, and back. One thread at a time.
 void PatchLookupsOf(const ElfImage& image);
 void RestoreLookupsOf(const ElfImage& image);
 

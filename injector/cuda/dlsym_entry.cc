@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // dlsym, dlvsym and dlopen as the program sees them, and the library's start and end.
 //
-// Why assembly: the real functions look at their return address (RTLD_NEXT, RTLD_DEFAULT). They are jumped to
-// with the stack and the arguments as they came, so they see the program and not us. Only a name that begins
-// with "cu" and a capital letter costs more than a few compares.
+// Why assembly: the real functions read their return address (RTLD_NEXT, RTLD_DEFAULT). We jump to them with
+// the stack and the arguments unchanged, so they see the program and not us. Only a name that begins with
+// "cu" and a capital letter costs more than a few compares.
 #include "injector/cuda/driver_call.h"
 #include "injector/cuda/driver_coverage.h"
 

@@ -2,7 +2,7 @@
 // The few layouts of CUDA's driver interface that the hooks read.
 //
 // Why our own: the recorder is built without CUDA's headers and serves all releases from 11 on. Each struct
-// ends behind the last field that is read; scripts/check_driver_table.py compares them with a cuda.h.
+// ends after the last field that we read. scripts/check_driver_table.py compares the structs with a cuda.h.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call of the driver costs the program, without the driver's own work: recorded ones, cuMemAlloc and
-// cuMemFree of a driver that does nothing, and launches, which are passed on. Promised: at most 80 ns a call.
+// The cost of a driver call for the program, without the driver's own work: recorded calls (cuMemAlloc and
+// cuMemFree of a driver that does nothing), and launches, which are passed on. Promised: at most 80 ns a
+// call.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 #include <stdlib.h>

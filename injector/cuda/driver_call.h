@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of the driver by the program: whether it is recorded, who made it, and how it ended.
+// One driver call of the program: whether it is recorded, who made it, and how it ended.
 //
-// The driver calls itself, and what the recorder asks of it comes through here too: only the outermost call
-// of a thread is the program's.
+// The driver calls itself, and the recorder's own calls come through here too. Only the outermost call of a
+// thread is the program's.
 #pragma once
 
 #include <atomic>
@@ -22,14 +22,14 @@ enum class DriverHooks : uint8_t {
   kOn,
 };
 extern std::atomic<DriverHooks> driver_hooks;
-// Once, by the library's constructor.
+// Called once, by the library's constructor.
 void DecideDriverHooks();
 bool DriverHooksAreForbidden();  // by the environment
-// The next call of each function proves it again.
+// Makes the next call of each function prove it again.
 void ForgetDriverNames();
 
-// The function behind ours. When it was not looked up through us (a program that is linked to libcuda), the
-// loaded objects are searched; nullptr when none has it.
+// The real function behind ours. If it was not looked up through us (a program linked to libcuda), the loaded
+// objects are searched. nullptr if none defines it.
 void* FindRealDriver(DriverFunction function);
 inline void* RealDriver(DriverFunction function) {
   void* const real = real_driver[static_cast<size_t>(function)].load(std::memory_order_acquire);
@@ -47,7 +47,7 @@ class DriverCall {
   [[nodiscard]] bool is_recorded() const { return recorded_; }
   [[nodiscard]] DriverFunction function() const { return function_; }
   [[nodiscard]] const void* caller() const { return site_.return_address; }
-  // Ids of texts; 0 when they cannot be had. Records that the hook works, the first time.
+  // Ids of texts; 0 if there are none. Records the first time that the hook works.
   uint32_t api() const;
   [[nodiscard]] uint32_t library() const { return CallingLibrary(site_); }
 

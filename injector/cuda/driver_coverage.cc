@@ -17,7 +17,8 @@ constexpr char kLookups[] = "CUDA driver lookups";
 constinit std::atomic<bool> listed = false;
 constinit std::atomic<bool> any_proven = false;
 
-// What is in place and not yet called. What the driver does not have, or nobody asked for, cannot be missed.
+// Functions in place and not yet called. A function that the driver lacks, or that was never looked up, is
+// not missing.
 void ListFunctions() {
   for (size_t i = 0; i < kDriverFunctions; ++i) {
     if (real_driver[i].load(std::memory_order_relaxed) != nullptr)

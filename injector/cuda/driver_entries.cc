@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs in the place of each function of the driver: the event's note before, the driver, the event's
-// record after.
+// The code that runs instead of each driver function: the event's note before the call, the driver's
+// function, the event's record after it.
 #include "injector/cuda/driver_entries.h"
 
 #include "injector/cuda/driver_call.h"

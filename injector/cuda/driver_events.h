@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call of the driver means for memory: for each event of driver_functions.def what is noted before the
-// call and recorded after it.
+// What a driver call means for memory: for each event of driver_functions.def, what is noted before the call
+// and recorded after it.
 //
-// The overloads take the parameters of the functions that name the event. What an event counts for is said at
-// trace::DriverMemory.
+// The overloads take the parameters of the functions that name the event. trace::DriverMemory explains how
+// each kind counts.
 #pragma once
 
 #include "injector/cuda/driver_call.h"
@@ -19,7 +19,7 @@ struct DriverEvent {
   static void After(DriverCall&, Parameters...) {}
 };
 
-// Allocations: recorded after the call.
+// Allocations are recorded after the call.
 struct TakesDevice : DriverEvent {
   static void After(DriverCall& call, const DevicePtr* pointer, size_t bytes);
   static void After(DriverCall& call, const DevicePtr* pointer, const size_t* pitch, size_t width,
@@ -48,7 +48,7 @@ struct ImportsMemory : DriverEvent {
   static void After(DriverCall& call, const Handle* memory, const ExternalMemory* descriptor);
 };
 
-// What is given back: recorded before the call, and again when it fails (driver_records.h).
+// Frees are recorded before the call, and again if the call fails (driver_records.h).
 struct GivesBack : DriverEvent {
   static void Note(DriverCall& call, trace::DriverMemory kind, uint64_t address, uint64_t bytes = 0);
   static void Finish(const DriverCall& call, trace::DriverMemory kind, uint64_t address);
@@ -118,7 +118,7 @@ struct Unmaps : DriverEvent {
   static void After(DriverCall& call, DevicePtr pointer, size_t bytes);
 };
 
-// Graphs: nodes are recorded when they are made; what they take is what the driver says after a launch.
+// Graphs: nodes are recorded when they are created. Their memory is what the driver reports after a launch.
 struct AddsAllocationNode : DriverEvent {
   static void After(DriverCall& call, const Handle* node, Handle graph, const Handle* after, size_t count,
                     const AllocationNode* allocation);
@@ -140,7 +140,7 @@ struct TrimsGraphs : DriverEvent {
   static void After(DriverCall& call, int device);
 };
 
-// Contexts and code have no size in the interface: the device's used memory before and after.
+// The interface has no size for contexts and code, so the device's used memory is compared before and after.
 struct MakesPrimaryContext : DriverEvent {
   static void Before(DriverCall& call, const Handle* context, int device);
   static void After(DriverCall& call, const Handle* context, int device);
@@ -172,11 +172,11 @@ struct EndsContext : GivesBack {
 struct LoadsCode : DriverEvent {
   static void NoteUse(DriverCall& call);
   static void RecordUse(const DriverCall& call, Handle module);
-  // Where the device has more in use than before the call: code that belongs to no handle of its own.
-  // True when it has.
+  // Records that the device has more in use than before the call: code that belongs to no handle of its own.
+  // Returns true if it has.
   static bool RecordGrowth(const DriverCall& call);
-  // Where it has less. Of `module`, or of nobody; with a module it is recorded in any case, for its handle
-  // may come again.
+  // Records that it has less in use, for `module` or for no handle. With a module it always records, because
+  // the handle may be reused.
   static void RecordShrinkage(const DriverCall& call, Handle module);
   template <typename... Parameters>
   static void Before(DriverCall& call, Parameters...) {
@@ -235,12 +235,12 @@ struct UsesCode : LoadsCode {
 struct UnloadsCode : LoadsCode {
   static void After(DriverCall& call, Handle module);
 };
-// What a limit reserves is taken at once or with the next launch.
+// The memory for a limit is taken at once or with the next launch.
 struct SetsLimit : LoadsCode {
   static void After(DriverCall& call, int limit, size_t value);
 };
 
-// The driver's answer to the program is as good as one to the recorder.
+// The driver's answer to the program's query is as good as one to the recorder's.
 struct TellsUse : DriverEvent {
   static void After(DriverCall& call, const size_t* free_bytes, const size_t* total);
 };

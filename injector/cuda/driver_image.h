@@ -6,7 +6,7 @@
 
 namespace vramscope::injector {
 
-// False when no driver is loaded.
+// False if no driver is loaded.
 bool FindDriverImage(ElfImage* driver);
 
 }  // namespace vramscope::injector

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorder asks the driver itself: on whose device, from which pool, how much is in use.
+// What the recorder asks the driver itself: which device, which pool, how much memory is in use.
 //
-// The functions are those that libcuda exports, found once and called past our own. None is ever called from
-// inside dlsym; each may fail, and then the answer is "not known".
+// The functions are libcuda's exports, found once and called directly instead of through our own. None is
+// ever called from inside dlsym. Each may fail, and then the answer is "not known".
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ uint64_t CurrentDeviceCode();
 int CurrentDevice();  // -1 = none
 uint64_t CodeOfDevice(int device);
 
-// Of the current context's device; false when there is none.
+// Memory in use on the current context's device; false if there is none.
 bool MemoryInUse(uint64_t* used, uint64_t* total);
 // The same with `context` made current for the question.
 bool MemoryInUseOf(driver::Handle context, uint64_t* used, uint64_t* total);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of the driver level (trace_format/event.h: driver_alloc, driver_free, driver_map).
 //
-// Times: what was taken is recorded after the call, what is given back before it, so that memory that another
-// thread gets while the call returns never seems to be taken twice. A give-back that then fails is recorded
-// once more, with its error.
+// Times: an allocation is recorded after the call, a free before it. So memory that another thread gets while
+// the call returns never seems to be taken twice. A free that then fails is recorded once more, with its
+// error.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of driver_functions.def at run time: by name, by what cuGetProcAddress was asked for, and the
-// real function behind each.
+// The functions of driver_functions.def at run time: by name, by cuGetProcAddress's arguments, and the real
+// function behind each.
 //
 // Everything here may be called from inside dlsym: no locks, no allocation, no CUDA. Names are compared
-// whole; a function that the table does not have is never guessed at.
+// whole; a function missing from the table is never guessed.
 #pragma once
 
 #include <atomic>
@@ -37,19 +37,19 @@ inline const DriverForm& FormOf(DriverFunction function) {
 // The newest CUDA release whose headers the table was compared with.
 inline constexpr int kNewestKnownCuda = 13050;
 
-// kCount when the table has no such symbol.
+// Returns kCount if the table has no such symbol.
 DriverFunction FindBySymbol(const char* symbol);
-// The form that cuGetProcAddress gives for this name, version and flags; kCount when it is none of ours.
+// The form that cuGetProcAddress returns for this name, version and flags; kCount if it is not in the table.
 DriverFunction FindByBase(const char* base, int cuda_version, uint64_t flags);
 
 // The real functions, by DriverFunction. Set when a function is looked up, or when it is first called.
 extern std::atomic<void*> real_driver[kDriverFunctions];
 
-// Our function in the place of `real`, which is then what ours calls; `real` itself when ours already stands
-// for a function of another library (two drivers in one process: only the first is recorded).
+// Returns our function in place of `real`, and makes ours call `real`. Returns `real` itself if ours already
+// replaces a function of another library (two drivers in one process: only the first is recorded).
 void* StandInFor(DriverFunction function, void* real);
 
-// How often a function of the table was asked for, and how.
+// How often functions of the table were looked up, and how.
 struct DriverLookups {
   std::atomic<uint64_t> by_dlsym, by_driver, refused;
 };

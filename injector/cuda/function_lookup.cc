@@ -64,7 +64,7 @@ extern "C" Answer vramscope_driver_function_for(void* handle, const char* name, 
   constexpr Answer kJumpOn = {nullptr, 0};
   const DriverFunction function = FindBySymbol(name);
   if (function == DriverFunction::kCount || handle == RTLD_NEXT || IsCalledByDriver(caller)) return kJumpOn;
-  // Not found: the real function says so itself, or finds it in the caller's own scope (RTLD_DEFAULT).
+  // Not found: the real function reports that itself, or finds it in the caller's own scope (RTLD_DEFAULT).
   void* real = RealLookup(handle, name, version);
   if (real == nullptr) return kJumpOn;
   if (real == FormOf(function).ours) real = BehindOurExport(function, caller);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the program asks for the driver's functions: what it gets instead.
+// What a program gets instead when it looks up a driver function.
 //
 //   dlsym(handle, "cuMemAlloc_v2") ──► assembly: another name? on to the real dlsym, nothing changed
-//                                  └─► DriverFunctionFor: the real function from the real dlsym, ours
-//                                  returned
+//                                  └─► DriverFunctionFor: the real function from the real dlsym,
+//                                                         ours is returned
 //   cuGetProcAddress("cuMemAlloc", &f, 12000, flags) ──► the driver answers ──► StandInForAnswer: ours in f
 //
-// Rules that other tools' failures taught: decide by the whole name; never search with another handle than
-// the caller's; what is not ours is jumped to, so that RTLD_NEXT and RTLD_DEFAULT see the real caller; leave
-// the driver's own lookups alone; no locks, no allocation and no CUDA in here.
+// Rules learned from the failures of other tools: compare the whole name. Never search with a handle other
+// than the caller's. Jump to functions that are not ours, so that RTLD_NEXT and RTLD_DEFAULT see the real
+// caller. Leave the driver's own look-ups alone. No locks, no allocation and no CUDA in here.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Answer {
 extern "C" Answer vramscope_driver_function_for(void* handle, const char* name, const char* version,
                                                 const void* caller);
 
-// After cuGetProcAddress has answered `caller`.
+// Called after cuGetProcAddress has answered `caller`.
 void StandInForAnswer(const void* caller, const char* name, void** function, int cuda_version,
                       uint64_t flags);
 

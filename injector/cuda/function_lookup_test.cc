@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way into the driver: exact names, versions and streams, and nothing on it that could wait.
+// The look-up of driver functions: exact names, versions and streams, and nothing in it that could wait.
 #include "injector/cuda/function_lookup.h"
 
 #include <dlfcn.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments of PyTorch's caching allocator that were there before recording began (attach), as the Python shim
-// finds them: they become calls of the driver by libc10_cuda whose name is kHeldFrame.
+// Segments of PyTorch's caching allocator that existed before recording began (attach), as the Python shim
+// finds them. They are recorded as driver calls by libc10_cuda whose name is kHeldFrame.
 //
-// A segment of virtual memory lies on physical memory whose handles nobody tells. Each of its parts gets a
-// handle of its own, the part's address, that is mapped and then released: it counts until it is unmapped,
-// which is what PyTorch does first.
+// A segment of virtual memory lies on physical memory with unknown handles. Each of its parts gets a handle
+// of its own, namely the part's address, which is mapped and then released. The part counts until it is
+// unmapped, which is what PyTorch does first.
 #include "injector/core/api.h"
 #include "injector/core/driver_sight.h"
 #include "injector/core/intern.h"

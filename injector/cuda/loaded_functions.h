@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels whose code is on the device already.
+// The kernels whose code is already on the device.
 //
-// Why: the driver loads a kernel's code when it is first used (CUDA_MODULE_LOADING=LAZY, the default), so the
-// device's used memory has to be asked for around that launch, and around no other: a training step launches
-// thousands of kernels, and the question costs more than a launch.
+// Why: the driver loads a kernel's code at its first use (CUDA_MODULE_LOADING=LAZY, the default). So the
+// device's used memory has to be queried around that launch, and around no other. A training step launches
+// thousands of kernels, and the query costs more than a launch.
 //
 //   cuLaunchKernel(f) ──► IsLoaded(f)? one look into a table: on to the driver
 //                    └──► no: used before, launch, used after: the difference is code; NoteLoaded(f)
 //
-// Any thread, no locks. A kernel that finds no room in the table counts as loaded: its code is not measured.
+// Any thread, no locks. A kernel that finds no slot in the table counts as loaded: its code is not measured.
 #pragma once
 
 #include <atomic>
@@ -23,12 +23,12 @@ void NoteContextOn(int device);
 
 bool IsLoaded(driver::Handle function);
 void NoteLoaded(driver::Handle function);
-// Whether so many lookups of functions in a row have loaded nothing that no more are looked at: a runtime
-// that looks up all kernels of PyTorch at once (CUDA_MODULE_LOADING=EAGER) would take seconds otherwise.
+// True after so many look-ups in a row have loaded nothing that further ones are not measured. Otherwise a
+// runtime that looks up all kernels of PyTorch at once (CUDA_MODULE_LOADING=EAGER) would take seconds.
 bool LookupsLoadNothing();
 void NoteLookup(bool has_loaded);
 
-// Code was unloaded, or a limit was set: handles may come again, and launches may take memory again.
+// Code was unloaded, or a limit was set: handles may be reused, and launches may take memory again.
 void ForgetLoaded();
 
 }  // namespace vramscope::injector

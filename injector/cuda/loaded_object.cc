@@ -87,7 +87,7 @@ bool IsNamed(const LoadedObject& object, const char* prefix) {
 }
 
 bool IsDriver(const LoadedObject& object) {
-  // Under WSL the driver is a loader with the real one beside it; MPS and debuggers load libcuda's parts.
+  // Under WSL the driver is a loader next to the real one; MPS and debuggers load libcuda's parts.
   static constexpr const char* kNames[] = {"libcuda.so", "libcuda_", "libnvcuda", "libnvidia-",
                                            "libcudadebugger"};
   for (const char* name : kNames) {

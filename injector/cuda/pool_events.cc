@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream-ordered memory, virtual memory and graphs: memory that is held apart from the addresses at which it
-// is used.
+// Stream-ordered memory, virtual memory and graphs: memory that is managed separately from the addresses at
+// which it is used.
 #include "injector/cuda/driver_events.h"
 #include "injector/cuda/driver_questions.h"
 #include "injector/cuda/driver_records.h"

@@ -45,9 +45,10 @@ void* Cached(void** slot, const char* symbol) {
 
 }  // namespace
 
-// The loader's list, as debuggers read it. Objects behind our own are there as long as we are, because they
-// were loaded with us. Loaded into a running process we are the last: then it is the first definition of all,
-// which is what the program's own calls of dlsym find; those libraries were loaded with the program.
+// The loader's list, as debuggers read it. Objects after our own exist as long as we do, because they were
+// loaded with us. If we were loaded into a running process, we are the last. Then this is the first
+// definition of all, which the program's own calls of dlsym find too; those libraries were loaded with the
+// program.
 void* FindBehind(const char* symbol) {
   bool behind = false;
   void* before = nullptr;

@@ -48,7 +48,7 @@ void Count(const MemoryRecord& record) {
   }
 }
 
-// Code globals have no call that a hook could see: they are told here alone.
+// No hook can see a call for code globals: they are reported only here.
 void RecordStatic(const MemoryRecord& record) {
   if (record.memory_kind != kDeviceStatic && record.memory_kind != kManagedStatic) return;
   const uint64_t device = trace::DeviceCode(kCuda, static_cast<uint8_t>(record.device));

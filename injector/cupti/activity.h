@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI's activity records of memory and of pools: a second account of what the callbacks and the hooks tell,
-// for comparison.
+// CUPTI's activity records of memory and of pools: a second account of what the callbacks and the hooks
+// report, for comparison.
 //
-// The buffers' callbacks belong to the whole process: another client that registers its own gets all records.
-// So we stop before it does (client.h).
+// The buffers' callbacks belong to the whole process: if another client registers its own, it gets all
+// records. So we stop before it does (client.h).
 #pragma once
 
 #include "injector/cupti/abi.h"
 
 namespace vramscope::injector::cupti {
 
-// False when CUPTI refuses.
+// False if CUPTI refuses.
 bool StartActivity(const Functions& cupti);
-// Takes what is there and stops.
+// Reads the pending records and stops.
 void StopActivity(const Functions& cupti);
 
 // Reads the records of one buffer. Public for tests.

@@ -98,7 +98,7 @@ int Print(char* to, size_t room, const char* who, const DriverSight& sight) {
                   static_cast<unsigned long long>(sight.frees.load()));
 }
 
-// At exit, while CUPTI still answers: what each account says of device memory, and how far they are apart.
+// At exit, while CUPTI still answers: the device memory in each account, and the difference.
 void CompareAtExit() {
   Lock locked;
   StopOwnActivity();
@@ -193,8 +193,8 @@ Result SubscribeOther(Call call) {
 
 }  // namespace
 
-// Asked behind every step. A program without a GPU never loads the driver, and to look for it among the
-// libraries takes 40 us: only when one has been loaded since.
+// Called after every step. A program without a GPU never loads the driver, and searching the libraries for it
+// takes 40 us. So it searches only if a library was loaded since.
 void ConsiderCupti() {
   if (__builtin_expect(decided.load(std::memory_order_relaxed), 1)) return;
   const uint64_t situation =

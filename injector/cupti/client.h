@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// This process's subscription to CUPTI: when it is taken, and when it is given up for others.
+// This process's subscription to CUPTI: when we take it, and when we give it up for other clients.
 //
-// CUPTI serves one subscriber. torch.profiler, when it finds the slot taken, records no GPU events for the
-// rest of the process; so we hold it only where we must, and let go before another client asks:
+// CUPTI serves one subscriber. If torch.profiler finds the slot taken, it records no GPU events for the rest
+// of the process. So we hold the slot only where we must, and release it before another client asks:
 //
-//   off          never
-//   auto         when the driver's hooks are in place, a driver is loaded, and not one look-up came through
-//   them: they were passed by on           always, also for comparison with the hooks, with activity records
+//   off    never
+//   auto   if the driver's hooks are in place and a driver is loaded, but no look-up came through the hooks:
+//          the program bypasses them
+//   on     always, with activity records; also for comparison with the hooks
 //
-//   ours ──► another client subscribes: ours is given up ──► it unsubscribes or finalizes: ours is taken
-//   again
+//   ours ──► another client subscribes: we give it up ──► it unsubscribes or finalizes: we take it again
 //
-// The other client is seen when it calls cuptiSubscribe(_v2), cuptiUnsubscribe, cuptiFinalize or
-// cuptiActivityRegisterCallbacks through the dynamic linker, where our functions of these names stand in
-// front (PyTorch's profiler does). cuptiFinalize is never called by us.
+// We see the other client when it calls cuptiSubscribe(_v2), cuptiUnsubscribe, cuptiFinalize or
+// cuptiActivityRegisterCallbacks through the dynamic linker. There our functions of these names come first
+// (PyTorch's profiler calls them). We never call cuptiFinalize.
 #pragma once
 
 namespace vramscope::injector::cupti {
 
-// Moments at which a subscription may be taken: torch is imported, a step has ended. Cheap when there is
-// nothing to do. Not from inside an allocator.
+// Called where a subscription may be taken: torch was imported, or a step has ended. Cheap if there is
+// nothing to do. Do not call it from inside an allocator.
 void ConsiderCupti();
 
-// The driver starts and has loaded this library for it (CUDA_INJECTION64_PATH).
+// The driver is starting and has loaded this library for it (CUDA_INJECTION64_PATH).
 void DriverStarts();
 
 }  // namespace vramscope::injector::cupti

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes between a program that uses NVTX and the library that listens to it, as the NVTX v3 headers lay
-// it out.
+// The interface between a program that uses NVTX and the library that listens to it, in the layout of the
+// NVTX v3 headers.
 //
-// Why declared here: the headers need not be on the machine that builds us. The numbers and layouts are ABI,
-// frozen since NVTX 3.0 (nvtxDetail/nvtxTypes.h, nvtxDetail/nvtxExtTypes.h, nvToolsExt.h and nvToolsExtMem.h
-// of CUDA 10.0 to 13.x; libnvToolsExt.so.1 of CUDA 11 and 12 speaks the same). tests/nvtx/client.cc
-// holds them against the real headers where those are installed.
+// Why declared here: the headers need not be on the build machine. The numbers and layouts are ABI, frozen
+// since NVTX 3.0 (nvtxDetail/nvtxTypes.h, nvtxDetail/nvtxExtTypes.h, nvToolsExt.h and nvToolsExtMem.h of CUDA
+// 10.0 to 13.x; libnvToolsExt.so.1 of CUDA 11 and 12 uses the same). tests/nvtx/client.cc compares them with
+// the real headers where those are installed.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,13 @@
 
 namespace vramscope::injector::nvtx {
 
-using Domain = const void*;  // a handle that the listening library gave; nullptr = the default domain
-using Handle = const void*;  // a registered string, a heap or a region: also given by the listening library
+using Domain = const void*;  // a handle from the listening library; nullptr = the default domain
+// a registered string, a heap or a region: also a handle from the listening library
+using Handle = const void*;
 using RangeId = uint64_t;
 using AnyFunction = void (*)();
 
-inline constexpr int kNoTracking = -2;  // what push and pop return when nobody counts levels
+inline constexpr int kNoTracking = -2;  // returned by push and pop if no library counts levels
 
 enum MessageType : int32_t { kNoMessage = 0, kAscii = 1, kWide = 2, kRegistered = 3 };
 
@@ -59,9 +60,8 @@ struct EventAttributes {
 };
 static_assert(sizeof(EventAttributes) == 48);
 
-// The functions that can be listened to are pointers in the program, reached through tables of their
-// addresses. A program has as many sets of them as it has libraries that were compiled with NVTX: each calls
-// InitializeInjectionNvtx2 with its own.
+// The functions that a library can listen to are pointers in the program, reached through tables of their
+// addresses. Each library compiled with NVTX has its own set. Each set calls InitializeInjectionNvtx2.
 enum ExportTable : uint32_t { kCallbacks = 1 };
 enum Module : uint32_t { kCore = 1, kCore2 = 5 };
 struct CallbackTables {
@@ -102,8 +102,8 @@ enum Core2Function : unsigned {
   kCore2Size = 16,
 };
 
-// Extensions: InitializeInjectionNvtxExtension is called once for each that a library of the program uses. A
-// slot holds a function, or one of kFresh (nobody listens yet) and kDisabled.
+// Extensions: InitializeInjectionNvtxExtension is called once for each extension that a library of the
+// program uses. A slot holds a function, kFresh (no listener yet) or kDisabled.
 struct ExtensionSegment {
   size_t id;
   size_t slot_count;
@@ -139,7 +139,7 @@ enum MemoryFunction : unsigned {
   kRegionsName = 6,
 };
 
-inline constexpr uint32_t kSubAllocator = 1;    // use of a heap: somebody hands out pieces of it
+inline constexpr uint32_t kSubAllocator = 1;    // use of a heap: an allocator hands out pieces of it
 inline constexpr uint32_t kVirtualAddress = 1;  // type of memory: VirtualRange describes it
 inline constexpr uint32_t kByPointer = 1;       // how a region is referred to
 inline constexpr uint32_t kByHandle = 2;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The injection that was set before ours, and the functions of it that ours call through to.
+// The injection that was set before ours, and its functions, which ours call.
 //
 // Why: NVTX_INJECTION64_PATH names one library. A user who profiles with another tool at the same time has
-// set it already; the collector then passes that path on in VRAMSCOPE_NVTX_NEXT, and what the tool would see
-// without us it sees with us, with its own handles and results.
+// already set it. The collector then passes that path on in VRAMSCOPE_NVTX_NEXT. The tool sees what it would
+// see without us, with its own handles and results.
 //
-//   program ──► our function ──► record ──► the tool's function      the tool's result goes back to the
-//   program
+//   program ──► our function ──► record ──► the tool's function
+//           ◄───────────── the tool's result ─────────────────┘
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@
 
 namespace vramscope::injector::nvtx {
 
-// One function of the program that we stand in for. `next` is the same in all instances of NVTX in the
-// process: where another instance has another one, that instance is left to the tool.
+// One function of the program that ours replaces. `next` is the same in all instances of NVTX in the process.
+// An instance with a different `next` is left to the tool.
 struct Slot {
   unsigned position;
   AnyFunction ours;
@@ -30,16 +30,16 @@ Function* NextOf(const Slot& slot) {
   return reinterpret_cast<Function*>(slot.next.load(std::memory_order_relaxed));
 }
 
-// The path of the other injection, "" when none is set.
+// The path of the other injection, "" if none is set.
 const char* NextPath();
-// A function of the other injection, its library loaded at first use; nullptr when there is none.
+// A function of the other injection, whose library is loaded at first use; nullptr if there is none.
 void* FindInNext(const char* function);
 
-// Says in the trace what listens.
+// Records in the trace which libraries listen.
 void RecordNvtxCoverage(const char* hook, bool chained);
 
-// Puts our function into one pointer of the program. `before`: what it held before the other injection was
-// asked; `now`: what it holds. Returns what it should hold.
+// Puts our function into one pointer of the program. `before` is its value before the other injection was
+// called, `now` its current value. Returns the value it should have.
 AnyFunction Installed(Slot& slot, AnyFunction before, AnyFunction now);
 
 }  // namespace vramscope::injector::nvtx

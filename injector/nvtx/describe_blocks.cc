@@ -43,7 +43,7 @@ constinit pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 constinit Segment segments[kMostSegments] = {};
 constinit size_t segment_count = 0;
 
-// The place of the first segment that begins behind `address`.
+// The index of the first segment that begins after `address`.
 size_t PlaceBehind(const char* address) {
   size_t low = 0;
   size_t high = segment_count;

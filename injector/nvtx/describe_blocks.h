@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other direction: PyTorch's memory told to another tool (a memory checker, another profiler) through
-// NVTX's memory extension, where PyTorch itself says nothing.
+// The other direction: describes PyTorch's memory to another tool (a memory checker, another profiler)
+// through NVTX's memory extension. PyTorch itself does not use that extension.
 //
 //   segment of the caching allocator (cudaMalloc)  ──► heap, "PyTorch segment"
-//   block handed out and taken back                ──► region in its heap; of memory that is no such segment,
-//   in the process-wide heap
+//   block handed out and taken back                ──► region in its segment's heap; outside all segments,
+//                                                      in the process-wide heap
 //
-// Only with --emit-nvtx-mem and another injection (chain.h). The tool's functions are called on the thread
-// that allocates, inside the allocator's lock: a tool that allocates from PyTorch there waits for itself,
-// with or without us.
+// Only with --emit-nvtx-mem and another injection (chain.h). The tool's functions are called on the
+// allocating thread, inside the allocator's lock. A tool that allocates from PyTorch there deadlocks, with or
+// without us.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@ namespace vramscope::injector::nvtx {
 
 extern std::atomic<bool> describing_blocks;
 
-// Loads the other injection and asks it to listen; once torch is loaded and before it has blocks. Does
-// nothing without the option.
+// Loads the other injection and makes it listen. Call it after torch is loaded and before torch has blocks.
+// Does nothing without the option.
 void StartDescribingBlocks();
 
 void DescribeBlock(const void* block, uint64_t bytes);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that stand behind a program's NVTX calls: each records its fact and calls through to the
-// other injection.
+// The functions behind a program's NVTX calls. Each records its event and calls through to the other
+// injection.
 //
-//   push, start      kRangeBegin of RangeKind::kNvtx; id 0 for a pushed range, else the number that start
-//   returns pop, end         kRangeEnd; the end of a started range may come from any thread, carries the id
-//   and no name mark             kMark of MarkKind::kUser payload          of a mark its value. Of a range a
-//   kUser mark with the range's name right behind its begin. Numbers that are not whole
-//                    stand in the name: "loss = 0.125"
-//   colour, category ignored
+//   push, start       kRangeBegin of RangeKind::kNvtx; id 0 for a pushed range, else the number that start
+//                     returns
+//   pop, end          kRangeEnd; the end of a started range may come from any thread. It carries the id and
+//                     no name
+//   mark              kMark of MarkKind::kUser
+//   payload           the value of a mark; for a range, a kUser mark with the range's name right after its
+//                     begin. Numbers that are not whole go into the name: "loss = 0.125"
+//   color, category   ignored
 //
-// All of them may be called from any thread; a second use of a name costs no lock.
+// All of them may be called from any thread; the second use of a name takes no lock.
 #pragma once
 
 #include <span>
@@ -18,7 +20,7 @@
 
 namespace vramscope::injector::nvtx {
 
-// By position in the tables of kCore, of kCore2, and of the memory extension.
+// Slots by position in the tables of kCore, of kCore2, and of the memory extension.
 std::span<Slot> CoreSlots();
 std::span<Slot> Core2Slots();
 std::span<Slot> MemorySlots();

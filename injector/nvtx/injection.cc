@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where NVTX in the program finds us: NVTX_INJECTION64_PATH names our library, and at its first NVTX call
-// each library of the program that was compiled with NVTX calls these functions.
+// The entry points for NVTX in the program. NVTX_INJECTION64_PATH names our library. Each library of the
+// program that was compiled with NVTX calls these functions at its first NVTX call.
 #include <pthread.h>
 
 #include "injector/core/session.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory extension: a program names heaps and regions of its memory. Each becomes a label of Role::kNamed
-// on the address; a label without a name takes it back.
+// The memory extension: a program names heaps and regions of its memory. Each name becomes a label of
+// Role::kNamed on the address; a label without a name removes it.
 #include "injector/core/thread_ring.h"
 #include "injector/nvtx/handlers.h"
 #include "injector/nvtx/names.h"

@@ -2,10 +2,10 @@
 // The texts of NVTX calls as ids of the trace, without a lock at the second use of a text.
 //
 // Why not InternString alone: it takes a lock that all threads share, and programs put a range around every
-// operator of a step. Here a text is found by its hash in a table that only grows; entries are compared
-// whole, so equal hashes do no harm. At most kMostNames texts or 8 MiB are kept, because a program that
-// writes numbers into its names must not use up the ids of all others: the rest get the id of "(more NVTX
-// names than vramscope keeps)".
+// operator of a step. Here a text is found by its hash in a table that only grows. Entries are compared
+// whole, so equal hashes do no harm. At most kMostNames texts or 8 MiB are kept: a program that writes
+// numbers into its names must not use up all ids. Further texts get the id of "(more NVTX names than
+// vramscope keeps)".
 //
 // Ids stay valid in a forked child, which inherits the texts (intern.h).
 #pragma once
@@ -18,27 +18,27 @@
 namespace vramscope::injector::nvtx {
 
 inline constexpr size_t kMostNames = 1 << 15;
-inline constexpr size_t kLongestName = 1000;  // bytes; longer ones are cut
+inline constexpr size_t kLongestName = 1000;  // bytes; longer names are truncated
 
 struct Name {
-  uint32_t id;  // as InternString gives it
+  uint32_t id;  // from InternString
   uint32_t length;
   char text[];
 };
 
-// nullptr when this process is not recorded. Any thread; not from signal handlers.
+// nullptr if this process is not recorded. Any thread; not from signal handlers.
 const Name* FindName(const char* text, size_t length);
 
-// The text of a message; "" when it has none or one that cannot be read. In a domain other than the default
-// "domain:text", as Nsight Systems writes it.
+// The text of a message; "" if it has none or an unreadable one. In a domain other than the default one it is
+// "domain:text", as in Nsight Systems.
 const Name* NameOf(Domain domain, int32_t type, const Message& message);
 const Name* NameOf(Domain domain, const char* text);
 const Name* NameOf(Domain domain, const wchar_t* text);
 // "text = number": for payloads that are not whole numbers.
 const Name* NameWithReal(const Name& name, double number);
 
-// What a handle of the program stands for: a text for domains and registered strings, an address for regions.
-// At most kMostHandles; later ones are not known. 0 = not known.
+// Maps a handle of the program to its id or address: a text for domains and registered strings, an address
+// for regions. At most kMostHandles handles are kept. 0 = not known.
 inline constexpr size_t kMostHandles = 1 << 15;
 void RememberHandle(Handle handle, uint64_t meaning);
 uint64_t MeaningOf(Handle handle);

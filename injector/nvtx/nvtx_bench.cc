@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pushed and popped range costs the program while the ring is warm and drained: through the pointers
-// that NVTX calls.
+// The cost of a pushed and popped range for the program while the ring is warm and drained, through the
+// pointers that NVTX calls.
 #include <benchmark/benchmark.h>
 
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pushed ranges of the calling thread, so that a pop knows what it ends.
+// The pushed ranges of the calling thread, so that a pop knows which range it ends.
 //
 // Each domain is a stack of its own: push(A), push(B), pop(A), pop(B) is allowed. A thread's ranges lie in a
-// page of its own that is had at its first push and given back when it ends; kDeepest is what fits, deeper
+// page of its own, allocated at its first push and freed when it ends. The page holds kDeepest ranges; deeper
 // ones are counted but not recorded.
 #pragma once
 
@@ -15,13 +15,13 @@ namespace vramscope::injector::nvtx {
 
 inline constexpr size_t kDeepest = 254;
 
-// Returns the level in its domain, from 0; kNoTracking when there is no memory. `recorded` becomes false when
-// the range is too deep.
+// Returns the level in its domain, from 0; kNoTracking if there is no memory. Sets `recorded` to false if the
+// range is too deep.
 int PushRange(Domain domain, uint32_t name, bool& recorded);
 
 struct Popped {
-  int level;      // of the range that ends, from 0; kNoTracking when none is open
-  uint32_t name;  // 0 when its begin was not recorded in this process
+  int level;      // level of the range that ends, from 0; kNoTracking if none is open
+  uint32_t name;  // 0 if its begin was not recorded in this process
 };
 Popped PopRange(Domain domain);
 

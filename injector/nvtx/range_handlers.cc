@@ -17,7 +17,7 @@ constinit std::atomic<uint32_t> range_ids_given = 0;
 
 RangeId ForNext(RangeId id) { return id >> 32 == kOurRangeIds >> 32 ? 0 : id; }
 
-// A handle that we gave stands for itself (Remember).
+// The handle for the next injection. A handle of our own maps to itself (Remember) and becomes nullptr.
 Handle ForNext(Handle handle) {
   return MeaningOf(handle) == reinterpret_cast<uint64_t>(handle) ? nullptr : handle;
 }

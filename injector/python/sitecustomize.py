@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first thing Python runs in a recorded process: arranges that vramscope_shim starts once torch has been imported, and vramscope_try
-where a change is to be tried, and steps aside.
+"""The first thing Python runs in a recorded process. Arranges that vramscope_shim starts once torch has been
+imported (and vramscope_try, if a change is requested), and steps aside.
 
-The collector puts this folder first on PYTHONPATH, so `site` imports this file instead of the user's own sitecustomize. We then
-  1. take the folder off sys.path again (children still get it: PYTHONPATH itself stays),
-  2. let the import system find the next sitecustomize, the user's. It takes over the name in sys.modules, and when there is none, or
-     when it fails, `site` sees exactly the exception that it would have seen without us.
-Costs 0.1 to 0.3 ms (1 to 2 where no bytecode can be cached); nothing else is imported before torch is. Switched off by `python -I`,
-`-E` and `-S`; there the injector calls vramscope_shim.start() itself.
+The collector puts this folder first on PYTHONPATH, so `site` imports this file instead of the user's own
+sitecustomize. We then
+  1. remove the folder from sys.path (children still get it: PYTHONPATH itself stays),
+  2. let the import system find the next sitecustomize, the user's. It takes over the name in sys.modules.
+     If there is none, or if it fails, `site` sees exactly the exception that it would have seen without us.
+Costs 0.1 to 0.3 ms (1 to 2 if no bytecode can be cached). Nothing else is imported before torch is. `python
+-I`, `-E` and `-S` switch it off; the injector then calls vramscope_shim.start() itself.
 """
 
 import os

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few numbers and layouts of CUDA's binary interface that the simulated device has to agree on with its
-// callers.
+// The numbers and layouts of CUDA's binary interface on which the simulated device and its callers must
+// agree.
 //
 // Why our own: neither the build nor the user needs CUDA's headers, and one source serves CUDA 12 and 13.
-// Driver and runtime share their error numbers and device attributes since CUDA 10.1, so one list serves
-// both. Only what is used is here.
+// Driver and runtime have shared their error numbers and device attributes since CUDA 10.1, so one list
+// serves both. Contains only what is used.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ enum Error : int {
   kCaptureImplicit = 906,
 };
 
-// CUdevice_attribute, the ones that are not answered from a GPU's description alone.
+// CUdevice_attribute: only those that a GPU's description alone does not answer.
 enum DeviceAttribute : int {
   kMaxThreadsPerBlock = 1,
   kMaxBlockDimX = 2,
@@ -121,7 +121,7 @@ struct IpcHandle {
   char bytes[64];
 };
 
-// Streams that are no pointers: the default one of the process (also as 0) and of the calling thread.
+// Streams that are not pointers: the default stream of the process (also as 0) and of the calling thread.
 inline constexpr uintptr_t kLegacyStream = 1;
 inline constexpr uintptr_t kPerThreadStream = 2;
 

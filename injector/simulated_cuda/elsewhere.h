@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process would have taken of GPUs of other models, for `vramscope dryrun --gpu all`, which judges
-// them all by one run.
+// What this process would have taken on GPUs of other models. `vramscope dryrun --gpu all` judges all models
+// by one run.
 //
 //   VRAMSCOPE_SIMULATED_ELSEWHERE=FILE   every library adds its lines when the process ends, "%p" = its
-//   number;
-//                                        tabs between:
+//                                        process id; tabs between:
 //     kernels    89        BYTES         code of the kernels that were launched, on that compute capability
 //     nccl       rtx-4090  BYTES         NCCL's buffers and code on that model (gpus.def)
-//     attention  fused     1             an attention kernel ran that not every GPU has: what the program
-//     takes
+//     attention  fused     1             an attention kernel ran that not every GPU has: the program's memory
 //                                        depends on the kind of GPU
 #pragma once
 
@@ -20,7 +18,7 @@
 
 namespace vramscope::simulated {
 
-// Appends `lines` to the process's file; nothing when none is asked for.
+// Appends `lines` to the process's file; does nothing if none is requested.
 inline void TellElsewhere(const std::string& lines) {
   const char* const pattern = std::getenv("VRAMSCOPE_SIMULATED_ELSEWHERE");
   if (pattern == nullptr || lines.empty()) return;
@@ -30,7 +28,7 @@ inline void TellElsewhere(const std::string& lines) {
   const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) return;
   if (write(file, lines.data(), lines.size()) < 0) {
-    // Nobody to tell: the program's output is not ours.
+    // Not reported: the program's output is not ours.
   }
   close(file);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes are those that PyTorch asks for: this allocator does not round. What the pool reserves is the
-// driver's affair and not known here.
+// Sizes are those that PyTorch requests: this allocator does not round. The driver decides how much the pool
+// reserves; that is not known here.
 //
-//   libc10_cuda.so ──slot──► AsyncMalloc (here) ──► cudaMallocAsync of the libcudart.so.N that libc10_cuda
-//   needs
+//   libc10_cuda.so ──slot──► AsyncMalloc (here) ──► cudaMallocAsync of the libcudart.so.N that
+//                                                   libc10_cuda needs
 #include "injector/torch/async_allocator_hooks.h"
 
 #include <string.h>

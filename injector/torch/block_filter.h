@@ -2,8 +2,8 @@
 // Whose blocks are recorded (option device=auto|cpu|cuda|all).
 //
 // auto records CPU blocks until the process reports its first block of another device, and from then on only
-// those: a training run on a GPU allocates on the CPU only what nobody asked about, and a run on the CPU has
-// nothing else.
+// blocks of other devices. On the CPU, a GPU training run allocates only blocks of no interest, and a CPU run
+// has nothing else.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 namespace vramscope::injector {
 
 struct BlockFilter {
-  std::atomic<uint8_t> ready;       // 0 = the options have not been looked at
+  std::atomic<uint8_t> ready;       // 0 = the options have not been read
   std::atomic<uint8_t> cpu;         // record CPU blocks
   std::atomic<uint8_t> others;      // record blocks of all other devices
   std::atomic<uint8_t> leaves_cpu;  // auto: the first other block switches `cpu` off

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is recorded when an allocator of PyTorch hands out a block, takes it back, or has none.
+// What is recorded when an allocator of PyTorch hands out a block, takes it back, or fails.
 //
 // Called from hooks, some of them with the allocator's mutex held: records only, nothing else. (The CPU's
-// hooks write shorter records of their own: its allocators tell less, and are called most often.)
+// hooks write shorter records of their own: its allocators report less, and are called most often.)
 #pragma once
 
 #include "injector/core/thread_ring.h"
@@ -22,9 +22,8 @@ inline uint16_t Code(DeviceValue device) {
       trace::DeviceCode(static_cast<uint8_t>(device.type), static_cast<uint8_t>(device.index)));
 }
 
-// What this thread is about to allocate, where the function that it is in tells: the next block is a
-// workspace of cuBLAS (workspace_hooks.cc), all blocks are buckets of DistributedDataParallel
-// (collective_hooks.cc).
+// What this thread is about to allocate, if the function it is in shows that: the next block is a workspace
+// of cuBLAS (workspace_hooks.cc), or all blocks are buckets of DistributedDataParallel (collective_hooks.cc).
 enum class ExpectedBlocks : uint8_t { kAny, kWorkspace, kBuckets };
 extern thread_local ExpectedBlocks expected_blocks __attribute__((tls_model("initial-exec")));
 void LabelWorkspace(const void* block, uint64_t bytes);
@@ -37,7 +36,7 @@ inline void LabelAsExpected(const void* block, uint64_t bytes) {
   LabelWorkspace(block, bytes);
 }
 
-// `allocated` and `reserved`: the allocator's totals after it; 0 where it does not tell.
+// `allocated` and `reserved`: the allocator's totals after it; 0 if it does not report them.
 inline void RecordBlock(const void* block, uint64_t bytes, DeviceValue device, uint64_t allocated,
                         uint64_t reserved) {
   ConsiderShim();

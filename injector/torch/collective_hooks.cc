@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is communicated: what is given to NCCL's collectives, and the buckets of
+// Memory used for communication: the arguments of NCCL's collectives, and the buckets of
 // DistributedDataParallel.
 //
-// Why NCCL's own functions and not those of PyTorch's process group: every collective ends there, also one
-// that PyTorch flattens first or that an extension calls, with plain addresses, in all releases. An address
-// may lie inside of a block: the reader finds the block.
+// Why NCCL's own functions and not those of PyTorch's process group: every collective ends there with plain
+// addresses, in all releases. This includes collectives that PyTorch flattens first or that an extension
+// calls. An address may lie inside a block: the reader finds the block.
 //
-//   ncclAllReduce(send, recv, 1024, float)  ->  label(send, 4096, "all-reduce"), and label(recv, ...) where
-//   that is another address
+//   ncclAllReduce(send, recv, 1024, float)  ->  label(send, 4096, "all-reduce"), and label(recv, ...) if
+//                                               that is another address
 //
 // A bucket is known before its first collective, and on the CPU: c10d::Reducer::initialize_buckets allocates
 // buckets and nothing else.

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The allocator is a class of one file in libc10_cuda, none of whose functions has a name outside. What is
-// exported is the pointer to the one object of it, and the object's vtable begins alike in all releases since
-// 2.0: two destructors, then `DataPtr allocate(size_t)`.
+// The allocator is a class in one file of libc10_cuda, and none of its functions is exported. The pointer to
+// its only object is exported. The object's vtable begins the same in all releases since 2.0: two
+// destructors, then `DataPtr allocate(size_t)`.
 //
 //   CUDACachingAllocator::allocator ──► object ──► vtable   -1 type ──► "N3c104cuda20CUDACaching...E"
 //                                                            0 1 destructors
 //                                                            2 allocate   ◄── ours; calls on
 //
-// The name of the type is compared before anything is touched, so that another allocator in its place
-// (cudaMallocAsync, a plugin, a class that is new) is left alone. Requests that take another way
-// (raw_alloc, for thrust) stay unknown.
+// The name of the type is compared before anything is touched, so that another allocator (cudaMallocAsync, a
+// plugin, a new class) is left alone. Requests that take another path (raw_alloc, for thrust) stay unknown.
 #include "injector/torch/cuda_allocator_hooks.h"
 
 #include <string.h>
@@ -55,7 +54,7 @@ DataPointer AllocateCuda(void* allocator, size_t bytes) {
   return block;
 }
 
-// Where the address of `allocate` stands, or nullptr.
+// The slot with the address of `allocate`, or nullptr.
 void** FindAllocateSlot(const ElfImage& image) {
   auto* const pointer = static_cast<void** const*>(image.Find(kAllocator));
   if (pointer == nullptr) return nullptr;

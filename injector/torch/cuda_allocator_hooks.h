@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a block of PyTorch's CUDA allocator was asked for: how many bytes, by which stream.
+// The request behind a block of PyTorch's CUDA allocator: how many bytes, on which stream.
 //
-// Why: the report of a block (memory_hooks.cc) tells how large the block became and nothing of the request.
-// Without the request nobody can tell rounding from use, nor run the history again under other settings.
+// Why: the report of a block (memory_hooks.cc) has the block's final size but not the request. Without the
+// request, rounding cannot be separated from use, and the history cannot be replayed under other settings.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct CudaRequest {
 };
 extern thread_local CudaRequest cuda_request __attribute__((tls_model("initial-exec")));
 
-// Stands in for NativeCachingAllocator::allocate from now on, where it is loaded and looks as expected. Any
-// thread; may be called again.
+// Replaces NativeCachingAllocator::allocate from now on, if it is loaded and looks as expected. Any thread;
+// may be called again.
 void WatchCudaAllocator();
 
 // The reverse.

@@ -17,10 +17,10 @@
 
 namespace vramscope::injector {
 
-// The Python stack of a block that no operator makes; nullptr outside of deep steps.
+// The Python stack of a block that is not made by an operator; nullptr outside deep steps.
 extern std::atomic<uint32_t (*)()> python_stack_of_block;
 
-// Of a block that is being handed out: its Python stack where the bridge tells one, else its native one.
+// For a block that is being handed out: its Python stack if the bridge has one, otherwise its native stack.
 inline uint32_t BlockStackId() {
   auto* const python = python_stack_of_block.load(std::memory_order_relaxed);
   const uint32_t stack = __builtin_expect(python != nullptr, 0) ? python() : 0;
@@ -28,18 +28,18 @@ inline uint32_t BlockStackId() {
 }
 
 // The program is about to train: loads the bridge that option bridge=PATH names, and opens the window if step
-// 1 is a deep one. Repeated calls do nothing. True when the bridge is loaded. Not from inside an allocator:
-// it calls dlopen.
+// 1 is deep. Repeated calls do nothing. True if the bridge is loaded. Not from inside an allocator: it calls
+// dlopen.
 bool PrepareDeepWindows();
 
-// Step `done` (1 = first) has ended. Returns whether the one that begins now is deep.
+// Step `done` (1 = first) has ended. Returns true if the step that begins now is deep.
 bool StepDone(uint64_t done);
-// The same from the hooks of torch::optim; ignored once the program itself (the shim) has told a step.
+// The same from the hooks of torch::optim; ignored once the program itself (the shim) has reported a step.
 void StepDoneInCxx(uint64_t done);
 
-// Ends a deep step that is going on, because recording ends.
+// Ends a deep step in progress, because recording ends.
 void CloseDeepWindow();
-// Another recording begins: steps are counted anew. The bridge, once loaded, stays.
+// Another recording begins: steps count from 1 again. The bridge, once loaded, stays.
 void ForgetDeepWindows();
 
 }  // namespace vramscope::injector

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the process held before it was attached to, as the Python shim finds it.
+// What the process held before the attach, as the Python shim finds it.
 //
-//   StorageImpl + dp ─► c10::DataPtr: data │ two words: deleter and context, in either order │ device type,
-//   index
+//   StorageImpl + dp ─► c10::DataPtr: data │ two words: deleter and context, in either order
+//                                          │ device type, index
 //
-// PyTorch's CPU allocator gives the block itself as the context. Memory of others (numpy, mapped files,
-// bytes) has another context: a recording from the start does not see it as a block, so neither is it one
-// here.
+// PyTorch's CPU allocator uses the block itself as the context. Foreign memory (numpy, mapped files, bytes)
+// has another context. A recording from the start does not see it as a block, so it is not a block here
+// either.
 #include "injector/core/api.h"
 #include "injector/core/elf_image.h"
 #include "injector/torch/block_records.h"

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every function of PyTorch that the injector stands in for: one row each, and everything about a hook
-// follows from its row.
+// Every function of PyTorch that the injector replaces, one row each. Everything about a hook follows from
+// its row.
 //
 //   row(our function, as people write it, result, mangled name, parameters)
 //     -> our function's declaration, exported under the mangled name: the loader binds torch's calls to it
 //     -> HookId::k<our function> and its Hook (slots to patch, coverage)
 //     -> Real<our function>(): the function of torch, of the same type
 //
-// Names and manglings were read with `nm -D` from the wheels 1.13.1 to 2.15.0; a function with several
+// Names and manglings were read with `nm -D` from the wheels 1.13.1 to 2.15.0. A function with several
 // manglings has several rows, of which a process holds one. All of them are reached through PLT or vtable
-// relocations even inside torch's own libraries.
+// relocations, even inside torch's own libraries.
 //
-// Types: what we do not look into is a pointer; c10::Device is two bytes by value; what torch returns in
-// memory is Opaque.
+// Types: a type that we do not look into is a pointer; c10::Device is two bytes by value; a type that torch
+// returns in memory is Opaque.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +28,9 @@ struct DeviceValue {
   int8_t index;
 };
 
-// A class type that the C++ ABI returns in memory of the caller (at::Tensor, std::vector<at::Tensor>,
-// torch::OrderedDict). We only pass it on: the copy constructor exists nowhere, the compiler must construct
-// the result in place.
+// A class type that the C++ ABI returns in the caller's memory (at::Tensor, std::vector<at::Tensor>,
+// torch::OrderedDict). We only pass it on. Its copy constructor is not defined anywhere, so the compiler must
+// construct the result in place.
 template <size_t kBytes>
 struct Opaque {
   Opaque(const Opaque&);
@@ -192,12 +192,12 @@ extern Hook torch_hooks[kHookCount];
 
 inline Hook& HookOf(HookId id) { return torch_hooks[static_cast<size_t>(id)]; }
 
-// The real functions of the hooks that have been called, by HookId; apart from torch_hooks because every
+// The real functions of the hooks that have been called, by HookId. Separate from torch_hooks because every
 // event reads one.
 extern std::atomic<void*> real_functions[kHookCount];
 
 void* FirstCallOf(HookId id);
-// nullptr when no loaded library has the function; then torch cannot have called us.
+// nullptr if no loaded library has the function; torch then cannot have called us.
 inline void* RealOf(HookId id) {
   void* const real = real_functions[static_cast<size_t>(id)].load(std::memory_order_relaxed);
   return __builtin_expect(real != nullptr, 1) ? real : FirstCallOf(id);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocations, frees and out-of-memory reports of every backend.
 //
-// CPU: the reporter's New and Delete are called for each block, right after the memory is had and right
-// before it is given back, whether a profiler runs or not. When one runs they report on to
-// reportMemoryUsageToProfiler, which must not count the block again; shared-memory and file-mapped storages
-// report there directly. CUDA and other backends: reportMemoryUsageToProfiler is called unconditionally, with
-// the allocator's mutex held: records only, nothing else.
+// CPU: the reporter's New and Delete are called for each block, right after it is allocated and right before
+// it is freed, whether or not a profiler runs. If one runs, they also call reportMemoryUsageToProfiler, which
+// must not count the block again. Shared-memory and file-mapped storages report there directly. CUDA and
+// other backends: reportMemoryUsageToProfiler is called unconditionally, with the allocator's mutex held:
+// records only, nothing else.
 #include "injector/torch/block_records.h"
 
 namespace vramscope::injector {

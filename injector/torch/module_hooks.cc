@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of parameters and buffers in C++ programs: "blocks.0.attention.qkv.weight".
 //
-// A tensor is registered under its local name while its module is still being built, before the module hangs
-// in a tree: the first label says "weight". Every training program then asks a root module for its
-// parameters, to give them to an optimizer; at that moment the root is alive and the tree is whole, and the
-// walk below it gives everything its dotted name.
+// A tensor is registered under its local name while its module is still being built, before the module is
+// part of a tree: the first label is "weight". Every training program then calls parameters() of a root
+// module, to pass them to an optimizer. At that moment the root is alive and the tree is complete. The walk
+// from there gives each tensor its dotted name.
 //
 // torch/csrc/api/include/torch/nn/module.h and ordered_dict.h, the same from 2.2 to 2.15, with libstdc++'s
 // layout of the members:
@@ -13,8 +13,8 @@
 //   OrderedDict   │ unordered_map index_ (56 bytes) │ vector items_ (24) │ string (32, old ABI 8) │
 //   items_        ─► {string key, Tensor} {string key, Tensor} ...    of children_: {string, shared_ptr}
 //
-// Where parameters_ lies is found from the reference into items_ that register_parameter returns; nothing is
-// read before.
+// The position of parameters_ is found from the reference into items_ that register_parameter returns.
+// Nothing is read before that.
 #include <string.h>
 
 #include "injector/core/intern.h"
@@ -51,7 +51,7 @@ T Load(const std::byte* address) {
 // {pointer, length, ...}
 constexpr StringForm kNewString = {32, [](const std::byte* string) { return Load<const char*>(string); },
                                    [](const std::byte* string) { return Load<size_t>(string + 8); }};
-// A pointer to the characters, behind {length, capacity, references}.
+// A pointer to the characters, which follow {length, capacity, references}.
 constexpr StringForm kOldString = {
     8, [](const std::byte* string) { return Load<const char*>(string); },
     [](const std::byte* string) { return Load<size_t>(Load<const std::byte*>(string) - 24); }};

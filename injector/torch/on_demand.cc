@@ -48,10 +48,10 @@ constinit std::atomic<bool> end_wanted = false;
 //   kIdle ──► kRequested ──► kWaiting ──► kStarting ──► kRecording ──► kLeaving ──► kIdle
 //                  ▲                                        │              │
 //                  └────────────────────────────────────────┴──────────────┘
-//                    a request that comes when the recording before it is over, but not yet all taken out
+//                    a request that arrives when the previous recording is over, but not yet fully removed
 //
-// kRequested: somebody writes `request`; from kWaiting on the serving thread reads it. In one word with the
-// pid of the process, for a forked child has no such thread.
+// kRequested: the requesting thread writes `request`; from kWaiting on, the serving thread reads it. Stored
+// in one word with the pid of the process, because a forked child has no such thread.
 enum class Phase : uint8_t { kIdle, kRequested, kWaiting, kStarting, kRecording, kLeaving };
 constinit std::atomic<uint64_t> phase_word = 0;
 
@@ -127,7 +127,7 @@ void StepAside() {
   StopSession();
 }
 
-// Until all is out, or somebody wants the next recording. True: the thread may end.
+// Waits until everything is removed, or the next recording is requested. True: the thread may end.
 bool Leave() {
   const auto wanted = [] { return PhaseOf(phase_word.load(std::memory_order_acquire)) != Phase::kLeaving; };
   while (!wanted() && !StopShimInPython(kPythonTurnMs)) continue;

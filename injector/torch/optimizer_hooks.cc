@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimizer windows and steps of C++ programs (torch::optim). Python's optimizers are Python; the shim tells
-// about them.
+// Optimizer windows and steps of C++ programs (torch::optim). Python's optimizers are Python; the shim
+// reports them.
 //
 // Steps of the training loop, for the deep window: a step is done when every optimizer seen so far has
-// stepped once more, so a GAN's two optimizers make one step together. profiler/ derives the exact steps
-// later from the windows themselves.
+// stepped once more, so a GAN's two optimizers make one step together. profiler/ later derives the exact
+// steps from the windows themselves.
 #include <pthread.h>
 
 #include "injector/core/intern.h"

@@ -76,8 +76,8 @@ bool WriteSource(char* source, size_t capacity, const char* what) {
 // What came of running a source in the interpreter's main thread.
 enum class Ran { kDone, kLater, kRaised };
 
-// What is raised here for the program (KeyboardInterrupt) goes on to it: kRaised says that there is an error.
-// kLater: the source has set the variable `later`, because this is not the moment.
+// An exception raised here for the program (KeyboardInterrupt) is passed on to it; kRaised means that there
+// is one. kLater: the source has set the variable `later`, because this is not the moment.
 Ran RunSource(const char* source) {
   void* const globals = python.new_dictionary();
   if (globals == nullptr) return Ran::kRaised;

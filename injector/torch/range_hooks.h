@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hook whose call is a range of the trace: its end is recorded also when the program's exception passes
+// A hook whose call is a range of the trace. Its end is recorded even if the program's exception passes
 // through.
 //
-// Why not try or a destructor: both need the C++ runtime's unwinder in our frames, and ours (linked
-// statically) is not the one that the program's libraries unwind with. A personality routine is called by
-// whatever unwinder passes by; ours records the end and lets it pass on.
+// Why not try or a destructor: both need the C++ runtime's unwinder in our frames. Ours (linked statically)
+// is not the unwinder of the program's libraries. A personality routine is called by any unwinder that
+// passes; ours records the end and lets the exception pass on.
 //
 //   Engine::execute throws ──► unwinder ──► our hook's frame: its personality records kRangeEnd ──► handler
 #pragma once
@@ -23,15 +23,15 @@ struct OpenRange {
   uint64_t id;
 };
 
-// Calls of Engine::execute that returned.
+// The number of Engine::execute calls that returned.
 uint64_t BackwardPasses();
 
 void BeginRange(OpenRange& range);
 // Ends the innermost open range of this thread.
 void EndRange();
 
-// Put this into the body of every function that calls BeginRange: it names RangePersonality as the function's
-// personality routine (encoding 0x1b: relative to the place, four bytes), which the compiler leaves free
+// Put this into the body of every function that calls BeginRange. It sets RangePersonality as the function's
+// personality routine (encoding 0x1b: relative to the place, four bytes). The compiler leaves that free
 // because this code is built without exceptions.
 #define VRAMSCOPE_ENDS_RANGE_WHEN_UNWOUND() \
   __asm__ volatile(".cfi_personality 0x1b, vramscope_range_personality")

@@ -29,7 +29,7 @@ constexpr uint32_t kBridgeLoaded = 4;
 constexpr const char* kCudaPrefixes[] = {"_ZN2at4cuda", "nccl"};  // at::cuda, mangled
 
 // A vtable entry is filled when its library is loaded, from the same scope that later binds the library's
-// calls: it tells, before any call, whether torch reaches us.
+// calls. So it shows, before any call, whether torch reaches us.
 bool VtableReachesUs() {
   size_t bytes = 0;
   auto* const vtable = static_cast<void* const*>(FindSymbol("_ZTVN5torch8autograd14AccumulateGradE", &bytes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The injector in a LibTorch program without Python: the GPT sample, when the build has it.
+// The injector in a LibTorch program without Python: the GPT sample, if the build has it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

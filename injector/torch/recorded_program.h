@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program under the built injector, for tests that need a real PyTorch. Which one is the caller's
-// choice: the environment variable VRAMSCOPE_TEST_PYTHON names a Python that can import torch; the tests skip
-// themselves when it is unset.
+// Runs a program under the built injector, for tests that need a real PyTorch. The environment variable
+// VRAMSCOPE_TEST_PYTHON names a Python that can import torch. The tests skip themselves if it is unset.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +17,18 @@ struct Outcome {
   std::string out;
   std::string err;
 
-  // The numbers of every line "name number number ..." of `out`.
+  // The numbers of every line "name number number ..." in `out`.
   std::vector<std::vector<uint64_t>> Facts(const std::string& name) const;
 };
 
-// The Python to test with, "" when none was named.
+// The Python to test with, "" if none was named.
 std::string TestPython();
 // Python, its options, and a script of testdata/.
 std::vector<std::string> PythonCommand(const std::string& script,
                                        const std::vector<std::string>& options = {});
 
 Outcome RunBare(const std::vector<std::string>& command);
-// Drains all the while; afterwards the collector holds everything.
+// Drains continuously; afterwards the collector holds everything.
 Outcome RunRecorded(TestCollector& collector, const std::vector<std::string>& command);
 
 // The records between the script's marks `begin` and `end`, and those of one type.
@@ -37,7 +36,7 @@ std::vector<TestRecord> Between(const TestCollector& collector, uint64_t begin, 
 std::vector<TestRecord> Between(const TestCollector& collector, trace::EventType type, uint64_t begin,
                                 uint64_t end);
 
-// The last state that was recorded for a hook.
+// The last recorded state of a hook.
 trace::CoverageState StateOfHook(const TestCollector& collector, const std::string& name);
 bool HasCoverage(const TestCollector& collector, const std::string& name);
 

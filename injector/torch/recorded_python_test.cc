@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The injector in real Python programs with a real torch. Oracles: PyTorch's own introspection and
-// torch.profiler, asked inside the recorded process.
+// torch.profiler, queried inside the recorded process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -70,7 +70,7 @@ TEST_F(RecordedPythonTest, EachBlockThatTheProfilerSeesIsRecordedOnceAndInOrder)
     static_cast<int64_t>(fact.at(0)) > 0 ? profiled.push_back(fact.at(0))
                                          : static_cast<void>(++profiled_frees);
   }
-  // The profiler tells the frees of the blocks that it saw being allocated; we tell all.
+  // The profiler reports the frees of blocks whose allocation it saw; we report all frees.
   std::vector<uint64_t> recorded;
   uint64_t recorded_frees = 0;
   std::set<uint64_t> live;

@@ -89,7 +89,7 @@ void GiveUp() {
 
 }  // namespace
 
-// The kernel reads the set before it looks at `how`, which is invalid: EFAULT says that the address is bad,
+// The kernel reads the set before it checks `how`, which is invalid: EFAULT means that the address is bad,
 // EINVAL that it is good.
 bool CanRead(const void* address) {
   const auto value = reinterpret_cast<uintptr_t>(address);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workspaces that PyTorch allocates for cuBLAS, from its own allocator: 32 MiB on Hopper, 8.1 elsewhere.
 //
-// To PyTorch 2.11 the workspace is made together with the handle, once for each handle and stream, inside
-// getCurrentCUDABlasHandle: the block that this thread allocates in there is one. In 2.15 each call allocates
-// its workspace, through a function of its own.
+// Up to PyTorch 2.11 the workspace is created together with the handle, once for each handle and stream,
+// inside getCurrentCUDABlasHandle: a block that this thread allocates in there is a workspace. In 2.15 each
+// call allocates its workspace, through a function of its own.
 #include "injector/core/intern.h"
 #include "injector/torch/block_records.h"
 

@@ -7,14 +7,16 @@
 // tests/differential compares it with PyTorch's own compiled allocator, decision by decision. PyTorch:
 // DeviceCachingAllocator in c10/cuda/CUDACachingAllocator.cpp, releases 1.13 to 2.15 (release.h).
 //
-//   Malloc ── round ── search the free list ── split, hand out the low part device_allocator.cc
+//   Malloc ── round ── search the free list ── split, hand out the low part  device_allocator.cc
 //                        │ nothing fits
-//                        ├── collect garbage (memory fraction and threshold set) device_allocator_release.cc
-//                        ├── a segment from the driver, or pages of an expandable segment
-//                        device_allocator_expandable.cc ├── the pools made for this (use_on_oom), search only
+//                        ├── collect garbage (memory fraction and threshold set)
+//                        │                                                   device_allocator_release.cc
+//                        ├── a segment from the driver,
+//                        │   or pages of an expandable segment               device_allocator_expandable.cc
+//                        ├── the pools made for this (use_on_oom), search only
 //                        ├── give back oversize blocks of this stream, ask the driver again
-//                        └── wait for all pending frees, give back the cache, ask the driver again ── out of
-//                        memory
+//                        └── wait for all pending frees, give back the cache, ask the driver again
+//                              └── out of memory
 //
 // What only the running program knows is an input: the pool of a request, and when a block that another
 // stream used becomes free. The state contains no time, no threads and no memory contents. Equal inputs give

@@ -3,8 +3,8 @@
 // suitable place.
 //
 //   range   [ block | free | block |  unmapped ... | free | unmapped ................................ ]
-//            pages of 2 MiB (small) or of the large segment's size; only pages that are wholly free are
-//            unmapped again
+//           pages of 2 MiB (small) or of the large segment's size; only pages that are wholly free are
+//           unmapped again
 #include <algorithm>
 #include <cassert>
 

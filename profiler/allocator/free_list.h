@@ -12,10 +12,10 @@
 // stream has the same order. PyTorch: BlockComparatorSize in c10/cuda/CUDACachingAllocator.cpp, the same from
 // 1.13 to 2.15.
 //
-//   chunks   [512 512 2048 4096] [1 MiB 1 MiB 3 MiB ...] [...]     at most kChunk entries each, so that a
-//   change moves at most 3 KiB;
-//                                                                   lookup = binary search over the last
-//                                                                   keys, then inside one chunk
+//   chunks   [512 512 2048 4096] [1 MiB 1 MiB 3 MiB ...] [...]
+//
+// At most kChunk entries each, so that a change moves at most 3 KiB. Lookup: binary search over the last keys
+// of the chunks, then inside one chunk.
 #pragma once
 
 #include <algorithm>

@@ -7,9 +7,10 @@
 // fills it in and supports all of them. PyTorch: TraceEntry, SegmentInfo and BlockInfo in
 // c10/core/CachingDeviceAllocator.h (same actions, same order, 2.1 to 2.15).
 //
-//   inside one malloc:  [free_completed ...] [segment_free | segment_unmap ...] [segment_alloc | segment_map
-//   ...]  alloc | oom inside one free:    free_requested [free_completed]                  the second comes
-//   later if another stream still used the block
+//   inside one malloc:  [free_completed ...] [segment_free | segment_unmap ...]
+//                       [segment_alloc | segment_map ...]  alloc | oom
+//   inside one free:    free_requested [free_completed]    the second comes later if another stream still
+//                                                          used the block
 #pragma once
 
 #include <cstdint>

@@ -10,12 +10,15 @@
 // Rules, strongest first (a label speaks for the whole life, also before it came; a gradient label from then
 // on):
 //   communication, gradient              made to communicate: buckets, gathered parameters; a gradient where
-//   gradients are views of it parameter, optimizer state, buffer   labels; not those of leaves made on the
-//   way (leaves.h) gradient                             label, from the first one on optimizer state without
-//   label: born in an optimizer's step and alive one full step later workspace, input labels communication
-//   read or written by a collective, never saved by autograd input                                without
-//   label: born in a data loader, or while a batch is prepared and then saved or
-//                                        alive in backward
+//                                        gradients are views of it
+//   parameter, optimizer state, buffer   labels; not those of leaves made on the way (leaves.h)
+//   gradient                             label, from the first one on
+//   optimizer state                      without label: born in an optimizer's step and alive one full step
+//                                        later
+//   workspace, input                     labels
+//   communication                        read or written by a collective, never saved by autograd
+//   input                                without label: born in a data loader, or while a batch is prepared
+//                                        and then saved or alive in backward
 //   activation                           saved by autograd, until the last reference is released
 //   temporary                            by the phase of the birth; unattributed outside of all phases
 //

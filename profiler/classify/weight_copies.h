@@ -3,7 +3,8 @@
 // average, a snapshot for a rollback.
 //
 //   parameters              4 MiB   4 KiB   4 MiB   40 KiB   40 B
-//   made after step 7       4 MiB   4 KiB   4 MiB   40 KiB   40 B  512 B     each has its counterpart: a copy
+//   made after step 7       4 MiB   4 KiB   4 MiB   40 KiB   40 B  512 B     each has its counterpart:
+//                                                                            a copy
 //   the batch of step 8     256 KiB
 //
 // Why by size: the operands of clone() are recorded only in deep steps, and a program may create such copies

@@ -3,8 +3,7 @@
 //
 //   run.vms            blocks of type 11 (trace_format/append_variant.h)
 //   run.vms.variants   a trace without events that holds them, for a run.vms that is read-only, another
-//   account's,
-//                      or was never closed
+//                      account's, or was never closed
 #pragma once
 
 #include <string>

@@ -8,9 +8,11 @@
 // a checkpoint.
 //
 //   segment  0x7f.. 20 MiB │ weight 8 MiB │ free 4 MiB │ grad 2 MiB │ free 6 MiB │
-//                            ◄── previous ──┘          └── next ──►     merged with its neighbours, as
-//   PyTorch's. The layout follows the record, not what an allocator should have done; what contradicts itself
-//   is counted in `troubles`.
+//                            ◄── previous ──┘          └── next ──►     merged with its neighbors as in
+//                                                                       PyTorch
+//
+// The layout follows the record, not what an allocator should have done; what contradicts itself is counted
+// in `troubles`.
 #pragma once
 
 #include <cstdint>

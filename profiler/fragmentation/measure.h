@@ -8,8 +8,8 @@
 //
 //   reserved ─┬─ requested
 //             ├─ rounding to 512, rounding by roundup_power2_divisions, slack       inside allocated blocks
-//             ├─ pending frees                                                      blocks other streams may
-//             use └─ free ─┬─ in a private pool                                         pool isolation
+//             ├─ pending frees                              blocks other streams may use
+//             └─ free ─┬─ in a private pool                                         pool isolation
 //                      ├─ wholly free segments and pages of the default pool        releasable
 //                      ├─ small pool                                                small-pool stranding
 //                      ├─ large pool of another stream                              stream isolation

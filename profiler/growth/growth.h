@@ -18,8 +18,8 @@
 //   every step     survivors of at least three judged steps, and of each third of them: what happens at every
 //                  tenth step is seen too, and what has ended is not
 //   every n steps  three times or more of the same size, at equal distances, up to now; one may be in the
-//   tail few steps      (a run of 3 to 6) survivors of all steps but one, and more of them after each of the
-//   last
+//                  tail
+//   few steps      (a run of 3 to 6) survivors of all steps but one, and more of them after each of the last
 //                  three: prefetching leaves as many as before
 //   replaced       what the place has at the ends of the judged steps never falls, and rises in each third of
 //                  them: x = torch.cat([x, y]) (replaced.h)

@@ -2,9 +2,9 @@
 // Where in the program a block was allocated: the open modules, ops and autograd nodes, as paths in a prefix
 // tree.
 //
-//   root ─ module "layers.0" ─ module "layers.0.attn" ─ op aten::linear ─ op aten::addmm        forward
-//        └ module "layers.0.attn" ─ node AddmmBackward0 ─ op aten::mm                            backward:
-//        the module that made the node
+//   root ─ module "layers.0" ─ module "layers.0.attn" ─ op aten::linear ─ op aten::addmm       forward
+//        └ module "layers.0.attn" ─ node AddmmBackward0 ─ op aten::mm                          backward: the
+//                                                                       module that made the node
 //
 // Why a tree: a step repeats the same few thousand paths, so a block stores one number, and a flame graph is
 // a fold over the tree.

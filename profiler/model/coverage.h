@@ -2,8 +2,8 @@
 // Which hooks were in place and which failed, over all processes.
 //
 //   process 1   python.names hooked    python.names failed (KeyError: 7)    python.names failed
-//   process 2   python.names proven                                         -> proven, 2 processes, 2
-//   failures
+//   process 2   python.names proven
+//                                      -> proven, 2 processes, 2 failures
 //
 // A hook that failed still counts as in place: a failure does not change the state.
 #pragma once

@@ -2,12 +2,12 @@
 // What the recorded processes allocated from the GPU driver, and how that adds up to the memory that the
 // driver reports as used.
 //
-//   driver's used memory ──┬── PyTorch's segments       the caching allocator's: its blocks lie in them
-//                          ├── NCCL, cuBLAS, cuDNN, ... each library's own cudaMalloc
-//                          ├── context and code         measured by the recorder: free memory before and
-//                          after ├── user code                by library ├── pools, rounding          held by
-//                          the driver for the above, handed to nobody └── unattributed             what the
-//                          driver counts and nobody was seen to take
+//   driver's used memory ─┬─ PyTorch's segments       the caching allocator's: its blocks lie in them
+//                         ├─ NCCL, cuBLAS, cuDNN, ... each library's own cudaMalloc
+//                         ├─ context and code         measured by the recorder: free memory before and after
+//                         ├─ user code                by library
+//                         ├─ pools, rounding          held by the driver for the above, handed to nobody
+//                         └─ unattributed             what the driver counts and nobody was seen to take
 //
 // Why a curve for each row and not a list of allocations: a user asks "what made up the 21 GiB at this
 // moment" for any moment, and the answer must add up there. Totals of all rows are kept every 256 changes, or

@@ -2,8 +2,8 @@
 // A recorded run as the analysis sees it: the processes, the lifetimes of the blocks, and every fact that
 // identifies a block.
 //
-//   trace (events) ──Load──► Run ──► timeline (steps, phases, totals) ──► classify (categories, names) ──►
-//   report, viewer, ...
+//   trace (events) ──Load──► Run ──► timeline (steps, phases, totals) ──► classify (categories, names)
+//                                                                           └──► report, viewer, ...
 //
 // Why one model: every view reads the same data, so every view shows the same numbers. The model holds facts
 // only. What can be derived (steps, phases, categories) is derived elsewhere. Contradictions in the trace are

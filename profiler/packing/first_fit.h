@@ -10,7 +10,8 @@
 //            all sections            `cover`: taken in every section of the node
 //          ┌──────┴──────┐           `any`:   taken in some section of the node
 //        0..1          2..3          an item in [1, 3] looks at `any` of 1 and 2..3, and at `cover` of 0..1
-//        and the root
+//      ┌──┴──┐       ┌──┴──┐         and the root
+//      0     1       2     3
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 //   offset ▲   ┌──────┐┌────┐
 //          │ ┌─┴──┐ C ││ D  │        height = the highest end of all
 //          │ │ A  │ ┌─┴┴──┐ │        lower bound = most bytes alive at one time: no allocator can do with
-//          less └─┴────┴─┴──B──┴─┴─► time
+//          └─┴────┴─┴──B──┴─┴─► time               less
 //
 // A block lives in [begin, end): a block that ends at 5 and one that begins at 5 may have the same offset.
 #pragma once

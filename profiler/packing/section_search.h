@@ -7,10 +7,14 @@
 // into the valley. The other is no item: then the section loses at least the space below the lowest possible
 // support of its next item.
 //
-//   ██      ██   ◄─ neighbours        next: the section with the fewest possibilities, counted for each
-//   failure that it caused ██ ┌──┐ ██                        (Boussemart et al. 2004: weighted degrees),
-//   tried from the most promising item on ██ │? │_██   ◄─ valley            A section that may waste nothing
-//   and has one item left for its floor leaves no choice. ██████████
+//   ██      ██   ◄─ neighbors
+//   ██ ┌──┐ ██
+//   ██ │? │_██   ◄─ valley
+//   ██████████
+//
+// Next comes the section with the fewest possibilities, counted for each failure that it caused (Boussemart
+// et al. 2004: weighted degrees), tried from the most promising item on. A section that may waste nothing and
+// has one item left for its floor leaves no choice.
 //
 // The search is complete: if it is exhausted, no such packing exists. Restarts with other weights and some
 // randomness cut the long tails of searches that began badly. Ideas: the skyline of strip packing (Burke et

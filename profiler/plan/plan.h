@@ -6,8 +6,7 @@
 // the modules to checkpoint (module_search.h). The search covers transformations only: a re-run (reruns.h)
 // takes seconds.
 //
-//   queue by rank:   {expandable}  {fused}  {expandable, fused} ... {expandable, modules ?} ... {sgd}
-//   ...
+//   queue by rank:   {expandable}  {fused}  {expandable, fused} ... {expandable, modules ?} ... {sgd} ...
 //                        │ does not fit
 //                        └──► {expandable, modules ?}  ranked by the least that modules can take
 //                                  └──► {expandable, blocks.3,blocks.5}  ranked by what they take

@@ -11,8 +11,7 @@
 //   batch                   other gradients: the learning rate goes with it
 //   amp                     other numbers everywhere: overflow, loss scaling
 //   optimizer, another one  other training: how many steps it needs is not known, so it comes behind all
-//   plans
-//                           whose time is
+//                           plans whose time is
 //
 // A plan is as deep as its deepest lever; if two are equal, the next deepest decides. So each lever is a
 // power of two, and a plan is their sum.

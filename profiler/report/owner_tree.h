@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who owns the bytes at a moment, as a tree: the data of flame graphs and treemaps.
 //
-//   module      layers ─ 3 ─ mlp ─ AddmmBackward0 ─ aten::addmm     parts of the path, autograd node,
-//   operator operator    aten::addmm ─ layers ─ 3 ─ mlp stack       <module> ─ main ─ train_step ─ forward
-//   frames, outermost first category    Activation ─ layers ─ 3 ─ mlp
+//   module      layers ─ 3 ─ mlp ─ AddmmBackward0 ─ aten::addmm   parts of the path, autograd node, operator
+//   operator    aten::addmm ─ layers ─ 3 ─ mlp
+//   stack       <module> ─ main ─ train_step ─ forward            frames, outermost first
+//   category    Activation ─ layers ─ 3 ─ mlp
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a list of stack frames at once: nine tenths of a pickle's bytes are references to known frames.
 //
-//   ]  \x94  (  h 05  h 09  j 12 01 00 00 ...  e            EMPTY_LIST MEMOIZE MARK BINGET BINGET LONG_BINGET
-//   ... APPENDS
+//   ]           \x94     (     h 05    h 09    j 12 01 00 00 ...    e
+//   EMPTY_LIST  MEMOIZE  MARK  BINGET  BINGET  LONG_BINGET   ...    APPENDS
 //               └── the same bytes mean the same frames: a memo entry never changes ──┘
 //
 // A training step allocates what the previous step allocated, so the lists come in the same order as one step

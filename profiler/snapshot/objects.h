@@ -5,10 +5,10 @@
 // and a list of frames becomes a number. The dict and the list are then dropped. Only the needed data
 // remains.
 //
-//   { "action": "alloc", "addr": ..., "frames": [f, g, h] }   SetItems ─►  Value(kEvent, 17)       into
-//   Snapshot::events
-//               [f, g, h]                                     Appends  ─►  Value(kStack, 5)        into
-//               Snapshot::stacks
+//   { "action": "alloc", "addr": ..., "frames": [f, g, h] }
+//         SetItems ─►  Value(kEvent, 17)       into Snapshot::events
+//   [f, g, h]
+//         Appends  ─►  Value(kStack, 5)        into Snapshot::stacks
 //
 // The instructions are those of a pickle; the JSON reader uses the same. Each returns false if the input is
 // invalid or requests too much; then `problem()` has the reason, and no further call is allowed. No recursion

@@ -2,8 +2,8 @@
 // When a recorded process's caching allocator took memory from the driver and gave it back, in the form of
 // PyTorch's history.
 //
-//   driver: map 0x1000 (2 MiB), map 0x3000 (2 MiB)     history: segment_map 0x1000 (4 MiB), one for each
-//   request
+//   driver:   map 0x1000 (2 MiB), map 0x3000 (2 MiB)
+//   history:  segment_map 0x1000 (4 MiB), one for each request
 #pragma once
 
 #include <vector>

@@ -6,8 +6,9 @@
 // indices into tables. What a file does not contain is marked as unknown (kUnknown and the has_ members),
 // never guessed.
 //
-//   pickle, .gz, .zst, JSON ──Read──► Snapshot ──► model::Source (report, info, viewer), allocator::History
-//   (replay), Write ──► pickle
+//   pickle, .gz, .zst, JSON ──Read──► Snapshot ─┬─► model::Source (report, info, viewer)
+//                                               ├─► allocator::History (replay)
+//                                               └─► Write ──► pickle
 //
 // It covers the key sets of all releases since 1.13. Frames moved from blocks[].history[] to the blocks
 // (2.1). New keys are time_us (2.3), allocator_settings (2.4), external_annotations (2.5), pool_id of events
@@ -27,7 +28,7 @@ namespace vramscope::snapshot {
 
 inline constexpr uint64_t kUnknown = ~uint64_t{0};
 inline constexpr uint32_t kMaxDevices = 256;           // c10::DeviceIndex has 8 bits
-inline constexpr uint32_t kHostDevice = ~uint32_t{0};  // for pinned host memory: -1 in a file
+inline constexpr uint32_t kHostDevice = ~uint32_t{0};  // of pinned host memory: -1 in a file
 
 // TraceEntry::Action of PyTorch, in its order.
 enum class Action : uint8_t {

@@ -5,8 +5,8 @@
 //   alloc, free_requested, free_completed, oom  ─► alloc, free, free_completed, out_of_memory
 //   segment_alloc / _free / _map / _unmap       ─► segment
 //   user_metadata, annotate, host_traces        ─► marks, labels, driver_alloc (telling.h)
-//   record_function("Optimizer.step#...")       ─► an optimizer's range and its step; other annotations:
-//   scopes
+//   record_function("Optimizer.step#...")       ─► an optimizer's range and its step;
+//                                                  other annotations: scopes
 //
 // A snapshot knows neither the process nor the purpose of a block, and nothing is invented for unknown data.
 // Events carry requested bytes. A block counts with its own size if the file has it or a replay computes it

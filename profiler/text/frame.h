@@ -5,13 +5,15 @@
 // reader who follows a block from one view to the next must find the same line. Frames come from Python and
 // C++, from Linux and Windows, from traces and PyTorch's snapshots. All are texts:
 //
-//   forward (/src/model.py:32)                              own          stands for the stack
-//   generate (/venv/lib/python3.11/site-packages/hf/x.py:7) library      where the program has no line of its
-//   own torch::autograd::generated::MmBackward0::apply(...)     node         "MmBackward0": backward has no
-//   Python at::_ops::mm::call(at::Tensor const&)                   native       "at::_ops::mm::call"
-//   _call_impl (C:\py\Lib\site-packages\torch\nn\x.py:1357) framework
-//   at::detail::empty_cuda(...), c10::cuda::malloc          allocation   how every block is made
-//   _PyEval_EvalFrameDefault (libpython3.11.so:1038786)     interpreter  left out of flame graphs
+//   forward (/src/model.py:32)                               own          stands for the stack
+//   generate (/venv/lib/python3.11/site-packages/hf/x.py:7)  library      where the program has no line of
+//                                                                         its own
+//   torch::autograd::generated::MmBackward0::apply(...)      node         "MmBackward0": backward has no
+//                                                                         Python
+//   at::_ops::mm::call(at::Tensor const&)                    native       "at::_ops::mm::call"
+//   _call_impl (C:\py\Lib\site-packages\torch\nn\x.py:1357)  framework
+//   at::detail::empty_cuda(...), c10::cuda::malloc           allocation   how every block is made
+//   _PyEval_EvalFrameDefault (libpython3.11.so:1038786)      interpreter  left out of flame graphs
 #pragma once
 
 #include <cstdint>
@@ -36,10 +38,12 @@ enum class FrameKind : uint8_t { kOwn, kLibrary, kNode, kNative, kFramework, kAl
 // A frame or any other text with no folder of the machine in it, so that it can be shown to anybody. What a
 // frame's kind depends on stays, so its kind is the same:
 //
-//   forward (/data/me/proj/model.py:32)                       forward (model.py:32)
-//   step (/data/me/venv/lib/python3.11/site-packages/torch/optim/adam.py:7)   step
-//   (.../site-packages/torch/optim/adam.py:7) cached in /data/me/.cache/x.so, by C:\work\t.py cached in x.so,
-//   by t.py
+//   forward (/data/me/proj/model.py:32)
+//       ─► forward (model.py:32)
+//   step (/data/me/venv/lib/python3.11/site-packages/torch/optim/adam.py:7)
+//       ─► step (.../site-packages/torch/optim/adam.py:7)
+//   cached in /data/me/.cache/x.so, by C:\work\t.py
+//       ─► cached in x.so, by t.py
 [[nodiscard]] std::string WithoutFolders(std::string_view text);
 
 // The text that represents a stack: its innermost frame of the most preferred kind. A C++ frame without a

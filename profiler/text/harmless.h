@@ -5,8 +5,7 @@
 // commands, HTML, a quote that ends our string, a formula for a spreadsheet, invalid UTF-8, or a megabyte of
 // text. Otherwise the code for every file format would have to handle all of these.
 //
-//   as recorded ──Clean──► one line of UTF-8, at most kLongest bytes ──Xml / Markdown / Csv / Json──► the
-//   file
+//   as recorded ──Clean──► one line of UTF-8, at most kLongest bytes ──Xml / Markdown / Csv / Json──► file
 //   as recorded ──OneLine──► cells and sentences ──ForTerminal──► the terminal, which sees nothing else
 #pragma once
 

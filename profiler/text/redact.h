@@ -3,7 +3,7 @@
 //
 //   python train.py --hf-token hf_abc --password=x WANDB_API_KEY=y https://me:pw@host/
 //   python train.py --hf-token [redacted] --password=[redacted] WANDB_API_KEY=[redacted]
-//   https://[redacted]@host/
+//                   https://[redacted]@host/
 //
 // Secrets are recognized by name (token, key, password, secret, ... as a word of an option or variable) and
 // by the known forms of tokens. Anything else is not found: this helps, but guarantees nothing.

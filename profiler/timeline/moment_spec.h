@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A moment of a run, as users write it after --at: one syntax for all verbs.
 //
-//   peak            most is allocated                 oom, oom:2      an allocation fails (the second one)
-//   reserved        most is reserved                  step:3          the peak of step 3
-//   worst           most is reserved and unused       event:1200      after the first 1200 events of the
-//   trace end             after the last event              1500000000      nanoseconds since the trace's
-//   start mono:8123456    CLOCK_MONOTONIC of the machine that recorded
+//   peak           most is allocated                oom, oom:2    an allocation fails (the second one)
+//   reserved       most is reserved                 step:3        the peak of step 3
+//   worst          most is reserved and unused      event:1200    after the first 1200 events of the trace
+//   end            after the last event             1500000000    nanoseconds since the trace's start
+//   mono:8123456   CLOCK_MONOTONIC of the machine that recorded
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enters a process many times and says how long it stood still.
+// Enters a process many times and prints how long it stood still.
 //
 //   attach_cycles PID CYCLES LIBRARY ENTRY    prints "cycles N failures N median_us N longest_us N watched N"
 #include <algorithm>

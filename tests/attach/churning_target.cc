@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target that is hard to enter: threads are born and die all the time, all of them allocate, some sleep,
-// some handle signals, and all check that nothing of theirs was changed.
+// A target that is hard to enter. Threads start and exit all the time; all allocate, some sleep, some handle
+// signals. Each checks that nothing of its own was changed.
 //
-//   churning_target SECONDS THREADS    prints "ready", works, prints "sum N" and exits with 7; N depends on
-//   nothing
+//   churning_target SECONDS THREADS    prints "ready", works, prints "sum N" and exits with 7;
+//                                      N depends on nothing
 //
-// Each piece of work is a fixed computation with vector registers, heap blocks and a signal handler; a wrong
+// Each piece of work is a fixed computation with vector registers, heap blocks and a signal handler. A wrong
 // result, a lost signal or a system call that fails with EINTR ends the program with another code.
 #include <errno.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What attach_cycles puts into a process: gives its argument back as a number, and uses the heap and vector
-// registers on the way, so that state that was not saved shows.
+// The library that attach_cycles puts into a process. It returns its argument as a number, and uses the heap
+// and vector registers on the way, so that unsaved state shows.
 //
-// hold_loader_lock(): a thread that stays inside the dynamic loader, as one does that loads a slow library.
+// hold_loader_lock(): a thread that stays inside the dynamic loader, like one that loads a slow library.
 #include <link.h>
 #include <unistd.h>
 

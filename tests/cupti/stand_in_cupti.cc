@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for libcupti.so and for the driver behind it: one subscriber (a second one gets error 39),
-// callbacks around driver calls that a test program makes with stand_in_*, and activity records of them in
-// CUPTI's layout. scripts/check_cupti_layout.py holds the layout against CUPTI's own headers.
+// callbacks around driver calls that a test program makes with stand_in_*, and their activity records in
+// CUPTI's layout. scripts/check_cupti_layout.py compares the layout with CUPTI's own headers.
 //
-// STAND_IN_CUPTI_VERSION, STAND_IN_CUPTI_RESULT: what cuptiGetVersion and cuptiSubscribe answer.
+// STAND_IN_CUPTI_VERSION, STAND_IN_CUPTI_RESULT: the results of cuptiGetVersion and cuptiSubscribe.
 #include "tests/cupti/stand_in_cupti.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stand_in_cupti.cc shows beside CUPTI's functions: the driver's part.
+// What stand_in_cupti.cc exports in addition to CUPTI's functions: the driver's part.
 #pragma once
 
 #include "injector/cupti/abi.h"

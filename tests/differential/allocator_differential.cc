@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does our allocator do what PyTorch's own did? Reads the log of random_program.py, gives the model the same
-// requests, and compares the address of every block, all statistics after every operation, and every event in
-// PyTorch's history.
+// Compares our allocator with PyTorch's own. Reads the log of random_program.py, passes the same requests to
+// the model, and compares the address of every block, all statistics after every operation, and every event
+// in PyTorch's history.
 //
-// Usage: allocator_differential LOG [SETTINGS]. Exit 0: no difference; 1: the first one is told, with what
-// came before it. SETTINGS: what PyTorch made of random settings strings (settings_comparison.h).
+// Usage: allocator_differential LOG [SETTINGS]. Exit 0: no difference; 1: prints the first one with the
+// operations before it. SETTINGS: PyTorch's results for random settings strings (settings_comparison.h).
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the differential test needs to know of the simulated device, so that nothing but the seed decides:
-// which addresses it gives, when it is full, and when an event on a stream has passed. The same rules as
-// injector/simulated_cuda/device, on their own state.
+// The simulated device as the differential test needs it, so that only the seed decides: which addresses it
+// gives, when it is full, and when an event on a stream has passed. It follows the rules of
+// injector/simulated_cuda/device on a state of its own.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class Clock {
   void SynchronizeAll() {
     for (const uint64_t end : ends_) WaitFor(end);
   }
-  // The time of an event that is recorded on the stream now, and whether it has passed.
+  // The time of an event recorded on the stream now, and whether it has passed.
   [[nodiscard]] uint64_t Record(size_t stream) const { return ends_[stream]; }
   [[nodiscard]] bool Passed(uint64_t time) const { return time == 0 || now_ >= time + 1; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does our parser read PYTORCH_CUDA_ALLOC_CONF as PyTorch's own compiled one? Random strings, good and bad,
-// which random_settings.py gave to PyTorch: each must be taken or refused by both, and taken with the same
+// Compares our parser of PYTORCH_CUDA_ALLOC_CONF with PyTorch's compiled one. random_settings.py gave random
+// strings, good and bad, to PyTorch. Both parsers must accept or refuse each string, and read the same
 // values.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace vramscope::allocator {
 
-// The values that PyTorch's snapshots tell, in the words of random_settings.py.
+// The values that PyTorch's snapshots contain, in the words of random_settings.py.
 inline std::string Told(const Settings& settings) {
   std::ostringstream text;
   text << std::setprecision(17);
@@ -28,8 +28,8 @@ inline std::string Told(const Settings& settings) {
   return text.str();
 }
 
-// Lines of "refused|values TAB string"; the settings of a line build on those of the last one that was taken.
-// What is wrong with the first line that is, "" if none; `lines` counts them.
+// Reads lines of "refused|values TAB string". The settings of a line build on those of the last accepted
+// line. Returns what is wrong with the first line that differs, "" if none does; `lines` counts the lines.
 inline std::string CompareSettings(const char* path, const Release& release, size_t* lines) {
   std::ifstream file(path);
   if (!file) return std::string("cannot read ") + path;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a freed block that other streams used becomes free: what PyTorch does in front of its free lists, and
-// the model is told.
+// When a freed block that other streams used becomes free. PyTorch decides this outside its free lists; the
+// model gets it as an input.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace vramscope::allocator {
 
-// The events of streams that a freed block waits for, which PyTorch keeps in front of its free lists: one
-// queue for each stream, asked before each request outside of pools; inside, the events are recorded later.
+// The stream events that a freed block waits for: one queue per stream. PyTorch polls them before each
+// request outside of pools. Inside pools, it records the events later.
 class StreamEvents {
  public:
   StreamEvents(Clock& clock, size_t streams) : clock_(clock), queues_(streams) {}
@@ -24,7 +24,7 @@ class StreamEvents {
     uses_[address].insert(stream);
     if (inside) inside_uses_[address].insert(stream);
   }
-  // Whether the block is free at once.
+  // True if the block is free at once.
   [[nodiscard]] bool IsUnused(uint64_t address) const { return !uses_.contains(address); }
   void Free(uint64_t address, bool inside) {
     if (inside) {
@@ -42,7 +42,7 @@ class StreamEvents {
       }
     }
   }
-  // PyTorch waits for the events of each block that the model has made free meanwhile.
+  // PyTorch waits for the events of each block that the model has freed meanwhile.
   void Wait(DeviceAllocator& model) {
     InsertDeferred(model);
     for (auto& queue : queues_) {
@@ -56,7 +56,7 @@ class StreamEvents {
     }
   }
 
-  // With graph_capture_record_stream_reuse the end of a capture frees the blocks of its own pool at once.
+  // With graph_capture_record_stream_reuse, the end of a capture frees the blocks of its own pool at once.
   void EndCapture(DeviceAllocator& model, PoolIndex pool) {
     std::erase_if(deferred_, [&](uint64_t address) {
       if (model.Find(address)->pool != pool) return false;
@@ -66,8 +66,8 @@ class StreamEvents {
     });
   }
 
-  // What was put off during a capture: its events are recorded now, and a block that only the capture used is
-  // free.
+  // Handles the blocks deferred during a capture: records their events now. A block that only the capture
+  // used is free.
   void InsertDeferred(DeviceAllocator& model) {
     for (const uint64_t address : deferred_) {
       for (const size_t stream : inside_uses_[address]) uses_[address].erase(stream);

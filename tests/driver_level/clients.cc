@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads libraries that use CUDA in different ways, as a large program does, and says what the device has
+// Loads libraries that use CUDA in different ways, as a large program does, and prints what the device has
 // given out.
 //
 //   clients [deep:]LIBRARY...      each takes 2 MiB, 4 MiB, ...; "deep:" loads it with RTLD_DEEPBIND
 //
-// stdout: the simulated device's ledger; then how dlsym(RTLD_NEXT) answers in this program.
+// stdout: the simulated device's ledger; then the result of dlsym(RTLD_NEXT) in this program.
 #include <dlfcn.h>
 
 #include <cstdio>

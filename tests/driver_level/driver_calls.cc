@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls the functions of CUDA's driver one after the other, as a program without the runtime does, and says
-// after each what the simulated device has given out.
+// Calls the functions of CUDA's driver one after the other, as a program without the runtime does. After each
+// call it prints what the simulated device has given out.
 //
 //   driver_calls dlsym|address|per-thread    how the functions are found: dlsym; one dlsym and
-//   cuGetProcAddress; the
-//                                            same for the forms whose default stream is the thread's own
+//                                            cuGetProcAddress; the same for the forms whose default stream
+//                                            is the thread's own
 //
 // stdout: a line of JSON for each call: {"step": 1, "call": "cuMemAlloc", "result": 0, "ledger": {...}}. The
-// recorder gets a mark with the number of the step, so that a test can tell which records were before it.
+// recorder gets a mark with the number of the step, so a test can separate the records before it from those
+// after it.
 #include <dlfcn.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that takes device memory through CUDA's runtime, whichever it was linked to, or through the
-// driver; with OpenMP from all threads of a parallel region at once.
+// A library that takes device memory through the CUDA runtime it was linked to, or through the driver. With
+// OpenMP, from all threads of a parallel region at once.
 #include <cstddef>
 #include <cstdint>
 

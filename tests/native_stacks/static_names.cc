@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocates in functions whose names are in no dynamic symbol table, as most of a C++ program's are.
+// Allocates in functions that are in no dynamic symbol table, like most functions of a C++ program.
 //
-//   static_names BLOCKS      links the stand-in of libc10.so alone; keeps all its blocks
+//   static_names BLOCKS      links only the stand-in of libc10.so; keeps all its blocks
 //
-// It says itself that it is ready to train, as the Python shim does: without torch there is no optimizer that
-// would. `noinline` keeps the frames, the empty asm keeps the calls from becoming jumps.
+// It announces itself that it is ready to train, as the Python shim does: without torch there is no optimizer
+// to show it. `noinline` keeps the frames; the empty asm keeps the calls from becoming jumps.
 #include <dlfcn.h>
 
 #include <cstddef>

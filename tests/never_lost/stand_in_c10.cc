@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libc10.so with nothing in it but the functions that PyTorch's CPU allocator reports to, so that a target
-// of a few kilobytes is recorded exactly as a PyTorch program is, and starts in a millisecond.
+// A libc10.so that contains only the functions that PyTorch's CPU allocator reports to. A target of a few
+// kilobytes is then recorded exactly like a PyTorch program, and starts in a millisecond.
 #include <cstddef>
 
 namespace c10 {

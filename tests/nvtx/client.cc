@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that uses all of NVTX that we listen to, through NVIDIA's own headers, and prints what it was
-// answered. It is also where our declarations of the ABI are held against those headers.
+// A program that uses all NVTX functions we listen to, through NVIDIA's own headers, and prints the results.
+// It also compares our declarations of the ABI with those headers.
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtMem.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another profiler's NVTX injection, for tests: counts the calls that reach it, answers with handles and
-// levels of its own, checks that handles come back to it, and writes what it saw to the file
-// STAND_IN_TOOL_OUTPUT at exit. Our declarations of the ABI serve it; client.cc checks them.
+// Another profiler's NVTX injection, for tests. It counts the calls that reach it, returns handles and levels
+// of its own, checks that handles come back to it, and writes what it saw to the file STAND_IN_TOOL_OUTPUT at
+// exit. It uses our declarations of the ABI; client.cc checks them.
 #include <cstdio>
 #include <cstdlib>
 #include <map>

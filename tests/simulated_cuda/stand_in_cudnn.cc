@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for the real libcudnn.so.9, so that how it is asked can be tested without its half gigabyte. Its
-// descriptors and entry points are those of the simulated cuDNN; what it answers is made up here, such that
-// it tells what has reached it:
+// A stand-in for the real libcudnn.so.9, to test the questions to cuDNN without its half gigabyte. Its
+// descriptors and entry points are those of the simulated cuDNN. Its answers are made up, so that they show
+// what has reached it:
 //
-//   engine 5         says that it converts its inputs down, which PyTorch does not take
+//   engine 5         states that it converts its inputs down, which PyTorch does not accept
 //   engine 9         needs 4096 bytes for each unit of the device's version: 860 on compute capability 8.6
-//   engines 10 to 29 need more, the last one twice as much; of so many, luck does not make engine 9 win
+//   engines 10 to 29 need more, the last one twice as much; with so many, engine 9 cannot win by luck
 //
-// The fallback list has engine 9 alone. A convolution of 13 channels is a bug that ends the process.
+// The fallback list has only engine 9. A convolution of 13 channels is a bug that ends the process.
 #include <cstdlib>
 #include <cstring>
 #include <string>

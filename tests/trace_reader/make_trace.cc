@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a made-up trace that uses everything the format has, the same every time for the same arguments.
+// Writes an artificial trace that uses everything in the format; the same arguments always give the same
+// trace.
 //
 //   make_trace OUT.vms random   SEED EVENTS EVENTS_PER_BLOCK     every event type, fields of any size
-//   make_trace OUT.vms training SEED EVENTS EVENTS_PER_BLOCK     what a training run gives
+//   make_trace OUT.vms training SEED EVENTS EVENTS_PER_BLOCK     events of a training run
 #include <cstdio>
 #include <cstdlib>
 #include <string>

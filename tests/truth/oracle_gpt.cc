@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains the C++ sample and writes what LibTorch says about its memory, in the words of oracle.py. No Python
+// Trains the C++ sample and writes LibTorch's account of its memory, in the format of oracle.py. No Python
 // anywhere.
 //
 //   oracle_gpt POINTS STEPS [--steps 6 --batch 4 ...]        STEPS: "1,3,6"; the rest is as for sample_gpt

@@ -11,7 +11,7 @@
 
 namespace vramscope::trace::testing {
 
-// Appends to a vector of the caller's.
+// Appends to the caller's vector.
 class MemorySink final : public ByteSink {
  public:
   explicit MemorySink(Bytes* bytes) : bytes_(bytes) {}
@@ -25,7 +25,7 @@ class MemorySink final : public ByteSink {
   Bytes* bytes_;
 };
 
-// A disk with `room` bytes left; more room may come.
+// A disk with `room` bytes left; the test may add room.
 class SmallDisk final : public ByteSink {
  public:
   SmallDisk(Bytes* bytes, const uint64_t* room) : bytes_(bytes), room_(room) {}

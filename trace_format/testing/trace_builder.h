@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole traces in memory and back, for tests.
+// Builds whole traces in memory and reads them back, for tests.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,18 @@ namespace vramscope::trace::testing {
 Bytes WriteTrace(std::span<const Event> events, const TraceWriter::Options& options = {},
                  uint32_t threads = 1);
 
-// Of a trace that can be opened.
+// A reader of `bytes`, which must be a readable trace.
 std::unique_ptr<TraceReader> ReaderOf(ByteView bytes);
 
-// Every event that the trace gives, in order.
+// Every event that the reader returns, in order.
 std::vector<Event> ReadAll(const TraceReader& reader);
 
-// An event of any type, with fields of any size and addresses that come again.
+// A random event of any type, with fields of any size and addresses that repeat.
 Event RandomEvent(std::mt19937_64& random, uint32_t threads);
 
 bool SameEvent(const Event& a, const Event& b);
 
-// Where `got` differs from `wanted` first, for a failure message; "" when they are equal.
+// The first difference between `got` and `wanted`, for a failure message; "" if they are equal.
 std::string FirstDifference(std::span<const Event> got, std::span<const Event> wanted);
 
 }  // namespace vramscope::trace::testing

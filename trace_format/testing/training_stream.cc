@@ -10,7 +10,7 @@ constexpr size_t kLayers = 8;
 constexpr uint64_t kCpu = DeviceCode(0, 0);
 constexpr uint64_t kFirstName = 1;  // string ids: parameter names from here on
 
-// Sizes of a layer's activations and parameters, in bytes, as a GPT with d = 64 has them.
+// Sizes of a layer's activations and parameters, in bytes, for a GPT with d = 64.
 constexpr std::array<uint64_t, 14> kActivations = {65536, 1024,  1024,  196608, 65536,  65536,  4096,
                                                    65536, 65536, 65536, 1024,   262144, 262144, 65536};
 constexpr std::array<uint64_t, 12> kParameters = {256, 256, 49152, 768,  16384, 256,
@@ -32,7 +32,7 @@ void TrainingStream::AppendStep(std::vector<Event>* events) {
 }
 
 Event& TrainingStream::Emit(EventType type) {
-  // Mostly half a microsecond to some microseconds, by what the op does, give or take ten percent; sometimes
+  // Mostly half a microsecond to some microseconds, depending on the op, plus or minus ten percent; sometimes
   // a long kernel.
   const uint64_t usual = 400 + (out_->size() * 2654435761u >> 8) % 6000;
   const uint64_t jitter = usual / 10;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as a training run makes them, for tests and benchmarks: the same every time for the same seed.
+// Events like those of a training run, for tests and benchmarks. The same seed always gives the same events.
 //
-// Modelled on recordings of a small GPT on CPU tensors (PyTorch 2.15, AdamW): a step is the same sequence of
-// about 850 allocations and as many frees, with saved tensors, gradient labels and ranges between them. What
-// does not repeat is modelled too, because it decides the size: times jitter by some ten percent, one call in
-// fifty takes long, and one allocation in seven gets another address than the heap's newest free one of its
-// size.
+// Modeled on recordings of a small GPT on CPU tensors (PyTorch 2.15, AdamW). A step is the same sequence of
+// about 850 allocations and as many frees, with saved tensors, gradient labels and ranges between them. The
+// irregular parts are modeled too, because they decide the size: times jitter by some ten percent, one call
+// in fifty takes long, and one allocation in seven gets an address other than the heap's newest free one of
+// its size.
 //
 //   step = data ─► forward:   layers x (allocations, kSaved)
 //               ─► backward:  layers x (allocations, kSavedReleased, kLabel gradient)
@@ -61,7 +61,7 @@ class TrainingStream {
   uint64_t step_ = 0;
 };
 
-// The first events of a stream, or those of its first steps.
+// The first `count` events of a stream, or the events of its first steps.
 std::vector<Event> FirstEvents(uint64_t seed, size_t count);
 std::vector<Event> FirstSteps(uint64_t seed, size_t steps);
 

@@ -43,7 +43,7 @@ MapBlock Describe(const Document& document, classify::Origins& origins, const Su
   return shown;
 }
 
-// A snapshot's history does not number its blocks; of those alive, the address says which one it is.
+// A snapshot's history does not number its blocks; the address identifies the live ones.
 std::unordered_map<uint64_t, model::BlockId> LiveByAddress(const Document& document, const DeviceView& device,
                                                            model::EventIndex moment) {
   std::unordered_map<uint64_t, model::BlockId> by_address;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where every byte of the caching allocator is at a moment, laid out as a page of strips: segments in order
-// of their addresses, written like text from left to right and from row to row, all to one scale.
+// Where every byte of the caching allocator is at a moment, laid out as a page of strips. Segments are in the
+// order of their addresses, written like text from left to right and from row to row, all at one scale.
 //
 //   row 0   ▐weight▐grad▐▒▒▒▒▐act▐  ▐act▐act▐▒▒      a gap between segments; ▒ is free
-//   row 1   ▒▒▒▒▐act▐                                a segment goes on in the next row
+//   row 1   ▒▒▒▒▐act▐                                a segment continues in the next row
 #pragma once
 
 #include <memory>
@@ -21,9 +21,9 @@ struct MapBlock {
   uint64_t bytes = 0;
   uint64_t requested = 0;
   classify::Category category = classify::Category::kUnattributed;
-  model::BlockId block = model::kNone;  // of the run, where it is known
-  std::string title;                    // the name, else where it was born; "" = not known
-  uint8_t entry = 0;                    // in the legend; of live blocks
+  model::BlockId block = model::kNone;  // of the run, if known
+  std::string title;                    // the name, otherwise the place of its allocation; "" = not known
+  uint8_t entry = 0;                    // in the legend; for live blocks
   bool pins = false;                    // keeps free bytes of its segment from going back to the driver
 
   [[nodiscard]] uint64_t end() const { return offset + bytes; }
@@ -33,11 +33,11 @@ struct MapSegment {
   uint64_t address = 0;
   uint64_t bytes = 0;
   uint64_t free = 0;
-  uint64_t held_back = 0;  // of it: what pinning blocks keep from the driver
+  uint64_t held_back = 0;  // the part of it that pinning blocks keep from the driver
   bool large = false;
   bool expandable = false;
   std::string domain;            // "stream 7"; "" for the default stream and pool
-  std::vector<MapBlock> blocks;  // fill it, in order
+  std::vector<MapBlock> blocks;  // in order; they fill the segment
 };
 
 // A part of a segment in one row.
@@ -51,7 +51,7 @@ struct MapStrip {
 
 class AddressMap {
  public:
-  // The state at that time; works only when something changed. `layout.walk` must be there.
+  // The state at that time; recomputed only if something changed. `layout.walk` must exist.
   void Update(const Document& document, const DeviceView& device, const LayoutView& layout,
               model::EventIndex moment, Colouring by);
 
@@ -81,13 +81,13 @@ struct MapPage {
   std::vector<MapStrip> strips;
   double bytes_per_pixel = 1;
 };
-// The largest scale at which all segments fit into `rows` rows of `width` pixels; `gap` pixels between
+// The largest scale at which all segments fit into `rows` rows of `width` pixels, with `gap` pixels between
 // segments.
 [[nodiscard]] MapPage LayOut(const std::vector<MapSegment>& segments, double width, size_t rows, double gap);
-// The block of a segment that holds this offset, or nullptr.
+// The block of a segment at this offset, or nullptr.
 [[nodiscard]] const MapBlock* BlockAt(const MapSegment& segment, uint64_t offset);
 
-// The moment of a layout's history for an event of the run.
+// The moment in a layout's history for an event of the run.
 [[nodiscard]] fragmentation::Moment LayoutMoment(const Document& document, const LayoutView& layout,
                                                  model::EventIndex event);
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every block of a device as a rectangle: how long it lived across, where it lay upwards.
+// Every block of a device as a rectangle: its lifetime horizontally, its addresses vertically.
 //
-// Why: a peak, a leak and a hole that nothing fits into are shapes here. A run has millions of blocks and a
-// screen a thousand columns, so what is at least a pixel in both directions is drawn by itself, and the rest
-// is summed up in cells of a few pixels that say how many blocks they stand for: nothing is left out.
+// Why: a peak, a leak and a hole that nothing fits into are visible as shapes. A run has millions of blocks
+// and a screen a thousand columns. A block of at least a pixel in both directions is drawn by itself. The
+// rest is summed up in cells of a few pixels that record how many blocks they stand for, so nothing is left
+// out.
 //
 //   address ▲ ████████████████████████ weight          Addresses that no block ever had are cut out:
-//           │ ██████▌  ███████▌  ████                  the axis has only what was used, with a gap between.
+//           │ ██████▌  ███████▌  ████                  the axis has only used addresses, with gaps between.
 //           │ ▖▗▝ ▘▖ merged cells
 //           └──────────────────────────► time
 #pragma once
@@ -23,7 +24,7 @@
 
 namespace vramscope::viewer {
 
-// Addresses without what nobody used; a place is 0 at the lowest and 1 at the highest.
+// Addresses without the unused ones; a place is 0 at the lowest and 1 at the highest.
 class AddressAxis {
  public:
   struct Area {
@@ -37,11 +38,11 @@ class AddressAxis {
 
   [[nodiscard]] const std::vector<Area>& areas() const { return areas_; }
   [[nodiscard]] double bytes() const { return bytes_; }  // of all areas
-  // Of addresses within an area; others count as the end of the one below.
+  // For addresses within an area; others count as the end of the area below.
   [[nodiscard]] double PlaceOf(uint64_t address) const;
   // nullopt in a gap.
   [[nodiscard]] std::optional<uint64_t> AddressAt(double place) const;
-  // Whether one area has all of [begin, end).
+  // True if one area contains all of [begin, end).
   [[nodiscard]] bool Covers(uint64_t begin, uint64_t end) const;
   [[nodiscard]] double places_per_byte() const { return per_byte_; }
 
@@ -59,11 +60,11 @@ struct SegmentSpan {
   double end_ns = 0;
 };
 
-// What a picture is drawn from: blocks by the length of their lives, so that a window finds those that reach
-// into it without a look at the others. Immutable.
+// The source of a picture: blocks by lifetime, so that a window finds the blocks in it without reading the
+// others. Immutable.
 class AddressTimeIndex {
  public:
-  // `layout` may be without segments. Its walk is asked only where the history begins in the middle of a run.
+  // `layout` may have no segments. Its walk is used only if the history begins in the middle of a run.
   // O(blocks), 4 bytes each.
   AddressTimeIndex(const model::Run& run, model::DeviceIndex device, const LayoutView& layout);
 
@@ -72,7 +73,7 @@ class AddressTimeIndex {
   // Calls `visit` with each block alive at some time in [begin_ns, end_ns].
   void ForEachIn(double begin_ns, double end_ns, const std::function<void(model::BlockId)>& visit) const;
   [[nodiscard]] double BeginOf(model::BlockId block) const;
-  [[nodiscard]] double EndOf(model::BlockId block) const;  // of the trace, where it was not freed
+  [[nodiscard]] double EndOf(model::BlockId block) const;  // end of the trace if it was not freed
 
  private:
   const model::Run& run_;
@@ -91,7 +92,7 @@ struct AddressTimeWindow {
   friend bool operator==(const AddressTimeWindow&, const AddressTimeWindow&) = default;
 };
 
-// A rectangle of one block or of several that are smaller than a pixel.
+// A rectangle of one block, or of several blocks smaller than a pixel.
 struct AddressTimePiece {
   model::BlockId block = model::kNone;  // kNone: several
   uint32_t blocks = 1;
@@ -105,12 +106,12 @@ struct AddressTimePiece {
 };
 
 struct AddressTimePicture {
-  std::vector<AddressTimePiece> blocks;  // by themselves
-  std::vector<AddressTimePiece> merged;  // where none of the above is
-  size_t merged_blocks = 0;              // how many blocks `merged` stands for
+  std::vector<AddressTimePiece> blocks;  // drawn by themselves
+  std::vector<AddressTimePiece> merged;  // only where no block is drawn by itself
+  size_t merged_blocks = 0;              // number of blocks in `merged`
   std::vector<LegendEntry> legend;
 
-  // What is there, or nullptr.
+  // The piece at that point, or nullptr.
   [[nodiscard]] const AddressTimePiece* At(double time_ns, double place) const;
 };
 
@@ -118,13 +119,13 @@ struct AddressTimePicture {
                                                  const AddressTimeIndex& index,
                                                  const AddressTimeWindow& window, BlockColours& colours);
 
-// Draws on a thread; while it does, the last picture stays.
+// Draws on a thread; meanwhile the last picture stays.
 class AddressTimeView {
  public:
-  // All must outlive the view, or its next Update with others. `wake` when there is another picture.
+  // All arguments must outlive the view, or its next Update. Calls `wake` when there is a new picture.
   void Update(const Document& document, const DeviceView& device, const AddressTimeIndex& index,
               const AddressTimeWindow& window, const std::function<void()>& wake);
-  // Before what it draws is destroyed.
+  // Call before the objects it draws are destroyed.
   void Forget();
   [[nodiscard]] bool busy() const { return running_.valid(); }
   [[nodiscard]] const AddressTimePicture& picture() const { return picture_; }

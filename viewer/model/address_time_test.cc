@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: a look at every block.
+// Oracle: a pass over every block.
 #include "viewer/model/address_time.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which categories a device's timeline shows, as a person clicks on them.
+// Which categories a device's timeline shows, as the user selects them.
 //
-// Why not at once: all extremes of the run are counted anew, 40 ms for ten million events, and a frame has
-// 16. They are counted on a thread; the last picture stays for a frame or two.
+// Why not at once: all extremes of the run are recomputed, 40 ms for ten million events, and a frame has 16.
+// A thread computes them; the last picture stays for a frame or two.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,14 @@ namespace vramscope::viewer {
 
 class CategoryChoice {
  public:
-  // `series` shows these as soon as they are counted; of several requests the last one. It must outlive the
-  // choice. `wake` when Update has something to do.
+  // `series` shows these as soon as they are computed; only the last of several requests counts. It must
+  // outlive the choice. Calls `wake` when Update has something to do.
   void Ask(const classify::MemorySeries& series, classify::CategoryMask categories,
            const std::function<void()>& wake);
-  // Once a frame: takes over what was counted.
+  // Call once per frame: applies finished results.
   void Update(classify::MemorySeries& series, const std::function<void()>& wake);
   [[nodiscard]] bool busy() const { return counted_.valid(); }
-  // What is shown, or will be.
+  // The categories that are shown, or will be.
   [[nodiscard]] classify::CategoryMask Of(const classify::MemorySeries& series) const {
     return busy() ? asked_ : series.shown();
   }

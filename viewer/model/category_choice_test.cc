@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: MemorySeries::Show, which counts at once; a series against all blocks is memory_series_test.
+// Oracle: MemorySeries::Show, which computes at once. memory_series_test compares a series with all blocks.
 #include "viewer/model/category_choice.h"
 
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ constexpr uint32_t kUnknownRgb = 0x5b6472;
 constexpr std::array<uint32_t, 7> kRampRgb = {0xfde725, 0xa0da39, 0x4ac16d, 0x1fa187,
                                               0x277f8e, 0x365c8d, 0x46327e};
 
-// Keys of classes. 0 is nobody's.
+// Keys of classes. 0 is unused.
 constexpr uint64_t kUnknown = ~uint64_t{0};
 constexpr uint64_t kOthers = kUnknown - 1;
 

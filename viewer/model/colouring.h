@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// By what blocks are coloured: their category, how old or large they are, their stream, the line of code or
-// the step that allocated them.
+// What the color of a block shows: its category, age, size or stream, or the line of code or the step that
+// allocated it.
 //
-// Why few classes: people tell seven colours apart, not seventy. Streams, lines and steps of which there are
-// more share the last class, "others", and what nobody recorded has a colour of its own, so the legend always
-// adds up to what is shown. A class keeps its colour from one moment to the next while it is among the
-// largest.
+// Why few classes: people distinguish seven colors, not seventy. Further streams, lines and steps share the
+// last class, "others". Unrecorded ones have a color of their own, so the legend always adds up to what is
+// shown. A class keeps its color from one moment to the next while it is among the largest.
 #pragma once
 
 #include <array>
@@ -23,7 +22,7 @@ namespace vramscope::viewer {
 enum class Colouring : uint8_t { kCategory, kAge, kSize, kStream, kStack, kStep };
 inline constexpr size_t kColouringCount = 6;
 struct ColouringInfo {
-  const char* key;   // of scripts and places: "size"
+  const char* key;   // for scripts and locators: "size"
   const char* name;  // for people: "size"
 };
 [[nodiscard]] const ColouringInfo& Info(Colouring colouring);
@@ -46,14 +45,14 @@ struct LegendEntry {
 
 class BlockColours {
  public:
-  // The number in legend() of each block. `moment`: ages are counted up to it; nullopt = the whole life of a
-  // block counts. One document for one object.
+  // Returns each block's number in legend(). `moment`: ages are counted up to it; nullopt = a block's whole
+  // lifetime counts. Use one object per document.
   [[nodiscard]] std::vector<uint8_t> Paint(const Document& document, const timeline::Training& training,
                                            classify::Origins& origins, Colouring by,
                                            std::optional<model::EventIndex> moment,
                                            std::span<const ColouredBlock> blocks);
 
-  // Classes that occur: ages and sizes in their order, others by bytes; "others" and what is not known last.
+  // Classes that occur: ages and sizes in their order, others by bytes; "others" and "not known" last.
   [[nodiscard]] const std::vector<LegendEntry>& legend() const { return legend_; }
 
  private:
@@ -69,7 +68,7 @@ class BlockColours {
 
   Colouring by_ = Colouring::kCategory;
   std::vector<LegendEntry> legend_;
-  std::array<uint64_t, kDistinct> holders_ = {};  // which class has each of the distinct colours; 0 = nobody
+  std::array<uint64_t, kDistinct> holders_ = {};  // which class has each of the distinct colors; 0 = none
   std::unordered_map<uint32_t, uint64_t> line_of_stack_;
   std::unordered_map<std::string_view, uint64_t> lines_;
   std::vector<std::string_view> line_texts_;

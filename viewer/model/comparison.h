@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compare panel prints: the answer of `vramscope diff` for two open files, made on a thread when
-// either of them is another one than before.
+// The content of the compare panel: the answer of `vramscope diff` for two open files, computed on a thread
+// when either file changes.
 #pragma once
 
 #include <functional>
@@ -20,10 +20,10 @@ struct Comparison {
 
 class ComparisonView {
  public:
-  // Both documents must outlive the view, or its next Update. `wake` when there is an answer.
+  // Both documents must outlive the view, or its next Update. Calls `wake` when there is an answer.
   void Update(const Document& before, const Document& after, const std::function<void()>& wake);
   [[nodiscard]] bool busy() const { return running_.valid(); }
-  // Nothing while it is made.
+  // Nothing while it is being computed.
   [[nodiscard]] const std::optional<Result<Comparison>>& comparison() const { return comparison_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fragmentation and out-of-memory panels print: answers of profiler/fragmentation, asked for again
-// only when the moment has changed, and the slow ones on a thread.
+// The content of the fragmentation and out-of-memory panels: answers of profiler/fragmentation, requested
+// again only if the moment has changed; slow ones on a thread.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace vramscope::viewer {
 
 class FragmentationView {
  public:
-  // The state at that moment. `layout.walk` must be there.
+  // The state at that moment. `layout.walk` must exist.
   void Update(const LayoutView& layout, fragmentation::Moment moment);
 
   [[nodiscard]] const fragmentation::MomentAnswer& answer() const { return answer_; }
@@ -32,13 +32,13 @@ class FragmentationView {
   std::vector<fragmentation::SegmentAnswer> segments_;
 };
 
-// Tries other settings on the model of the allocator, which takes seconds for a long history.
+// Tries other settings on the allocator model, which takes seconds for a long history.
 class AutopsyView {
  public:
-  // Begins with the last failure when the layout is another one. `wake` when it is done.
+  // Starts with the last failure if the layout has changed. Calls `wake` when it is done.
   void Update(const LayoutView& layout, const std::function<void()>& wake);
   [[nodiscard]] bool busy() const { return running_.valid(); }
-  // Nothing while it is examined.
+  // Nothing while it is being examined.
   [[nodiscard]] const std::optional<Result<fragmentation::Autopsy>>& autopsy() const { return autopsy_; }
 
  private:

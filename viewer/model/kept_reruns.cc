@@ -23,7 +23,7 @@ KeptReruns::KeptReruns(std::shared_ptr<const model::Source> source, std::string 
       path_(std::move(path)),
       recorded_(experiment::RecordedPlace(source_->metadata())),
       kept_(experiment::KeptVariants(*source_, path_)) {
-  // A recording on a real GPU does not name a simulated one: that of its re-runs stands for it.
+  // A recording on a real GPU does not name a simulated one: the GPU of its re-runs is used instead.
   if (recorded_.gpu.empty() && !kept_.empty()) recorded_.gpu = kept_.front().gpu;
 }
 

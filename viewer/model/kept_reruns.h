@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The re-runs that an open file has, for the what-if view: each is loaded when it is first asked for, on the
-// thread that asks. The viewer never runs a program: what was not kept is named with the command that makes
-// it.
+// The re-runs in an open file, for the what-if view. Each is loaded at its first use, on the calling thread.
+// The viewer never runs a program: for re-runs that were not kept, it shows the command that makes them.
 #pragma once
 
 #include <map>
@@ -25,8 +24,8 @@ struct LoadedRerun {
 
 // One line of the choice.
 struct RerunChoice {
-  std::string key;    // what WhatIfQuestion::rerun is then
-  std::string title;  // "--amp bf16", "--amp bf16 on a100-40gb" where it is not the recorded GPU
+  std::string key;    // the value of WhatIfQuestion::rerun for it
+  std::string title;  // "--amp bf16"; "--amp bf16 on a100-40gb" if that is not the recorded GPU
   std::string name;   // "amp=bf16": for scripts
   bool kept = false;
 };
@@ -34,27 +33,27 @@ struct RerunChoice {
 class KeptReruns {
  public:
   KeptReruns(std::shared_ptr<const model::Source> source, std::string path);
-  // As the file is now: re-runs may have come to it since it was opened. Nothing where it cannot be read.
+  // Reads the file again: re-runs may have been added since it was opened. Nothing if it cannot be read.
   [[nodiscard]] static std::shared_ptr<const KeptReruns> Again(const std::string& path);
 
-  // The kept ones, then the usual ones that were not kept.
+  // The kept re-runs, then the usual ones that were not kept.
   [[nodiscard]] std::vector<RerunChoice> Choices() const;
-  // nullptr: it was not kept. A key without a GPU stands for any.
+  // nullptr if it was not kept. A key without a GPU matches any GPU.
   [[nodiscard]] const experiment::KeptVariant* Find(const std::string& key) const;
-  // That of these changes on the recorded GPU, kept or not.
+  // The key for these changes on the recorded GPU, kept or not.
   [[nodiscard]] std::string KeyOf(const std::vector<whatif::Asked>& changes) const;
-  // Loads it; a second time it is there. Any thread. An error is a sentence.
+  // Loads it once and caches it. Any thread. An error is a sentence.
   [[nodiscard]] Result<std::shared_ptr<const LoadedRerun>> Get(const experiment::KeptVariant& kept) const;
-  // How far re-runs on this GPU are from the recording (experiment::DriftOf). Any thread.
+  // The difference between re-runs on this GPU and the recording (experiment::DriftOf). Any thread.
   [[nodiscard]] std::string Drift(const whatif::Baseline& recorded, const std::string& gpu) const;
 
-  // Why there is no answer to changes that were not kept, and the command that gives one.
+  // Why there is no answer for changes that were not kept, and the command that gives one.
   struct Unanswered {
     std::string sentence;
     std::string command;
   };
   [[nodiscard]] Unanswered WhyNot(const std::vector<whatif::Asked>& changes) const;
-  // The GPU that `vramscope whatif` must be given by name for a re-run on `gpu`; "" = none.
+  // The GPU name that `vramscope whatif` needs for a re-run on `gpu`; "" = none.
   [[nodiscard]] std::string GpuToName(const std::string& gpu) const;
   // Samples in the batch of the noted program; 0 = not known.
   [[nodiscard]] uint64_t batch() const;
@@ -64,7 +63,7 @@ class KeptReruns {
   std::string path_;
   experiment::Place recorded_;
   std::vector<experiment::KeptVariant> kept_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // protects the following
   mutable std::map<std::string, std::shared_ptr<const LoadedRerun>> loaded_;
 };
 

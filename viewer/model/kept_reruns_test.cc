@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the loops that stand for the re-runs, asked by themselves.
+// Oracle: the loops that stand for the re-runs, queried directly.
 #include "viewer/model/kept_reruns.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ constexpr char kBf16[] = "amp=bf16 @ gpu=rtx-4090 world=1";
 constexpr char kFp16[] = "amp=fp16 @ gpu=rtx-4090 world=1";
 constexpr char kUnchanged[] = "@ gpu=rtx-4090 world=1";
 
-// A recorded loop on disk, and a smaller one that stands for its re-run in bf16.
+// A recorded loop on disk, and a smaller one as its re-run in bf16.
 class KeptRerunsTest : public ::testing::Test {
  protected:
   static std::vector<plan::testing::BlockShape> Blocks(uint64_t features) {

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What `text` says, when it is a number within the bounds.
+// The number in `text`, if it is within the bounds.
 void ReadNumber(std::string_view text, float least, float most, float& value) {
   float number = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the leaks panel prints: the answer of `vramscope leaks` for a device, made on a thread.
+// The content of the leaks panel: the answer of `vramscope leaks` for a device, computed on a thread.
 #pragma once
 
 #include <functional>
@@ -12,20 +12,20 @@
 
 namespace vramscope::viewer {
 
-// "Memory grows by 12 MiB a step, from 2 places."; what `vramscope leaks` says, in one sentence.
+// "Memory grows by 12 MiB a step, from 2 places.": the result of `vramscope leaks` in one sentence.
 [[nodiscard]] std::string LeaksHeadline(const leaks::Answer& answer);
-// The filter that shows what such a place has left in the table of live blocks; "" where nothing is known
-// of it.
+// The filter that shows the survivors of such a place in the table of live blocks; "" if nothing is known
+// about it.
 [[nodiscard]] std::string FilterFor(const leaks::Growth& growth);
 
 class LeaksView {
  public:
-  // Document and device must outlive the view, or its next Update. `wake` when there is an answer.
+  // Document and device must outlive the view, or its next Update. Calls `wake` when there is an answer.
   void Update(const Document& document, const DeviceView& device, const std::function<void()>& wake);
-  // Forgets the device: before its document goes. Waits for what still reads it.
+  // Forgets the device; call before its document is destroyed. Waits for its readers.
   void Clear();
   [[nodiscard]] bool busy() const { return running_.valid(); }
-  // Nothing while it is looked for.
+  // Nothing while it is being computed.
   [[nodiscard]] const std::optional<Result<leaks::Answer>>& answer() const { return answer_; }
 
  private:

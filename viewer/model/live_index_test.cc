@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracles: classify::LiveAt, which goes over all blocks, and the changes themselves, added up.
+// Oracles: classify::LiveAt, which goes over all blocks, and the sum of the changes themselves.
 #include "viewer/model/live_index.h"
 
 #include <gtest/gtest.h>

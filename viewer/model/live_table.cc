@@ -21,7 +21,7 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// '*' in the pattern stands for any number of characters.
+// '*' in the pattern matches any number of characters.
 bool Glob(std::string_view pattern, std::string_view text) {
   size_t p = 0;
   size_t t = 0;

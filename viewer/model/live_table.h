@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks that are alive at a moment, as rows to filter and sort.
+// The blocks alive at a moment, as rows to filter and sort.
 #pragma once
 
 #include <string>
@@ -18,16 +18,16 @@ struct LiveRow {
   uint64_t born_ns = 0;
   uint32_t step = 0;  // of its birth; 0 = none
   classify::Category category{};
-  std::string_view name;  // "" = nobody named it
+  std::string_view name;  // "" = unnamed
   std::string_view module;
   std::string_view op;
 };
 
-// A small language: words that all must hold. "category:activation size>1MiB module:layers.3* relu": a word
-// without a column is looked for in all texts. '*' stands for anything.
+// A small language: a row must match all words. "category:activation size>1MiB module:layers.3* relu": a word
+// without a column is searched in all texts. '*' matches anything.
 class RowFilter {
  public:
-  // An error says which word is not understood, and what would be.
+  // An error names the word that is not understood, and what would be.
   [[nodiscard]] static Result<RowFilter> Parse(std::string_view text);
   [[nodiscard]] bool Matches(const LiveRow& row) const;
 
@@ -46,16 +46,16 @@ enum class LiveColumn : uint8_t { kNumber, kBytes, kCategory, kName, kModule, kO
 
 class LiveTable {
  public:
-  // The rows for that state; works only when something changed. The filter's error, if it has one, is kept.
+  // The rows for that state; recomputed only if something changed. Keeps the filter's error, if any.
   void Update(const Document& document, const DeviceView& device, model::EventIndex moment,
               const std::string& filter);
   void Sort(LiveColumn column, bool descending);
 
   [[nodiscard]] const std::vector<LiveRow>& rows() const { return rows_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }          // of the rows
-  [[nodiscard]] size_t live_count() const { return all_.size(); }  // also those that the filter hides
+  [[nodiscard]] size_t live_count() const { return all_.size(); }  // including those that the filter hides
   [[nodiscard]] const std::string& filter_error() const { return filter_error_; }
-  // As it is shown, for a spreadsheet.
+  // The table as shown, for a spreadsheet.
   [[nodiscard]] std::string ToCsv() const;
 
  private:

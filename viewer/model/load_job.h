@@ -5,9 +5,9 @@
 //   reading ─┴─┬─► analysing ──► document (timeline)
 //              └─► placing ────────┴─► layouts (address map, fragmentation), device by device
 //
-// What stands above the other runs on a thread of its own beside it: two processors have work all the time.
-// The document is handed over as soon as the timeline can be drawn. Whoever holds it must keep the job until
-// that has finished or been destroyed.
+// In each pair of stages, the upper one has a thread of its own and runs in parallel with the lower one, so
+// two processors always have work. The document is handed over as soon as the timeline can be drawn. Its
+// owner must keep the job until the job has finished or been destroyed.
 #pragma once
 
 #include <atomic>
@@ -26,14 +26,14 @@ namespace vramscope::viewer {
 // Allocated bytes of the first GPU while the file is read, as its allocator reported them.
 struct PreviewPoint {
   double time_ns = 0;
-  uint64_t bytes = 0;  // the most since the point before
+  uint64_t bytes = 0;  // the most since the previous point
 };
 
 class LoadJob {
  public:
-  // `wake` is called from the thread whenever there is something new to see.
+  // The thread calls `wake` whenever there is something new.
   LoadJob(std::string path, std::function<void()> wake);
-  // Cancels what is not done. Reading stops at once, analysing when it is through.
+  // Cancels unfinished work. Reading stops at once; an analysis runs to its end.
   ~LoadJob();
   LoadJob(const LoadJob&) = delete;
   LoadJob& operator=(const LoadJob&) = delete;
@@ -44,19 +44,19 @@ class LoadJob {
   [[nodiscard]] const char* stage() const { return stage_; }
   [[nodiscard]] double share() const { return share_; }  // of the reading, 0 to 1
   void Cancel() { cancelled_ = true; }
-  // Of the file when reading began; how long all of it took; whether its writer has closed it (a snapshot
-  // always is). When it has finished.
+  // Valid once it has finished: bytes of the file when reading began; duration of everything; whether the
+  // writer has closed the file (a snapshot always is).
   [[nodiscard]] uint64_t file_bytes() const { return file_bytes_; }
   [[nodiscard]] double seconds() const { return seconds_; }
   [[nodiscard]] bool closed() const { return closed_; }
 
   [[nodiscard]] std::vector<PreviewPoint> preview() const;
   [[nodiscard]] double preview_duration_ns() const { return duration_ns_; }  // 0 = not known
-  // One sentence; "" while there is none.
+  // One sentence; "" if there is no error.
   [[nodiscard]] std::string error() const;
-  // The document, once, as soon as it is there.
+  // Returns the document once, as soon as it exists.
   [[nodiscard]] std::unique_ptr<Document> TakeDocument();
-  // One layout after another, with its device of the run. Once the document was taken.
+  // Returns one layout after another, with its device of the run. Call after the document was taken.
   [[nodiscard]] std::unique_ptr<LayoutView> TakeLayout(model::DeviceIndex& device);
 
  private:
@@ -64,7 +64,7 @@ class LoadJob {
 
   void Work();
   Result<model::Run> Read(std::shared_ptr<const snapshot::Snapshot>& snapshot);
-  // Of all devices, beside the analysis; what it says of blocks is added when it is there.
+  // For all devices, in parallel with the analysis; adds the analysis's facts about blocks when they exist.
   void PlaceAddresses(const Document& document, const std::shared_future<void>& analysed);
   void Enter(const char* stage);
   void Fail(const std::string& sentence);

@@ -126,7 +126,7 @@ void OwnerView::ZoomTo(const std::vector<OwnerBox>& boxes, size_t box) {
   std::vector<std::string> further;
   for (; box != 0; box = boxes[box].parent) further.push_back(boxes[box].node->name);
   if (further.empty()) return;
-  // Where the whole way is not there at this moment, it goes on from where shown() stands.
+  // If the whole path does not exist at this moment, continues from shown().
   const OwnerNode* node = &tree_;
   size_t there = 0;
   for (; there < zoom_.size(); ++there) {

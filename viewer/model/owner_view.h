@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns what is live at the moment, laid out as a flame graph or as a treemap.
+// Who owns the live blocks at the moment, laid out as a flame graph or as a treemap.
 //
-// Both are rectangles with a parent; what is less than a pixel is not made into one. The node that is zoomed
-// into is known by its path, so that it stays when the moment moves on.
+// Both are rectangles with a parent; nodes smaller than a pixel get none. The node that the view is zoomed
+// into is identified by its path, so that it stays when the moment moves.
 //
 //   flame graph                        treemap
 //   all                                ┌ all ──────────────────┐
@@ -26,31 +26,31 @@ using report::OwnersBy;
 struct OwnerBox {
   float x = 0, y = 0, width = 0, height = 0;  // within the picture
   const OwnerNode* node = nullptr;
-  size_t parent = 0;  // into the same list; of the first one: itself
+  size_t parent = 0;  // index in the same list; the first one is its own parent
 };
 
 // Rows from the top, `row` high each; a child is as wide as its share of its parent.
 [[nodiscard]] std::vector<OwnerBox> LayOutFlame(const OwnerNode& root, float width, float height, float row);
-// Children fill their parent below its title, `title` high, as squarely as may be; a parent without room for
-// a title has no children.
+// Children fill their parent below its title, which is `title` high, in rectangles as square as possible. A
+// parent without room for a title has no children.
 [[nodiscard]] std::vector<OwnerBox> LayOutTreemap(const OwnerNode& root, float width, float height,
                                                   float title, float gap);
 
 class OwnerView {
  public:
-  // The tree of that moment; works only when something changed.
+  // The tree of that moment; recomputed only if something changed.
   void Update(const Document& document, const DeviceView& device, model::EventIndex moment);
   [[nodiscard]] const OwnerNode& tree() const { return tree_; }
   [[nodiscard]] bool known() const { return report::IsKnown(tree_); }
 
-  // The node that is zoomed into, or as much of the way to it as there is now.
+  // The node that the view is zoomed into, or the deepest existing node on the path to it.
   [[nodiscard]] const OwnerNode& shown() const;
   [[nodiscard]] const std::vector<std::string>& zoom() const { return zoom_; }
-  // To a box of a layout of shown(): further in. "7 smaller" cannot be zoomed into.
+  // Zooms in to a box of a layout of shown(). "7 smaller" cannot be zoomed into.
   void ZoomTo(const std::vector<OwnerBox>& boxes, size_t box);
-  // Forgets the run: before its document goes.
+  // Forgets the run; call before its document is destroyed.
   void Clear() { *this = {}; }
-  // To the first `depth` names of the path; 0 = all.
+  // Zooms out to the first `depth` names of the path; 0 = all.
   void ZoomOut(size_t depth);
 
   OwnersBy by = OwnersBy::kModule;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's own ranges (NVTX, record_function, forwards of modules) as lanes below the timeline: what
-// runs inside something else lies below it.
+// The program's own ranges (NVTX, record_function, forward of modules) as lanes below the timeline. Nested
+// ranges lie below the outer ones.
 //
 //   NVTX      ├──────── step 3 ────────┤├──────── step 4 ──
 //             ├─ forward ─┤├ backward ─┤├─ forward ─┤             one lane for each depth of each thread
 //   modules   ├ layers.0 ┤┤┤                                      below a pixel: one piece for all of them
 //
-// Why lanes: within one lane nothing overlaps, so begins and ends are both in order, and the pieces of a
-// window are found by bisection: a pixel costs O(log n), however many ranges lie in it.
+// Why lanes: ranges of one lane do not overlap, so begins and ends are both sorted, and bisection finds the
+// pieces of a window. A pixel costs O(log n), however many ranges lie in it.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@
 
 namespace vramscope::viewer {
 
-// What is drawn as one rectangle: `count` ranges of a lane from number `first` on.
+// One drawn rectangle: `count` ranges of a lane, starting with range number `first`.
 struct LanePiece {
   size_t first = 0;
   size_t count = 0;
@@ -33,24 +33,24 @@ class RangeLanes {
     model::ThreadIndex thread = 0;
     size_t depth = 0;              // from 0
     std::vector<uint32_t> ranges;  // into Run::ranges, in order of time
-    // Of each, in nanoseconds: bisecting them through the run took three times as long.
+    // The begin of each, in nanoseconds: bisecting through the run took three times as long.
     std::vector<double> begins;
     std::vector<double> ends;
   };
 
   RangeLanes() = default;
-  // Of one process. `run` must outlive it. O(n log n).
+  // For one process. `run` must outlive it. O(n log n).
   RangeLanes(const model::Run& run, model::ProcessIndex process);
 
   // NVTX, then scopes, then modules; within these by thread.
   [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
-  // Nested deeper than lanes go, so in none of them.
+  // Ranges nested deeper than the lanes; they are in no lane.
   [[nodiscard]] size_t left_out() const { return left_out_; }
 
-  // What of a lane is seen in a window of `width` pixels, from left to right, at most two for each pixel.
+  // The visible pieces of a lane in a window of `width` pixels, from left to right, at most two per pixel.
   [[nodiscard]] std::vector<LanePiece> Pieces(size_t lane, const TimeView& view, double width) const;
 
-  // In nanoseconds; what did not end lasts to the end of the trace.
+  // In nanoseconds; an unfinished range lasts to the end of the trace.
   [[nodiscard]] double BeginOf(uint32_t range) const;
   [[nodiscard]] double EndOf(uint32_t range) const;
 
@@ -62,7 +62,7 @@ class RangeLanes {
 
 [[nodiscard]] const char* LaneTitle(trace::RangeKind kind);  // "NVTX"
 
-// How long a range lasted, and what it did to the memory of a device, as report::NamedRange counts that.
+// How long a range lasted, and its effect on a device's memory, counted as in report::NamedRange.
 struct RangeFacts {
   std::string name;
   uint64_t duration_ns = 0;

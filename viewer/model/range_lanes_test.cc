@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracles: a look at every range for the pieces, report::FindNamedRanges for the facts.
+// Oracles: a pass over every range for the pieces, report::FindNamedRanges for the facts.
 #include "viewer/model/range_lanes.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened on a device between two moments.
+// Allocations and frees on a device between two moments.
 #pragma once
 
 #include "viewer/model/document.h"
@@ -18,7 +18,7 @@ struct RangeSummary {
   uint64_t stayed = 0;  // bytes allocated within and alive at its end
 };
 
-// Asked of every frame while a range is dragged: does not look at all that is within.
+// Called in every frame while a range is dragged; does not read all events in the range.
 [[nodiscard]] RangeSummary Summarize(const Document& document, const DeviceView& device,
                                      const TimeRange& range);
 

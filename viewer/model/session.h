@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the viewer shows at this moment, without how it looks: the open files, the stretch of time, the moment
-// that everything follows, the selection, and the way back.
+// The state of the viewer without its looks: the open files, the visible stretch of time, the moment that
+// everything follows, the selection, and the history for "back".
 //
-// Panels read it and call its verbs; tests and scripts do the same. One thread.
+// Panels read it and call its functions; so do tests and scripts. Single-threaded.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ enum class Tab : uint8_t {
   kLeaks
 };
 inline constexpr size_t kTabCount = 9;
-[[nodiscard]] const char* TabKey(Tab tab);  // "timeline": of --view and scripts
+[[nodiscard]] const char* TabKey(Tab tab);  // "timeline": for --view and scripts
 [[nodiscard]] std::optional<Tab> TabFromKey(std::string_view key);
 
 struct TimeRange {
@@ -40,7 +40,7 @@ struct TimeRange {
   friend bool operator==(const TimeRange&, const TimeRange&) = default;
 };
 
-// What "back" returns to.
+// The place that "back" returns to.
 struct Place {
   size_t file = 0;
   size_t device = 0;
@@ -53,38 +53,38 @@ struct Place {
 };
 
 struct OpenFile {
-  std::unique_ptr<Document> document;                // none while it is read
-  std::vector<std::unique_ptr<LayoutView>> layouts;  // by device; none while it is made
-  std::unique_ptr<LoadJob> job;                      // above the document in time: destroyed first
+  std::unique_ptr<Document> document;                // nullptr while it is being read
+  std::vector<std::unique_ptr<LayoutView>> layouts;  // by device; nullptr while it is being computed
+  std::unique_ptr<LoadJob> job;                      // uses the document: destroyed first
   Tail tail;
   bool remembered = false;        // among the recent files
-  bool followed = false;          // the tail knows what was read first
-  std::unique_ptr<LoadJob> next;  // the same file, which has grown
+  bool followed = false;          // the tail knows what the first read found
+  std::unique_ptr<LoadJob> next;  // the same file, after it has grown
   [[nodiscard]] std::string name() const;
-  // It is being written at this moment.
+  // True while a recorder is writing it.
   [[nodiscard]] bool live() const;
 };
 
 class Session {
  public:
-  // `wake` is called from any thread when Update has something to do.
+  // Any thread calls `wake` when Update has something to do.
   explicit Session(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  // Begins to open it beside what is open, and shows it.
+  // Starts to open it in addition to the open files, and shows it.
   void Open(const std::string& path);
   void Close(size_t file);
-  // Takes over what the threads have finished. Once a frame.
+  // Applies results of finished threads. Call once per frame.
   void Update();
   [[nodiscard]] bool loading() const;
-  // Whether the timeline is about to show other categories.
+  // True if the timeline is about to show other categories.
   [[nodiscard]] bool counting() const { return device() != nullptr && device()->choice.busy(); }
-  // Grows when a document was exchanged for one of the same file that has become longer. What was made from
-  // the old one must go before DropReplaced.
+  // Grows when a document was replaced because its file has become longer. Destroy everything made from the
+  // old document before DropReplaced.
   [[nodiscard]] uint64_t generation() const { return generation_; }
   void DropReplaced() { replaced_.clear(); }
 
   [[nodiscard]] const std::vector<std::unique_ptr<OpenFile>>& files() const { return files_; }
-  // Of what is shown; nullptr while there is none.
+  // What is shown; nullptr if there is none.
   [[nodiscard]] OpenFile* file() const {
     return place.file < files_.size() ? files_[place.file].get() : nullptr;
   }
@@ -95,7 +95,7 @@ class Session {
   [[nodiscard]] const LayoutView* layout() const;
 
   [[nodiscard]] double MomentTime() const;
-  // The moment in words: "step 3, backward".
+  // The moment as text: "step 3, backward".
   [[nodiscard]] std::string MomentText() const;
 
   void ShowFile(size_t file);
@@ -103,30 +103,30 @@ class Session {
   void SetMoment(model::EventIndex event);
   void SetMomentAt(double time_ns);
   void StepMoment(int events);
-  // To the peak of the next (1) or previous (-1) training step.
+  // Moves to the peak of the next (1) or previous (-1) training step.
   void StepTraining(int steps);
   void SelectBlock(model::BlockId block);
-  // Of the device's timeline; in a frame or two.
+  // For the device's timeline; takes effect in a frame or two.
   void ShowCategories(CategoryMask categories);
 
-  // Playback: the moment goes on by itself, `speed` seconds of the run in a second. Playing at the end begins
-  // anew.
+  // Playback: the moment moves by itself, by `speed` seconds of the run per second. Playing at the end starts
+  // again.
   void Play();
   void Pause() { playing_ = false; }
   [[nodiscard]] bool playing() const { return playing_; }
   [[nodiscard]] double speed() const { return speed_; }
-  // By factors of ten, from 0.001 to 1000.
+  // Changes it by factors of ten, from 0.001 to 1000.
   void ChangeSpeed(int tens);
-  // When `seconds` have gone by.
+  // Call when `seconds` have passed.
   void Advance(double seconds);
 
-  // A place as a text: "peak", "oom", "end", "step:3", "step:3,peak", "1500000" (ns since the start);
-  // "colour:size" says by what blocks are coloured.
+  // A place as text: "peak", "oom", "end", "step:3", "step:3,peak", "1500000" (ns since the start);
+  // "colour:size" sets what the colors of blocks show.
   [[nodiscard]] Status GoTo(const std::string& text);
-  // What GoTo takes to come here again, with the file: "run.vms@1500000".
+  // The text for GoTo to come back here, with the file: "run.vms@1500000".
   [[nodiscard]] std::string Locator() const;
 
-  // Before a jump: the place as it is now can be come back to.
+  // Call before a jump, so that "back" returns to the current place.
   void Remember();
   [[nodiscard]] bool can_go_back() const { return !back_.empty(); }
   [[nodiscard]] bool can_go_forward() const { return !forward_.empty(); }
@@ -135,28 +135,28 @@ class Session {
 
   // All of the above as a JSON object, for scripts.
   [[nodiscard]] std::string ToJson() const;
-  // What a reader must know before trusting the pictures: that the file is cut or damaged, that events were
-  // lost; else what the last order said. "" = nothing.
+  // What a user must know before trusting the pictures: the file is truncated or damaged, or events were
+  // lost. Otherwise the message of the last command. "" = nothing.
   [[nodiscard]] std::string Warning() const;
 
   [[nodiscard]] const std::function<void()>& wake() const { return wake_; }
 
   Place place;
-  bool tab_chosen = false;                     // by a person: then no file opens with another one
+  bool tab_chosen = false;                     // by the user: then no file opens with another tab
   Colouring colouring = Colouring::kCategory;  // of blocks at their addresses
   std::string filter;                          // of the table of live blocks
-  std::string message;                         // one sentence about the last thing that did not work
+  std::string message;                         // one sentence about the last failure
 
  private:
   void Arrive(OpenFile& file);
   static void TakeLayouts(OpenFile& file);
-  // Reads the file again when it has grown, and exchanges it when that is done (session_follow.cc).
+  // Reads the file again if it has grown, and replaces it when that is done (session_follow.cc).
   void Follow(OpenFile& file);
   void Exchange(OpenFile& file);
   void KeepPlaces(const OpenFile& file, const Document& before);
-  // `step`: the one that a word before has named; set by this one where it names one.
+  // `step`: the step that an earlier word named; set if this word names one.
   [[nodiscard]] Status GoToOne(const std::string& word, const timeline::Step*& step);
-  // Where a program imports for half a minute before it allocates, that half minute is left out at first.
+  // If a program imports for half a minute before it allocates, the first view skips that half minute.
   void ShowBusyPart();
   void Restore(std::vector<Place>& from, std::vector<Place>& to);
 
@@ -168,7 +168,7 @@ class Session {
   std::vector<Place> forward_;
   bool playing_ = false;
   double speed_ = 0.1;
-  double played_to_ns_ = 0;  // between events too, or slow playback would stand still
+  double played_to_ns_ = 0;  // also between events, because slow playback would otherwise stand still
 };
 
 }  // namespace vramscope::viewer

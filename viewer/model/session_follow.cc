@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are still being written: read again beside what is shown, then exchanged for it.
+// Files that are still being written: read again in the background, then replaced.
 #include <sys/stat.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the same file, opened when it was complete.
+// Oracle: the same file, opened after it was complete.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The listed blocks as a file beside the trace that they are from: for a spreadsheet, or to send along.
+// Saves the listed blocks as a file in the trace's folder: for a spreadsheet, or to send along.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace vramscope::viewer {
 
-// What was saved last, and of what.
+// The last saved table, and its source.
 struct SavedTable {
   std::string path;  // "" = nothing yet
   std::string trace;
@@ -18,8 +18,8 @@ struct SavedTable {
   std::string filter;
 };
 
-// Writes "run.live-4711.csv" beside run.vms, or "run.live-4711-2.csv" where that is there already: no file is
-// written over. Returns the path.
+// Writes "run.live-4711.csv" in the folder of run.vms, or "run.live-4711-2.csv" if that exists: never
+// overwrites a file. Returns the path.
 [[nodiscard]] Result<std::string> SaveBeside(const std::string& trace, model::EventIndex moment,
                                              std::string_view csv);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// When to read a file again that is still being written.
+// Decides when to read a growing file again.
 //
-// Why a policy of its own: a look at the size costs a microsecond and reading ten million events costs
-// seconds, so the size is looked at twice a second, and what has grown is read again after a second at the
-// earliest and never more than a third of the time.
+// Why a policy of its own: checking the size costs a microsecond, and reading ten million events costs
+// seconds. So the size is checked twice a second. A file that has grown is read again after a second at the
+// earliest, and reading takes at most a third of the time.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace vramscope::viewer {
 
 class Tail {
  public:
-  // The file was read: `bytes` of it, which took so long. `finished`: its writer has closed it.
-  // Times are seconds of any clock that goes on evenly.
+  // The file was read: `bytes` bytes in `took` seconds. `finished`: its writer has closed it. Times are
+  // seconds of any monotonic clock.
   void Loaded(double now, uint64_t bytes, double took, bool finished);
-  // Whether the size is worth a look. A file that is finished, or that was never read, is not.
+  // True if the size should be checked. Never for a file that is finished or was never read.
   [[nodiscard]] bool ShouldLook(double now) const { return follow_ && now >= next_look_; }
-  // What the look has found; true: read it again.
+  // Reports the checked size; true: read it again.
   [[nodiscard]] bool Grown(double now, uint64_t bytes);
-  // It has grown lately and is not finished.
+  // True if it has grown recently and is not finished.
   [[nodiscard]] bool live(double now) const;
 
  private:

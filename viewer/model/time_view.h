@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which stretch of the run is on the screen, and how it moves: zoom at a point, pan, fit.
+// The visible stretch of the run, and how it moves: zoom at a point, pan, fit.
 //
 // Times are nanoseconds since the trace's start, as doubles: exact to a nanosecond for runs of 100 days.
 #pragma once
@@ -17,7 +17,7 @@ class TimeView {
 
   TimeView() = default;
   explicit TimeView(double whole_ns) : whole_(whole_ns < kShortest ? kShortest : whole_ns), end_(whole_) {}
-  // Where times are event numbers (model::Run::counts_events).
+  // For runs whose times are event numbers (model::Run::counts_events).
   [[nodiscard]] static TimeView OfEvents(double events);
   [[nodiscard]] bool counts_events() const { return counts_events_; }
 
@@ -26,17 +26,17 @@ class TimeView {
   [[nodiscard]] double width() const { return end_ - begin_; }
   [[nodiscard]] double whole() const { return whole_; }
   [[nodiscard]] bool all() const { return begin_ <= 0 && end_ >= whole_; }
-  // From 0 at the left edge to 1 at the right one, also outside.
+  // 0 at the left edge, 1 at the right one; also defined outside.
   [[nodiscard]] double PlaceOf(double time_ns) const { return (time_ns - begin_) / width(); }
   [[nodiscard]] double TimeAt(double place) const { return begin_ + place * width(); }
 
   void Fit() { Show(0, whole_); }
-  // Keeps within the run and not narrower than kShortest; the ends may come in either order.
+  // Stays within the run and at least kShortest wide; the ends may come in either order.
   void Show(double begin_ns, double end_ns);
-  // What is at `time_ns` stays where it is; factor 2 shows half as much.
+  // Keeps `time_ns` at its position; factor 2 shows half as much.
   void Zoom(double factor, double time_ns);
   void Pan(double ns) { Show(begin_ + ns, end_ + ns); }
-  // Pans as little as needed to have it on the screen, with a little room.
+  // Pans as little as needed to make it visible with a little margin.
   void Reveal(double time_ns);
 
   friend bool operator==(const TimeView&, const TimeView&) = default;
@@ -50,27 +50,28 @@ class TimeView {
   bool counts_events_ = false;
 };
 
-// The events whose states a pixel column stands for: that at its begin, and all that come within.
+// The events whose states a pixel column stands for: the state at its begin, and all within it.
 struct EventColumn {
   model::EventIndex first = 0;
   model::EventIndex last = 0;
 };
-// `columns` of equal width from begin to end. What is before the first event counts as the state after it.
+// Returns `columns` columns of equal width from begin to end. Times before the first event count as the state
+// after it.
 [[nodiscard]] std::vector<EventColumn> ColumnsOf(const model::TimeIndex& times, const TimeView& view,
                                                  size_t columns);
 
 struct TimeTick {
   double time_ns = 0;
-  std::string text;  // "12.5 ms", all of one axis in one unit; or "event 12"
+  std::string text;  // "12.5 ms", with one unit per axis; or "event 12"
 };
-// At most `most` of them, at round times.
+// At most `most` ticks, at round times.
 [[nodiscard]] std::vector<TimeTick> TimeTicks(const TimeView& view, int most);
 
 struct ByteTick {
   uint64_t bytes = 0;
   std::string text;  // "16 GiB"
 };
-// From 0 to `top`, at round numbers of MiB, GiB, ...; at most `most` and 0.
+// From 0 to `top`, at round numbers of MiB, GiB, ...; at most `most` ticks plus 0.
 [[nodiscard]] std::vector<ByteTick> ByteTicks(uint64_t top, int most);
 
 }  // namespace vramscope::viewer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the timeline draws, one entry for each pixel column, ready to be painted.
+// The content of the timeline, one entry per pixel column, ready to draw.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace vramscope::viewer {
 
-// Columns [first, last) in which the same was going on.
+// Columns [first, last) with the same phase.
 struct PhaseBand {
   size_t first = 0;
   size_t last = 0;
@@ -19,16 +19,16 @@ struct PhaseBand {
 struct StepBand {
   size_t first = 0;
   size_t last = 0;
-  uint32_t step = 0;  // the first, where a column has several
+  uint32_t step = 0;  // the first, if a column has several
   bool deep = false;
 };
 
 struct TimelinePicture {
   std::vector<EventColumn> columns;
   std::vector<MemoryColumn> memory;
-  std::vector<Extremes> reserved;  // empty() before the line begins; no entries when it does not exist
+  std::vector<Extremes> reserved;  // empty() before the line begins; no entries if there is no line
   std::vector<Extremes> used;
-  std::vector<PhaseBand> phases;  // where it is known
+  std::vector<PhaseBand> phases;  // if known
   std::vector<StepBand> steps;
 };
 

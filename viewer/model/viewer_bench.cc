@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the viewer does between a file and a picture, on a training loop of a million events
-// (VRAMSCOPE_BENCH_EVENTS for another number): taking the run apart, and the timeline's columns while one
-// zooms and pans.
+// The viewer's work between a file and a picture, on a training loop of a million events
+// (VRAMSCOPE_BENCH_EVENTS for another number): analyzing the run, and the timeline's columns while zooming
+// and panning.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is set in the what-if panel, and the levers that it asks for by that: a re-run that was kept, and
-// transformations, which are answered while a slider moves.
+// The settings of the what-if panel, and the levers they request: a kept re-run, and transformations, which
+// are answered while a slider moves.
 //
-// Why apart from the panel: switches and sliders say what the program would be, a lever takes a text as on
-// the command line; the two must agree however the switches are combined.
+// Why separate from the panel: switches and sliders describe the changed program, and a lever takes a text as
+// on the command line. The two must agree for every combination of switches.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace vramscope::viewer {
 
-// As it was recorded where nothing else is said.
+// Unset fields mean: as recorded.
 struct WhatIfQuestion {
   std::string rerun;  // the key of a variant (experiment/question.h)
   std::string shard;  // "ddp", "zero1", "zero2", "zero3", "fsdp"; "" = as recorded, also below
@@ -34,12 +34,12 @@ struct WhatIfQuestion {
 };
 
 // The re-run's changes, then the others in the order of whatif::LeverTable(). `blocks`: the paths that
-// "--checkpoint all" stands for.
+// "--checkpoint all" means.
 [[nodiscard]] std::vector<whatif::Asked> AskedBy(const WhatIfQuestion& question,
                                                  const std::set<std::string>& blocks);
-// The other way round, for changes that a search may choose: what is set so that they are asked for.
+// The inverse, for changes that a search may choose: the settings that request them.
 [[nodiscard]] WhatIfQuestion QuestionOf(const std::vector<whatif::Asked>& asked, const whatif::Step& step);
-// Of a value of the lever for checkpoints; empty where it stands for no module.
+// The paths for a value of the checkpoint lever; empty if it matches no module.
 [[nodiscard]] std::set<std::string> PathsOf(const whatif::Step& step, std::string_view value);
 // The same on the command line: "vramscope whatif run.vms --batch 8". `gpu`: of a re-run; "" = the
 // recording's own.
@@ -49,19 +49,19 @@ struct WhatIfQuestion {
 // What can be checkpointed in a step.
 struct ModuleChoices {
   std::vector<whatif::ModuleNode> tree;
-  std::set<std::string> blocks;       // paths that "all" stands for; may be none
+  std::set<std::string> blocks;       // paths that "all" means; may be empty
   std::set<std::string> every_other;  // "every:2"
 };
 [[nodiscard]] ModuleChoices ModulesOf(const whatif::Step& step);
 
-// How a node of the tree is drawn: of a name that is no module of its own, by those below it.
+// How a node of the tree is drawn. A name that is no module itself shows the state of the nodes below it.
 enum class Tick : uint8_t { kOff, kOn, kSome };
 [[nodiscard]] Tick TickOf(const std::vector<whatif::ModuleNode>& tree, size_t node,
                           const std::set<std::string>& ticked);
-// Ticks a module, or those next below a name, or takes the ticks of it and of all below it away.
+// Ticks a module or, for a name, the modules next below it. Or removes the ticks of it and of all below it.
 void SetTick(const std::vector<whatif::ModuleNode>& tree, size_t node, bool on,
              std::set<std::string>& ticked);
-// Whether a module around it is ticked, so that it is computed again with that.
+// True if a module around it is ticked, so that it is recomputed together with that module.
 [[nodiscard]] bool TickedAbove(const std::vector<whatif::ModuleNode>& tree, size_t node,
                                const std::set<std::string>& ticked);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the what-if panel shows: the answers of profiler/whatif for what is set in it, made on a thread.
+// The content of the what-if panel: the answers of profiler/whatif for its settings, computed on a thread.
 //
-// The recorded step is read once for a device; each question after that takes some tens of milliseconds, so
-// while a slider moves the newest question waits for the one that runs, and those between are never asked.
+// The recorded step is read once per device. Each question after that takes some tens of milliseconds. While
+// a slider moves, the newest question waits for the running one, and questions in between are dropped.
 #pragma once
 
 #include <functional>
@@ -25,12 +25,12 @@ struct WhatIfSubject {
   whatif::Step step;
   whatif::Baseline baseline;
   whatif::UseOverStep before;
-  std::optional<plan::Beside> beside;  // what the device holds beside PyTorch's allocator
+  std::optional<cli::Beside> beside;  // the device's memory outside PyTorch's allocator
   ModuleChoices modules;
   std::shared_ptr<const KeptReruns> reruns;
 };
 
-// Fails with a sentence that says what is missing in the recording.
+// Fails with a sentence that names what is missing in the recording.
 [[nodiscard]] Result<WhatIfSubject> MakeWhatIfSubject(const Document& document, const DeviceView& device);
 
 struct WhatIfAnswer {
@@ -38,57 +38,57 @@ struct WhatIfAnswer {
   whatif::Prediction prediction;
   whatif::UseOverStep after;
   experiment::AnswerKind kind = experiment::AnswerKind::kRecorded;
-  size_t rerun_levers = 0;         // so many of the prediction's levers, the first, were run by PyTorch
-  std::string gpu;                 // simulated, of the re-run; "" = there was none
-  std::string command;             // that gives the same answer
-  std::vector<std::string> notes;  // what to know beside it
+  size_t rerun_levers = 0;         // the first so many of the prediction's levers were run by PyTorch
+  std::string gpu;                 // simulated GPU of the re-run; "" = no re-run
+  std::string command;             // the command that gives the same answer
+  std::vector<std::string> notes;  // notes for the user
   std::shared_ptr<const LoadedRerun> rerun;
-  std::string rerun_key;                     // WhatIfQuestion::rerun of it
-  std::shared_ptr<const KeptReruns> reruns;  // where the file was looked at again
-  // There is no answer, for the re-run was not kept: one sentence, and a command. Nothing above is set.
+  std::string rerun_key;                     // its WhatIfQuestion::rerun
+  std::shared_ptr<const KeptReruns> reruns;  // if the file was read again
+  // There is no answer because the re-run was not kept: one sentence, and a command. Nothing above is set.
   std::optional<KeptReruns::Unanswered> not_kept;
 };
 
-// `subject` and `reruns` as they are; what `question` asks for.
+// The answer to `question` for `subject` and `reruns` as they are.
 [[nodiscard]] Result<WhatIfAnswer> AnswerTo(const WhatIfQuestion& question, const WhatIfSubject& subject,
                                             std::shared_ptr<const KeptReruns> reruns,
                                             const std::string& path);
 
-// A pixel column: the moment within it at which most is allocated, and the most that is reserved.
+// A pixel column: the moment within it with the most allocated bytes, and the most reserved bytes.
 struct StepColumn {
   const whatif::UseAt* most = nullptr;  // nullptr: the step is over
   uint64_t reserved = 0;
 };
-// `whole`: the events that the columns stand for together. O(points).
+// `whole`: the number of events in all columns together. O(points).
 [[nodiscard]] std::vector<StepColumn> ColumnsOf(const whatif::UseOverStep& use, int64_t whole,
                                                 size_t columns);
 
 class WhatIfView {
  public:
-  // Begins with what is new since the last time. Document and device must outlive the view, or its next
-  // Update. `wake` when there is an answer.
+  // Starts what is new since the last call. Document and device must outlive the view, or its next Update.
+  // Calls `wake` when there is an answer.
   void Update(const Document& document, const DeviceView& device, const std::function<void()>& wake);
-  // Forgets the device: before its document goes. Waits for what still reads it. The question stays, for a
-  // file that has grown: it is asked of the next device again.
+  // Forgets the device; call before its document is destroyed. Waits for its readers. The question stays, for
+  // a file that has grown: the next device gets it again.
   void Forget();
-  // The question too: before another file, or device.
+  // Also forgets the question: for another file or device.
   void Clear();
-  // An answer is on its way, or the step is read.
+  // True while an answer is being computed or the step is being read.
   [[nodiscard]] bool busy() const { return reading_.valid() || running_.valid() || fit_.busy(); }
   // Nothing while the step is read.
   [[nodiscard]] const std::optional<Result<WhatIfSubject>>& subject() const { return subject_; }
-  // To the last question that was answered; while another one is, that of the one before. An error of the
-  // whole prediction is a sentence.
+  // The answer to the last answered question; the previous answer while a new one is being computed. An error
+  // of the whole prediction is a sentence.
   [[nodiscard]] const std::optional<Result<WhatIfAnswer>>& answer() const { return answer_; }
-  // Of the re-run that is chosen, once it is there; else of the recorded step. With a subject alone.
+  // For the chosen re-run once it is loaded, otherwise for the recorded step. Only if there is a subject.
   [[nodiscard]] const ModuleChoices& modules() const;
-  // The re-runs of the file as it was last looked at. With a subject alone.
+  // The re-runs in the file when it was last read. Only if there is a subject.
   [[nodiscard]] const std::shared_ptr<const KeptReruns>& reruns() const {
     return reruns_ ? reruns_ : subject_->value().reruns;
   }
-  // Asks the same again: re-runs may have come to the file.
+  // Asks the same question again: re-runs may have been added to the file.
   void LookAgain() { asked_.reset(); }
-  // Changes with which the step fits into so much memory.
+  // Changes with which the step fits into a given amount of memory.
   [[nodiscard]] FitView& fit() { return fit_; }
   // As a JSON object, for scripts.
   [[nodiscard]] std::string ToJson() const;
@@ -103,11 +103,11 @@ class WhatIfView {
   std::string path_;
   std::optional<Result<WhatIfSubject>> subject_;
   std::optional<Result<WhatIfAnswer>> answer_;
-  std::shared_ptr<const KeptReruns> reruns_;  // nothing: those of the subject
-  std::shared_ptr<const LoadedRerun> rerun_;  // that was loaded last
+  std::shared_ptr<const KeptReruns> reruns_;  // nullptr: those of the subject
+  std::shared_ptr<const LoadedRerun> rerun_;  // the last one loaded
   std::string rerun_key_;                     // of it
-  std::optional<WhatIfQuestion> asked_;       // the last one that was begun with
-  // Behind what they read.
+  std::optional<WhatIfQuestion> asked_;       // the last question that was started
+  // Declared after the objects that they read.
   std::future<Result<WhatIfSubject>> reading_;
   std::future<Result<WhatIfAnswer>> running_;
   FitView fit_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every block over time at its address, in the same stretch of time as the timeline.
+// Every block over time at its address, for the same stretch of time as the timeline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Plane {
   [[nodiscard]] double PlaceAt(float y) const { return low + (max.y - y) / (max.y - min.y) * (high - low); }
 };
 
-// Low addresses at the bottom; what a segment held and nobody used is seen as its ground.
+// Low addresses at the bottom; unused memory of a segment shows as background.
 void DrawGround(ImDrawList& list, const Plane& plane, const AddressTimeIndex& index) {
   const Look& l = look();
   for (const SegmentSpan& segment : index.segments()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame: a bar on top, the views with the overview below them, the details beside them, the table at the
+// The frame: a bar on top, the views with the overview below them, the details next to them, the table at the
 // bottom.
 #include "viewer/panels/app.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all panels share: the session, the keys of this frame, the names of what is on the screen.
+// The state that all panels share: the session, the keys of this frame, the names of the elements on the
+// screen.
 //
-// One panel is one file and one function that gets the App and the size it has. Panels read the session and
-// call its verbs; they compute nothing that a test without a window would want to check.
+// A panel is one file with one function, which gets the App and its size. Panels read the session and call
+// its functions. They compute nothing that should be tested without a window.
 #pragma once
 
 #include <imgui.h>
@@ -36,7 +37,7 @@ struct Rectangle {
   ImVec2 max;
 };
 
-// The timeline's columns, made again only when what they show has changed.
+// The timeline's columns, recomputed only if their content has changed.
 struct TimelineCache {
   const DeviceView* device = nullptr;
   TimeView window;
@@ -51,7 +52,7 @@ struct TimelineCache {
 // How much of the timeline its ranges may take.
 enum class LaneRowsShown : uint8_t { kFew, kAll, kNone };
 
-// The source of a frame that was clicked, read once.
+// The source of a clicked frame, read once.
 struct OpenSource {
   std::string frame;
   SourcePlace place;
@@ -69,16 +70,16 @@ struct App {
   TimelineCache overview;
   AddressMap map;
   FragmentationView fragmentation;
-  AutopsyView autopsy;        // behind the session, whose layouts it reads on a thread
-  ComparisonView comparison;  // and this its documents
+  AutopsyView autopsy;        // declared after the session, whose layouts it reads on a thread
+  ComparisonView comparison;  // likewise its documents
   WhatIfView whatif;
   LeaksView leaks;
   OwnerView owners;
   AddressTimeView address_time;
-  double address_low = 0;  // places on the axis of addresses that are shown
+  double address_low = 0;  // visible places on the address axis
   double address_high = 1;
   model::BlockId hover_block = model::kNone;  // there
-  size_t compare_with = 0;                    // the file that stands for before
+  size_t compare_with = 0;                    // the file to compare with ("before")
   FragmentationHistory fragmentation_history;
 
   bool show_help = false;
@@ -87,8 +88,8 @@ struct App {
   std::optional<OpenSource> source;
   std::string hover_range;  // the name of the range under the mouse
   WindowLayout layout;
-  bool look_changed = false;   // the theme: whoever owns the window sets the style again
-  bool fonts_changed = false;  // the size of the text: also the fonts
+  bool look_changed = false;   // the theme: the window's owner sets the style again
+  bool fonts_changed = false;  // the text size: also the fonts
   float scale = 1;             // of the display
   [[nodiscard]] float text_scale() const { return scale * layout.text_size; }
   bool focus_filter = false;
@@ -98,29 +99,28 @@ struct App {
   std::optional<double> drag_from_ns;
   std::optional<double> hover_ns;
 
-  std::string recent_list;                         // where recent files are remembered; "" = they are not
-  std::optional<std::vector<std::string>> recent;  // read when they are to be seen
-  // With everything that was made from it.
+  std::string recent_list;                         // file of the recent files; "" = not remembered
+  std::optional<std::vector<std::string>> recent;  // read when they are first shown
+  // Also closes everything made from it.
   void CloseFile(size_t file);
-  // The theme, the sizes of the window's parts and of the text, as the last window was left. `dark`: the
-  // theme that was asked for.
+  // Theme, sizes of the window's parts and text size of the last session. `dark`: the requested theme.
   void UseLayout(const std::string& file, std::optional<bool> dark);
   void RememberLayout();
-  std::string layout_file;  // "" = it is not remembered
+  std::string layout_file;  // "" = not remembered
   WindowLayout layout_kept;
-  // Everything that panels have made from documents.
+  // Everything that panels have computed from documents.
   void ForgetViews();
-  // Files that have been opened since the last call go to the recent ones.
+  // Adds files opened since the last call to the recent files.
   void RememberOpened();
-  uint64_t generation = 0;  // of the documents that the views were made from
+  uint64_t generation = 0;  // of the documents that the views were computed from
 
-  // Where the elements of this frame are, by name: for scripts.
+  // Positions of this frame's elements by name, for scripts.
   std::map<std::string, Rectangle> elements;
   void Name(const std::string& name, ImVec2 min, ImVec2 max) { elements[name] = {min, max}; }
   void NameLastItem(const std::string& name) { Name(name, ImGui::GetItemRectMin(), ImGui::GetItemRectMax()); }
 };
 
-// All of one frame, between ImGui::NewFrame and ImGui::Render.
+// Everything of one frame, between ImGui::NewFrame and ImGui::Render.
 void ShowFrame(App& app);
 
 // Panels.
@@ -141,34 +141,33 @@ void ShowLeaks(App& app, ImVec2 size);
 void ShowLoading(App& app, ImVec2 size);
 void ShowHelp(App& app);
 
-// Rows of named ranges below the timeline that there is room for in a view of that height; how high they are;
-// and these, from `min` to `right`. Returns whether the mouse is on one, which it then also handles.
+// How many rows of named ranges fit below the timeline in a view of that height; their height; and drawing
+// them, from `min` to `right`. The last returns true if the mouse is on a row, which it then handles.
 [[nodiscard]] size_t LaneRows(const App& app, const DeviceView& device, float height);
 [[nodiscard]] float LaneHeight(size_t rows);
 bool ShowRangeLanes(App& app, const DeviceView& device, size_t rows, ImVec2 min, float right, bool hovered);
 
-// What the keyboard does wherever the focus is, but for text fields.
+// Keys that work wherever the focus is, except in text fields.
 void HandleKeys(App& app);
 
-// --- words and strokes that panels share
+// --- text and drawing helpers that panels share
 
-// Text at a place, in one of the fonts; nothing is pushed, so it is cheap.
+// Draws text at a position, in one of the fonts. Pushes no font, so it is cheap.
 void DrawText(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text,
               float wrap = 0);
 [[nodiscard]] ImVec2 TextSize(ImFont* font, const std::string& text);
-// The same, cut with an ellipsis so that it is at most `width` wide.
+// The same, truncated with an ellipsis to at most `width`.
 [[nodiscard]] std::string FitText(ImFont* font, const std::string& text, float width);
-// One sentence in the middle of `size`, for what is not there and why.
+// One sentence in the middle of `size` that explains why there is nothing to show.
 void ShowWhyEmpty(ImVec2 size, const std::string& sentence);
-// In as many lines as it needs, broken at spaces alone: ImGui's own wrapping also breaks behind a point, and
-// so within a number.
+// Wraps only at spaces: ImGui's own wrapping also breaks after a period, and so within a number.
 void ShowWrapped(const std::string& text);
 // "Name      value" in the details.
 void ShowFact(const char* label, const std::string& value);
 void ShowHeading(const std::string& text);
 // Times along the upper edge of a view, with lines down through it.
 void DrawTimeAxis(ImDrawList& list, ImVec2 min, ImVec2 max, const TimeView& view, float axis_top);
-// What the mouse does to time in a view: zoom, pan, the moment, a range. For the last item.
+// The mouse on a view's time: zoom, pan, the moment, a range. For the last item.
 struct TimeMouse {
   float left = 0;  // of the plot
   float right = 0;
@@ -177,15 +176,15 @@ struct TimeMouse {
   bool selects = true;  // a press may set the moment or begin a range
 };
 void NavigateTime(App& app, const TimeMouse& mouse);
-// The choice of what blocks are coloured by, as wide as `width`; and what the colours mean, on as many lines
-// as they need (returned before it is drawn as the height of the legend).
+// The choice of what colors of blocks show, `width` wide; and the legend, on as many lines as needed. The
+// legend's height is returned before it is drawn.
 void ShowColouringChoice(App& app, float width);
 [[nodiscard]] float LegendHeight(const std::vector<LegendEntry>& legend, float width);
 void DrawLegend(ImDrawList& list, ImVec2 at, const std::vector<LegendEntry>& legend, float width);
-// A panel with a border and the panel colour; EndPanel after its content.
+// A panel with a border and the panel color; call EndPanel after its content.
 bool BeginPanel(const char* name, ImVec2 size);
 void EndPanel();
-// Slanted lines over a rectangle, inside it.
+// Draws slanted lines inside a rectangle.
 void Hatch(ImDrawList& list, ImVec2 min, ImVec2 max, ImU32 color);
 
 }  // namespace vramscope::viewer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// By what blocks are coloured: the choice, and what the colours mean.
+// What the colors of blocks show: the choice, and the legend.
 #include <fmt/format.h>
 
 #include "profiler/text/format.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two open files against each other: what was changed, the peak of each step in both, and what grew by
-// category, module, operator and line of code.
+// Compares two open files: the change, the peak of each step in both, and growth by category, module,
+// operator and line of code.
 #include <fmt/format.h>
 
 #include <algorithm>

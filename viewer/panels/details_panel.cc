@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beside the views: the state at the moment, with the categories as a legend to switch; the range or the
-// block that is selected.
+// Next to the views: the state at the moment, with the categories as a clickable legend; the selected range
+// or block.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reserved memory at the moment by what keeps it: asked for, and each cause of the rest; what the largest
-// request could be; the segments that hold free memory back, with the blocks that pin them. Below it the
-// whole run.
+// Reserved memory at the moment by cause: requested, and each cause of the rest. The largest request that
+// would succeed. The segments that hold free memory back, with the blocks that pin them. Below it the whole
+// run.
 #include <fmt/format.h>
 
 #include <algorithm>

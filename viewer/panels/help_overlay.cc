@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every key and what it does: one table, from which the help is shown and the keys are handled. Versions
-// below it.
+// Every key and its action: one table, used to show the help and to handle the keys. Versions below it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What grows from step to step: memory at the end of each step, and the places in the program that keep some
-// of every step.
+// Growth from step to step: memory at the end of each step, and the places in the program that keep some of
+// every step.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks that are alive at the moment, as a table.
+// The blocks alive at the moment, as a table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void NumberCell(const std::string& text, ImU32 color) {
   ImFont* font = look().fonts.mono;
   const float indent = ImGui::GetContentRegionAvail().x - TextSize(font, text).x;
   if (indent > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + indent);
-  // On the line of the larger letters beside it.
+  // On the baseline of the larger letters next to it.
   ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::floor(look().fonts.text->FontSize - font->FontSize));
   ImGui::PushFont(font);
   ImGui::PushStyleColor(ImGuiCol_Text, color);

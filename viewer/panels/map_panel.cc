@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The caching allocator's memory at the moment, like the picture of a disk defragmenter: segments as strips,
-// blocks in the colours of their categories (or another fact about them), free memory hatched.
+// blocks in the colors of their categories (or another fact about them), free memory hatched.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Cells {
   }
 };
 
-// The end of a dotted name that fits: "qkv" says more than "blo...qkv".
+// The end of a dotted name that fits: "qkv" is more informative than "blo...qkv".
 std::string ShortTitle(const std::string& title, float width) {
   std::string_view rest = title;
   while (TextSize(look().fonts.small, std::string(rest)).x > width) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole run as a strip under every view: what part of it is shown, and where the moment is. A drag moves
-// the part, or the moment where Shift is held.
+// The whole run as a strip under every view: the visible part, and the moment. A drag moves the part, or the
+// moment if Shift is held.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns what is live at the moment: by module, operator, stack or category, as a flame graph or a treemap.
-// A click zooms, the path above leads back.
+// Who owns the live blocks at the moment: by module, operator, stack or category, as a flame graph or a
+// treemap. A click zooms in; the path above leads back.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all views over time share: the axis, and what the mouse does to the stretch of time that is shown.
+// Shared by all views over time: the axis, and the mouse on the visible stretch of time.
 #include <algorithm>
 #include <cmath>
 

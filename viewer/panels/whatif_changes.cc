@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to write for the changes that are set, and the commands that answer the same or what is not known yet.
+// The code to write for the chosen changes, and the commands that give the same answer or a missing one.
 #include <fmt/format.h>
 
 #include <algorithm>

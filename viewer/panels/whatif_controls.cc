@@ -28,7 +28,7 @@ struct LeverOption {
 
 constexpr float kControls = 6.2f;  // where they begin, in Em
 
-// The name of a control, which comes beside it, and what it does when the mouse is there.
+// The name of a control, drawn next to it, with a tooltip that explains its effect.
 void ControlName(const char* title, const std::string& tip) {
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(title);

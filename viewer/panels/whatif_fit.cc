@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Fit into 24 GiB": the planner asked from the what-if panel. A plan that is clicked sets the panel's
-// switches, so the curve, the figures and the code to write are then those of the plan.
+// "Fit into 24 GiB": the planner in the what-if panel. Clicking a plan sets the panel's switches, so the
+// curve, the figures and the code to write are then those of the plan.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void ShowGpus(App& app, const WhatIfSubject& subject) {
     ImGui::SetTooltip("%s", text::OneLine(gpus.error().sentence).c_str());
 }
 
-// What the search says in one line, behind its field.
+// The result of the search in one line, after its field.
 std::string Sentence(const FitView& fit) {
   if (fit.busy()) return fit.cancelled() ? "Ending ..." : "Searching ...";
   if (fit.cancelled()) return "Cancelled.";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and fonts: the two things that differ between the releases of Dear ImGui that distributions carry
-// (1.86 in Debian 12, 1.89 and 1.90 in Ubuntu 24.04 and Debian 13). All that depends on the release is in
+// Keys and fonts: the two things that differ between the Dear ImGui releases of the distributions (1.86 in
+// Debian 12, 1.89 and 1.90 in Ubuntu 24.04 and Debian 13). Everything that depends on the release is in
 // keyboard_and_fonts.cc.
 //
-// Why an event queue of our own: before 1.87 a key that goes down and up within one frame is lost, one tap in
-// three at 60 frames a second.
+// Why an event queue of our own: before 1.87, a key that goes down and up within one frame is lost, one tap
+// in three at 60 frames a second.
 #pragma once
 
 #include <imgui.h>
@@ -14,7 +14,7 @@
 
 namespace vramscope::viewer {
 
-// Printable keys are their ASCII character, letters in upper case; all are numbered as in GLFW 3.
+// Printable keys are their ASCII character, letters in upper case; other keys are numbered as in GLFW 3.
 enum class Key : int {
   kSpace = 32,
   kEscape = 256,
@@ -40,12 +40,11 @@ struct KeyPress {
   bool alt = false;
 };
 
-// What was pressed since the frame before, in order; filled by the window or by a script, emptied by the
-// frame.
+// Keys pressed since the last frame, in order; filled by the window or by a script, emptied by the frame.
 class KeyQueue {
  public:
   void Push(const KeyPress& press) { presses_.push_back(press); }
-  // Whether it was pressed; takes it out.
+  // True if it was pressed; removes it from the queue.
   bool Take(Key key, bool ctrl = false, bool shift = false, bool alt = false);
   bool Take(char key, bool ctrl = false, bool shift = false) {
     return Take(static_cast<Key>(key), ctrl, shift);
@@ -56,10 +55,10 @@ class KeyQueue {
   std::vector<KeyPress> presses_;
 };
 
-// Without a window: tells ImGui's text fields that a key went down or up.
+// Without a window: reports key presses and releases to ImGui's text fields.
 void PrepareKeyboardWithoutWindow();
 void FeedKey(const KeyPress& press, bool down);
-// "ctrl+f", "left", "+", "w". Nothing for what is no key.
+// "ctrl+f", "left", "+", "w". False for unknown keys.
 [[nodiscard]] bool KeyFromName(const std::string& name, KeyPress& press);
 
 struct Fonts {
@@ -70,8 +69,8 @@ struct Fonts {
   std::string names;         // of the files, for About
 };
 
-// Loads them at `scale` times their size, from the first of a list of files that is there; ImGui's own font
-// where none is. `preferred`: a file to try first.
+// Loads them at `scale` times their size, from the first existing file of a list; ImGui's own font if there
+// is none. `preferred`: a file to try first.
 Fonts LoadFonts(float scale, const std::string& preferred);
 
 }  // namespace vramscope::viewer

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws what ImGui hands out: triangles with colours and one texture, clipped to rectangles.
+// Draws ImGui's output: triangles with colors and one texture, clipped to rectangles.
 //
-// A triangle is filled row by row between its edges. An edge's place in a row is computed from its upper end,
-// in the same way for the two triangles that share it, so that there is no gap and no overlap between them.
+// A triangle is filled row by row between its edges. An edge's position in a row is computed from its upper
+// end, in the same way for the two triangles that share it. So there is no gap and no overlap between them.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a frame of the viewer goes when there is no window: a picture in memory. Same code above it as for a
-// window.
+// Where a frame of the viewer goes without a window: a picture in memory. The code above it is the same as
+// for a window.
 //
 //   EGL without a surface (Mesa: no display, no GPU, no rights needed)   what a GPU draws, to the pixel
-//   our own rasteriser                                                   where there is no OpenGL at all
+//   our own rasterizer                                                   if there is no OpenGL at all
 #pragma once
 
 #include <imgui.h>
@@ -23,7 +23,7 @@ struct Image {
   std::vector<uint32_t> pixels;  // RGBA in memory order, from the top
 };
 
-// An error names the file and why.
+// An error names the file and the reason.
 [[nodiscard]] Status WritePng(const Image& image, const std::string& path);
 
 class Surface {
@@ -35,11 +35,11 @@ class Surface {
 
 enum class Renderer : uint8_t { kAuto, kEgl, kSoftware };
 
-// `width` and `height` in pixels; after the fonts are loaded. Fails only when kEgl was asked for and is not
-// there.
+// `width` and `height` in pixels. Call after the fonts are loaded. Fails only if kEgl was requested and is
+// not available.
 [[nodiscard]] Result<std::unique_ptr<Surface>> MakeSurface(Renderer renderer, int width, int height);
 
-// The two kinds. nullptr, with the reason, when this machine has no EGL that can do it.
+// The two kinds. nullptr, with the reason, if this machine has no suitable EGL.
 [[nodiscard]] std::unique_ptr<Surface> MakeEglSurface(int width, int height, std::string& why_not);
 [[nodiscard]] std::unique_ptr<Surface> MakeSoftwareSurface(int width, int height);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two looks of the viewer, and the colours that mean something. Categories have the colours of the
-// terminal and of the reports (classify/category.h) in both.
+// The two themes of the viewer, and the colors that carry meaning. In both, categories have the colors of the
+// terminal and of the reports (classify/category.h).
 #pragma once
 
 #include <imgui.h>
@@ -17,7 +17,7 @@ struct Colors {
   ImU32 raised;      // buttons, tooltips, headers
   ImU32 line;        // borders, grid
   ImU32 text;
-  ImU32 dim;  // labels, what is said beside
+  ImU32 dim;  // labels, secondary text
   ImU32 accent;
   ImU32 selected;  // background of what is selected
   ImU32 warning;
@@ -35,20 +35,20 @@ struct Look {
   float scale = 1;
 };
 
-// The one in use; set once for each window.
+// The current one; set once per window.
 [[nodiscard]] const Look& look();
 // Sets ImGui's style too.
 void UseLook(const Fonts& fonts, bool dark, float scale);
 
 [[nodiscard]] ImU32 ColorOf(classify::Category category);
 [[nodiscard]] ImU32 ColorOf(timeline::Phase phase);
-// Black or white, whichever is read better on `background`.
+// Black or white, whichever is more readable on `background`.
 [[nodiscard]] ImU32 InkOn(ImU32 background);
 [[nodiscard]] ImU32 WithAlpha(ImU32 color, float alpha);
 // 0xRRGGBB
 [[nodiscard]] ImU32 FromRgb(uint32_t rgb);
 
-// All lengths are in heights of the text font, so that they follow scale and font.
+// All lengths are multiples of the text font's height, so that they follow scale and font.
 [[nodiscard]] inline float Em(float ems = 1) { return ems * look().fonts.text->FontSize; }
 
 }  // namespace vramscope::viewer

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window of the desktop program: GLFW and OpenGL 3. Draws when something happened, and sleeps else.
+// The window of the desktop program: GLFW and OpenGL 3. Draws when something has happened, and sleeps
+// otherwise.
 #pragma once
 
 #include <memory>
@@ -15,28 +16,29 @@ namespace vramscope::viewer {
 
 class Window {
  public:
-  // `width` and `height` in points; they grow with the scale of the display. After ImGui's context is made.
+  // `width` and `height` in points; they grow with the scale of the display. Call after ImGui's context is
+  // created.
   [[nodiscard]] static Result<std::unique_ptr<Window>> Open(int width, int height, KeyQueue& keys);
   ~Window();
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  // 2 on a display that is set to 200 %.
+  // 2 on a display set to 200 %.
   [[nodiscard]] float display_scale() const;
   [[nodiscard]] bool closing() const;
-  // Sleeps until there is input, Wake, or `seconds` have gone by; returns whether one of the first two was
-  // there.
+  // Sleeps until there is input, Wake is called, or `seconds` have passed. Returns true for one of the first
+  // two.
   [[nodiscard]] bool Wait(double seconds);
   // From any thread.
   static void Wake();
-  // After fonts were loaded anew.
+  // Call after fonts were loaded again.
   void UploadFonts();
   void BeginFrame();
   void EndFrame();
   void SetTitle(const std::string& title);
-  // Files that were dropped on the window since the last call.
+  // Files dropped on the window since the last call.
   [[nodiscard]] std::vector<std::string> TakeDroppedFiles();
-  // What draws: "NVIDIA GeForce ...", "llvmpipe ...".
+  // The renderer: "NVIDIA GeForce ...", "llvmpipe ...".
   [[nodiscard]] std::string renderer() const;
 
  private:

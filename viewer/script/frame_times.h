@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long the viewer takes: from a file to its first picture and to everything, and for each frame, by view.
 //
-// Why beside scripts: a script is the same session each time, so its frames can be compared from build to
-// build. A frame's time is the processor time of its thread from what is shown to the lists that a GPU gets;
-// drawing them depends on the machine, and other programs on it count for nothing.
+// Why part of scripts: a script is the same session each time, so its frames can be compared between builds.
+// A frame's time is the processor time of its thread, from the state to the draw lists for the GPU. Drawing
+// them depends on the machine. Other programs on the machine do not count.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ namespace vramscope::viewer {
 
 class FrameTimes {
  public:
-  // A frame that begins when this is made and ends with it.
+  // A frame that begins and ends with this object.
   class Frame {
    public:
-    Frame(FrameTimes* times, const Session& session);  // nullptr: nobody wants to know
+    Frame(FrameTimes* times, const Session& session);  // nullptr: not measured
     ~Frame();
     Frame(const Frame&) = delete;
     Frame& operator=(const Frame&) = delete;
@@ -34,7 +34,7 @@ class FrameTimes {
     double begin_ = 0;
   };
 
-  // Opening begins when this is made.
+  // Opening begins when this is created.
   FrameTimes();
 
   // "timeline": {"frames": 90, "median_ms": 1.2, "p99_ms": 2.5, "longest_ms": 2.6}, and how long opening
@@ -43,7 +43,7 @@ class FrameTimes {
 
  private:
   struct Reached {
-    double seconds = 0;            // on the wall
+    double seconds = 0;            // wall-clock time
     double processor_seconds = 0;  // of all threads
   };
   [[nodiscard]] Reached Now() const;
@@ -54,7 +54,7 @@ class FrameTimes {
   std::optional<Reached> first_picture_;               // of the memory that has been read so far
   std::optional<Reached> timeline_;                    // all of it, by category
   std::optional<Reached> everything_;                  // with all addresses
-  std::array<std::vector<double>, kTabCount> frames_;  // once everything is there
+  std::array<std::vector<double>, kTabCount> frames_;  // once everything is loaded
 };
 
 }  // namespace vramscope::viewer

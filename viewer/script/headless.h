@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The viewer without a window: frames when they are asked for, pictures into files.
+// The viewer without a window: frames on request, pictures into files.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ struct HeadlessOptions {
   bool dark = true;
   std::string font;
   Renderer renderer = Renderer::kAuto;
-  FrameTimes* times = nullptr;  // told of every frame, where there is one
+  FrameTimes* times = nullptr;  // receives every frame's time; may be nullptr
 };
 
 class Headless {
@@ -28,16 +28,17 @@ class Headless {
   Headless(const Headless&) = delete;
   Headless& operator=(const Headless&) = delete;
 
-  // Makes what draws; before the first frame.
+  // Creates the renderer; call before the first frame.
   [[nodiscard]] Status Begin();
   void Frame();
-  // Frames in which nothing happens, so that they are not timed.
+  // Frames in which nothing happens; they are not timed.
   void Rest(int frames);
-  // Until every file is open or refused, and placed; frames meanwhile, as a window's, where they are timed.
+  // Waits until every file is open or refused, and placed. If frames are timed, draws frames meanwhile, like
+  // a window.
   void WaitUntilLoaded();
-  // Until what the view asks for on a thread (an autopsy, a comparison) is on the screen.
+  // Waits until answers that the view computes on a thread (an autopsy, a comparison) are on the screen.
   void WaitForAnswers();
-  // Draws the frame as it is now into a file.
+  // Draws the current frame into a file.
   [[nodiscard]] Status Shot(const std::string& path);
 
   [[nodiscard]] App& app() { return *app_; }

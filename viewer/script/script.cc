@@ -84,7 +84,7 @@ class Runner {
     return {};
   }
 
-  // Until the file that is shown has so many, as one that is being written gets them.
+  // Waits until the shown file has this many events, for a file that is being written.
   void WaitForEvents(uint64_t events) {
     const Session& session = app_.session;
     while (session.document() == nullptr || session.document()->run->event_count() < events) {

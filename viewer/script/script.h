@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts that use the viewer as a person would, without a display: one command a line, elements by their
-// names.
+// Scripts that use the viewer as a person would, without a display: one command per line, elements by name.
 //
 //   wait loaded                      until all files are open and placed
-//   wait events 5000                 until the file that is shown has so many
+//   wait events 5000                 until the file that is shown has this many
 //   wait 5                           frames
-//   repeat 10 key ]                  any other command, so many times
-//   move timeline 0.5 0.3            the mouse, to a place in an element as shares of its width and height
+//   repeat 10 key ]                  any other command, this many times
+//   move timeline 0.5 0.3            the mouse, to a point in an element as fractions of its width and height
 //   click tab.map                    in its middle; or: click timeline 0.2 0.5
 //   doubleclick NAME [X Y]
 //   drag timeline 0.2 0.5 0.6 0.5    with the left button; dragright with the right one
@@ -14,9 +13,11 @@
 //   key ctrl+f
 //   text category:activation
 //   goto step:3
-//   shot step3.png                   beside the current folder, or a whole path
+//   shot step3.png                   relative to the current folder, or an absolute path
 //   expect moment_text = step 3, backward     "=", "!=", "<", ">", "~" (contains) on the state; a.b, a.0 go
-//   down state state.json                 writes all of it open FILE
+//                                             down
+//   state state.json                 writes the whole state
+//   open FILE
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters that FSDP2 has gathered are told as such, where they lie, whenever they are gathered."""
+"""Parameters that FSDP2 has gathered are reported as gathered, with their addresses, at every gather."""
 
 import json
 import unittest

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An error in a hook of ours never reaches the program: each one is made to raise, in turn and all at once, while a program is recorded, run
-dry, and changed by `try`. The oracle is what the program does without errors, and without us.
+"""An error in a hook of ours never reaches the program. Each hook is made to raise, one by one and all at
+once, while a program is recorded, run dry, and changed by `try`. The oracle is the program without errors,
+and without us.
 
-Hooks are found by what guard.py has registered, so a new one is covered by itself.
+Hooks come from guard.py's registry, so a new one is covered automatically.
 """
 
 import json
@@ -140,8 +141,9 @@ class GuardTest(unittest.TestCase):
                 return done, set(json.load(file))
 
     def check(self, least: int, **environment: str) -> None:
-        """All at once reaches what runs but once, as reactions to imports; in turn what is only there when others work. `least`: so many hooks are
-        reached at least."""
+        """All at once reaches hooks that run only once, such as reactions to imports. One by one reaches
+        hooks that only run if others work. `least`: at least this many hooks are reached.
+        """
         bare = harness.run(PROGRAM, recorded=False, environment={"EXACT": environment.get("EXACT", "")})
         in_turn, reached = self.run_planted(**environment)
         self.assertEqual(in_turn.stdout, bare.stdout)

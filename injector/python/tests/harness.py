@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program under the shim with a stand-in for the injector (recorder_stub.c) and reads back what it was told.
+"""Runs a program under the shim with a stand-in for the injector (recorder_stub.c) and reads back what the
+shim reported.
 
-VRAMSCOPE_TEST_PYTHON names the Python that has torch; tests that need one are skipped without it. VRAMSCOPE_SHIM_STUB is the stub's path.
+VRAMSCOPE_TEST_PYTHON names the Python that has torch; tests that need one are skipped without it.
+VRAMSCOPE_SHIM_STUB is the stub's path.
 """
 
 import os
@@ -46,14 +48,14 @@ class Run(NamedTuple):
         return [event for event in self.events if event.what == what and event.number[0] == kind]
 
     def labels(self, role: int) -> Dict[str, List[Any]]:
-        """name -> [(address, bytes, tensor), ...] in the order of telling."""
+        """name -> [(address, bytes, tensor), ...] in the order of the reports."""
         found: Dict[str, List[Any]] = {}
         for event in self.named("label", role):
             found.setdefault(event.name, []).append((event.number[2], event.number[3], event.number[4]))
         return found
 
     def ranges(self, *kinds: int) -> List[str]:
-        """`<name` and `name>` in the order of telling."""
+        """`<name` and `name>` in the order of the reports."""
         chosen = [event for event in self.events if event.what in ("begin", "end") and event.number[0] in kinds]
         return ["<" + event.name if event.what == "begin" else event.name + ">" for event in chosen]
 
@@ -79,7 +81,7 @@ def run(
     environment: Optional[Dict[str, str]] = None,
     folder: Optional[str] = None,
 ) -> Run:
-    """`program` is run from a file named program.py, so that tracebacks look the same in every run."""
+    """Runs `program` from a file named program.py, so that tracebacks look the same in every run."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = folder or temporary
         log = os.path.join(temporary, "log")

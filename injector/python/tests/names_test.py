@@ -89,7 +89,7 @@ class NamesTest(unittest.TestCase):
         return found
 
     def told(self, done: Run, role: int) -> Set[Storage]:
-        """Everything that was labelled. A set: earlier labels of storages that are gone are in it too."""
+        """Everything that was labeled. A set: it also contains earlier labels of storages that are gone."""
         return {(name, address, size) for name, labels in done.labels(role).items() for address, size, _ in labels}
 
     def assert_all_told(self, done: Run, *roles: int) -> None:
@@ -332,7 +332,7 @@ class NamesTest(unittest.TestCase):
         self.assertEqual(done.labels(BUFFER), {})
 
     def test_a_batch_that_an_iterator_around_the_loader_hands_out_later(self) -> None:
-        """Accelerate's loaders read one batch ahead, and move the one before to the device meanwhile."""
+        """Accelerate's loaders read one batch ahead, and meanwhile move the one before to the device."""
         program = """
             from torch.utils.data import DataLoader
             def one_behind(loader):

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""State of optimizers that are not torch.optim's, told by what holds it: the oracle is the optimizers' own tensors."""
+"""State of optimizers outside torch.optim, found through its holder. The oracle is the optimizers' own
+tensors.
+"""
 
 import json
 import unittest

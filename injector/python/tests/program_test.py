@@ -212,7 +212,7 @@ class Ended(NamedTuple):
 
 
 def in_forks(before: str, tasks: List[Any], recorded: bool, **environment: str) -> Dict[str, Ended]:
-    """Of one process that has imported PyTorch once."""
+    """All in one process that has imported PyTorch once."""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "tasks.json"), "w", encoding="utf-8") as file:
             json.dump(tasks, file)
@@ -254,7 +254,7 @@ class ProgramTest(unittest.TestCase):
         return os.path.join(cls.folder.name, name + ".json")
 
     def run_again(self, *runs: Any) -> List[Ended]:
-        """Each a program's name, options, and settings of the environment."""
+        """Each is a program's name, options, and environment settings."""
         tasks = [(f"{number}-{name}", None, [os.path.join(RUNNER, "__main__.py"), self.path(name), *options], environment)
                  for number, (name, options, environment) in enumerate(runs)]
         return list(in_forks(f"import sys, torch; sys.path.insert(0, {RUNNER!r})\n", tasks, False).values())
@@ -288,7 +288,9 @@ class ProgramTest(unittest.TestCase):
         self.assertIn("not applied: freeze: no parameter of Net", refused.stderr)
 
     def test_names_die_where_they_died(self) -> None:
-        """Also those that autograd saves: q, k and v of a block live until its forward returns, the scores before the mask do not."""
+        """Also those that autograd saves: q, k and v of a block live until its forward returns; the scores
+        before the mask do not.
+        """
         (_, _, _, _, body) = next(each for each in instructions(self.documents["plain"]["body"]) if each[0] == "M" and each[1] == "blocks.0")
         functions = self.documents["plain"]["functions"]
         made = {}

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a program itself sets in its environment is told as the recorder's own is, as metadata."""
+"""Variables that a program itself sets in its environment are reported as metadata, like the recorder's own.
+"""
 
 import unittest
 from typing import List

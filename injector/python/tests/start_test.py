@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How the shim gets into a process and out of the way. The oracle is the same program without it; torch is a small stand-in here."""
+"""How the shim starts in a process and removes itself. The oracle is the same program without it; torch is a
+small stand-in here.
+"""
 
 import os
 import sys
@@ -23,7 +25,7 @@ STATE = """
 
 
 def pythons() -> List[str]:
-    """Every Python 3.8 or later that is installed here; the shim has to work with each."""
+    """Every installed Python from 3.8 on; the shim has to work with each."""
     found = {sys.executable: None}
     roots = [os.path.join(folder, "bin") for folder in _listed(os.path.expanduser("~/.pyenv/versions"))]
     for root in [*roots, *os.environ.get("PATH", "").split(os.pathsep)]:
@@ -52,7 +54,7 @@ class StartTest(unittest.TestCase):
         return path
 
     def both(self, program: str, python: str = sys.executable, path: Optional[str] = None, arguments: List[str] = []) -> Run:  # noqa: B006
-        """Runs it recorded and not; they must look the same from outside."""
+        """Runs it recorded and unrecorded; both must look the same from outside."""
         environment: Dict[str, str] = {"PYTHONDONTWRITEBYTECODE": "1"}
         if path is not None:
             environment["PYTHONPATH"] = path

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where training steps end, told from the order in which optimizers step. No torch needed."""
+"""Where training steps end, derived from the order in which optimizers step. No torch needed."""
 
 import sys
 import unittest

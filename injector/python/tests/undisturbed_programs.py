@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What undisturbed_test.py runs in forks of one process that has imported PyTorch: the import costs more than most of these programs do."""
+"""The programs that undisturbed_test.py runs in forks of one process that has imported PyTorch: the import
+costs more than most of these programs.
+"""
 
 from typing import Dict
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A program cannot tell that it is named: the oracle is the same program without the shim, in light and in deep steps."""
+"""A program cannot detect the shim: the oracle is the same program without it, in light and in deep steps."""
 
 import os
 import re
@@ -42,7 +42,7 @@ class UndisturbedTest(unittest.TestCase):
                 cls.in_forks[mode] = {name: Ended(_read(folder, f"{name}.out"), _read(folder, f"{name}.err")) for name in PROGRAMS}
 
     def same_in_fork(self, name: str) -> Ended:
-        """The program of that name looks the same bare, light and deep. Returns what it wrote."""
+        """The program of that name looks the same bare, light and deep. Returns its output."""
         bare = self.in_forks["bare"][name]
         for mode in ("", "1-99"):
             recorded = self.in_forks[mode][name]
@@ -271,7 +271,7 @@ def _read(folder: str, name: str) -> str:
 
 
 def _without_clock(text: str) -> str:
-    """Log lines of dynamo have the time and the process in them."""
+    """Log lines of dynamo contain the time and the process id."""
     return re.sub(r"^\[\d{4}-\d\d-\d\d [\d:,]+\]|^[VIWE]\d{4} [\d:.]+ \d+", "", text, flags=re.MULTILINE)
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of the text (noting/values.py) as functions of a running program: decoded once, asked for in each step."""
+"""Decodes values of the text (noting/values.py) into functions of a running program: once, then called in
+each step.
+"""
 
 import importlib
 import operator
@@ -60,7 +62,7 @@ def _other(tag: str, rest: List[Any]) -> Any:
 
 class Decoder:
     def __init__(self, noted_device: str, device: Any, parameter: Callable[[str], Callable[[], Any]], host: Callable[[int], Any]) -> None:
-        """parameter(name): who gives it; host(index): an input on the host."""
+        """parameter(name): returns a getter of the parameter; host(index): returns an input on the host."""
         self._noted_device = noted_device
         self.device = device
         self._parameter = parameter
@@ -126,7 +128,7 @@ Binder = Callable[[Any, Any], None]  # environment, result
 
 
 def binder(template: Any) -> Binder:
-    """Gives the names of a template to a result."""
+    """Assigns the names of a template to a result."""
     if isinstance(template, str):
         if template[0] == "%":
             def bind(env: Any, result: Any) -> None:
@@ -146,7 +148,7 @@ def binder(template: Any) -> Binder:
 
 
 class Again(Dict[Any, Any]):
-    """Names of a body that runs once more: its own, and those around it."""
+    """Names of a body that runs once more: its own, and those of the bodies around it."""
 
     def __init__(self, around: Dict[Any, Any]) -> None:
         super().__init__()

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the instructions of a noted step (noting/step.py lists them).
 
-Names live in one dictionary, and go when the program let go of them: nothing here holds a tensor longer than the frame that would have held it.
-A body that runs once more in a backward pass (a checkpoint) has a dictionary of its own for what it makes.
+Names live in one dictionary and are dropped when the program dropped them. So nothing here holds a tensor
+longer than the original frame did. A body that runs once more in a backward pass (a checkpoint) has its own
+dictionary for what it creates.
 """
 
 import importlib
@@ -17,7 +18,9 @@ Act = Callable[[Any], None]
 
 
 def told(error: BaseException, where: str) -> None:
-    """By which call; PyTorch itself may wait for the exception (a checkpoint stops a recomputation by one), so it stays what it is."""
+    """Adds which call failed. PyTorch itself may wait for the exception (a checkpoint stops a recomputation
+    by one), so its type stays.
+    """
     if not hasattr(error, "vramscope_where"):
         error.vramscope_where = where  # type: ignore[attr-defined]
 
@@ -117,7 +120,7 @@ class Interpreter:
         return act
 
     def forward(self, number: int, tensors: Tuple[Any, ...]) -> Any:
-        """Of a module: within its instruction, or once more."""
+        """A call of a module: within its instruction, or once more."""
         args, results, body = self._calls[number]
         pending, self._pending = self._pending, None
         env = pending[1] if pending is not None and pending[0] == number else Again(self.names)
@@ -199,7 +202,7 @@ def _results(names: List[str]) -> Callable[[Any, Any], None]:
 
 
 def _function(name: str) -> Any:
-    """Looked up when it is called: a change may have put its own there."""
+    """Looked up at the call: a change may have put its own function there."""
     if name.startswith("Tensor.") and name.endswith((".__get__", ".__set__", ".__delete__")):
         _, attribute, way = name.split(".")
         return {"__get__": lambda tensor, *_: getattr(tensor, attribute), "__set__": lambda tensor, value: setattr(tensor, attribute, value),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The training loop around a noted step: batches from a DataLoader, so that what changes loaders finds one; the modules; the optimizers."""
+"""The training loop around a noted step: batches from a DataLoader, so that changes to loaders find one; the
+modules; the optimizers.
+"""
 
 import gc
 import inspect
@@ -21,7 +23,7 @@ LOW = {"bf16": torch.bfloat16, "fp16": torch.float16, None: None}
 
 
 class Inputs:
-    """What the step gets from outside, in the shapes of another batch or sequence."""
+    """The step's inputs from outside, in the shapes of another batch or sequence."""
 
     def __init__(self, document: Dict[str, Any], options: Any, device: Any) -> None:
         self._inputs: List[Dict[str, Any]] = document["inputs"]
@@ -57,7 +59,7 @@ class Inputs:
         return made.requires_grad_(True) if entry["requires_grad"] else made
 
     def _by_host(self, entry: Dict[str, Any]) -> bool:
-        """The program makes it on the host and takes it to the device by a call that is noted."""
+        """The program creates it on the host and moves it to the device by a noted call."""
         return bool(entry["used"]) and entry["device"] == "cpu" and self._noted_device != "cpu"
 
     def batch(self, samples: List[int]) -> List[Any]:
@@ -153,7 +155,7 @@ def _train(document: Dict[str, Any], options: Any, device: Any) -> None:
 
 
 def _turn(names: Dict[Any, Any], state: Dict[str, Any], kept: List[Any]) -> None:
-    """What lives on is of the step before now; what lived for a whole step stays."""
+    """Names that live on belong to the step before now; names that lived for a whole step stay."""
     for name in list(names):
         if not isinstance(name, str):
             del names[name]
@@ -167,7 +169,7 @@ def _turn(names: Dict[Any, Any], state: Dict[str, Any], kept: List[Any]) -> None
 
 
 def _say_what_was_not_applied() -> int:
-    """vramscope_try has noted what it did."""
+    """vramscope_try has recorded what it did."""
     plan = json.loads(os.environ.get("VRAMSCOPE_TRY", "{}"))
     if not plan:
         return 0

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear layers with weights in 8 or 4 bits, for --quantize: a code for each element, a scale for each 64 of them.
+"""Linear layers with weights in 8 or 4 bits, for --quantize: a code for each element, a scale for each 64
+elements.
 
-The weight is restored while the layer multiplies, in forward and again in backward, and is frozen. Layers are changed on the host, before the model
-goes to the device: its full weights are never there.
+The weight is restored while the layer multiplies, in forward and again in backward, and is frozen. Layers are
+changed on the host, before the model moves to the device: its full weights are never there.
 """
 
 from typing import Any, List, Tuple
@@ -54,12 +55,12 @@ class Quantized(nn.Module):
         return F.embedding(self.codes.int(), self.pairs).view(-1, SCALED_TOGETHER).mul_(self.scales).view(shape)
 
     def forward(self, input: Any, noted_call: int = 0) -> Any:
-        """noted_call: the body of a layer that is none of PyTorch's own, which is not run."""
+        """noted_call: the body of a layer that is not PyTorch's own; it is not run."""
         return _Product.apply(input, self)
 
 
 def quantize(root: nn.Module, wish: str) -> int:
-    """Of `root`, the linear layers that `wish` ("nf4", "int8:layers.*") names; how many there are."""
+    """Replaces the linear layers of `root` that `wish` ("nf4", "int8:layers.*") names; returns how many."""
     kind, _, paths = wish.partition(":")
     if kind not in ("int8", "nf4"):
         raise ValueError(f"quantize: int8 or nf4, not {kind}")

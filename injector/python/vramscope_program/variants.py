@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several changes of one program at once: PyTorch is imported one time, and each change runs in a fork of its own.
+"""Several changes of one program at once: PyTorch is imported once, and each change runs in a fork of its
+own.
 
     this process: import torch ──fork──┬─ variant 0 ─► exit code, last line of stderr
                                        ├─ variant 1       at most `jobs` at a time
@@ -33,7 +34,7 @@ class Child:
             self._run(variant, run)
 
     def _run(self, variant: Dict[str, Any], run: Callable[[List[str]], int]) -> None:
-        """Never returns: the parent's frames are not for this process to unwind."""
+        """Never returns: this process must not unwind the parent's frames."""
         code = 1
         try:
             os.dup2(self.log.fileno(), 1)

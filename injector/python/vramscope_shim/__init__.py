@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names for what vramscope records: runs inside the training process and tells the injector what each tensor is.
+"""Names for what vramscope records: runs inside the training process and reports to the injector what each
+tensor is.
 
     sitecustomize ── import_hook ──┐   (python train.py)
-    injector, pending call ── start() ── torch_hook ─┬─ optimizers   parameters, gradients, optimizer state, steps
+    injector, pending call ── start() ── torch_hook ─┬─ optimizers   parameters, gradients, state, steps
                                                      ├─ modules      names of parameters and buffers
                                                      ├─ scopes       record_function; data loader, zero_grad
                                                      ├─ regions      autocast, checkpoint
                                                      └─ deep         module ranges, in deep steps only
-    all of them say it through native, which is injector/core/api.h, and are called through guard
+    all of them report through native, which is injector/core/api.h, and are called through guard
 
-Rules of this package: standard library only, Python 3.8 syntax; no exception, output or warning of ours reaches the program; no frame of
-ours shows in its tracebacks; no tensor is made, changed or kept alive. Without the shim a trace loses names, not bytes.
+Rules of this package: standard library only, Python 3.8 syntax. No exception, output or warning of ours
+reaches the program, and no frame of ours shows in its tracebacks. No tensor is created, changed or kept
+alive. Without the shim a trace loses names, not bytes.
 """
 
 
 def start(attached: bool = False) -> bool:
-    """Begins to name things in this process; True when torch is here and is recorded.
+    """Starts naming in this process; True if torch is loaded and recorded.
 
-    Called by the import hook after `import torch`, and by the injector where sitecustomize cannot run (`python -I`, embedded
-    interpreters, attach). May be called at any time and as often as one likes; waits for torch when it is not imported yet.
-    attached: the program has been running for a while; what it holds already is told first (held.py).
+    Called by the import hook after `import torch`, and by the injector where sitecustomize cannot run
+    (`python -I`, embedded interpreters, attach). May be called at any time and any number of times; waits for
+    torch if it is not imported yet. attached: the program has been running for a while; what it already holds
+    is reported first (held.py).
     """
     from . import guard
 
@@ -40,14 +43,16 @@ def _start(attached: bool) -> bool:
 
 
 def is_safe() -> bool:
-    """Whether start(attached=True) and stop() may be called at this moment, in whatever the program is doing."""
+    """True if start(attached=True) and stop() may be called now, whatever the program is doing."""
     from . import guard, patches
 
     return guard.hook("python", patches.may_be_changed_now)() is not False
 
 
 def stop() -> None:
-    """Recording has ended, the program goes on: takes out all that start() put in. start() may be called again."""
+    """Recording has ended and the program goes on: removes everything that start() installed. start() may be
+    called again.
+    """
     from . import guard
 
     guard.hook("python", _stop)()

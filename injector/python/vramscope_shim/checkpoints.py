@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.utils.checkpoint with use_reentrant=False: its forward regions, their recomputations, and when it lets go of what it kept.
+"""torch.utils.checkpoint with use_reentrant=False: its forward regions, their recomputations, and when it
+releases what it kept.
 
-Why the last: a checkpoint keeps its inputs and what it recomputed in Python objects, not in the autograd graph, so autograd's own releases
-say nothing of them. They live as long as the checkpoint's frame object (torch 2.1 and later):
+Why the last: a checkpoint keeps its inputs and what it recomputed in Python objects, not in the autograd
+graph, so autograd's own releases do not include them. They live as long as the checkpoint's frame object
+(torch 2.1 and later):
 
     frame made   inputs kept   forward   ...   recomputation   nodes run   frame freed
     <checkpoint N                  checkpoint N>  <rec. N  rec. N>         mark: N freed
@@ -20,7 +22,7 @@ HOOK = "python.checkpoint"
 
 
 def install(checkpoint: Any) -> bool:
-    """Wraps the classes of the module torch.utils.checkpoint; False where it has none of them."""
+    """Wraps the classes of the module torch.utils.checkpoint; False if it has none of them."""
     wanted = ("_CheckpointFrame", "_checkpoint_hook", "_recomputation_hook")
     if not all(hasattr(checkpoint, name) for name in wanted):
         return False
@@ -66,7 +68,7 @@ class Checkpoints:
         self._end_forward(hook.vramscope_number)
 
     def _end_forward(self, number: int) -> None:
-        """Ends also the regions inside: an exception may have left them before they began in earnest."""
+        """Also ends the regions inside: an exception may have left them before they really began."""
         numbers = self._open_numbers()
         while number in numbers:
             self._forward.end(numbers.pop())

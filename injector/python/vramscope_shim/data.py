@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches from a DataLoader: which tensors they hold, under names like `batch[0]` and `batch.input_ids`.
 
-Many libraries put an iterator of their own around the loader, which reads one batch ahead and hands out the one before, on the device:
+Many libraries put an iterator of their own around the loader. It reads one batch ahead and returns the one
+before, on the device:
 
-    for ahead in loader:                      here, while the loader makes the next one, `batch` is what the program will get
-        yield batch
+    for ahead in loader:                      here, while the loader makes the next batch, `batch` is what
+        yield batch                           the program will get
         batch = move_to_device(ahead)
 
-So the variables of the generators around a loader are looked at: what has the keys, shapes and types of the batch before is that batch.
+So we read the variables of the generators around a loader. A variable with the keys, shapes and types of the
+batch before is that batch.
 """
 
 import sys
@@ -54,8 +56,10 @@ class Batches:
             self._registry.look()
 
     def _tell_held_around(self, frame: Any) -> None:
-        """By the generators that ask the loader. Nothing is held longer for it: up to Python 3.12 a frame keeps the dictionary that its variables
-        were shown in, with references of its own, so it is emptied, unless the program has it too, from locals()."""
+        """Found through the generators that call the loader. Nothing is held longer because of it: up to
+        Python 3.12, a frame keeps the dictionary of its variables, with references of its own. So the
+        dictionary is emptied, unless the program has it too, from locals().
+        """
         for _ in range(MAX_ITERATORS):
             if frame is None or not frame.f_code.co_flags & GENERATORS:
                 return

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing that fails in our Python code reaches the program: whatever calls us, calls us through one of these.
+"""No failure in our Python code reaches the program: every call into our code goes through one of these.
 
-    hook(where, function)            torch or the interpreter calls it, for us alone: registered hooks, callbacks, reactions to imports
-    before, after, around            builders for patches.wrap_method: the original, and something of ours before it, after it, or both
-    instead(where, original, ours)   ours(call, ...) in place of the original, which is call(...). Where ours fails before it has called the
-                                     original, the program gets the original; where it fails later, what the original returned
+    hook(where, function)            torch or the interpreter calls it, for us alone: registered hooks,
+                                     callbacks, reactions to imports
+    before, after, around            builders for patches.wrap_method: the original, and something of ours
+                                     before it, after it, or both
+    instead(where, original, ours)   ours(call, ...) instead of the original, which is call(...). If ours
+                                     fails before it has called the original, the program gets the original;
+                                     if it fails later, the program gets the original's result
 
-An exception of ours becomes a fact of the trace, counted by `where`, and ours is passed over. Exceptions of the program go on untouched: the
-original is called outside of our `try`, or through `call`, which knows what it raised. So does running out of device memory, which
-is what a change did to the program. KeyboardInterrupt, SystemExit and the like belong to the
-program also when they strike inside our code.
+An exception of ours is recorded in the trace, counted by `where`, and our code is skipped. Exceptions of the
+program pass through unchanged: the original is called outside of our `try`, or through `call`, which knows
+what it raised. Running out of device memory also passes through: it is the effect of a change on the program.
+KeyboardInterrupt, SystemExit and the like belong to the program even if they occur inside our code.
 
-While dynamo traces the program none of ours is called: it must leave nothing in a graph.
+While dynamo traces the program none of our code is called: it must leave nothing in a graph.
 """
 
 import weakref
@@ -52,7 +55,7 @@ class Entry:
         _living.add(self)
 
     def failed(self, error: Exception) -> None:
-        """Never raises, also not where the stack has no room left."""
+        """Never raises, even if the stack has no room left."""
         try:
             self.failures += 1
             # The reason once only: texts are kept, and some have an address in them.
@@ -71,7 +74,7 @@ def _failed(where: str, reason: str) -> None:
 
 
 def tell_through(tell: "Callable[[str, str], None]") -> None:
-    """The recorder was found: tell(where, reason, "" when it is known) counts a failure there."""
+    """The recorder was found: tell(where, reason, "" if it is unknown) counts a failure there."""
     global _tell
     _tell = tell
     while _untold:
@@ -79,8 +82,9 @@ def tell_through(tell: "Callable[[str, str], None]") -> None:
 
 
 def forget() -> None:
-    """The recording has ended. An object that keeps a hook of its own method is in a circle with it, which would stay until the next full
-    garbage collection: no entry holds its function any more."""
+    """The recording has ended. An object with a hook to its own method is in a reference cycle, which would
+    stay until the next full garbage collection. So no entry holds its function any more.
+    """
     entries.clear()
     for entry in list(_living):
         entry.function, entry._also = _nothing, None
@@ -91,7 +95,7 @@ def _nothing(*_: "Any", **__: "Any") -> None:
 
 
 def hook(where: str, function: "Function", also: "Optional[Function]" = None, while_compiling: bool = False) -> "Function":
-    """`function`, which returns None when it fails. also(error) is called then."""
+    """`function`, which returns None if it fails. also(error) is called then."""
     entry = Entry(where, function, also)
 
     def hooked(*args: "Any", **named: "Any") -> "Any":
@@ -144,7 +148,7 @@ def after(where: str, function: "Function") -> "Callable[[Function], Function]":
 
 
 def around(where: str, begin: "Function", end: "Function") -> "Callable[[Function], Function]":
-    """begin(arguments of the original), the original, then, also when it raised, end(arguments)."""
+    """begin(arguments of the original), the original, and then end(arguments), even if it raised."""
     begins, ends = hook(where, begin), hook(where, end)
 
     def build(original: "Function") -> "Function":
@@ -163,7 +167,7 @@ def around(where: str, begin: "Function", end: "Function") -> "Callable[[Functio
 
 
 class Call:
-    """The original, for ours to call, as often as it likes."""
+    """The original, which our code may call any number of times."""
 
     __slots__ = ("_original", "_over", "returned", "result")
 
@@ -180,7 +184,7 @@ class Call:
         return result
 
     def of_program(self, function: "Function", *args: "Any", **named: "Any") -> "Any":
-        """function(...), of the program: what it raises is the program's."""
+        """function(...), of the program: its exceptions are the program's."""
         _of_program.raised = 0
         try:
             return function(*args, **named)
@@ -200,7 +204,9 @@ class Call:
 
 
 def of_program(call: "Any", function: "Function", *args: "Any", **named: "Any") -> "Any":
-    """function(...), which runs code of the program; `call`: the Call, or the original itself while dynamo traces."""
+    """function(...), which runs code of the program; `call`: the Call, or the original itself while dynamo
+    traces.
+    """
     return call.of_program(function, *args, **named) if type(call) is Call else function(*args, **named)
 
 

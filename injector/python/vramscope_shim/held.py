@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program that is attached to holds already: blocks, what they are, and what autograd keeps for backward.
+"""What an attached program already holds: blocks, their roles, and what autograd keeps for backward.
 
-    GPU   every block, and the segments that they lie in, from the caching allocator's own snapshot
+    GPU   every block, and the segments that contain them, from the caching allocator's own snapshot
     CPU   the storages under all tensors that Python knows, and under what their graphs keep (_raw_saved_...)
     both  labels of parameters, buffers, gradients and optimizer state, as in a step
 
-Blocks that only C++ code knows are missing on the CPU; those that nothing here names are "before attach". Nothing is unpacked, computed,
-changed or kept: a saved tensor behind an unpack hook (checkpoint, offloading) is left alone.
+On the CPU, blocks that only C++ code knows are missing. Blocks without a name from here are "before attach".
+Nothing is unpacked, computed, changed or kept: a saved tensor behind an unpack hook (checkpoint, offloading)
+is left alone.
 
-Only this thread runs Python meanwhile: a tensor that C++ code lets go of must not have a reference of ours (living.py).
+Only this thread runs Python meanwhile: a tensor that C++ code releases must not have a reference of ours
+(living.py).
 """
 
 import gc
@@ -59,7 +61,7 @@ def _tell_gpu_blocks(torch: Any) -> bool:
 
 
 def _tell_segments(torch: Any) -> None:
-    """At the driver's level; what else is in use there, of contexts and libraries, is known as a sum only."""
+    """At the driver's level; other memory in use there, of contexts and libraries, is known only as a sum."""
     found = list(_segments(torch))
     for segment in found:
         native.held_segment(*segment)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Knows the program's module trees: names of parameters and buffers, paths of modules.
 
-Trees are learnt from torch's global registration hooks (1 us per registration, nothing per step), plus one search through the garbage
-collector's objects, because copy.deepcopy, pickle and torch.load build modules without registering anything. A module that no other
-module holds is a root; names are those that root.named_parameters() gives. Roots are taken in the order of their making, and a shared
-tensor has its first name. When a later root has names that are taken (a GAN's two networks, an EMA copy), all its names are prefixed
-with its class: `Discriminator.net.0.weight`.
+Trees come from torch's global registration hooks (1 us per registration, nothing per step), plus one search
+through the garbage collector's objects, because copy.deepcopy, pickle and torch.load build modules without
+registering anything. A module that no other module holds is a root; names are those of
+root.named_parameters(). Roots are ordered by creation, and a shared tensor has its first name. If a later
+root has names that are taken (a GAN's two networks, an EMA copy), all its names are prefixed with its class:
+`Discriminator.net.0.weight`.
 """
 
 import weakref
@@ -21,7 +22,7 @@ HOOK = "python.names"
 
 
 class Slot(NamedTuple):
-    """A place in a module that holds a parameter or buffer; what it holds may be exchanged by the program."""
+    """A place in a module that holds a parameter or buffer; the program may replace the tensor."""
 
     owner: Any  # weak reference to the module
     key: str
@@ -73,7 +74,9 @@ class Registry:
             self._remember(module)
 
     def _buffer_registered(self, module: Any, key: str, value: Any) -> None:
-        """Also called when a buffer is assigned again (`self.mean = ...` in a forward): then its new storage is told at once."""
+        """Also called when a buffer is assigned again (`self.mean = ...` in a forward): its new storage is
+        then reported at once.
+        """
         if value is None:
             return
         slot = self._slot_at.get((id(module), key))
@@ -95,7 +98,7 @@ class Registry:
         return slot.name if slot is not None and slot.tensor() is parameter else None
 
     def modules(self) -> List[Any]:
-        """All that live, in the order of their making."""
+        """All living ones, in the order of their creation."""
         return [module for module in (reference() for reference in list(self._known.values())) if module is not None]
 
     def parameters(self) -> List[Tuple[str, Any]]:
@@ -104,7 +107,7 @@ class Registry:
         return [(name, tensor) for name, tensor in found if tensor is not None]
 
     def is_known(self, tensor: Any) -> bool:
-        """Whether it is a parameter or a buffer of a module."""
+        """True if it is a parameter or a buffer of a module."""
         return id(tensor) in self._slot_of
 
     def path_of(self, module: Any) -> str:
@@ -113,13 +116,15 @@ class Registry:
         return path if path and reference() is module else type(module).__name__
 
     def refresh(self) -> None:
-        """Makes names and paths right again if modules were made since."""
+        """Updates names and paths if modules were created since the last call."""
         if self._stale:
             self._stale = False
             self._name_everything()
 
     def search(self) -> List[Any]:
-        """Looks for modules that were never registered. Returns the optimizers met on the way; 50 ms, so only when something is missing."""
+        """Searches for modules that were never registered. Returns the optimizers found on the way; 50 ms, so
+        only if something is missing.
+        """
         optimizers = []
         for thing in living.instances((self._module_type, self._optimizer_type)):
             if issubclass(type(thing), self._module_type):

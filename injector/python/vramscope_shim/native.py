@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The injector's C functions (injector/core/api.h), and the numbers of trace_format/event.h.
 
-Cost: what is said in every step is a built-in function that the injector makes, with its arguments bound: 0.05 us. The rest goes through
-ctypes, which costs ten times that, and more where the caches are cold. PyDLL keeps the GIL; every function is a few stores into a ring.
+Cost: calls in every step use a built-in function that the injector creates, with its arguments bound: 0.05
+us. The rest goes through ctypes, which costs ten times that, and more with cold caches. PyDLL keeps the GIL;
+every function is a few stores into a ring.
 """
 
 import ctypes
@@ -50,7 +51,7 @@ step_done: Callable[[int], int]
 
 
 def connect() -> bool:
-    """Finds the injector in this process and binds it; True when this process is being recorded."""
+    """Finds the injector in this process and binds it; True if this process is being recorded."""
     global _library
     if _library is None:
         _library = _find_library()
@@ -112,12 +113,12 @@ def _find_library() -> Optional[Any]:
 
 
 def forget() -> None:
-    """The next recording of this process is told everything again."""
+    """The next recording of this process gets everything again."""
     _reported.clear()
 
 
 def held_block(device: int, address: int, size: int, stream: int, requested: int) -> None:
-    """A block that was there before recording began; `device` as the trace codes it."""
+    """A block that existed before recording began; `device` in the trace's encoding."""
     _library.vramscope_held_block(device, address, size, stream, requested)
 
 
@@ -130,7 +131,8 @@ def driver_seen() -> bool:
 
 
 def held_segment(device: int, address: int, size: int, stream: int, part: int) -> None:
-    """A segment of the caching allocator; part: bytes of the pieces that an expandable one is mapped in, else 0."""
+    """A segment of the caching allocator; part: bytes of the mapped pieces of an expandable one, otherwise 0.
+    """
     _library.vramscope_held_segment(device, address, size, stream, part)
 
 
@@ -143,7 +145,8 @@ def held_driver_total() -> None:
 
 
 def held_tensor(tensor: int, address: int, size: int) -> None:
-    """A living tensor (its _cdata) and its storage: the block under it, when it is one of the CPU's allocator."""
+    """A living tensor (its _cdata) and its storage: the block under it, if it belongs to the CPU's allocator.
+    """
     _library.vramscope_held_tensor(tensor, address, size)
 
 
@@ -158,7 +161,7 @@ def held_leaf(node: Any, variable: int) -> None:
 
 
 def intern(text: str) -> int:
-    """The injector's id of a text; remembered, so only for texts of which there are not endlessly many."""
+    """The injector's id of a text; cached, so only for a limited number of texts."""
     known = _ids.get(text)
     if known is None:
         data = text.encode("utf-8", "replace")
@@ -179,7 +182,9 @@ class Range:
 
 
 class StepRange(Range):
-    """One optimizer's step(): begin(), then done(steps so far), which ends it and sets the mark, or end() when it raised."""
+    """One optimizer's step(): begin(), then done(steps so far), which ends it and sets the mark, or end() if
+    it raised.
+    """
 
     __slots__ = ("done",)
 
@@ -205,19 +210,19 @@ def silent_range() -> Range:
 
 
 def moment(kind: int, name: str, identity: int = 0) -> Callable[[int], None]:
-    """A function that sets a mark with the value that it is given."""
+    """A function that sets a mark with the given value."""
     return _call(Call.MARK, kind, intern(name), identity)
 
 
 def option(key: str) -> str:
-    """What the recorder was asked for, "" where that is not said."""
+    """An option of the recorder, "" if it is not set."""
     buffer = ctypes.create_string_buffer(64)
     _library.vramscope_option(key.encode(), buffer, len(buffer))
     return buffer.value.decode("utf-8", "replace")
 
 
 def program(text: str, step: int) -> bool:
-    """Gives the program of a step to the recorder, which has it then, also when this process is killed."""
+    """Passes the program of a step to the recorder, which then keeps it even if this process is killed."""
     data = text.encode("utf-8", "replace")
     return bool(_library.vramscope_program(data, len(data), step))
 
@@ -228,7 +233,7 @@ def fact(key: str, value: object) -> None:
 
 
 def backward_passes() -> int:
-    """Those that have ended in this process; 0 where the injector does not count them."""
+    """Passes that have ended in this process; 0 if the injector does not count them."""
     return _library.vramscope_backward_passes() if hasattr(_library, "vramscope_backward_passes") else 0
 
 

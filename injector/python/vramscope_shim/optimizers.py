@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optimizer steps: their intervals, what their parameters, gradients and state tensors are, and where training steps end.
+"""Optimizer steps: their intervals, their parameters, gradients and state tensors, and where training steps
+end.
 
-torch calls our two global hooks before and after each step() of each optimizer (2.0 and later). In 1.13 the scope
-"Optimizer.step#Adam.step" that every step opens serves instead; in all releases that scope tells us of a step that raised.
+torch calls our two global hooks before and after each step() of each optimizer (2.0 and later). In 1.13 the
+scope "Optimizer.step#Adam.step", which every step opens, is used instead. In all releases that scope shows a
+step that raised.
 """
 
 import importlib
@@ -71,8 +73,10 @@ class Optimizers:
         self.before = self.after = self.raised = self._is_gone = _nothing  # each of them held this object
 
     def keep_hooks(self) -> None:
-        """torch.compile() takes the function that calls the hooks away from torch's own optimizers (2.0 to 2.2): put another one there,
-        the only one of ours that can stand in a traceback, of a step() that raises in such a program."""
+        """In 2.0 to 2.2, torch.compile() removes the function that calls the hooks from torch's own
+        optimizers. This installs another one, the only function of ours that can appear in a traceback, of a
+        step() that raises in such a program.
+        """
         calling_hooks = compiler.around_optimizer_steps()
         for kind in list(vars(self._torch.optim).values()):
             if not isinstance(kind, type) or not issubclass(kind, self._torch.optim.Optimizer) or "step" not in vars(kind):
@@ -126,7 +130,9 @@ class Optimizers:
                 self.around[1]()
 
     def _raised(self, optimizer: Any) -> None:
-        """step() ended by an exception: close its window, count nothing, and tell the state that it has made so far."""
+        """An exception ended step(): closes its window, counts nothing, and reports the state that it has
+        created so far.
+        """
         track = self._tracks.get(id(optimizer))
         if track is None or track.depth == 0:
             return
@@ -144,7 +150,7 @@ class Optimizers:
         return bool(self._tracks)
 
     def tell_held(self, optimizer: Any) -> None:
-        """What an optimizer holds already; it takes part in the counting of steps from its next step on."""
+        """What an optimizer already holds; it takes part in the counting of steps from its next step on."""
         track = Track(optimizer, None)
         self._look_before(optimizer, track)
         self._look_after(optimizer, track)

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of optimizers that are not torch.optim's: fastai's, Keras's, the program's own.
+"""The state of optimizers outside torch.optim: fastai's, Keras's, the program's own.
 
-They have no hooks, so they are recognised by what they hold. An optimizer is the object nearest to the parameters, and no module, from which both
-parameters of the program's models and other tensors of their shapes can be reached; what else it holds is its state.
+They have no hooks, so they are recognized by what they hold. An optimizer is the object nearest to the
+parameters, other than a module, that reaches both parameters of the program's models and other tensors of
+their shapes. What else it holds is its state.
 
     optimizer ─ params ─ [weight, bias]                             a list of the parameters
              ├─ state ─ {weight: {"grad_avg": tensor}}              their shapes: "grad_avg of weight"
-             └─ _momentums ─ [variable ─ _value ─ tensor]           variables of a library's own: "_momentums[0]._value"
+             └─ _momentums ─ [variable ─ _value ─ tensor]           variables of a library's own:
+                                                                    "_momentums[0]._value"
 
-From the parameters up: who refers to them, who refers to those, through lists, dicts and objects. From each object down the same way, not into
-modules. The search goes through all objects of the garbage collector, once for each level above a few of the parameters: it takes a second in a
-program with a million objects, so it is made seldom, and only while no optimizer of torch.optim has stepped.
+The search goes up from the parameters: who refers to them, who refers to those, through lists, dicts and
+objects. From each object it goes down the same way, not into modules. It passes over all objects of the
+garbage collector, once for each level above a few of the parameters. That takes a second in a program with a
+million objects, so it runs rarely, and only while no optimizer of torch.optim has stepped.
 
-Their step() is not seen. Once one is known, a step of the training loop ends where a batch is asked for after a backward pass.
+Their step() is not seen. Once one is known, a step of the training loop ends where a batch is requested after
+a backward pass.
 """
 
 import gc
@@ -38,7 +42,9 @@ _CONTAINERS = (list, tuple, dict, set)
 
 class OtherOptimizers:
     def __init__(self, torch: Any, registry: Registry, has_stepped: Callable[[], bool], passed: Callable[[int], None]) -> None:
-        """has_stepped(): an optimizer of torch.optim did. passed(steps so far) is called at the end of each step that none of them took."""
+        """has_stepped(): an optimizer of torch.optim did. passed(steps so far) is called at the end of each
+        step that none of them took.
+        """
         self._torch = torch
         self._registry = registry
         self._has_stepped = has_stepped
@@ -53,7 +59,7 @@ class OtherOptimizers:
         self.asked = guard.hook(HOOK, self._asked)
 
     def _asked(self, batches: int) -> None:
-        """A loader is about to return a batch, after so many."""
+        """A loader is about to return a batch; argument: how many it returned before."""
         if self._has_stepped():
             return
         passes = native.backward_passes()
@@ -66,7 +72,7 @@ class OtherOptimizers:
             self._passed(self._steps)
 
     def _has_entered(self) -> None:
-        """The program has entered no_grad(): after a backward pass perhaps in its optimizer's step."""
+        """The program has entered no_grad(): after a backward pass this may be its optimizer's step."""
         if self._found or self._has_stepped():
             return
         passes = native.backward_passes()
@@ -77,7 +83,8 @@ class OtherOptimizers:
                 self._look()
 
     def _about_to_step(self) -> bool:
-        """An optimizer of torch.optim exists: what holds the parameters beside it may be an average of them."""
+        """An optimizer of torch.optim exists: another object with the parameters may be an average of them.
+        """
         return bool(self._registry.search())
 
     def _look(self) -> None:
@@ -111,7 +118,9 @@ class OtherOptimizers:
                 return
 
     def _may_hold(self, thing: Any) -> bool:
-        """A container, or an object with attributes; no module, and nothing of the interpreter's, of torch's or of ours."""
+        """A container, or an object with attributes. Not a module, and nothing of the interpreter, of torch
+        or of ours.
+        """
         kind = type(thing)
         if kind in _CONTAINERS or issubclass(kind, (dict, list)):
             return "__name__" not in thing if issubclass(kind, dict) else True  # the variables of a file
@@ -121,7 +130,7 @@ class OtherOptimizers:
         return not issubclass(kind, (self._torch.nn.Module, type)) and bool(_attributes(thing))
 
     def _state_of(self, optimizer: Any, parameters: Dict[int, str]) -> List[Tuple[str, Any]]:
-        """(name, tensor) of all that it reaches and that is no parameter; nothing where it reaches no parameter."""
+        """(name, tensor) of everything it reaches except parameters; nothing if it reaches no parameter."""
         state: List[Tuple[str, Any]] = []
         met: Set[int] = set()
         waiting: Deque[Tuple[str, Any, int]] = deque([("", optimizer, 0)])
@@ -166,7 +175,7 @@ def _named(value: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def _attributes(thing: Any) -> Dict[str, Any]:
-    """As they lie there: an attribute that is asked for may be code of the program's."""
+    """Raw values: reading an attribute may run code of the program."""
     try:
         found = object.__getattribute__(thing, "__dict__")
     except AttributeError:

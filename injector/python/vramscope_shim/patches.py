@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two ways in which we put ourselves into torch: registered hooks, and methods that are called before or after an interval.
+"""The two ways in which we insert code into torch: registered hooks, and methods that are called before or
+after an interval.
 
-Both leave no trace in what users see: tracebacks, pickles, signatures. A method is only ever replaced when it returns before user code
-runs (__enter__, __exit__), so our frames never stand between the program and its exception.
+Both are invisible to users in tracebacks, pickles and signatures. A method is only replaced if it returns
+before user code runs (__enter__, __exit__), so our frames are never between the program and its exception.
 """
 
 import functools
@@ -20,7 +21,9 @@ _undo: List[Callable[[], None]] = []  # what takes out each patch that is in
 
 
 def register(torch: Any, register_hook: Callable[..., Any], hook: Callable[..., Any], **options: Any) -> Any:
-    """register_hook(hook), without using up one of torch's handle numbers: those stand in the pickles of modules that have hooks."""
+    """register_hook(hook), without using one of torch's handle numbers: those are in the pickles of modules
+    that have hooks.
+    """
     global _next_id
     handles = torch.utils.hooks.RemovableHandle
     program_id = handles.next_id
@@ -53,12 +56,14 @@ def wrap_method(owner: Any, name: str, build: Callable[[Callable[..., Any]], Cal
 
 
 def caller() -> Any:
-    """For what guard calls before or after a method: the frame that called the method."""
+    """For functions that guard calls before or after a method: the frame that called the method."""
     return sys._getframe(3)  # this function, who asks, the method
 
 
 def hide_module_hooks(torch: Any) -> None:
-    """A compiled module that is called warns about global hooks (2.15): not about ours, which are gone or pass it over."""
+    """A compiled module warns about global hooks when it is called (2.15). Not about ours, which are gone or
+    skip it.
+    """
     module = torch.nn.modules.module
     if not hasattr(module, "_has_any_global_hook") or hasattr(module._has_any_global_hook, "__wrapped__"):
         return
@@ -71,8 +76,10 @@ def hide_module_hooks(torch: Any) -> None:
 
 
 def may_be_changed_now() -> bool:
-    """False while some thread may be in one of torch's loops over the hooks that register() adds to and undo() takes from: a dictionary
-    that changes under such a loop raises RuntimeError in the program. Asked where we come in at an arbitrary moment."""
+    """False while some thread may be in one of torch's loops over the hooks that register() adds to and
+    undo() removes from. A dictionary that changes during such a loop raises RuntimeError in the program.
+    Called where we start at an arbitrary moment.
+    """
     for frame in sys._current_frames().values():
         while frame is not None:
             code = frame.f_code
@@ -83,6 +90,6 @@ def may_be_changed_now() -> bool:
 
 
 def undo() -> None:
-    """Takes out everything that was put in, the last first."""
+    """Removes everything that was installed, the last first."""
     while _undo:
         _undo.pop()()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Variables of the environment that PyTorch reads and that a program may have set itself, os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8": the recorder,
-which knows those that the program was started with, does not see that. Packages set some as they are imported, and many a script does in its
-first lines. Told as metadata, program.cublas_workspace_config.
+"""Environment variables that PyTorch reads and that a program may have set itself, for example
+os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8". The recorder knows only the variables at the program's
+start. Some packages set such variables when imported, and many scripts do it in their first lines. Reported
+as metadata, program.cublas_workspace_config.
 """
 
 import os
@@ -24,7 +25,7 @@ class Settings:
             self.tell()
 
     def tell(self) -> None:
-        """In a step: what is read once is read by now."""
+        """In a step: variables that are read once have been read by now."""
         if not self._told:
             self._told = True
             _tell(_AT_FIRST_PRODUCT)

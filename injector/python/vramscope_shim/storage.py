@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a tensor's bytes are: base address and size of its storage, read without touching the tensor.
 
-Three ways to read look alike and are not:
+Three ways to read look alike but differ:
   untyped_storage().data_ptr()   asks for a writable pointer: copies a copy-on-write storage (measured: 2.6, 2.15)
   torch._C._data_address(t)      a const read of the storage's base; does not copy. Since 2.3
-  raw memory                     TensorImpl + st -> StorageImpl + dp, + sz; the offsets are found by comparing with a tensor of ours
-So the second where it exists, the third before, the first only where neither works (no copy-on-write tensor is likely there).
+  raw memory                     TensorImpl + st -> StorageImpl + dp, + sz; the offsets are found by comparing
+                                 with a tensor of ours
+So we use the second where it exists, the third before, and the first only where neither works (a
+copy-on-write tensor is unlikely there).
 
-Everything here must run under `untouched()`: otherwise a user's __torch_function__ class or mode would see our reads.
+Everything here must run under `untouched()`: otherwise a user's __torch_function__ class or mode would see
+our reads.
 """
 
 import ctypes
@@ -48,8 +51,9 @@ def is_tensor(value: Any) -> bool:
 
 
 def parts(tensor: Any) -> Iterator[Tuple[str, Any]]:
-    """The tensors that hold the bytes, each with a suffix for its name: the tensor itself, or what a wrapper (DTensor, jagged, quantized,
-    float8 ...) says it is made of. None for fake tensors."""
+    """The tensors that hold the bytes, each with a suffix for its name: the tensor itself, or the parts of a
+    wrapper (DTensor, jagged, quantized, float8 ...). None for fake tensors.
+    """
     kind = type(tensor)
     if kind in _plain_types:
         yield "", tensor
@@ -100,7 +104,7 @@ def _writable_reader() -> Callable[[Any], Place]:
 
 
 def _raw_reader(torch: Any) -> Callable[[Any], Place]:
-    """Raises LookupError when the layout is not one that we know how to find."""
+    """Raises LookupError if the layout is not one that we know how to find."""
     # The probes lie on foreign memory, so that no allocator of torch's takes part. Two, of different sizes, or a stray value might fit.
     buffers = [bytearray(2040), bytearray(4088)]
     probes = [torch.frombuffer(buffer, dtype=torch.uint8) for buffer in buffers]

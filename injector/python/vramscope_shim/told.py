@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the trace has been told about a group of tensors, so that only news is said again."""
+"""What the trace already knows about a group of tensors, so that only changes are reported again."""
 
 from typing import Any, Dict, Hashable, Tuple
 
@@ -7,9 +7,10 @@ from . import native, storage
 
 
 class Told:
-    """Either tell() single tensors, or start(), tell() of everything, finish(): what was not told in between is forgotten.
+    """Either tell() single tensors, or start(), tell() for everything, finish(): tensors not reported in
+    between are forgotten.
 
-    A new storage at the address of the one before it is taken for the same, unless everything is news.
+    A new storage at the address of the one before it counts as the same, unless everything is reported again.
     """
 
     __slots__ = ("changed", "_source", "_before", "_now", "_everything")
@@ -27,7 +28,9 @@ class Told:
         self._everything = everything_is_news
 
     def tell(self, role: int, key: Hashable, tensor: Any, name: str, identity: Any = None) -> None:
-        """`identity`: the tensor that the label is about when it is not `tensor`: a gradient is its parameter's."""
+        """`identity`: the tensor that the label is about if it is not `tensor`: a gradient is its
+        parameter's.
+        """
         for suffix, part, address, size in storage.places(tensor):
             place = (key, suffix)
             moved = self._before.get(place) != address

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the parts together, once torch has been imported in a process that is recorded."""
+"""Puts the parts together, once torch has been imported in a recorded process."""
 
 import atexit
 import importlib.util
@@ -26,7 +26,7 @@ _recorder: Optional["Recorder"] = None
 
 
 def install(torch: Any, attached: bool = False) -> bool:
-    """Idempotent. False when this process is not recorded."""
+    """Idempotent. False if this process is not recorded."""
     global _installed, _recorder
     if not _installed and native.connect():
         _installed = True
@@ -41,7 +41,7 @@ def install(torch: Any, attached: bool = False) -> bool:
 
 
 def training_loop() -> Optional[TrainingLoop]:
-    """None when this process is not recorded."""
+    """None if this process is not recorded."""
     return None if _recorder is None else _recorder.loop
 
 
@@ -93,12 +93,14 @@ class Recorder:
         atexit.register(self._exiting)
 
     def tell_what_is_held(self) -> None:
-        """The program was here before us."""
+        """The program was here before us (attach)."""
         guard.hook(held.HOOK, held.tell)(self._torch, self._registry, self._optimizers)
 
     def forget(self) -> None:
-        """Takes apart what refers to each other in circles: it would lie there until the next full garbage collection, which a program with
-        many objects does not have for a long time. A hook that is running meets an empty part, and that is caught like any error of ours."""
+        """Breaks reference cycles, which would stay until the next full garbage collection: a program with
+        many objects does not have one for a long time. A hook that is running meets an empty part, and that
+        is caught like any error of ours.
+        """
         atexit.unregister(self._exiting)
         if self._program is not None:
             guard.hook("python.program", self._program.stop)()
@@ -107,14 +109,14 @@ class Recorder:
             part.forget()
 
     def _try(self, hook: str, put_in: Callable[[Any], None]) -> None:
-        """What one torch release lacks must not cost us the rest."""
+        """A feature that one torch release lacks must not cost us the rest."""
         try:
             put_in(self._torch)
         except Exception as error:
             native.missing(hook, error)
 
     def _install_program(self, torch: Any) -> None:
-        """vramscope_program.noting, which lies beside this package; sys.path may not have the folder any more."""
+        """vramscope_program.noting, next to this package; sys.path may not have the folder any more."""
         wanted = os.environ.get("VRAMSCOPE_PROGRAM") or native.option("program")  # a process that is attached to has the option alone
         if wanted == "off" or os.environ.get("VRAMSCOPE_TRY"):
             return
@@ -139,7 +141,7 @@ class Recorder:
 
 
 def _beside(name: str) -> Any:
-    """A package that lies beside this one."""
+    """A package next to this one."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     package = name.partition(".")[0]
     if package not in sys.modules:
@@ -151,8 +153,10 @@ def _beside(name: str) -> Any:
 
 
 def _triton_operators() -> Optional[str]:
-    """With commas, the operators that have a kernel of Triton's in place of PyTorch's own: from 2.11 on where Triton is installed, and
-    such a product of matrices takes no workspace of cuBLAS. None where PyTorch knows none of that."""
+    """The operators, separated by commas, that have a Triton kernel instead of PyTorch's own. That is the
+    case from 2.11 on if Triton is installed; such a matrix product takes no workspace of cuBLAS. None if
+    PyTorch has no such feature.
+    """
     registry = sys.modules.get("torch._native.registry")
     operators = getattr(registry, "get_dsl_operations", None)
     try:

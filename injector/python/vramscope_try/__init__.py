@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applies a change to a training program from outside: what `vramscope try` asks for, in a program whose code stays as it is.
+"""Applies a change to a training program from outside: implements the options of `vramscope try` in a program
+whose code stays as it is.
 
     outermost   calls of a whole model           ──┬─ region ─┬─ precision     --amp
     backward    the beginning of a backward pass ──┤          └─ offloading    --offload
@@ -14,12 +15,13 @@
                                                       batches       --batch
                                                       optimizers    --optimizer
                                                       zero_grad     --zero-grad-to-none
-    each says what it did, or why it could not, through notes
+    each reports through notes what it did, or why it could not
 
-Arranged through VRAMSCOPE_TRY, a JSON object: amp, checkpoint, offload, lora, freeze, attention, cross_entropy, batch, optimizer,
-implementation, zero_grad_to_none, empty_cache, alloc_conf, accumulate and notes, the folder for what is to be told. Without that variable
-nothing of this package is imported. Rules: standard library only, Python 3.8 syntax; whatever goes wrong here leaves the program as it is,
-and is told; nothing is printed. docs/try.md tells users what is done and why there.
+Configured through VRAMSCOPE_TRY, a JSON object: amp, checkpoint, offload, lora, freeze, attention,
+cross_entropy, batch, optimizer, implementation, zero_grad_to_none, empty_cache, alloc_conf, accumulate and
+notes, the folder for reports. Without that variable nothing of this package is imported. Rules: standard
+library only, Python 3.8 syntax. A failure here leaves the program as it is and is reported; nothing is
+printed. docs/try.md explains to users what is done and why.
 """
 
 TYPE_CHECKING = False
@@ -75,7 +77,7 @@ def _install(name: str, *wishes: "Any") -> None:
 
 
 def _check_settings(plan: "Dict[str, Any]", notes: "Any") -> None:
-    """The allocator reads its variable when it is first used: a program may have set another one before."""
+    """The allocator reads its variable at first use: the program may have set another value before."""
     import os
 
     wanted = plan.get("alloc_conf")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradient accumulation in a program that steps after every batch of a DataLoader: its batches become K times smaller (batches.py), and of
-every K steps that it asks an optimizer for only the last is taken.
+"""Gradient accumulation in a program that steps after every batch of a DataLoader. Its batches become K times
+smaller (batches.py), and of every K steps that it requests from an optimizer only the last is taken.
 
     optimizer.step(), scaler.step(), scaler.update()    the first K - 1 do nothing
-    optimizer.zero_grad(), model.zero_grad()            nothing but after a step that was taken
+    optimizer.zero_grad(), model.zero_grad()            does nothing except after a step that was taken
     clip_grad_norm_()                                   only before a step that will be taken
-    loss.backward()                                     begins with a gradient of 1/K in the place of 1
+    loss.backward()                                     begins with a gradient of 1/K instead of 1
 
-In a program without a DataLoader there is no telling which batch is a part of which step: it is left as it is.
+In a program without a DataLoader we cannot know which batch belongs to which step: it is left as it is.
 """
 
 import functools
@@ -65,7 +65,7 @@ class Accumulation:
         return 1 / self._count if self._decide() else None
 
     def _look_for_turns(self) -> None:
-        """Behind steps of one optimizer and before those of another, as in a GAN."""
+        """After steps of one optimizer and before those of another, as in a GAN."""
         if self._works and len(set(self._asked.values())) > 1:
             self._notes.refused("accumulate", "optimizers step in turns here, and what a pass for one of them adds to the gradients of the other is not zeroed "
                                 "between them; in code it is two loops, one after the other")
@@ -82,11 +82,11 @@ class Accumulation:
             return closure()
 
     def _is_not_last(self, optimizer: Any) -> bool:
-        """Whether the next step that is asked of it will not be taken."""
+        """True if its next requested step will not be taken."""
         return not self._steps.is_stepping(optimizer) and (self._asked.get(id(optimizer), 0) + 1) % self._count != 0
 
     def _passes_over(self, optimizer: Any) -> bool:
-        """The same, for who is about to ask and need not then."""
+        """The same, for a caller that is about to request a step and need not then."""
         if not self._is_not_last(optimizer):
             return False
         self._asked[id(optimizer)] = self._asked.get(id(optimizer), 0) + 1

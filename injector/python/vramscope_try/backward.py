@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands at the two doors to a backward pass: torch.autograd.backward, which Tensor.backward calls too, and torch.autograd.grad."""
+"""Observes the two entry points of a backward pass: torch.autograd.backward, which Tensor.backward also
+calls, and torch.autograd.grad.
+"""
 
 import functools
 import sys
@@ -11,7 +13,7 @@ HOOK = "try.backward"
 
 
 def _compiles() -> bool:
-    """Whether torch.compile is tracing: it asks autograd for gradients of stand-ins then."""
+    """True while torch.compile is tracing: it then asks autograd for gradients of stand-ins."""
     context = getattr(sys.modules.get("torch._guards"), "TracingContext", None)
     return context is not None and context.try_get() is not None
 
@@ -46,12 +48,12 @@ class Backward:
         self._after_grad.append(tell)
 
     def _failed(self, _error: Exception) -> None:
-        """Who waits for a pass may have missed one."""
+        """A listener for a pass may have missed one."""
         for undo in self.undo:
             undo()
 
     def begins(self) -> bool:
-        """Tells those who wait for a pass; False in the middle of one."""
+        """Calls those that wait for a pass; False in the middle of one."""
         if self.running or _compiles():
             return False  # within another one (a re-entrant checkpoint), or a trace of one and nothing that runs
         for tell in self._before:
@@ -73,7 +75,7 @@ class Backward:
         return backward
 
     def _changed(self, tensors: Any, grad_tensors: Any) -> Tuple[Any, Any]:
-        """What the pass begins with."""
+        """The gradient that the pass begins with."""
         if self.begins():
             if self.scale is not None:
                 tensors = self.scale(tensors)
@@ -82,7 +84,9 @@ class Backward:
         return tensors, grad_tensors
 
     def _weighted(self, tensors: Any, weight: Optional[float]) -> Any:
-        """The gradients that autograd would make for losses, of another value; None where they are no losses."""
+        """The initial gradients that autograd would create for losses, with another value; None if they are
+        not losses.
+        """
         torch = self._torch
         losses = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
         if weight is None or not all(loss.numel() == 1 for loss in losses):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another batch size: that of torch's DataLoader and BatchSampler, as if the program had passed it.
+"""Another batch size for torch's DataLoader and BatchSampler, as if the program had passed it.
 
-A factor is applied to each of them. A number is what the first one gets; the others keep their ratio to it, so that a validation loader with
-twice the batch still has twice the batch.
+A factor applies to each of them. A number applies to the first one; the others keep their ratio to it, so
+that a validation loader with twice the batch still has twice the batch.
 """
 
 import functools
@@ -17,14 +17,14 @@ _instance: Optional["Batches"] = None
 
 
 def install(wish: Optional[Dict[str, Any]], parts: int, notes: Notes) -> None:
-    """wish: factor or size; None: only what `parts`, the micro-batches in a batch, make of it."""
+    """wish: factor or size; None: only the division by `parts`, the micro-batches in a batch."""
     global _instance
     _instance = Batches(wish or {"factor": 1.0}, parts, "batch" if wish else "accumulate", notes)
     _instance.install()
 
 
 def are_changed() -> bool:
-    """Whether there is a loader or sampler whose batch size is ours."""
+    """True if there is a loader or sampler whose batch size we set."""
     return _instance is not None and bool(_instance.changed)
 
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which modules of a model are meant: "all" its blocks, "every:2" of them, or those whose path matches a pattern.
+"""Which modules of a model are selected: "all" its blocks, "every:2" of them, or those whose path matches a
+pattern.
 
-A block is an entry of a ModuleList, or of a Sequential whose entries are all of one class and have modules of their own: what a model
-repeats. Paths are those of named_modules(), from the called module and from the root that holds it, without the parts that wrappers add
-(DistributedDataParallel, torch.compile, FSDP). Of nested matches the outermost counts.
+A block is an entry of a ModuleList, or of a Sequential whose entries are all of one class and have modules of
+their own: the repeated part of a model. Paths are those of named_modules(), from the called module and from
+the root that holds it, without the parts that wrappers add (DistributedDataParallel, torch.compile, FSDP). Of
+nested matches the outermost counts.
 """
 
 import fnmatch
@@ -16,7 +18,9 @@ _WRAPPERS = {"module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped
 
 
 def chosen(root: Any, wishes: Sequence[str]) -> List[Tuple[str, Any]]:
-    """(path, module) in the order of named_modules(). Takes 50 ms with patterns, for a search of who holds the root."""
+    """(path, module) in the order of named_modules(). With patterns it takes 50 ms, to search for the holder
+    of the root.
+    """
     if wishes == ["all"]:
         return list(_blocks(root, "", 1))
     if wishes[0].startswith("every:"):
@@ -25,7 +29,7 @@ def chosen(root: Any, wishes: Sequence[str]) -> List[Tuple[str, Any]]:
 
 
 def unwrapped(root: Any) -> Any:
-    """The model itself, not what wraps it."""
+    """The model itself, not its wrapper."""
     children = _children(root)
     while len(children) == 1 and children[0][0] in _WRAPPERS:
         root = children[0][1]
@@ -38,7 +42,7 @@ def name_of(root: Any) -> str:
 
 
 def belongs(path: str, wishes: Sequence[str]) -> bool:
-    """Whether a module on the way to this module or parameter, or it itself, has a path that matches."""
+    """True if the path of this module or parameter, or of a module around it, matches."""
     parts = path.split(".")
     return any(fnmatch.fnmatchcase(".".join(parts[: count + 1]), wish) for count in range(len(parts)) for wish in wishes)
 
@@ -89,7 +93,7 @@ def _matching(module: Any, path: str, above: Sequence[str], wishes: Sequence[str
 
 
 def _paths_above(root: Any) -> List[str]:
-    """The paths of `root` in the modules that hold it; none when nobody does."""
+    """The paths of `root` in the modules that hold it; none if no module does."""
     holders: Dict[int, Tuple[Any, str]] = {}
     for module in living.instances((sys.modules["torch.nn"].Module,)):
         for key, child in _children(module):

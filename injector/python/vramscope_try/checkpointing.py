@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Activation checkpointing of chosen modules: their forward becomes checkpoint(forward, ..., use_reentrant=False).
+"""Activation checkpointing of chosen modules: their forward becomes checkpoint(forward, ...,
+use_reentrant=False).
 
-Modules are chosen when the whole model is first called, because only then all of it is there.
+Modules are chosen when the whole model is first called, because it is not complete before that.
 """
 
 import functools
@@ -33,7 +34,7 @@ def install(wishes: List[str], notes: Notes) -> None:
 
 
 def _settings(torch: Any, kept: Sequence[str]) -> Dict[str, Any]:
-    """Arguments of checkpoint(): with names of operators, results of these are kept."""
+    """Arguments of checkpoint(): if operators are named, their results are kept."""
     settings: Dict[str, Any] = {"use_reentrant": False}
     if kept:
         names = [name for family in kept for name in _FAMILIES.get(family, (family,))]
@@ -96,13 +97,17 @@ def _checkpointed(function: Callable[..., Any], args: Tuple[Any, ...], named: Di
 
 
 def _leave_out_cache(module: Any) -> None:
-    """As gradient_checkpointing_enable() has it: a layer that adds to a cache of keys and values must not do so twice."""
+    """As in gradient_checkpointing_enable(): a layer that adds to a cache of keys and values must not do so
+    twice.
+    """
     if hasattr(module, "gradient_checkpointing_enable") and getattr(getattr(module, "config", None), "use_cache", False):
         module.config.use_cache = False
 
 
 def _own_switch(module: Any) -> Any:
-    """Models of transformers checkpoint their own blocks, and know what must not be recomputed (the cache of keys and values)."""
+    """Transformers models checkpoint their own blocks, and know what must not be recomputed (the cache of
+    keys and values).
+    """
     while not hasattr(module, "gradient_checkpointing_enable") and len(module._modules) == 1:
         (module,) = module._modules.values()  # DistributedDataParallel and the like
     return module.gradient_checkpointing_enable if getattr(module, "supports_gradient_checkpointing", False) else None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells when a model is complete, while it can still be said which of its parameters are trained: an optimizer is about to take them, or
-DistributedDataParallel is about to wrap the model, whichever comes first.
+"""Detects when a model is complete, while it can still be decided which of its parameters are trained: an
+optimizer is about to take them, or DistributedDataParallel is about to wrap the model, whichever comes first.
 
-A model is a module that no other module holds, with a parameter among those that the optimizer is given. Each is told once. Looking for
-them takes 50 ms for an optimizer.
+A model is a module that no other module holds, with a parameter among those passed to the optimizer. Each is
+reported once. Searching for them takes 50 ms per optimizer.
 """
 
 import functools
@@ -24,12 +24,14 @@ _instance: Optional["Complete"] = None
 
 
 def watch(torch: Any, lever: str, notes: Notes, change: Change) -> None:
-    """What goes wrong in `change` is noted as a refusal of that lever, and the program goes on."""
+    """A failure in `change` is noted as a refusal of that lever, and the program goes on."""
     _of(torch).changes.append(notes.guarded(lever, change))
 
 
 def train_beside(torch: Any, layer: Any, given: Any, keys: Tuple[str, ...]) -> None:
-    """Optimizers that are given this tensor of the layer are given the weights of its modules of these names too, where they do not have them."""
+    """Optimizers that get this tensor of the layer also get the weights of its modules with these names, if
+    they do not have them.
+    """
     beside, weight = _of(torch).beside, id(given)
     beside[weight] = (weakref.ref(layer, functools.partial(beside.pop, weight)), keys)
 
@@ -116,7 +118,7 @@ class Complete:
 
 
 def _parameters_in(entries: Iterable[Any]) -> Iterable[Any]:
-    """Of what an optimizer is given: parameters, (name, parameter), or groups of either."""
+    """From an optimizer's argument: parameters, (name, parameter), or groups of either."""
     for entry in entries:
         if isinstance(entry, dict):
             several = entry["params"] = entry["params"] if hasattr(entry["params"], "shape") else list(entry["params"])

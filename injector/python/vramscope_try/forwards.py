@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Another forward for chosen modules.
 
-The class gets a forward that asks the module whether it is chosen. Not the module itself: a function kept in it would hold the module in a
-circle, so that it is freed later than in the unchanged program, and a copy of the model would call the original's forward.
+The class gets a forward that checks whether the module is chosen. Why not the module itself: a function
+stored in it would hold the module in a reference cycle. It would be freed later than in the unchanged
+program, and a copy of the model would call the original's forward.
 """
 
 import functools

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""requires_grad_(False) on the parameters of named modules, before the optimizer is made."""
+"""requires_grad_(False) on the parameters of named modules, before the optimizer is created."""
 
 import sys
 from typing import Any, List

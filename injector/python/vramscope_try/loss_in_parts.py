@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The last linear layer and its cross-entropy over parts of the rows, as `vramscope whatif --cross-entropy` has it: gradients are computed
-beside the loss, part by part, and logits are never there as a whole.
+"""Computes the last linear layer and its cross-entropy in chunks of rows, like `vramscope whatif
+--cross-entropy`: gradients are computed with the loss, chunk by chunk, and the full logits are never
+materialized.
 
-    the layer           returns Logits: a tensor without memory that knows what went into the layer
-    F.cross_entropy     of them is computed in parts from that, also behind view, reshape, flatten, contiguous and slices of the rows
-    anything else       gets the layer's result, which is made then, and the loss stays as it was
+    the layer           returns Logits: a tensor without memory that knows the layer's inputs
+    F.cross_entropy     of Logits is computed in chunks from those inputs, also after view, reshape, flatten,
+                        contiguous and slices of the rows
+    anything else       gets the layer's real result, which is computed then; the loss stays unchanged
 """
 
 import sys
@@ -17,7 +19,7 @@ _MARK = "_vramscope_in_parts"
 
 
 def install(kind: str, notes: Notes) -> None:
-    """kind: "chunked:K", or "fused": parts as large as Liger's kernel chooses them."""
+    """kind: "chunked:K", or "fused": chunks of the size that Liger's kernel chooses."""
     torch = sys.modules["torch"]
     deferred = Deferred(torch, kind, notes)
 
@@ -105,7 +107,7 @@ def _logits(torch: Any, cross_entropy: Callable[..., Any], used_elsewhere: Calla
             return made
 
         def viewed(self, function: Callable[..., Any], args: Tuple[Any, ...], settings: Dict[str, Any]) -> Optional[Any]:
-            """None where it is no view that leaves rows whole."""
+            """None if it is not a view that leaves rows whole."""
             shape = function(torch.empty(self.shape, device="meta"), *args, **settings).shape
             width = self.hidden.shape[-1]
             if not shape or shape[-1] != self.layer.out_features:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What autograd keeps for backward, on the host: torch.autograd.graph.save_on_cpu() around forward and loss (region.py says from where to where).
+"""Keeps on the host what autograd saves for backward: torch.autograd.graph.save_on_cpu() around forward and
+loss (region.py defines where it begins and ends).
 
-Tensors that are kept while other hooks stand inside, as those of a checkpoint do, are left to these.
+Tensors saved under inner hooks, such as those of a checkpoint, are left to those hooks.
 """
 
 import sys

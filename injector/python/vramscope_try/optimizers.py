@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another optimizer in the place of the program's: AdamW(parameters, lr=...) gives an SGD, with the hyperparameters that it takes.
+"""Another optimizer instead of the program's: AdamW(parameters, lr=...) gives an SGD, with the
+hyperparameters that SGD has.
 
-Optimizer gets a __new__ that makes the other class. So names, isinstance and subclasses stay as they are, wherever the program has
-its class from. Only what the program passes is handed on, and only what the other one has: defaults are the other one's own.
+Optimizer gets a __new__ that creates the other class. So names, isinstance and subclasses stay as they are,
+wherever the program imports its class from. Only arguments that the program passes and the other class
+accepts are passed on; defaults are the other class's own.
 """
 
 import inspect
@@ -43,7 +45,9 @@ class Replacement:
         self._kind.__init__ = self._once(self._kind.__init__)
 
     def _once(self, original: Callable[..., None]) -> Callable[..., None]:
-        """Python calls __init__ on what __new__ returns when it is of the class that was asked for: AdamW is an Adam."""
+        """Python calls __init__ on the result of __new__ if it is an instance of the requested class: AdamW
+        is an Adam.
+        """
 
         def initialize(call: guard.Call, optimizer: Any, *args: Any, **settings: Any) -> None:
             if id(optimizer) in self._ready:
@@ -73,7 +77,9 @@ class Replacement:
         return optimizer
 
     def _unchanged(self, cls: Any, parameters: Any, args: Any, settings: Dict[str, Any]) -> Any:
-        """`parameters` were taken out of what may be a generator, so this one is initialised here, and not by Python."""
+        """`parameters` were taken out of what may be a generator, so this one is initialized here, and not by
+        Python.
+        """
         optimizer = object.__new__(cls)
         if args:
             cls.__init__(optimizer, parameters, *args[1:], **settings)
@@ -107,7 +113,7 @@ class Replacement:
 
 
 def _new_object(cls: Any, *_: Any, **__: Any) -> Any:
-    """What a class without a __new__ of its own has."""
+    """The __new__ that a class without its own has."""
     return object.__new__(cls)
 
 
@@ -116,7 +122,9 @@ def _is_several(value: Any) -> bool:
 
 
 def _is_given_parameters(args: Any, settings: Dict[str, Any]) -> bool:
-    """Not so for a class that wraps an optimizer or makes one, and for a copy that pickle makes without arguments."""
+    """False for a class that wraps or creates an optimizer, and for a copy that pickle makes without
+    arguments.
+    """
     first = args[0] if args else settings.get("params")
     if first is None or hasattr(first, "param_groups") or "optimizer_class" in settings or "optimizer" in settings:
         return False

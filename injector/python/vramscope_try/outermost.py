@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells when a whole model is called: a module that is not called by another module.
+"""Detects when a whole model is called: a module that is not called by another module.
 
-Global hooks of torch.nn.Module, so DistributedDataParallel and other wrappers count as the whole. Not told: calls in a backward pass (a
-checkpoint's recomputation), and calls that torch.compile traces.
+Uses global hooks of torch.nn.Module, so DistributedDataParallel and other wrappers count as the whole. Not
+reported: calls in a backward pass (a checkpoint's recomputation), and calls that torch.compile traces.
 """
 
 import sys
@@ -21,7 +21,9 @@ _instance: Optional["Outermost"] = None
 
 
 def watch(torch: Any, lever: str, notes: Notes, entered: Entered, left: Optional[Left] = None, undo: Callable[[], None] = lambda: None) -> None:
-    """What goes wrong in `entered` and `left` is noted as a refusal of that lever, after undo(), and the program goes on."""
+    """A failure in `entered` or `left` is noted as a refusal of that lever, after undo(), and the program
+    goes on.
+    """
     global _instance
     if _instance is None:
         _instance = Outermost(torch)
@@ -47,7 +49,7 @@ class Outermost:
         patches.register(torch, module.register_module_forward_hook, guard.hook("try.outermost", self._after, self._failed), always_call=True)
 
     def _failed(self, _error: Exception) -> None:
-        """Who is inside of what is not known any more."""
+        """The nesting of calls is no longer known."""
         self._thread.__dict__["depth"] = 0
         for undo in self.undo:
             undo()

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Automatic mixed precision around the forward and loss of a program that does not use it (region.py says from where to where).
+"""Automatic mixed precision around the forward and loss of a program that does not use it (region.py defines
+where it begins and ends).
 
-Copies of the weights in the low precision live until autocast is left, so where that is decides the peak. float16 needs loss scaling as well.
+Copies of the weights in the low precision live until autocast is left, so that point decides the peak.
+float16 needs loss scaling as well.
 
-Programs that use accelerate, transformers' Trainer among them, have a switch for it in their environment: where it works, we stay out.
+Programs that use accelerate, including transformers' Trainer, have a switch for it in their environment. If
+that works, we do nothing.
 """
 
 import os
@@ -30,7 +33,7 @@ def install(dtype: str, notes: Notes) -> None:
 
 
 def accelerate_does() -> bool:
-    """Whether the program has made an Accelerator that uses mixed precision."""
+    """True if the program has created an Accelerator that uses mixed precision."""
     state = getattr(sys.modules.get("accelerate.state"), "AcceleratorState", None)
     return getattr(state, "_shared_state", {}).get("_mixed_precision", "no") in ("bf16", "fp16")
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A context manager around the forward and loss of a program: where `with ...:` stands in code.
+"""A context manager around the forward and loss of a program, as if its code had a `with ...:` there.
 
-    entered   a model is called, in training, with gradients on         where it begins in code
-    left      the backward pass begins, or an optimizer steps           where it ends: what is computed from the outputs, the
-                                                                        loss above all, is inside
-A model that is called without gradients or in evaluation mode gets a region of its own, until it returns, unless one is open already.
+    entered   a model is called, in training, with gradients on         where the `with` would begin
+    left      the backward pass begins, or an optimizer steps           where it would end: computations on
+                                                                        the outputs, above all the loss, are
+                                                                        inside
+A model that is called without gradients or in evaluation mode gets a region of its own until it returns,
+unless one is already open.
 """
 
 import importlib
@@ -57,7 +59,7 @@ class Region:
         self._leave()
 
     def _give_up(self) -> None:
-        """Something failed that would have left a region: there is none any more."""
+        """The code that would have left a region failed: there is no region any more."""
         self._is_over = True
         self._leave()
 
@@ -73,7 +75,7 @@ class Region:
             region.__exit__(None, None, None)
 
     def _enter_again(self) -> None:
-        """After torch.autograd.grad(create_graph=True): what is computed from its result is part of the loss."""
+        """After torch.autograd.grad(create_graph=True): computations on its result are part of the loss."""
         if self._is_over or not getattr(self._thread, "used", False) or getattr(self._thread, "open", None) is not None:
             return
         region = self._again()

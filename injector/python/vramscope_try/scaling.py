@@ -3,9 +3,11 @@
 
     loss.backward()      becomes   scaler.scale(loss).backward()
     clip_grad_norm_()    ...       scaler.unscale_(optimizer) first
-    optimizer.step()     ...       scaler.step(optimizer); scaler.update() once all optimizers of the step have stepped
+    optimizer.step()     ...       scaler.step(optimizer); scaler.update() once all optimizers of the step
+                                   have stepped
 
-A program that makes a GradScaler and switches it off gets it switched on, and where it scales a loss itself ours stays out.
+If a program creates a GradScaler and disables it, it is enabled. If the program scales a loss itself, we do
+nothing.
 """
 
 import functools

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands around the step() of every optimizer, outside of the hooks that PyTorch calls there: where code would write something else for it.
+"""Wraps the step() of every optimizer, outside the hooks that PyTorch calls there: the place where code would
+call something else instead.
 
-A layer is called as layer(optimizer, proceed, closure) and calls proceed(closure) for the step itself, or does not. What it calls may call
-optimizer.step() again, as GradScaler.step does: that is the step itself.
+A layer is called as layer(optimizer, proceed, closure) and calls proceed(closure) for the step itself, or
+does not. A function that it calls may call optimizer.step() again, like GradScaler.step: that is the step
+itself.
 """
 
 import functools
@@ -18,7 +20,7 @@ Layer = Callable[[Any, Callable[[Closure], Any], Closure], Any]
 
 
 def _proceed(layers: List[Layer], optimizer: Any, step: Callable[..., Any], closure: Closure) -> Any:
-    """A function that called itself by name would be a circle that keeps the optimizer alive."""
+    """A function that called itself by name would be a reference cycle that keeps the optimizer alive."""
     if layers:
         return layers[0](optimizer, functools.partial(_proceed, layers[1:], optimizer, step), closure)
     return step() if closure is None else step(closure=closure)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""zero_grad() of optimizers and modules frees the gradients, or fills them with zeros, whatever the program asks for."""
+"""zero_grad() of optimizers and modules frees the gradients, or fills them with zeros, whatever the program
+passes.
+"""
 
 import importlib
 import sys

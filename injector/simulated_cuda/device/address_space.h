@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hands out ranges of addresses, first fit, in multiples of a granule.
 //
-// Why first fit: the driver's own order is not documented; the lowest free address makes two runs of one
-// program give the same addresses, and whoever asks twice gets neighbours, as on a GPU. Knows nothing of the
+// Why first fit: the driver's own order is not documented. With the lowest free address, two runs of one
+// program get the same addresses, and two requests in a row get neighbors, as on a GPU. Knows nothing of the
 // memory behind the addresses.
+//
+//   granule 2 MiB: Take(3 MiB) = base, Take(1 MiB) = base + 4 MiB, Give(base, 3 MiB), Take(2 MiB) = base
 #pragma once
 
 #include <cstdint>
@@ -16,11 +18,11 @@ class AddressSpace {
   AddressSpace(uint64_t begin, uint64_t bytes, uint64_t granule);
 
   // The lowest free range of `bytes`, rounded up to the granule, that begins at a multiple of `alignment` (a
-  // power of two; 0 = the granule's). 0 when there is none or `bytes` is 0. O(free ranges).
+  // power of two; 0 = the granule). 0 if there is none or `bytes` is 0. O(free ranges).
   uint64_t Take(uint64_t bytes, uint64_t alignment = 0);
-  // Exactly that range, when it is free.
+  // Takes exactly that range if it is free.
   bool TakeAt(uint64_t address, uint64_t bytes);
-  // `bytes` as given to Take.
+  // Gives a range back; `bytes` as passed to Take.
   void Give(uint64_t address, uint64_t bytes);
 
   [[nodiscard]] uint64_t Rounded(uint64_t bytes) const {

@@ -34,7 +34,7 @@ uint64_t BytesOfElf(const char* image) {
   return bytes;
 }
 
-// Without comments and lines of debugging information, whose length says nothing about the code.
+// Without comments and lines of debugging information, whose length is unrelated to the code.
 uint64_t BytesOfPtx(std::string_view text) {
   uint64_t counted = 0;
   while (!text.empty()) {

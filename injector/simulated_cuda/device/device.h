@@ -27,17 +27,17 @@ struct Allocation {
 
 class Device {
  public:
-  // `use` knows what other processes have of the device; it must outlive this.
+  // `use` tracks what other processes have taken of the device; it must outlive this.
   Device(int number, uint64_t capacity, SharedUse& use);
 
-  // kSuccess, kOutOfMemory, or kInvalidValue for nothing. Each allocation takes whole granules.
+  // kSuccess, kOutOfMemory, or kInvalidValue for 0 bytes. Each allocation takes whole granules.
   int Allocate(uint64_t bytes, const Origin& origin, uint64_t* address);
-  // kInvalidValue when no allocation begins there.
+  // kInvalidValue if no allocation begins there.
   int Free(uint64_t address);
   // The allocation that contains the address.
   Allocation Find(uint64_t address);
 
-  // Memory without an address: the row to give back, nullptr when the device is full.
+  // Takes memory without an address. Returns the row to give it back with; nullptr if the device is full.
   LedgerRow* TakePhysical(uint64_t bytes, const Origin& origin);
   void GivePhysical(LedgerRow* row, uint64_t bytes);
 
@@ -46,7 +46,7 @@ class Device {
   void GiveAddresses(uint64_t address, uint64_t bytes);
 
   [[nodiscard]] uint64_t capacity() const { return capacity_; }
-  // What neither this nor any other process has taken.
+  // Bytes that neither this nor any other process has taken.
   [[nodiscard]] uint64_t free_bytes();
   [[nodiscard]] Region& region() { return region_; }
   // Calls `visit(ledger)` under the lock.
@@ -62,7 +62,8 @@ class Device {
     LedgerRow* row;
   };
 
-  // Whether so much was left, which is counted from now on; the ledger notes what is missing. Under the lock.
+  // True if that many bytes were left; they are counted from now on. Otherwise the ledger notes the missing
+  // bytes. Call under the lock.
   bool Count(uint64_t bytes, const Origin& origin);
 
   int number_;
@@ -75,12 +76,12 @@ class Device {
   Ledger ledger_;
 };
 
-// The devices of TheSettings(), made at the first call. Never destroyed: other libraries free memory while
+// The devices of TheSettings(), created at the first call. Never destroyed: other libraries free memory while
 // the process exits.
 Device& DeviceNumber(int number);
-// Whether any has been made: a process that never used CUDA has none.
+// True if any device was created: a process that never used CUDA has none.
 bool AnyDevice();
-// Which device's memory an address is in; -1 = none, also before the first call of DeviceNumber.
+// The device that an address belongs to; -1 = none, also before the first call of DeviceNumber.
 int DeviceOf(uint64_t address);
 
 }  // namespace vramscope::simulated

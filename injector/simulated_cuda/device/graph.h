@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of work: what a stream capture collects, and what a launch replays. Nodes have no content, for
+// Graphs of work: what a stream capture collects, and what a launch replays. Nodes have no content, because
 // nothing is computed.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of allocation nodes in graphs: an address when the node is made, memory when it is first
-// launched, given back only by a trim, as CUDA documents it.
+// The memory of allocation nodes in graphs. A node gets its address when it is created and its memory when it
+// is first launched. Only a trim gives memory back, as CUDA documents.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class GraphMemoryAttribute : int { kUsed = 0, kUsedHigh = 1, kReserved = 2,
 class GraphMemory {
  public:
   int Add(int device, uint64_t bytes, uint64_t* address);
-  // A launch comes to the node that allocates it, or frees it.
+  // A launch reaches the node that allocates or frees the address.
   int Use(uint64_t address, const Origin& origin);
   int Unuse(uint64_t address);
   void Trim(int device);

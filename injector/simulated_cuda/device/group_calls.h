@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the ranks of a communicator learn which of them form a new one: each tells its color and key in a file
-// that all processes of the run append to, and waits for the others, as NCCL does on its bootstrap network.
+// How the ranks of a communicator learn which of them form a new one. Each appends its color and key to a
+// file that all processes of the run share, and waits for the others, as NCCL does on its bootstrap network.
 //
-//   parent  call  rank  color  key      rank 2 of 4 asks for color 7: when the fourth line of (parent, call)
-//   9f31       1     0      5    0      is there, its group is {2, 3}
+//   parent  call  rank  color  key      rank 2 of 4 has color 7: once the fourth line of (parent, call)
+//   9f31       1     0      5    0      exists, its group is {2, 3}
 //   9f31       1     2      7    0
 //   9f31       1     1      5    1
 //   9f31       1     3      7    1
 //
-// A file instead of a connection, because the processes of a run already have a folder together, and a rank
-// that is killed leaves nothing open. Lines are appended whole (O_APPEND), so no lock is needed.
+// Why a file instead of a connection: the processes of a run already share a folder, and a killed rank leaves
+// nothing open. Lines are appended whole (O_APPEND), so no lock is needed.
 #pragma once
 
 #include <cstdint>
@@ -26,23 +26,24 @@ struct GroupCall {
   bool operator==(const GroupCall&) const = default;
 };
 
-// False: the file cannot be written.
+// False if the file cannot be written.
 bool Append(const char* file, const GroupCall& call);
 
-// All that was told of one call until now, in the file's order. Empty when the file cannot be read.
+// All lines of one call so far, in the file's order. Empty if the file cannot be read.
 std::vector<GroupCall> ReadCalls(const char* file, uint64_t parent, uint32_t call);
 
-// How long a rank waits for the others, in milliseconds: while nobody else has joined the parent, and else.
+// How long a rank waits for the others, in milliseconds: while no other rank has joined the parent, and
+// otherwise.
 struct Patience {
   int alone, together;
 };
 
-// What all `ranks` of the parent told of a call, by rank; empty when some did not come in time.
+// The lines of all `ranks` of the parent for a call, by rank; empty if some did not come in time.
 std::vector<GroupCall> AwaitAll(const char* file, uint64_t parent, uint32_t call, int ranks,
                                 Patience patience);
 
-// The rank and size of the group that `own` is in: its members in the order of their keys, and of their ranks
-// where keys are equal (NCCL's documentation of ncclCommSplit).
+// The rank and size of the group of `own`. Its members are ordered by key, and by rank where keys are equal
+// (NCCL's documentation of ncclCommSplit).
 struct GroupPlace {
   int ranks, rank;
 };

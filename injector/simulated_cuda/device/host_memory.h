@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that CUDA knows of: allocated by it, or registered with it. Known only to answer what a pointer
-// is.
+// Host memory that CUDA knows: allocated by it, or registered with it. Used only to answer queries about
+// pointers.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace vramscope::simulated {
 
 class HostMemory {
  public:
-  // Page-aligned, zero, and not counted until touched; nullptr when the process may have no more.
+  // Page-aligned, zero, and not counted until touched; nullptr if the process may have no more memory.
   void* Allocate(uint64_t bytes);
-  // False when it was not allocated here.
+  // False if it was not allocated here.
   bool Free(void* memory);
-  // False when the range is known already, or was not registered.
+  // False if the range is already known, or was not registered.
   bool Register(void* memory, uint64_t bytes);
   bool Unregister(void* memory);
-  // The known range that contains the address; false when there is none.
+  // The known range that contains the address; false if there is none.
   bool Find(const void* memory, uint64_t* begin, uint64_t* bytes);
 
  private:

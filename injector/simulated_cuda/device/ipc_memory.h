@@ -3,9 +3,9 @@
 //
 //   owner:  allocation ──contents──► memfd ◄──mapped through /proc/OWNER/fd/N── addresses :other
 //
-// The owner's memory is backed by a file from the first handle on, and whoever opens the handle maps that
-// file: what was really copied by one is seen by the other. The memory is counted for its owner alone. Where
-// the file cannot be opened (other users, a process that hides its descriptors) the other sees zeros.
+// From the first handle on, a file backs the owner's memory. A process that opens the handle maps that file,
+// so each sees what the other really copied. The memory counts only for its owner. Where the file cannot be
+// opened (other users, a process that hides its descriptors), the other process sees zeros.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,22 @@
 
 namespace vramscope::simulated {
 
-// A file of `bytes` zeros without a name; -1 when there is none to be had.
+// An unnamed file of `bytes` zeros; -1 if it cannot be created.
 int NamelessFile(uint64_t bytes);
 
 class IpcMemory {
  public:
-  // A handle for the allocation of cuMemAlloc that contains the address; kInvalidValue for other memory.
+  // A handle for the cuMemAlloc allocation that contains the address; kInvalidValue for other memory.
   int Export(uint64_t address, IpcHandle* handle);
-  // The allocation's address here. Opened again, it is the same one, to be closed as often. kInvalidContext
-  // in the process that made the handle, kInvalidHandle for what is none or whose process has ended.
+  // The allocation's address in this process. Opening it again returns the same address, which must be closed
+  // as often. kInvalidContext in the process that made the handle; kInvalidHandle if it is not a handle or
+  // its process has ended.
   int Open(const IpcHandle& handle, uint64_t* address);
   int Close(uint64_t address);
 
-  // The owner frees the allocation that begins there: who has it open keeps its contents.
+  // The owner frees the allocation that begins there. Processes that have it open keep its contents.
   void Forget(uint64_t address);
-  // The opened memory that contains the address; false when there is none.
+  // The opened memory that contains the address; false if there is none.
   bool Find(uint64_t address, uint64_t* begin, uint64_t* bytes);
 
  private:

@@ -22,8 +22,8 @@ void Write(uint64_t address, uint32_t value) {
   At(address) = value;
 }
 
-// Another process, which has made handles for two allocations, the second of them a granule in. It writes `7`
-// at the end of the first when it is told to go on, and ends with what it found at its beginning.
+// Another process, which has made handles for two allocations, the second of them a granule in. On request it
+// writes `7` at the end of the first, and returns the value at its beginning as its exit code.
 class Owner {
  public:
   Owner() {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every change of the ledger as a line of text, for tests that compare another's account of the device with
-// it at each of them. VRAMSCOPE_SIMULATED_JOURNAL names the file; without it nothing is done.
+// Writes every change of the ledger as a line of text, for tests that compare another account of the device
+// with it at each change. VRAMSCOPE_SIMULATED_JOURNAL names the file; without it nothing is written.
 //
-//   18437226731411 0 4194304 cudaMalloc libc10_cuda.so     CLOCK_MONOTONIC ns, the machine's device, what
-//   that row has
-//                                                          now, its call (up to the last space), its library
+//   18437226731411 0 4194304 cudaMalloc libc10_cuda.so
+//
+//   CLOCK_MONOTONIC in ns, the machine's device, the row's bytes after the change, its call (up to the last
+//   space), its library
 #pragma once
 
 #include "injector/simulated_cuda/device/ledger.h"
 
 namespace vramscope::simulated {
 
-// Under the lock of the device, so that lines are in the order of the changes.
+// Called under the lock of the device, so that lines are in the order of the changes.
 void NoteInJournal(int device, const LedgerRow& row);
 
 }  // namespace vramscope::simulated

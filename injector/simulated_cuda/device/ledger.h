@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger of one device: every byte that was taken from it, by the library that asked and the call it
-// made.
+// The ledger of one device: every byte taken from it, by the requesting library and its call.
 //
-// Why: it is the ground truth of the driver level. What a profiler says about the device has to add up to
-// this, and a test can ask for it in the process itself. A library here is the caller of the outermost CUDA
-// function: cudaMalloc called by libc10_cuda.so counts for libc10_cuda.so.
+// Why: it is the ground truth of the driver level. A profiler's account of the device must add up to it, and
+// a test can read it in the process itself. The library is the caller of the outermost CUDA function:
+// cudaMalloc called by libc10_cuda.so counts for libc10_cuda.so.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +11,7 @@
 
 namespace vramscope::simulated {
 
-// Who took memory: the CUDA function as the program called it, and an address in the code that called it.
+// Who took memory: the CUDA function that the program called, and an address in the calling code.
 struct Origin {
   const char* call;  // a literal: "cudaMalloc"
   const void* caller;
@@ -28,15 +27,15 @@ struct LedgerRow {
   uint64_t gives;
 };
 
-// Not thread-safe: the device's lock is held.
+// Not thread-safe: hold the device's lock.
 class Ledger {
  public:
-  // Rows live as long as the ledger, so that what was taken can keep its row. Never nullptr: when the table
-  // is full, the last row is shared.
+  // Rows live as long as the ledger, so that an allocation can keep its row. Never nullptr: when the table is
+  // full, the last row is shared.
   LedgerRow* Take(const Origin& origin, uint64_t bytes);
   void Give(LedgerRow* row, uint64_t bytes);
 
-  // A request under that call was turned down because this many bytes were missing.
+  // A request by that call was refused because this many bytes were missing.
   void Refuse(uint64_t missing, const char* call) {
     ++refusals_;
     missing_ = missing;

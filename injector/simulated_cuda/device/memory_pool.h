@@ -2,9 +2,9 @@
 // A pool of stream-ordered memory (cudaMallocAsync): takes large chunks from the device and cuts them up.
 //
 // Chunks are 32 MiB or, for larger requests, multiples of it; requests are rounded to 512 bytes. An empty
-// chunk goes back to the device while the pool keeps more than its release threshold. How NVIDIA's driver
-// cuts is not documented: what PyTorch sees of a pool, its counters, follows the documentation; the chunk
-// size is an assumption.
+// chunk goes back to the device while the pool keeps more than its release threshold. NVIDIA does not
+// document how its driver divides chunks. The counters of a pool, which PyTorch reads, follow the
+// documentation; the chunk size is an assumption.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ class MemoryPool {
   explicit MemoryPool(int device) : device_(device) {}
 
   int Allocate(uint64_t bytes, const Origin& origin, uint64_t* address);
-  // kInvalidValue when the address is not of this pool.
+  // kInvalidValue if the address is not of this pool.
   int Free(uint64_t address);
   // Gives empty chunks back until no more than `keep` bytes are reserved.
   void Trim(uint64_t keep);
-  // The allocation that contains the address; false when there is none.
+  // The allocation that contains the address; false if there is none.
   bool Find(uint64_t address, uint64_t* begin, uint64_t* bytes);
 
   uint64_t Get(PoolAttribute attribute);

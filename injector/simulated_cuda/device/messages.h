@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks of a communicator tell each other: sizes, counts, flags. Each message is appended to one
-// file that all processes of the run read.
+// Messages between the ranks of a communicator: sizes, counts, flags. Each message is appended to one file
+// that all processes of the run read.
 //
-//   group  number  from    to  process  bytes       rank 1 waits for message 3 of rank 0 to all, and reads on
-//   9f31        3     0   all     4711      8       from where it stopped until that one is there
+//   group  number  from    to  process  bytes       rank 1 waits for message 3 of rank 0 to all. It reads on
+//   9f31        3     0   all     4711      8       from where it stopped until that message is there
 //   9f31        1     1     0     4712     16
 //
 // A file instead of connections for the same reasons as in group_calls.h.
@@ -22,8 +22,8 @@
 
 namespace vramscope::simulated {
 
-// Which message it is. All ranks number those of a group alike: 1, 2, ... for each pair, and for what goes to
-// all.
+// Identifies a message. All ranks of a group use the same numbers: 1, 2, ... for each pair, and for messages
+// to all.
 struct MessageKey {
   static constexpr int kToAll = -1;
   uint64_t group;
@@ -39,11 +39,11 @@ class Messages {
  public:
   explicit Messages(std::string file) : file_(std::move(file)) {}
 
-  // False: the file cannot be written, or it has kMostFileBytes already.
+  // False if the file cannot be written, or if it already has kMostFileBytes.
   bool Tell(const MessageKey& key, const void* bytes, size_t count);
 
-  // Waits until it has been told, and forgets it. Nothing after so many milliseconds, or when the process
-  // that has told the last message of this rank has ended: then nobody waits for that rank again.
+  // Waits until the message has been sent, and forgets it. Nothing after `patience_ms`, or if the process
+  // that sent this rank's last message has ended: from then on, no call waits for that rank.
   std::optional<std::vector<unsigned char>> Await(const MessageKey& key, int patience_ms);
 
   static constexpr uint64_t kMostFileBytes = uint64_t{256} << 20;

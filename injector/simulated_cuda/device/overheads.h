@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sure a row of the ledger is (overheads.def): what the program asked for is exact, the rest is modelled.
+// How certain a row of the ledger is (overheads.def): the program's requests are exact, the rest is modeled.
 #pragma once
 
 #include "injector/simulated_cuda/device/gpu.h"
@@ -15,7 +15,7 @@ struct Certainty {
   unsigned high_percent;  // and at most
 };
 
-// `call` as the ledger has it; `context` says how the context's size is known.
+// `call` is the ledger's text; `context` is how we know the context's size.
 Certainty CertaintyOf(const char* call, ContextBasis context);
 
 }  // namespace vramscope::simulated

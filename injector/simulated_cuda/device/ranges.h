@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for the range that an address lies in, among ranges by their begin that do not overlap.
+// Finds the range that contains an address, among non-overlapping ranges ordered by their begin.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace vramscope::simulated {
 
-// `Range` has `bytes`. False when the address lies in none; `begin` and `bytes` are then as they were.
+// `Range` has `bytes`. False if the address lies in no range; `begin` and `bytes` are then unchanged.
 template <typename Range>
 bool FindRange(const std::map<uint64_t, Range>& ranges, uint64_t address, uint64_t* begin, uint64_t* bytes) {
   auto found = ranges.upper_bound(address);

@@ -9,7 +9,7 @@
 namespace vramscope::simulated {
 namespace {
 
-// Far from where programs and libraries are placed, so that a pointer tells at a glance what it is.
+// Far from the addresses of programs and libraries, so that device pointers are easy to recognize.
 constexpr uint64_t kFirstAddress = 0x700000000000;
 // Several expandable segments reserve 9/8 of the device each, for every stream.
 constexpr uint64_t kMostBytes = uint64_t{4} << 40;

@@ -3,9 +3,9 @@
 // something is written to it.
 //
 // Why real memory at all: programs read back what they have uploaded, and a pointer that faults would end
-// them. Why it knows which parts were written: PyTorch hands the same addresses out again, no kernel fills
-// them, and what a program reads there must be zero and not what an earlier upload left (a count of
-// 1,034,228,774 rows for nonzero was such a leftover). Clearing what was never written costs one lookup.
+// them. Why it tracks written parts: PyTorch reuses addresses, and no kernel fills them. A program must read
+// zeros there, not an earlier upload (a count of 1,034,228,774 rows for nonzero was such a leftover).
+// Clearing memory that was never written costs one lookup.
 #pragma once
 
 #include <cstddef>
@@ -18,32 +18,32 @@ inline constexpr uint64_t kGranule = uint64_t{2}
 
 class Region {
  public:
-  // Reserves addresses, the same in every run when they are free. bytes() is 0 when the process may have no
-  // more (ulimit -v).
+  // Reserves addresses, the same in every run if they are free. bytes() is 0 if the process may have no more
+  // memory (ulimit -v).
   void Reserve(int device);
 
   [[nodiscard]] bool Contains(uint64_t address) const { return address - begin_ < bytes_; }
-  // The whole range [address, address + bytes) is in the region.
+  // True if the whole range [address, address + bytes) is in the region.
   [[nodiscard]] bool Contains(uint64_t address, uint64_t bytes) const {
     return Contains(address) && bytes <= begin_ + bytes_ - address;
   }
   [[nodiscard]] uint64_t begin() const { return begin_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
 
-  // To be called before something other than zeros is written there.
+  // Call it before writing anything other than zeros there.
   void MarkWritten(uint64_t address, uint64_t bytes);
-  // From now on the range reads as zeros. Gives back the host's pages that lie wholly in it.
+  // From now on the range reads as zeros. Frees the host's pages that lie wholly in it.
   void Clear(uint64_t address, uint64_t bytes);
 
-  // Puts the first `bytes` of a file in place of whole granules, so that every process that does the same
-  // sees the same contents. With `keep` what was written there goes into the file first; what another thread
-  // writes meanwhile may be lost. False: nothing has changed.
+  // Maps the first `bytes` of a file in place of whole granules, so that every process that does the same
+  // sees the same contents. With `keep`, the contents are copied into the file first; concurrent writes of
+  // other threads may be lost. False: nothing has changed.
   bool Share(uint64_t address, uint64_t bytes, int file, bool keep);
-  // The granules are this process's own again, and zero.
+  // The granules become this process's own again, and zero.
   void Unshare(uint64_t address, uint64_t bytes);
 
  private:
-  // The granules that the range lies in, as indices; bytes is not 0.
+  // The granules of the range, as indices; bytes is not 0.
   struct Granules {
     uint64_t first, count;
   };
@@ -55,7 +55,7 @@ class Region {
   uint64_t begin_ = 0;
   uint64_t bytes_ = 0;
   uint8_t* written_ = nullptr;  // one byte per granule: racing writers set the same value
-  uint8_t* shared_ = nullptr;   // the same: the granule is a file's
+  uint8_t* shared_ = nullptr;   // likewise: the granule belongs to a file
 };
 
 }  // namespace vramscope::simulated

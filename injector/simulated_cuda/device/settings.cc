@@ -63,7 +63,7 @@ int DeviceNamed(const char* word, size_t length, int devices) {
   return -1;
 }
 
-// The file for the processes of one run: the one that is named, or one beside the recording's rings.
+// The file for the processes of one run: the named one, or one in the folder of the recording's rings.
 const char* SharedFile() {
   if (const char* const named = std::getenv(trace::kDeviceUseVariable))
     return *named != '\0' ? named : nullptr;

@@ -2,16 +2,20 @@
 // Streams and events on a clock that counts launches instead of nanoseconds, so that two runs are alike.
 //
 // Why not let everything complete at once: PyTorch keeps a block that another stream has used until an event
-// on that stream has passed. On a GPU the event is late, for the host runs ahead; if it never were, such
-// blocks would be reused too early and the run would seem to need less.
+// on that stream has passed. On a GPU the host runs ahead, so the event is late. If it never were late, such
+// blocks would be reused too early, and the run would seem to need less memory.
 //
-//   launch n:  the host's clock becomes n; the work is done at  max(end of the work before it on its stream,
-//   n) + lag an event that is recorded takes the time of the last work of its stream; a stream that waits for
-//   an event goes on from that time who synchronizes moves the host's clock to the time waited for
+//   launch n         the host's clock becomes n; the work is done at
+//                    max(end of the work before it on its stream, n) + lag
+//   record an event  it gets the time of the last work of its stream
+//   wait for it      a stream that waits for an event goes on from that time
+//   synchronize      moves the host's clock to the time waited for
 //
 // lag = 0: all is done at once. 1 (default): an event passes with the next launch. N: the host is N launches
-// ahead, as when kernels are long. Who asks for the same time again and again and launches nothing is
-// waiting: after kPatience questions it has waited long enough.
+// ahead, as with long kernels. A program that queries the same time again and again and launches nothing is
+// waiting: after kPatience queries the wait ends.
+//
+//   lag 1: launch 5 on stream A, record E ─► E passes at 6: query = not ready; launch 6 ─► query = ready
 #pragma once
 
 #include <cstdint>
@@ -43,11 +47,11 @@ struct Event {
   Frontier frontier;
 };
 
-// PyTorch's allocator asks for the oldest event at each allocation, which may be hundreds between two
-// launches; a loop that waits for an event asks for ever.
+// PyTorch's allocator queries the oldest event at each allocation, which may be hundreds of times between two
+// launches. A loop that waits for an event queries forever.
 inline constexpr uint64_t kPatience = 10'000;
 
-// All of CUDA's errors as int. Functions take streams as callers give them: a pointer, or 0, 1 or 2 for a
+// Returns CUDA's errors as int. Functions take streams as callers pass them: a pointer, or 0, 1 or 2 for a
 // default stream.
 class Streams {
  public:
@@ -55,10 +59,10 @@ class Streams {
 
   Stream* Create(int device, unsigned flags, int priority);
   int Destroy(Stream* stream);
-  // The stream behind a handle; default streams are one for each device.
+  // The stream of a handle; each device has its own default streams.
   Stream* Find(void* handle, int device);
 
-  // Work is put on the stream: one step of the clock, or a node of the capture.
+  // Puts work on the stream: one step of the clock, or a node of the capture.
   int Issue(Stream* stream, NodeType type);
   int Query(Stream* stream);
   int Synchronize(Stream* stream);
@@ -68,7 +72,7 @@ class Streams {
   int QueryEvent(Event* event);
   int SynchronizeEvent(Event* event);
   int Wait(Stream* stream, Event* event);
-  // kNotReady while one of the two has not passed.
+  // kNotReady until both have passed.
   int Elapsed(Event* start, Event* end, float* milliseconds);
 
   int BeginCapture(Stream* stream, Graph* into, const Frontier& dependencies);
@@ -93,7 +97,7 @@ class Streams {
   uint64_t lag_;
   uint64_t now_ = 0;
   uint64_t next_id_ = 1;
-  uint64_t asked_time_ = 0;  // the last question that was answered with kNotReady, and how often in a row
+  uint64_t asked_time_ = 0;  // the last query answered with kNotReady, and how often in a row
   uint64_t asked_times_ = 0;
   std::map<Stream*, std::unique_ptr<Stream>> streams_;
   std::map<int, std::unique_ptr<Stream>> default_streams_;

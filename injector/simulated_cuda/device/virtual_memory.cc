@@ -15,7 +15,7 @@
 namespace vramscope::simulated {
 namespace {
 
-// What follows the contents in the file of a handle, so that a descriptor says what it is.
+// Follows the contents in the file of a handle, so that a descriptor identifies itself.
 struct FileEnd {
   uint64_t mark;
   uint64_t bytes;

@@ -2,12 +2,12 @@
 // Physical memory, reserved addresses, and the mappings between them (cuMemCreate, cuMemAddressReserve,
 // cuMemMap).
 //
-//   handle  ◄── created once, counted again for every mapping; its memory is given back when neither is left
+//   handle  ◄── created once, counted again for every mapping; its memory is freed when neither is left
 //   address ◄── reserved; may hold any number of mappings, none of which overlap
 //
-// The contents belong to the address, not to the handle: two mappings of one handle do not show each other's
-// bytes. A handle that is exported gets a file, and its contents are the file's from then on, in every
-// process that imports it. The memory is counted for the process that created it.
+// The contents belong to the address, not to the handle: two mappings of one handle do not share their bytes.
+// An exported handle gets a file. From then on its contents are the file's, in every process that imports it.
+// The memory counts for the process that created it.
 #pragma once
 
 #include <cstdint>
@@ -22,29 +22,29 @@ using PhysicalHandle = uint64_t;  // CUmemGenericAllocationHandle
 
 class VirtualMemory {
  public:
-  // All return kSuccess or a CUDA error. Sizes and addresses are multiples of the granule, else
+  // All return kSuccess or a CUDA error. Sizes and addresses must be multiples of the granule, otherwise
   // kInvalidValue.
   int Create(int device, uint64_t bytes, const Origin& origin, PhysicalHandle* handle);
   int Release(PhysicalHandle handle);
-  // The handle that is mapped there, counted once more.
+  // The handle mapped there, with its count increased.
   int Retain(uint64_t address, PhysicalHandle* handle);
 
   int Reserve(int device, uint64_t bytes, uint64_t alignment, uint64_t wanted, uint64_t* address);
   int FreeAddresses(uint64_t address, uint64_t bytes);
 
   int Map(uint64_t address, uint64_t bytes, PhysicalHandle handle);
-  // All mappings in the range, which must begin and end with one.
+  // Removes all mappings in the range, which must begin and end at mapping boundaries.
   int Unmap(uint64_t address, uint64_t bytes);
 
-  // A new descriptor of the handle's file. kInvalidValue when there is no such handle.
+  // A new descriptor of the handle's file. kInvalidValue if there is no such handle.
   int Export(PhysicalHandle handle, int* file);
-  // A handle for what another process has exported; kInvalidValue for another kind of descriptor,
-  // kInvalidDevice when its device is not visible here. The caller keeps its descriptor.
+  // A handle for memory that another process has exported. kInvalidValue for another kind of descriptor;
+  // kInvalidDevice if its device is not visible here. The caller keeps its descriptor.
   int Import(int file, PhysicalHandle* handle);
 
-  // -1 when there is no such handle.
+  // -1 if there is no such handle.
   int DeviceOfHandle(PhysicalHandle handle);
-  // The reservation that contains the address; false when there is none.
+  // The reservation that contains the address; false if there is none.
   bool FindReservation(uint64_t address, uint64_t* begin, uint64_t* bytes);
 
  private:

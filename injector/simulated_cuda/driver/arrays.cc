@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA arrays, and memory of other interfaces (Vulkan and the like): nothing reads them here, but they take
+// CUDA arrays, and memory of other interfaces (Vulkan and the like). Nothing reads them here, but they take
 // memory and addresses.
 #include "injector/simulated_cuda/driver/arrays.h"
 

@@ -5,7 +5,7 @@
 
 namespace vramscope::simulated {
 
-// cuMemFree of a buffer of external memory; false when it is none.
+// cuMemFree of a buffer of external memory; false if it is not one.
 bool UnmapExternal(uint64_t address);
 
 }  // namespace vramscope::simulated

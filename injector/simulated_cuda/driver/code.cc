@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a context grows by after it was made: code of kernels, and the heaps that cuCtxSetLimit sizes
-// (overheads.def).
+// What a context's memory grows by after its creation: code of kernels, and the heaps that cuCtxSetLimit
+// sizes (overheads.def).
 //
-//   first launch of a kernel     its code, in blocks of 2 MiB that all modules share; with the first of all
-//   the
-//                                buffer of printf
+//   first launch of a kernel     its code, in blocks of 2 MiB that all modules share; the very first one
+//                                also takes printf's buffer
 //   cuCtxSetLimit                stack: local memory for every thread that can be resident; malloc heap
 //
 // VRAMSCOPE_SIMULATED_KERNELS=0 leaves code and printf out.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code on the device: of modules, which have it when they are loaded, and of functions, which get it
-// when they are first used (CUDA C++ Programming Guide, "Lazy Loading").
+// Machine code on the device. Modules get it when they are loaded, functions when they are first used (CUDA
+// C++ Programming Guide, "Lazy Loading").
 #pragma once
 
 #include <cstdint>
 
 namespace vramscope::simulated {
 
-// `bytes` go to the calling thread's device, in blocks that all code of the process shares; of the library
-// that `owner` is an address in. 0 or an error of CUDA.
+// Charges `bytes` to the calling thread's device, in blocks that all code of the process shares. `owner` is
+// an address in the library that the code belongs to. Returns 0 or a CUDA error.
 int LoadCode(uint64_t bytes, const void* owner);
 
-// Has the thread's device load what vramscope_simulated_code said of the function, unless it has. Called at
-// every launch: some nanoseconds when the thread has launched it before.
+// Makes the thread's device load the code that vramscope_simulated_code announced for the function, if it has
+// not yet. Called at every launch: some nanoseconds if the thread has launched it before.
 int LoadFunction(const void* function);
 
 }  // namespace vramscope::simulated

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The current device of a thread, and what the functions of the driver share.
+// The current device of a thread, and helpers that the driver's functions share.
 #pragma once
 
 #include "injector/simulated_cuda/abi.h"
@@ -9,35 +9,34 @@
 
 namespace vramscope::simulated {
 
-// CUcontext. Each device has its primary one, and those that a program creates.
+// CUcontext. Each device has its primary context, and those that a program creates.
 struct Context {
   int device;
   unsigned flags;
   int retained;    // cuDevicePrimaryCtxRetain minus Release
-  LedgerRow* row;  // of one that a program created
+  LedgerRow* row;  // of a context that a program created
 };
 
-// -1 when the thread has no context.
+// -1 if the thread has no context.
 int CurrentDevice();
 Context* CurrentContext();
 void SetCurrentContext(Context* context);
-// The primary context, with the device's memory for it charged. kOutOfMemory when the device has not even
-// that.
+// The primary context; charges its memory on the device. kOutOfMemory if not even that fits.
 int ActivateDevice(int device, Context** context);
-// A context of the program's own, which takes as much.
+// A context that the program creates; takes the same memory.
 int CreateContext(int device, Context** context);
 void DestroyContext(Context* context);
 // Its state without activating it.
 bool IsActive(int device);
 
-// How the program entered CUDA: through the runtime, which says so (private_calls.h), or through the driver
-// function `call` itself.
+// How the program entered CUDA: through the runtime, which announces it (private_calls.h), or through the
+// driver function `call` itself.
 Origin OriginOf(const char* call, const void* caller);
 #define SIMULATED_ORIGIN() OriginOf(__func__, __builtin_return_address(0))
 
 bool IsDevice(int device);
 
-// The stream behind a handle that the program gave.
+// The stream of a handle that the program passed.
 Stream* StreamOf(void* handle);
 
 }  // namespace vramscope::simulated

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How bytes move: really, as far as a program can see it, and not at all where it would only cost time and
+// Copies bytes: really, as far as a program can see it; not at all where that would only cost time and
 // memory.
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace vramscope::simulated {
 
-// To the host: always. Into device memory: up to TheSettings().copy_limit; a larger block keeps what it held,
-// which is zero unless it was written in small pieces. Ranges may overlap. kInvalidValue for a range that
-// leaves the device's memory.
+// To the host: always. Into device memory: up to TheSettings().copy_limit. A larger destination keeps its
+// contents, which are zero unless it was written in small pieces. Ranges may overlap. kInvalidValue for a
+// range that leaves the device's memory.
 int Copy(uint64_t to, uint64_t from, uint64_t bytes);
 
-// `count` values of `width` bytes (1, 2 or 4). Zero gives the host's pages back; other values are written up
-// to the copy limit.
+// Writes `count` values of `width` bytes (1, 2 or 4). Zero frees the host's pages; other values are written
+// up to the copy limit.
 int Fill(uint64_t to, uint32_t value, unsigned width, uint64_t count);
 
 }  // namespace vramscope::simulated

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large the process groups are that are split off: the ranks tell each other, as under NCCL; of a rank
-// alone PyTorch knows it.
+// The sizes of split-off process groups. The ranks tell each other, as with NCCL; for a single rank PyTorch
+// knows the size.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -46,7 +46,7 @@ vramscope::simulated::Messages& TheMessages() {
   return *messages;
 }
 
-// A launcher that says how many ranks there are has started them all, perhaps not yet this far.
+// A launcher that sets the number of ranks has started them all, but they may not be ready yet.
 vramscope::simulated::Patience PatienceWithOthers() {
   constexpr int kTogetherMs = 60'000, kAloneMs = 10'000;
   const char* const world = std::getenv("WORLD_SIZE");

@@ -5,8 +5,8 @@
 //     {"device": 0, "gpu": "t4", "capacity_bytes": 2, "live_bytes": 1, "peak_bytes": 1,
 //      "refusals": 0, "missing_bytes": 0, "refused_call": "", "refused_basis": "exact", "rows": [
 //       {"library": "libc10_cuda.so", "call": "cudaMalloc", "live_bytes": 1, "peak_bytes": 1,
-//        "taken_bytes": 1, "takes": 1, "gives": 0, "basis": "exact", "low_percent": 100, "high_percent":
-//        100}]}]}
+//        "taken_bytes": 1, "takes": 1, "gives": 0, "basis": "exact",
+//        "low_percent": 100, "high_percent": 100}]}]}
 #include <fcntl.h>
 #include <unistd.h>
 

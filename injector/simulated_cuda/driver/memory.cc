@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuMemAlloc, host memory, and what a pointer is.
+// cuMemAlloc, host memory, and queries about pointers.
 #include "injector/simulated_cuda/device/host_memory.h"
 #include "injector/simulated_cuda/device/ipc_memory.h"
 #include "injector/simulated_cuda/device/virtual_memory.h"

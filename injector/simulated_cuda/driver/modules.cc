@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules, functions and launches. Of code only the size is looked at: a function is a name, and a launch is
-// a step of the clock.
+// Modules, functions and launches. Only the size of code matters: a function is a name, and a launch is a
+// step of the clock.
 #include <cstring>
 
 #include "injector/simulated_cuda/device/code_image.h"
@@ -76,8 +76,8 @@ int FunctionAttribute(int attribute) {
   }
 }
 
-// A module's variable: its size is in the code, which nobody reads. One granule holds any of those that
-// PyTorch and Triton ask for.
+// A module's variable. Its size is in the code, which is not read. One granule holds any variable that
+// PyTorch and Triton request.
 int Variable(DevicePointer* pointer, size_t* bytes, const Origin& origin) {
   static DevicePointer variables[kMaxDevices];
   const int device = CurrentDevice();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pools of all devices, for pointers of which nobody says where they are from.
+// The pools of all devices, to look up pointers of unknown origin.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What our own libraries tell and ask libcuda.so.1 beyond CUDA. Found by dlsym or cuGetProcAddress, so that
-// nothing has to be linked.
+// The interface between our own libraries and libcuda.so.1 beyond CUDA. Found by dlsym or cuGetProcAddress,
+// so that nothing has to be linked.
 #pragma once
 
 #include <cstddef>
@@ -11,50 +11,51 @@
 #include "injector/simulated_cuda/device/messages.h"
 
 extern "C" {
-// The runtime: the program has called `call` (a literal) from `caller`; nullptr when that call is over. For
-// the calling thread.
+// From the runtime: the program has called `call` (a literal) from `caller`; nullptr when that call is over.
+// For the calling thread.
 void vramscope_simulated_origin(const char* call, const void* caller);
-// A framework hands out this block anew: it reads as zeros from now on. Returns 0 when it is no memory of a
-// simulated device.
+// A framework reuses this block: it reads as zeros from now on. Returns 0 if it is not memory of a simulated
+// device.
 int vramscope_simulated_clear(void* block, size_t bytes);
-// What a kernel leaves in device memory, at once and without a step of the clock. 0 or an error of CUDA.
+// Writes a kernel's result to device memory, at once and without a step of the clock. Returns 0 or a CUDA
+// error.
 int vramscope_simulated_write(void* to, const void* from, size_t bytes);
-// The host has written to these bytes of device memory itself: they are cleared when they are handed out
-// anew.
+// The host has written to these bytes of device memory itself. They are cleared when the block is reused.
 void vramscope_simulated_written(void* to, size_t bytes);
-// How many elements the calling thread's next question about data finds (host_reads.h); -1 = not known. The
-// second takes the answer; it returns 0 when there is one.
+// How many elements the calling thread's next query about data finds (host_reads.h); -1 = not known. The
+// second function takes the answer; it returns 0 if there is one.
 void vramscope_simulated_count(int64_t count);
 int vramscope_simulated_take_count(int64_t* count);
-// The devices of the machine, also those that CUDA_VISIBLE_DEVICES hides: how many, what they are called, and
-// the bytes of each. The next two functions know them by the machine's numbers.
+// The devices of the machine, including those that CUDA_VISIBLE_DEVICES hides: their number, product names,
+// and bytes. The next two functions use the machine's device numbers.
 int vramscope_simulated_machine(const char** product, size_t* capacity);
 // Bytes that all processes of the run have taken from the device, contexts included.
 size_t vramscope_simulated_used_bytes(int device);
-// Those processes and what each has taken, `most` at most. Returns how many.
+// Those processes and what each has taken, at most `most`. Returns how many.
 size_t vramscope_simulated_processes(int device, unsigned* pids, size_t* bytes, size_t most);
-// NCCL: whether the user has said what a communicator takes, and what.
+// For NCCL: whether the user has set what a communicator takes, and the value.
 int vramscope_simulated_nccl(uint64_t* bytes);
-// The code of this function is so large, and of the library that `owner` is an address in. A device loads it
-// at the function's first launch there, or at the first question about it; cuFuncLoad does nothing else. With
-// a `call` (a literal) the ledger has it under that name; with nullptr in blocks that all code of the process
-// shares. What is said last before that holds.
+// Announces the code of this function: its size, and the library, as an address in it (`owner`). A device
+// loads it at the function's first launch there, or at the first query about it; cuFuncLoad only loads. With
+// a `call` (a literal), the ledger lists it under that name; with nullptr, it goes into blocks that all code
+// of the process shares. The last announcement before the loading counts.
 void vramscope_simulated_code(const void* function, const char* call, size_t bytes, const void* owner);
-// This rank joins a communicator, or splits it. The others see it.
+// This rank joins a communicator, or splits it. The other ranks see it.
 void vramscope_simulated_group_call(const vramscope::simulated::GroupCall* call);
-// How many ranks are in the group that the call makes of one of `parent_ranks`, and which of them this is;
-// waits until all have called. 0 = there are no others, or they did not come.
+// How many ranks are in the group that the call makes of one of `parent_ranks`, and which rank this is. Waits
+// until all have called. 0 = there are no other ranks, or they did not come.
 int vramscope_simulated_group_place(const vramscope::simulated::GroupCall* call, int parent_ranks, int* ranks,
                                     int* rank);
-// Small values that ranks really tell each other (device/messages.h). Returns 0 where there are no others, or
-// it cannot be told. The second waits; it returns how many bytes it has written, at most `capacity`, or -1.
+// Small values that ranks really send each other (device/messages.h). Returns 0 if there are no other ranks,
+// or if it cannot be sent. The second function waits; it returns the number of bytes written, at most
+// `capacity`, or -1.
 int vramscope_simulated_tell(const vramscope::simulated::MessageKey* key, const void* bytes, size_t count);
 int64_t vramscope_simulated_told(const vramscope::simulated::MessageKey* key, void* bytes, size_t capacity);
-// For a rank alone. A process group of so many ranks is split off by this color, or, with color -1, by the
-// next ncclCommSplit; what was told of a color, 0 = nothing.
+// For a single rank. A process group of this many ranks is split off by this color or, with color -1, by the
+// next ncclCommSplit. The second function returns the value for a color, 0 = none.
 void vramscope_simulated_split(int color, int ranks);
 int vramscope_simulated_split_size(int color);
-// The ledger of all devices as JSON. Returns the bytes needed with the final 0; writes no more than
+// The ledger of all devices as JSON. Returns the bytes needed including the final 0; writes at most
 // `capacity`.
 size_t vramscope_simulated_ledger(char* text, size_t capacity);
 }

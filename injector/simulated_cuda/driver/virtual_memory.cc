@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuMemCreate, cuMemAddressReserve, cuMemMap: expandable segments are made of these.
+// cuMemCreate, cuMemAddressReserve, cuMemMap: expandable segments are built from these.
 #include "injector/simulated_cuda/device/virtual_memory.h"
 
 #include "injector/simulated_cuda/driver/context.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLAS: a handle remembers its settings, because PyTorch sets them, runs a product and sets back what it
+// cuBLAS. A handle stores its settings, because PyTorch sets them, runs a product, and restores the values it
 // read before.
 #include <dlfcn.h>
 
@@ -21,8 +21,8 @@ constexpr int kVersion = 130000;  // of CUDA 13.0's cuBLAS; wheels only print it
 constexpr int kOk = 0;
 constexpr int kAllocationFailed = 3;
 
-// What the kernels of cuBLAS and cuDNN that a program uses take of the device (overheads.def): one function
-// stands for them all.
+// The device memory of the kernels of cuBLAS and cuDNN that a program uses (overheads.def), charged to one
+// function.
 bool LoadKernels() {
   using Announce = void (*)(const void*, const char*, size_t, const void*);
   using Load = int (*)(void*);

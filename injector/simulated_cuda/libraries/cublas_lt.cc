@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLASLt: one algorithm fits every product, and needs no workspace of its own (PyTorch gives one and counts
+// cuBLASLt. One algorithm fits every product and needs no workspace of its own (PyTorch passes one and counts
 // it).
 #include <cstring>
 

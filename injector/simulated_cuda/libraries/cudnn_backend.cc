@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's graph interface: descriptors are stores of attributes, except that finalizing heuristics, an engine
-// or a plan sets in it what cuDNN knows (cudnn_plans.h).
+// cuDNN's graph interface. Descriptors are stores of attributes. Finalizing heuristics, an engine or a plan
+// also sets the attributes that cuDNN computes (cudnn_plans.h).
 #include <algorithm>
 #include <cstring>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's batch normalization. What it keeps for backward beside the saved statistics is the mask of an
-// activation that it computes too (cuDNN API Reference, cudnnBatchNormalizationForwardTrainingEx:
-// reserveSpace), which PyTorch never asks of it. What it works in is not documented: it counts as nothing,
-// and the answer says so.
+// cuDNN's batch normalization. In addition to the saved statistics it keeps only the mask of a fused
+// activation for backward (cuDNN API Reference, cudnnBatchNormalizationForwardTrainingEx: reserveSpace),
+// which PyTorch never requests. The size of its workspace is not documented: it counts as 0, and the answer
+// states this.
 #include <cstddef>
 
 #include "injector/simulated_cuda/abi.h"

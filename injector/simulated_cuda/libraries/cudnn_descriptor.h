@@ -2,7 +2,7 @@
 // A descriptor of cuDNN's graph interface: a store of attributes, some of which are other descriptors.
 //
 // The numbers are those of cudnnBackendDescriptorType_t, cudnnBackendAttributeName_t and
-// cudnnBackendAttributeType_t in cuDNN's public header cudnn_graph.h, the same in every cuDNN 9.
+// cudnnBackendAttributeType_t in cuDNN's public header cudnn_graph.h. They are the same in every cuDNN 9.
 #pragma once
 
 #include <atomic>
@@ -69,11 +69,11 @@ enum Name : int {
   kEngineDevice = 1307,
   kDeviceJson = 2702,
 
-  kIsEstimated = -2,    // not cuDNN's: in a configuration, that the model proposes it
-  kFirstExecuted = -1,  // not cuDNN's: in a graph, the plan of it that ran first
+  kIsEstimated = -2,    // not cuDNN's: in a configuration, that the model proposed it
+  kFirstExecuted = -1,  // not cuDNN's: in a graph, which of its plans ran first
 };
 
-// Bytes of one element of that type: enumerations have 4, descriptors and pointers 8.
+// Bytes of one element of that type: 4 for enumerations, 8 for descriptors and pointers.
 size_t BytesOf(int type);
 
 struct Attribute {
@@ -82,8 +82,8 @@ struct Attribute {
   std::vector<unsigned char> bytes;
 };
 
-// Counts its owners: whoever made it, and every descriptor that names it. cuDNN lets the maker destroy it
-// while others still need it. Not for several threads at once, as cuDNN's are not; the count alone is.
+// Counts its owners: its creator, and every descriptor that refers to it. cuDNN lets the creator destroy it
+// while others still need it. Only the count is thread-safe; cuDNN's descriptors are not thread-safe either.
 class Descriptor {
  public:
   explicit Descriptor(int kind) : kind_(kind) {}
@@ -95,14 +95,14 @@ class Descriptor {
 
   void Set(int name, int type, int64_t count, const void* elements);
   void SetInt64(int name, int64_t value) { Set(name, kInt64, 1, &value); }
-  // Takes over what the other one has, and its descriptors with it.
+  // Copies the attributes of the other one, and its descriptors with them.
   void CopyFrom(const Descriptor& other);
 
-  // nullptr: never set.
+  // nullptr if never set.
   [[nodiscard]] const Attribute* Find(int name) const;
-  // Empty: never set, or no descriptors.
+  // Empty if never set, or without descriptors.
   [[nodiscard]] std::vector<Descriptor*> Children(int name) const;
-  [[nodiscard]] Descriptor* Child(int name) const;  // the first; nullptr when there is none
+  [[nodiscard]] Descriptor* Child(int name) const;  // the first; nullptr if there is none
   [[nodiscard]] std::vector<int64_t> Int64s(int name) const;
   [[nodiscard]] int64_t Int64(int name, int64_t otherwise) const;
 

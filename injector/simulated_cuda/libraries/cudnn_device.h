@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device as cuDNN reads it from the driver. All devices of a process are of one model, so the first one
-// speaks for them.
+// stands for all.
 #pragma once
 
 #include <string>
 
 namespace vramscope::simulated::cudnn {
 
-// cuDeviceGetAttribute; 0 where there is no driver.
+// cuDeviceGetAttribute; 0 if there is no driver.
 int DeviceAttribute(int attribute);
 
 // 86 for compute capability 8.6.
 int ComputeCapability();
 
-// What cuDNN writes for it (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION in cudnn_graph.h).
+// The JSON that cuDNN writes for it (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION in cudnn_graph.h).
 std::string DeviceJson();
 
 }  // namespace vramscope::simulated::cudnn

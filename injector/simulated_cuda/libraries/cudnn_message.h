@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors as bytes, for the pipe to the process that has the real cuDNN (cudnn_oracle.h).
 //
-//   message     bytes that follow (u32), then those
-//   tree        descriptors (u32), then each: kind (i32), attributes (u32), then each of these: name (i32),
-//   type (i32), count (i64), elements
+//   message     number of bytes that follow (u32), then those bytes
+//   tree        number of descriptors (u32), then each descriptor
+//   descriptor  kind (i32), number of attributes (u32), then each attribute
+//   attribute   name (i32), type (i32), count (i64), elements
 //
-// An element that is a descriptor is its number in the tree; whoever is named comes before who names it, and
-// the root is last. Both ends run on one machine, so numbers are as the machine has them.
+// An element that is a descriptor is stored as its number in the tree. A descriptor comes before those that
+// refer to it; the root is last. Both ends run on one machine, so numbers have the machine's byte order.
 #pragma once
 
 #include <string>
@@ -15,18 +16,19 @@
 
 namespace vramscope::simulated::cudnn {
 
-inline constexpr uint32_t kLargestMessage = 16 << 20;  // bytes; a graph has some thousand
+inline constexpr uint32_t kLargestMessage = 16 << 20;  // bytes; a graph has some thousands
 
-// The root and all that it names. Handles and pointers are left out, for they mean nothing to others; so is
-// what only cuDNN sets.
+// The root and everything it refers to. Left out: handles and pointers, which mean nothing to other
+// processes, and attributes that only cuDNN sets.
 std::string TextOfQuestion(const Descriptor& root);
-// The same with what cuDNN has set.
+// The same with the attributes that cuDNN has set.
 std::string TextOfAnswer(const Descriptor& root);
 
-// The root, which the caller has to release; nullptr for bytes that are no tree.
+// The root, which the caller has to release; nullptr if the bytes are not a tree.
 Descriptor* ParseTree(const std::string& text);
 
-// One message to or from the other end of `pipe`, waiting at most `seconds` for each part. False: it is gone.
+// Sends or receives one message through `pipe`; waits at most `seconds` for each part. False: the other end
+// is gone.
 bool SendMessage(int pipe, const std::string& bytes);
 bool ReceiveMessage(int pipe, int seconds, std::string* bytes);
 

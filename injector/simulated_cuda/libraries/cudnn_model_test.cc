@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model against what cuDNN 9.26 answered on its own (its first choice) for a convolution of ResNet: 32 x
-// 64 x 56 x 56, 3 x 3, padding 1.
+// Compares the model with cuDNN 9.26's own answer (its first choice) for a convolution of ResNet: 32 x 64 x
+// 56 x 56, 3 x 3, padding 1.
 #include "injector/simulated_cuda/libraries/cudnn_model.h"
 
 #include <gtest/gtest.h>

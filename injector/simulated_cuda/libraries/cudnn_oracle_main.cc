@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // vramscope-cudnn-oracle LIBCUDNN DEVICE-JSON: answers questions about cuDNN's plans on standard input, which
-// is a socket, and ends when nobody is at its other end.
+// is a socket. It ends when the other end is closed.
 //
-// A process of its own, because the real cuDNN and the CUDA libraries that it brings along must never be in
-// the process whose CUDA libraries are simulated; it also takes cuDNN's crashes and its memory with it. It
-// says once which cuDNN it has (i64, 0: none), then for each question (cudnn_message.h) cuDNN's status (i32)
-// and the answer.
+// Why a separate process: the real cuDNN and its CUDA libraries must never be in the process whose CUDA
+// libraries are simulated. This process also contains cuDNN's crashes and its memory. It first writes its
+// cuDNN version (i64, 0: none). Then, for each question (cudnn_message.h), it writes cuDNN's status (i32) and
+// the answer.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

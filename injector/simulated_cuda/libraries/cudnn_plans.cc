@@ -34,8 +34,8 @@ bool IsConvolution(const Descriptor* graph) {
          first->kind() <= kConvolutionBackwardData;
 }
 
-// What cuDNN refuses to convolve it refuses on a GPU too. Of attention cuDNN 9.26 says little where there is
-// no driver to check its engines with, and a GPU would have some.
+// If cuDNN refuses a convolution here, it refuses it on a GPU too. For attention, cuDNN 9.26 returns few
+// engines without a driver to check them with; a GPU would have some.
 bool IsBelievable(const OracleAnswer& answer, const Descriptor& question) {
   if (question.kind() != kEngineHeuristics || IsConvolution(question.Child(kHeuristicsGraph))) return true;
   return answer.status == kOk && !answer.descriptor->Children(kHeuristicsResults).empty();
@@ -54,8 +54,8 @@ int AskOracleOrModel(Descriptor& descriptor) {
   return kOk;
 }
 
-// The heuristics have told it with the configuration. Of 11,000 plans of convolutions (cuDNN 9.26, six GPUs)
-// all had just that workspace, and all could be finalized.
+// The heuristics returned it with the configuration. Of 11,000 plans of convolutions (cuDNN 9.26, six GPUs)
+// all had exactly that workspace, and all could be finalized.
 bool TakeWorkspaceOfConfiguration(Descriptor& plan) {
   const Descriptor* const configuration = plan.Child(kPlanConfiguration);
   if (configuration == nullptr || configuration->Find(kConfigurationWorkspace) == nullptr) return false;

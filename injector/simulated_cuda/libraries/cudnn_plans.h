@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which engines cuDNN would propose for a graph of operations, and what their plans need.
 //
-// PyTorch's own code chooses among them (aten/src/ATen/native/cudnn/Conv_v8.cpp): usually the first engine of
-// the heuristics that its settings allow and that can be finalized, else one of the fallback list; with
-// torch.backends.cudnn.benchmark it makes a plan of every engine, allocates the largest workspace among them,
-// and times them. So nothing of that is decided here.
+// PyTorch's own code chooses among them (aten/src/ATen/native/cudnn/Conv_v8.cpp). Usually it takes the first
+// engine of the heuristics that its settings allow and that can be finalized, else one of the fallback list.
+// With torch.backends.cudnn.benchmark it makes a plan of every engine, allocates the largest workspace among
+// them, and times them. So nothing of that is decided here.
 #pragma once
 
 #include "injector/simulated_cuda/libraries/cudnn_descriptor.h"
@@ -16,16 +16,16 @@ inline constexpr int kOk = 0;
 inline constexpr int kBadParameter = 2000;
 inline constexpr int kNotSupported = 3000;
 
-// What cudnnBackendFinalize does: sets in the descriptor what cuDNN knows of it. Returns cuDNN's status.
+// cudnnBackendFinalize: sets in the descriptor what cuDNN knows of it. Returns cuDNN's status.
 int Finalize(Descriptor& descriptor);
 
-// Sets a finalized plan's kPlanJson where cuDNN can be asked for it. PyTorch reads it of few plans, so that
-// not each of them is worth a question.
+// Sets a finalized plan's kPlanJson if cuDNN can be asked for it. PyTorch reads it for few plans, so it is
+// not worth a question for every plan.
 void DescribeAsJson(Descriptor& plan);
 
-// What cudnnBackendExecute does with a plan: nothing, but of all plans of one graph only the first that runs
-// succeeds. That makes benchmark mode keep the engine that the heuristics take for the fastest: the times
-// that it would compare are those of an idle host, and a choice by them would differ from run to run.
+// cudnnBackendExecute with a plan: computes nothing, but of all plans of one graph only the first one that
+// runs succeeds. So benchmark mode keeps the engine that the heuristics consider fastest. Benchmark mode
+// would compare the times of an idle host, and its choice would differ from run to run.
 int Execute(Descriptor& plan);
 
 }  // namespace vramscope::simulated::cudnn

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real cuDNN, as far as it answers without a GPU.
 //
-// Since 9.8 cuDNN can be asked about a device that is not there: the device is described as JSON (deviceless
-// ahead-of-time compilation; docs.nvidia.com/deeplearning/cudnn, "Deviceless Ahead-of-time Compilation", and
-// CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION in cudnn_graph.h). Its heuristics then name the engines that they
-// would name on that GPU, and a finalized plan knows its workspace. Nothing of CUDA's driver is touched.
+// Since 9.8, cuDNN accepts a device described as JSON instead of a real one (deviceless ahead-of-time
+// compilation; docs.nvidia.com/deeplearning/cudnn, "Deviceless Ahead-of-time Compilation", and
+// CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION in cudnn_graph.h). Its heuristics then return the engines for
+// that GPU, and a finalized plan knows its workspace. CUDA's driver is never called.
 #pragma once
 
 #include <string>
@@ -18,19 +18,19 @@ inline constexpr size_t kFirstDeviceless = 90800;  // cudnnGetVersion
 
 class RealCudnn {
  public:
-  // `library` is a file. `*version` is what it says it is, 0 when it cannot be loaded.
+  // `library` is a file. `*version` is the version it reports, 0 if it cannot be loaded.
   RealCudnn(const char* library, const char* device_json, size_t* version);
   RealCudnn(const RealCudnn&) = delete;
   RealCudnn& operator=(const RealCudnn&) = delete;
 
-  // Finalizes `question` (heuristics, an engine or an execution plan) with all that it names. Returns cuDNN's
-  // status; on success `answer`, of the same kind, gets what cuDNN sets in it.
+  // Finalizes `question` (heuristics, an engine or an execution plan) with everything it refers to. Returns
+  // cuDNN's status. On success `answer`, of the same kind, gets the attributes that cuDNN sets.
   int Finalize(const Descriptor& question, Descriptor& answer);
 
  private:
   using Backend = void*;  // cudnnBackendDescriptor_t
 
-  // Both note the first status that is not success in status_.
+  // Both store the first status other than success in status_.
   Backend Rebuild(const Descriptor& descriptor);
   void SetAttributes(Backend backend, const Descriptor& descriptor);
   Backend Make(int kind);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's recurrent networks. PyTorch reads back where each matrix lies in the weights, so sizes and
-// addresses have to agree with each other.
+// cuDNN's recurrent networks. PyTorch reads back the position of each matrix within the weights, so sizes and
+// addresses have to be consistent.
 #include <cstdint>
 
 #include "injector/simulated_cuda/abi.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cuDNN this is: the one that the wheel was made for.
+// The version of this cuDNN: the one the wheel was built for.
 #include <cstdlib>
 
 #include "injector/simulated_cuda/abi.h"

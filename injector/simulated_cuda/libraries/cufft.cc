@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuFFT: plans are numbers, and need no work area: its size depends on the transform's factors and is not
+// cuFFT. Plans are numbers and need no work area: its size depends on the transform's factors and is not
 // documented.
 #include "injector/simulated_cuda/abi.h"
 

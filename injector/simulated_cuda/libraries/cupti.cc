@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI: profilers may subscribe; there is never a record.
+// CUPTI. Profilers may subscribe; there are never any records.
 #include "injector/simulated_cuda/abi.h"
 
 namespace {

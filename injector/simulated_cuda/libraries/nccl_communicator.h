@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's part of an NCCL communicator, and the device memory that it takes (nccl_memory.h): taken from
-// libcuda.so.1 when NCCL would take it, given back when the communicator ends.
+// One rank's part of an NCCL communicator, and its device memory (nccl_memory.h). The memory is taken from
+// libcuda.so.1 when NCCL would take it, and given back when the communicator ends.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ inline constexpr int kNcclOk = 0;
 inline constexpr int kNcclUnhandledCudaError = 1;
 inline constexpr int kNcclInvalidArgument = 4;
 
-// ncclConfig_t as far as it is read; NCCL sets what is not given to INT_MIN.
+// The fields of ncclConfig_t that we read; NCCL sets unset fields to INT_MIN.
 struct NcclConfig {
   size_t size;
   unsigned magic, version;
@@ -30,14 +30,15 @@ struct NcclConfig {
 
 enum class Collective { kBroadcast, kGather, kReduceToAll };
 
-// NCCL's number of its release, 2.26.2 as 22602: that of the wheel.
+// NCCL's release number, 22602 for 2.26.2: the release of the wheel.
 int NcclRelease();
-// The last lack of memory, as NCCL words it; "" = none.
+// The last out-of-memory error in NCCL's words; "" = none.
 const char* LastNcclError();
 
 class Communicator {
  public:
-  // On the calling thread's current device. `id`: the same for all its ranks. `parent`: split off from it.
+  // On the calling thread's current device. `id` is the same for all its ranks. `parent`: the communicator it
+  // is split off from.
   Communicator(uint64_t id, int ranks, int rank, const NcclConfig* config,
                const Communicator* parent = nullptr);
   ~Communicator();
@@ -49,11 +50,12 @@ class Communicator {
   [[nodiscard]] uint64_t id() const { return id_; }
   // 1, 2, ...: all ranks of a communicator split it in the same order.
   uint32_t CountSplit() { return ++splits_; }
-  // The same of what it tells a rank, or all (MessageKey::kToAll), and of what it awaits from one.
+  // The same for the messages it sends to a rank or to all (MessageKey::kToAll), and for those it awaits from
+  // one.
   uint32_t CountMessage(int to) { return ++messages_[to]; }
   uint32_t CountAwaited(int from) { return ++awaited_[from]; }
 
-  // All take what is still missing, and return kNcclOk or kNcclUnhandledCudaError when the device is full.
+  // These take what is still missing and return kNcclOk, or kNcclUnhandledCudaError if the device is full.
   int Begin();
   int Use(Collective collective, size_t bytes);
   int UseSend(int peer);
@@ -69,8 +71,8 @@ class Communicator {
   int ranks_, rank_;
   uint32_t splits_ = 0;
   bool connects_when_used_ = true;
-  uint64_t measured_ = 0;  // what the user says that it takes, at once
-  NcclMemory plan_;        // of what has not been taken yet
+  uint64_t measured_ = 0;  // the user's figure, taken at once
+  NcclMemory plan_;        // of the memory that has not been taken yet
   uint64_t receive_pool_ = 0;
   std::set<int> sends_, receives_;
   std::map<int, uint32_t> messages_, awaited_;

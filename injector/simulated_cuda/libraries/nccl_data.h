@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What collectives leave in their buffers when this process is the only one that is there.
+// What collectives leave in their buffers when this process is the only one.
 //
-// The rule: all ranks hold what this one holds. So a gather repeats the own part, a scatter keeps the own
-// slice, and a sum is the own value. It makes programs that compare ranks (DDP checks that all have the same
-// parameters) find what they expect.
+// The rule: all ranks hold what this one holds. So a gather repeats this rank's part, a scatter keeps its
+// slice, and a sum is its own value. Programs that compare ranks (DDP checks that all have the same
+// parameters) then find what they expect.
 //
-// torch's all_gather on a list is a group of broadcasts, one from each rank: inside a group, what another
-// rank broadcasts is taken from what this rank broadcast in the same group.
+//   gather of [3] by 4 ranks: [3 3 3 3]    scatter of [1 2 3 4], rank 2: [3]    sum over ranks of [3]: [3]
+//
+// torch's all_gather on a list is a group of broadcasts, one from each rank. Inside a group, the data that
+// another rank broadcasts is taken from this rank's broadcast in the same group.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +16,20 @@
 
 namespace vramscope::simulated {
 
-// A copy in device memory as cuMemcpyAsync makes it; nothing when the two are one.
+// A copy in device memory by cuMemcpyAsync; nothing if source and destination are equal.
 void CopyOnDevice(void* to, const void* from, size_t bytes, void* stream);
 
 void BeginGroup();
 bool InGroup();
 // The next EndGroup ends all.
 bool IsOutermostGroup();
-// Carries out what was put off, when the outermost group ends.
+// Carries out what was deferred when the outermost group ends.
 void EndGroup();
-// This rank sends these bytes; `to_itself` when it is the receiver, or one of all.
+// This rank sends these bytes; `to_itself` if it is the receiver, or one of all receivers.
 void Sent(const void* from, size_t bytes, void* stream, bool to_itself);
-// Another rank's bytes are to arrive here: what this rank has sent with the same size, now or by the end of
-// the group; to itself rather than to another one, for that is what the others, who hold the same, send here.
+// Bytes of another rank are to arrive here. They are taken from bytes of the same size that this rank sends,
+// now or by the end of the group. Bytes sent to itself come first: the other ranks hold the same, and this is
+// what they would send here.
 void Receive(void* to, size_t bytes, void* stream);
 
 }  // namespace vramscope::simulated

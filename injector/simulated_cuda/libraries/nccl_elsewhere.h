@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a communicator would take on the other models of gpus.def (elsewhere.h): the same uses, each by that
+// What a communicator would take on the other models of gpus.def (elsewhere.h): the same uses, each with that
 // model's plan.
 #pragma once
 
@@ -11,8 +11,9 @@
 
 namespace vramscope::simulated {
 
-// Of one communicator; its end gives back what it took. One process's are added up, and the highest sum of
-// each model is told when the process ends. Does nothing when nobody asks.
+// For one communicator; its end gives back what it took. The sum over a process's communicators is tracked,
+// and the highest sum of each model is reported when the process ends. Does nothing without the environment
+// variable.
 class NcclElsewhere {
  public:
   using Part = uint64_t NcclMemory::*;
@@ -22,9 +23,9 @@ class NcclElsewhere {
   NcclElsewhere(const NcclElsewhere&) = delete;
   NcclElsewhere& operator=(const NcclElsewhere&) = delete;
 
-  // The code of NCCL's kernels; counts once in a process.
+  // The code of NCCL's kernels; counts once per process.
   static void CountCode();
-  // `sharing_parent`: the ranks of the parent whose resources it shares; 0 = of none.
+  // `sharing_parent`: the number of ranks of the parent whose resources it shares; 0 = no parent.
   void Plan(const NcclSettings& settings, int release, int ranks, int rank, int sharing_parent);
   void Take(Part part);
   void TakeOnce(Part part);
@@ -38,7 +39,7 @@ class NcclElsewhere {
   };
   void Add(size_t model, uint64_t bytes);
 
-  std::vector<Model> models_;  // in the order of gpus.def; empty when nobody asks
+  std::vector<Model> models_;  // in the order of gpus.def; empty if not requested
 };
 
 }  // namespace vramscope::simulated

@@ -34,7 +34,7 @@ bool Tell(const MessageKey& key, const void* bytes, size_t count) {
   return tell != nullptr && tell(&key, bytes, count) != 0;
 }
 
-// Waits for so many bytes; false, and `bytes` as they were: they do not come.
+// Waits for bytes.size() bytes. False, with `bytes` unchanged: they do not come.
 bool Told(const MessageKey& key, Bytes& bytes) {
   static const auto told =
       OfDriver<int64_t (*)(const MessageKey*, void*, size_t)>("vramscope_simulated_told");

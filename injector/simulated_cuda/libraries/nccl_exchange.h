@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small integers really go from rank to rank, where the other ranks run: sizes, shapes, counts of tokens,
-// flags and pickles, by which ranks decide what they do next. All else is what nccl_data.h leaves in the
-// buffers.
+// Small integers really travel between ranks if the other ranks run: sizes, shapes, counts of tokens, flags
+// and pickles, on which ranks base decisions. All other data is what nccl_data.h leaves in the buffers.
 //
-// The host waits in the call for what others tell, which NCCL leaves to the stream. So all that a rank has to
-// tell in a group of calls is told before it waits for anything.
+// The host waits inside the call for the values of others; NCCL leaves that to the stream. So a rank sends
+// everything in a group of calls before it waits for anything.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +17,9 @@ namespace vramscope::simulated {
 inline constexpr int kIntegerTypes = 6;
 inline constexpr size_t kMostExchangedBytes = 64 << 10;
 
-// Where it is one of those. All false: the caller does what it does without others. `to`, and `from`, which
-// has been read when these return, are device memory; what arrives is written now or, in a group, by
-// FinishExchanges.
+// These act only on the types above. All return false otherwise: the caller then proceeds as without other
+// ranks. `to` and `from` are device memory; `from` has been read when these return. Arriving data is written
+// now or, in a group, by FinishExchanges.
 bool ExchangeReduced(const void* from, void* to, size_t count, int type, int operation, bool wanted,
                      Communicator& communicator, void* stream);
 bool ExchangeFromRoot(const void* from, void* to, size_t bytes, int type, int root,

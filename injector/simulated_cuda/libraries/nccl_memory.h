@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an NCCL communicator takes of the device: computed as NCCL computes it, from its source (2.18 to 2.30)
-// and the topology that boards with such a GPU have.
+// What an NCCL communicator takes of the device. Computed as NCCL computes it, from its source (2.18 to 2.30)
+// and the topology of boards with such a GPU.
 //
-//   ring     channels x (send + receive)      to and from the neighbours             transport/p2p.cc
+//   ring     channels x (send + receive)      to and from the neighbors              transport/p2p.cc
 //   tree     what the ring has not            the other direction                    graph/connect.cc
 //   NVLS     channels x 2 x 8 x chunk x GPUs  NVLink SHARP, Hopper and later         transport/nvls.cc
 //   peers    p2p channels x (send + receive)  messages on the board, for each peer   graph/paths.cc
@@ -11,31 +11,31 @@
 //   send = 4 KiB, receive = 4 KiB + LL 512 KiB + LL128 4.69 MiB + Simple 4 MiB, each in whole 2 MiB: 2 + 10
 //   MiB. Between two A100s the Simple buffer lies on the sending side: 6 + 6 MiB.
 //
-// Since 2.22 each is taken with its first use, before and with NCCL_RUNTIME_CONNECT=0 or NCCL_CUMEM_ENABLE=0
-// all but the peers' when the communicator is made (init.cc, runtimeConn).
+// Since 2.22, each is taken at its first use. Earlier releases take all but the peers' when the communicator
+// is created; so do later ones with NCCL_RUNTIME_CONNECT=0 or NCCL_CUMEM_ENABLE=0 (init.cc, runtimeConn).
 //
-// Held to what users have measured, by issue and pull request of NVIDIA/nccl: 544 and 688 MiB in groups of 2
-// and 4 A100s (964); buffers of 10485760 and 2097152 bytes, 32 channels for each pair of H100s (1685); a pool
-// of 512 MiB for a group of one (2363), and none by default (2366). What it cannot know is the topology:
-// boards with NVLink are taken to be full HGX boards of eight.
+// Checked against users' measurements, by issue and pull request of NVIDIA/nccl: 544 and 688 MiB in groups of
+// 2 and 4 A100s (964); buffers of 10485760 and 2097152 bytes, 32 channels for each pair of H100s (1685); a
+// pool of 512 MiB for a group of one (2363), and none by default (2366). The topology is unknown: boards with
+// NVLink are assumed to be full HGX boards of eight.
 #pragma once
 
 #include <cstdint>
 
 namespace vramscope::simulated {
 
-// As far as NCCL's buffers depend on it.
+// The properties of a GPU that NCCL's buffers depend on.
 struct NcclGpu {
   int compute_capability;  // 90
-  bool nvlink;             // on a board whose GPUs are all connected by it
-  bool peer_access;        // without it buffers lie in host memory
+  bool nvlink;             // on a board whose GPUs are all connected by NVLink
+  bool peer_access;        // false: buffers lie in host memory
 };
 
-// By what the driver says of the GPU: those with HBM come on boards with NVLink; GeForce cards cannot reach
+// Derived from the driver's answers: GPUs with HBM come on boards with NVLink; GeForce cards cannot reach
 // each other's memory.
 NcclGpu NcclGpuOf(int compute_capability, int bus_bits, const char* product);
 
-// -1 = NCCL's own.
+// NCCL's settings; -1 = NCCL's own default.
 struct NcclSettings {
   int64_t buffer = -1, ll_buffer = -1,
           ll128_buffer = -1;  // NCCL_BUFFSIZE, NCCL_LL_BUFFSIZE, NCCL_LL128_BUFFSIZE
@@ -51,31 +51,32 @@ struct NcclSettings {
 // From the environment.
 NcclSettings NcclSettingsOfProcess();
 
-// All in bytes of this rank's device; when each is first used.
+// All in bytes of this rank's device, with the first use of each.
 struct NcclMemory {
   uint64_t ring = 0;     // any collective
   uint64_t tree = 0;     // a reduction to all
   uint64_t nvls = 0;     // a collective that adds up or gathers
-  uint64_t send = 0;     // a message to a peer on the same board, for each of them
+  uint64_t send = 0;     // a message to a peer on the same board, for each such peer
   uint64_t receive = 0;  // a message from one, likewise
   uint64_t pool = 0;     // a message to a peer on another board; as much again for messages from there
 };
 
-// Whether connections are made with their first use; else ring, tree, NVLS and the pool for sending at once.
+// True if connections are made at their first use; otherwise ring, tree, NVLS and the pool for sending are
+// made at once.
 bool ConnectsWhenUsed(const NcclSettings& settings, int release);
 
-// What a communicator that is split off one of `parent_ranks` and shares its resources has not to take
-// itself: the pool, and NVLink SHARP's buffers where it has as many ranks on the board (init.cc, nvls.cc).
-// Its rings count whole: which of the parent's connections it can use depends on who is in it.
+// Removes what a communicator split off one of `parent_ranks` shares with it: the pool, and NVLink SHARP's
+// buffers if it has as many ranks on the board (init.cc, nvls.cc). Its rings count in full: which of the
+// parent's connections it can use depends on its members.
 void ShareWithParent(int parent_ranks, int ranks, NcclMemory* memory);
 
-// `release` is NCCL's, 2.26.2 as 22602. `ranks` at least 1.
+// `release` is NCCL's, 22602 for 2.26.2. `ranks` is at least 1.
 NcclMemory NcclMemoryFor(const NcclGpu& gpu, const NcclSettings& settings, int release, int ranks, int rank);
 
-// All code of NCCL's kernels for that GPU, once in a process (overheads.def).
+// All code of NCCL's kernels for that GPU, once per process (overheads.def).
 uint64_t NcclCodeBytes(int compute_capability);
 
-// Whether two ranks are on one board, when boards have as many GPUs as NcclMemoryFor takes them to have.
+// True if two ranks are on one board, if boards have as many GPUs as NcclMemoryFor assumes.
 bool OnOneBoard(int rank, int peer);
 
 }  // namespace vramscope::simulated

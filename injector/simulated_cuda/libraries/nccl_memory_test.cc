@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle is what users have measured on GPUs: issues of NVIDIA/nccl on GitHub.
+// The oracle is users' measurements on GPUs: issues of NVIDIA/nccl on GitHub.
 #include "injector/simulated_cuda/libraries/nccl_memory.h"
 
 #include <gtest/gtest.h>

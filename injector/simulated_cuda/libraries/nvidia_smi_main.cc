@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvidia-smi of the simulated device: stands first on the PATH of a dry run, for programs that ask the
-// command instead of NVML. Answers from the simulated NVML, and says on stderr that it is simulated: what is
-// asked for as CSV must stay as it is.
+// nvidia-smi of the simulated device. It is first on the PATH of a dry run, for programs that run the command
+// instead of using NVML. It answers from the simulated NVML. The note that it is simulated goes to stderr:
+// requested CSV must stay as it is.
 //
 //   nvidia-smi                                             the table
 //   nvidia-smi -L                                          GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-...)

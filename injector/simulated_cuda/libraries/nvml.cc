@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVML, as far as PyTorch, pynvml and monitoring scripts ask: the devices and their memory. Everything is
+// NVML as far as PyTorch, pynvml and monitoring scripts use it: the devices and their memory. Everything is
 // read from libcuda.so.1.
 #include <dlfcn.h>
 
@@ -24,7 +24,7 @@ Function OfDriver(const char* name) {
   return reinterpret_cast<Function>(driver != nullptr ? dlsym(driver, name) : nullptr);
 }
 
-// NVML knows all devices of the machine, whatever CUDA_VISIBLE_DEVICES says.
+// NVML knows all devices of the machine, regardless of CUDA_VISIBLE_DEVICES.
 struct Machine {
   int devices = 0;
   const char* product = "";
@@ -92,7 +92,7 @@ int PutProcesses(void* handle, unsigned* count, Info* infos, Put put) {
   return fits ? kOk : kInsufficientSize;
 }
 
-// What CUDA says of the devices, which are all alike.
+// An attribute of the devices in CUDA; all devices are alike.
 int GiveAttribute(int attribute, unsigned* value, unsigned divisor = 1) {
   const auto ask = OfDriver<int (*)(int*, int, int)>("cuDeviceGetAttribute");
   int number = 0;
@@ -352,7 +352,7 @@ SIMULATED_EXPORT int nvmlDeviceGetP2PStatus(void*, void*, int, int* status) {
   *status = 0;  // fine
   return kOk;
 }
-// "Not supported" would make PyTorch print a warning on devices of compute capability 9.0; state 0 says that
+// "Not supported" would make PyTorch print a warning on devices of compute capability 9.0. State 0 means that
 // there is no fabric.
 SIMULATED_EXPORT int nvmlDeviceGetGpuFabricInfoV(void*, unsigned char* information) {
   constexpr size_t kAfterVersion = 4, kClusterUuidAndStatus = 28;

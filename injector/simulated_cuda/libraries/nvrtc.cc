@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVRTC: every program compiles, to nothing. A lowered name is the name itself.
+// NVRTC. Every program compiles, to nothing. A lowered name is the name itself.
 #include <cstring>
 #include <map>
 #include <string>

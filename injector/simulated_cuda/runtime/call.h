@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every function of the runtime starts from: the driver's functions, the calling thread's device and
-// last error.
+// What every function of the runtime needs: the driver's functions, and the calling thread's device and last
+// error.
 //
-// The driver is reached as NVIDIA's runtime reaches it, through dlopen, one dlsym and then cuGetProcAddress
-// for each function, so that whoever hooks the driver there sees here what would be seen on a GPU. No CUDA
-// header: handles are void*, device pointers are addresses.
+// The driver is reached as NVIDIA's runtime reaches it: through dlopen, one dlsym and then cuGetProcAddress
+// for each function. So a hook of the driver sees here what it would see on a GPU. No CUDA header: handles
+// are void*, device pointers are addresses.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Driver {
 #undef DRIVER
 };
 
-// The table; nullptr when there is no libcuda.so.1 with all of it, and every call then says that there is no
+// The table; nullptr if there is no libcuda.so.1 with all of it. Every call then returns that there is no
 // device.
 const Driver* TheDriver();
 
@@ -35,11 +35,11 @@ void ForgetLastError();
 
 // The thread's current device; a thread that never chose has device 0.
 int RuntimeDevice();
-// kSuccess after the thread has the context of its current device.
+// kSuccess once the thread has the context of its current device.
 int UseDevice();
 int ChooseDevice(int device);
 
-// One call of the runtime by the program: who called, for the ledger.
+// One call of the runtime by the program: records the caller for the ledger.
 class CallFrom {
  public:
   CallFrom(const char* call, const void* caller) { Announce(call, caller); }
@@ -54,7 +54,7 @@ class CallFrom {
 };
 #define SIMULATED_CALL() const CallFrom call_from(__func__, __builtin_return_address(0))
 
-// `cuName(arguments)` of the driver with the thread's context, its error kept.
+// Calls the driver's `cuName(arguments)` with the thread's context and keeps its error.
 #define ON_DEVICE(...)                                 \
   do {                                                 \
     const int no_device = UseDevice();                 \

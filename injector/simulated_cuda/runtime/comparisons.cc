@@ -197,9 +197,9 @@ bool InOrder(int operation, double a, double b) {
   }
 }
 
-// The arguments are the count; the operator (0: ==, 1: !=; or as InOrder has it) with the number behind it,
-// if it is one; the addresses of the result, x and y; and, where elements are converted, sixth the types in
-// which x and y are stored, a byte each. The operator has 4 bytes and the number is aligned to its width.
+// The arguments are: the count; the operator (0: ==, 1: !=; or in InOrder's encoding) followed by the number,
+// if there is one; the addresses of the result, x and y; and, if elements are converted, sixth, the stored
+// types of x and y, one byte each. The operator has 4 bytes and the number is aligned to its width.
 struct Operands {
   int operation = 0;
   void* result = nullptr;
@@ -227,7 +227,7 @@ void Write(void* result, bool value) {
   TheDriver()->vramscope_simulated_write(result, &value, sizeof(value));
 }
 
-// `is`: what is there; `of_one`: what would be with 1 in the place of x.
+// `is`: the actual result; `of_one`: the result with 1 instead of x.
 Answer AnswerWith(const Operands& of, bool is, bool of_one) {
   const bool computed = of.x.value() == 0;
   Write(of.result, is);

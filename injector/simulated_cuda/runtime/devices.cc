@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cudaGetDeviceProperties and what else is asked about devices.
+// cudaGetDeviceProperties and other queries about devices.
 #include <cstring>
 
 #include "injector/simulated_cuda/runtime/call.h"

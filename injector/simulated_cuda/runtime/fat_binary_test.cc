@@ -35,7 +35,8 @@ class FatBinary {
   }
   KernelVersion For(int architecture) const { return BestVersion(&wrapper_, architecture); }
   uint64_t BytesFor(int architecture) const { return MachineCodeBytes(&wrapper_, architecture); }
-  // Entry `index` was packed in this way (0x2000 LZ4, 0x8000 Zstandard) and has so many bytes when unpacked.
+  // Entry `index` was packed in this way (0x2000 LZ4, 0x8000 Zstandard) and has `unpacked` bytes when
+  // unpacked.
   void Pack(size_t index, uint64_t flags, uint64_t unpacked) {
     unsigned char* const header = bytes_.data() + 16 + index * 104;
     std::memcpy(header + 40, &flags, sizeof(flags));

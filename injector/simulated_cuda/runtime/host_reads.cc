@@ -23,7 +23,7 @@ namespace {
 // Counts of rows are 8 bytes, GradScaler and isfinite read 4 or 1, unique three numbers. What is larger is
 // data.
 constexpr size_t kLargestValue = 64;
-// Counts of tokens for each of many experts: 8 bytes each. They are told without a place.
+// Counts of tokens for each of many experts: 8 bytes each. They are reported without a place.
 constexpr size_t kLargestVector = 64 << 10;
 constexpr size_t kMostPlaces = 1000;
 constexpr uint64_t kOften =

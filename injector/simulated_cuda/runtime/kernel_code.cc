@@ -57,7 +57,7 @@ void AnnounceCode(const void* function, uint64_t bytes, const void* owner) {
   TheDriver()->vramscope_simulated_code(function, nullptr, bytes, owner);
 }
 
-// A module stands for all its kernels.
+// Loads each module as one piece of code, for all its kernels.
 int LoadModulesOn(int device) {
   static std::atomic<unsigned> loaded_on = 0;
   if ((loaded_on.load() >> device & 1) != 0) return kSuccess;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nvcc's generated code calls at start-up and for <<<...>>>, and what is asked about kernels. A kernel
-// is known by its host function.
+// The functions that nvcc's generated code calls at start-up and for <<<...>>>, and queries about kernels. A
+// kernel is identified by its host function.
 #include <cstring>
 
 #include "injector/simulated_cuda/runtime/call.h"
@@ -54,7 +54,7 @@ struct FunctionAttributes {
 };
 static_assert(sizeof(FunctionAttributes) == 144);
 
-// What handles of libraries point to: nobody looks into them.
+// The target of library handles: never read.
 int library_handle = 0;
 
 }  // namespace

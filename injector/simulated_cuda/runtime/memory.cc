@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cudaMalloc, cudaMemcpy, cudaMemset and what a pointer is.
+// cudaMalloc, cudaMemcpy, cudaMemset, and queries about pointers.
 #include <cstring>
 
 #include "injector/simulated_cuda/runtime/call.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cudaDeviceProp in the layout of the CUDA release that the library stands for: 13 dropped what 12 had
-// deprecated.
+// cudaDeviceProp in the layout of the library's CUDA release: 13 removed what 12 had deprecated.
 #pragma once
 
 #include <cstddef>

@@ -40,7 +40,7 @@ Registry& The() {
 
 bool Earlier(const Kernel& a, const Kernel& b) { return a.host < b.host; }
 
-// All empty when nobody registered it.
+// All empty if it was not registered.
 Kernel Find(const void* host) {
   Registry& registry = The();
   const std::lock_guard<std::mutex> lock(registry.mutex);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes every block that PyTorch's allocators hand out read as zeros.
 //
-// Why: on a GPU a kernel writes a block before anyone reads it. Here no kernel does, and what host code reads
-// back (the count of nonzero, the error code of a decomposition) would be left over from what lay at that
-// address before: 1,034,228,774 rows, measured. A device cannot see that PyTorch has given an address a new
-// owner; PyTorch's own report of each allocation can, and is called whether a profiler runs or not.
+// Why: on a GPU a kernel writes a block before anyone reads it. Here no kernel does. Host code that reads a
+// result back (the count of nonzero, the error code of a decomposition) would read leftovers at that address:
+// 1,034,228,774 rows, measured. A device cannot see that PyTorch has given an address a new owner. PyTorch's
+// own report of each allocation can, and it is called whether or not a profiler runs.
 //
-// vramscope's recorder stands in for the same function. Both are found by name before libc10.so, the recorder
-// first because it is preloaded first; each passes the call on to the next definition, which for the recorder
+// vramscope's recorder replaces the same function. Both definitions precede libc10.so's; the recorder's comes
+// first because it is preloaded first. Each passes the call on to the next definition, which for the recorder
 // is this one.
 #include <dlfcn.h>
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps a Python program that ends right after backward() from being aborted.
 //
-// An autograd thread that asks for the GIL while Python shuts down is ended by Python before 3.14 with
-// pthread_exit, whose forced unwinding runs into a noexcept function of C++: "terminate called without an
-// active exception". On a GPU the threads are asleep by then; on a device that answers at once 7 of 8 such
-// programs were aborted. Python 3.14 lets the thread hang instead, and so do we, only while Python shuts
-// down.
+// Before 3.14, Python ends an autograd thread that requests the GIL during shutdown with pthread_exit. The
+// forced unwinding reaches a noexcept function of C++: "terminate called without an active exception". On a
+// GPU the threads are asleep by then. On a device that answers at once, 7 of 8 such programs were aborted.
+// Python 3.14 lets the thread hang instead, and so do we, only while Python shuts down.
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 //
 //   vramscope_bridge_start(host)     once, when the library is loaded: 0 = it fits this process
 //   vramscope_bridge_enable(1 | 0)   adds or removes one pair of callbacks; without it nothing of ours runs
-//   vramscope_bridge_block_stack()   the Python stack of a block that no operator makes, as torch.load does
+//   vramscope_bridge_block_stack()   the Python stack of a block made outside operators, as by torch.load
 //
 //   an op              kOpBegin  kOpTensor (operands)  kOpScalar
 //                          ... its inner ops and allocations ...
@@ -13,11 +13,12 @@
 //   autograd graph         ... the node's op and what follows from it ...
 //                      kNodeEnd
 //
-// Why RecordFunction and not a Python dispatch mode: a mode wraps gradients in Python objects, and the engine
-// then accumulates out of place: it changes the allocations it is to record. RecordFunction hands out copies
-// of the operands only while our begin callback runs and of the results only while the end callback runs; at
-// every other moment each tensor has the references it always has.
-// User scopes (record_function) are recorded as ranges by the injector, also in light steps, and not here.
+// Why RecordFunction and not a Python dispatch mode: a mode wraps gradients in Python objects. The engine
+// then accumulates out of place, so the mode changes the allocations that it should record. RecordFunction
+// holds copies of the operands only while our begin callback runs, and of the results only while the end
+// callback runs. At every other moment each tensor has its usual references.
+// User scopes (record_function) are not recorded here: the injector records them as ranges, also in light
+// steps.
 #include <ATen/record_function.h>
 #include <dlfcn.h>
 #include <sys/stat.h>
@@ -36,7 +37,7 @@
 #ifndef NDEBUG
 #error "compile the bridge with -DNDEBUG, as torch is"
 #endif
-// Given by the build: size of the libtorch_cpu.so beside the headers that this was compiled against.
+// Set by the build: size of the libtorch_cpu.so that belongs to the headers used for this compilation.
 #ifndef VRAMSCOPE_TORCH_CPU_BYTES
 #error "VRAMSCOPE_TORCH_CPU_BYTES is the size of the libtorch_cpu.so that belongs to the headers"
 #endif
@@ -47,7 +48,7 @@ namespace {
 std::atomic<bool> g_enabled{false};
 bool g_python_stacks = false;
 
-// What a thread knows and where it stands.
+// A thread's caches and its position in the nesting.
 struct ThreadState {
   OpTable ops;
   NameCache names;
@@ -84,8 +85,8 @@ struct OpenScope : at::ObserverContext {
   const torch::autograd::Node* node = nullptr;  // set: this is the engine's scope around a node
 };
 
-// Only outermost ops outside autograd nodes have a stack: inner ops share it, a node runs under a lock that
-// Python code may wait for with the GIL held, and its forward op (same sequence number) says where it comes
+// Only outermost ops outside autograd nodes have a stack. Inner ops share it. A node runs under a lock that
+// Python code may wait for with the GIL held, and its forward op (same sequence number) shows where it comes
 // from.
 bool HasStack(const ThreadState& thread) { return thread.open_ops == 0 && thread.open_nodes == 0; }
 
@@ -154,8 +155,8 @@ void OnEnd(const at::RecordFunction& function, at::ObserverContext* context) noe
   Emit<trace::EventType::kOpEnd>();
 }
 
-// True when the libtorch_cpu.so of this process is the one whose headers we were compiled against. The size
-// tells: builds of the same version for other CUDA releases or with other flags differ in it.
+// True if the libtorch_cpu.so of this process is the one whose headers we were compiled against. The size
+// shows it: it differs between builds of the same version for other CUDA releases or with other flags.
 bool FitsThisTorch() {
   Dl_info info;
   struct stat file;

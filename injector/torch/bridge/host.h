@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bridge's way out: one event of the trace, given field by field, becomes one raw record of the injector.
+// The bridge's output: one event of the trace, passed field by field, becomes one raw record of the injector.
 //
-// Why a template: which field travels in `small`, in `id` or in which word is decided by
-// trace_format/raw_record.h alone. Everything here folds at compile time to a few stores and one indirect
-// call.
+// Why a template: trace_format/raw_record.h alone decides which field goes into `small`, into `id` or into
+// which word. At compile time everything here folds to a few stores and one indirect call.
 #pragma once
 
 #include <cstddef>

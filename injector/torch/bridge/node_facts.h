@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the trace says about an autograd node when the engine starts to run it: which node, its name, its
-// edges.
+// What is recorded about an autograd node when the engine starts to run it: which node, its name, its edges.
 //
 // The engine wraps each node in a RecordFunction named "autograd::engine::evaluate_function: AddmmBackward0"
-// (torch/csrc/autograd/engine.cpp) and, before that, makes the node the thread's current one; so node and
-// name come together with no search.
+// (torch/csrc/autograd/engine.cpp). Before that, it makes the node the thread's current one. So node and name
+// come together without a search.
 #pragma once
 
 #define AT_PER_OPERATOR_HEADERS \
@@ -21,22 +20,21 @@
 
 namespace vramscope::bridge {
 
-// The node's name in the name of a scope around a node; nullptr when the scope is something else.
+// The node's name within the name of a scope around a node; nullptr for other scopes.
 inline const char* EvaluatedNodeName(const char* scope) {
   static constexpr char kPrefix[] = "autograd::engine::evaluate_function: ";
   constexpr size_t kLength = sizeof kPrefix - 1;
   return std::strncmp(scope, kPrefix, kLength) == 0 ? scope + kLength : nullptr;
 }
 
-// The tensor whose gradient `node` accumulates, as the address of its TensorImpl; 0 for every other kind of
-// node.
+// The tensor whose gradient `node` accumulates, as the address of its TensorImpl; 0 for all other nodes.
 inline uint64_t AccumulatedTensor(const torch::autograd::Node& node) {
   if (typeid(node) != typeid(torch::autograd::AccumulateGrad)) return 0;
   return reinterpret_cast<uint64_t>(
       static_cast<const torch::autograd::AccumulateGrad&>(node).variable.unsafeGetTensorImpl());
 }
 
-// Emits kNodeBegin and one kNodeEdge per output of the node, in order; an output that leads nowhere has next
+// Emits kNodeBegin and one kNodeEdge per output of the node, in order. An output that leads nowhere has next
 // = 0, so that the n-th edge always belongs to the n-th operand of the forward op.
 inline void EmitNodeBegin(const torch::autograd::Node& node, const char* name, NameCache& names) {
   const uint64_t address = reinterpret_cast<uint64_t>(&node);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of an operator: its name, its operands, and those of its scalar arguments that decide shapes, dims
-// or dtypes.
+// One call of an operator: its name, its operands, and those of its scalar arguments that determine shapes,
+// dims or dtypes.
 //
-// Why the schema is asked: a dtype, a layout and a memory format all arrive as a plain int. The schema says
-// which it is, but is copied on every request, so each thread keeps what it learnt under the address of the
-// operator's name. A name that is no schema's (a region of torch.compile, a C++ RECORD_FUNCTION) lives in a
-// temporary string; its address may come back with another text, which is noticed.
-// Sources: ATen/record_function.h, ATen/core/ivalue.h, ATen/core/function_schema.h of torch 2.2.2, 2.6.0
-// and 2.15.0.
+// Why the schema: a dtype, a layout and a memory format all arrive as a plain int, and the schema
+// distinguishes them. Reading the schema copies it, so each thread caches what it learned under the address
+// of the operator's name. A name without a schema (a region of torch.compile, a C++ RECORD_FUNCTION) lives in
+// a temporary string. Its address may be reused for another text, which is detected.
+// Sources: ATen/record_function.h, ATen/core/ivalue.h, ATen/core/function_schema.h of torch 2.2.2, 2.6.0 and
+// 2.15.0.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -25,8 +25,8 @@
 
 namespace vramscope::bridge {
 
-// What an argument's declared type says about the value that arrives there. kSwitch is a bool that is off
-// unless given (copy, pin_memory, keepdim).
+// What an argument's declared type shows about the value that arrives there. kSwitch is a bool that is off by
+// default (copy, pin_memory, keepdim).
 enum class ArgumentKind : uint8_t { kPlain, kSwitch, kDtype, kMemoryFormat, kLayout, kScalar, kTensor };
 
 // What one thread knows of an operator.
@@ -42,7 +42,7 @@ class OpTable {
   // Valid until the next call.
   const OpFacts& Find(const at::RecordFunction& function) {
     const char* name = function.name();
-    if (by_name_.size() >= kMaxOps) by_name_.clear();  // a program that keeps making names
+    if (by_name_.size() >= kMaxOps) by_name_.clear();  // a program that keeps making new names
     OpFacts& facts = by_name_[name];
     if (facts.name_id == 0 || facts.name != name) facts = Learn(function, name);
     return facts;
@@ -108,8 +108,8 @@ class ArgumentWriter {
  private:
   static constexpr size_t kMaxStringBytes = 64;  // "bij,bjk->bik", "same"; longer ones carry no shape
 
-  // A Scalar (alpha, a factor, a learning rate) decides a shape only in a factory such as arange, which takes
-  // no tensor; elsewhere it may differ in every step and would fill the table of strings.
+  // A Scalar (alpha, a factor, a learning rate) determines a shape only in a factory such as arange, which
+  // takes no tensor. Elsewhere it may differ in every step and would fill the table of strings.
   void WriteScalar(const c10::IValue& value, size_t i, bool has_tensor) {
     const ArgumentKind kind = i < facts_.arguments.size() ? facts_.arguments[i] : ArgumentKind::kPlain;
     if (kind == ArgumentKind::kTensor || (kind == ArgumentKind::kScalar && has_tensor)) return;
@@ -117,10 +117,10 @@ class ArgumentWriter {
     if (text != 0) Emit<trace::EventType::kOpScalar>(i, text);
   }
 
-  // 0 for what says nothing about shapes and types: None, generators, doubles that are no factory's; devices,
-  // which the storages of the results tell; the strided layout and switches that are off. Leaving these out
-  // saves 44 % of the scalars of a training step. Of aten::to alone a layout is always told: x.to(device)
-  // names it, and x's own dtype beside it; x.to(dtype) names none.
+  // 0 for values that show nothing about shapes and types: None, generators, doubles outside factories,
+  // devices (known from the storages of the results), the strided layout, and switches that are off. Leaving
+  // these out saves 44 % of the scalars of a training step. Only aten::to always records a layout:
+  // x.to(device) passes it together with x's own dtype; x.to(dtype) passes none.
   uint32_t ScalarText(const c10::IValue& value, ArgumentKind kind) {
     if (value.isInt()) {
       const bool strided = kind == ArgumentKind::kLayout && value.toInt() == 0 && !facts_.converts;
@@ -151,7 +151,7 @@ class ArgumentWriter {
     }
   }
 
-  // Lists of ints, bools or doubles, all alike; 0 for other lists.
+  // Lists of ints, bools or doubles of one type; 0 for other lists.
   uint32_t ListText(c10::ArrayRef<c10::IValue> elements) {
     TextKind kind = TextKind::kIntList;
     numbers_.clear();

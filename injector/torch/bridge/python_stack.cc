@@ -63,8 +63,8 @@ class Reference {
   PyObject* object_;
 };
 
-// Holds the GIL, with the garbage collector quiet and the thread's pending exception put aside: a capture in
-// the middle of an op must neither run somebody's finalizers nor swallow an error.
+// Holds the GIL, with the garbage collector disabled and the thread's pending exception saved: a capture in
+// the middle of an op must neither run finalizers nor swallow an error.
 class QuietPython {
  public:
   QuietPython() : state_(g_python.ensure_gil()) {
@@ -113,10 +113,10 @@ std::string TextAttribute(PyObject* object, const char* name) {
   return {};
 }
 
-// Frames by code object and place in it. A known code object is kept alive, else its address could come back
-// as another function.
+// Frames by code object and instruction. A known code object is kept alive, otherwise its address could be
+// reused for another function.
 //
-// Why the place is the instruction where Python tells it, not the line: a line is found by decoding the line
+// Why the key is the instruction, if Python reports it, and not the line: finding a line decodes the line
 // table of the code from its start, 0.2 us in a long function. That was half of the cost of a stack.
 class FrameTable {
  public:
@@ -181,7 +181,7 @@ FrameTable& Frames() {
   return *table;
 }
 
-// Innermost first, until `visit` says that it wants no more.
+// Innermost first, until `visit` returns false.
 template <typename Visit>
 void EachFrameWithGil(Visit visit) {
   PyObject* top = g_python.current_frame();

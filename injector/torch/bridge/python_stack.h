@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Python stack of the calling thread, as an id of the host's table of stacks.
 //
-// Only documented CPython functions, found by name at run time: the bridge needs no Python headers, fits any
-// Python 3, and in a program without Python there is simply no stack. Ops usually run with the
-// GIL released, so a capture takes it: about 1 us, which is why stacks are an option and only outermost ops
-// have one.
+// Uses only documented CPython functions, found by name at run time. The bridge needs no Python headers, fits
+// any Python 3, and in a program without Python there is simply no stack. Ops usually run with the GIL
+// released, so a capture takes it: about 1 us. So stacks are an option, and only outermost ops have one.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +11,16 @@
 
 namespace vramscope::bridge {
 
-// Looks up the CPython functions. False when this process has no usable Python; CapturePythonStack then
-// returns 0.
+// Looks up the CPython functions. False if this process has no usable Python; CapturePythonStack then returns
+// 0.
 bool PreparePythonStacks();
 
-// The stack of the calling thread, outermost frame first, frames as "GPT.forward (models/gpt.py:42)"; 0
-// when the thread runs no Python. Takes the GIL: never call it while a lock is held that Python code may want
+// The stack of the calling thread, outermost frame first, with frames like "GPT.forward (models/gpt.py:42)".
+// 0 if the thread runs no Python. Takes the GIL: never call it while holding a lock that Python code may need
 // (autograd nodes hold one while they run).
 uint32_t CapturePythonStack();
 
-// The same where the thread has the GIL already, else 0: it waits for nobody, so a lock may be held.
+// The same if the thread already holds the GIL, otherwise 0. It never waits, so a lock may be held.
 uint32_t CapturePythonStackWithoutWaiting();
 
 }  // namespace vramscope::bridge

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the trace says about one operand: identity, storage, shape, strides, dtype, flags, read without
-// touching the tensor.
+// What is recorded about one operand: identity, storage, shape, strides, dtype, flags, read without touching
+// the tensor.
 //
 // Why not Tensor's own accessors: sizes() of a subclass may call Python, storage() of a fake tensor throws,
 // mutable_data_ptr() of a copy-on-write tensor copies it, grad_fn() of a view may rebuild its node. All of
-// these would change the run. The *_default and unsafe_* readers below only load fields; what they cannot
-// tell (symbolic or nested shapes) is left out. Sources: c10/core/TensorImpl.h, c10/core/StorageImpl.h,
+// these would change the run. The *_default and unsafe_* readers below only load fields. What they cannot
+// read (symbolic or nested shapes) is left out. Sources: c10/core/TensorImpl.h, c10/core/StorageImpl.h,
 // torch/csrc/autograd/variable.h of torch 2.2.2, 2.6.0 and 2.15.0.
 #pragma once
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that the bridge sends again and again, as ids of the host: shapes, scalar arguments, names.
+// Caches the host's ids of texts that the bridge sends again and again: shapes, scalar arguments, names.
 //
 // Why a cache: the host's intern() takes a lock and hashes the text. A training step asks for some thousands
-// of texts and a hundred different ones, so an answer comes from a table of the calling thread, looked up by
-// the numbers themselves: no text is even made.
+// of texts, of which only about a hundred differ. A table of the calling thread answers them by the numbers
+// themselves, without building a text.
 //
-//   hash(kind, numbers) % kSlots ─► │ kind │ count │ numbers[0..7] │ id │    of two that collide, the newest
-//   stays
+//   hash(kind, numbers) % kSlots ─► │ kind │ count │ numbers[0..7] │ id │    on a collision the newest stays
 //
-// No torch headers: compiled once per torch release, so it should compile in no time.
+// No torch headers: this is compiled once per torch release, so it should compile fast.
 #pragma once
 
 #include <array>
@@ -37,7 +36,8 @@ enum class TextKind : uint8_t {
 // One thread's table of numbers; about 40 KiB. Not thread safe.
 class TextCache {
  public:
-  // The host's id of `count` numbers written as `kind`. More than kMaxNumbers are formatted anew each time.
+  // The host's id of `count` numbers written as `kind`. More than kMaxNumbers numbers are formatted again
+  // each time.
   uint32_t Id(TextKind kind, const int64_t* numbers, size_t count);
   uint32_t Id(TextKind kind, int64_t number) { return Id(kind, &number, 1); }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells six steps of training to the injector."""
+"""Reports six steps of training to the injector."""
 
 import recorder
 import torch

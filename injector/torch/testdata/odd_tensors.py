@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors that have no storage, no memory, or must not be looked at the wrong way; prints what came of them."""
+"""Tensors that have no storage, no memory, or must not be read in the wrong way; prints the results."""
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode

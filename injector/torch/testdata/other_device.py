@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports blocks of a CUDA device as the caching allocator does; there need not be one."""
+"""Reports blocks of a CUDA device like the caching allocator; no device is needed."""
 
 import ctypes
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks for more than there is."""
+"""Requests more memory than there is."""
 
 import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads torch so that its calls are bound past every preloaded library, then lets the injector repair that."""
+"""Loads torch so that its calls bypass every preloaded library, then lets the injector repair that."""
 
 import os
 import sys

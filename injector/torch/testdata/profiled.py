@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same training under torch.profiler; says what the profiler saw of memory."""
+"""The same training under torch.profiler; prints what the profiler saw of memory."""
 
 import recorder
 import torch

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts beside this one share: the injector's functions, and facts for the test on standard output.
+"""Shared by the scripts in this folder: the injector's functions, and facts for the test on standard output.
 
-A fact is a line "name number number ...". Without the injector the scripts run all the same; then a mark is nothing.
+A fact is a line "name number number ...". Without the injector the scripts still run; a mark then does
+nothing.
 """
 
 import ctypes

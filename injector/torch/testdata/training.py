@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A transformer layer trained for three steps; says what PyTorch itself knows about its tensors."""
+"""A transformer layer trained for three steps; prints what PyTorch itself knows about its tensors."""
 
 import recorder
 import torch

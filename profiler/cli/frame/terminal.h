@@ -4,9 +4,9 @@
 // Why here and not in each verb: readers compare units, rounding and alignment between two reports. Text is
 // built first and printed once; nothing here writes to a stream by itself.
 //
-//   Parameters    2.1 GiB  18 %  ████▊                   Table: columns by display width, so painted and
-//   non-ASCII text lines up Activations   6.9 GiB  59 %  ███████████████▍        Bar: eighths of a cell on a
-//   UTF-8 terminal, '#' elsewhere
+//   Parameters    2.1 GiB  18 %  ████▊              Table: columns by display width, so painted and non-ASCII
+//   Activations   6.9 GiB  59 %  ███████████████▍   text lines up
+//                                                   Bar: eighths of a cell on a UTF-8 terminal, '#' elsewhere
 #pragma once
 
 #include <cstddef>

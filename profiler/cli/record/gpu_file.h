@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU that is not in the table, described by the user in a small JSON file: `vramscope dryrun --gpu-file`.
 //
-//   {"name": "rtx-a4000", "product": "NVIDIA RTX A4000", "compute_capability": "8.6", "multiprocessors": 48,
-//   ...}
+//   {"name": "rtx-a4000", "product": "NVIDIA RTX A4000", "compute_capability": "8.6",
+//    "multiprocessors": 48, ...}
 //
 // or a list of such objects. The fields are those of injector/simulated_cuda/gpus.def; docs/dryrun.md
 // explains them. All are required: with a guessed value the answer would be about another GPU.

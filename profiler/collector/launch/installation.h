@@ -4,8 +4,8 @@
 //
 //   <prefix>/bin/vramscope                                     <build>/bin/vramscope
 //   <prefix>/lib/vramscope/libvramscope_injector.so            <build>/injector/libvramscope_injector.so
-//   <prefix>/share/vramscope/python/sitecustomize.py           <build>/share/vramscope/python -> the source
-//   folder
+//   <prefix>/share/vramscope/python/sitecustomize.py           <build>/share/vramscope/python
+//                                                                -> the source folder
 #pragma once
 
 #include <string>

@@ -8,10 +8,10 @@
 // group with all signals blocked. A signal that is pending there too went to the group. (The kernel walks a
 // group from its newest process, so the sentinel has the signal before the collector.)
 //
-//   group:  shell job ─┬─ collector ── signal read here: pending in the sentinel? ── yes: the command has it,
-//   drop
-//                      ├─ sentinel  ◄────────────────────────────┘                  └ no: kill(command,
-//                      signal) └─ command ...
+//   group:  shell job ─┬─ collector ── signal read here: pending in the sentinel? ─┬─ yes: drop it, the
+//                      │                         ▲                                 │  command has it
+//                      ├─ sentinel ──────────────┘                                 └─ no: kill(command,
+//                      └─ command ...                                                 signal)
 //
 // Job control: when a terminal signal stops the command, the collector stops itself, because the shell waits
 // for that.

@@ -3,7 +3,7 @@
 //
 //   lib/vramscope/simulated_cuda/gpus.def           the models
 //                                cuda12/, cuda13/   the libraries; a wheel of CUDA 12 asks for other sonames
-//                                than one of CUDA 13
+//                                                   than one of CUDA 13
 //
 // Why the command's torch is checked before it starts: the loader would ignore libraries of the wrong
 // release. The program would then fail with a message about a missing library that does not help its user.

@@ -6,11 +6,13 @@
 // between threads. A pass first reads the clock (the watermark), then all heads, then merges. Records at or
 // after the watermark wait for the next pass:
 //
-//      ring A  ──a1────a2──────┊──a3        everything that a record before the watermark depends on (the
-//      free that made its address ring B  ────b1──────b2──┊            available) was published before it,
-//      hence before the heads were read. So a block's free
-//                          watermark        always comes before the next allocation at its address, also
-//                          across threads.
+//                       watermark
+//   ring A  ──a1────a2──────┊──a3
+//   ring B  ────b1──────b2──┊
+//
+// Everything that a record before the watermark depends on (the free that made its address available) was
+// published before it, hence before the heads were read. So a block's free always comes before the next
+// allocation at its address, also across threads.
 //
 // Each ring is already in order, so the merge holds only one record per ring in memory, whatever the backlog.
 #pragma once

@@ -4,8 +4,8 @@
 // Why: a program in a trace is code, and a trace may come from anybody. A program that this account recorded
 // is run again without asking; any other only if the user asks for it.
 //
-//   seal = HMAC-SHA256(key, program), as hexadecimal digits;   key = ~/.config/vramscope/seal.key, 32 random
-//   bytes, mode 0600
+//   seal = HMAC-SHA256(key, program), as hexadecimal digits
+//   key  = ~/.config/vramscope/seal.key, 32 random bytes, mode 0600
 #pragma once
 
 #include <string>

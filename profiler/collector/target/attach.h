@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records a process that is already running, for a while, and then leaves it.
 //
-//   CheckTarget ── output ── session folder ── Inject ── Recorder, until enough ── pause ── has it let go? ──
-//   close
-//                  (all of the process's user, in its own mount namespace)
+//   CheckTarget ── output ── session folder ── Inject ── Recorder, until enough ── pause ─┐
+//    (all of the process's user, in its own mount namespace)    close ── has it let go? ──┘
 //
 // The process is not our child: it has its own terminal and signals, and Ctrl-C here reaches only us.
 #pragma once

@@ -2,10 +2,9 @@
 // A program that records by itself, without the injector. The collector's tests start it and compare the
 // trace with what it did.
 //
-//   counted COUNTERS THREADS EVENTS [KILL_AFTER_US]   each thread records marks 1, 2, 3, ...; after each it
-//   writes the number into its
-//                                                     place in the file COUNTERS. EVENTS 0 = endless. Another
-//                                                     process kills this one.
+//   counted COUNTERS THREADS EVENTS [KILL_AFTER_US]
+//                     each thread records marks 1, 2, 3, ...; after each it writes the number into its place
+//                     in the file COUNTERS. EVENTS 0 = endless. Another process kills this one.
 //   forks DEPTH       a chain of forked processes, each using the names of all before it
 //   exec              records, then goes on as another image of the same pid
 //   orphan            ends at once; a forked child goes on recording until it is detached

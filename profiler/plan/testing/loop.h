@@ -4,8 +4,7 @@
 //
 //   setup    a weight of 2 MiB for each block
 //   step     a batch of 8 samples goes through the blocks, each of which keeps what it makes; backward takes
-//   it
-//            from the last to the first; the optimizer keeps one state for each weight and takes as much
+//            it from the last to the first; the optimizer keeps one state for each weight and takes as much
 //            while it steps
 #pragma once
 

@@ -4,7 +4,7 @@
 //
 //   setup    weights 64 x 256 and 256 x 64, a batch [8, 64]
 //   call     batch ─ mm ─► hidden [8, 256] ─ mm ─► out [8, 64]      the last call's result is kept until the
-//   next
+//                                                                   next
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

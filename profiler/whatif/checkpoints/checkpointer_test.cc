@@ -205,8 +205,8 @@ TEST_F(NestedCheckpointTest, AProductInsideOfAnOperatorWithAFormulaIsNoneToKeep)
 // products are recomputed. Its partitioner chooses operators. Chains of modules that each begin with cos()
 // give the same choices:
 //
-//   budget 0.2     c6 [ c4 [ cos mm cos mm cos mm cos mm ]  b5 [ cos mm ]  b6 [ cos ] ] sum checkpointed: c4,
-//   b5
+//   budget 0.2     c6 [ c4 [ cos mm cos mm cos mm cos mm ]  b5 [ cos mm ]  b6 [ cos ] ] sum
+//                  checkpointed: c4, b5
 class EvenChainTest : public testing::Test, protected WrittenStep {
  protected:
   static constexpr uint32_t kProducts = 5, kOperators = 2 * kProducts + 1;

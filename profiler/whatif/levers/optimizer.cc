@@ -8,8 +8,8 @@
 //   sgd        none           none
 //   momentum   P              none (the buffer is a copy of the first gradient)
 //   adam(w)    2 P            foreach: P, the square roots, to the end of the step; for-loop: up to three
-//   times the largest p, see
-//                             ForLoop(); fused: none, and a count of steps on the device for each parameter
+//                             times the largest p, see ForLoop(); fused: none, and a count of steps on the
+//                             device for each parameter
 //
 //   adafactor, adam8bit   see lean_optimizers.cc
 //

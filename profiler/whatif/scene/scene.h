@@ -5,11 +5,11 @@
 // frees becomes one block that ends after the step's length. The begin of a step then needs no special case,
 // and the loop can be repeated as often as an answer needs, starting with an empty allocator.
 //
-//   position 0                      length                     2 x length
-//   setup   ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   parameters: there before the first
-//   step once             ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   optimizer state: born in the
-//   first step each step    ├─activation─┤           ├─activation─┤
-//                        ├─gradient──┼─┤          ├─gradient──┼─┤        freed by the next step's zero_grad
+//   position 0                  length                  2 x length
+//   setup      ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   parameters: there before the first step
+//   once              ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   optimizer state: born in the first step
+//   each step     ├─activation─┤         ├─activation─┤
+//                     ├─gradient──┼─┤        ├─gradient──┼─┤      freed by the next step's zero_grad
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // DDP's buckets for parameters that share one block: the weights of a recurrent network with cuDNN.
 //
-//   backward    bias 2 KiB ─ head 1,000 KiB ─ [ 4 MiB | 4 MiB | 8 KiB ]      buckets from 1 MiB, and from 25
-//   MiB
+//   backward    bias 2 KiB ─ head 1,000 KiB ─ [ 4 MiB | 4 MiB | 8 KiB ]
+//
+// Buckets from 1 MiB, and from 25 MiB.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -4,10 +4,10 @@
 // A program that only runs its model forward has no optimizer, so no optimizer step ends its steps. Its loop
 // still shows if modules were recorded:
 //
-//   load │ batch  model(batch) │ batch  model(batch) │ ...         a step ends with the call of the module
-//   that
-//        └─ step 1 ────────────┴─ step 2 ────────────┴─            is called least often from the program
-//        itself
+//   load │ batch  model(batch) │ batch  model(batch) │ ...
+//        └─ step 1 ────────────┴─ step 2 ────────────┴─
+//
+// A step ends with the call of the module that is called least often from the program itself.
 #pragma once
 
 #include "profiler/classify/analysis.h"

@@ -3,10 +3,8 @@
 //
 //            state                    while it steps
 //   matrix   p/c of rows, p/r of      the means of rows and of columns; the update p, which is a product of
-//   both, and
-//            columns                  that of the parameter before until the new one is there; p/(r c) of
-//            means of
-//                                     means; partial sums of norms
+//            columns                  both, and that of the parameter before until the new one is there;
+//                                     p/(r c) of means of means; partial sums of norms
 //   vector   p                        the squares p, the update p
 //
 // The weight of a 1 x 1 convolution has rows and columns of one value, so all of these are as large as the

@@ -2,11 +2,12 @@
 """Notes one training step of a recorded program, as a text that runs again elsewhere (docs/program.md).
 
     steps    1   2 3 4   5              6                  7 ...
-             .   deep    names only     the program        nothing is put in any more
+             .   deep    names only     the program        all hooks are removed
                                         deliver(text)
 
-Of step 5 only its names are used: what lives on from it, such as the loss, dies somewhere in step 6, and is known there.
-VRAMSCOPE_PROGRAM=off: nothing of this.
+Only the names of step 5 are used: a tensor that outlives it, such as the loss, dies somewhere in step 6 and
+is known there.
+VRAMSCOPE_PROGRAM=off switches all of this off.
 """
 
 import os
@@ -23,7 +24,7 @@ WITHOUT_DEEP = 4  # steps after which noting begins where no step was deep
 
 
 def deliver(text: str, step: int = 0) -> None:
-    """Hands the program of a step to the recorder, and to the file VRAMSCOPE_PROGRAM_TO."""
+    """Passes the program of a step to the recorder, and to the file VRAMSCOPE_PROGRAM_TO."""
     from vramscope_shim import native
 
     native.program(text, step)
@@ -39,7 +40,7 @@ def wanted() -> bool:
 
 
 class Program:
-    """The two steps, and what begins and ends them: called by the shim after each training step."""
+    """The two steps, and what begins and ends them. The shim calls this after each training step."""
 
     def __init__(self, torch: Any, registry: Any, optimizers: Any, is_deep: Callable[[], int]) -> None:
         """registry, optimizers: the shim's."""
@@ -72,7 +73,7 @@ class Program:
             raise
 
     def failed(self, error: Exception) -> None:
-        """Noting ends here; the program is told of nothing."""
+        """Ends noting; the program sees nothing of it."""
         self._why.append(f"noting failed: {type(error).__name__}: {error}"[:300])
         self._leave()
         self._give_up()
@@ -157,7 +158,7 @@ class Program:
             self._left = None if listener.mode_is_out() else listener
 
     def stop(self) -> None:
-        """The recording ends in the middle of a noted step, or the program does."""
+        """The recording or the program ends in the middle of a noted step."""
         if self._listener is not None:
             self._leave()
         self._noted = 3
@@ -193,6 +194,6 @@ class Program:
 
 
 def _is_default_device(torch: Any) -> bool:
-    """Of modes only that of torch.set_default_device(), which stays."""
+    """Of the modes, only that of torch.set_default_device(), which stays."""
     device = sys.modules.get("torch.utils._device")
     return torch._C._len_torch_function_stack() == 1 and device is not None and getattr(device, "CURRENT_DEVICE", None) is not None

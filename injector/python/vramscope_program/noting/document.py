@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the text of a noted step: what was read and not used is left out, functions and places are numbered, inputs become what they were."""
+"""Creates the text of a noted step: drops unused reads, numbers functions and places, and replaces inputs by
+descriptions.
+"""
 
 import json
 import platform
@@ -13,7 +15,9 @@ VERSION = 1
 
 
 def text_of(torch: Any, step: Step, number: int, device: Any, optimizers: List[Any], lasting: Set[str], missing: List[str]) -> str:
-    """optimizers: weak references. lasting: names of tensors that were there before the step and are there after it, as in the step before."""
+    """optimizers: weak references. lasting: names of tensors that existed before the step and exist after it,
+    as in the step before.
+    """
     described = _optimizers(step, optimizers)
     used: Set[int] = set()
     hosts: Set[int] = set()
@@ -37,7 +41,7 @@ def text_of(torch: Any, step: Step, number: int, device: Any, optimizers: List[A
 
 
 def _uses(value: Any, used: Set[int], hosts: Set[int]) -> None:
-    """Reads that some argument comes from, and inputs on the host that some argument is."""
+    """Marks the reads that an argument comes from, and the inputs on the host that are arguments."""
     if isinstance(value, str):
         if value[:1] == "<" and value[1:].isdigit():
             hosts.add(int(value[1:]))
@@ -91,7 +95,9 @@ def _kept(body: List[Any], used: Set[int], lasting: Set[str], functions: Dict[st
 
 
 def _with_free(args: List[str], body: List[Any]) -> List[str]:
-    """A body that runs once more, in a backward pass, gets all that it does not make: names may be gone by then."""
+    """A body that runs once more, in a backward pass, gets everything that it does not create: names may be
+    gone by then.
+    """
     known, free = set(args), []
 
     def used_in(value: Any) -> None:

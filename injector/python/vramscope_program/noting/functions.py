@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of PyTorch by a name under which another process finds them: torch.nn.functional.linear, Tensor.add, Tensor.grad.__get__.
+"""Functions of PyTorch by a name under which another process finds them: torch.nn.functional.linear,
+Tensor.add, Tensor.grad.__get__.
 
-Each is found once, and what it is for noting with it.
+Each is looked up once, together with its role for noting.
 """
 
 import importlib
@@ -76,8 +77,9 @@ class Functions:
         return self._search(function)
 
     def _search(self, function: Any) -> str:
-        """Some are not called what they are found under: torch.nn.functional.max_pool2d is a function fn, torch.linalg.norm is linalg_norm, and x ** 2
-        is Tensor.__pow__, a pow that is not Tensor.pow."""
+        """Some have a different __name__: torch.nn.functional.max_pool2d is a function fn, torch.linalg.norm
+        is linalg_norm, and x ** 2 is Tensor.__pow__, a pow that is not Tensor.pow.
+        """
         if self._by_id is None:
             self._by_id = {id(value): f"Tensor.{key}" for key, value in vars(self._torch.Tensor).items() if isinstance(value, types.FunctionType)}
             for owner in ("torch.nn.functional", "torch", "torch.linalg", "torch.fft", "torch.special", "torch.nested", "torch.nn.init"):
@@ -110,7 +112,7 @@ def _module(name: str) -> Any:
 
 
 def look_up(module: str, path: str) -> Any:
-    """The object that another process would find there; None: none."""
+    """The object that another process would find there, or None."""
     found = sys.modules.get(module)
     if module == "__main__" or "<locals>" in path:
         return None

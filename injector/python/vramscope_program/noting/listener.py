@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hears what a program asks PyTorch for: put in for two steps, and taken out again with nothing left behind.
+"""Observes a program's calls of PyTorch: installed for two steps, and then removed with nothing left behind.
 
     TorchFunctionMode                       calls of PyTorch's Python API, the outermost ones
     Module.__call__, Function.apply         modules, autograd Functions: they do not pass through the mode
     torch.autograd.backward, grad           likewise
     autocast, inference_mode                contexts
     optimizers' step and zero_grad          whole, not the calls inside
-    checkpoints, DataLoader                 a checkpoint is a body of its own; what a loader does to make a batch is not noted
+    checkpoints, DataLoader                 a checkpoint is a body of its own; a loader's work on a batch is
+                                            not noted
 
-All of it through vramscope_shim.guard. Only calls of the thread that ends the training steps are noted.
+All of it goes through vramscope_shim.guard. Only calls of the thread that ends the training steps are noted.
 """
 
 import sys
@@ -88,7 +89,7 @@ class Listener:
         self.mode_is_out()
 
     def mode_is_out(self) -> bool:
-        """Takes the mode out; not possible within a call of it, as PyTorch puts it back then."""
+        """Removes the mode; impossible within a call of it, because PyTorch puts it back then."""
         overrides, kept = self._torch.overrides, []
         for _ in range(self._torch._C._len_torch_function_stack() if self._leaving_mode is not None else 0):
             mode = overrides._pop_mode()  # the program may have left one of its own above ours
@@ -116,8 +117,10 @@ class Listener:
         self._replace(owner, name, guard.instead(HOOK, getattr(owner, name), self._watched(ours)))
 
     def _watched(self, ours: Callable[..., Any]) -> Callable[..., Any]:
-        """Calls `ours` where it is to note; what fails in it, and is not the program's, ends noting. Nothing is noted of what `ours` reads from
-        tensors, nor of what the program does in its `call`, unless it is called through _inside()."""
+        """Calls `ours` where noting applies. A failure in it that is not the program's ends noting. What
+        `ours` reads from tensors is not noted, nor what the program does in its `call`, unless it goes
+        through _inside().
+        """
         def watch(call: Any, *args: Any, **named: Any) -> Any:
             try:
                 if self.quiet or self._mode is None or threading.get_ident() != self._thread:
@@ -139,7 +142,7 @@ class Listener:
             self.quiet = 0
 
     def _inside(self, call: Any, *args: Any, **named: Any) -> Any:
-        """The program's call, of which all inside is noted."""
+        """The program's call; everything inside it is noted."""
         self.quiet = 0
         try:
             return call(*args, **named)

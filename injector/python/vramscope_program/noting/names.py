@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program's tensors by number, and when the program lets go of each.
+"""The program's tensors by number, and when the program drops each.
 
-A weak reference tells the end of most. Not of a tensor that autograd saves: PyTorch keeps its Python object alive with it. Then the counts tell:
+A weak reference shows the end of most. It does not for a tensor that autograd saves: PyTorch keeps its Python
+object alive with it. Then the reference counts show it:
 
                             references to the Python object    references to the tensor in C++
     program alone           1                                  1 (of the Python object)
     program and autograd    2 (one of C++)                     2 or more
-    autograd alone          1 (of C++)                         2 or more          <- the program let go of it
+    autograd alone          1 (of C++)                         2 or more       <- the program dropped it
 
-So before each noted call the living names are asked, which are few. Nothing is hooked for it, above all not what autograd saves.
+So the living names, which are few, are checked before each noted call. No hook is needed for it, above all
+none on what autograd saves.
 """
 
 import sys
@@ -32,7 +34,7 @@ class Name(weakref.ref):  # type: ignore[type-arg]
 
 class Names:
     def __init__(self, alone: int, failed: Any = None) -> None:
-        """failed(error) is called where a death could not be noted."""
+        """failed(error) is called if a death could not be noted."""
         self._alone = alone
         self._when_died = guard.hook("python.program", lambda name: self._died(name), failed)
         self.living: Dict[int, Name] = {}
@@ -41,14 +43,16 @@ class Names:
         self._count = self._outside = 0
 
     def add(self, tensor: Any) -> str:
-        """A name for what a noted call has made."""
+        """A name for the result of a noted call."""
         number = f"%{self._count}"
         self._count += 1
         self._keep(tensor, number)
         return number
 
     def add_from_outside(self, tensor: Any) -> str:
-        """Counted apart: what the first noted step finds there, a step behind it has made itself, and all else must have the same numbers."""
+        """Numbered separately. The first noted step finds tensors from outside where the second one finds
+        tensors of the step before. All other tensors must have the same numbers in both.
+        """
         number = f"%x{self._outside}"
         self._outside += 1
         self._keep(tensor, number)
@@ -74,7 +78,7 @@ class Names:
             self._gone.append(name.number)
 
     def gone(self) -> List[str]:
-        """Names that went since this was last asked."""
+        """Names that died since the last call."""
         for name in list(self.living.values()):
             tensor = name()
             if tensor is not None and sys.getrefcount(tensor) == self._alone and tensor._use_count() > 1:
@@ -86,7 +90,7 @@ class Names:
         return gone
 
     def begin_step(self) -> None:
-        """Numbers begin anew; what lives goes on as a name of the step before."""
+        """Numbers start again; living tensors continue as names of the step before."""
         self.gone()
         self._passed.clear()
         self._count = self._outside = 0
@@ -98,8 +102,9 @@ class Names:
 
 
 def references_when_alone(torch: Any) -> Optional[int]:
-    """What sys.getrefcount() returns in Names.gone() for a tensor that one owner has; None where this PyTorch keeps Python objects alive in
-    another way (before 2.10)."""
+    """The value of sys.getrefcount() in Names.gone() for a tensor with one owner. None if this PyTorch keeps
+    Python objects alive in another way (before 2.10).
+    """
     def counted(name: Any) -> Any:
         tensor = name()
         return sys.getrefcount(tensor), tensor._use_count()

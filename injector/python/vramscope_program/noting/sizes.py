@@ -4,7 +4,8 @@
     b, t = x.shape         Size(8) from (read 0, dimension 0), Size(128) from (read 0, dimension 1)
     x.view(b * t, -1)      Size(1024) from ("*", read 0 dimension 0, read 0 dimension 1)
 
-So another batch gives another size when the program runs again. Once noting is over they compute plain integers; they are pickled as such.
+So another batch gives another size when the program runs again. After noting, arithmetic on them gives plain
+integers; they are pickled as plain integers.
 """
 
 import operator
@@ -71,7 +72,7 @@ for _symbol, _name, _compute in (("+", "add", operator.add), ("-", "sub", operat
 
 
 def plain(value: Any) -> Any:
-    """`value` with ordinary integers in the place of Size, in lists, tuples, slices and dictionaries."""
+    """`value` with plain integers instead of Size, in lists, tuples, slices and dictionaries."""
     kind = type(value)
     if kind is Size:
         return int(value)

@@ -70,7 +70,7 @@ class Step:
             self.missing.append(sentence)
 
     def deaths(self) -> None:
-        """Called before anything is noted, so that names die where they died."""
+        """Called before anything is noted, so that deaths of names are noted where they happened."""
         gone = self._names.gone()
         if gone:
             last = self._bodies[-1][-1] if self._bodies[-1] else None
@@ -109,7 +109,7 @@ class Step:
         return len(self.inputs) - 1
 
     def bind(self, value: Any) -> Any:
-        """The names of a result, for those that are new too."""
+        """The names of a result, including new ones."""
         torch = self._torch
         if isinstance(value, torch.Tensor):
             known = self._names.of(value) or self.trees.name_of(value)
@@ -132,11 +132,11 @@ class Step:
         return len(self._bodies[-1])
 
     def cut(self, position: int) -> None:
-        """Takes back what was noted of the open body since."""
+        """Removes what was noted of the open body since then."""
         del self._bodies[-1][position:]
 
     def frame(self) -> Any:
-        """The program's own, that makes a call."""
+        """The program's own place that makes a call."""
         frame: Any = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(self._passed_over):
             frame = frame.f_back
@@ -163,7 +163,9 @@ class Step:
         del self._types[:-64]
 
     def _read_of(self, dtype: Any) -> Optional[int]:
-        """Of the last reads that gave this type, one in the calling function first; none where the line writes the type out."""
+        """The most recent read that gave this type, preferably in the calling function; None if the line
+        writes the type out.
+        """
         candidates = [read for read in self._types if read[0] is dtype]
         if not candidates:
             return None
@@ -177,7 +179,7 @@ class Step:
         return recent[-1][1] if recent else None
 
     def _limit_of(self, value: float) -> Any:
-        """torch.finfo(x.dtype).min is a number of the type of x."""
+        """torch.finfo(x.dtype).min is a number that depends on the type of x."""
         for dtype, read, _, _ in reversed(self._types):
             if dtype.is_floating_point:
                 about = self._torch.finfo(dtype)
@@ -188,7 +190,7 @@ class Step:
     # --- questions of a tensor that the program may compute with
 
     def shape_of(self, tensor: Any, shape: Any) -> Any:
-        """`shape` with numbers that know where they are from."""
+        """`shape` with numbers that know their origin."""
         known = self._shape_reads.get(id(tensor))
         if known is None or known[0]() is not tensor or known[2:] != (tuple(shape), len(self._bodies), id(self._bodies[-1])):
             read = self._reads
@@ -198,7 +200,7 @@ class Step:
         return self._torch.Size([sizes.Size(size, [known[1], index]) for index, size in enumerate(shape)])
 
     def question(self, function: Function, args: Any, result: Any) -> Any:
-        """What the program gets for an answer."""
+        """The value that the program gets."""
         torch = self._torch
         tensor: Any = args[0] if args else None
         if type(result) is torch.dtype and function.last == "dtype":
@@ -214,7 +216,7 @@ class Step:
     # --- calls
 
     def prepared(self, function: Optional[Function], args: Any, named: Any) -> Tuple[Any, Any, Any, Any]:
-        """Encoded arguments, and those that the function gets."""
+        """The encoded arguments, and the arguments for the function."""
         self.values.has_size = False
         usual = {} if function is None else function.defaults
         encoded = ([self.values.encode(each) for each in args],
@@ -224,7 +226,7 @@ class Step:
         return encoded[0], encoded[1], args, named
 
     def called(self, function: Function, encoded: Any, named: Any, args: Any, result: Any, place: Optional[int]) -> Any:
-        """Notes a call that has returned; what the program gets in the place of `result`."""
+        """Notes a call that has returned; returns what the program gets instead of `result`."""
         torch = self._torch
         if isinstance(result, torch.Tensor) and args and result is args[0] and function.last in CONVERSIONS:
             result = self._alias(result)
@@ -246,7 +248,7 @@ class Step:
         return result
 
     def _is_of_device(self, results: Any, args: Any) -> bool:
-        """Not what a program does on the host alone, above all to make its batches."""
+        """Work that a program does only on the host, above all to make its batches, is not noted."""
         kind = self._device.type
         if kind == "cpu" or any(each.device.type == kind for each in results):
             return True
@@ -260,7 +262,9 @@ class Step:
         return not any(sign in text for sign in ("%", "#", "'=", "'<"))
 
     def _alias(self, tensor: Any) -> Any:
-        """Another object for the same tensor: under a change a conversion may make a new one, so both names have lives of their own."""
+        """Another object for the same tensor: under a change a conversion may create a new one, so both names
+        have their own lifetimes.
+        """
         if not tensor.requires_grad:
             return tensor.data if type(tensor) is self._torch.Tensor else tensor
         if not self._torch.is_grad_enabled():
@@ -270,7 +274,7 @@ class Step:
     # --- bodies in one another
 
     def open(self, body: List[Any]) -> None:
-        """What is noted from now on goes there."""
+        """Later instructions go into this body."""
         self._bodies.append(body)
 
     def close(self, body: List[Any]) -> None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes our frames out of the traceback that Python prints when an exception of the program ends it.
+"""Removes our frames from the traceback that Python prints when an exception ends the program.
 
-In a noted step the calls of PyTorch go through functions of ours, which Python puts into the traceback while the exception leaves them. The
-program's own frames and PyTorch's stay. A traceback that the program itself formats is not changed.
+In a noted step, calls of PyTorch go through functions of ours, and an exception that leaves them has those
+functions in its traceback. The frames of the program and of PyTorch stay. A traceback that the program itself
+formats is not changed.
 """
 import os
 import sys
@@ -14,7 +15,7 @@ _installed = False
 
 
 def hide_ours() -> None:
-    """Called where an exception of the program passes through ours."""
+    """Called where an exception of the program passes through our functions."""
     global _installed
     if _installed:
         return

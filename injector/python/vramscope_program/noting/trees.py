@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program's module trees, when noting begins: names of parameters and buffers, paths of modules, and which modules PyTorch's own code can run.
+"""The program's module trees at the beginning of noting: names of parameters and buffers, paths of modules,
+and which modules PyTorch's own code can run.
 
-A module whose class, and those of all modules in it, are PyTorch's own is noted as one call with its settings (opaque): the real class runs
-there again, so that a change that looks for nn.Linear finds one. Of any other the calls inside are noted. All are held weakly: a program may
-let go of its model in a noted step.
+If a module and all modules in it have classes of PyTorch's own, it is noted as one call with its settings
+(opaque). The real class runs there again, so that a change that looks for nn.Linear finds one. For any other
+module, the calls inside are noted. All are held weakly: a program may drop its model in a noted step.
 """
 
 import weakref
@@ -77,7 +78,9 @@ class Trees:
         return True
 
     def _settings(self, module: Any) -> Dict[str, Any]:
-        """What a pickle of it would have, but for tensors: these are found anew by the class itself (an LSTM's flat weights)."""
+        """The content of its pickle, except tensors: the class itself finds these again (an LSTM's flat
+        weights).
+        """
         kind = type(module)  # a parametrized module is of a class made for it, and refuses to be pickled
         has_own = look_up(kind.__module__, kind.__qualname__) is kind and kind.__module__.startswith("torch.nn.") and hasattr(module, "__getstate__")
         settings = {}
@@ -92,7 +95,9 @@ class Trees:
     # --- for the text
 
     def described(self) -> Dict[str, Any]:
-        """kinds: each once, as most modules are like others; roots: [path, kind, trained, names of shared tensors] of each module."""
+        """kinds: each once, because most modules are alike; roots: [path, kind, trained, names of shared
+        tensors] of each module.
+        """
         kinds: List[Any] = []
         index: Dict[str, int] = {}
         roots = []
@@ -138,7 +143,7 @@ class Trees:
 
 
 def spec_of(tensor: Any) -> List[Any]:
-    """[shape, type, device, asks for a gradient, strides where they are not the usual ones]"""
+    """[shape, type, device, requires_grad, strides unless they are contiguous]"""
     spec = [list(map(int, tensor.shape)), str(tensor.dtype)[6:], str(tensor.device), int(tensor.requires_grad)]
     if not tensor.is_contiguous():
         spec.append(list(map(int, tensor.stride())))

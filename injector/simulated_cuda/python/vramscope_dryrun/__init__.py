@@ -2,18 +2,19 @@
 """What a dry run changes in the program: nothing that takes device memory.
 
     stop         ends it after some optimizer steps
-    waiting      ends it where it waits for a value that nobody computes
+    waiting      ends it where it waits for a value that no kernel computes
     weights      random weights are not drawn on the CPU
     objects      collectives of Python objects do not go through the device
     shuffle      another order of the data
-    groups       the simulated NCCL is told how large groups are
+    groups       the simulated NCCL gets the sizes of groups
     integers     integers and booleans on the device are computed, so that counts and masks have values
     lone_rank    one rank of a process group whose other ranks do not exist
-    compiler     torch.compile and Triton make no machine code
+    compiler     torch.compile and Triton produce no machine code
 
-Arranged by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, world=64, rank=0,
-order=1, masks=0.5, routing=balanced|worst, notes=FOLDER, device=real: `vramscope try` wants a run on a real device ended likewise, and
-nothing else. Nothing but the standard library is imported, and nothing happens before torch is imported.
+Configured by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all,
+init=skip|keep, world=64, rank=0, order=1, masks=0.5, routing=balanced|worst, notes=FOLDER, device=real. With
+device=real, `vramscope try` uses a real device and wants only the same end of the run. Only the standard
+library is imported, and nothing happens before torch is imported.
 """
 
 TYPE_CHECKING = False

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.compile and Triton: what they decide, they decide as on a GPU; machine code is not made.
+"""torch.compile and Triton: they make the same decisions as on a GPU, but produce no machine code.
 
-1. Shared memory, scratch buffers and the launch are known once Triton has lowered a kernel to LLVM. ptxas, which makes machine code of that,
-   is left out: the device never runs it. A GPT of 4 layers has 29 kernels, and ptxas would take 2.2 of the 7 s that Triton takes.
-2. inductor works out constants on the device, reads them back and simplifies the graph by them ("x + 0 is x"). It does so on the CPU here,
-   where they have their values.
+1. Shared memory, scratch buffers and the launch are known once Triton has lowered a kernel to LLVM. ptxas,
+   which would produce machine code, is skipped: the device never runs it. A GPT of 4 layers has 29 kernels,
+   and ptxas would take 2.2 of the 7 s that Triton takes.
+2. inductor computes constants on the device, reads them back and simplifies the graph with them ("x + 0 is
+   x"). Here it does so on the CPU, where they have their values.
 
-The caches of all this lie in the folder of the run (`vramscope dryrun` names it in the environment), so no GPU ever meets such code.
+The caches of all this lie in the folder of the run (`vramscope dryrun` names it in the environment), so no
+GPU ever gets such code.
 """
 
 import importlib
@@ -20,14 +22,18 @@ HOOK = "dryrun.compiler"
 
 
 def leave_out_ptxas() -> None:
-    """make_cubin() of Triton 3, a method in some releases and a static function in others. The text goes on, for the device counts code by it."""
+    """make_cubin() of Triton 3, a method in some releases and a static function in others. The text is passed
+    on, because the device measures code by it.
+    """
     backend = sys.modules["triton.backends.nvidia.compiler"].CUDABackend
     backend.make_cubin = staticmethod(guard.instead(HOOK, backend.make_cubin,
                                                     lambda _, *args, **__: next(text for text in args if isinstance(text, str)).encode()))
 
 
 def name_missing_compiler() -> None:
-    """Triton builds its launcher with the C compiler, whose own words are a page that hides which package is missing."""
+    """Triton builds its launcher with the C compiler. The compiler's own message is a page that hides which
+    package is missing.
+    """
     build = sys.modules["triton.runtime.build"]
     build._build = _explained(build._build)
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large a process group is that NCCL splits off another one: a rank alone cannot ask the others, and PyTorch knows their list.
+"""The size of a process group that NCCL splits off another one: a single rank cannot ask the others, but
+PyTorch knows their list.
 
-A group is split off while it is made where the world was bound to a device, and then by a color that need not tell groups apart (PyTorch
-2.15 gives 0); else when it is first used, by the color that was made of its ranks.
+If the world was bound to a device, a group is split off at its creation, by a color that need not distinguish
+groups (PyTorch 2.15 gives 0). Otherwise it is split off at its first use, by a color computed from its ranks.
 """
 
 from vramscope_shim import guard
@@ -22,7 +23,7 @@ def _tell(color: int, ranks: int) -> None:
 
 
 def _telling(make: "Callable[..., Any]", name: str, position: int, size: "Callable[[Any], int]") -> "Callable[..., Any]":
-    """`make`, whose argument of that name and position says how large the group will be."""
+    """`make`, with the group's size taken from its argument of that name and position."""
 
     def begin(*arguments: "Any", **named: "Any") -> None:
         _tell(NEXT, size(arguments[position] if len(arguments) > position else named.get(name)))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One rank of a process group whose other ranks do not exist.
 
-The rank has the environment that torchrun would give it (set by `vramscope dryrun`), and a store that answers for the others: what nobody
-has set reads as zeros, barriers count everyone as arrived. Collectives on the device go to the stand-in for NCCL, which needs no partner;
-those on the CPU to PyTorch's own "fake" backend.
+The rank has the environment of torchrun (set by `vramscope dryrun`), and a store that answers for the others:
+unset keys read as zeros, and barriers count all ranks as arrived. Collectives on the device go to the
+stand-in for NCCL, which needs no partner. Those on the CPU go to PyTorch's own "fake" backend.
 """
 
 import importlib
@@ -49,7 +49,7 @@ def install(world: int, rank: int) -> None:
 
 
 def agree_in_deepspeed() -> None:
-    """ZeRO-3 compares with rank 0 in which order modules run. Rank 0 would say what this rank says."""
+    """ZeRO-3 compares the order in which modules run with rank 0. Rank 0 would give this rank's answer."""
     checks = sys.modules["deepspeed.runtime.zero.utils"]
     checks.get_lst_from_rank0 = list
     checks.assert_lst_len_same_as_other_ranks = lambda _list: None

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collectives of Python objects go through the process group's store instead of the device.
 
-On the device the length of a pickle is the result of a kernel, and those read as zero ("Ran out of input"). The store is where ranks meet
-anyway; what is exchanged so takes no device memory on a GPU either, but for a few KiB for the moment of the call.
+On the device the length of a pickle is the result of a kernel, and such results read as zero ("Ran out of
+input"). All ranks use the store anyway. On a GPU, such exchanges also take no device memory, except a few KiB
+during the call.
 """
 
 import pickle
@@ -18,7 +19,7 @@ _letters: Dict[Tuple[int, int], int] = {}  # how many lists one rank has sent to
 
 
 def install(alone: bool) -> None:
-    """`alone`: the other ranks do not exist, and would have said what this one says."""
+    """`alone`: the other ranks do not exist, and would have given this rank's values."""
     collectives = sys.modules["torch.distributed.distributed_c10d"]
     exchange = _repeat if alone else _through_store
     stand_ins = _functions(collectives, exchange)
@@ -35,7 +36,7 @@ def _in_place(function: Callable[..., Any], _original: Any, *args: Any, **named:
 
 
 def _send_object_list(*_: Any, **__: Any) -> None:
-    """Nobody is there to take it."""
+    """No other rank exists to receive it."""
 
 
 def _recv_object_list(*_: Any, **__: Any) -> int:
@@ -56,7 +57,7 @@ def _repeat(collectives: Any, group: Any, value: Any) -> Dict[int, Any]:
 
 
 def _through_store(collectives: Any, group: Any, value: Any) -> Dict[int, Any]:
-    """What each rank of the group gave, by its global rank."""
+    """The value of each rank of the group, by its global rank."""
     ranks = _ranks(collectives, group)
     number = _calls[tuple(ranks)] = _calls.get(tuple(ranks), 0) + 1
     store = collectives._get_default_store()
@@ -91,7 +92,7 @@ def _functions(collectives: Any, exchange: Any) -> Dict[str, Any]:
             scatter_object_output_list[0] = given[_ranks(collectives, group).index(collectives.get_rank())]
 
     def letter(sender: int, receiver: int) -> str:
-        """Where the store keeps the next one of these two: both count alike."""
+        """Where the store keeps the next value of these two: both count alike."""
         number = _letters[sender, receiver] = _letters.get((sender, receiver), 0) + 1
         return f"vramscope/{sender}-to-{receiver}/{number}"
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same program with another order of its data: what a run would be that had been given another seed.
+"""The same program with another order of its data: the run that another seed would have given.
 
-Where batches differ in shape (padded to their longest, bucketed), the peak depends on which samples meet. Changed are the seeds that
-the program gives to PyTorch, NumPy and Python's random, the one that PyTorch begins with, and what PyTorch's samplers draw from a
-generator of their own. A program that orders its data by other means keeps its order.
+If batches differ in shape (padded to their longest, bucketed), the peak depends on which samples meet. This
+changes the seeds that the program passes to PyTorch, NumPy and Python's random, PyTorch's initial seed, and
+the numbers that PyTorch's samplers draw from their own generators. A program that orders its data by other
+means keeps its order.
 """
 
 import functools
@@ -31,7 +32,7 @@ def other(seed: int, order: int, bits: int) -> int:
 
 
 def _reseeded(function: Callable[..., Any], order: int, bits: int = 63) -> Callable[..., Any]:
-    """`function` with its seed changed; what is no number (None: from the clock) is left alone."""
+    """`function` with its seed changed. A seed that is not a number (None: from the clock) stays."""
 
     def seed(call: guard.Call, *args: Any, **kwargs: Any) -> Any:
         values = list(args)
@@ -64,7 +65,7 @@ def _change_samplers(order: int) -> None:
 
 
 def _with_other_generator(iterate: Callable[..., Iterator[Any]], order: int) -> Callable[..., Iterator[Any]]:
-    """A sampler without a generator asks PyTorch's own, whose seed is another one already."""
+    """A sampler without a generator uses PyTorch's own, whose seed is already changed."""
 
     def shuffle(call: guard.Call, sampler: Any) -> Iterator[Any]:
         torch = sys.modules["torch"]

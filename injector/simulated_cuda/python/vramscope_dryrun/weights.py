@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random weights are not drawn on the CPU: for a model of billions of parameters that takes minutes, and the simulated device would drop them.
+"""Random weights are not drawn on the CPU: for a model of billions of parameters that takes minutes, and the
+simulated device would drop them.
 
-What is skipped leaves its tensor as torch.empty() made it: pages that nobody touches, so that they take no host memory either. Small tensors
-and tensors on the device (where a kernel costs nothing, but may allocate) are treated as ever.
+A skipped tensor stays as torch.empty() made it: untouched pages, which take no host memory either. Small
+tensors, and tensors on the device (where a kernel costs nothing, but may allocate), are initialized as usual.
 """
 
 import sys

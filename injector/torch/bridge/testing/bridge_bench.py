@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a deep step costs: per op, per step of the GPT sample, beside torch.profiler, and how many records it makes.
+"""What a deep step costs: per op, per step of the GPT sample, compared with torch.profiler, and how many
+records it creates.
 
     VRAMSCOPE_TEST_BRIDGE=<bridge.so> VRAMSCOPE_TEST_STUB=<stub host> python injector/torch/bridge/testing/bridge_bench.py
 
-Figures are medians of interleaved rounds of the thread's own CPU time, so that a busy machine does not show; the host is the stub, which
-stores 80 bytes an event.
+Figures are medians of interleaved rounds of the thread's own CPU time, so that a busy machine has no effect.
+The host is the stub, which stores 80 bytes per event.
 """
 
 import argparse
@@ -49,7 +50,7 @@ def nothing() -> Iterator[None]:
 
 
 def timed(run: Callable[[], None], context: Callable[[], object], times: int) -> float:
-    """CPU microseconds of one run inside an open context: what starting and stopping it costs is left out."""
+    """CPU microseconds of one run inside an open context, without the cost of starting and stopping it."""
     with context():  # type: ignore[attr-defined]
         run()
         started = time.thread_time()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host for tests of the bridge: keeps every event in memory, decoded by kRawLayout, for a Python test to
-// read through ctypes.
+// A host for tests of the bridge: keeps every event in memory, decoded by kRawLayout. A Python test reads
+// them through ctypes.
 //
-// Preloaded (LD_PRELOAD), it also records the CPU allocations of libc10 in the same sequence, so that a test
-// can see which op allocated what, and that a recorded step allocates exactly what an unrecorded one does.
+// Preloaded (LD_PRELOAD), it also records the CPU allocations of libc10 in the same sequence. So a test can
+// see which op allocated what, and that a recorded step allocates exactly what an unrecorded one does.
 #include <sys/mman.h>
 #include <time.h>
 

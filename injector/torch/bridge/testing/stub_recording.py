@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the bridge on the stub host (stub_host.cc) and gives its events to Python.
+"""Runs the bridge on the stub host (stub_host.cc) and returns its events to Python.
 
-VRAMSCOPE_TEST_BRIDGE names the compiled bridge, VRAMSCOPE_TEST_STUB the stub host; preload the stub to see allocations too.
+VRAMSCOPE_TEST_BRIDGE names the compiled bridge, VRAMSCOPE_TEST_STUB the stub host; preload the stub to see
+allocations too.
 """
 
 import ctypes

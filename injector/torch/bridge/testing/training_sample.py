@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small transformer to record: every step of its training is like every other."""
+"""A small transformer to record: all steps of its training are alike."""
 
 import torch
 import torch.nn.functional as F

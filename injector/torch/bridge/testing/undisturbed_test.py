@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bridge changes nothing: the same run with and without it gives the same results and the same allocations, also with tensors of
-every strange kind. bridge_build_test.cc builds the bridge and starts this file with the stub host preloaded."""
+"""The bridge changes nothing: the same run with and without it gives the same results and the same
+allocations, even with unusual kinds of tensors. bridge_build_test.cc builds the bridge and starts this file
+with the stub host preloaded.
+"""
 
 import gc
 import unittest
@@ -89,7 +91,7 @@ class Wrapped(torch.Tensor):
 
 
 def unusual_results() -> List[object]:
-    """Tensors of every strange kind, through a few ops each; answers as plain numbers."""
+    """Tensors of all unusual kinds, through a few ops each; results as plain numbers."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     results: List[object] = []
