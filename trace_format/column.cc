@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
+
+#include "trace_format/check.h"
 
 namespace vramscope::trace {
 namespace {
@@ -66,7 +67,7 @@ Storage EncodePlanes(std::span<const uint64_t> values, Bytes* out) {
 }
 
 Storage EncodeColumn(std::span<const uint64_t> values, Bytes* out) {
-  assert(!values.empty());
+  VRAMSCOPE_CHECK(!values.empty());
   uint64_t all_bits = 0;
   uint64_t differing_bits = 0;
   for (const uint64_t value : values) {

@@ -2,8 +2,9 @@
 #include "trace_format/raw_decode.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstddef>
+
+#include "trace_format/check.h"
 
 namespace vramscope::trace {
 namespace {
@@ -13,7 +14,7 @@ constexpr size_t kFirstWord = offsetof(RawRecord, word);
 }  // namespace
 
 RawIterator::RawIterator(std::span<const std::byte> bytes) : bytes_(bytes) {
-  assert(reinterpret_cast<uintptr_t>(bytes.data()) % alignof(RawRecord) == 0);
+  VRAMSCOPE_CHECK(reinterpret_cast<uintptr_t>(bytes.data()) % alignof(RawRecord) == 0);
 }
 
 const RawRecord* RawIterator::Next() {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Result<T>: a value, or one sentence for the user that says what is wrong and what to do about it.
 //
-// Why our own forty lines: everything that reads foreign bytes returns it, the injector's build must not need
+// Why our own sixty lines: everything that reads foreign bytes returns it, the injector's build must not need
 // a library for it, and std::expected is C++23. There is no error code on purpose: callers check ok(), people
 // read the sentence.
 #pragma once
 
-#include <cassert>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+
+#include "trace_format/check.h"
 
 namespace vramscope {
 
@@ -31,15 +32,15 @@ class [[nodiscard]] Result {
 
   // The value. Only if ok(); reading the value of a failed result is a bug of ours.
   T& value() & {
-    assert(ok());
+    VRAMSCOPE_CHECK(ok());
     return *std::get_if<0>(&state_);
   }
   const T& value() const& {
-    assert(ok());
+    VRAMSCOPE_CHECK(ok());
     return *std::get_if<0>(&state_);
   }
   T&& value() && {
-    assert(ok());
+    VRAMSCOPE_CHECK(ok());
     return std::move(*std::get_if<0>(&state_));
   }
   T& operator*() & { return value(); }
@@ -49,7 +50,7 @@ class [[nodiscard]] Result {
 
   // Only if !ok().
   [[nodiscard]] const Error& error() const {
-    assert(!ok());
+    VRAMSCOPE_CHECK(!ok());
     return *std::get_if<1>(&state_);
   }
 
@@ -66,7 +67,7 @@ class [[nodiscard]] Result<void> {
   [[nodiscard]] bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
   [[nodiscard]] const Error& error() const {
-    assert(!ok());
+    VRAMSCOPE_CHECK(!ok());
     return *error_;
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_format/rows.h"
 
-#include <cassert>
 #include <utility>
 
+#include "trace_format/check.h"
 #include "trace_format/column_set.h"
 
 namespace vramscope::trace {
@@ -13,7 +13,7 @@ RowWriter::RowWriter(std::initializer_list<Transform> plans) {
 }
 
 void RowWriter::AddRow(std::initializer_list<uint64_t> values) {
-  assert(values.size() == columns_.size());
+  VRAMSCOPE_CHECK(values.size() == columns_.size());
   Column* column = columns_.data();
   for (const uint64_t value : values) {
     const bool is_delta = column->transform == Transform::kDelta;

@@ -2,9 +2,9 @@
 // Gives memory back to the driver: garbage collection, the retries of a failing request, an emptied cache,
 // the end of a pool.
 #include <algorithm>
-#include <cassert>
 
 #include "profiler/allocator/device_allocator.h"
+#include "trace_format/check.h"
 
 namespace vramscope::allocator {
 
@@ -126,7 +126,7 @@ void DeviceAllocator::ReleaseBlocks(BlockPool& pool) {
 // Releases a segment that is one free block.
 void DeviceAllocator::ReleaseBlock(BlockNumber number) {
   const Block block = blocks_[number];
-  assert(!block.split() && !block.is_expandable());
+  VRAMSCOPE_CHECK(!block.split() && !block.is_expandable());
   ++statistics_.num_device_free;
   Tell(Action::kSegmentFree, block.address, block.bytes, block.stream, block.pool);
   driver_->FreeSegment(block.address, block.bytes);

@@ -3,7 +3,8 @@
 #include "profiler/fragmentation/layout.h"
 
 #include <algorithm>
-#include <cassert>
+
+#include "trace_format/check.h"
 
 namespace vramscope::fragmentation {
 
@@ -153,7 +154,7 @@ BlockIndex Layout::Free(BlockIndex index) {
 
 // Cuts a free block after `bytes`; returns the new block after the cut.
 BlockIndex Layout::SplitFree(BlockIndex index, uint64_t bytes) {
-  assert(bytes > 0 && bytes < blocks_[index].bytes);
+  VRAMSCOPE_CHECK(bytes > 0 && bytes < blocks_[index].bytes);
   const bool pages = segments_[blocks_[index].segment].expandable();
   CountWhole(blocks_[index], -1);
   Block rest = blocks_[index];

@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <clocale>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 
 #include "profiler/text/harmless.h"
+#include "trace_format/check.h"
 
 namespace vramscope::cli {
 namespace {
@@ -138,7 +138,7 @@ std::string ShortenPainted(std::string_view text, size_t columns, bool unicode) 
 void Print(std::string_view text, std::FILE* stream) { fmt::print(stream, "{}", text::ForTerminal(text)); }
 
 void Table::AddRow(std::vector<std::string> cells) {
-  assert(cells.size() <= columns_.size());
+  VRAMSCOPE_CHECK(cells.size() <= columns_.size());
   cells.resize(columns_.size());
   rows_.push_back(std::move(cells));
 }

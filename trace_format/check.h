@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// VRAMSCOPE_CHECK: a condition that must hold unless we made a mistake, also in release builds.
+//
+// Why it stays in release builds: a wrong figure that looks right costs a user more than a command that ends.
+// Use it where the check is cheap next to the work that it guards, never for foreign input (return a Result),
+// and never inside the recorded process.
+//
+//   VRAMSCOPE_CHECK(block.bytes > 0);
+//   vramscope: internal error: layout.cc:156: block.bytes > 0. This is a bug in vramscope; your files are unchanged.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace vramscope {
+
+// Prints one line to stderr and ends the program with SIGABRT.
+[[noreturn]] __attribute__((cold, noinline)) inline void CheckFailed(const char* condition, const char* path,
+                                                                     int line) {
+  const char* const slash = std::strrchr(path, '/');
+  std::fprintf(
+      stderr, "vramscope: internal error: %s:%d: %s. This is a bug in vramscope; your files are unchanged.\n",
+      slash == nullptr ? path : slash + 1, line, condition);
+  std::abort();
+}
+
+}  // namespace vramscope
+
+#define VRAMSCOPE_CHECK(condition)                     \
+  (static_cast<bool>(condition) ? static_cast<void>(0) \
+                                : ::vramscope::CheckFailed(#condition, __FILE__, __LINE__))
