@@ -12,8 +12,8 @@
 namespace vramscope::injector {
 namespace {
 
-// The objects seen so far, complete when `path` is set. Entries are only added: an object that takes the
-// addresses of one that was unloaded has another path, and gets an entry of its own.
+// The objects seen so far; an entry is complete once `path` is set. Entries are only added. An object at the
+// addresses of an unloaded one has another path, and gets an entry of its own.
 struct Known {
   std::atomic<uintptr_t> begin;
   std::atomic<const char*> path;
@@ -59,7 +59,8 @@ Caller DescribeAt(const void* address) {
 
 // ---- frames of the runtime and of this library
 
-// How far the stack pointer at `address` lies below that of the frame's caller, as often as it was measured.
+// The distance from the stack pointer at `address` to that of the frame's caller, and how often it was
+// measured.
 struct FrameSize {
   std::atomic<uintptr_t> address;
   std::atomic<uint32_t> bytes;
@@ -69,7 +70,7 @@ constexpr size_t kMostFrameSizes = 512;
 constexpr uint32_t kTrusted = 3, kNotFixed = ~uint32_t{0};
 constinit FrameSize frame_sizes[kMostFrameSizes] = {};
 
-// The entry of the address or a free one that is now its own; nullptr when its neighbourhood is full.
+// The entry of the address, or a free one that it now takes; nullptr if its neighborhood is full.
 FrameSize* SizeAt(uintptr_t address) {
   const size_t first = address * 0x9E3779B97F4A7C15 >> 55;
   static_assert(kMostFrameSizes == 512);
@@ -92,7 +93,7 @@ void Measure(uintptr_t address, uintptr_t bytes) {
   entry->times.store(same ? times + 1 : kNotFixed, std::memory_order_release);
 }
 
-// 0 when it was not measured often enough.
+// 0 if it was not measured often enough.
 uint32_t SizeOfFrame(uintptr_t address) {
   const FrameSize* const entry = SizeAt(address);
   if (entry == nullptr) return 0;
@@ -129,8 +130,8 @@ uint32_t Unwind() {
   return walk.name;
 }
 
-// The same from the sizes measured before; 0 when one is not known. Where calls do not leave the return
-// address on the stack, it is unwound each time.
+// The same from sizes measured before; 0 if one is not known. On processors whose calls do not store the
+// return address on the stack, the stack is unwound each time.
 uint32_t WalkFrames([[maybe_unused]] const CallSite& site) {
 #if defined(__x86_64__)
   constexpr int kMostFrames = 32;

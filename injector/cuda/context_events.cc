@@ -34,7 +34,7 @@ uint64_t UsedOf(int device) {
   return DeviceUse(device, &used) ? used : kNotKnown;
 }
 
-// `before`: what the device had in use, or kNotKnown.
+// `before`: the device's used memory, or kNotKnown.
 void RecordContext(const DriverCall& call, Handle context, int device, uint64_t before) {
   const uint64_t after = before == kNotKnown ? kNotKnown : UsedOf(device);
   RecordTaken(call, {.kind = DriverMemory::kContext,
@@ -49,7 +49,7 @@ void RecordContext(const DriverCall& call, Handle context, int device, uint64_t 
 
 }  // namespace
 
-// The runtime asks for the primary context again and again; it is made once.
+// The runtime requests the primary context again and again; it is created once.
 void MakesPrimaryContext::Before(DriverCall& call, const Handle*, int device) {
   call.note[0] = IsPrimaryContextActive(device);
   if (!call.note[0]) call.note[1] = UsedOf(device);
@@ -130,7 +130,7 @@ void LoadsCode::RecordUse(const DriverCall& call, Handle module) {
   if (known && used != call.note[0]) RecordDeviceTotal(CurrentDeviceCode(), used, total);
 }
 
-// Of no handle of its own: code comes in blocks that all kernels share.
+// Not attributed to a handle: code comes in blocks that all kernels share.
 bool LoadsCode::RecordGrowth(const DriverCall& call) {
   uint64_t used = 0, total = 0;
   if (call.result != kSuccess || call.note[0] == kNotKnown || !MemoryInUse(&used, &total)) return false;

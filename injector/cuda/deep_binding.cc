@@ -19,7 +19,7 @@ namespace vramscope::injector {
 namespace {
 
 constexpr size_t kLookups = 2;
-// The lookups, and then all functions of the driver, for objects that are linked to it.
+// The look-up functions, followed by all driver functions, for objects that are linked to the driver.
 struct DeepHooks {
   Hook hooks[kLookups + kDriverFunctions];
 };

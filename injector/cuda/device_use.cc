@@ -29,7 +29,7 @@ bool Find(void* library, const char* name, Function** function) {
   return *function != nullptr;
 }
 
-// Threads that come at the same time do the same.
+// Concurrent threads do the same.
 bool Ready() {
   const State known = state.load(std::memory_order_acquire);
   if (known != State::kUnknown) return known == State::kReady;

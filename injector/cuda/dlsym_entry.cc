@@ -7,7 +7,7 @@
 #include "injector/cuda/driver_call.h"
 #include "injector/cuda/driver_coverage.h"
 
-// VRAMSCOPE_LOOKUP_ENTRY(name, the real function's variable, what finds it, `version` when there is none)
+// VRAMSCOPE_LOOKUP_ENTRY(name, the real function's variable, the function that finds it, `version` or none)
 #if defined(__x86_64__)
 #define VRAMSCOPE_LOOKUP_ENTRY(name, real, find, no_version)                       \
   __asm__(".text\n.globl " name "\n.type " name ", @function\n.p2align 4\n" name   \
@@ -78,7 +78,7 @@
 #define VRAMSCOPE_NO_VERSION "  mov x2, xzr\n"
 #endif
 
-// dlopen: only with RTLD_DEEPBIND (8) is anything done (deep_binding.cc).
+// dlopen: only RTLD_DEEPBIND (8) is handled (deep_binding.cc).
 #if defined(__x86_64__)
 __asm__(
     ".text\n.globl dlopen\n.type dlopen, @function\n.p2align 4\ndlopen:\n"

@@ -21,7 +21,7 @@ int Allocate(DevicePtr* pointer, size_t) {
 }
 int Free(DevicePtr) { return driver::kSuccess; }
 
-// What the hook asks, on whose device, the simulated driver answers.
+// The simulated driver answers the hook's query for the current device.
 void Install() {
   if (dlopen(VRAMSCOPE_SIMULATED_DRIVER, RTLD_NOW) == nullptr) abort();
   FreshCollector();
@@ -56,8 +56,8 @@ int Launch(driver::Handle, unsigned, unsigned, unsigned, unsigned, unsigned, uns
   return driver::kSuccess;
 }
 
-// Kernels that were launched before, as nearly all of a training step are; as many different ones as a large
-// model has.
+// Kernels that were launched before, like nearly all kernels of a training step; as many different ones as in
+// a large model.
 void LaunchAgain(benchmark::State& state) {
   Install();
   real_driver[static_cast<size_t>(DriverFunction::cuLaunchKernel)] = reinterpret_cast<void*>(&Launch);

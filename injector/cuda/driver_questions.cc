@@ -43,7 +43,7 @@ struct Questions {
 constinit Questions questions = {};
 constinit std::atomic<bool> questions_found = false;
 
-// Threads that search at the same time find the same.
+// Concurrent threads find the same.
 const Questions& Driver() {
   if (__builtin_expect(questions_found.load(std::memory_order_acquire), 1)) return questions;
   ElfImage driver;
@@ -75,8 +75,8 @@ uint64_t CodeOfDevice(int device) {
 
 uint64_t CurrentDeviceCode() { return CodeOfDevice(CurrentDevice()); }
 
-// A question that a stream's capture may not contain would end the capture, unless the thread is in the
-// relaxed mode meanwhile (CUDA Driver API, cuThreadExchangeStreamCaptureMode).
+// A call that is not allowed during stream capture would end the capture, unless the thread is in relaxed
+// mode during the call (CUDA Driver API, cuThreadExchangeStreamCaptureMode).
 bool MemoryInUse(uint64_t* used, uint64_t* total) {
   size_t free_bytes = 0, all = 0;
   int mode = kCaptureRelaxed;

@@ -11,7 +11,7 @@ using trace::EventType;
 
 namespace {
 
-// What CUPTI counts too (injector/cupti).
+// The kinds that CUPTI counts too (injector/cupti).
 bool IsDeviceMemory(trace::DriverMemory kind) {
   return kind == trace::DriverMemory::kDevice || kind == trace::DriverMemory::kManaged ||
          kind == trace::DriverMemory::kPoolBlock || kind == trace::DriverMemory::kPhysical;

@@ -26,7 +26,7 @@ constinit std::atomic<uint64_t> graphs_reserved_plus_one[kMostDevices] = {};
 constinit std::atomic<bool> any_allocation_node = false;
 constinit std::atomic<uint64_t> last_sample_ns = 0;
 
-// nullptr when there are more pools than can be kept; they are recorded each time then.
+// nullptr if there are too many pools; their totals are then recorded each time.
 Pool* Find(driver::Handle handle) {
   for (Pool& pool : pools) {
     driver::Handle holder = pool.handle.load(std::memory_order_relaxed);
@@ -42,7 +42,7 @@ void RecordTotal(uint64_t device, trace::DriverTotalSource source, uint64_t used
                  static_cast<uint64_t>(source), used, total, id);
 }
 
-// A few milliseconds exact, and a few nanoseconds cheap.
+// Accurate to a few milliseconds; costs a few nanoseconds.
 uint64_t CoarseNs() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);

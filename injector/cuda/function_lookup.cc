@@ -25,7 +25,7 @@ void* RealLookup(void* handle, const char* name, const char* version) {
 using GetProcAddress = int (*)(const char*, void**, int, uint64_t);
 using GetProcAddress2 = int (*)(const char*, void**, int, uint64_t, int*);
 
-// The answer for a release that the table knows; nullptr when the driver has none.
+// The driver's answer for a release that the table knows; nullptr if there is none.
 void* AnswerForKnownCuda(const char* name, uint64_t flags) {
   void* answer = nullptr;
   if (void* const ask = real_driver[static_cast<size_t>(DriverFunction::cuGetProcAddress_v2)].load()) {
@@ -36,8 +36,8 @@ void* AnswerForKnownCuda(const char* name, uint64_t flags) {
   return answer;
 }
 
-// The program searched everything that is loaded and found our export. What it would have found without it:
-// the next one in the global scope, else the driver that the calling object itself is linked to.
+// The program searched all loaded objects and found our export. Without us it would have found the next one
+// in the global scope, or else the driver that the calling object itself is linked to.
 void* BehindOurExport(DriverFunction function, const void* caller) {
   if (void* const next = RealDlsym()(RTLD_NEXT, FormOf(function).symbol)) return next;
   struct Search {
@@ -80,7 +80,7 @@ void StandInForAnswer(const void* caller, const char* name, void** function, int
   if (name == nullptr || function == nullptr || *function == nullptr || IsCalledByDriver(caller)) return;
   const DriverFunction form = FindByBase(name, cuda_version, flags);
   if (form == DriverFunction::kCount) return;
-  // A newer release may have changed the function: then its answer is another one than for what we know.
+  // A newer release may have changed the function: its answer then differs from the one for known releases.
   if (cuda_version > kNewestKnownCuda && AnswerForKnownCuda(name, flags) != *function) return;
   driver_lookups.by_driver.fetch_add(1, std::memory_order_relaxed);
   seen_by_hooks.lookups.fetch_add(1, std::memory_order_relaxed);

@@ -27,7 +27,7 @@ constinit bool patched = false;
 constinit size_t pointers_replaced = 0;
 constinit char own_byte = 0;
 
-// What a word may be, and what it becomes.
+// A word's old value, and its replacement.
 struct Exchange {
   void* from;
   void* to;
@@ -54,8 +54,9 @@ struct Exchanges {
 };
 constinit Exchanges exchanges = {};
 
-// Which pages were written to since they were mapped, by /proc/self/pagemap (Documentation/admin-guide/mm/
-// pagemap.rst): in memory or swapped out, and no longer a page of the file. All, where that cannot be read.
+// Which pages were written to since they were mapped, from /proc/self/pagemap (Documentation/admin-guide/mm/
+// pagemap.rst): in memory or swapped out, and no longer a page of the file. All pages, if that file cannot be
+// read.
 class WrittenPages {
  public:
   WrittenPages() : file_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
@@ -89,8 +90,8 @@ class WrittenPages {
   uint64_t entries_[kAtOnce] = {};
 };
 
-// One page, or the part of it that is the object's. Copied before it is looked at: a program may have taken
-// the page's rights away.
+// One page, or the object's part of it. Copied before it is examined: a program may have removed the page's
+// access rights.
 void ExchangeWordsOfPage(uintptr_t begin, uintptr_t end, size_t& changed) {
   uintptr_t words[kPage / sizeof(uintptr_t)];
   const iovec local = {words, end - begin};
@@ -106,7 +107,7 @@ void ExchangeWordsOfPage(uintptr_t begin, uintptr_t end, size_t& changed) {
   }
 }
 
-// The object's variables: what of it may be written to now.
+// The object's variables: its parts that are writable now.
 size_t ExchangeWordsOf(const dl_phdr_info& info, WrittenPages& pages) {
   size_t changed = 0;
   uintptr_t read_only_end = 0;
@@ -130,7 +131,7 @@ size_t ExchangeWordsOf(const dl_phdr_info& info, WrittenPages& pages) {
   return changed;
 }
 
-// The driver's own libraries and CUPTI call each other past the program, as ever.
+// The driver's own libraries and CUPTI call each other without going through the program, as before.
 bool IsPartOfDriver(const ElfImage& image) {
   const char* const slash = strrchr(image.name(), '/');
   const char* const name = slash == nullptr ? image.name() : slash + 1;
@@ -162,7 +163,7 @@ int VisitObject(dl_phdr_info* info, size_t, void* argument) {
   return 0;
 }
 
-// The driver's functions: as it exports them, and as it answers for them.
+// The driver's functions: its exports, and its answers to look-ups.
 void ListDriverFunctions() {
   using GetProcAddress = int (*)(const char*, void**, int, uint64_t, int*);
   exchanges.count = 0;

@@ -45,7 +45,7 @@ struct Found {
 };
 using Finder = int (*)(const void* address, Found* found);
 
-// Found in the loader itself and not imported, so that this library also loads where it does not exist.
+// Looked up in the loader itself and not imported, so that this library also loads on systems without it.
 Finder LockFreeFinder() {
   static std::atomic<Finder> finder = nullptr;
   static std::atomic<bool> searched = false;

@@ -16,7 +16,7 @@ void Taken(const DriverCall& call, DriverMemory kind, uint64_t address, uint64_t
   RecordTaken(call, {.kind = kind, .address = address, .bytes = bytes, .device = CurrentDeviceCode()});
 }
 
-// CUarray_format: bytes of one channel; 0 for the formats that are not made of channels.
+// CUarray_format: bytes of one channel; 0 for formats without channels.
 uint64_t BytesOfChannel(int format) {
   switch (format) {
     case 0x01:  // 8 bits

@@ -83,7 +83,7 @@ void Reserves::After(DriverCall& call, const DevicePtr* pointer, size_t bytes, s
                      .device = CurrentDeviceCode()});
 }
 
-// Physical memory may also be the host's (NUMA nodes): that is no device memory.
+// Physical memory may also be the host's (NUMA nodes): that is not device memory.
 void TakesPhysical::After(DriverCall& call, const PhysicalHandle* handle, size_t bytes,
                           const AllocationProperties* properties, unsigned long long) {
   const bool on_device = properties->location.type == kOnDevice;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr char own_byte = 0;
 
-// The object's image; its headers lie where it begins. False for what is no ordinary shared object.
+// The object's image; its headers are at its beginning. False if it is not an ordinary shared object.
 bool ReadImage(const link_map* object, ElfImage* image) {
   if (object->l_addr == 0 || object->l_name == nullptr || object->l_name[0] == 0) return false;
   const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(object->l_addr);

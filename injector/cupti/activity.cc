@@ -18,8 +18,8 @@ constexpr uint32_t kFlushMs = 1000;
 constexpr uint8_t kCuda = 1;  // c10::DeviceType
 
 constinit std::atomic<const Functions*> running = nullptr;
-// Device memory alive as the activity records tell it; records of one buffer are in order, those of two need
-// not be.
+// Live device memory according to the activity records. Records of one buffer are in order; records of two
+// buffers need not be.
 constinit std::atomic<int64_t> live_bytes = 0;
 
 void Requested(uint8_t** buffer, size_t* size, size_t* most_records) {

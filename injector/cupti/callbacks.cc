@@ -16,7 +16,7 @@ using trace::EventType;
 constexpr uint8_t kCuda = 1;  // c10::DeviceType
 constexpr uint8_t kNoDevice = 0xff;
 
-// The parameters as generated_cuda_meta.h lays them out: one struct for each function, the arguments in their
+// The parameters in the layout of generated_cuda_meta.h: one struct per function, with the arguments in their
 // order.
 struct Takes {  // cuMemAlloc, cuMemAllocManaged, cuMemHostAlloc, cuMemAddressReserve, cuMemCreate, ...
   const uint64_t* address;
@@ -157,7 +157,7 @@ class DriverCallSeen {
     if (recorded_) device_ = DeviceOf(cupti, data.context);
   }
 
-  // What was taken is recorded after the call; what is given back before it, and once more if it failed.
+  // Allocations are recorded after the call; frees before it, and once more if they failed.
   void Handle() const {
     const bool exit = data_.site == kExit;
     switch (row_.shape) {

@@ -149,7 +149,7 @@ bool HooksWerePassedBy() {
          seen_by_hooks.lookups.load(std::memory_order_relaxed) == 0 && DriverIsLoaded();
 }
 
-// Under the lock. True when there is nothing more to decide.
+// Under the lock. True if there is nothing left to decide.
 bool Decide() {
   if (!StartSession() || !(OptionIs("cupti", "on") || OptionIs("cupti", "auto"))) return true;
   if (OptionIs("cupti", "on")) return Start(true), true;
@@ -158,7 +158,7 @@ bool Decide() {
   return Start(false), true;
 }
 
-// So far, also those that are gone.
+// So far, including those that were unloaded.
 uint64_t LibrariesLoaded() {
   uint64_t loaded = 0;
   dl_iterate_phdr(
@@ -204,7 +204,7 @@ void ConsiderCupti() {
   decided.store(Decide(), std::memory_order_relaxed);
 }
 
-// A subscription may itself start the driver, which then comes here on the thread that holds the lock.
+// A subscription may itself start the driver, which then calls this on the thread that holds the lock.
 void DriverStarts() {
   if (pthread_mutex_trylock(&lock) != 0) return;
   if (!decided.load(std::memory_order_relaxed)) decided.store(Decide(), std::memory_order_relaxed);
@@ -241,7 +241,7 @@ VRAMSCOPE_API Result cuptiUnsubscribe(Subscriber subscriber) {
   return result;
 }
 
-// Takes everything down, for all clients.
+// Ends CUPTI for all clients.
 VRAMSCOPE_API Result cuptiFinalize() {
   static constinit std::atomic<void*> found = nullptr;
   auto* const real = Real<Result()>(found, "cuptiFinalize");

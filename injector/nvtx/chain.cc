@@ -17,7 +17,7 @@ constinit std::atomic<bool> failed = false;
 void* Library() {
   void* handle = library.load(std::memory_order_acquire);
   if (handle != nullptr || failed.load(std::memory_order_relaxed)) return handle;
-  // As the NVTX headers load an injection.
+  // Like the NVTX headers load an injection.
   handle = dlopen(NextPath(), RTLD_LAZY);
   if (handle == nullptr) failed.store(true, std::memory_order_relaxed);
   library.store(handle, std::memory_order_release);

@@ -23,7 +23,7 @@ constexpr char kHeapName[] = "PyTorch segment";
 constexpr uint16_t kNvtxVersion = 3;
 constexpr size_t kMostSegments = 4096;  // more are described as regions of the process alone
 
-// The functions that the tool put in.
+// The functions that the tool installed.
 constinit intptr_t slots[kMemorySlots] = {};
 
 template <typename Function>
@@ -132,7 +132,7 @@ int Free(void* memory) {
   return real(memory);
 }
 
-// The calls of PyTorch's allocator alone: what others take with cudaMalloc is no segment.
+// Only the calls of PyTorch's allocator: cudaMalloc calls of others are not segments.
 bool WatchSegments() {
   FindRealFunctions(runtime_hooks, 2);
   if (runtime_hooks[0].found.load() == nullptr || runtime_hooks[1].found.load() == nullptr) return false;

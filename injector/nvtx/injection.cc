@@ -24,7 +24,7 @@ class Lock {
 
 bool Recorded() { return RecordingFile() != nullptr || StartSession(); }
 
-// One table of one instance of NVTX, and what its pointers were before the other injection was asked.
+// One table of one instance of NVTX, and its pointers before the other injection was called.
 class FunctionTable {
  public:
   FunctionTable(GetExportTable get_export_table, Module module) {

@@ -16,7 +16,7 @@ void RecordName(const void* address, uint64_t bytes, const Name* name) {
          reinterpret_cast<uint64_t>(address), bytes, 0, kSource);
 }
 
-// Element `index` of an array whose elements may be longer than we know them.
+// Element `index` of an array whose elements may be longer than our declaration.
 template <typename Element>
 const Element& At(const void* elements, size_t element_size, size_t index) {
   return *reinterpret_cast<const Element*>(static_cast<const std::byte*>(elements) + index * element_size);

@@ -110,7 +110,7 @@ const Name* AddName(const char* text, size_t length, uint64_t hash) {
   return NameForTheRest();
 }
 
-// One text put together on the stack.
+// A text assembled on the stack.
 class Composer {
  public:
   explicit Composer(Domain domain) {
@@ -126,7 +126,7 @@ class Composer {
     memcpy(text_ + length_, text, length);
     length_ += length;
   }
-  // As UTF-8; what is no character becomes '?'.
+  // As UTF-8; invalid characters become '?'.
   void Add(const wchar_t* text) {
     for (; *text != 0 && length_ + 4 <= kLongestName; ++text) AddCharacter(static_cast<uint32_t>(*text));
   }

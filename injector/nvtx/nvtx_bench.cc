@@ -16,7 +16,7 @@ extern "C" int InitializeInjectionNvtx2(vramscope::injector::nvtx::GetExportTabl
 namespace vramscope::injector::nvtx {
 namespace {
 
-// A collector that only gives the room back, often enough that the writer never waits.
+// A collector that only frees the space, often enough that the writer never waits.
 class Drained {
  public:
   Drained() : collector_("ring_bytes=1048576") {

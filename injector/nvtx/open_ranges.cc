@@ -28,7 +28,8 @@ constinit thread_local OpenRanges* open __attribute__((tls_model("initial-exec")
 constinit pthread_once_t prepared = PTHREAD_ONCE_INIT;
 constinit pthread_key_t key = 0;
 
-// What the parent pushed has its begin in the parent's part of the trace: the child pops it without a record.
+// A range that the parent pushed has its begin in the parent's part of the trace: the child pops it without a
+// record.
 void ForgetNamesInChild() {
   if (open == nullptr) return;
   for (uint32_t i = 0; i < open->count; ++i) open->range[i].name = 0;

@@ -10,8 +10,8 @@ namespace {
 constexpr auto kNvtx = static_cast<uint16_t>(trace::RangeKind::kNvtx);
 constexpr auto kUser = static_cast<uint16_t>(trace::MarkKind::kUser);
 
-// What the other injection does not listen to is answered by us; these answers must not reach it as if it had
-// given them.
+// We answer calls that the other injection does not listen to. These answers must not reach it as if they
+// were its own.
 constexpr RangeId kOurRangeIds = 0x76726d7300000000;
 constinit std::atomic<uint32_t> range_ids_given = 0;
 
@@ -108,8 +108,8 @@ RangeId NewId() { return kOurRangeIds | (range_ids_given.fetch_add(1, std::memor
 const Slot& Core(CoreFunction function);
 const Slot& Core2(Core2Function function);
 
-// Only a registered string can be ours; without one the program's own struct is passed on, which may be
-// longer than we know it.
+// Only a registered string can be ours. Without one, the program's own struct is passed on, which may be
+// longer than our declaration.
 template <typename Result>
 Result CallWith(Result (*next)(Domain, const EventAttributes*), Domain domain,
                 const EventAttributes* attributes) {

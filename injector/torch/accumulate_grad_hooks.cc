@@ -21,7 +21,7 @@ constexpr uint32_t kNotFound = 1;  // no member is at an odd offset
 
 constinit std::atomic<uint32_t> variable_offset = 0;  // 0 = not searched for yet
 
-// kNotFound when it is none of the node's members.
+// kNotFound if it is not a member of the node.
 uint32_t OffsetOfVariable(const std::byte* node, const void* impl) {
   for (uint32_t offset = kFirstMember; offset <= kLastMember; offset += 8) {
     const std::byte* const member = node + offset;
@@ -91,7 +91,7 @@ TensorVector AccumulateGradApply(void* node, void* gradients) {
 
 }  // namespace vramscope::injector
 
-// Attach: nodes may live that were made before, and the constructor of none may ever be seen.
+// Attach: nodes from before the attach may live, and we may never see a constructor.
 extern "C" __attribute__((visibility("default"))) void vramscope_held_leaf(uint64_t object, uint64_t tensor) {
   using namespace vramscope::injector;
   constexpr uint64_t kNodeInWrapper =

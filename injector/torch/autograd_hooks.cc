@@ -11,8 +11,8 @@
 namespace vramscope::injector {
 namespace {
 
-// torch/csrc/autograd/saved_variable.h: data_ is the first member, 1.13 to 2.15. It stays undefined when a
-// pack hook took the tensor. Verified on the first tensors; where it is otherwise, releases are not recorded.
+// torch/csrc/autograd/saved_variable.h: data_ is the first member, 1.13 to 2.15. It stays undefined if a pack
+// hook took the tensor. Verified on the first tensors; if it is not so, releases are not recorded.
 enum class FirstMember : uint8_t { kUnverified, kIsData, kIsOther };
 VRAMSCOPE_HOT constinit std::atomic<FirstMember> saved_first_member = FirstMember::kUnverified;
 
@@ -39,7 +39,7 @@ void VerifyFirstMember(const void* saved, const StorageView& wanted) {
   }
 }
 
-// How autograd took the tensor that it was given: trace::kSavedIsOutput, kSavedByHook.
+// How autograd saved the given tensor: trace::kSavedIsOutput, kSavedByHook.
 uint16_t SavedFlags(const void* saved, bool is_output, const StorageView& tensor) {
   const uint64_t output = is_output ? trace::kSavedIsOutput : 0;
   if (!HoldsTensor(saved)) return static_cast<uint16_t>(output | trace::kSavedByHook);
@@ -70,7 +70,7 @@ void SavedVariableReset(void* saved) {
   if (auto* const real = RealSavedVariableReset()) real(saved);
 }
 
-// Every autograd node takes a number when it is constructed, AccumulateGrad nodes excepted.
+// Every autograd node takes a number when it is constructed, except AccumulateGrad nodes.
 uint64_t NextSequenceNumber() {
   const uint64_t number = RealNextSequenceNumber()();
   if (InDeepWindow()) Record(trace::EventType::kNodeCreated, 0, 0, number);

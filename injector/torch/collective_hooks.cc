@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kInternalError = 3;  // ncclInternalError: our function was called and there is no NCCL
 
-// ncclDataType_t, by number; what a later release adds counts as one byte.
+// ncclDataType_t, by number; types of later releases count as one byte.
 constexpr uint8_t kBytesOfType[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 uint64_t BytesOf(size_t count, int type) {
   const auto index = static_cast<size_t>(type);
@@ -56,8 +56,8 @@ void Communicated(std::atomic<uint32_t>& known, const char (&name)[kLength], Mem
 
 }  // namespace
 
-// The size of the other side of a gather is not known here, as it has to be asked of the communicator: the
-// label is about the block.
+// The size of the other side of a gather is not known here, because only the communicator knows it: the label
+// is about the block.
 #define VRAMSCOPE_COLLECTIVE(function, name, sent, received, ...)         \
   {                                                                       \
     static constinit std::atomic<uint32_t> id = 0;                        \

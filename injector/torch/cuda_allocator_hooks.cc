@@ -43,7 +43,7 @@ constinit std::atomic<CurrentStream*> current_stream = nullptr;
 constinit std::atomic<StreamHandle*> stream_handle = nullptr;
 constinit std::atomic<bool> proven = false;
 
-// An exception leaves the request standing: RecordNoBlock forgets it, and so does the next request.
+// An exception leaves the request in place: RecordNoBlock forgets it, and so does the next request.
 DataPointer AllocateCuda(void* allocator, size_t bytes) {
   if (!proven.load(std::memory_order_relaxed) && !proven.exchange(true, std::memory_order_relaxed))
     RecordCoverage(kHookName, trace::CoverageState::kProven, nullptr);

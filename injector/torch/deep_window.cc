@@ -108,7 +108,8 @@ void EnableBridge(bool on) {
   python_stack_of_block.store(on ? window.block_stack : nullptr, std::memory_order_relaxed);
 }
 
-// The mark comes first at the begin and last at the end, so that every deep fact lies between the two.
+// The mark is the first record at the begin and the last at the end, so that every deep fact lies between the
+// two.
 void Open(trace::RingFileHeader* file, uint64_t step) {
   Record(trace::EventType::kMark, static_cast<uint16_t>(trace::MarkKind::kDeepBegin), 0, step, 0);
   file->deep.store(1, std::memory_order_relaxed);
@@ -131,7 +132,7 @@ void EnterStep(uint64_t step) {
   deep ? Open(file, step) : Close(file, step);
 }
 
-// A child begins outside of the window; the lock may have been held by a thread that it does not have.
+// A child begins outside the window; a thread that does not exist in it may have held the lock.
 void ForgetWindow() {
   window_lock = PTHREAD_MUTEX_INITIALIZER;
   window.open = false;

@@ -24,7 +24,7 @@ uint64_t WordAt(uint64_t address) {
   return CanRead(reinterpret_cast<const void*>(address)) ? *reinterpret_cast<const uint64_t*>(address) : 0;
 }
 
-// The place of the c10::DataPtr of a tensor whose layout is known.
+// The address of the c10::DataPtr of a tensor whose layout is known.
 uint64_t PointerOf(uint64_t tensor) {
   const uint32_t offsets = tensor_layout.offsets.load(std::memory_order_acquire);
   const uint64_t storage = offsets == 0 ? 0 : WordAt(tensor + (offsets & 0xFF));

@@ -56,7 +56,8 @@ constexpr StringForm kOldString = {
     8, [](const std::byte* string) { return Load<const char*>(string); },
     [](const std::byte* string) { return Load<size_t>(Load<const std::byte*>(string) - 24); }};
 
-// Offset of parameters_.items_ in a Module; 0 = not known yet. Both string forms in one process do not occur.
+// Offset of parameters_.items_ in a Module; 0 = not known yet. The two string forms never occur in one
+// process.
 constinit std::atomic<size_t> parameter_items = 0;
 
 size_t DictionaryBytes(const StringForm& form) { return kIndexBytes + kVectorBytes + form.bytes; }
@@ -87,7 +88,7 @@ void Learn(const void* module, const void* tensor, const StringForm& form, trace
   parameter_items.store(offset, std::memory_order_relaxed);
 }
 
-// A dotted path that grows and shrinks with the walk.
+// A dotted path that grows and shrinks during the walk.
 class Path {
  public:
   // False when it does not fit; then nothing is appended.
@@ -149,7 +150,7 @@ void Registered(const void* module, const char* name, size_t length, const void*
   Label(tensor, role, trace::LabelSource::kRegisterBuffer, name, length);
 }
 
-// The real function takes the name's characters over: they are copied first.
+// The real function moves the name's characters out: they are copied first.
 template <typename Call>
 void* Register(const void* module, const void* name, const StringForm& form, trace::Role role, Call call) {
   char copy[256];

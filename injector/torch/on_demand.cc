@@ -66,7 +66,7 @@ bool Advance(Phase from, Phase to) {
   return phase_word.compare_exchange_strong(word, WordOf(to), std::memory_order_acq_rel);
 }
 
-// Loaded so far in this process; grows when a library comes.
+// The number of objects loaded so far in this process; grows when a library is loaded.
 unsigned long long LoadedObjects() {
   unsigned long long count = 0;
   dl_iterate_phdr(
@@ -78,7 +78,7 @@ unsigned long long LoadedObjects() {
   return count;
 }
 
-// What is remembered of an earlier recording and would be wrong in this one.
+// Resets state of an earlier recording that would be wrong in this one.
 void ForgetEarlierRecording() {
   for (Hook& hook : torch_hooks) hook.proven.store(false, std::memory_order_relaxed);
   for (std::atomic<void*>& real : real_functions) real.store(nullptr, std::memory_order_relaxed);
@@ -91,7 +91,7 @@ bool Ended() {
   return CollectorGone();
 }
 
-// Objects that are loaded later call torch past us until their slots are patched too.
+// Calls of torch by objects that are loaded later bypass us until their slots are patched too.
 void PatchWhatComes(unsigned long long& known, int& looks) {
   if (++looks % kLooksBetweenSearches != 0) return;
   const unsigned long long loaded = LoadedObjects();
@@ -185,7 +185,8 @@ bool TakeRequest(Phase& before) {
   return true;
 }
 
-// Copies up to the next line's end; where the next line begins, or nullptr when there is none or no room.
+// Copies up to the end of the next line. Returns the start of the line after it, or nullptr if there is none
+// or no room.
 const char* TakeLine(const char* from, char* to, size_t capacity) {
   const char* const end = strchr(from, '\n');
   if (end == nullptr || static_cast<size_t>(end - from) >= capacity) return nullptr;

@@ -32,7 +32,7 @@ struct StepCounts {
 constinit StepCounts counts = {};
 constinit pthread_mutex_t counts_lock = PTHREAD_MUTEX_INITIALIZER;
 
-// In a forked child; the lock may have been held by a thread that it does not have.
+// In a forked child; a thread that does not exist in it may have held the lock.
 void ResetCountsLock() { counts_lock = PTHREAD_MUTEX_INITIALIZER; }
 
 // Counts a step of this optimizer; `all` becomes the number of steps that every optimizer has done.

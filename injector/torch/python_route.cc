@@ -32,7 +32,7 @@ struct Python {
 };
 constinit Python python = {};
 
-// On demand. kIn: it was asked to come; kAsked: it was asked to go; kLater: that was no moment for it.
+// On demand. kIn: it was asked to start; kAsked: it was asked to stop; kLater: it could not at that moment.
 enum class ShimState : uint8_t { kOut, kIn, kAsked, kLater };
 constinit std::atomic<ShimState> shim_state = ShimState::kOut;
 constinit std::atomic<bool> shim_wants_later = false;  // it was asked to come, and that was no moment
@@ -49,8 +49,8 @@ bool BindPython() {
          Bind(python.add_pending_call, "Py_AddPendingCall");
 }
 
-// Writes the source that imports the shim and does `what` with it; its folder travels as hexadecimal digits,
-// so that no path needs quoting. False when it does not fit.
+// Writes the source that imports the shim and does `what` with it. Its folder is passed as hexadecimal
+// digits, so that no path needs quoting. False if it does not fit.
 bool WriteSource(char* source, size_t capacity, const char* what) {
   char folder[2048];
   char digits[2 * sizeof folder];
@@ -73,7 +73,7 @@ bool WriteSource(char* source, size_t capacity, const char* what) {
   return length > 0 && written > 0 && static_cast<size_t>(written) < capacity;
 }
 
-// What came of running a source in the interpreter's main thread.
+// The result of running a source in the interpreter's main thread.
 enum class Ran { kDone, kLater, kRaised };
 
 // An exception raised here for the program (KeyboardInterrupt) is passed on to it; kRaised means that there
@@ -101,14 +101,14 @@ int StartShimWith(const char* what) {
 
 int StartShim(void*) { return StartShimWith("vramscope_shim.start()"); }
 
-// What an earlier recording could not take out in time goes first.
+// First removes what an earlier recording could not remove in time.
 int StartShimInRunningProgram(void*) {
   return StartShimWith(
       "if vramscope_shim.is_safe(): vramscope_shim.stop(), vramscope_shim.start(attached=True)\n"
       "    else: later = True");
 }
 
-// Not by the option: the session may have ended when this runs at last.
+// Independent of the option: the session may have ended when this finally runs.
 int StopShim(void*) {
   const Ran ran = RunSource(
       "import sys\n"

@@ -40,7 +40,7 @@ bool VtableReachesUs() {
   return false;
 }
 
-// A function with several manglings is one hook: the best that is known of any form.
+// A function with several manglings is one hook: the best known state of any form.
 trace::CoverageState StateOf(const char* name) {
   auto state = trace::CoverageState::kMissing;
   for (const Hook& hook : torch_hooks) {
@@ -69,7 +69,7 @@ bool IsOfCuda(const Hook& hook) {
   return false;
 }
 
-// Proven hooks have said so themselves.
+// Proven hooks have already reported themselves.
 void RecordHookCoverage() {
   const bool cuda_is_here = CudaIsHere();
   const char* previous = "";

@@ -24,8 +24,8 @@ constexpr uint32_t kMostTries = 4096;
 
 constexpr uint32_t kStorageOffsets[] = {0x10, 0x18, 0x20};
 constexpr uint32_t kPointerOffsets[] = {0x10, 0x18, 0x20};
-// From the data pointer: past its context, deleter and device in all known releases; then whatever else could
-// be meant.
+// Distances from the data pointer: past its context, deleter and device in all known releases; then other
+// candidates.
 constexpr uint32_t kSizeDistances[] = {0x20, 0x18, 0x28, 0x10, 0x30};
 
 // A lossy map from address to size: the latest block in its bucket wins.
@@ -64,7 +64,7 @@ uint64_t WordAt(uint64_t address) {
   return CanRead(reinterpret_cast<const void*>(address)) ? *reinterpret_cast<const uint64_t*>(address) : 0;
 }
 
-// (dp, sz) when this looks like the StorageImpl of a remembered block; 0 otherwise. On the CPU the word after
+// (dp, sz) if this looks like the StorageImpl of a remembered block; 0 otherwise. On the CPU the word after
 // the data pointer, the context, is the same address: the first match is the pointer.
 uint32_t MatchStorage(uint64_t storage) {
   for (const uint32_t pointer : kPointerOffsets) {
@@ -121,8 +121,7 @@ uint32_t SearchLayout(const void* tensor) {
     const uint32_t found = offset | match;
     uint32_t expected = 0;
     if (!tensor_layout.offsets.compare_exchange_strong(expected, found)) return expected;
-    // Not unmapped: another thread may be in RememberBlock. Its page tables go back to the kernel all the
-    // same.
+    // Not unmapped: another thread may be in RememberBlock. Its page tables still go back to the kernel.
     madvise(buckets.load(std::memory_order_relaxed), kRemembered * sizeof(Bucket), MADV_DONTNEED);
     RecordCoverage(kCoverageName, trace::CoverageState::kProven, nullptr);
     return found;

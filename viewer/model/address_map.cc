@@ -52,7 +52,7 @@ std::unordered_map<uint64_t, model::BlockId> LiveByAddress(const Document& docum
   return by_address;
 }
 
-// How many rows it takes at that scale; fills in the strips where they are wanted.
+// The number of rows at that scale; fills in the strips if requested.
 size_t Flow(const std::vector<MapSegment>& segments, double width, double gap, double bytes_per_pixel,
             std::vector<MapStrip>* strips) {
   size_t row = 0;
@@ -161,7 +161,8 @@ MapPage LayOut(const std::vector<MapSegment>& segments, double width, size_t row
   uint64_t bytes = 0;
   for (const MapSegment& segment : segments) bytes += segment.bytes;
   if (bytes == 0 || width < 4 || rows == 0) return page;
-  // Gaps take room beyond the bytes, so the scale is somewhat coarser than the whole by the page.
+  // Gaps need room in addition to the bytes, so the scale is somewhat coarser than the total divided by the
+  // page.
   double low = static_cast<double>(bytes) / (width * static_cast<double>(rows));
   double high = low;
   for (int i = 0; i < 60 && Flow(segments, width, gap, high, nullptr) > rows; ++i) high *= 1.5;

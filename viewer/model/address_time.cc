@@ -14,7 +14,7 @@ namespace {
 using model::BlockId;
 using model::EventIndex;
 
-// Unused addresses up to this are drawn as they are; more becomes a gap.
+// Unused addresses up to this size are drawn as they are; larger ones become a gap.
 constexpr uint64_t kClose = 2 << 20;
 constexpr double kGap = 0.006;      // of the axis
 constexpr double kMostGaps = 0.15;  // of the axis, all together
@@ -126,7 +126,7 @@ AddressTimeIndex::AddressTimeIndex(const model::Run& run, model::DeviceIndex dev
   segments_ = SegmentsOver(layout, static_cast<double>(run_.times.last_ns()));
   std::vector<std::pair<uint64_t, uint64_t>> used;
   for (const SegmentSpan& segment : segments_) used.emplace_back(segment.begin, segment.end);
-  // Most blocks lie in a segment, or take addresses that another one had before: the same few areas, again
+  // Most blocks lie in a segment, or take addresses that another block had before: the same few areas again
   // and again.
   AddressAxis known(used);
   size_t unknown = 0;

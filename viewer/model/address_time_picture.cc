@@ -10,8 +10,7 @@ namespace {
 
 using model::BlockId;
 
-// In pixels. Smaller ones made 100,000 rectangles of ten million events, which is more than a frame has time
-// for.
+// In pixels. With smaller cells, ten million events gave 100,000 rectangles, too many for one frame.
 constexpr double kCellColumns = 4;
 constexpr double kCellRows = 5;
 constexpr int kShades = 4;  // cells that differ less in how full they are become one
@@ -25,7 +24,7 @@ struct Cell {
   uint8_t entry = 0;
 };
 
-// What a block was for the longest part of its life.
+// The category of a block for the longest part of its life.
 classify::Category LongestOf(const model::Run& run, const classify::Life& life, const model::Block& block) {
   const model::EventIndex last = std::min(block.free_event, run.event_count() - 1);
   size_t longest = 0;
@@ -98,7 +97,7 @@ class Cells {
       cell.weight -= area;
     }
   }
-  // Neighbours become one rectangle where they look the same and stand for the same number.
+  // Neighbors become one rectangle if they look the same and stand for the same number.
   [[nodiscard]] bool Alike(size_t row, size_t a, size_t b) const {
     const Cell& left = cells_[row * columns_ + a];
     const Cell& right = cells_[row * columns_ + b];

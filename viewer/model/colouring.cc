@@ -20,12 +20,12 @@ constexpr std::array<ColouringInfo, kColouringCount> kInfos = {{{"category", "ca
                                                                 {"stack", "line of code"},
                                                                 {"step", "step of birth"}}};
 
-// Okabe and Ito's colours, which differ for colour-blind eyes too.
+// Okabe and Ito's colors, which are also distinct for color-blind people.
 constexpr std::array<uint32_t, 7> kDistinctRgb = {0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7,
                                                   0x56b4e9, 0xd55e00, 0xf0e442};
 constexpr uint32_t kOthersRgb = 0x8a93a3;
 constexpr uint32_t kUnknownRgb = 0x5b6472;
-// Light to dark, evenly for the eye (viridis without its darkest end).
+// Light to dark, perceptually uniform (viridis without its darkest end).
 constexpr std::array<uint32_t, 7> kRampRgb = {0xfde725, 0xa0da39, 0x4ac16d, 0x1fa187,
                                               0x277f8e, 0x365c8d, 0x46327e};
 
@@ -60,7 +60,7 @@ uint64_t ClassOf(const std::array<Bound, 7>& bounds, uint64_t value) {
   return i + 1;
 }
 
-// From its birth to `moment`, or to its end where that comes first.
+// From its birth to `moment`, or to its end if that is earlier.
 uint64_t AgeOf(const model::Run& run, const model::Block& block, std::optional<EventIndex> moment) {
   const EventIndex last = run.event_count() - 1;
   const EventIndex end = std::min({block.free_event, moment.value_or(last), last});
@@ -84,7 +84,7 @@ Colouring NextColouring(Colouring colouring) {
 
 bool BlockColours::HasOrder() const { return by_ == Colouring::kAge || by_ == Colouring::kSize; }
 
-// The program's innermost line: many stacks end in one, and it is what people know.
+// The program's innermost line: many stacks end in one, and users recognize it.
 uint64_t BlockColours::LineOf(const model::Run& run, uint32_t stack) {
   if (stack == 0) return kUnknown;
   const auto [known, is_new] = line_of_stack_.try_emplace(stack, kUnknown);
@@ -148,7 +148,7 @@ uint32_t BlockColours::RgbOf(uint64_t key) const {
   return holder == holders_.end() ? kOthersRgb : kDistinctRgb[static_cast<size_t>(holder - holders_.begin())];
 }
 
-// Who is no longer among the largest gives its colour up; who is new takes a free one.
+// A class that is no longer among the largest gives up its color; a new one takes a free color.
 void BlockColours::KeepColours(const std::vector<uint64_t>& largest) {
   const auto has = [](const auto& where, uint64_t key) {
     return std::find(where.begin(), where.end(), key) != where.end();

@@ -95,7 +95,7 @@ void Analyse(Document& document) {
     };
     return rank(*a) > rank(*b);
   });
-  // The one that every answer speaks of when none is named.
+  // The default device of every answer.
   const Result<DeviceIndex> chosen = report::ChooseDevice(all, report::CurvesOf(all), {});
   if (chosen.ok()) {
     std::stable_partition(document.devices.begin(), document.devices.end(),

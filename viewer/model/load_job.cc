@@ -15,7 +15,7 @@
 
 namespace vramscope::viewer {
 
-// The source that it is given, and a look at the allocator's totals as they go by.
+// Forwards to the given source and observes the allocator's totals.
 class LoadJob::Watched final : public model::ForwardingSource {
  public:
   Watched(LoadJob& job, std::shared_ptr<const model::Source> source)

@@ -14,15 +14,15 @@ float Share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<float>(static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// The longest side of the worst rectangle by its shorter one, when areas with that sum, least and largest
-// stand along a side of that length.
+// The worst aspect ratio of rectangles along a side of length `side`, given the sum, minimum and maximum of
+// their areas.
 float Worst(float sum, float least, float largest, float side) {
   const float thickness = sum / side;
   return std::max(largest / (thickness * thickness), thickness * thickness / least);
 }
 
-// Squarified treemap (Bruls, Huizing, van Wijk, 2000): rows along the shorter side, each as long as its
-// rectangles become squarer by it.
+// Squarified treemap (Bruls, Huizing, van Wijk, 2000): rows along the shorter side, each extended as long as
+// its rectangles become squarer.
 class Squarer {
  public:
   Squarer(std::vector<OwnerBox>& boxes, float title, float gap) : boxes_(boxes), title_(title), gap_(gap) {}

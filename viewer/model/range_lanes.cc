@@ -15,7 +15,7 @@ using model::EventIndex;
 using trace::RangeKind;
 
 constexpr size_t kDeepest = 32;
-// What is narrower shares a piece with its neighbours.
+// Narrower ranges share a piece with their neighbors.
 constexpr double kOwnPiece = 1.5;  // pixels
 
 int OrderOf(RangeKind kind) {
@@ -98,7 +98,7 @@ std::vector<LanePiece> RangeLanes::Pieces(size_t lane, const TimeView& view, dou
     const auto from = begins.begin() + static_cast<ptrdiff_t>(i) + 1;
     const auto behind = std::lower_bound(from, begins.end(), view.TimeAt(pixel_end / width));
     auto next = static_cast<size_t>(behind - begins.begin());
-    // Only the last of them can reach beyond the pixel; where it is wide, it is a piece of its own.
+    // Only the last of them can reach beyond the pixel; if it is wide, it is a piece of its own.
     if (next - i > 1 && x_of(ends[next - 1]) - x_of(begins[next - 1]) >= kOwnPiece) --next;
     pieces.push_back({i, next - i, std::floor(x0), std::max(pixel_end, x_of(ends[next - 1]))});
     i = next;

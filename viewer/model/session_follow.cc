@@ -20,8 +20,8 @@ uint64_t BytesOf(const std::string& path) {
   return stat(path.c_str(), &facts) == 0 ? static_cast<uint64_t>(facts.st_size) : 0;
 }
 
-// The same stretch of a run that has become longer; what showed all goes on to show all, and what showed its
-// end goes on with it.
+// The same stretch of a longer run. A view of everything still shows everything, and a view of the end
+// follows the end.
 TimeView Grown(const TimeView& before, double whole_ns) {
   TimeView view(whole_ns);
   if (before.all()) return view;
@@ -69,8 +69,8 @@ void Session::Exchange(OpenFile& file) {
   ++generation_;
 }
 
-// Events and blocks have the numbers that they had: a trace only grows at its end. Devices are sorted by what
-// they hold, and may have changed their order.
+// Events and blocks keep their numbers: a trace only grows at its end. Devices are sorted by their memory,
+// and their order may have changed.
 void Session::KeepPlaces(const OpenFile& file, const Document& before) {
   const Document& now = *file.document;
   const auto identity = [](const Document& document, const DeviceView& device) {

@@ -22,7 +22,7 @@ struct DiskText {
 
 Result<DiskText> ReadFile(const std::string& path) {
   const std::string name = text::OneLine(path);
-  // A pipe or a device would wait for ever; only a file has lines.
+  // A pipe or a device would block forever; only a regular file has lines.
   struct stat facts = {};
   if (stat(path.c_str(), &facts) != 0) return Error{fmt::format("{} is not on this machine.", name)};
   if (!S_ISREG(facts.st_mode)) return Error{fmt::format("{} is not a file.", name)};
@@ -35,7 +35,7 @@ Result<DiskText> ReadFile(const std::string& path) {
   return read;
 }
 
-// The lines of `text` around `line`; `count` gets how many lines there are up to those.
+// The lines of `text` around `line`; `count` is set to the number of lines up to those.
 std::vector<std::string> LinesAround(std::string_view text, uint32_t first, uint64_t last, uint32_t& count) {
   std::vector<std::string> lines;
   uint32_t number = 1;

@@ -24,7 +24,7 @@ void TimeView::Show(double begin_ns, double end_ns) {
   const double width = std::clamp(end_ns - begin_ns, shortest(), whole_);
   const double middle = (begin_ns + end_ns) / 2;
   begin_ = std::clamp(middle - width / 2, 0.0, whole_ - width);
-  // Who asks for the end of the run gets it to the bit; sums miss it by less than a nanosecond.
+  // A request for the end of the run gets it exactly; sums miss it by less than a nanosecond.
   end_ = begin_ + width > whole_ - 0.5 ? whole_ : begin_ + width;
 }
 
@@ -54,7 +54,7 @@ std::vector<EventColumn> ColumnsOf(const model::TimeIndex& times, const TimeView
     const bool is_last = i + 1 == columns;
     const EventIndex last = std::max(first, state_at(is_last ? view.end() : std::ceil(end) - 1));
     result[i] = {first, last};
-    // The state in which the next one begins: this one's last, unless the next event comes exactly there.
+    // The state at the begin of the next column: this one's last, unless the next event is exactly there.
     const bool changes_there = last + 1 < times.size() && static_cast<double>(times.TimeOf(last + 1)) <= end;
     first = changes_there ? last + 1 : last;
   }
@@ -94,7 +94,7 @@ std::vector<TimeTick> TimeTicks(const TimeView& view, int most) {
 
 std::vector<ByteTick> ByteTicks(uint64_t top, int most) {
   uint64_t distance = 1;
-  // Powers of two: 0.5 GiB and 256 MiB are places that people know.
+  // Powers of two: 0.5 GiB and 256 MiB are familiar values.
   while (top / distance > static_cast<uint64_t>(std::max(most, 1)) && distance < uint64_t{1} << 62)
     distance *= 2;
   static constexpr std::array<const char*, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};

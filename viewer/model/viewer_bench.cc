@@ -39,7 +39,7 @@ void Open(benchmark::State& state) {
 }
 BENCHMARK(Open)->Unit(benchmark::kMillisecond)->Iterations(1);
 
-// A view of 1/range of the run, moved on by a tenth of itself each time.
+// A view of 1/range of the run, moved by a tenth of itself each time.
 void Timeline(benchmark::State& state) {
   const Document& document = Opened();
   TimeView view(static_cast<double>(document.run->times.last_ns()));

@@ -123,7 +123,7 @@ std::vector<StepColumn> ColumnsOf(const whatif::UseOverStep& use, int64_t whole,
     const double end = place(i + 1);
     if (place(i) >= static_cast<double>(use.length)) break;
     StepColumn& column = drawn[i];
-    // What the event before left holds until the first one within.
+    // The state after the previous event holds until the first event within.
     for (size_t at = next == 0 ? 0 : next - 1;
          at < points.size() && (at < next || static_cast<double>(points[at].at.event) < end); ++at) {
       if (column.most == nullptr || points[at].allocated > column.most->allocated) column.most = &points[at];

@@ -73,7 +73,7 @@ void DrawPieces(ImDrawList& list, const Plane& plane, const AddressTimePicture& 
     if (max.x <= plane.min.x || min.x >= plane.max.x || max.y <= plane.min.y || min.y >= plane.max.y)
       continue;
     max = {std::max(max.x, min.x + 1), std::max(max.y, min.y + 1)};
-    // A line of ground between neighbours, where there is room for it.
+    // A line of background between neighbors, if there is room for it.
     const ImVec2 inner = {max.x - (max.x - min.x > 3 ? 1 : 0), max.y - (max.y - min.y > 3 ? 1 : 0)};
     list.AddRectFilled(min, inner, colors[piece.entry]);
     if (max.x - min.x < Em(4) || max.y - min.y < Em(0.95f) || labels == kMostLabels) continue;
@@ -126,7 +126,7 @@ void ShowPieceTooltip(App& app, const DeviceView& device, const AddressTimePictu
   ImGui::PopStyleVar();
 }
 
-// Ctrl and the wheel zoom the addresses, the right button moves them too.
+// Ctrl and the wheel zoom the addresses; the right button also moves them.
 void NavigateAddresses(App& app, const Plane& plane, bool hovered, bool active) {
   const ImGuiIO& io = ImGui::GetIO();
   const auto show = [&](double low, double high) {

@@ -26,7 +26,7 @@ constexpr TabSpec kTabs[] = {{Tab::kTimeline, "Timeline", ShowTimeline},
                              {Tab::kCompare, "Compare", ShowCompare},
                              {Tab::kWhatIf, "What if", ShowWhatIf}};
 
-// A strip between two parts that can be dragged; returns by how many pixels it was.
+// A draggable strip between two parts; returns the movement in pixels.
 float Splitter(const char* name, ImVec2 size, bool vertical) {
   ImGui::InvisibleButton(name, size);
   if (ImGui::IsItemHovered() || ImGui::IsItemActive()) {

@@ -11,7 +11,7 @@ namespace {
 constexpr float kLine = 1.3f;  // in Em
 constexpr float kMostText = 16;
 
-// Calls `draw(entry, text, size, x, line)` for each entry where it lies; returns the lines.
+// Calls `draw(entry, text, size, x, line)` for each entry at its position; returns the number of lines.
 template <typename Draw>
 size_t Flow(const std::vector<LegendEntry>& legend, float width, const Draw& draw) {
   size_t line = 0;

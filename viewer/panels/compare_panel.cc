@@ -21,7 +21,7 @@ using report::Owner;
 
 constexpr size_t kMostRows = 200;  // of each kind
 
-// Which file is before; the one that is shown is after.
+// Chooses the file "before"; the shown file is "after".
 void ShowChoice(App& app, size_t& before) {
   const Session& session = app.session;
   const auto name = [&](size_t file) { return text::OneLine(session.files()[file]->name()); };
@@ -50,7 +50,7 @@ void ShowChoice(App& app, size_t& before) {
   app.NameLastItem("compare.swap");
 }
 
-// The peak of every step that both have: two lines over the steps' numbers, from 0 bytes up.
+// The peak of every step that both files have: two lines over the step numbers, from 0 bytes up.
 void ShowStepPeaks(App& app, const Comparison& comparison, float height) {
   const auto& steps = comparison.diff.steps;
   if (steps.empty()) return;

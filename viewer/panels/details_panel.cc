@@ -71,7 +71,7 @@ void ShowMoment(App& app, DeviceView& device) {
   ImGui::TextDisabled("%s", session.MomentText().c_str());
   const uint64_t allocated = device.curve.AllocatedAfter(moment);
   ShowFact("Allocated", text::FormatBytes(allocated));
-  // As the lines over the stack are drawn.
+  // Drawn like the lines over the stack.
   const auto line = [](const char* label, ImU32 color, const std::optional<uint64_t>& bytes) {
     ShowFact(label, bytes ? text::FormatBytes(*bytes) : "not recorded");
     if (!bytes) return;
@@ -87,7 +87,7 @@ void ShowMoment(App& app, DeviceView& device) {
   for (auto category = StackOrder().rbegin(); category != StackOrder().rend(); ++category) {
     const auto i = static_cast<size_t>(*category);
     const bool hidden = (device.choice.Of(device.series) & MaskOf(*category)) == 0;
-    // What is there now or at the peak keeps its row, so that the list does not jump while one looks around.
+    // A category with memory now or at the peak keeps its row, so that the list does not jump.
     if (bytes[i] != 0 || at_peak[i] != 0 || (hidden && bytes[i] != 0))
       ShowCategory(app, device, *category, bytes[i], allocated);
   }
@@ -110,14 +110,14 @@ void ShowRange(const Session& session, const DeviceView& device) {
 
 constexpr uint32_t kLinesAround = 4;
 
-// The file as the trace has it.
+// The file's text in the trace.
 std::optional<std::string_view> EmbeddedText(const model::Run& run, const SourcePlace& place) {
   const trace::SourceFiles& files = run.source->source_files();
   const auto found = files.find(place.path);
   return found == files.end() ? std::nullopt : std::optional(found->second);
 }
 
-// The lines around a frame's, and whether they are from disk or out of the trace.
+// The lines around a frame's line, and whether they are from disk or from the trace.
 void ShowSource(const OpenSource& source) {
   const Look& l = look();
   if (!source.excerpt.ok()) {
@@ -157,7 +157,7 @@ void ShowSource(const OpenSource& source) {
   ImGui::Dummy({0, Em(0.2f)});
 }
 
-// Innermost first; a frame that names a file opens the lines around its own.
+// Innermost first; clicking a frame that names a file opens the lines around its own.
 void ShowFrames(App& app, const std::vector<trace::StringId>& frames) {
   const model::Run& run = *app.session.document()->run;
   ImGui::Dummy({0, Em(0.2f)});

@@ -17,7 +17,7 @@ namespace {
 using fragmentation::MomentAnswer;
 using fragmentation::SegmentAnswer;
 
-// One row of the waterfall: what is above ends where this one begins.
+// One row of the waterfall: it begins where the row above ends.
 void WaterfallRow(const char* name, const char* meaning, uint64_t bytes, uint64_t before, uint64_t whole,
                   ImU32 color) {
   const Look& l = look();

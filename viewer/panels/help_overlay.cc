@@ -123,7 +123,7 @@ bool BeginOverlay(const char* title, bool& open) {
   return shown;
 }
 
-// Versions, what draws, and how much of the program the recorder saw.
+// Versions, the renderer, and how much of the program the recorder saw.
 void ShowAbout(const App& app) {
   ImGui::Dummy({0, Em(0.3f)});
   ShowHeading("vramscope " VRAMSCOPE_VERSION);
@@ -155,7 +155,7 @@ void HandleKeys(App& app) {
       // Characters that are typed with Shift on most keyboards.
       const bool with_shift =
           name == "{" || name == "}" || name == "?" || name == "+" || name == "<" || name == ">";
-      // Each press acts, also where several came within one frame.
+      // Each press acts, even if several came within one frame.
       while (app.keys.Take(press.key, press.ctrl, press.shift, press.alt) ||
              (with_shift && app.keys.Take(press.key, false, true))) {
         binding.act(app);

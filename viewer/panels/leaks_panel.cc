@@ -29,7 +29,7 @@ struct GrowthAxes {
   }
 };
 
-// Memory at the end of every step, from 0 up; the judged steps on another ground.
+// Memory at the end of every step, from 0 up; the judged steps have another background.
 void ShowGrowthChart(App& app, const leaks::Answer& answer, float height) {
   ShowHeading("Allocated when a step ends");
   ImGui::SameLine(0, Em(1));
@@ -130,7 +130,7 @@ std::string GrowthDetails(const Growth& growth) {
   return text;
 }
 
-// After the last finished step: what the program frees when it ends is still there.
+// After the last finished step: memory that the program frees at its end is still there.
 void ShowEndOfSteps(App& app, const leaks::Answer& answer) {
   Session& session = app.session;
   const timeline::Step* last =

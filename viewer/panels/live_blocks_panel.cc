@@ -66,7 +66,7 @@ void ShowRow(App& app, const LiveRow& row, int number) {
   NumberCell(fmt::format("{:#x}", row.address), l.colors.dim);
 }
 
-// What was selected elsewhere is brought into sight, once.
+// Scrolls to a block that was selected elsewhere, once.
 void ScrollToSelection(App& app) {
   const model::BlockId selected = app.session.place.block;
   if (app.block_in_table == selected) return;
@@ -121,7 +121,7 @@ void Save(App& app) {
   app.saved = {path.ok() ? *path : "", session.document()->path, session.place.moment, session.filter};
 }
 
-// "12 blocks, 1.5 MiB of 40", and where these were saved.
+// "12 blocks, 1.5 MiB of 40", and where they were saved.
 void ShowCount(const App& app, float width) {
   const LiveTable& live = app.live;
   std::string count =

@@ -66,7 +66,7 @@ void ShowOverview(App& app, ImVec2 size) {
   const double mouse_ns = std::clamp<double>((io.MousePos.x - min.x) / (max.x - min.x), 0, 1) * all.whole();
   if (ImGui::IsItemActivated()) {
     session.Remember();
-    // Beside the part that is shown: it comes here.
+    // A click outside the shown part moves it here.
     if (!io.KeyShift && (mouse_ns < view.begin() || mouse_ns > view.end()))
       view.Pan(mouse_ns - (view.begin() + view.end()) / 2);
   }

@@ -81,7 +81,7 @@ void ShowOwnerPath(App& app) {
                                 .c_str());
 }
 
-// Of a node, without what its children have.
+// The bytes of a node, without those of its children.
 classify::CategoryBytes OwnBytes(const OwnerNode& node) {
   classify::CategoryBytes own = node.categories;
   for (const OwnerNode& child : node.children) {
@@ -100,12 +100,12 @@ void DrawOwnerBox(ImDrawList& list, ImVec2 at, const OwnerBox& box, bool hovered
   const float line = box.width > Em(0.5f) && box.height > Em(0.5f) ? 1 : 0;
   const ImVec2 min = {at.x + box.x, at.y + box.y};
   const ImVec2 max = {min.x + box.width - line, min.y + box.height - line};
-  // In a treemap the colour is that of what has no parts; what is around it is only a frame.
+  // In a treemap the color belongs to nodes without parts; a node around them is only a frame.
   const bool frame = treemap && parent;
   const ImU32 fill = frame ? l.colors.raised : color;
   const classify::CategoryBytes own = OwnBytes(*box.node);
   list.AddRectFilled(min, max, fill, line * Em(0.12f));
-  // What has no parts of its own shows through between them.
+  // Bytes without parts of their own show through between them.
   if (frame && classify::Sum(own) != 0)
     list.AddRectFilled(min, max, WithAlpha(ColorOf(LargestOf(own)), 0.5f), line * Em(0.12f));
   if (frame) list.AddRect(min, max, l.colors.line);

@@ -92,7 +92,7 @@ void EndPanel() { ImGui::EndChild(); }
 void Hatch(ImDrawList& list, ImVec2 min, ImVec2 max, ImU32 color) {
   const float distance = Em(0.45f);
   const float height = max.y - min.y;
-  // Lines rise to the right; the whole plane has one pattern, so neighbours fit together.
+  // Lines rise to the right; the whole plane has one pattern, so neighbors fit together.
   const float first = min.x - height - std::fmod(min.x + max.y, distance);
   for (float x = first; x < max.x; x += distance) {
     const float left = std::max(x, min.x);

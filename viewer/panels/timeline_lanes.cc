@@ -15,7 +15,7 @@ namespace {
 constexpr float kRow = 1.15f;  // in Em
 constexpr size_t kFewRows = 6;
 
-// One colour for each name, the same in every run.
+// One color for each name, the same in every run.
 ImU32 ColorOfName(std::string_view name) {
   uint32_t hash = 2166136261u;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;

@@ -42,7 +42,7 @@ void DrawGrid(ImDrawList& list, const Plot& plot, const TimeView& view, float ax
   DrawTimeAxis(list, plot.min, plot.max, view, axis_top);
 }
 
-// Bands of one category; neighbouring columns of equal height become one rectangle.
+// Bands of one category; neighboring columns of equal height become one rectangle.
 void DrawStack(ImDrawList& list, const Plot& plot, const TimelinePicture& picture, CategoryMask shown) {
   std::vector<float> below(picture.memory.size(), plot.max.y);
   std::vector<uint64_t> sums(picture.memory.size(), 0);
@@ -73,7 +73,7 @@ void DrawStack(ImDrawList& list, const Plot& plot, const TimelinePicture& pictur
   }
 }
 
-// Where the memory moves within a column, its upper part is veiled down to the least.
+// Where the memory changes within a column, the part above the minimum is veiled.
 void DrawVeil(ImDrawList& list, const Plot& plot, const TimelinePicture& picture) {
   const ImU32 color = WithAlpha(look().colors.panel, 0.32f);
   for (size_t i = 0; i < picture.memory.size(); ++i) {

@@ -12,7 +12,7 @@
 namespace vramscope::viewer {
 namespace {
 
-// In lines that fit. Drawn one by one: ImGui would put the second one at a fraction of a pixel.
+// Wrapped lines. Drawn one by one: ImGui would put the second one at a fraction of a pixel.
 std::vector<std::string> CodeLines(const std::string& code, float width) {
   const ImFont* font = look().fonts.mono;
   std::vector<std::string> lines;

@@ -60,7 +60,7 @@ void LeverCombo(App& app, const char* lever, std::initializer_list<LeverOption> 
   app.NameLastItem(name);
 }
 
-// The program that all other changes are made to: as it was recorded, or as PyTorch ran it again.
+// The program that all other changes apply to: as it was recorded, or as PyTorch re-ran it.
 void ShowProgram(App& app) {
   std::string& chosen = app.whatif.question.rerun;
   ControlName("Program",
@@ -142,7 +142,7 @@ void ShowSharding(App& app) {
   app.NameLastItem("whatif.ranks");
 }
 
-// A box with a dash in it where some of what is below is ticked.
+// A box with a dash in it if some of the nodes below are ticked.
 bool TickBox(const char* name, Tick tick) {
   bool on = tick == Tick::kOn;
   const bool pressed = ImGui::Checkbox(name, &on);

@@ -19,7 +19,7 @@ void Start(App& app, const WhatIfSubject& subject) {
   app.whatif.fit().Start(subject, app.whatif.reruns(), app.session.wake());
 }
 
-// The table of GPUs, with their memory; one that is chosen is searched for at once.
+// The table of GPUs with their memory; choosing one starts a search at once.
 void ShowGpus(App& app, const WhatIfSubject& subject) {
   FitView& fit = app.whatif.fit();
   const auto& gpus = fit.gpus();
@@ -92,8 +92,7 @@ void Figure(const std::string& text) {
   ImGui::PopFont();
 }
 
-// One line of the table; `question` and `plan`: what a click on it sets, nullptr where there is nothing to
-// click.
+// One line of the table. `question` and `plan`: what a click on it sets; nullptr if it is not clickable.
 void ShowVerdict(App& app, const std::string& number, const plan::Verdict& verdict,
                  const WhatIfQuestion* question, const plan::Plan* plan) {
   const whatif::Replayed& after = verdict.prediction.after.allocator;

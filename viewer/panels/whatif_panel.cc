@@ -54,7 +54,7 @@ void ShowFigures(App& app, const WhatIfAnswer& answer) {
   const whatif::Replayed& before = prediction.before.allocator;
   const whatif::Replayed& after = prediction.after.allocator;
   const whatif::ErrorBand& band = prediction.band;
-  // What PyTorch counted itself needs no error.
+  // A figure that PyTorch counted itself needs no error.
   const bool changed = prediction.levers.size() > answer.rerun_levers;
   ImGui::BeginGroup();
   ShowFigure("Peak allocated", before.allocated_peak, after.allocated_peak,

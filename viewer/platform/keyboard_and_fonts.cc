@@ -19,7 +19,7 @@ struct NamedKey {
   ImGuiKey imgui;
 };
 
-// What ImGui's text fields understand, and what scripts call it.
+// The keys that ImGui's text fields understand, and their names in scripts.
 constexpr std::array<NamedKey, 13> kNamedKeys = {{{"escape", Key::kEscape, ImGuiKey_Escape},
                                                   {"enter", Key::kEnter, ImGuiKey_Enter},
                                                   {"tab", Key::kTab, ImGuiKey_Tab},
@@ -162,7 +162,7 @@ Fonts LoadFonts(float scale, const std::string& preferred) {
   loaded.mono = AddFont(mono, 13.5f * scale, kRanges, loaded.names);
   loaded.small = AddFont(text, 13 * scale, kRanges, loaded.names);
 #if IMGUI_VERSION_NUM < 19200
-  // A file that is there and no font: without it.
+  // The file exists but is not a font: try without it.
   if (!atlas->Build() && !preferred.empty()) return LoadFonts(scale, "");
 #endif
   ImGui::GetIO().FontDefault = loaded.text;

@@ -119,7 +119,7 @@ class SoftwareSurface final : public Surface {
             color.a * texel.a / 255};
   }
 
-  // Between the four texels around it.
+  // Interpolates between the four texels around it.
   [[nodiscard]] Rgba Texel(float u, float v) const {
     const float x = u * static_cast<float>(texture_width_) - 0.5f;
     const float y = v * static_cast<float>(texture_height_) - 0.5f;

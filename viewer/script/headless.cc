@@ -11,7 +11,7 @@ namespace {
 // Windows that size themselves by their content need two frames, tables one more.
 constexpr int kFramesToSettle = 4;
 
-// Only the view that is on the screen asks, and takes its answer.
+// Only the visible view starts a computation and takes its answer.
 bool AnswerIsAwaited(const App& app) {
   const Tab tab = app.session.place.tab;
   return (tab == Tab::kWhatIf && app.whatif.busy()) || (tab == Tab::kLeaks && app.leaks.busy()) ||
@@ -57,7 +57,7 @@ void Headless::Frame() {
   const FrameTimes::Frame timed(resting_ ? nullptr : options_.times, app_->session);
   if (app_->fonts_changed) {
     UseLook(LoadFonts(app_->text_scale(), options_.font), app_->layout.dark, app_->text_scale());
-    // What has the letters as a texture has them anew.
+    // The renderer holds the letters as a texture: create it again.
     if (surface_) {
       surface_.reset();  // before the next one: ImGui knows one renderer at a time
       (void)Begin();

@@ -93,8 +93,8 @@ class Runner {
     }
   }
 
-  // The mouse to a place in the element; the words at [at] and [at + 1] are shares of its size, where there
-  // are any.
+  // Moves the mouse to a place in the element. The words at [at] and [at + 1], if any, are fractions of its
+  // size.
   Status MoveTo(const Line& line, size_t at) {
     if (line.words.size() < 2) return Error{"the name of an element is missing."};
     viewer_.Rest(1);  // where things are now
@@ -121,7 +121,7 @@ class Runner {
 
   Status Move(const Line& line) { return MoveTo(line, 2); }
   Status Click(const Line& line) {
-    // Long enough after the last one not to be a double click.
+    // Long enough after the last click not to be a double click.
     viewer_.Rest(20);
     const Status moved = MoveTo(line, 2);
     if (!moved.ok()) return moved;

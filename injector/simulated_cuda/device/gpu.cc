@@ -21,8 +21,8 @@ constexpr int kReservedSharedKib = 1;  // per block, since compute capability 8.
 constexpr int kMaxBlock = 1024;
 constexpr int kRegisters = 65536;
 
-// What one block may ask for at most: all of the multiprocessor's but the part that each block reserves. 7.5
-// reserves none and 7.0 has 96.
+// The most that one block may request: all of the multiprocessor's memory except the part that each block
+// reserves. 7.5 reserves none, and 7.0 has 96.
 int SharedPerBlockOptin(const Gpu& gpu) {
   return (gpu.major >= 8 ? gpu.shared_kib - kReservedSharedKib : gpu.shared_kib) * kKib;
 }
@@ -135,7 +135,7 @@ int AttributeOf(const Gpu& gpu, int device, int attribute) {
     case kPosixFileDescriptorHandle:
     case kMemoryPoolsSupported:
       return 1;
-    // All others, multicast, fabric handles and GPUDirect RDMA among them: not there, so that PyTorch's
+    // All others, including multicast, fabric handles and GPUDirect RDMA: not supported, so that PyTorch's
     // symmetric memory stays off.
     default:
       return 0;

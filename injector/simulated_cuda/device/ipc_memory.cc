@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kMagic = 0x6d656d2d73637276;  // "vrcs-mem"
 
-// What is in the 64 bytes of a handle.
+// The content of the 64 bytes of a handle.
 struct Content {
   uint64_t magic;
   trace::SharingProcess owner;
@@ -37,7 +37,7 @@ uint64_t InodeOf(int file) {
   return fstat(file, &info) == 0 && S_ISREG(info.st_mode) ? info.st_ino : 0;
 }
 
-// -1 when it is not to be had, or is another file by now.
+// -1 if it cannot be opened, or is another file by now.
 int OpenFileOf(const Content& content) {
   char path[64];
   std::snprintf(path, sizeof(path), "/proc/%u/fd/%d", content.owner.pid, content.file);

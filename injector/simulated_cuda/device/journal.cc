@@ -25,7 +25,7 @@ void NoteInJournal(int device, const LedgerRow& row) {
                                    static_cast<long long>(now.tv_sec), now.tv_nsec, device,
                                    static_cast<unsigned long long>(row.live_bytes), row.call, row.library);
   if (write(file, line, std::min(sizeof(line), static_cast<size_t>(length))) < 0) {
-    // Nobody to tell: a test misses the line.
+    // Not reported: a test misses the line.
   }
 }
 

@@ -36,7 +36,7 @@ uint64_t NowMs() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
 }
 
-// The caller's errno is the program's.
+// errno belongs to the program and is restored.
 class KeepErrno {
  public:
   KeepErrno() : saved_(errno) {}
@@ -100,7 +100,7 @@ std::optional<std::vector<unsigned char>> Messages::Await(const MessageKey& key,
       if (const auto found = told_.find(key); found != told_.end()) {
         std::vector<unsigned char> bytes = found->second;
         if (key.to != MessageKey::kToAll) told_.erase(found);
-        // Other ranks of this process may still want what went to all.
+        // Other ranks of this process may still need messages to all.
         else if (key.number > kKept)
           told_.erase({key.group, key.number - kKept, key.from, key.to});
         return bytes;

@@ -20,7 +20,7 @@ struct Stat {
 
 enum class Found { kYes, kGone, kUnknown };
 
-// /proc/PID/stat: "1234 (name) S ...", where the name may hold anything, also ')'.
+// /proc/PID/stat: "1234 (name) S ...", where the name may contain anything, even ')'.
 Found ReadStat(uint32_t pid, Stat* stat) {
   char path[32];
   std::snprintf(path, sizeof(path), "/proc/%u/stat", pid);
@@ -41,7 +41,7 @@ Found ReadStat(uint32_t pid, Stat* stat) {
   return fields == 3 ? Found::kYes : Found::kUnknown;
 }
 
-// A process whose first thread has ended looks like a dead one, but for its other threads.
+// A process whose first thread has ended looks dead, except for its other threads.
 bool IsDead(const Stat& stat) { return stat.state == 'X' || (stat.state == 'Z' && stat.threads <= 1); }
 
 std::atomic<uint64_t> known;  // the own identity, pid first

@@ -30,7 +30,7 @@ void Region::Reserve(int device) {
     if (memory == nullptr) continue;
     madvise(memory, bytes, MADV_NOHUGEPAGE);  // one byte written must not cost 2 MiB
     madvise(memory, bytes, MADV_DONTDUMP);
-    // The first granule is never handed out when the kernel chose an address that is no multiple of it.
+    // The first granule is never handed out if the kernel chose an address that is not a multiple of it.
     const auto address = reinterpret_cast<uint64_t>(memory);
     begin_ = (address + kGranule - 1) / kGranule * kGranule;
     bytes_ = bytes - (begin_ - address);
@@ -79,7 +79,7 @@ void Region::Clear(uint64_t address, uint64_t bytes) {
   }
 }
 
-// Of granules that are all shared or all not. In a file a page is only zero again when a hole is made there.
+// For granules that are all shared or all not. In a file, a page becomes zero again only by punching a hole.
 void Region::ClearPages(uint64_t address, uint64_t bytes) {
   const bool shared = shared_[GranulesOf(address, bytes).first] != 0;
   const uint64_t first_page = (address + kPage - 1) / kPage * kPage;

@@ -18,7 +18,7 @@ struct Model {
   int devices;
 };
 
-// The GPU that is described in the environment, when it has that name.
+// The GPU described in the environment, if it has that name.
 const Gpu* DescribedGpu(const char* name) {
   static Gpu described = {};
   static const bool there = [] {

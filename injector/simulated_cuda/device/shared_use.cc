@@ -81,7 +81,7 @@ trace::ProcessUse* SharedUse::OwnEntry() {
   for (int round = 0; round < 2; ++round) {
     trace::ProcessUse* unused = nullptr;
     for (trace::ProcessUse& entry : table_->processes) {
-      // Its own already: it has replaced itself by exec, and what it had taken before is gone.
+      // Already its own: the process replaced itself by exec, and what it had taken before is gone.
       const bool own = entry.process == self;
       if (own || (unused == nullptr && entry.process == kNobody)) unused = &entry;
       if (own) break;

@@ -176,7 +176,8 @@ int Streams::EndCapture(Stream* stream, Graph** graph) {
   for (const auto& [device, member] : default_streams_) leave(*member);
   const bool whole = capture->status == CaptureStatus::kActive;
   capture->status = CaptureStatus::kNone;
-  // What cuBLAS and its like would have added is not seen here, and PyTorch warns of a graph without nodes.
+  // Nodes that cuBLAS and similar libraries would have added are missing here, and PyTorch warns of a graph
+  // without nodes.
   if (capture->graph->nodes.empty()) capture->graph->Add(NodeType::kEmpty, {});
   *graph = whole ? capture->graph : nullptr;
   if (whole) return kSuccess;

@@ -31,7 +31,7 @@ struct Growth {
   uint64_t code = 0, code_blocks = 0;
 };
 
-// What is known of a function's code.
+// The known facts about a function's code.
 struct Code {
   const char* call;
   size_t bytes;
@@ -49,7 +49,7 @@ std::unordered_map<const void*, Code>& Announced() {
   return *announced;
 }
 
-// Makes what the limit took `bytes`. Not less than it was when the device is full.
+// Resizes the limit's memory to `bytes`. Keeps the old size if the device is full.
 int Resize(int device, Limit limit, uint64_t bytes, const Origin& origin) {
   Growth& of = growth[device];
   if (bytes == of.taken[limit]) return kSuccess;

@@ -28,7 +28,7 @@ void* OwnSymbol(const char* name, const char* suffix) {
 }
 
 // The newest form that a program compiled for `cuda_version` knows. All our forms with a suffix are older
-// than CUDA 12, but these.
+// than CUDA 12, except these.
 void* Newest(const char* name, int cuda_version) {
   const bool knows_edges = cuda_version >= 12030;
   if (knows_edges && std::strcmp(name, "cuStreamGetCaptureInfo") == 0) return OwnSymbol(name, "_v3");
@@ -55,13 +55,14 @@ SIMULATED_EXPORT int cuGetProcAddress(const char* symbol, void** function, int c
   return cuGetProcAddress_v2(symbol, function, cuda_version, flags, nullptr);
 }
 
-// Tables between NVIDIA's own libraries: none of them is here to ask.
+// Tables between NVIDIA's own libraries: none of those libraries is here to request them.
 SIMULATED_EXPORT int cuGetExportTable(const void** table, const Uuid*) {
   *table = nullptr;
   return kNotFound;
 }
 
-// What c10 and others look up although no simulated device has it. They test for the error, not for the name.
+// Functions that c10 and others look up although no simulated device has them. They test for the error, not
+// for the name.
 #define NOT_SUPPORTED(name) \
   SIMULATED_EXPORT int name() { return kNotSupported; }
 NOT_SUPPORTED(cuMulticastCreate)

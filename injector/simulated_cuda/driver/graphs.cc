@@ -56,7 +56,7 @@ SIMULATED_EXPORT int cuStreamGetCaptureInfo_v2(void* stream, int* status, uint64
   return CaptureInfo(stream, status, id, graph, nodes, count);
 }
 
-// With the data of the edges, which here is always the default.
+// With the edges' data, which is always the default here.
 SIMULATED_EXPORT int cuStreamGetCaptureInfo_v3(void* stream, int* status, uint64_t* id, Graph** graph,
                                                GraphNode* const** nodes, const void** edges, size_t* count) {
   if (edges != nullptr) *edges = nullptr;
@@ -109,7 +109,7 @@ SIMULATED_EXPORT int cuGraphNodeGetDependencies_v2(GraphNode* node, GraphNode** 
   return kSuccess;
 }
 
-// CUDA_MEM_ALLOC_NODE_PARAMS: the pool's properties, of which the location is read, then these.
+// CUDA_MEM_ALLOC_NODE_PARAMS: the pool's properties (only the location is read), then these.
 struct AllocationNode {
   int type, handle_types;
   MemoryLocation location;
@@ -188,8 +188,8 @@ SIMULATED_EXPORT int cuGraphExecDestroy(ExecutableGraph* executable) {
 
 SIMULATED_EXPORT int cuGraphDebugDotPrint(Graph*, const char*, unsigned) { return kSuccess; }
 
-// Objects that a graph keeps alive: the program's destructor is called when the last reference goes, which
-// here is the creator's.
+// Objects that a graph keeps alive: the program's destructor is called with the last reference, which here is
+// the creator's.
 struct UserObject {
   void* object;
   void (*destroy)(void*);

@@ -30,7 +30,7 @@ Groups& The() {
   return *groups;
 }
 
-// The file in which ranks tell each other; "" = there are no others.
+// The file for messages between ranks; "" = there are no other ranks.
 const std::string& CallsFile() {
   static const std::string file = [] {
     const char* const shared = vramscope::simulated::TheSettings().shared;

@@ -101,7 +101,7 @@ __attribute__((destructor)) void LeaveLedger() {
   const int file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file >= 0) {
     if (write(file, text, size - 1) < 0) {
-      // Nobody to tell: the program's output is not ours.
+      // Not reported: the program's output is not ours.
     }
     close(file);
   }

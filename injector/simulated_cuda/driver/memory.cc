@@ -17,7 +17,7 @@ int Allocate(DevicePointer* pointer, size_t bytes, const Origin& origin) {
   return DeviceNumber(device).Allocate(bytes, origin, pointer);
 }
 
-// Whatever the address lies in: an allocation, a pool's, a reservation, or another process's memory.
+// The range that contains the address: an allocation, a pool's, a reservation, or another process's memory.
 bool FindRange(DevicePointer pointer, uint64_t* begin, uint64_t* bytes) {
   const int device = DeviceOf(pointer);
   if (device < 0) return TheHostMemory().Find(reinterpret_cast<void*>(pointer), begin, bytes);
@@ -36,8 +36,8 @@ SIMULATED_EXPORT int cuMemAlloc_v2(DevicePointer* pointer, size_t bytes) {
   return Allocate(pointer, bytes, SIMULATED_ORIGIN());
 }
 
-// Managed memory is on the device as far as it fits; the host may touch it at any time, so what it reads is
-// what it wrote.
+// Managed memory is on the device as far as it fits. The host may access it at any time, so it must read what
+// it wrote.
 SIMULATED_EXPORT int cuMemAllocManaged(DevicePointer* pointer, size_t bytes, unsigned) {
   const int error = Allocate(pointer, bytes, SIMULATED_ORIGIN());
   if (error == kSuccess) DeviceNumber(CurrentDevice()).region().MarkWritten(*pointer, bytes);
@@ -175,7 +175,7 @@ SIMULATED_EXPORT int cuPointerSetAttribute(const void*, int, DevicePointer) { re
 
 // ---- memory of another process
 
-// Only of cuMemAlloc: pools and reserved addresses are shared in their own ways.
+// Only for cuMemAlloc: pools and reserved addresses are shared in other ways.
 SIMULATED_EXPORT int cuIpcGetMemHandle(IpcHandle* handle, DevicePointer pointer) {
   uint64_t begin = 0, bytes = 0;
   if (FindInPools(pointer, &begin, &bytes) || TheVirtualMemory().FindReservation(pointer, &begin, &bytes))

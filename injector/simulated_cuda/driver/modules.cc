@@ -25,7 +25,7 @@ int Give(Handle** handle) {
   return kSuccess;
 }
 
-// A module of the size that the settings name, for tests: given back when it is unloaded.
+// A module of the size in the settings, for tests: freed when it is unloaded.
 int LoadFixed(void** module, uint64_t bytes, const Origin& origin) {
   const int device = CurrentDevice();
   if (device < 0) return kInvalidContext;
@@ -35,8 +35,8 @@ int LoadFixed(void** module, uint64_t bytes, const Origin& origin) {
   return kSuccess;
 }
 
-// A module takes its code when it is loaded and keeps it: the blocks are shared with other code, so that none
-// is given back by unloading one module.
+// A module takes its code when it is loaded and keeps it: it shares blocks with other code, so unloading one
+// module frees none.
 int Load(void** module, const void* image, const Origin& origin) {
   if (const uint64_t bytes = TheSettings().module; bytes != 0) return LoadFixed(module, bytes, origin);
   const Gpu& gpu = *TheSettings().gpu;

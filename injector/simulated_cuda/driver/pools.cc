@@ -108,8 +108,8 @@ SIMULATED_EXPORT int cuMemPoolCreate(MemoryPool** pool, const PoolProperties* pr
   return kSuccess;
 }
 
-// Its memory goes back when the last allocation is freed; the pool itself stays known, for pointers from it
-// may still be asked about.
+// Its memory is freed with the last allocation. The pool itself stays known, because pointers from it may
+// still be queried.
 SIMULATED_EXPORT int cuMemPoolDestroy(MemoryPool* pool) {
   pool->Set(PoolAttribute::kReleaseThreshold, 0);
   pool->Trim(0);

@@ -72,7 +72,7 @@ SIMULATED_EXPORT int cuStreamWriteValue32_v2(void* stream, DevicePointer pointer
   return kSuccess;
 }
 
-// Nobody would ever write the value: what is waited for has happened.
+// No kernel would ever write the value: the wait counts as over.
 SIMULATED_EXPORT int cuStreamWaitValue32_v2(void* stream, DevicePointer, uint32_t, unsigned) {
   return TheStreams().Issue(StreamOf(stream), NodeType::kEmpty);
 }
@@ -105,8 +105,8 @@ SIMULATED_EXPORT int cuEventRecordWithFlags(Event* event, void* stream, unsigned
 SIMULATED_EXPORT int cuEventQuery(Event* event) { return TheStreams().QueryEvent(event); }
 SIMULATED_EXPORT int cuEventSynchronize(Event* event) { return TheStreams().SynchronizeEvent(event); }
 
-// An event of another process. Work is counted, not timed, and every process counts its own: what the other
-// had issued is taken to be done.
+// An event of another process. Work is counted, not timed, and every process has its own count: work that the
+// other process had issued counts as done.
 SIMULATED_EXPORT int cuIpcGetEventHandle(IpcHandle* handle, const Event* event) {
   constexpr unsigned kDisableTiming = 2, kInterprocess = 4;
   if ((event->flags & kInterprocess) == 0 || (event->flags & kDisableTiming) == 0) return kInvalidHandle;

@@ -23,7 +23,7 @@ int GiveNothing(int64_t* count) {
   return kOk;
 }
 
-// Into descriptors that the caller has made to be filled.
+// Fills descriptors that the caller has created.
 void Fill(void* elements, int64_t given, const std::vector<Descriptor*>& found) {
   auto* const to = static_cast<Descriptor**>(elements);
   for (size_t i = 0; i < static_cast<size_t>(given); ++i) {
@@ -37,7 +37,7 @@ int GiveStored(const Descriptor& descriptor, int name, int type, int64_t capacit
   if (stored == nullptr) return GiveNothing(count);
   if (BytesOf(type) != BytesOf(stored->type)) return kBadParameter;
   const int64_t given = std::min(capacity, stored->count);
-  // Asked for the number alone, cuDNN gives that; else how many it has written.
+  // If only the number is requested, cuDNN returns that; otherwise the number of elements written.
   if (count != nullptr) *count = elements == nullptr || given <= 0 ? stored->count : given;
   if (elements == nullptr || given <= 0) return kOk;
   if (stored->type == kDescriptor) {

@@ -18,7 +18,7 @@ struct Performance {
 };
 static_assert(sizeof(Performance) == 48);
 
-// Algorithm 1, which is "implicit precomputed GEMM", "algorithm 1", "algorithm 1": PyTorch treats them as
+// Algorithm 1, which is "implicit precomputed GEMM", "algorithm 1", "algorithm 1": PyTorch considers them
 // deterministic.
 int OneAlgorithm(int requested, int* returned, Performance* results) {
   *returned = requested > 0 ? 1 : 0;

@@ -33,7 +33,7 @@ bool IsFile(const std::string& path) {
 
 std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-// Empty: there is none, or it is not to be asked.
+// Empty: there is none, or it must not be used.
 std::string FindLibrary() {
   constexpr char kFile[] = "/libcudnn.so.9";
   if (const char* const asked = std::getenv("VRAMSCOPE_SIMULATED_CUDNN_LIBRARY")) {
@@ -51,7 +51,7 @@ std::string FindProgram() {
   return FolderOf(FolderOf(self.dli_fname)) + "/vramscope-cudnn-oracle";
 }
 
-// cuDNN's own folder, and where the wheels of the libraries that it loads put them.
+// cuDNN's own folder, and the wheels' folders of the libraries that it loads.
 std::string LibraryPath(const std::string& library) {
   const std::string own = FolderOf(library);
   const std::string packages = FolderOf(FolderOf(own));

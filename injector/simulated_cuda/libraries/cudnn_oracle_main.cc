@@ -23,8 +23,8 @@ namespace {
 constexpr int kPipe = STDIN_FILENO;
 constexpr int kForEver = -1;
 
-// Nobody's child, so that a program which waits for all of its children does not wait for us, and of no
-// terminal, so that Ctrl-C at the program is not for us. Its open files are not ours to keep open.
+// Detaches from its parent, so that a program that waits for all of its children does not wait for us; and
+// from the terminal, so that Ctrl-C does not reach us. Closes the open files of the program.
 void Detach() {
   if (fork() > 0) _exit(0);
   setsid();

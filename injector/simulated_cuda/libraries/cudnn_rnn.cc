@@ -92,7 +92,7 @@ extern "C" int cudnnSetTensorNdDescriptor(void*, int, int, const int*, const int
 
 namespace {
 
-// Both the descriptor and the address may not be asked for.
+// The caller may request neither the descriptor nor the address.
 void Tell(const Rnn& rnn, const Place& place, char* weights, void* descriptor, void** address) {
   if (address != nullptr) *address = place.rows != 0 ? weights + place.offset * BytesOf(rnn.type) : nullptr;
   if (descriptor == nullptr) return;

@@ -9,7 +9,7 @@ using namespace vramscope::simulated;
 
 namespace {
 
-// VRAMSCOPE_SIMULATED_CUDNN, the wheel's, else one that any release of PyTorch since 2.4 takes.
+// VRAMSCOPE_SIMULATED_CUDNN, or the wheel's, or else one that any release of PyTorch since 2.4 accepts.
 size_t Version() {
   static const size_t version = [] {
     if (const char* const asked = std::getenv("VRAMSCOPE_SIMULATED_CUDNN"))
@@ -34,7 +34,7 @@ SIMULATED_EXPORT int cudnnGetProperty(int which, int* value) {
   return 0;
 }
 
-// cuDNN's own CUDA; PyTorch compares it with nothing.
+// cuDNN's own CUDA; PyTorch does not compare it.
 SIMULATED_EXPORT size_t cudnnGetCudartVersion() { return 13000; }
 
 SIMULATED_EXPORT const char* cudnnGetErrorString(int status) {

@@ -9,7 +9,7 @@ SIMULATED_EXPORT int cufftCreate(int* plan) {
   return 0;
 }
 
-// The extents are no results although the prototype has no const, so this one is not in the table.
+// The extents are not outputs although the prototype has no const, so this one is not in the table.
 SIMULATED_EXPORT int cufftXtMakePlanMany(int, int, long long*, long long*, long long, long long, int,
                                          long long*, long long, long long, int, long long, size_t* work_bytes,
                                          int) {

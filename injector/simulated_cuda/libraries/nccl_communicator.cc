@@ -34,7 +34,7 @@ NcclGpu GpuOfThread() {
   int device = 0;
   char name[256] = "";
   const auto ask_device = OfDriver<int (*)(int*)>("cuCtxGetDevice");
-  // Without a context yet, as when a group is the first to use the GPU: all of a machine's GPUs are alike.
+  // No context yet, for example if a group is the first to use the GPU: all of a machine's GPUs are alike.
   if (ask_device == nullptr || ask_device(&device) != kSuccess) device = 0;
   if (const auto ask = OfDriver<int (*)(char*, int, int)>("cuDeviceGetName")) ask(name, sizeof(name), device);
   return NcclGpuOf(
@@ -63,7 +63,7 @@ bool SharesWithParent(const NcclSettings& settings, const NcclConfig* config) {
   return config != nullptr && config->size >= sizeof(NcclConfig) && config->split_share == 1;
 }
 
-// Whether the user has said what a communicator takes.
+// True if the user has set what a communicator takes.
 bool IsMeasured(uint64_t* bytes) {
   const auto ask = OfDriver<int (*)(uint64_t*)>("vramscope_simulated_nccl");
   return ask != nullptr && ask(bytes) != 0;
@@ -117,7 +117,7 @@ int Communicator::TakeOnce(uint64_t& bytes, const char* call) {
   return kNcclOk;
 }
 
-// The kernels' code, with the first communicator of the process. What the user has measured has it in it.
+// The kernels' code, with the first communicator of the process. The user's figure includes it.
 int Communicator::LoadKernels() {
   static const auto announce =
       OfDriver<void (*)(const void*, const char*, size_t, const void*)>("vramscope_simulated_code");

@@ -56,7 +56,7 @@ void WhenAllIsTold(std::function<void()> finish) {
   put_off->push_back(std::move(finish));
 }
 
-// What another rank sends here, or else what nccl_data.h takes for it.
+// The bytes that another rank sends here, or else nccl_data.h's stand-in for them.
 void Arrive(const MessageKey& key, void* to, size_t bytes, void* stream) {
   Bytes told(bytes);
   if (Told(key, told)) {

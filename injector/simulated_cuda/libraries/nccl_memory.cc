@@ -155,7 +155,7 @@ NcclMemory NcclMemoryFor(const NcclGpu& gpu, const NcclSettings& settings, int r
   const Connection one = ConnectionOf(gpu, settings);
   const auto of_channels = [](int count, uint64_t bytes) { return static_cast<uint64_t>(count) * bytes; };
   memory.ring = of_channels(channels, one.send + one.receive);
-  // On a board the tree is a chain along the ring: it goes both ways, and its ends have one neighbour.
+  // On a board the tree is a chain along the ring: it goes both ways, and its ends have one neighbor.
   const int place = rank % kBoard;
   const bool first = boards == 1 && place == 0, last = boards == 1 && place == on_board - 1;
   if (ranks > 2) memory.tree = of_channels(channels, (last ? 0 : one.receive) + (first ? 0 : one.send));

@@ -45,7 +45,7 @@ void* Library() {
   return library;
 }
 
-// The function of NVML by that name, called; false when there is none or it fails.
+// Calls the function of NVML with that name; false if there is none or it fails.
 template <typename... Arguments>
 bool Ask(const char* name, Arguments... arguments) {
   const auto function = reinterpret_cast<int (*)(Arguments...)>(dlsym(Library(), name));
@@ -129,7 +129,7 @@ std::string ComputeCapability(const Gpu& gpu) {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
-// Nullopt: nvidia-smi has no such field, as far as is known here.
+// Nullopt: as far as we know, nvidia-smi has no such field.
 std::optional<Value> FieldOf(const Gpu& gpu, std::string_view field, size_t count) {
   const auto is = [&](std::initializer_list<std::string_view> names) {
     for (const std::string_view name : names)
@@ -154,7 +154,7 @@ std::optional<Value> FieldOf(const Gpu& gpu, std::string_view field, size_t coun
   if (is({"pstate"})) return Value{"P0"};
   if (is({"compute_mode"})) return Value{"Default"};
   if (is({"persistence_mode", "display_mode", "display_active"})) return Value{"Disabled"};
-  // What a GPU has and a simulated one has not.
+  // Properties of a GPU that a simulated one lacks.
   for (const std::string_view family :
        {"power.", "clocks", "fan.", "ecc.", "mig.", "pcie.", "pci.", "serial", "vbios_version",
         "temperature.", "enforced.", "encoder.", "retired_pages.", "accounting.", "inforom.", "driver_model.",

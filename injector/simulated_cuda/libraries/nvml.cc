@@ -79,7 +79,7 @@ struct ProcessInfoV1 {
 constexpr size_t kMostProcesses = 128;
 constexpr unsigned kNoInstance = 0xffffffff;
 
-// `count` comes with the room that there is and leaves with what there is.
+// On input, `count` is the room; on output, the number of entries.
 template <typename Info, typename Put>
 int PutProcesses(void* handle, unsigned* count, Info* infos, Put put) {
   unsigned pids[kMostProcesses];

@@ -47,9 +47,8 @@ Comparison Of(Kind kind, const char* type) {
   return {};  // not compared byte by byte
 }
 
-// How a kernel reads elements: as they are stored, or converted from the types that its sixth argument names.
-// The unrolled one is also for values that do not lie at a multiple of 16 bytes, such as the last one of a
-// row.
+// How a kernel reads elements: as they are stored, or converted from the types in its sixth argument. The
+// unrolled one also handles values that are not at a multiple of 16 bytes, such as the last one of a row.
 enum class Loads { kNone, kAsStored, kWithCast };
 
 Loads LoadsOf(const char* kernel) {
@@ -79,7 +78,7 @@ Comparison ComparisonOf(const char* kernel) {
   return comparison;
 }
 
-// Asked at every launch, so the answers are kept: looking up a name takes as long as half a launch.
+// Called at every launch, so the answers are cached: looking up a name takes as long as half a launch.
 Comparison KnownComparison(const void* kernel) {
   struct Known {
     const void* kernel;
@@ -146,7 +145,7 @@ double ValueOf(char type, const void* bytes) {
   }
 }
 
-// What is known of one byte that the last kernel of the thread left.
+// What is known about one byte that the last kernel of the thread left.
 struct Answer {
   const void* at = nullptr;  // in device memory; nullptr = nothing is known
   bool written = false;      // what is there
@@ -167,7 +166,7 @@ struct Operand {
 bool IsInteger(char type) { return std::strchr("bahstijlm", type) != nullptr; }
 
 bool AreEqual(const Operand& a, const Operand& b, size_t width) {
-  // A double has not all digits of 64 bits.
+  // A double cannot hold all digits of 64 bits.
   if (a.type == b.type && IsInteger(a.type)) return std::memcmp(a.at, b.at, width) == 0;
   return a.value() == b.value();
 }
@@ -275,8 +274,8 @@ void NoteComparison(const void* kernel, void* const* arguments) {
   const bool single = comparison.kind != Kind::kOther && *static_cast<const int*>(arguments[0]) == 1;
   filled_true = false;
   if (comparison.kind == Kind::kFillBoolean && single) {
-    // Of the ones that "is it true?" compares with, or of an answer about nothing. Not written: what a kernel
-    // makes of the byte later would not be seen.
+    // The ones that "is it true?" compares with, or an answer about nothing. Not written: later changes of
+    // the byte by a kernel would not be seen.
     filled_true = *static_cast<const bool*>(arguments[1]);
     return;
   }

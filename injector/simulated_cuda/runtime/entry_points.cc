@@ -10,8 +10,7 @@ namespace {
 
 using GetProcAddress = int (*)(const char*, void**, int, uint64_t, int*);
 
-// cudaDriverEntryPointQueryResult has the driver's numbers. A name that is not there is an answer, not an
-// error.
+// cudaDriverEntryPointQueryResult has the driver's numbers. An unknown name is an answer, not an error.
 int Find(const char* symbol, void** function, int version, uint64_t flags, int* status) {
   if (TheDriver() == nullptr) return Keep(kNoDevice);
   static const auto get =

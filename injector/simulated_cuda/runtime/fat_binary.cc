@@ -33,7 +33,7 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == 32);
 
-// What follows it where the header is long enough.
+// Follows the header if the header is long enough.
 struct Packing {
   uint64_t name;  // where the name of the source file is, and its length
   uint64_t flags;
@@ -47,7 +47,7 @@ constexpr uint32_t kContainerMagic = 0xba55ed50;
 constexpr uint16_t kPtx = 1;
 constexpr uint16_t kMachineCode = 2;
 
-// Calls `visit(entry, header)` for every entry; false when the wrapper is not understood.
+// Calls `visit(entry, header)` for every entry; false if the wrapper has an unknown format.
 template <typename Visit>
 bool ForEachEntry(const void* wrapper, Visit visit) {
   Wrapper outer;

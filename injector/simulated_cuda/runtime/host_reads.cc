@@ -20,8 +20,8 @@
 namespace vramscope::simulated {
 namespace {
 
-// Counts of rows are 8 bytes, GradScaler and isfinite read 4 or 1, unique three numbers. What is larger is
-// data.
+// Counts of rows are 8 bytes, GradScaler and isfinite read 4 or 1, unique reads three numbers. Larger reads
+// are data.
 constexpr size_t kLargestValue = 64;
 // Counts of tokens for each of many experts: 8 bytes each. They are reported without a place.
 constexpr size_t kLargestVector = 64 << 10;
@@ -34,8 +34,8 @@ thread_local const void* kernel_before = nullptr;
 
 bool Named(const char* kernel, const char* part) { return std::strstr(kernel, part) != nullptr; }
 
-// Kernels of operators that find out how large their result is: nonzero, masked_select, unique, ... As they
-// stand in mangled names.
+// Kernels of operators that compute the size of their result: nonzero, masked_select, unique, ... As in
+// mangled names.
 bool FindsSizes(const char* kernel) {
   for (const char* const part :
        {"NonZeroOp", "nonzero", "unique", "Unique", "DeviceSelect", "DeviceRunLength", "adjacent_difference",
@@ -45,26 +45,26 @@ bool FindsSizes(const char* kernel) {
   return false;
 }
 
-// The sum of the parts that the kernel before it has counted: CUB counts in two steps where there is much.
+// The sum of the partial counts of the kernel before it: CUB counts large inputs in two steps.
 bool SumsUpSizes(const char* kernel) {
   return kernel_before != nullptr && Named(kernel, "DeviceReduceSingleTile") &&
          FindsSizes(KernelName(kernel_before));
 }
 
-// Kernels of unique() and its kin, which count runs of equal values. Values are zeros here, so there is one
-// run: a count of 0 is what no GPU would answer, and PyTorch indexes by what is counted.
+// Kernels of unique() and similar operators, which count runs of equal values. Values are zeros here, so
+// there is one run. A count of 0 is impossible on a GPU, and PyTorch indexes by the count.
 bool CountsRuns(const char* kernel) {
   return (Named(kernel, "DeviceSelect") && Named(kernel, "equal_to")) || Named(kernel, "3rle6encode");
 }
 
-// Kernels that ask whether something holds of all elements: all(), and the product of two comparisons, by
-// which PyTorch finds out whether a value is finite (isfinite in aten/src/ATen/native/TensorCompare.cpp); for
+// Kernels that check whether something holds for all elements: all(), and the product of two comparisons with
+// which PyTorch checks whether a value is finite (isfinite in aten/src/ATen/native/TensorCompare.cpp). For
 // one value there is nothing to reduce after it.
 bool AsksWhetherAll(const char* kernel) {
   return Named(kernel, "and_kernel") || Named(kernel, "10MulFunctorIbE");
 }
 
-// As much of Python's C interface as is needed, stable from 3.9 on. Empty in a program without Python.
+// The part of Python's C API that we need, stable from 3.9 on. Empty in a program without Python.
 struct Python {
   using Object = void*;
   int (*is_initialized)();
@@ -160,8 +160,8 @@ Place ProgramPlace() {
   return place;
 }
 
-// Tells vramscope_dryrun, which may end the program: an exception is raised from where the main thread is.
-// Called by Python between two of its instructions; takes over `place`.
+// Reports to vramscope_dryrun, which may end the program: an exception is raised where the main thread is.
+// Python calls this between two of its instructions; it takes ownership of `place`.
 int TellOfReads(void* place) {
   const auto* const told = static_cast<Place*>(place);
   const Python& python = ThePython();
@@ -190,7 +190,7 @@ Reads& TheReads() {
   return *reads;
 }
 
-// Writes how many elements were found, where vramscope_dryrun has computed it.
+// Writes how many elements were found, if vramscope_dryrun has computed that.
 bool PutToldCount(void* value, size_t bytes) {
   int64_t count = 0;
   if (TheDriver() == nullptr || TheDriver()->vramscope_simulated_take_count(&count) != kSuccess) return false;
@@ -248,7 +248,7 @@ void NoteLaunch(const void* kernel, void* const* arguments) {
 void NoteHostRead(void* to, size_t bytes) {
   auto* const value = static_cast<unsigned char*>(to);
   if (bytes > kLargestValue) NoteVector(value, bytes);
-  // What was uploaded reads as it is; only a value that no kernel has computed is zero.
+  // Uploaded values read as they are; only a value that no kernel has computed is zero.
   if (bytes == 0 || bytes > kLargestValue || last_kernel == nullptr) return;
   if (!AllZero(value, bytes) && !(bytes == 1 && LastLaunchComparedTrue())) return;
   if (bytes == 1 && LastLaunchFilledTrue()) *value = 1;

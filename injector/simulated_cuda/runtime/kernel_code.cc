@@ -72,8 +72,8 @@ int LoadModulesOn(int device) {
   return kSuccess;
 }
 
-// Attention that PyTorch has for some GPUs alone: its copies of FlashAttention want 8.0 or more, and so do
-// the memory-efficient kernels for bfloat16. Elsewhere it takes others, with other buffers.
+// Attention that PyTorch has only for some GPUs: its FlashAttention kernels need 8.0 or more, and so do the
+// memory-efficient kernels for bfloat16. Other GPUs use other kernels, with other buffers.
 bool AttendsAsNotEveryGpuCan(const char* kernel) {
   for (const char* const part : {"flash_fwd", "flash_bwd", "fmha_cutlassF_bf16", "fmha_cutlassB_bf16"}) {
     if (std::strstr(kernel, part) != nullptr) return true;

@@ -5,8 +5,8 @@
 
 namespace vramscope::simulated {
 
-// 128 for each of 512 threads, or 255 for each of 256, as ptxas states for 8.0, of keys of one and two bytes
-// with values of 8.
+// 128 for each of 512 threads, or 255 for each of 256, as ptxas reports for 8.0, for keys of one and two
+// bytes with values of 8.
 bool TakesAllRegisters(const char* kernel) {
   return std::strstr(kernel, "DeviceRadixSortDownsweepKernel") != nullptr;
 }

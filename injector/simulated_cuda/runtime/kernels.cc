@@ -77,8 +77,8 @@ SIMULATED_EXPORT void __cudaRegisterVar(void**, char* host, char*, const char*, 
   NoteVariable(host, bytes);
 }
 
-// A managed variable is reached through a pointer that the runtime sets; the host's own copy serves both
-// sides here.
+// A managed variable is accessed through a pointer that the runtime sets; here the host's own copy serves
+// both sides.
 SIMULATED_EXPORT void __cudaRegisterManagedVar(void**, void** pointer, char* host, const char*, int, size_t,
                                                int, int) {
   *pointer = host;

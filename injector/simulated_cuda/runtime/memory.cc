@@ -129,7 +129,7 @@ SIMULATED_EXPORT int cudaPointerGetAttributes(PointerAttributes* attributes, con
   attributes->device = kNoDeviceOfPointer;
   attributes->host_pointer = const_cast<void*>(pointer);
   int type = 0;
-  // A pointer that CUDA does not know is no error: it is ordinary host memory.
+  // A pointer unknown to CUDA is not an error: it is ordinary host memory.
   if (TheDriver() == nullptr ||
       TheDriver()->cuPointerGetAttribute(&type, kMemoryType, Address(pointer)) != kSuccess)
     return kSuccess;

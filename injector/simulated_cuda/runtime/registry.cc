@@ -23,8 +23,8 @@ struct Variable {
   uint64_t address;
 };
 
-// Registration happens before main, in the order in which libraries are loaded: nothing here may depend on a
-// constructor having run.
+// Registration happens before main, in library load order: nothing here may depend on a constructor having
+// run.
 struct Registry {
   std::mutex mutex;
   std::vector<Kernel> kernels;

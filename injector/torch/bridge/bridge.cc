@@ -33,7 +33,7 @@
 #include "injector/torch/bridge/python_stack.h"
 #include "injector/torch/bridge/text_cache.h"
 
-// Release wheels are built with NDEBUG, and RecordFunction has one member more without it.
+// Release wheels are built with NDEBUG; without it, RecordFunction has one more member.
 #ifndef NDEBUG
 #error "compile the bridge with -DNDEBUG, as torch is"
 #endif
@@ -77,7 +77,7 @@ ThreadState* CurrentThread() {
   return t_current;
 }
 
-// Goes with one call from begin to end. An op that ends on another thread than it began on (asynchronous
+// Belongs to one call from begin to end. An op that ends on another thread than it began on (asynchronous
 // communication) is left open: kOpEnd closes the innermost op of its own thread.
 struct OpenScope : at::ObserverContext {
   explicit OpenScope(ThreadState* thread) : owner(thread) {}

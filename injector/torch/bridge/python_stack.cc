@@ -136,7 +136,7 @@ class FrameTable {
   std::mutex mutex;  // to be held by the caller: free-threaded Python has no GIL to protect the table
 
  private:
-  // A program that keeps compiling code would otherwise never lose any of it.
+  // Otherwise a program that keeps compiling code would never free any of it.
   static constexpr size_t kMaxFrames = 16384;
   static constexpr size_t kRecent = 1024;
   struct Key {
