@@ -25,7 +25,7 @@ struct WhatIfSubject {
   whatif::Step step;
   whatif::Baseline baseline;
   whatif::UseOverStep before;
-  std::optional<cli::Beside> beside;  // the device's memory outside PyTorch's allocator
+  std::optional<plan::Beside> beside;  // the device's memory outside PyTorch's allocator
   ModuleChoices modules;
   std::shared_ptr<const KeptReruns> reruns;
 };
