@@ -63,8 +63,8 @@ TEST(ReaderTest, RefusesANewerMajorNamingBothVersions) {
   const auto newer = EncodeFileHeader(header);
   std::ranges::copy(newer, bytes.begin());
   EXPECT_EQ(RefusalOf(bytes),
-            "run.vms: written in trace format 2.3; this vramscope reads 1.3. Use a vramscope that is "
-            "as new as the one that recorded it.");
+            "run.vms: written in trace format 2.3; this vramscope reads 1.3. Use the vramscope "
+            "version that recorded it, or a newer one.");
   header.major = kFormatMajor;
   header.minor = kFormatMinor + 9;
   std::ranges::copy(EncodeFileHeader(header), bytes.begin());

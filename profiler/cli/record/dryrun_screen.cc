@@ -168,7 +168,7 @@ std::string WorkspaceSentence(const ConvolutionWorkspaces& workspaces) {
   const auto bytes = static_cast<double>(workspaces.largest_bytes);
   return fmt::format(
       "Convolution workspaces are estimated: {} for the largest,\n"
-      "  in cuDNN {} to {}. Install the wheel's nvidia-cudnn for exact sizes.\n",
+      "  in cuDNN {} to {}. Install nvidia-cudnn for exact sizes.\n",
       FormatBytes(workspaces.largest_bytes), FormatBytes(static_cast<uint64_t>(kLow * bytes)),
       FormatBytes(static_cast<uint64_t>(kHigh * bytes)));
 }

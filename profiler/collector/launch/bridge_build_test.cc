@@ -135,7 +135,7 @@ TEST_F(MadeUpTorch, IsBuiltForOnceAndThenTakenFromTheCache) {
   EXPECT_FALSE(second->built);
   EXPECT_EQ(second->path, first->path);
   EXPECT_EQ(Read(folder_ / "runs"), "run\n");
-  EXPECT_THAT(said, ::testing::ElementsAre(HasSubstr("for torch 2.99.1+cu1, once")));
+  EXPECT_THAT(said, ::testing::ElementsAre(HasSubstr("for torch 2.99.1+cu1 once")));
 }
 
 TEST_F(MadeUpTorch, IsBuiltForAgainWhenItsHeadersOrItsLibraryChange) {
