@@ -5,8 +5,9 @@
 //   libnccl.so.2 (its own cudart inside) ──cuMemAlloc──► here                  libnccl.so.2
 //
 // If the return address lies in a shared libcudart, the frames above it identify the caller. Unwinding them
-// costs microseconds, so each frame size of the runtime is measured once. The runtime's functions have frames
-// of fixed size: one place in the code always lies equally far below its caller.
+// costs microseconds. The runtime's functions have frames of fixed size, so the distance from a return
+// address to the caller's stack pointer is constant. After three equal measurements the stored size is used
+// (x86-64 only).
 #pragma once
 
 #include <cstdint>

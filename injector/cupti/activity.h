@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI's activity records of memory and of pools: a second account of what the callbacks and the hooks
-// report, for comparison.
+// CUPTI's activity records of memory and memory pools. They are compared with what the callbacks and the
+// hooks report. Globals of modules (static device memory) are recorded only here.
 //
-// The buffers' callbacks belong to the whole process: if another client registers its own, it gets all
-// records. So we stop before it does (client.h).
+// The buffer callbacks belong to the whole process. If another client registers its callbacks, that client
+// gets all records. So we stop before it registers (client.h).
 #pragma once
 
 #include "injector/cupti/abi.h"

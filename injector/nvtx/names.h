@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of NVTX calls as ids of the trace, without a lock at the second use of a text.
+// Converts texts of NVTX calls to string ids of the trace. Only the first use of a text takes a lock.
 //
 // Why not InternString alone: it takes a lock that all threads share, and programs put a range around every
 // operator of a step. Here a text is found by its hash in a table that only grows. Entries are compared
@@ -26,7 +26,8 @@ struct Name {
   char text[];
 };
 
-// nullptr if this process is not recorded. Any thread; not from signal handlers.
+// Returns the entry of a text, and adds it at the first use. nullptr if this process is not recorded. Any
+// thread; not from signal handlers.
 const Name* FindName(const char* text, size_t length);
 
 // The text of a message; "" if it has none or an unreadable one. In a domain other than the default one it is
@@ -37,8 +38,8 @@ const Name* NameOf(Domain domain, const wchar_t* text);
 // "text = number": for payloads that are not whole numbers.
 const Name* NameWithReal(const Name& name, double number);
 
-// Maps a handle of the program to its id or address: a text for domains and registered strings, an address
-// for regions. At most kMostHandles handles are kept. 0 = not known.
+// Stores what a handle of the program stands for: a `const Name*` for domains, registered strings and heaps,
+// an address for regions. At most kMostHandles handles are kept. 0 = not known.
 inline constexpr size_t kMostHandles = 1 << 15;
 void RememberHandle(Handle handle, uint64_t meaning);
 uint64_t MeaningOf(Handle handle);

@@ -9,9 +9,9 @@
 //   history              ├──────────────────────────── ...   alive one full step later: kept
 //   best weights         ├──────────┤                        a copy of all weights, whatever its life
 //
-// One step alone proves nothing: the last batch of a loop may wait for a garbage collection. No step follows
-// the last step's blocks. They count as kept if all blocks with their size and source line in earlier steps
-// were kept.
+// At least two steps must keep such a block, and not fewer than free it: the last batch of a loop may only
+// wait for a garbage collection. The last step has no step after it. Its blocks count as kept if all earlier
+// blocks with the same size and stack were kept, in two steps or more.
 #pragma once
 
 #include <cstdint>

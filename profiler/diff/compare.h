@@ -2,7 +2,7 @@
 // The differences between two runs: at their peaks by category, module, operator and line of code, and step
 // by step.
 //
-// Steps are aligned by their number and not by time: a slower machine makes no difference in memory.
+// Steps are aligned by their number and not by time, so the speed of the machine does not matter.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ struct Cause {
     kTried
   } kind{};
   std::string what;   // "1 more module: blocks.2 (12 parameters)"
-  int64_t bytes = 0;  // share of the peak's change that these rows explain; 0 if no share can be determined
+  int64_t bytes = 0;  // bytes of the peak's change that this cause explains; 0 if not known
 };
 [[nodiscard]] const char* CauseKey(Cause::Kind kind);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // An append-only array in chunks: elements never move and appending never copies.
 //
-// Why not std::vector: at ten million events, the copy of a growing vector needs as much memory again as the
-// blocks themselves, when memory is shortest. Reading costs one more load than a vector. A new chunk is not
-// zeroed, because each of its pages would then be fetched twice.
+// Why not std::vector: when a vector grows, the old and the new array exist together. At ten million events
+// that doubles the memory. Reading costs one more load than a vector. A new chunk is not zeroed, because
+// zeroing would touch each of its pages one more time.
 #pragma once
 
 #include <cassert>

@@ -7,8 +7,8 @@
 //
 // Why one model: every view reads the same data, so every view shows the same numbers. The model holds facts
 // only. What can be derived (steps, phases, categories) is derived elsewhere. Contradictions in the trace are
-// counted in `anomalies`; they are neither trusted nor an error. Immutable after Load; any number of threads
-// may read it.
+// counted in `anomalies`. Their values are not used, and loading does not fail. Immutable after Load; any
+// number of threads may read it.
 #pragma once
 
 #include <array>
@@ -146,7 +146,7 @@ struct Coverage {
 
 // Contradictions in the trace, counted; none of them stops the analysis.
 struct Anomalies {
-  // Allocated while still alive: the free in between was not seen, and is assumed there.
+  // Allocations at an address that is still alive. The missing free is assumed at that moment.
   uint64_t double_allocs = 0;
   uint64_t unknown_frees = 0;    // of an address that is not alive
   uint64_t inherited_frees = 0;  // the part of them by a forked child, of memory that its parent allocated

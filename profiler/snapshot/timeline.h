@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a snapshot implies about the time before it: which blocks and segments existed when its history began.
+// The state at the beginning of a snapshot's history: which blocks and segments existed before its first
+// event.
 //
 // A history usually begins in the middle of a run, and the file has only the state at its end. Undoing the
 // events one by one from there leads to the beginning: a block that was freed existed before, a block that
@@ -57,8 +58,8 @@ class HeldMemory {
 struct DeviceTimeline {
   std::vector<EarlierBlock> earlier_blocks;  // by address
   std::vector<MemoryRange> earlier_memory;
-  // By 0-based number of the device's event: the size of the block, if it is more than the request rounded to
-  // 512.
+  // Block sizes that differ from the request rounded up to 512. Key: 0-based number of the allocation among
+  // the device's events.
   std::unordered_map<uint32_t, uint64_t> block_bytes;
   uint64_t contradictions = 0;  // events that contradict the state at the end
   bool knows_segments = false;

@@ -22,7 +22,7 @@ struct MapBlock {
   uint64_t requested = 0;
   classify::Category category = classify::Category::kUnattributed;
   model::BlockId block = model::kNone;  // of the run, if known
-  std::string title;                    // the name, otherwise the place of its allocation; "" = not known
+  std::string title;                    // name, else module, else place of allocation; "" = none is known
   uint8_t entry = 0;                    // in the legend; for live blocks
   bool pins = false;                    // keeps free bytes of its segment from going back to the driver
 
@@ -51,7 +51,7 @@ struct MapStrip {
 
 class AddressMap {
  public:
-  // The state at that time; recomputed only if something changed. `layout.walk` must exist.
+  // Computes the map at `moment`. Does nothing if no argument changed. `layout.walk` must exist.
   void Update(const Document& document, const DeviceView& device, const LayoutView& layout,
               model::EventIndex moment, Colouring by);
 

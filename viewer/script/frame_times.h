@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the viewer takes: from a file to its first picture and to everything, and for each frame, by view.
+// Measures the viewer's speed: the time from opening a file to the first picture, to the timeline and to the
+// complete view, and the time of each frame by view.
 //
 // Why part of scripts: a script is the same session each time, so its frames can be compared between builds.
-// A frame's time is the processor time of its thread, from the state to the draw lists for the GPU. Drawing
-// them depends on the machine. Other programs on the machine do not count.
+// A frame's time is the thread's CPU time until the draw lists are ready. The GPU's drawing is not included,
+// because it depends on the machine. CPU time does not include other programs.
 #pragma once
 
 #include <array>
@@ -37,8 +38,8 @@ class FrameTimes {
   // Opening begins when this is created.
   FrameTimes();
 
-  // "timeline": {"frames": 90, "median_ms": 1.2, "p99_ms": 2.5, "longest_ms": 2.6}, and how long opening
-  // took.
+  // {"opening", "memory", "views"}. One of the views: "timeline": {"frames": 90, "median_ms": 1.2, "p99_ms":
+  // 2.5, "longest_ms": 2.6}.
   [[nodiscard]] Status Write(const std::string& path, const Session& session) const;
 
  private:

@@ -21,12 +21,13 @@ struct Context {
 int CurrentDevice();
 Context* CurrentContext();
 void SetCurrentContext(Context* context);
-// The primary context; charges its memory on the device. kOutOfMemory if not even that fits.
+// Returns the primary context, and takes its memory from the device the first time. kInvalidDevice, or
+// kOutOfMemory if the context does not fit.
 int ActivateDevice(int device, Context** context);
-// A context that the program creates; takes the same memory.
+// Creates a further context, which takes as much memory as a primary one. Same errors.
 int CreateContext(int device, Context** context);
 void DestroyContext(Context* context);
-// Its state without activating it.
+// True if the device's primary context exists. Does not create it.
 bool IsActive(int device);
 
 // How the program entered CUDA: through the runtime, which announces it (private_calls.h), or through the

@@ -36,8 +36,8 @@ const VerbHelp& FragHelp() {
        {"points", '\0', "N", "Number of points of the series in --json; default 256, 0 = none."},
        {"svg", '\0', "OUT", "Write an SVG picture to this file instead."},
        {"picture", '\0', "NAME",
-        "The picture: causes (over the events; default), shares (the metrics, over the events),\n"
-        "map (the segments at the moment), sizes (the free blocks at the moment)."}},
+        "Which picture to draw. Over the run: causes (reserved memory by cause; default) or shares (metrics\n"
+        "from 0 to 1). At the chosen moment: map (segments) or sizes (free blocks)."}},
       true};
   return help;
 }

@@ -33,7 +33,7 @@ const VerbHelp& PackHelp() {
         "show the least memory that the blocks of a run need, and what its allocator took"},
        {"vramscope pack blocks.csv --budget 60s --offsets out.csv",
         "pack other blocks: id,lower,upper,size"}},
-      {{"budget", '\0', "TIME", "Search this long for a better packing: 5s, 500ms; default 5s."},
+      {{"budget", '\0', "TIME", "How long to search for a better packing, like 5s, 500ms or 2m. Default: 5s."},
        {"offsets", '\0', "OUT.csv", "Write the packing to this file: one offset per block."},
        {"good-enough", '\0', "PERCENT",
         "Stop when this close to the lower bound. Default: 0 for a CSV file, 1 for a trace\nor snapshot."},

@@ -19,7 +19,7 @@
 namespace vramscope::cli {
 
 struct Verified {
-  std::string why_not;   // why it could not be run; empty = it was; part of a sentence
+  std::string why_not;   // why there is no measured figure; "" = measured; part of a sentence
   bool refuted = false;  // true: it was run, and failed or does not fit
   uint64_t allocated_bytes = 0;
   uint64_t reserved_bytes = 0;

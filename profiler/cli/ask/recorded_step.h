@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded step of a trace for which changes are predicted, for all verbs that predict.
+// The recorded step that predictions start from. All verbs that predict changes read it here.
 #pragma once
 
 #include <memory>

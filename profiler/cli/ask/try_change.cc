@@ -54,8 +54,8 @@ constexpr std::array kOptions = {
     Option{"alloc-conf", '\0', "SETTINGS",
            "Set PYTORCH_ALLOC_CONF, instead of the value in the environment."},
     Option{"accumulate", '\0', "K",
-           "K micro-batches per step: the DataLoaders' batches are K times smaller, and only every K-th step "
-           "runs."},
+           "Gradient accumulation over K micro-batches: DataLoader batches are K times smaller, and only every "
+           "K-th optimizer.step() takes effect."},
     Option{"precision", '\0', "bf16|fp16", kBeyond},
     Option{"sequence", '\0', "N|FACTORx", kBeyond},
     Option{"quantize", '\0', "int8|nf4[:PATHS]", kBeyond},

@@ -46,7 +46,7 @@ std::string NotJudgedSentence(const DryrunResult& result, const std::string& gpu
         "Whether it fits on {} depends on the data: {} used if its masks select nothing, out of memory if "
         "they select everything.",
         gpu, used);
-  return fmt::format("Could not be judged on {}: {}. At most {} were used before that.", gpu,
+  return fmt::format("No verdict for {}: {}. Peak device memory until then: {}.", gpu,
                      result.WhyNotJudged(), used);
 }
 
@@ -131,11 +131,11 @@ std::string AssumedSentence(const DryrunResult& result) {
                       where);
   if (!*upper.fits)
     return text +
-           fmt::format("Memory depends on data: out of memory {}.\n  --masks judges one share.\n", where);
+           fmt::format("Memory depends on data: the command runs out of memory {}.\n  To judge one case, set --masks to a share, like 0.15.\n", where);
   return text + fmt::format(
                     "Memory depends on data: it is between these figures and\n"
                     "  {} allocated, {} reserved, {} used,\n"
-                    "  {}. --masks judges one share.\n",
+                    "  {}. To judge one case, set --masks to a share, like 0.15.\n",
                     FormatBytes(upper.allocated_bytes), FormatBytes(upper.reserved_bytes),
                     FormatBytes(upper.device_used_bytes), where);
 }
@@ -205,7 +205,7 @@ std::string SimulatedSentence(const DryrunResult& result) {
   const std::string simulated = "Simulated: PyTorch itself allocates; results are not computed";
   if (!result.assumed) return simulated + ", data-dependent sizes are lower bounds.";
   if (result.assumed->masks != 1) return simulated + ".";
-  return simulated + ". Data-dependent sizes are\nupper bounds: masks of computed values select everything.";
+  return simulated + ". Data-dependent sizes are\nupper bounds: comparisons of computed values are assumed true for all elements.";
 }
 
 Json AssumedJson(const DryrunResult& result) {

@@ -2,8 +2,8 @@
 // Keeps the last steps of a run in memory, with everything needed to understand them.
 //
 // Why not just the last events: a parameter was allocated and labelled before the first step. Without those
-// events its bytes would be missing and nameless. So events that leave the window are not dropped but folded
-// into what still holds:
+// events its bytes would be missing and nameless. So an event that leaves the window is not simply dropped:
+// it updates the state that is still valid:
 //
 //   folded away:  allocations whose blocks are gone, finished ranges and operators, counters
 //   kept:         allocations of blocks that live, their labels and saved references, begun ranges and

@@ -5,16 +5,16 @@
 //   step 2   ├─ clamp ─────────────────────────────────────────── still there
 //   step 3                     ├─ clamp ───────────────────────── and so will this one be
 //
-// Why: the changed step shows earlier steps' blocks as if they had always existed, and its own as if they
-// were freed. No `del` frees them.
+// Why: without this, a prediction would count blocks of earlier steps as if they had always existed, and
+// would free the step's own. A `del` does not free them.
 #pragma once
 
 #include "profiler/whatif/step/step.h"
 
 namespace vramscope::whatif {
 
-// Sets StepBlock::piles_up and ::piled. `before`: the step directly before the recorded one; it is not the
-// first step. O(changes of the device in both steps + operands).
+// Sets StepBlock::piles_up and ::piled. `before`: the step directly before the recorded one. Does nothing if
+// that is the first step of the loop. O(changes of the device in both steps + operands).
 void FindPilingUp(const timeline::Step& before, Step& step);
 
 }  // namespace vramscope::whatif
