@@ -109,7 +109,9 @@ def percent(error: Optional[float]) -> str:
 
 
 def markdown(recording: Recording, row: Row) -> str:
-    events = "" if row.events is None else f"{row.same_events:,} of {row.events:,}" + (", then frees swapped" if row.frees_swapped else "")
+    events = "" if row.events is None else f"{row.same_events:,} of {row.events:,}"
+    if row.frees_swapped:
+        events = f"the first {events}; then the order of frees differs"
     reserved = "" if row.reserved is None else f"{row.reserved / MIB:,.0f}"
     figures = f", worst of {row.figures}" if row.figures > 1 else ""
     allocated = "" if row.allocated is None else f"{row.allocated / MIB:,.1f}"

@@ -53,9 +53,10 @@ constexpr std::array kOptions = {
            "Call torch.cuda.empty_cache() at this point of each step."},
     Option{"alloc-conf", '\0', "SETTINGS",
            "Set PYTORCH_ALLOC_CONF, instead of the value in the environment."},
-    Option{"accumulate", '\0', "K",
-           "Gradient accumulation over K micro-batches: DataLoader batches are K times smaller, and only every "
-           "K-th optimizer.step() takes effect."},
+    Option{
+        "accumulate", '\0', "K",
+        "Gradient accumulation over K micro-batches: DataLoader batches are K times smaller, and only every "
+        "K-th optimizer.step() takes effect."},
     Option{"precision", '\0', "bf16|fp16", kBeyond},
     Option{"sequence", '\0', "N|FACTORx", kBeyond},
     Option{"quantize", '\0', "int8|nf4[:PATHS]", kBeyond},

@@ -46,8 +46,8 @@ std::string NotJudgedSentence(const DryrunResult& result, const std::string& gpu
         "Whether it fits on {} depends on the data: {} used if its masks select nothing, out of memory if "
         "they select everything.",
         gpu, used);
-  return fmt::format("No verdict for {}: {}. Peak device memory until then: {}.", gpu,
-                     result.WhyNotJudged(), used);
+  return fmt::format("No verdict for {}: {}. Peak device memory until then: {}.", gpu, result.WhyNotJudged(),
+                     used);
 }
 
 std::string Sentence(const DryrunResult& result, const Terminal& terminal) {
@@ -130,8 +130,10 @@ std::string AssumedSentence(const DryrunResult& result) {
                       "  known, because the command fails {}.\n",
                       where);
   if (!*upper.fits)
-    return text +
-           fmt::format("Memory depends on data: the command runs out of memory {}.\n  To judge one case, set --masks to a share, like 0.15.\n", where);
+    return text + fmt::format(
+                      "Memory depends on data: the command runs out of memory {}.\n  To judge one case, set "
+                      "--masks to a share, like 0.15.\n",
+                      where);
   return text + fmt::format(
                     "Memory depends on data: it is between these figures and\n"
                     "  {} allocated, {} reserved, {} used,\n"
@@ -205,7 +207,9 @@ std::string SimulatedSentence(const DryrunResult& result) {
   const std::string simulated = "Simulated: PyTorch itself allocates; results are not computed";
   if (!result.assumed) return simulated + ", data-dependent sizes are lower bounds.";
   if (result.assumed->masks != 1) return simulated + ".";
-  return simulated + ". Data-dependent sizes are\nupper bounds: comparisons of computed values are assumed true for all elements.";
+  return simulated +
+         ". Data-dependent sizes are\nupper bounds: comparisons of computed values are assumed true for all "
+         "elements.";
 }
 
 Json AssumedJson(const DryrunResult& result) {

@@ -63,9 +63,10 @@ TEST(DryrunScreenTest, TheWorkspacesFitANarrowTerminal) {
 TEST(DryrunScreenTest, WhatTheCommandDidNotLiveToSeeIsNotJudged) {
   DryrunResult result = Fitting();
   result.wait_status = 7 << 8;
-  EXPECT_THAT(VerdictText(result, Terminal{}),
-              HasSubstr("No verdict for a100-40gb (1.0 GiB): the command failed with exit code 7. Peak device "
-                        "memory until then: 900.0 MiB.\n"));
+  EXPECT_THAT(
+      VerdictText(result, Terminal{}),
+      HasSubstr("No verdict for a100-40gb (1.0 GiB): the command failed with exit code 7. Peak device "
+                "memory until then: 900.0 MiB.\n"));
   result.wait_status = SIGKILL;
   EXPECT_THAT(VerdictText(result, Terminal{}), HasSubstr("the command was ended by signal 9 (Killed)."));
   EXPECT_THAT(VerdictJson(result), HasSubstr("\"fits\": null"));
