@@ -49,15 +49,18 @@ install_tools() {
   have_tools && return 0
   rm -rf "$venv"
   python3 -m venv "$venv" >/dev/null 2>&1 || { say "python3 cannot make a virtual environment: install python3-venv."; exit 77; }
-  "$venv/bin/pip" install --quiet --disable-pip-version-check "${tools[@]}" >build/lint-venv.log 2>&1 ||
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 1 --timeout 20 "${tools[@]}" >build/lint-venv.log 2>&1 ||
     { say "pip could not install ${tools[*]}: is there a network? Its messages are in build/lint-venv.log."; exit 77; }
   touch "$all_installed"
   exec 9>&-
 }
 
+# True if git reads this tree: not in an archive, nor where git is missing or refuses a folder of another user.
+is_clone() { git rev-parse --verify --quiet HEAD >/dev/null 2>&1; }
+
 # files PATTERN...: the files of the working tree, also those not yet added; in a tree without git, all but the build folders.
 files() {
-  if [[ -e .git ]]; then
+  if is_clone; then
     git ls-files --cached --others --exclude-standard -- "$@" | while IFS= read -r path; do [[ ! -e $path ]] || printf '%s\n' "$path"; done
   else
     local pattern names=()
@@ -66,16 +69,18 @@ files() {
   fi
 }
 
-# last_old_commit: prints the newest commit that origin/main has, or else the 20th before HEAD.
+# last_old_commit: prints the newest commit that the main branch of origin has, or else the 20th before HEAD.
 last_old_commit() {
-  git merge-base HEAD origin/main 2>/dev/null || git rev-parse --verify --quiet HEAD~20 || git rev-list --max-parents=0 HEAD | tail -n 1
+  git merge-base HEAD origin/main 2>/dev/null || git merge-base HEAD origin/HEAD 2>/dev/null || git rev-parse --verify --quiet HEAD~20 || git rev-list --max-parents=0 HEAD | tail -n 1
 }
 
 check_format() {
   local format=$venv/bin/clang-format paths wrong
   mapfile -t paths < <(files '*.h' '*.cc' '*.cpp' '*.c')
+  ((${#paths[@]})) || { echo "There are no C++ files to check."; return 1; }
   if [[ $with_fix == yes ]]; then printf '%s\n' "${paths[@]}" | xargs -P "$(nproc)" -n 40 "$format" -i; fi
   wrong=$(printf '%s\n' "${paths[@]}" | xargs -P "$(nproc)" -n 40 "$format" --dry-run 2>&1 | sed -n 's/^\([^ ]*:[0-9]*\):[0-9]*: warning: .*/\1: not formatted/p' | sort -u)
+  "$format" --dump-config >/dev/null || return 1  # it says what it cannot read
   [[ -z $wrong ]] || { printf '%s\n' "$wrong" "Correct them with scripts/lint.sh --fix."; return 1; }
 }
 
@@ -95,13 +100,14 @@ check_layers() { python3 scripts/check_layers.py; }
 long_subjects() {
   local LC_ALL=C.UTF-8 hash subject
   git log --no-merges --format='%h %s' "$@" | while read -r hash subject; do
+    case $subject in 'fixup! '* | 'squash! '* | 'amend! '* | 'Revert "'*) continue ;; esac
     ((${#subject} <= longest_subject)) || printf '%s %s\n' "$hash" "$subject"
   done
 }
 
 # Commits that origin/main has, or that are older than the hook, cannot be changed any more: they are only counted.
 check_commits() {
-  if [[ ! -e .git ]] || ! git rev-parse --verify --quiet HEAD >/dev/null; then
+  if ! is_clone; then
     echo "This is no clone: there are no commits to check."
     return 0
   fi
@@ -119,6 +125,7 @@ check_tidy() {
   local database=build/release base paths
   [[ -e $database/compile_commands.json ]] || { echo "Skipped: there is no $database/compile_commands.json. scripts/test.sh makes it."; return 0; }
   command -v clang-tidy >/dev/null || { echo "Skipped: clang-tidy is not installed."; return 0; }
+  is_clone || { echo "Skipped: this is no clone."; return 0; }
   base=$(git merge-base HEAD origin/main 2>/dev/null) || base=HEAD
   mapfile -t paths < <(git diff --name-only --diff-filter=d "$base" -- '*.cc' '*.cpp')
   ((${#paths[@]})) || { echo "No C++ file changed."; return 0; }

@@ -48,7 +48,7 @@ build_package() {
   cmake --install "$build" --prefix "$stage" --strip >"$build/install.log" 2>&1 || { cat "$build/install.log" >&2; die "installing failed"; }
   mkdir -p "$stage/tests" "$stage/scripts"
   cp "$build/tests/list_events" "$stage/tests/"
-  cp -r tests/gpu tests/truth tests/simulated_cuda tests/recorded_run.py "$stage/tests/"
+  cp -r tests/gpu tests/truth tests/simulated_cuda tests/recorded_run.py tests/drawn.py tests/in_turn.py "$stage/tests/"
   cp -r samples "$stage/"
   cp scripts/environment.sh "$stage/scripts/"
   find "$stage" -name __pycache__ -prune -exec rm -rf {} +

@@ -26,12 +26,14 @@ section() {
 project_version() { sed -n 's/^project(vramscope VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt; }
 
 check_tree() {
-  local before
+  local before changes
   [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || die "\"$version\" is no version: give three numbers, as in 0.2.0"
   before=$(project_version)
   [[ -n $before ]] || die "CMakeLists.txt has no line \"project(vramscope VERSION ...\""
   [[ $(printf '%s\n' "$before" "$version" | sort -V | tail -n 1) == "$version" ]] || die "$version is older than $before in CMakeLists.txt"
-  [[ -z $(git status --porcelain) ]] || die "the tree is not clean: commit your changes, or remove them (git status)"
+  git rev-parse --verify --quiet HEAD >/dev/null || die "this is no clone of the repository"
+  changes=$(git status --porcelain) || die "git status failed"
+  [[ -z $changes ]] || die "the tree is not clean: commit your changes, or remove them (git status)"
   ! git rev-parse --verify --quiet "refs/tags/$tag" >/dev/null || die "the tag $tag exists already"
 }
 
@@ -64,7 +66,10 @@ make_archive() {
 
 check_tree
 check_changelog
-scripts/lint.sh || die "lint.sh found something: correct it first"
+status=0
+scripts/lint.sh || status=$?
+((status != 77)) || die "lint.sh could not run: it needs its tools (scripts/lint.sh --tools)"
+((status == 0)) || die "lint.sh found something: correct it first"
 
 trap restore EXIT
 set_version

@@ -18,7 +18,7 @@ readonly build_packages=(g++ cmake ninja-build pkg-config git libzstd-dev zlib1g
   libgtest-dev libgmock-dev libbenchmark-dev python3)
 # The desktop viewer's; without them everything else is built.
 readonly viewer_packages=(libimgui-dev libglfw3-dev libstb-dev libfreetype-dev libegl-dev libopengl-dev libgl-dev fonts-inter fonts-jetbrains-mono)
-readonly test_packages=(clang libclang-rt-dev procps)
+readonly test_packages=(clang libclang-rt-dev procps python3-venv)
 # What PyTorch imports, without the nvidia-* packages that its own metadata asks for.
 readonly torch_dependencies=(filelock typing-extensions setuptools sympy networkx jinja2 fsspec)
 

@@ -5,7 +5,7 @@
 #
 #   scripts/test.sh                  about 25 minutes on two cores
 #   scripts/test.sh --quick          fuzz targets for 5 seconds, no thread sanitizer
-#   scripts/test.sh --all            all of the long tests, of which each commit draws some (tests/drawn.py)
+#   scripts/test.sh --all            also the long tests that take turns from commit to commit (tests/drawn.py)
 #   scripts/test.sh --wheels all     the end-to-end tests also on PyTorch 2.6.0 and 2.2.2
 #   scripts/test.sh --strict         a test that fails has failed; otherwise it runs once more, alone, and is named if it passes then
 #

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long tests are drawn: each run of the suite takes some of them, each commit others, so that all are run within a few commits.
+"""Long tests take turns: each commit runs every second or third of them, the next commit the next ones.
 
-    @drawn.share(1 / 2)
-    class NamesTest(unittest.TestCase): ...     half of its tests, at least one; the others are skipped by name
+    @drawn.share(2)
+    class NamesTest(unittest.TestCase): ...     every second of its tests; the others are skipped by name
 
-VRAMSCOPE_TEST_EVERY=1 (scripts/test.sh --all) runs all of them. VRAMSCOPE_TEST_SEED repeats a draw; without it the commit is the seed.
+VRAMSCOPE_TEST_EVERY=1 (scripts/test.sh --all) runs all of them, and VRAMSCOPE_TEST_DRAW=all too, without the other effects of the former.
+VRAMSCOPE_TEST_DRAW=7 repeats a turn; without it the number of commits decides, or the day where there is no clone.
 """
+import datetime
 import functools
-import math
 import os
-import random
 import subprocess
 import sys
 import unittest
@@ -19,38 +19,42 @@ from typing import Callable, List, Type, TypeVar
 Case = TypeVar("Case", bound=Type[unittest.TestCase])
 
 EVERY = bool(os.environ.get("VRAMSCOPE_TEST_EVERY"))
+DRAW = os.environ.get("VRAMSCOPE_TEST_DRAW", "")
 
 
 @functools.lru_cache(maxsize=None)
-def seed() -> str:
-    given = os.environ.get("VRAMSCOPE_TEST_SEED")
-    if given:
-        return given
-    asked = subprocess.run(["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    return asked.stdout.strip() or "no commit"
+def turn() -> int:
+    if DRAW.isdigit():
+        return int(DRAW)
+    try:
+        asked = subprocess.run(["git", "-C", str(Path(__file__).parent), "rev-list", "--count", "HEAD"], capture_output=True, text=True)
+        return int(asked.stdout)
+    except (OSError, ValueError):
+        return datetime.date.today().toordinal()
 
 
-def chosen(names: List[str], part: float, of: str) -> List[str]:
-    """`part` of these, at least one; the same for the same seed and `of`. All where every test is wanted."""
-    if EVERY:
+def chosen(names: List[str], one_of: int) -> List[str]:
+    """One of so many of these, at least one. All where all are wanted."""
+    if EVERY or DRAW == "all":
         return names
-    return random.Random(f"{seed()} {of}").sample(sorted(names), max(1, math.ceil(len(names) * part)))
+    ordered = sorted(names)
+    return [name for index, name in enumerate(ordered) if (index + turn()) % one_of == 0] or [ordered[turn() % len(ordered)]]
 
 
-def share(part: float) -> Callable[[Case], Case]:
+def is_asked_for(case: str, name: str) -> bool:
+    """On the command line."""
+    return any(word in (name, f"{case}.{name}") for word in sys.argv[1:])
+
+
+def share(one_of: int) -> Callable[[Case], Case]:
     def draw(case: Case) -> Case:
         names = [name for name in dir(case) if name.startswith("test")]
-        kept = chosen(names, part, case.__qualname__)
-        if any(word in arguments() for word in (*names, *(f"{case.__qualname__}.{name}" for name in names))):
-            return case  # asked for by name
+        kept = chosen(names, one_of)
         for name in sorted(set(names) - set(kept)):
-            setattr(case, name, unittest.skip("not drawn; VRAMSCOPE_TEST_EVERY=1 runs it")(getattr(case, name)))
+            if not is_asked_for(case.__qualname__, name):
+                setattr(case, name, unittest.skip("not its turn; VRAMSCOPE_TEST_EVERY=1 runs it")(getattr(case, name)))
         if len(kept) < len(names):
-            print(f"{case.__qualname__}: {len(kept)} of {len(names)} tests were drawn; VRAMSCOPE_TEST_SEED={seed()} repeats it", file=sys.stderr)
+            print(f"{case.__qualname__}: {len(kept)} of {len(names)} tests have their turn; VRAMSCOPE_TEST_DRAW={turn()} repeats it", file=sys.stderr)
         return case
 
     return draw
-
-
-def arguments() -> List[str]:
-    return sys.argv[1:]

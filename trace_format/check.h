@@ -6,7 +6,7 @@
 // and never inside the recorded process.
 //
 //   VRAMSCOPE_CHECK(block.bytes > 0);
-//   vramscope: internal error: layout.cc:156: block.bytes > 0. This is a bug in vramscope; your files are unchanged.
+//   vramscope: internal error: layout.cc:156: block.bytes > 0. This is a bug in vramscope.
 #pragma once
 
 #include <cstdio>
@@ -19,9 +19,8 @@ namespace vramscope {
 [[noreturn]] __attribute__((cold, noinline)) inline void CheckFailed(const char* condition, const char* path,
                                                                      int line) {
   const char* const slash = std::strrchr(path, '/');
-  std::fprintf(
-      stderr, "vramscope: internal error: %s:%d: %s. This is a bug in vramscope; your files are unchanged.\n",
-      slash == nullptr ? path : slash + 1, line, condition);
+  std::fprintf(stderr, "vramscope: internal error: %s:%d: %s. This is a bug in vramscope.\n",
+               slash == nullptr ? path : slash + 1, line, condition);
   std::abort();
 }
 

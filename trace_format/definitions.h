@@ -56,7 +56,7 @@ using SourceFiles = std::map<std::string_view, std::string_view>;
 // What a process noted of one training step, for a re-run (docs/trace-format.md, "Programs and variants").
 struct ProgramText {
   uint64_t step = 0;  // the noted step, from 1; 0 = unknown
-  // the seal of the account that recorded it (profiler/experiment/seal.h); may be empty
+  // the seal of the account that recorded it (profiler/collector/output/seal.h); may be empty
   std::string_view seal;
   std::string_view text;  // JSON
 };

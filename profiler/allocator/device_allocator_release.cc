@@ -58,7 +58,10 @@ bool DeviceAllocator::ReleaseAvailable(const Request& request) {
   const uint64_t wanted = std::max(request.bytes, settings_.max_split_bytes);
   FreeList& list = FreeListFor(*request.pool, request.stream);
   const FreeList::Position fit = list.FirstFit(wanted);
-  if (fit != list.end() && !blocks_[list.At(fit).block].is_expandable()) {
+  // PyTorch does not ask for split(): it never splits blocks of this size. A recorded state may hold such
+  // blocks from before the setting.
+  const auto is_segment = [&](const Block& block) { return !block.is_expandable() && !block.split(); };
+  if (fit != list.end() && is_segment(blocks_[list.At(fit).block])) {
     ReleaseBlock(list.At(fit).block);
     return true;
   }
@@ -68,7 +71,7 @@ bool DeviceAllocator::ReleaseAvailable(const Request& request) {
     at = list.Before(at);
     const Block& block = blocks_[list.At(at).block];
     if (block.bytes < settings_.max_split_bytes) break;
-    if (block.is_expandable()) continue;
+    if (!is_segment(block)) continue;
     bytes += block.bytes;
     released.push_back(list.At(at).block);
   }

@@ -143,7 +143,7 @@ def oracle(machine: Machine, name: str) -> Outcome:
     if not (machine.build / "tests/list_events").exists():
         raise CannotRun(f"{machine.build} has no tests/list_events")
     environment = {**os.environ, "VRAMSCOPE_BIN": machine.vramscope, "VRAMSCOPE_BINARY_DIR": str(machine.build / "tests"),
-                   "VRAMSCOPE_TEST_PYTHON": machine.python, "VRAMSCOPE_TEST_REAL_GPU": "1"}
+                   "VRAMSCOPE_TEST_PYTHON": machine.python, "VRAMSCOPE_TEST_REAL_GPU": "1", "VRAMSCOPE_TEST_DRAW": "all"}
     done = subprocess.run([sys.executable, str(TESTS / "truth/truth_test.py"), name], env=environment, capture_output=True, text=True, timeout=900, check=False)
     last = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
     if done.returncode == 77:

@@ -76,7 +76,7 @@ ORACLE = """
 Storage = Tuple[str, int, int]  # name, address, bytes
 
 
-@drawn.share(1 / 2)
+@drawn.share(2)
 @needs_torch
 class NamesTest(unittest.TestCase):
     def truth(self, done: Run) -> Dict[int, Set[Storage]]:

@@ -20,7 +20,7 @@ class Ended(NamedTuple):
     stderr: str
 
 
-@drawn.share(1 / 2)
+@drawn.share(2)
 @needs_torch
 class UndisturbedTest(unittest.TestCase):
     in_forks: Dict[str, Dict[str, Ended]]  # steps that are deep -> program -> what it wrote

@@ -57,7 +57,7 @@ const VerbHelp& RecordHelp() {
        {"max-size", '\0', "10GiB", "Stop recording when the trace reaches this size; the command continues."},
        {"black-box", '\0', "STEPS",
         "Keep only the last STEPS optimizer steps, in memory. They are written when memory runs out, when\n"
-        "the command fails, or by vramscope dump."},
+        "the command fails, or by vramscope dump; otherwise nothing is written."},
        {"redact", '\0', nullptr,
         "Remove what looks like a token, key or password from recorded command lines."},
        {"dormant", '\0', nullptr, "Record nothing until vramscope start. This has no measurable cost."},

@@ -27,7 +27,8 @@ std::string OutOfMemoryText(std::span<const report::OutOfMemory> failures, const
   if (failures.size() <= 2 * kShownAtEachEnd) return Lines(failures, terminal);
   const size_t left_out = failures.size() - 2 * kShownAtEachEnd;
   return Lines(failures.first(kShownAtEachEnd), terminal) +
-         fmt::format("… {} more such errors …\n", FormatCount(left_out)) +
+         fmt::format("{0} {1} more such errors {0}\n", terminal.unicode ? "…" : "...",
+                     FormatCount(left_out)) +
          Lines(failures.last(kShownAtEachEnd), terminal);
 }
 

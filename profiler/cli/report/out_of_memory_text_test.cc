@@ -27,7 +27,7 @@ TEST(OutOfMemoryTextTest, AFewAreAllShown) {
 TEST(OutOfMemoryTextTest, OfManyTheFirstAndTheLastAreShownAndTheOthersCounted) {
   const std::string text = Text(1'000'010);
   EXPECT_EQ(std::ranges::count(text, '\n'), 11);
-  EXPECT_THAT(text, HasSubstr("4 B were requested.\n… 1,000,000 more such errors …\n"));
+  EXPECT_THAT(text, HasSubstr("4 B were requested.\n... 1,000,000 more such errors ...\n"));
 }
 
 }  // namespace

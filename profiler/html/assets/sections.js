@@ -45,8 +45,10 @@ function makeHeader() {
   }
   cards.push(card("Events", count(report.events),
     report.dropped_events === 0 ? "nothing lost" : element("span", {class: "bad"}, counted(report.dropped_events, "event") + " lost")));
-  const oom = report.out_of_memory.map((one) => element("p", {class: "bad"}, "Out of memory on " + one.device +
+  const shown = report.out_of_memory.slice(0, 5);
+  const oom = shown.map((one) => element("p", {class: "bad"}, "Out of memory on " + one.device +
     (one.step === null ? "" : " at step " + one.step + ", " + one.phase) + ": " + bytes(one.requested_bytes) + " were requested."));
+  if (report.out_of_memory_count > shown.length) oom.push(element("p", {class: "bad"}, count(report.out_of_memory_count - shown.length) + " more such errors."));
   return element("header", {},
     element("div", {class: "file"}, element("b", {}, "vramscope"), element("span", {}, picture.file),
       report.torch_version ? element("span", {}, "PyTorch " + report.torch_version) : null),
