@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first thing Python runs in a recorded process. Arranges that vramscope_shim starts once torch has been
-imported (and vramscope_try, if a change is requested), and steps aside.
+"""The first thing Python runs in a recorded process. Arranges that vramscope_shim starts once torch has been imported (and vramscope_try, if a change
+is requested), and steps aside.
 
 The collector puts this folder first on PYTHONPATH, so `site` imports this file instead of the user's own
 sitecustomize. We then
@@ -8,8 +8,7 @@ sitecustomize. We then
   2. let the import system find the next sitecustomize, the user's. It takes over the name in sys.modules.
      If there is none, or if it fails, `site` sees exactly the exception that it would have seen without us.
 Costs 0.1 to 0.3 ms (1 to 2 if no bytecode can be cached). Nothing else is imported before torch is. `python
--I`, `-E` and `-S` switch it off; the injector then calls vramscope_shim.start() itself.
-"""
+-I`, `-E` and `-S` switch it off; the injector then calls vramscope_shim.start() itself."""
 
 import os
 import sys

@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An error in a hook of ours never reaches the program. Each hook is made to raise, one by one and all at
-once, while a program is recorded, run dry, and changed by `try`. The oracle is the program without errors,
-and without us.
+"""An error in a hook of ours never reaches the program. Each hook is made to raise, one by one and all at once, while a program is recorded, run dry,
+and changed by `try`. The oracle is the program without errors, and without us.
 
-Hooks come from guard.py's registry, so a new one is covered automatically.
-"""
+Hooks come from guard.py's registry, so a new one is covered automatically."""
 
 import json
 import os
@@ -141,9 +139,8 @@ class GuardTest(unittest.TestCase):
                 return done, set(json.load(file))
 
     def check(self, least: int, **environment: str) -> None:
-        """All at once reaches hooks that run only once, such as reactions to imports. One by one reaches
-        hooks that only run if others work. `least`: at least this many hooks are reached.
-        """
+        """All at once reaches hooks that run only once, such as reactions to imports. One by one reaches hooks that only run if others work. `least`:
+        at least this many hooks are reached."""
         bare = harness.run(PROGRAM, recorded=False, environment={"EXACT": environment.get("EXACT", "")})
         in_turn, reached = self.run_planted(**environment)
         self.assertEqual(in_turn.stdout, bare.stdout)

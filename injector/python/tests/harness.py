@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program under the shim with a stand-in for the injector (recorder_stub.c) and reads back what the
-shim reported.
+"""Runs a program under the shim with a stand-in for the injector (recorder_stub.c) and reads back what the shim reported.
 
-VRAMSCOPE_TEST_PYTHON names the Python that has torch; tests that need one are skipped without it.
-VRAMSCOPE_SHIM_STUB is the stub's path.
-"""
+VRAMSCOPE_TEST_PYTHON names the Python that has torch; tests that need one are skipped without it. VRAMSCOPE_SHIM_STUB is the stub's path."""
 
 import os
 import subprocess

@@ -288,9 +288,7 @@ class ProgramTest(unittest.TestCase):
         self.assertIn("not applied: freeze: no parameter of Net", refused.stderr)
 
     def test_names_die_where_they_died(self) -> None:
-        """Also those that autograd saves: q, k and v of a block live until its forward returns; the scores
-        before the mask do not.
-        """
+        """Also those that autograd saves: q, k and v of a block live until its forward returns; the scores before the mask do not."""
         (_, _, _, _, body) = next(each for each in instructions(self.documents["plain"]["body"]) if each[0] == "M" and each[1] == "blocks.0")
         functions = self.documents["plain"]["functions"]
         made = {}

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Variables that a program itself sets in its environment are reported as metadata, like the recorder's own.
-"""
+"""Variables that a program itself sets in its environment are reported as metadata, like the recorder's own."""
 
 import unittest
 from typing import List

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How the shim starts in a process and removes itself. The oracle is the same program without it; torch is a
-small stand-in here.
-"""
+"""How the shim starts in a process and removes itself. The oracle is the same program without it; torch is a small stand-in here."""
 
 import os
 import sys

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs that undisturbed_test.py runs in forks of one process that has imported PyTorch: the import
-costs more than most of these programs.
-"""
+"""The programs that undisturbed_test.py runs in forks of one process that has imported PyTorch: the import costs more than most of these programs."""
 
 from typing import Dict
 

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python vramscope_program FILE [--steps N] [--batch N|2x] [--sequence N|2x] [--precision bf16|fp16]
-[--quantize nf4:PATHS]
-python vramscope_program FILE --variants LIST --answers ANSWERS [--limit SECONDS] [--jobs N]
+"""python vramscope_program FILE [--steps N] [--batch N|2x] [--sequence N|2x] [--precision bf16|fp16] [--quantize nf4:PATHS] python vramscope_program
+FILE --variants LIST --answers ANSWERS [--limit SECONDS] [--jobs N]
 
-Runs the program that was noted in FILE. Other changes are made through VRAMSCOPE_TRY, as `vramscope try`
-makes them in any program. Exit code 1: PyTorch refused a request; the last line tells which one and where.
+Runs the program that was noted in FILE. Other changes are made through VRAMSCOPE_TRY, as `vramscope try` makes them in any program. Exit code 1:
+PyTorch refused a request; the last line tells which one and where.
 
-LIST is a file with [{"words": ["--batch", "2x"], "try": {"amp": "bf16", ...} or null}, ...]. Each variant
-runs in a process of its own. ANSWERS is written, with {"pid", "status" (as waitpid gives it), "over" (took
-longer than the limit), "last_line"} for each.
-"""
+LIST is a file with [{"words": ["--batch", "2x"], "try": {"amp": "bf16", ...} or null}, ...]. Each variant runs in a process of its own. ANSWERS is
+written, with {"pid", "status" (as waitpid gives it), "over" (took longer than the limit), "last_line"} for each."""
 
 import argparse
 import json

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes values of the text (noting/values.py) into functions of a running program: once, then called in
-each step.
-"""
+"""Decodes values of the text (noting/values.py) into functions of a running program: once, then called in each step."""
 
 import importlib
 import operator

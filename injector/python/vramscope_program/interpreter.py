@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the instructions of a noted step (noting/step.py lists them).
 
-Names live in one dictionary and are dropped when the program dropped them. So nothing here holds a tensor
-longer than the original frame did. A body that runs once more in a backward pass (a checkpoint) has its own
-dictionary for what it creates.
-"""
+Names live in one dictionary and are dropped when the program dropped them. So nothing here holds a tensor longer than the original frame did. A body
+that runs once more in a backward pass (a checkpoint) has its own dictionary for what it creates."""
 
 import importlib
 import sys
@@ -18,9 +16,7 @@ Act = Callable[[Any], None]
 
 
 def told(error: BaseException, where: str) -> None:
-    """Adds which call failed. PyTorch itself may wait for the exception (a checkpoint stops a recomputation
-    by one), so its type stays.
-    """
+    """Adds which call failed. PyTorch itself may wait for the exception (a checkpoint stops a recomputation by one), so its type stays."""
     if not hasattr(error, "vramscope_where"):
         error.vramscope_where = where  # type: ignore[attr-defined]
 

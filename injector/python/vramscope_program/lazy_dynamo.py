@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stand-in for torch._dynamo. It becomes the real one as soon as anything but its no-ops is used.
 
-Optimizers and checkpoints import torch._dynamo only to disable a compiler that does not run. That import is 3
-s of the 4 s that the re-run of a small program takes.
-"""
+Optimizers and checkpoints import torch._dynamo only to disable a compiler that does not run. That import is 3 s of the 4 s that the re-run of a small
+program takes."""
 
 import importlib
 import sys

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The training loop around a noted step: batches from a DataLoader, so that changes to loaders find one; the
-modules; the optimizers.
-"""
+"""The training loop around a noted step: batches from a DataLoader, so that changes to loaders find one; the modules; the optimizers."""
 
 import gc
 import inspect

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the modules of a noted program: names, shapes, types and settings as they were, weights arbitrary.
 
-PyTorch's own modules are real ones. Any other is a Noted with the name of its class, whose forward runs the
-noted calls. Modules are built on the host first: the program's own move to the device, root.to(device),
-decides in which order parameters are allocated there.
-"""
+PyTorch's own modules are real ones. Any other is a Noted with the name of its class, whose forward runs the noted calls. Modules are built on the
+host first: the program's own move to the device, root.to(device), decides in which order parameters are allocated there."""
 
 import importlib
 from typing import Any, Dict, List, Optional
@@ -113,10 +111,8 @@ def _tensor(spec: List[Any], is_parameter: bool, noted_device: str) -> Any:
 
 
 def empty(spec: List[Any], device: Any) -> Any:
-    """A tensor of this shape, type and layout. Small ones are filled with zeros, because they may be indices.
-    Larger ones stay uninitialized, so that the weights of a large model never really occupy the host's
-    memory.
-    """
+    """A tensor of this shape, type and layout. Small ones are filled with zeros, because they may be indices. Larger ones stay uninitialized, so that
+    the weights of a large model never really occupy the host's memory."""
     dtype = getattr(torch, spec[1])
     made = torch.empty_strided(spec[0], spec[4], dtype=dtype, device=device) if len(spec) > 4 else torch.empty(spec[0], dtype=dtype, device=device)
     return made.zero_() if made.numel() * made.element_size() < SMALL else made

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear layers with weights in 8 or 4 bits, for --quantize: a code for each element, a scale for each 64
-elements.
+"""Linear layers with weights in 8 or 4 bits, for --quantize: a code for each element, a scale for each 64 elements.
 
-The weight is restored while the layer multiplies, in forward and again in backward, and is frozen. Layers are
-changed on the host, before the model moves to the device: its full weights are never there.
-"""
+The weight is restored while the layer multiplies, in forward and again in backward, and is frozen. Layers are changed on the host, before the model
+moves to the device: its full weights are never there."""
 
 from typing import Any, List, Tuple
 

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several changes of one program at once: PyTorch is imported once, and each change runs in a fork of its
-own.
+"""Several changes of one program at once: PyTorch is imported once, and each change runs in a fork of its own.
 
     this process: import torch ──fork──┬─ variant 0 ─► exit code, last line of stderr
                                        ├─ variant 1       at most `jobs` at a time
                                        └─ ...
-Nothing may be on the device before the forks: CUDA cannot be used in both.
-"""
+Nothing may be on the device before the forks: CUDA cannot be used in both."""
 
 import json
 import os

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names for what vramscope records: runs inside the training process and reports to the injector what each
-tensor is.
+"""Names for what vramscope records: runs inside the training process and reports to the injector what each tensor is.
 
     sitecustomize ── import_hook ──┐   (python train.py)
     injector, pending call ── start() ── torch_hook ─┬─ optimizers   parameters, gradients, state, steps
@@ -10,20 +9,16 @@ tensor is.
                                                      └─ deep         module ranges, in deep steps only
     all of them report through native, which is injector/core/api.h, and are called through guard
 
-Rules of this package: standard library only, Python 3.8 syntax. No exception, output or warning of ours
-reaches the program, and no frame of ours shows in its tracebacks. No tensor is created, changed or kept
-alive. Without the shim a trace loses names, not bytes.
-"""
+Rules of this package: standard library only, Python 3.8 syntax. No exception, output or warning of ours reaches the program, and no frame of ours
+shows in its tracebacks. No tensor is created, changed or kept alive. Without the shim a trace loses names, not bytes."""
 
 
 def start(attached: bool = False) -> bool:
     """Starts naming in this process; True if torch is loaded and recorded.
 
-    Called by the import hook after `import torch`, and by the injector where sitecustomize cannot run
-    (`python -I`, embedded interpreters, attach). May be called at any time and any number of times; waits for
-    torch if it is not imported yet. attached: the program has been running for a while; what it already holds
-    is reported first (held.py).
-    """
+    Called by the import hook after `import torch`, and by the injector where sitecustomize cannot run (`python -I`, embedded interpreters, attach).
+    May be called at any time and any number of times; waits for torch if it is not imported yet. attached: the program has been running for a while;
+    what it already holds is reported first (held.py)."""
     from . import guard
 
     return bool(guard.hook("python", _start)(attached))
@@ -50,9 +45,7 @@ def is_safe() -> bool:
 
 
 def stop() -> None:
-    """Recording has ended and the program goes on: removes everything that start() installed. start() may be
-    called again.
-    """
+    """Recording has ended and the program goes on: removes everything that start() installed. start() may be called again."""
     from . import guard
 
     guard.hook("python", _stop)()

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.utils.checkpoint with use_reentrant=False: its forward regions, their recomputations, and when it
-releases what it kept.
+"""torch.utils.checkpoint with use_reentrant=False: its forward regions, their recomputations, and when it releases what it kept.
 
-Why the last: a checkpoint keeps its inputs and what it recomputed in Python objects, not in the autograd
-graph, so autograd's own releases do not include them. They live as long as the checkpoint's frame object
-(torch 2.1 and later):
+Why the last: a checkpoint keeps its inputs and what it recomputed in Python objects, not in the autograd graph, so autograd's own releases do not
+include them. They live as long as the checkpoint's frame object (torch 2.1 and later):
 
     frame made   inputs kept   forward   ...   recomputation   nodes run   frame freed
     <checkpoint N                  checkpoint N>  <rec. N  rec. N>         mark: N freed

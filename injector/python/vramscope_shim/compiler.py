@@ -7,8 +7,7 @@
    skipped. (Otherwise dynamo would compile it with is_compiling() true: a hook that does nothing.)
 3. Listeners are called when something is compiled: before dynamo traces the first function or, before 2.4,
    when torch.compile() is called. Many libraries call torch.compile() as a decorator, for a function that
-   never runs.
-"""
+   never runs."""
 
 import sys
 import types
@@ -64,11 +63,9 @@ def _has_compiled(dynamo: Any) -> bool:
 
 
 def around_optimizer_steps() -> types.CodeType:
-    """The function in which torch calls optimizer hooks around step(). If compiled, it would call none,
-    because tracing finds ours empty; the functions it calls are still compiled. A step() that is traced as
-    part of the caller always breaks out of that trace (_use_grad_for_differentiable), so this really runs in
-    the end.
-    """
+    """The function in which torch calls optimizer hooks around step(). If compiled, it would call none, because tracing finds ours empty; the
+    functions it calls are still compiled. A step() that is traced as part of the caller always breaks out of that trace
+    (_use_grad_for_differentiable), so this really runs in the end."""
     optimizer = sys.modules["torch.optim.optimizer"].Optimizer
     return optimizer.profile_hook_step(lambda: None).__code__
 

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches from a DataLoader: which tensors they hold, under names like `batch[0]` and `batch.input_ids`.
 
-Many libraries put an iterator of their own around the loader. It reads one batch ahead and returns the one
-before, on the device:
+Many libraries put an iterator of their own around the loader. It reads one batch ahead and returns the one before, on the device:
 
     for ahead in loader:                      here, while the loader makes the next batch, `batch` is what
         yield batch                           the program will get
         batch = move_to_device(ahead)
 
-So we read the variables of the generators around a loader. A variable with the keys, shapes and types of the
-batch before is that batch.
-"""
+So we read the variables of the generators around a loader. A variable with the keys, shapes and types of the batch before is that batch."""
 
 import sys
 from collections.abc import Mapping
@@ -56,10 +53,8 @@ class Batches:
             self._registry.look()
 
     def _tell_held_around(self, frame: Any) -> None:
-        """Found through the generators that call the loader. Nothing is held longer because of it: up to
-        Python 3.12, a frame keeps the dictionary of its variables, with references of its own. So the
-        dictionary is emptied, unless the program has it too, from locals().
-        """
+        """Found through the generators that call the loader. Nothing is held longer because of it: up to Python 3.12, a frame keeps the dictionary of
+        its variables, with references of its own. So the dictionary is emptied, unless the program has it too, from locals()."""
         for _ in range(MAX_ITERATORS):
             if frame is None or not frame.f_code.co_flags & GENERATORS:
                 return

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Module ranges, in deep steps only: the hooks for them are the one expensive part (15 % of a 0.26 ms step).
 
-While they are registered, torch takes its longer path through Module.__call__, so a traceback of those steps
-has those frames in it. With torch.compile they would do harm: it recompiles when global hooks come or go
-(2.6), or warns about them (2.15). So after the first compiled function, deep steps have no module ranges.
-"""
+While they are registered, torch takes its longer path through Module.__call__, so a traceback of those steps has those frames in it. With
+torch.compile they would do harm: it recompiles when global hooks come or go (2.6), or warns about them (2.15). So after the first compiled function,
+deep steps have no module ranges."""
 
 import sys
 import threading
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 from . import guard, native, patches
 from .modules import Registry
@@ -16,14 +15,7 @@ from .modules import Registry
 HOOK = "python.modules"
 
 
-class Call:
-    """A call of a module that has not returned."""
-
-    __slots__ = ("module", "range")
-
-    def __init__(self, module: int, of: native.Range) -> None:
-        self.module = module
-        self.range = of
+Call = Tuple[int, native.Range]  # of a module, by id, that has not returned
 
 
 class ModuleRanges:
@@ -82,13 +74,13 @@ class ModuleRanges:
         found = self._ranges.get(path)
         if found is None:
             found = self._ranges[path] = native.Range(native.Kind.MODULE, path)
-        calls.append(Call(id(module), found))
+        calls.append((id(module), found))
         found.begin()
 
     def _after(self, module: Any, _arguments: Any, _result: Any) -> None:
         calls = self._open_calls()
         for depth in range(len(calls) - 1, -1, -1):
-            if calls[depth].module == id(module):
+            if calls[depth][0] == id(module):
                 self._close(calls, depth)
                 return
 
@@ -100,11 +92,9 @@ class ModuleRanges:
 
     @staticmethod
     def _close(calls: List[Call], depth: int) -> None:
-        """Ends the ranges from `depth` on, innermost first. Includes those whose end was not reported,
-        because a module raised.
-        """
+        """Ends the ranges from `depth` on, innermost first. Includes those whose end was not reported, because a module raised."""
         while len(calls) > depth:
-            calls.pop().range.end()
+            calls.pop()[1].end()
 
 
 def _is_compiled(module: Any) -> bool:

@@ -9,13 +9,11 @@
                                      fails before it has called the original, the program gets the original;
                                      if it fails later, the program gets the original's result
 
-An exception of ours is recorded in the trace, counted by `where`, and our code is skipped. Exceptions of the
-program pass through unchanged: the original is called outside of our `try`, or through `call`, which knows
-what it raised. Running out of device memory also passes through: it is the effect of a change on the program.
-KeyboardInterrupt, SystemExit and the like belong to the program even if they occur inside our code.
+An exception of ours is recorded in the trace, counted by `where`, and our code is skipped. Exceptions of the program pass through unchanged: the
+original is called outside of our `try`, or through `call`, which knows what it raised. Running out of device memory also passes through: it is the
+effect of a change on the program. KeyboardInterrupt, SystemExit and the like belong to the program even if they occur inside our code.
 
-While dynamo traces the program none of our code is called: it must leave nothing in a graph.
-"""
+While dynamo traces the program none of our code is called: it must leave nothing in a graph."""
 
 import weakref
 
@@ -82,9 +80,8 @@ def tell_through(tell: "Callable[[str, str], None]") -> None:
 
 
 def forget() -> None:
-    """The recording has ended. An object with a hook to its own method is in a reference cycle, which would
-    stay until the next full garbage collection. So no entry holds its function any more.
-    """
+    """The recording has ended. An object with a hook to its own method is in a reference cycle, which would stay until the next full garbage
+    collection. So no entry holds its function any more."""
     entries.clear()
     for entry in list(_living):
         entry.function, entry._also = _nothing, None
@@ -204,9 +201,7 @@ class Call:
 
 
 def of_program(call: "Any", function: "Function", *args: "Any", **named: "Any") -> "Any":
-    """function(...), which runs code of the program; `call`: the Call, or the original itself while dynamo
-    traces.
-    """
+    """function(...), which runs code of the program; `call`: the Call, or the original itself while dynamo traces."""
     return call.of_program(function, *args, **named) if type(call) is Call else function(*args, **named)
 
 

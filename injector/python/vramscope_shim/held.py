@@ -5,13 +5,10 @@
     CPU   the storages under all tensors that Python knows, and under what their graphs keep (_raw_saved_...)
     both  labels of parameters, buffers, gradients and optimizer state, as in a step
 
-On the CPU, blocks that only C++ code knows are missing. Blocks without a name from here are "before attach".
-Nothing is unpacked, computed, changed or kept: a saved tensor behind an unpack hook (checkpoint, offloading)
-is left alone.
+On the CPU, blocks that only C++ code knows are missing. Blocks without a name from here are "before attach". Nothing is unpacked, computed, changed
+or kept: a saved tensor behind an unpack hook (checkpoint, offloading) is left alone.
 
-Only this thread runs Python meanwhile: a tensor that C++ code releases must not have a reference of ours
-(living.py).
-"""
+Only this thread runs Python meanwhile: a tensor that C++ code releases must not have a reference of ours (living.py)."""
 
 import gc
 import sys
@@ -128,7 +125,7 @@ def _tell_graph(waiting: List[Any]) -> None:
         if kind not in saved_names:
             saved_names[kind] = [name for name in dir(kind) if name.startswith("_raw_saved_")]
         if kind.__name__ == "AccumulateGrad":
-            native.held_leaf(node, node.variable._cdata)
+            native.held_leaf(id(node), node.variable._cdata)
         for name in saved_names[kind]:
             try:
                 saved = getattr(node, name)
@@ -136,5 +133,5 @@ def _tell_graph(waiting: List[Any]) -> None:
                 continue
             for each in saved if isinstance(saved, (list, tuple)) else (saved,):
                 if type(each).__name__ == "SavedTensor":
-                    native.held_saved(each)
+                    native.held_saved(id(each))
         waiting.extend(next_node for next_node, _ in node.next_functions if next_node is not None)

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls us back right after a module was imported.
 
-Why not wrap the loader, as post-import hooks usually do: the wrapper's frame would be in the traceback of a
-failing import. Instead we use the spec: importlib sets `spec._initializing = False` when a module's code has
-run. Until then the spec of a watched module gets a class in which `_initializing` is a property; afterwards
-it is an ordinary ModuleSpec again. Source: importlib._bootstrap._load_unlocked, Python 3.8 to 3.14. If this
-ever fails, the injector's pending call starts the shim.
-"""
+Why not wrap the loader, as post-import hooks usually do: the wrapper's frame would be in the traceback of a failing import. Instead we use the spec:
+importlib sets `spec._initializing = False` when a module's code has run. Until then the spec of a watched module gets a class in which
+`_initializing` is a property; afterwards it is an ordinary ModuleSpec again. Source: importlib._bootstrap._load_unlocked, Python 3.8 to 3.14. If this
+ever fails, the injector's pending call starts the shim."""
 
 import sys
 
@@ -39,8 +37,7 @@ _WatchedSpec: "Any" = type("ModuleSpec", (ModuleSpec,), {"_initializing": proper
 
 
 class _Finder:
-    """Is first in sys.meta_path while a module is awaited; finds nothing itself, asks the finders after it.
-    """
+    """Is first in sys.meta_path while a module is awaited; finds nothing itself, asks the finders after it."""
 
     def __init__(self) -> None:
         self.waiting: Dict[str, List[Callable[[], object]]] = {}
@@ -88,9 +85,7 @@ def is_imported(name: str) -> bool:
 
 
 def when_imported(name: str, react: "Callable[[], object]") -> None:
-    """Calls react() once: now if the module is already imported, otherwise right after its import, after
-    earlier requests. Its failures reach nobody.
-    """
+    """Calls react() once: now if the module is already imported, otherwise right after its import, after earlier requests. Its failures reach nobody."""
     react = guard.hook(f"python.import of {name}", react)
     if is_imported(name):
         react()

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names the weights of a program that does not train (yet): looks at its models when it enters no_grad or
-inference_mode.
+"""Names the weights of a program that does not train (yet): looks at its models when it enters no_grad or inference_mode.
 
-A program without optimizer and data loader has no obvious moment at which its models are complete and in
-place. But nearly all of them run under torch.no_grad() or torch.inference_mode(). Both are restored at the
-end of the first training step that is seen: an optimizer of the program's own enters no_grad() too, and the
-search for it starts there.
-"""
+A program without optimizer and data loader has no obvious moment at which its models are complete and in place. But nearly all of them run under
+torch.no_grad() or torch.inference_mode(). Both are restored at the end of the first training step that is seen: an optimizer of the program's own
+enters no_grad() too, and the search for it starts there."""
 
 from typing import Any, Callable, List, Tuple
 
@@ -41,9 +38,7 @@ class FirstUse:
 
 
 def _is_torch(frame: Any) -> bool:
-    """torch enters no_grad itself, to initialize weights and the like; but as a decorator, it is for the
-    caller.
-    """
+    """torch enters no_grad itself, to initialize weights and the like; but as a decorator, it is for the caller."""
     if frame.f_globals.get("__name__") in ("torch.utils._contextlib", "torch.autograd.grad_mode"):
         frame = frame.f_back or frame
     return str(frame.f_globals.get("__name__")).startswith("torch.")

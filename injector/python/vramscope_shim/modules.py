@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Knows the program's module trees: names of parameters and buffers, paths of modules.
 
-Trees come from torch's global registration hooks (1 us per registration, nothing per step), plus one search
-through the garbage collector's objects, because copy.deepcopy, pickle and torch.load build modules without
-registering anything. A module that no other module holds is a root; names are those of
-root.named_parameters(). Roots are ordered by creation, and a shared tensor has its first name. If a later
-root has names that are taken (a GAN's two networks, an EMA copy), all its names are prefixed with its class:
-`Discriminator.net.0.weight`.
-"""
+Trees come from torch's global registration hooks (1 us per registration, nothing per step), plus one search through the garbage collector's objects,
+because copy.deepcopy, pickle and torch.load build modules without registering anything. A module that no other module holds is a root; names are
+those of root.named_parameters(). Roots are ordered by creation, and a shared tensor has its first name. If a later root has names that are taken (a
+GAN's two networks, an EMA copy), all its names are prefixed with its class: `Discriminator.net.0.weight`."""
 
 import weakref
 from functools import partial
@@ -74,9 +71,7 @@ class Registry:
             self._remember(module)
 
     def _buffer_registered(self, module: Any, key: str, value: Any) -> None:
-        """Also called when a buffer is assigned again (`self.mean = ...` in a forward): its new storage is
-        then reported at once.
-        """
+        """Also called when a buffer is assigned again (`self.mean = ...` in a forward): its new storage is then reported at once."""
         if value is None:
             return
         slot = self._slot_at.get((id(module), key))
@@ -122,9 +117,7 @@ class Registry:
             self._name_everything()
 
     def search(self) -> List[Any]:
-        """Searches for modules that were never registered. Returns the optimizers found on the way; 50 ms, so
-        only if something is missing.
-        """
+        """Searches for modules that were never registered. Returns the optimizers found on the way; 50 ms, so only if something is missing."""
         optimizers = []
         for thing in living.instances((self._module_type, self._optimizer_type)):
             if issubclass(type(thing), self._module_type):

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The injector's C functions (injector/core/api.h), and the numbers of trace_format/event.h.
 
-Cost: calls in every step use a built-in function that the injector creates, with its arguments bound: 0.05
-us. The rest goes through ctypes, which costs ten times that, and more with cold caches. PyDLL keeps the GIL;
-every function is a few stores into a ring.
-"""
+Cost: calls in every step use a built-in function that the injector creates, with its arguments bound: 0.05 us. The rest goes through ctypes, which
+costs ten times that, and more with cold caches. PyDLL keeps the GIL; every function is a few stores into a ring."""
 
 import ctypes
 from typing import Any, Callable, Dict, Optional, Set
@@ -48,6 +46,17 @@ _reported: Set[str] = set()
 label: Callable[[int, int, int, int, int, int], None]
 deep: Callable[[], int]
 step_done: Callable[[int], int]
+memory_seen: Callable[[], int]
+driver_seen: Callable[[], int]
+# Of a process that is attached to; devices are in the trace's encoding.
+held_block: Callable[[int, int, int, int, int], None]  # existed before recording began: device, address, bytes, stream, requested
+held_gone: Callable[[int, int], None]  # device, address
+held_segment: Callable[[int, int, int, int, int], None]  # device, address, bytes, stream, bytes of the mapped pieces if expandable, else 0
+held_segment_gone: Callable[[int, int, int, int], None]  # device, address, bytes, pieces
+held_driver_total: Callable[[], None]
+held_tensor: Callable[[int, int, int], None]  # _cdata, address, bytes: the block under it, if it belongs to the CPU's allocator
+held_saved: Callable[[int], None]  # id of a SavedTensor: what autograd keeps in it, read without unpacking it
+held_leaf: Callable[[int, int], None]  # id of an AccumulateGrad node, _cdata of its variable
 
 
 def connect() -> bool:
@@ -68,7 +77,7 @@ def connect() -> bool:
 
 
 def _bind() -> None:
-    global label, deep, step_done
+    global label, step_done
     number, wide, text = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_char_p
     for name, result, arguments in (
         ("coverage", None, [text, number, text]),
@@ -92,9 +101,10 @@ def _bind() -> None:
     ):
         function = getattr(_library, "vramscope_" + name)
         function.restype, function.argtypes = result, arguments
+        if name.startswith("held_") or name in ("deep", "driver_seen", "memory_seen"):  # what is declared above
+            globals()[name] = function
     if hasattr(_library, "vramscope_backward_passes"):  # not in an injector that a dormant process has had since before an upgrade
         _library.vramscope_backward_passes.restype = wide
-    deep = _library.vramscope_deep
     label, step_done = _call(Call.LABEL), _call(Call.STEP_DONE)
 
 
@@ -115,49 +125,6 @@ def _find_library() -> Optional[Any]:
 def forget() -> None:
     """The next recording of this process gets everything again."""
     _reported.clear()
-
-
-def held_block(device: int, address: int, size: int, stream: int, requested: int) -> None:
-    """A block that existed before recording began; `device` in the trace's encoding."""
-    _library.vramscope_held_block(device, address, size, stream, requested)
-
-
-def held_gone(device: int, address: int) -> None:
-    _library.vramscope_held_gone(device, address)
-
-
-def driver_seen() -> bool:
-    return bool(_library.vramscope_driver_seen())
-
-
-def held_segment(device: int, address: int, size: int, stream: int, part: int) -> None:
-    """A segment of the caching allocator; part: bytes of the mapped pieces of an expandable one, otherwise 0.
-    """
-    _library.vramscope_held_segment(device, address, size, stream, part)
-
-
-def held_segment_gone(device: int, address: int, size: int, part: int) -> None:
-    _library.vramscope_held_segment_gone(device, address, size, part)
-
-
-def held_driver_total() -> None:
-    _library.vramscope_held_driver_total()
-
-
-def held_tensor(tensor: int, address: int, size: int) -> None:
-    """A living tensor (its _cdata) and its storage: the block under it, if it belongs to the CPU's allocator.
-    """
-    _library.vramscope_held_tensor(tensor, address, size)
-
-
-def held_saved(saved: Any) -> None:
-    """A torch._C._autograd.SavedTensor: what autograd keeps in it, read without unpacking it."""
-    _library.vramscope_held_saved(id(saved))
-
-
-def held_leaf(node: Any, variable: int) -> None:
-    """An AccumulateGrad node, and the _cdata of its variable."""
-    _library.vramscope_held_leaf(id(node), variable)
 
 
 def intern(text: str) -> int:
@@ -182,9 +149,7 @@ class Range:
 
 
 class StepRange(Range):
-    """One optimizer's step(): begin(), then done(steps so far), which ends it and sets the mark, or end() if
-    it raised.
-    """
+    """One optimizer's step(): begin(), then done(steps so far), which ends it and sets the mark, or end() if it raised."""
 
     __slots__ = ("done",)
 
@@ -235,10 +200,6 @@ def fact(key: str, value: object) -> None:
 def backward_passes() -> int:
     """Passes that have ended in this process; 0 if the injector does not count them."""
     return _library.vramscope_backward_passes() if hasattr(_library, "vramscope_backward_passes") else 0
-
-
-def memory_seen() -> bool:
-    return bool(_library.vramscope_memory_seen())
 
 
 def torch_ready(version: str, folder: str) -> int:

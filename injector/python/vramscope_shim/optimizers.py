@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optimizer steps: their intervals, their parameters, gradients and state tensors, and where training steps
-end.
+"""Optimizer steps: their intervals, their parameters, gradients and state tensors, and where training steps end.
 
-torch calls our two global hooks before and after each step() of each optimizer (2.0 and later). In 1.13 the
-scope "Optimizer.step#Adam.step", which every step opens, is used instead. In all releases that scope shows a
-step that raised.
-"""
+torch calls our two global hooks before and after each step() of each optimizer (2.0 and later). In 1.13 the scope "Optimizer.step#Adam.step", which
+every step opens, is used instead. In all releases that scope shows a step that raised."""
 
 import importlib
 import weakref
@@ -14,13 +11,13 @@ from time import monotonic
 from typing import Any, Callable, Dict, Iterator, Tuple
 
 from . import compiler, guard, native, patches, storage
+from .data import tensors_in
 from .modules import Registry
 from .pace import Pace
 from .steps import TrainingLoop, Turn
 from .told import Told
 
 HOOK = "python.optimizer"
-MAX_DEPTH = 8
 
 
 class Track(Turn):
@@ -73,10 +70,8 @@ class Optimizers:
         self.before = self.after = self.raised = self._is_gone = _nothing  # each of them held this object
 
     def keep_hooks(self) -> None:
-        """In 2.0 to 2.2, torch.compile() removes the function that calls the hooks from torch's own
-        optimizers. This installs another one, the only function of ours that can appear in a traceback, of a
-        step() that raises in such a program.
-        """
+        """In 2.0 to 2.2, torch.compile() removes the function that calls the hooks from torch's own optimizers. This installs another one, the only
+        function of ours that can appear in a traceback, of a step() that raises in such a program."""
         calling_hooks = compiler.around_optimizer_steps()
         for kind in list(vars(self._torch.optim).values()):
             if not isinstance(kind, type) or not issubclass(kind, self._torch.optim.Optimizer) or "step" not in vars(kind):
@@ -130,9 +125,7 @@ class Optimizers:
                 self.around[1]()
 
     def _raised(self, optimizer: Any) -> None:
-        """An exception ended step(): closes its window, counts nothing, and reports the state that it has
-        created so far.
-        """
+        """An exception ended step(): closes its window, counts nothing, and reports the state that it has created so far."""
         track = self._tracks.get(id(optimizer))
         if track is None or track.depth == 0:
             return
@@ -209,7 +202,7 @@ class Optimizers:
                     kept = {"state": kept}
                 name = self._owner_name(places, owner)
                 for key, value in list(kept.items()):
-                    for path, tensor in tensors_in(value, ()):
+                    for path, tensor in tensors_in(value, ""):
                         told_as = f"{key} of {name}"
                         track.states.tell(native.Role.OPTIMIZER_STATE, (id(owner), key, path), tensor, told_as)
         track.states.finish()
@@ -229,15 +222,3 @@ def _parameters(optimizer: Any) -> Iterator[Tuple[str, Any]]:
     for number, group in enumerate(optimizer.param_groups):
         for position, parameter in enumerate(group["params"]):
             yield f"param_groups[{number}].params[{position}]", parameter
-
-
-def tensors_in(value: Any, path: Tuple[Any, ...]) -> Iterator[Tuple[Tuple[Any, ...], Any]]:
-    """(where, tensor) for the tensors in nested dicts, lists and tuples."""
-    if storage.is_tensor(value):
-        yield path, value
-    elif len(path) < MAX_DEPTH and isinstance(value, dict):
-        for key, inner in list(value.items()):
-            yield from tensors_in(inner, path + (key,))
-    elif len(path) < MAX_DEPTH and isinstance(value, (list, tuple)):
-        for index, inner in enumerate(value):
-            yield from tensors_in(inner, path + (index,))

@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state of optimizers outside torch.optim: fastai's, Keras's, the program's own.
 
-They have no hooks, so they are recognized by what they hold. An optimizer is the object nearest to the
-parameters, other than a module, that reaches both parameters of the program's models and other tensors of
-their shapes. What else it holds is its state.
+They have no hooks, so they are recognized by what they hold. An optimizer is the object nearest to the parameters, other than a module, that reaches
+both parameters of the program's models and other tensors of their shapes. What else it holds is its state.
 
     optimizer ─ params ─ [weight, bias]                             a list of the parameters
              ├─ state ─ {weight: {"grad_avg": tensor}}              their shapes: "grad_avg of weight"
              └─ _momentums ─ [variable ─ _value ─ tensor]           variables of a library's own:
                                                                     "_momentums[0]._value"
 
-The search goes up from the parameters: who refers to them, who refers to those, through lists, dicts and
-objects. From each object it goes down the same way, not into modules. It passes over all objects of the
-garbage collector, once for each level above a few of the parameters. That takes a second in a program with a
-million objects, so it runs rarely, and only while no optimizer of torch.optim has stepped.
+The search goes up from the parameters: who refers to them, who refers to those, through lists, dicts and objects. From each object it goes down the
+same way, not into modules. It passes over all objects of the garbage collector, once for each level above a few of the parameters. That takes a
+second in a program with a million objects, so it runs rarely, and only while no optimizer of torch.optim has stepped.
 
-Their step() is not seen. Once one is known, a step of the training loop ends where a batch is requested after
-a backward pass.
-"""
+Their step() is not seen. Once one is known, a step of the training loop ends where a batch is requested after a backward pass."""
 
 import gc
 from collections import deque
@@ -42,9 +38,7 @@ _CONTAINERS = (list, tuple, dict, set)
 
 class OtherOptimizers:
     def __init__(self, torch: Any, registry: Registry, has_stepped: Callable[[], bool], passed: Callable[[int], None]) -> None:
-        """has_stepped(): an optimizer of torch.optim did. passed(steps so far) is called at the end of each
-        step that none of them took.
-        """
+        """has_stepped(): an optimizer of torch.optim did. passed(steps so far) is called at the end of each step that none of them took."""
         self._torch = torch
         self._registry = registry
         self._has_stepped = has_stepped
@@ -83,8 +77,7 @@ class OtherOptimizers:
                 self._look()
 
     def _about_to_step(self) -> bool:
-        """An optimizer of torch.optim exists: another object with the parameters may be an average of them.
-        """
+        """An optimizer of torch.optim exists: another object with the parameters may be an average of them."""
         return bool(self._registry.search())
 
     def _look(self) -> None:
@@ -118,9 +111,7 @@ class OtherOptimizers:
                 return
 
     def _may_hold(self, thing: Any) -> bool:
-        """A container, or an object with attributes. Not a module, and nothing of the interpreter, of torch
-        or of ours.
-        """
+        """A container, or an object with attributes. Not a module, and nothing of the interpreter, of torch or of ours."""
         kind = type(thing)
         if kind in _CONTAINERS or issubclass(kind, (dict, list)):
             return "__name__" not in thing if issubclass(kind, dict) else True  # the variables of a file

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """When to walk over tensors again.
 
-Examining every parameter, gradient and state tensor costs about 0.8 us each: nothing in a step of 100 ms, too
-much in one of 0.3 ms. So we look in every step until the answer was the same three times, and then as often
-as a small share of the running time allows. Large models are examined in every step, small ones every few
-dozen.
-"""
+Examining every parameter, gradient and state tensor costs about 0.8 us each: nothing in a step of 100 ms, too much in one of 0.3 ms. So we look in
+every step until the answer was the same three times, and then as often as a small share of the running time allows. Large models are examined in
+every step, small ones every few dozen."""
 
 from time import monotonic
 

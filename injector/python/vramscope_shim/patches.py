@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two ways in which we insert code into torch: registered hooks, and methods that are called before or
-after an interval.
+"""The two ways in which we insert code into torch: registered hooks, and methods that are called before or after an interval.
 
-Both are invisible to users in tracebacks, pickles and signatures. A method is only replaced if it returns
-before user code runs (__enter__, __exit__), so our frames are never between the program and its exception.
-"""
+Both are invisible to users in tracebacks, pickles and signatures. A method is only replaced if it returns before user code runs (__enter__,
+__exit__), so our frames are never between the program and its exception."""
 
 import functools
 import sys
@@ -21,9 +19,7 @@ _undo: List[Callable[[], None]] = []  # what takes out each patch that is in
 
 
 def register(torch: Any, register_hook: Callable[..., Any], hook: Callable[..., Any], **options: Any) -> Any:
-    """register_hook(hook), without using one of torch's handle numbers: those are in the pickles of modules
-    that have hooks.
-    """
+    """register_hook(hook), without using one of torch's handle numbers: those are in the pickles of modules that have hooks."""
     global _next_id
     handles = torch.utils.hooks.RemovableHandle
     program_id = handles.next_id
@@ -61,9 +57,7 @@ def caller() -> Any:
 
 
 def hide_module_hooks(torch: Any) -> None:
-    """A compiled module warns about global hooks when it is called (2.15). Not about ours, which are gone or
-    skip it.
-    """
+    """A compiled module warns about global hooks when it is called (2.15). Not about ours, which are gone or skip it."""
     module = torch.nn.modules.module
     if not hasattr(module, "_has_any_global_hook") or hasattr(module._has_any_global_hook, "__wrapped__"):
         return
@@ -76,10 +70,8 @@ def hide_module_hooks(torch: Any) -> None:
 
 
 def may_be_changed_now() -> bool:
-    """False while some thread may be in one of torch's loops over the hooks that register() adds to and
-    undo() removes from. A dictionary that changes during such a loop raises RuntimeError in the program.
-    Called where we start at an arbitrary moment.
-    """
+    """False while some thread may be in one of torch's loops over the hooks that register() adds to and undo() removes from. A dictionary that
+    changes during such a loop raises RuntimeError in the program. Called where we start at an arbitrary moment."""
     for frame in sys._current_frames().values():
         while frame is not None:
             code = frame.f_code

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Autocast, activation checkpointing and Module.zero_grad as intervals.
 
-Autocast: __enter__ and __exit__ of torch.autocast (torch.cuda.amp.autocast and the like are subclasses).
-autocast(enabled=False) where it is already off changes nothing and is left out.
-Checkpoint, use_reentrant=False: checkpoints.py. use_reentrant=True: the recomputation runs inside autocast
-contexts that CheckpointFunction.backward enters. Its forward region has no boundary that we can see without
-appearing in the program's tracebacks, and is left out.
-Module.zero_grad: the optimizers' own opens a scope (scopes.py), this one does not. No user code runs inside
-it.
-"""
+Autocast: __enter__ and __exit__ of torch.autocast (torch.cuda.amp.autocast and the like are subclasses). autocast(enabled=False) where it is already
+off changes nothing and is left out. Checkpoint, use_reentrant=False: checkpoints.py. use_reentrant=True: the recomputation runs inside autocast
+contexts that CheckpointFunction.backward enters. Its forward region has no boundary that we can see without appearing in the program's tracebacks,
+and is left out. Module.zero_grad: the optimizers' own opens a scope (scopes.py), this one does not. No user code runs inside it."""
 
 import sys
 import threading

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.profiler.record_function scopes: the user's own, and those in which torch wraps its training loop
-calls.
+"""torch.profiler.record_function scopes: the user's own, and those in which torch wraps its training loop calls.
 
     Optimizer.step#Adam.step             the window comes from the optimizer hooks; shows when a step raised
     Optimizer.zero_grad#Adam.zero_grad   kZeroGrad
     enumerate(DataLoader)#....__next__   kDataLoader, and the batch it returns
     anything else                        kScope
 
-These scopes are open while torch's own frame runs. So their __enter__ and __exit__ show us the call without a
-wrapper of ours around it, which would appear in tracebacks. Arguments and results are that frame's local
-variables.
-"""
+These scopes are open while torch's own frame runs. So their __enter__ and __exit__ show us the call without a wrapper of ours around it, which would
+appear in tracebacks. Arguments and results are that frame's local variables."""
 
 import sys
 from time import monotonic
@@ -27,9 +24,8 @@ Action = Optional[Callable[[], None]]  # None: nothing to do
 
 
 class Scope(NamedTuple):
-    """What to do when a scope of one name is entered, left, and left by an exception. Mostly the injector's
-    own functions: a step passes several scopes, and every Python function on the way costs time.
-    """
+    """What to do when a scope of one name is entered, left, and left by an exception. Mostly the injector's own functions: a step passes several
+    scopes, and every Python function on the way costs time."""
 
     begin: Action
     end: Action
@@ -52,9 +48,7 @@ def zero_grad(name: str) -> Scope:
     pace = Pace()
 
     def end() -> None:
-        """The mark is set only as often as tensors are examined: the argument hardly ever changes, and
-        reading a frame's variables is expensive.
-        """
+        """The mark is set only as often as tensors are examined: the argument hardly ever changes, and reading a frame's variables is expensive."""
         window.end()
         if monotonic() > pace.next_look:
             pace.start()

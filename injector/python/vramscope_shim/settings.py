@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environment variables that PyTorch reads and that a program may have set itself, for example
-os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8". The recorder knows only the variables at the program's
-start. Some packages set such variables when imported, and many scripts do it in their first lines. Reported
-as metadata, program.cublas_workspace_config.
-"""
+"""Environment variables that PyTorch reads and that a program may have set itself, for example os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8". The
+recorder knows only the variables at the program's start. Some packages set such variables when imported, and many scripts do it in their first lines.
+Reported as metadata, program.cublas_workspace_config."""
 
 import os
 from typing import Any, Tuple

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which optimizer's step ends a step of the training loop, decided while the program runs.
 
-The rule is the profiler's. Of several optimizers it is the one that steps least often; of those, the one
-whose first step came last (a GAN's second network; the last of one optimizer per parameter). What the
-profiler knows afterwards must be guessed here in two cases. An optimizer that exists but has not stepped yet
-is waited for until another one has stepped twice. When the ending one does not step for long (a warm-up phase
-is over), the others go on without it.
+The rule is the profiler's. Of several optimizers it is the one that steps least often; of those, the one whose first step came last (a GAN's second
+network; the last of one optimizer per parameter). What the profiler knows afterwards must be guessed here in two cases. An optimizer that exists but
+has not stepped yet is waited for until another one has stepped twice. When the ending one does not step for long (a warm-up phase is over), the
+others go on without it.
 
-Optimizers outside torch.optim have no hook: other_optimizers.py finds them and reports their steps from
-batches and backward passes.
-"""
+Optimizers outside torch.optim have no hook: other_optimizers.py finds them and reports their steps from batches and backward passes."""
 
 from typing import Callable, List, Optional, Set
 
@@ -29,9 +26,8 @@ class Turn:
 
 class TrainingLoop:
     def __init__(self, step_done: Callable[[int], int], turned: Callable[[int], None]) -> None:
-        """step_done(steps so far) is called at each end and returns whether the step that begins is deep (1)
-        or not (0). turned() is called with that after the first step and whenever it changes.
-        """
+        """step_done(steps so far) is called at each end and returns whether the step that begins is deep (1) or not (0). turned() is called with that
+        after the first step and whenever it changes."""
         self._step_done = step_done
         self._turned = turned
         self.watchers: List[Callable[[int], None]] = []  # called with the steps so far after each end
@@ -72,9 +68,7 @@ class TrainingLoop:
             self._last = None
 
     def stepped(self, turn: Turn) -> None:
-        """Call after each step of each optimizer; turn.count is up to date. O(1) except for the one that ends
-        the training step.
-        """
+        """Call after each step of each optimizer; turn.count is up to date. O(1) except for the one that ends the training step."""
         if (len(self._turns) > 1 or self._awaited) and not self._ends_with(turn):
             return
         self._passed_over = 0

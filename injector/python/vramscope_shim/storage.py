@@ -9,9 +9,7 @@ Three ways to read look alike but differ:
 So we use the second where it exists, the third before, and the first only where neither works (a
 copy-on-write tensor is unlikely there).
 
-Everything here must run under `untouched()`: otherwise a user's __torch_function__ class or mode would see
-our reads.
-"""
+Everything here must run under `untouched()`: otherwise a user's __torch_function__ class or mode would see our reads."""
 
 import ctypes
 import os
@@ -51,9 +49,8 @@ def is_tensor(value: Any) -> bool:
 
 
 def parts(tensor: Any) -> Iterator[Tuple[str, Any]]:
-    """The tensors that hold the bytes, each with a suffix for its name: the tensor itself, or the parts of a
-    wrapper (DTensor, jagged, quantized, float8 ...). None for fake tensors.
-    """
+    """The tensors that hold the bytes, each with a suffix for its name: the tensor itself, or the parts of a wrapper (DTensor, jagged, quantized,
+    float8 ...). None for fake tensors."""
     kind = type(tensor)
     if kind in _plain_types:
         yield "", tensor

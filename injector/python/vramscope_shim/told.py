@@ -7,11 +7,9 @@ from . import native, storage
 
 
 class Told:
-    """Either tell() single tensors, or start(), tell() for everything, finish(): tensors not reported in
-    between are forgotten.
+    """Either tell() single tensors, or start(), tell() for everything, finish(): tensors not reported in between are forgotten.
 
-    A new storage at the address of the one before it counts as the same, unless everything is reported again.
-    """
+    A new storage at the address of the one before it counts as the same, unless everything is reported again."""
 
     __slots__ = ("changed", "_source", "_before", "_now", "_everything")
 
@@ -28,9 +26,7 @@ class Told:
         self._everything = everything_is_news
 
     def tell(self, role: int, key: Hashable, tensor: Any, name: str, identity: Any = None) -> None:
-        """`identity`: the tensor that the label is about if it is not `tensor`: a gradient is its
-        parameter's.
-        """
+        """`identity`: the tensor that the label is about if it is not `tensor`: a gradient is its parameter's."""
         for suffix, part, address, size in storage.places(tensor):
             place = (key, suffix)
             moved = self._before.get(place) != address

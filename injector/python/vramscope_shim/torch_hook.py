@@ -97,10 +97,8 @@ class Recorder:
         guard.hook(held.HOOK, held.tell)(self._torch, self._registry, self._optimizers)
 
     def forget(self) -> None:
-        """Breaks reference cycles, which would stay until the next full garbage collection: a program with
-        many objects does not have one for a long time. A hook that is running meets an empty part, and that
-        is caught like any error of ours.
-        """
+        """Breaks reference cycles, which would stay until the next full garbage collection: a program with many objects does not have one for a long
+        time. A hook that is running meets an empty part, and that is caught like any error of ours."""
         atexit.unregister(self._exiting)
         if self._program is not None:
             guard.hook("python.program", self._program.stop)()
@@ -153,10 +151,8 @@ def _beside(name: str) -> Any:
 
 
 def _triton_operators() -> Optional[str]:
-    """The operators, separated by commas, that have a Triton kernel instead of PyTorch's own. That is the
-    case from 2.11 on if Triton is installed; such a matrix product takes no workspace of cuBLAS. None if
-    PyTorch has no such feature.
-    """
+    """The operators, separated by commas, that have a Triton kernel instead of PyTorch's own. That is the case from 2.11 on if Triton is installed;
+    such a matrix product takes no workspace of cuBLAS. None if PyTorch has no such feature."""
     registry = sys.modules.get("torch._native.registry")
     operators = getattr(registry, "get_dsl_operations", None)
     try:

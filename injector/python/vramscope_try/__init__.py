@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applies a change to a training program from outside: implements the options of `vramscope try` in a program
-whose code stays as it is.
+"""Applies a change to a training program from outside: implements the options of `vramscope try` in a program whose code stays as it is.
 
     outermost   calls of a whole model           ──┬─ region ─┬─ precision     --amp
     backward    the beginning of a backward pass ──┤          └─ offloading    --offload
@@ -17,12 +16,10 @@ whose code stays as it is.
                                                       zero_grad     --zero-grad-to-none
     each reports through notes what it did, or why it could not
 
-Configured through VRAMSCOPE_TRY, a JSON object: amp, checkpoint, offload, lora, freeze, attention,
-cross_entropy, batch, optimizer, implementation, zero_grad_to_none, empty_cache, alloc_conf, accumulate and
-notes, the folder for reports. Without that variable nothing of this package is imported. Rules: standard
-library only, Python 3.8 syntax. A failure here leaves the program as it is and is reported; nothing is
-printed. docs/try.md explains to users what is done and why.
-"""
+Configured through VRAMSCOPE_TRY, a JSON object: amp, checkpoint, offload, lora, freeze, attention, cross_entropy, batch, optimizer, implementation,
+zero_grad_to_none, empty_cache, alloc_conf, accumulate and notes, the folder for reports. Without that variable nothing of this package is imported.
+Rules: standard library only, Python 3.8 syntax. A failure here leaves the program as it is and is reported; nothing is printed. docs/try.md explains
+to users what is done and why."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

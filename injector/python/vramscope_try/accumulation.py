@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradient accumulation in a program that steps after every batch of a DataLoader. Its batches become K times
-smaller (batches.py), and of every K steps that it requests from an optimizer only the last is taken.
+"""Gradient accumulation in a program that steps after every batch of a DataLoader. Its batches become K times smaller (batches.py), and of every K
+steps that it requests from an optimizer only the last is taken.
 
     optimizer.step(), scaler.step(), scaler.update()    the first K - 1 do nothing
     optimizer.zero_grad(), model.zero_grad()            does nothing except after a step that was taken
     clip_grad_norm_()                                   only before a step that will be taken
     loss.backward()                                     begins with a gradient of 1/K instead of 1
 
-In a program without a DataLoader we cannot know which batch belongs to which step: it is left as it is.
-"""
+In a program without a DataLoader we cannot know which batch belongs to which step: it is left as it is."""
 
 import functools
 import importlib

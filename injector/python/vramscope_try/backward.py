@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Observes the two entry points of a backward pass: torch.autograd.backward, which Tensor.backward also
-calls, and torch.autograd.grad.
-"""
+"""Observes the two entry points of a backward pass: torch.autograd.backward, which Tensor.backward also calls, and torch.autograd.grad."""
 
 import functools
 import sys
@@ -84,9 +82,7 @@ class Backward:
         return tensors, grad_tensors
 
     def _weighted(self, tensors: Any, weight: Optional[float]) -> Any:
-        """The initial gradients that autograd would create for losses, with another value; None if they are
-        not losses.
-        """
+        """The initial gradients that autograd would create for losses, with another value; None if they are not losses."""
         torch = self._torch
         losses = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
         if weight is None or not all(loss.numel() == 1 for loss in losses):

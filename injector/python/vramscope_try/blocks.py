@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which modules of a model are selected: "all" its blocks, "every:2" of them, or those whose path matches a
-pattern.
+"""Which modules of a model are selected: "all" its blocks, "every:2" of them, or those whose path matches a pattern.
 
-A block is an entry of a ModuleList, or of a Sequential whose entries are all of one class and have modules of
-their own: the repeated part of a model. Paths are those of named_modules(), from the called module and from
-the root that holds it, without the parts that wrappers add (DistributedDataParallel, torch.compile, FSDP). Of
-nested matches the outermost counts.
-"""
+A block is an entry of a ModuleList, or of a Sequential whose entries are all of one class and have modules of their own: the repeated part of a
+model. Paths are those of named_modules(), from the called module and from the root that holds it, without the parts that wrappers add
+(DistributedDataParallel, torch.compile, FSDP). Of nested matches the outermost counts."""
 
 import fnmatch
 import sys
@@ -18,9 +15,7 @@ _WRAPPERS = {"module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped
 
 
 def chosen(root: Any, wishes: Sequence[str]) -> List[Tuple[str, Any]]:
-    """(path, module) in the order of named_modules(). With patterns it takes 50 ms, to search for the holder
-    of the root.
-    """
+    """(path, module) in the order of named_modules(). With patterns it takes 50 ms, to search for the holder of the root."""
     if wishes == ["all"]:
         return list(_blocks(root, "", 1))
     if wishes[0].startswith("every:"):

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.cuda.empty_cache() before each backward pass, before each step of an optimizer, or once after each
-step: when the last of the optimizers has stepped and the gradients are zeroed, or otherwise before the next
-backward pass.
+"""torch.cuda.empty_cache() before each backward pass, before each step of an optimizer, or once after each step: when the last of the optimizers has
+stepped and the gradients are zeroed, or otherwise before the next backward pass.
 
-A program without an optimizer of torch.optim (fastai, Keras, its own) has no step() to observe. There a step
-ends when, after a backward pass, the next batch is requested or a model is called.
-"""
+A program without an optimizer of torch.optim (fastai, Keras, its own) has no step() to observe. There a step ends when, after a backward pass, the
+next batch is requested or a model is called."""
 
 import functools
 import importlib
@@ -70,8 +68,7 @@ class _AfterStep:
         self._thread = get_ident()
 
     def _next_begins(self) -> None:
-        """The beginning of a step, unless an optimizer of torch.optim lives: its own steps are then observed.
-        """
+        """The beginning of a step, unless an optimizer of torch.optim lives: its own steps are then observed."""
         if self._thread == get_ident() and not self._steps.optimizers:
             self._thread = 0
             self._empty()

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Activation checkpointing of chosen modules: their forward becomes checkpoint(forward, ...,
-use_reentrant=False).
+"""Activation checkpointing of chosen modules: their forward becomes checkpoint(forward, ..., use_reentrant=False).
 
-Modules are chosen when the whole model is first called, because it is not complete before that.
-"""
+Modules are chosen when the whole model is first called, because it is not complete before that."""
 
 import functools
 import importlib
@@ -97,17 +95,13 @@ def _checkpointed(function: Callable[..., Any], args: Tuple[Any, ...], named: Di
 
 
 def _leave_out_cache(module: Any) -> None:
-    """As in gradient_checkpointing_enable(): a layer that adds to a cache of keys and values must not do so
-    twice.
-    """
+    """As in gradient_checkpointing_enable(): a layer that adds to a cache of keys and values must not do so twice."""
     if hasattr(module, "gradient_checkpointing_enable") and getattr(getattr(module, "config", None), "use_cache", False):
         module.config.use_cache = False
 
 
 def _own_switch(module: Any) -> Any:
-    """Transformers models checkpoint their own blocks, and know what must not be recomputed (the cache of
-    keys and values).
-    """
+    """Transformers models checkpoint their own blocks, and know what must not be recomputed (the cache of keys and values)."""
     while not hasattr(module, "gradient_checkpointing_enable") and len(module._modules) == 1:
         (module,) = module._modules.values()  # DistributedDataParallel and the like
     return module.gradient_checkpointing_enable if getattr(module, "supports_gradient_checkpointing", False) else None

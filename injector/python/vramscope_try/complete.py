@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Detects when a model is complete, while it can still be decided which of its parameters are trained: an
-optimizer is about to take them, or DistributedDataParallel is about to wrap the model, whichever comes first.
+"""Detects when a model is complete, while it can still be decided which of its parameters are trained: an optimizer is about to take them, or
+DistributedDataParallel is about to wrap the model, whichever comes first.
 
-A model is a module that no other module holds, with a parameter among those passed to the optimizer. Each is
-reported once. Searching for them takes 50 ms per optimizer.
-"""
+A model is a module that no other module holds, with a parameter among those passed to the optimizer. Each is reported once. Searching for them takes
+50 ms per optimizer."""
 
 import functools
 import importlib
@@ -29,9 +28,7 @@ def watch(torch: Any, lever: str, notes: Notes, change: Change) -> None:
 
 
 def train_beside(torch: Any, layer: Any, given: Any, keys: Tuple[str, ...]) -> None:
-    """Optimizers that get this tensor of the layer also get the weights of its modules with these names, if
-    they do not have them.
-    """
+    """Optimizers that get this tensor of the layer also get the weights of its modules with these names, if they do not have them."""
     beside, weight = _of(torch).beside, id(given)
     beside[weight] = (weakref.ref(layer, functools.partial(beside.pop, weight)), keys)
 

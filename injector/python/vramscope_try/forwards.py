@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Another forward for chosen modules.
 
-The class gets a forward that checks whether the module is chosen. Why not the module itself: a function
-stored in it would hold the module in a reference cycle. It would be freed later than in the unchanged
-program, and a copy of the model would call the original's forward.
-"""
+The class gets a forward that checks whether the module is chosen. Why not the module itself: a function stored in it would hold the module in a
+reference cycle. It would be freed later than in the unchanged program, and a copy of the model would call the original's forward."""
 
 import functools
 from typing import Any, Callable, Dict, Tuple

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LoRA: linear layers, and everything else, are frozen; for each layer two additional matrices of a small
-rank are trained.
+"""LoRA: linear layers, and everything else, are frozen; for each layer two additional matrices of a small rank are trained.
 
-The two are modules inside the layer, created on its weight's device and in its type, in the order of the
-layers, before the optimizer is created. The layer stays where it is and what it is, so code that reads its
-weight finds it.
-"""
+The two are modules inside the layer, created on its weight's device and in its type, in the order of the layers, before the optimizer is created. The
+layer stays where it is and what it is, so code that reads its weight finds it."""
 
 import sys
 from typing import Any, Dict, List, Tuple
@@ -38,9 +35,7 @@ def install(rank: int, wishes: List[str], notes: Notes) -> None:
 
 
 def linears(torch: Any, model: Any, wishes: List[str]) -> List[Tuple[str, Any]]:
-    """Layers whose forward only multiplies by the weight. A weight that another module shares cannot be
-    changed for this layer alone.
-    """
+    """Layers whose forward only multiplies by the weight. A weight that another module shares cannot be changed for this layer alone."""
     owners: Dict[int, int] = {}
     for module in model.modules():
         for parameter in module._parameters.values():

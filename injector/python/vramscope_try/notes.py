@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was changed in this process, and what could not be: written to <folder>/<pid>.try, rewritten for each
-new note.
+"""What was changed in this process, and what could not be: written to <folder>/<pid>.try, rewritten for each new note.
 
-Written at once and not at exit, because a program may be killed, or run out of memory in C++. A process
-without a requested change writes nothing.
-"""
+Written at once and not at exit, because a program may be killed, or run out of memory in C++. A process without a requested change writes nothing."""
 
 import json
 import os
@@ -31,9 +28,7 @@ class Notes:
         self._add(lever, "unmatched", why)
 
     def guarded(self, lever: str, function: Callable[..., Any], why: str = "it failed here", undo: Callable[[], None] = lambda: None) -> Callable[..., Any]:
-        """`function`, whose exceptions are also noted, as a refusal of that lever. undo(): closes what is
-        open then.
-        """
+        """`function`, whose exceptions are also noted, as a refusal of that lever. undo(): closes what is open then."""
         def failed(error: Exception) -> None:
             undo()
             self.refused(lever, f"{why} ({type(error).__name__}: {error})")
@@ -57,9 +52,7 @@ class Notes:
 
 
 def place(frame: Any) -> str:
-    """FILE:LINE of the program's own code: the first frame, starting at `frame`, that is neither ours nor
-    PyTorch's.
-    """
+    """FILE:LINE of the program's own code: the first frame, starting at `frame`, that is neither ours nor PyTorch's."""
     torch = os.path.dirname(getattr(sys.modules.get("torch"), "__file__", None) or __file__) + os.sep
     ours = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in (__file__, guard.__file__))
     while frame is not None and frame.f_code.co_filename.startswith((torch, *ours)):

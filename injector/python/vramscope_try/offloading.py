@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps on the host what autograd saves for backward: torch.autograd.graph.save_on_cpu() around forward and
-loss (region.py defines where it begins and ends).
+"""Keeps on the host what autograd saves for backward: torch.autograd.graph.save_on_cpu() around forward and loss (region.py defines where it begins
+and ends).
 
-Tensors saved under inner hooks, such as those of a checkpoint, are left to those hooks.
-"""
+Tensors saved under inner hooks, such as those of a checkpoint, are left to those hooks."""
 
 import sys
 from typing import Any, Optional

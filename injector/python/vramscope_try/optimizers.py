@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another optimizer instead of the program's: AdamW(parameters, lr=...) gives an SGD, with the
-hyperparameters that SGD has.
+"""Another optimizer instead of the program's: AdamW(parameters, lr=...) gives an SGD, with the hyperparameters that SGD has.
 
-Optimizer gets a __new__ that creates the other class. So names, isinstance and subclasses stay as they are,
-wherever the program imports its class from. Only arguments that the program passes and the other class
-accepts are passed on; defaults are the other class's own.
-"""
+Optimizer gets a __new__ that creates the other class. So names, isinstance and subclasses stay as they are, wherever the program imports its class
+from. Only arguments that the program passes and the other class accepts are passed on; defaults are the other class's own."""
 
 import inspect
 import sys
@@ -45,9 +42,7 @@ class Replacement:
         self._kind.__init__ = self._once(self._kind.__init__)
 
     def _once(self, original: Callable[..., None]) -> Callable[..., None]:
-        """Python calls __init__ on the result of __new__ if it is an instance of the requested class: AdamW
-        is an Adam.
-        """
+        """Python calls __init__ on the result of __new__ if it is an instance of the requested class: AdamW is an Adam."""
 
         def initialize(call: guard.Call, optimizer: Any, *args: Any, **settings: Any) -> None:
             if id(optimizer) in self._ready:
@@ -77,9 +72,7 @@ class Replacement:
         return optimizer
 
     def _unchanged(self, cls: Any, parameters: Any, args: Any, settings: Dict[str, Any]) -> Any:
-        """`parameters` were taken out of what may be a generator, so this one is initialized here, and not by
-        Python.
-        """
+        """`parameters` were taken out of what may be a generator, so this one is initialized here, and not by Python."""
         optimizer = object.__new__(cls)
         if args:
             cls.__init__(optimizer, parameters, *args[1:], **settings)
@@ -122,9 +115,7 @@ def _is_several(value: Any) -> bool:
 
 
 def _is_given_parameters(args: Any, settings: Dict[str, Any]) -> bool:
-    """False for a class that wraps or creates an optimizer, and for a copy that pickle makes without
-    arguments.
-    """
+    """False for a class that wraps or creates an optimizer, and for a copy that pickle makes without arguments."""
     first = args[0] if args else settings.get("params")
     if first is None or hasattr(first, "param_groups") or "optimizer_class" in settings or "optimizer" in settings:
         return False

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Detects when a whole model is called: a module that is not called by another module.
 
-Uses global hooks of torch.nn.Module, so DistributedDataParallel and other wrappers count as the whole. Not
-reported: calls in a backward pass (a checkpoint's recomputation), and calls that torch.compile traces.
-"""
+Uses global hooks of torch.nn.Module, so DistributedDataParallel and other wrappers count as the whole. Not reported: calls in a backward pass (a
+checkpoint's recomputation), and calls that torch.compile traces."""
 
 import sys
 import threading
@@ -21,9 +20,7 @@ _instance: Optional["Outermost"] = None
 
 
 def watch(torch: Any, lever: str, notes: Notes, entered: Entered, left: Optional[Left] = None, undo: Callable[[], None] = lambda: None) -> None:
-    """A failure in `entered` or `left` is noted as a refusal of that lever, after undo(), and the program
-    goes on.
-    """
+    """A failure in `entered` or `left` is noted as a refusal of that lever, after undo(), and the program goes on."""
     global _instance
     if _instance is None:
         _instance = Outermost(torch)

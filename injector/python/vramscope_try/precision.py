@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Automatic mixed precision around the forward and loss of a program that does not use it (region.py defines
-where it begins and ends).
+"""Automatic mixed precision around the forward and loss of a program that does not use it (region.py defines where it begins and ends).
 
-Copies of the weights in the low precision live until autocast is left, so that point decides the peak.
-float16 needs loss scaling as well.
+Copies of the weights in the low precision live until autocast is left, so that point decides the peak. float16 needs loss scaling as well.
 
-Programs that use accelerate, including transformers' Trainer, have a switch for it in their environment. If
-that works, we do nothing.
-"""
+Programs that use accelerate, including transformers' Trainer, have a switch for it in their environment. If that works, we do nothing."""
 
 import os
 import sys

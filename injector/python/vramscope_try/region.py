@@ -6,8 +6,7 @@
                                                                         the outputs, above all the loss, are
                                                                         inside
 A model that is called without gradients or in evaluation mode gets a region of its own until it returns,
-unless one is already open.
-"""
+unless one is already open."""
 
 import importlib
 import threading

@@ -6,9 +6,7 @@
     optimizer.step()     ...       scaler.step(optimizer); scaler.update() once all optimizers of the step
                                    have stepped
 
-If a program creates a GradScaler and disables it, it is enabled. If the program scales a loss itself, we do
-nothing.
-"""
+If a program creates a GradScaler and disables it, it is enabled. If the program scales a loss itself, we do nothing."""
 
 import functools
 import sys

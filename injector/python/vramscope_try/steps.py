@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wraps the step() of every optimizer, outside the hooks that PyTorch calls there: the place where code would
-call something else instead.
+"""Wraps the step() of every optimizer, outside the hooks that PyTorch calls there: the place where code would call something else instead.
 
-A layer is called as layer(optimizer, proceed, closure) and calls proceed(closure) for the step itself, or
-does not. A function that it calls may call optimizer.step() again, like GradScaler.step: that is the step
-itself.
-"""
+A layer is called as layer(optimizer, proceed, closure) and calls proceed(closure) for the step itself, or does not. A function that it calls may call
+optimizer.step() again, like GradScaler.step: that is the step itself."""
 
 import functools
 import importlib

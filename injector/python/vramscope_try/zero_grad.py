@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""zero_grad() of optimizers and modules frees the gradients, or fills them with zeros, whatever the program
-passes.
-"""
+"""zero_grad() of optimizers and modules frees the gradients, or fills them with zeros, whatever the program passes."""
 
 import importlib
 import sys

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs right after the recorder's sitecustomize in a dry run, arranges that vramscope_dryrun is ready when
-torch is, and steps aside.
+"""Runs right after the recorder's sitecustomize in a dry run, arranges that vramscope_dryrun is ready when torch is, and steps aside.
 
-This folder comes after the recorder's on PYTHONPATH. The recorder's sitecustomize lets the import system find
-the next one. That is this file, and it does the same for the user's own. See
-injector/python/sitecustomize.py.
-"""
+This folder comes after the recorder's on PYTHONPATH. The recorder's sitecustomize lets the import system find the next one. That is this file, and it
+does the same for the user's own. See injector/python/sitecustomize.py."""
 
 import os
 import sys

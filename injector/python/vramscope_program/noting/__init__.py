@@ -5,10 +5,8 @@
              .   deep    names only     the program        all hooks are removed
                                         deliver(text)
 
-Only the names of step 5 are used: a tensor that outlives it, such as the loss, dies somewhere in step 6 and
-is known there.
-VRAMSCOPE_PROGRAM=off switches all of this off.
-"""
+Only the names of step 5 are used: a tensor that outlives it, such as the loss, dies somewhere in step 6 and is known there. VRAMSCOPE_PROGRAM=off
+switches all of this off."""
 
 import os
 import sys

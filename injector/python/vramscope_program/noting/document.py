@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Creates the text of a noted step: drops unused reads, numbers functions and places, and replaces inputs by
-descriptions.
-"""
+"""Creates the text of a noted step: drops unused reads, numbers functions and places, and replaces inputs by descriptions."""
 
 import json
 import platform
@@ -15,9 +13,7 @@ VERSION = 1
 
 
 def text_of(torch: Any, step: Step, number: int, device: Any, optimizers: List[Any], lasting: Set[str], missing: List[str]) -> str:
-    """optimizers: weak references. lasting: names of tensors that existed before the step and exist after it,
-    as in the step before.
-    """
+    """optimizers: weak references. lasting: names of tensors that existed before the step and exist after it, as in the step before."""
     described = _optimizers(step, optimizers)
     used: Set[int] = set()
     hosts: Set[int] = set()
@@ -95,9 +91,7 @@ def _kept(body: List[Any], used: Set[int], lasting: Set[str], functions: Dict[st
 
 
 def _with_free(args: List[str], body: List[Any]) -> List[str]:
-    """A body that runs once more, in a backward pass, gets everything that it does not create: names may be
-    gone by then.
-    """
+    """A body that runs once more, in a backward pass, gets everything that it does not create: names may be gone by then."""
     known, free = set(args), []
 
     def used_in(value: Any) -> None:

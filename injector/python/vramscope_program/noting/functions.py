@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of PyTorch by a name under which another process finds them: torch.nn.functional.linear,
-Tensor.add, Tensor.grad.__get__.
+"""Functions of PyTorch by a name under which another process finds them: torch.nn.functional.linear, Tensor.add, Tensor.grad.__get__.
 
-Each is looked up once, together with its role for noting.
-"""
+Each is looked up once, together with its role for noting."""
 
 import importlib
 import sys
@@ -77,9 +75,8 @@ class Functions:
         return self._search(function)
 
     def _search(self, function: Any) -> str:
-        """Some have a different __name__: torch.nn.functional.max_pool2d is a function fn, torch.linalg.norm
-        is linalg_norm, and x ** 2 is Tensor.__pow__, a pow that is not Tensor.pow.
-        """
+        """Some have a different __name__: torch.nn.functional.max_pool2d is a function fn, torch.linalg.norm is linalg_norm, and x ** 2 is
+        Tensor.__pow__, a pow that is not Tensor.pow."""
         if self._by_id is None:
             self._by_id = {id(value): f"Tensor.{key}" for key, value in vars(self._torch.Tensor).items() if isinstance(value, types.FunctionType)}
             for owner in ("torch.nn.functional", "torch", "torch.linalg", "torch.fft", "torch.special", "torch.nested", "torch.nn.init"):

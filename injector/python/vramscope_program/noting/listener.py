@@ -9,8 +9,7 @@
     checkpoints, DataLoader                 a checkpoint is a body of its own; a loader's work on a batch is
                                             not noted
 
-All of it goes through vramscope_shim.guard. Only calls of the thread that ends the training steps are noted.
-"""
+All of it goes through vramscope_shim.guard. Only calls of the thread that ends the training steps are noted."""
 
 import sys
 import threading
@@ -117,10 +116,8 @@ class Listener:
         self._replace(owner, name, guard.instead(HOOK, getattr(owner, name), self._watched(ours)))
 
     def _watched(self, ours: Callable[..., Any]) -> Callable[..., Any]:
-        """Calls `ours` where noting applies. A failure in it that is not the program's ends noting. What
-        `ours` reads from tensors is not noted, nor what the program does in its `call`, unless it goes
-        through _inside().
-        """
+        """Calls `ours` where noting applies. A failure in it that is not the program's ends noting. What `ours` reads from tensors is not noted, nor
+        what the program does in its `call`, unless it goes through _inside()."""
         def watch(call: Any, *args: Any, **named: Any) -> Any:
             try:
                 if self.quiet or self._mode is None or threading.get_ident() != self._thread:

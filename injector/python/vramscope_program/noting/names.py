@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program's tensors by number, and when the program drops each.
 
-A weak reference shows the end of most. It does not for a tensor that autograd saves: PyTorch keeps its Python
-object alive with it. Then the reference counts show it:
+A weak reference shows the end of most. It does not for a tensor that autograd saves: PyTorch keeps its Python object alive with it. Then the
+reference counts show it:
 
                             references to the Python object    references to the tensor in C++
     program alone           1                                  1 (of the Python object)
     program and autograd    2 (one of C++)                     2 or more
     autograd alone          1 (of C++)                         2 or more       <- the program dropped it
 
-So the living names, which are few, are checked before each noted call. No hook is needed for it, above all
-none on what autograd saves.
-"""
+So the living names, which are few, are checked before each noted call. No hook is needed for it, above all none on what autograd saves."""
 
 import sys
 import weakref
@@ -50,9 +48,8 @@ class Names:
         return number
 
     def add_from_outside(self, tensor: Any) -> str:
-        """Numbered separately. The first noted step finds tensors from outside where the second one finds
-        tensors of the step before. All other tensors must have the same numbers in both.
-        """
+        """Numbered separately. The first noted step finds tensors from outside where the second one finds tensors of the step before. All other
+        tensors must have the same numbers in both."""
         number = f"%x{self._outside}"
         self._outside += 1
         self._keep(tensor, number)
@@ -102,9 +99,8 @@ class Names:
 
 
 def references_when_alone(torch: Any) -> Optional[int]:
-    """The value of sys.getrefcount() in Names.gone() for a tensor with one owner. None if this PyTorch keeps
-    Python objects alive in another way (before 2.10).
-    """
+    """The value of sys.getrefcount() in Names.gone() for a tensor with one owner. None if this PyTorch keeps Python objects alive in another way
+    (before 2.10)."""
     def counted(name: Any) -> Any:
         tensor = name()
         return sys.getrefcount(tensor), tensor._use_count()

@@ -4,9 +4,8 @@
     b, t = x.shape         Size(8) from (read 0, dimension 0), Size(128) from (read 0, dimension 1)
     x.view(b * t, -1)      Size(1024) from ("*", read 0 dimension 0, read 0 dimension 1)
 
-So another batch gives another size when the program runs again. After noting, arithmetic on them gives plain
-integers; they are pickled as plain integers.
-"""
+So another batch gives another size when the program runs again. After noting, arithmetic on them gives plain integers; they are pickled as plain
+integers."""
 
 import operator
 import sys

@@ -163,9 +163,7 @@ class Step:
         del self._types[:-64]
 
     def _read_of(self, dtype: Any) -> Optional[int]:
-        """The most recent read that gave this type, preferably in the calling function; None if the line
-        writes the type out.
-        """
+        """The most recent read that gave this type, preferably in the calling function; None if the line writes the type out."""
         candidates = [read for read in self._types if read[0] is dtype]
         if not candidates:
             return None
@@ -262,9 +260,7 @@ class Step:
         return not any(sign in text for sign in ("%", "#", "'=", "'<"))
 
     def _alias(self, tensor: Any) -> Any:
-        """Another object for the same tensor: under a change a conversion may create a new one, so both names
-        have their own lifetimes.
-        """
+        """Another object for the same tensor: under a change a conversion may create a new one, so both names have their own lifetimes."""
         if not tensor.requires_grad:
             return tensor.data if type(tensor) is self._torch.Tensor else tensor
         if not self._torch.is_grad_enabled():

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Removes our frames from the traceback that Python prints when an exception ends the program.
 
-In a noted step, calls of PyTorch go through functions of ours, and an exception that leaves them has those
-functions in its traceback. The frames of the program and of PyTorch stay. A traceback that the program itself
-formats is not changed.
-"""
+In a noted step, calls of PyTorch go through functions of ours, and an exception that leaves them has those functions in its traceback. The frames of
+the program and of PyTorch stay. A traceback that the program itself formats is not changed."""
 import os
 import sys
 from types import TracebackType

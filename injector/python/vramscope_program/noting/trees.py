@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program's module trees at the beginning of noting: names of parameters and buffers, paths of modules,
-and which modules PyTorch's own code can run.
+"""The program's module trees at the beginning of noting: names of parameters and buffers, paths of modules, and which modules PyTorch's own code can
+run.
 
-If a module and all modules in it have classes of PyTorch's own, it is noted as one call with its settings
-(opaque). The real class runs there again, so that a change that looks for nn.Linear finds one. For any other
-module, the calls inside are noted. All are held weakly: a program may drop its model in a noted step.
-"""
+If a module and all modules in it have classes of PyTorch's own, it is noted as one call with its settings (opaque). The real class runs there again,
+so that a change that looks for nn.Linear finds one. For any other module, the calls inside are noted. All are held weakly: a program may drop its
+model in a noted step."""
 
 import weakref
 from typing import Any, Dict, List, Optional, Tuple
@@ -78,9 +77,7 @@ class Trees:
         return True
 
     def _settings(self, module: Any) -> Dict[str, Any]:
-        """The content of its pickle, except tensors: the class itself finds these again (an LSTM's flat
-        weights).
-        """
+        """The content of its pickle, except tensors: the class itself finds these again (an LSTM's flat weights)."""
         kind = type(module)  # a parametrized module is of a class made for it, and refuses to be pickled
         has_own = look_up(kind.__module__, kind.__qualname__) is kind and kind.__module__.startswith("torch.nn.") and hasattr(module, "__getstate__")
         settings = {}
@@ -95,9 +92,7 @@ class Trees:
     # --- for the text
 
     def described(self) -> Dict[str, Any]:
-        """kinds: each once, because most modules are alike; roots: [path, kind, trained, names of shared
-        tensors] of each module.
-        """
+        """kinds: each once, because most modules are alike; roots: [path, kind, trained, names of shared tensors] of each module."""
         kinds: List[Any] = []
         index: Dict[str, int] = {}
         roots = []

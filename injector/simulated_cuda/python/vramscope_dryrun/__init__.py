@@ -11,11 +11,9 @@
     lone_rank    one rank of a process group whose other ranks do not exist
     compiler     torch.compile and Triton produce no machine code
 
-Configured by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all,
-init=skip|keep, world=64, rank=0, order=1, masks=0.5, routing=balanced|worst, notes=FOLDER, device=real. With
-device=real, `vramscope try` uses a real device and wants only the same end of the run. Only the standard
-library is imported, and nothing happens before torch is imported.
-"""
+Configured by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, world=64, rank=0, order=1,
+masks=0.5, routing=balanced|worst, notes=FOLDER, device=real. With device=real, `vramscope try` uses a real device and wants only the same end of the
+run. Only the standard library is imported, and nothing happens before torch is imported."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

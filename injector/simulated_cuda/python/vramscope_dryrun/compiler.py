@@ -7,9 +7,7 @@
 2. inductor computes constants on the device, reads them back and simplifies the graph with them ("x + 0 is
    x"). Here it does so on the CPU, where they have their values.
 
-The caches of all this lie in the folder of the run (`vramscope dryrun` names it in the environment), so no
-GPU ever gets such code.
-"""
+The caches of all this lie in the folder of the run (`vramscope dryrun` names it in the environment), so no GPU ever gets such code."""
 
 import importlib
 import sys
@@ -22,18 +20,15 @@ HOOK = "dryrun.compiler"
 
 
 def leave_out_ptxas() -> None:
-    """make_cubin() of Triton 3, a method in some releases and a static function in others. The text is passed
-    on, because the device measures code by it.
-    """
+    """make_cubin() of Triton 3, a method in some releases and a static function in others. The text is passed on, because the device measures code by
+    it."""
     backend = sys.modules["triton.backends.nvidia.compiler"].CUDABackend
     backend.make_cubin = staticmethod(guard.instead(HOOK, backend.make_cubin,
                                                     lambda _, *args, **__: next(text for text in args if isinstance(text, str)).encode()))
 
 
 def name_missing_compiler() -> None:
-    """Triton builds its launcher with the C compiler. The compiler's own message is a page that hides which
-    package is missing.
-    """
+    """Triton builds its launcher with the C compiler. The compiler's own message is a page that hides which package is missing."""
     build = sys.modules["triton.runtime.build"]
     build._build = _explained(build._build)
 

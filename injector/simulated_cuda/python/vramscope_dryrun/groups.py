@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The size of a process group that NCCL splits off another one: a single rank cannot ask the others, but
-PyTorch knows their list.
+"""The size of a process group that NCCL splits off another one: a single rank cannot ask the others, but PyTorch knows their list.
 
-If the world was bound to a device, a group is split off at its creation, by a color that need not distinguish
-groups (PyTorch 2.15 gives 0). Otherwise it is split off at its first use, by a color computed from its ranks.
-"""
+If the world was bound to a device, a group is split off at its creation, by a color that need not distinguish groups (PyTorch 2.15 gives 0).
+Otherwise it is split off at its first use, by a color computed from its ranks."""
 
 from vramscope_shim import guard
 

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integers and booleans on the device are computed, by PyTorch on the CPU: counts, indices and masks decide
-how large other tensors are.
+"""Integers and booleans on the device are computed, by PyTorch on the CPU: counts, indices and masks decide how large other tensors are.
 
-The memory of the simulated device is host memory, so every operator on integers runs twice: on the device,
-where it takes its memory, and on CPU tensors in the same bytes, where it computes. Floats on the device stay
-unknown. Where a float becomes an integer, an assumption replaces the value:
+The memory of the simulated device is host memory, so every operator on integers runs twice: on the device, where it takes its memory, and on CPU
+tensors in the same bytes, where it computes. Floats on the device stay unknown. Where a float becomes an integer, an assumption replaces the value:
 
     routing=balanced   argmax, topk, multinomial: the rows take the classes in turn, so each expert of a
                        mixture gets the same number of tokens
     routing=worst      the first classes every time: one expert, and the rank that has it, gets all
     masks=0.25         comparisons of floats hold for this share of the elements, spread evenly; 0 none, 1 all
 
-Only runs that need it use this (`vramscope dryrun`): every operator costs some microseconds of Python.
-"""
+Only runs that need it use this (`vramscope dryrun`): every operator costs some microseconds of Python."""
 
 import ctypes
 import sys
@@ -28,9 +25,7 @@ _DISTINCT = {"_unique", "_unique2", "unique_dim", "unique_consecutive", "unique_
 
 
 def install(routing: str, masks: float) -> None:
-    """torch has been imported. The mode is left only for backward passes; otherwise it stays to the program's
-    end.
-    """
+    """torch has been imported. The mode is left only for backward passes; otherwise it stays to the program's end."""
     torch = sys.modules["torch"]
     mode = _make_mode(torch, _Computer(torch, routing, masks))
     mode.__enter__()
@@ -38,9 +33,7 @@ def install(routing: str, masks: float) -> None:
 
 
 def _leave_for_backward(torch: Any, mode: Any) -> None:
-    """Autograd accumulates gradients in place only if no mode is active. A checkpoint's recomputation there
-    needs the mode.
-    """
+    """Autograd accumulates gradients in place only if no mode is active. A checkpoint's recomputation there needs the mode."""
     from torch.utils import checkpoint
     from torch.utils._python_dispatch import _get_current_dispatch_mode
 
@@ -142,9 +135,7 @@ class _Computer:
     # ---- sizes that the device asks for while the operator runs
 
     def _selected(self, name: str, args: Tuple[Any, ...]) -> Optional[int]:
-        """How many elements the operator will find; None if the question does not apply or the answer is
-        unknown.
-        """
+        """How many elements the operator will find; None if the question does not apply or the answer is unknown."""
         if name in _DISTINCT:
             return len(self._in_memory(args[0]).unique()) if self._is_integer(args[0]) else None
         if name not in _SELECTIONS:
@@ -238,9 +229,7 @@ class _Computer:
         return places.view(shape).expand(tensor.shape)
 
     def _route(self, tensor: Any, args: Tuple[Any, ...]) -> Any:
-        """The result's elements are rows, and for each the chosen classes: row r of k takes r k, r k + 1, ...
-        in turn.
-        """
+        """The result's elements are rows, and for each the chosen classes: row r of k takes r k, r k + 1, ... in turn."""
         source = args[0]
         numbers = [arg for arg in args[1:] if isinstance(arg, int) and not isinstance(arg, bool)]
         several = tensor.dim() == source.dim() and tensor.shape != source.shape and tensor.shape[-1] <= source.shape[-1]

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One rank of a process group whose other ranks do not exist.
 
-The rank has the environment of torchrun (set by `vramscope dryrun`), and a store that answers for the others:
-unset keys read as zeros, and barriers count all ranks as arrived. Collectives on the device go to the
-stand-in for NCCL, which needs no partner. Those on the CPU go to PyTorch's own "fake" backend.
-"""
+The rank has the environment of torchrun (set by `vramscope dryrun`), and a store that answers for the others: unset keys read as zeros, and barriers
+count all ranks as arrived. Collectives on the device go to the stand-in for NCCL, which needs no partner. Those on the CPU go to PyTorch's own "fake"
+backend."""
 
 import importlib
 import os

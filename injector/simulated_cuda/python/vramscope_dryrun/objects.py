@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collectives of Python objects go through the process group's store instead of the device.
 
-On the device the length of a pickle is the result of a kernel, and such results read as zero ("Ran out of
-input"). All ranks use the store anyway. On a GPU, such exchanges also take no device memory, except a few KiB
-during the call.
-"""
+On the device the length of a pickle is the result of a kernel, and such results read as zero ("Ran out of input"). All ranks use the store anyway. On
+a GPU, such exchanges also take no device memory, except a few KiB during the call."""
 
 import pickle
 import sys

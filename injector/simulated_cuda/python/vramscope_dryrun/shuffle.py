@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same program with another order of its data: the run that another seed would have given.
 
-If batches differ in shape (padded to their longest, bucketed), the peak depends on which samples meet. This
-changes the seeds that the program passes to PyTorch, NumPy and Python's random, PyTorch's initial seed, and
-the numbers that PyTorch's samplers draw from their own generators. A program that orders its data by other
-means keeps its order.
-"""
+If batches differ in shape (padded to their longest, bucketed), the peak depends on which samples meet. This changes the seeds that the program passes
+to PyTorch, NumPy and Python's random, PyTorch's initial seed, and the numbers that PyTorch's samplers draw from their own generators. A program that
+orders its data by other means keeps its order."""
 
 import functools
 import random

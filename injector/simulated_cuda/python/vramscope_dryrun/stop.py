@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ends the program after some optimizer steps, as sys.exit() would: cleanly, with its own exit handlers.
 
-"stable": when the peaks of allocated and reserved memory have not grown for two steps, after the sixth step
-at the earliest. The first step creates the optimizer's state. The second is the first one with state alive
-from its beginning. A third that is no higher shows that a loop of equal steps goes no higher. Three more
-steps cost milliseconds, and a short trial run of a few steps reaches its own end. An optimizer that exists
-and has not stepped yet, as in a warm-up, will still create its state: it is waited for, up to 64 steps.
-"""
+"stable": when the peaks of allocated and reserved memory have not grown for two steps, after the sixth step at the earliest. The first step creates
+the optimizer's state. The second is the first one with state alive from its beginning. A third that is no higher shows that a loop of equal steps
+goes no higher. Three more steps cost milliseconds, and a short trial run of a few steps reaches its own end. An optimizer that exists and has not
+stepped yet, as in a warm-up, will still create its state: it is waited for, up to 64 steps."""
 
 import importlib
 import json
@@ -45,9 +43,7 @@ class Stop:
         patches.register(self._torch, self._optimizer.register_optimizer_step_pre_hook, guard.hook(HOOK, self._before))
 
     def _before(self, _optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        """Installed at the first step, to come after all other hooks: an exception raised there hides the end
-        of the step from no other hook.
-        """
+        """Installed at the first step, to come after all other hooks: an exception raised there hides the end of the step from no other hook."""
         if not self._watches_ends:
             self._watches_ends = True
             patches.register(self._torch, self._optimizer.register_optimizer_step_post_hook, guard.hook(HOOK, self._after))
@@ -71,9 +67,7 @@ class Stop:
         return len(self._peaks) >= LEAST_STEPS and max(self._peaks[-CALM_STEPS:]) <= max(self._peaks[:-CALM_STEPS])
 
     def _peak(self) -> Tuple[int, int]:
-        """Of reserved and allocated memory so far. A program that resets the peaks makes them smaller, never
-        larger.
-        """
+        """Of reserved and allocated memory so far. A program that resets the peaks makes them smaller, never larger."""
         cuda = self._torch.cuda
         peaks = [(cuda.max_memory_reserved(device), cuda.max_memory_allocated(device)) for device in range(cuda.device_count())]
         reserved, allocated = map(max, zip(*peaks)) if peaks else (0, 0)

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random weights are not drawn on the CPU: for a model of billions of parameters that takes minutes, and the
-simulated device would drop them.
+"""Random weights are not drawn on the CPU: for a model of billions of parameters that takes minutes, and the simulated device would drop them.
 
-A skipped tensor stays as torch.empty() made it: untouched pages, which take no host memory either. Small
-tensors, and tensors on the device (where a kernel costs nothing, but may allocate), are initialized as usual.
-"""
+A skipped tensor stays as torch.empty() made it: untouched pages, which take no host memory either. Small tensors, and tensors on the device (where a
+kernel costs nothing, but may allocate), are initialized as usual."""
 
 import sys
 from typing import Any, Callable
