@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import textwrap
 import unittest
+from pathlib import Path
 from typing import Any, Dict, Iterator, List, NamedTuple
 
 import harness
@@ -84,6 +85,20 @@ PROGRAMS = {
             optimizer.step()
             optimizer.zero_grad()
             print(loss.item().hex())
+    """,
+    "scaler_switched_off": """
+        net = Net()
+        optimizer = torch.optim.SGD(net.parameters(), lr=1e-2)
+        scaler = torch.amp.GradScaler("cpu", enabled=False)
+        for _ in range(8):
+            scaled = scaler.scale(loss_of(net, *batch()))
+            scaled.backward()
+            scaler.unscale_(optimizer)
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.zero_grad()
+            print(scaled.item().hex())
     """,
     "accumulated": """
         net = Net()
@@ -286,6 +301,15 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual((applied.exit_code, applied.stderr), (0, ""))
         self.assertEqual(refused.exit_code, 3)
         self.assertIn("not applied: freeze: no parameter of Net", refused.stderr)
+
+    def test_a_scaler_that_is_switched_off_is_switched_on_for_float16(self) -> None:
+        noted = [each[1] for each in instructions(self.documents["scaler_switched_off"]["body"]) if each[0] == "g"]
+        self.assertEqual(noted, ["update", "scale", "unscale_", "step"])
+        with tempfile.TemporaryDirectory() as notes:
+            plan = json.dumps({"amp": "fp16", "notes": notes})
+            self.assertEqual(self.run_again(("scaler_switched_off", [], {"VRAMSCOPE_TRY": plan})), [Ended(0, "", "")])
+            facts = [fact["text"] for name in os.listdir(notes) for fact in json.loads(Path(notes, name).read_text())]
+        self.assertIn("the program's GradScaler switched on", facts)
 
     def test_names_die_where_they_died(self) -> None:
         """Also those that autograd saves: q, k and v of a block live until its forward returns; the scores before the mask do not."""

@@ -33,6 +33,7 @@ class Interpreter:
         self._functions: List[str] = document["functions"]
         self._noted_device: str = document["device_type"]
         self._contexts: Dict[int, Any] = {}
+        self._scaler: Any = None
         self._calls: List[Tuple[List[str], List[str], List[Act]]] = []
         self._pending: Any = None
         self._body = self._compiled(document["body"])
@@ -168,6 +169,24 @@ class Interpreter:
                 raise
         return act
 
+    def _grad_scaler(self, what: str, of: Any, result: Any) -> Act:
+        """Switched off as in the program, unless vramscope_try switches it on."""
+        value, bind = self._decoder.value(of), binder(result)
+
+        def act(env: Any) -> None:
+            if what == "scale":
+                if self._scaler is None:
+                    self._scaler = torch.amp.GradScaler(self._decoder.device.type, enabled=False)
+                bind(env, self._scaler.scale(value(env)))
+            elif self._scaler is None:  # nothing was scaled yet: the first step begins with the end of the one before it
+                if what == "step":
+                    self._optimizers[of].step()
+            elif what == "update":
+                self._scaler.update()
+            else:
+                getattr(self._scaler, what)(self._optimizers[of])
+        return act
+
     def _zero_module(self, path: str, set_to_none: bool) -> Act:
         module = self._module_at(path)
 
@@ -177,7 +196,8 @@ class Interpreter:
 
 
 _KINDS = {"c": "call", "m": "whole_module", "f": "autograd_function", "d": "deaths", "t": "type", "s": "shape", "i": "input", "M": "module", "k": "checkpoint",
-          "e": "enter", "x": "exit", "o": "optimizer", "z": "zero_module"}
+          "e": "enter", "x": "exit", "o": "optimizer", "z": "zero_module",
+          "g": "grad_scaler"}
 
 
 def run(body: List[Act], env: Any) -> None:

@@ -119,7 +119,7 @@ def _with_free(args: List[str], body: List[Any]) -> List[str]:
         if kind in ("c", "m"):
             used_in(instruction[2:4])
             made_in(instruction[4])
-        elif kind == "f":
+        elif kind in ("f", "g"):
             used_in(instruction[2])
             made_in(instruction[3])
         elif kind in ("M", "k"):

@@ -6,6 +6,7 @@
     torch.autograd.backward, grad           likewise
     autocast, inference_mode                contexts
     optimizers' step and zero_grad          whole, not the calls inside
+    a GradScaler that is switched off       its calls, for a change may switch it on
     checkpoints, DataLoader                 a checkpoint is a body of its own; a loader's work on a batch is
                                             not noted
 
@@ -71,6 +72,9 @@ class Listener:
         optimizer = sys.modules["torch.optim.optimizer"]
         self._patch(optimizer.Optimizer, "zero_grad", self._zeroing)
         self._patch(torch.nn.Module, "zero_grad", self._zeroing)
+        scaler = getattr(torch.amp, "GradScaler", None)
+        for name in ("scale", "step", "update", "unscale_") if scaler is not None else ():
+            self._patch(scaler, name, self._scaler_call(name))
         checkpoint = sys.modules.get("torch.utils.checkpoint")
         if checkpoint is not None and hasattr(checkpoint, "_CheckpointFrame") and hasattr(checkpoint, "_checkpoint_hook"):
             self._saver = getattr(checkpoint, "_NoopSaveInputs", None)
@@ -342,6 +346,23 @@ class Listener:
         else:
             step.emit(["o", self._number(owner), "zero_grad", [bool(set_to_none)]])
         return call(owner, set_to_none)
+
+    def _scaler_call(self, what: str) -> Callable[..., Any]:
+        """A GradScaler that is switched off does nothing, but under a change to float16 it will. One that is on consists of calls, noted as such."""
+        def calling(call: Any, scaler: Any, *args: Any, **named: Any) -> Any:
+            if scaler.is_enabled() or named or len(args) != (what != "update"):
+                return self._inside(call, scaler, *args, **named)
+            step = self.step
+            step.deaths()
+            if what != "scale":
+                step.emit(["g", what, self._number(args[0]) if args else None, None])
+                return call(scaler, *args)
+            encoded = step.values.encode(args[0])
+            result = step.own_name(call(scaler, args[0]))
+            step.emit(["g", what, encoded, step.bind(result)])
+            return result
+
+        return calling
 
     def _loading(self, call: Any, loader: Any) -> Any:
         self.step.deaths()

@@ -7,6 +7,7 @@
     ["M", path, args, results, body]                  any other: args and results are names
     ["k", way, args, settings, results, body]         a checkpoint                ["f", class, args, result, place]   an autograd Function
     ["e", slot, kind, args]  ["x", slot]              a context entered, left     ["o", optimizer, what, args]        an optimizer's method
+    ["g", what, tensor or optimizer, result]          a GradScaler that is switched off
 """
 
 import os
@@ -258,6 +259,12 @@ class Step:
             return False
         text = repr((encoded, named))
         return not any(sign in text for sign in ("%", "#", "'=", "'<"))
+
+    def own_name(self, value: Any) -> Any:
+        """The same tensors with names of their own, where they are needed for gradients."""
+        if isinstance(value, (tuple, list)):
+            return type(value)(map(self.own_name, value))
+        return self._alias(value) if isinstance(value, self._torch.Tensor) and value.requires_grad else value
 
     def _alias(self, tensor: Any) -> Any:
         """Another object for the same tensor: under a change a conversion may create a new one, so both names have their own lifetimes."""
