@@ -6,13 +6,13 @@
 #   scripts/wheel.sh --out DIR         the wheel goes there
 #
 # build/release is built if it is not there. Its object files are linked again for the older C library, with zig from PyPI as linker. zig and
-# auditwheel are installed into build/wheel-venv, each at one version. The viewer is not in the wheel.
+# auditwheel are installed into build/wheel-venv, each at one version; so is GLFW, which the viewer brings along. OpenGL is the machine's own.
 # Exit 0: the wheel is made; 1: something failed; 77: zig or auditwheel is missing and cannot be installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
 
-readonly tools=(ziglang==0.17.0 auditwheel==6.8.2)
+readonly tools=(ziglang==0.17.0 auditwheel==6.8.2 glfw==2.11.0)
 readonly venv=build/wheel-venv build=build/release work=build/wheel
 readonly tree=$work/tree licenses=$work/licenses
 readonly glibc=2.28 platform=manylinux_2_28_x86_64
@@ -37,7 +37,8 @@ install_tools() {
   touch "$all_installed"
 }
 
-zig() { "$venv/bin/python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))'; }
+# The folder of a package that was installed.
+folder_of() { "$venv/bin/python" -c 'import importlib.util as u, sys; print(u.find_spec(sys.argv[1]).submodule_search_locations[0])' "$1"; }
 
 version=$(sed -n 's/^project(vramscope VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
 summary=$(sed -n 's/^project(vramscope .* DESCRIPTION "\([^"]*\)".*/\1/p' CMakeLists.txt)
@@ -46,20 +47,21 @@ summary=$(sed -n 's/^project(vramscope .* DESCRIPTION "\([^"]*\)".*/\1/p' CMakeL
 install_tree() {
   rm -rf "$tree"
   cmake --install "$build" --prefix "$work/tree" >"$work/install.log" 2>&1 || { cat "$work/install.log" >&2; die "installing failed"; }
-  rm -f "$tree/bin/vramscope-viewer"  # it needs OpenGL and the window system's libraries, which no wheel may ask for
+  [[ ! -x $tree/bin/vramscope-viewer ]] || cp "$(folder_of glfw)/x11/libglfw.so" "$tree/lib/vramscope/libglfw.so.3"
 }
 
 # The licenses of what is linked in, or compiled in from headers, from the packages of the distribution that own the files.
 copy_licenses() {
-  local file package
+  local file package glfw=()
+  [[ ! -x $tree/bin/vramscope-viewer ]] || glfw=(GLFW/glfw3.h)
   rm -rf "$licenses"
   mkdir -p "$licenses"
   cp LICENSE "$licenses/"
-  cp "$(dirname "$(zig)")/LICENSE" "$licenses/zig.txt"
+  cp "$(folder_of ziglang)/LICENSE" "$licenses/zig.txt"
   while IFS= read -r file; do
     package=$(dpkg-query -S "$file" 2>/dev/null | cut -d: -f1) || die "no package owns $file: its license is unknown"
     cp "/usr/share/doc/$package/copyright" "$licenses/$package.txt"
-  done < <(cat "$work/archives.txt"; printf '/usr/include/%s\n' nlohmann/json.hpp fmt/format.h)
+  done < <(cat "$work/archives.txt"; printf '/usr/include/%s\n' nlohmann/json.hpp fmt/format.h ${glfw[@]+"${glfw[@]}"})
 }
 
 # auditwheel reads the symbols that every program and library needs.
@@ -74,9 +76,10 @@ install_tools
 [[ -x $build/bin/vramscope ]] || { configure release && build release; }
 export ZIG_GLOBAL_CACHE_DIR=$PWD/$venv/zig-cache ZIG_LOCAL_CACHE_DIR=$PWD/$venv/zig-cache
 install_tree
-python3 scripts/wheel/relink.py "$build" "$tree" --zig "$(zig)" --glibc "$glibc" --work "$work/objects" >"$work/archives.txt"
+python3 scripts/wheel/relink.py "$build" "$tree" --zig "$(folder_of ziglang)/zig" --glibc "$glibc" --work "$work/objects" >"$work/archives.txt"
 copy_licenses
 wheel=$(python3 scripts/make_wheel.py "$tree" --out "$out" --version "$version" --summary "$summary" \
   --platform "$platform" --licenses "$licenses")
 check_wheel "$wheel"
-say "$wheel, $(du -h "$wheel" | cut -f1), for glibc $glibc or newer, without the viewer"
+[[ -x $tree/bin/vramscope-viewer ]] || say "without the viewer, which $build does not have"
+say "$wheel, $(du -h "$wheel" | cut -f1), for glibc $glibc or newer"

@@ -5,10 +5,11 @@
     scripts/wheel/relink.py BUILD TREE --zig ZIG --glibc 2.28 --work FOLDER
 
 BUILD is a finished build by Ninja, TREE what `cmake --install` made of it. A file of TREE that needs a newer glibc is linked as Ninja linked it,
-from the same object files, with four differences:
+from the same object files, with five differences:
 
     c++                         zig cc, which has the symbols of every glibc
     /usr/lib/.../libzstd.so     libzstd.a; libfmt.a is made from fmt's headers
+    /usr/lib/.../libEGL.so      nothing: late_libraries.c loads it when the program starts
     names.ld                    -Wl,-T,names.ld, for zig does not know the name
     libstdc++, libgcc           their archives, and what these lack in the older glibc: glibc_2_28.c, cmake/older_glibc.c
 
@@ -32,6 +33,8 @@ LINK = re.compile(r"^: && (.*? -o (\S+) .*?) && ", re.MULTILINE)
 SHARED_LIBRARY = re.compile(r"^/.*/lib([^/]+?)\.so[.0-9]*$")
 GLIBC = re.compile(r"^GLIBC_([0-9.]+)$")
 DROPPED = ("-static-libstdc++", "-static-libgcc", "-O3", "-DNDEBUG", "-fPIC")
+LATE = ("OpenGL", "EGL", "glfw")
+NEEDED_BY = {"freetype": ("png16", "brotlidec", "brotlicommon")}  # what the shared library loads itself
 COMPILED_IN = ("libstdc++.a", "libgcc_eh.a", "libgcc.a")
 
 Version = Tuple[int, ...]
@@ -103,30 +106,46 @@ class Linker:
         self.archives.add(found.resolve())
         return str(found)
 
-    def argument(self, word: str, compiler: str) -> str:
-        """One word of Ninja's command, for zig; "" if there is nothing to replace it."""
+    def arguments(self, word: str, compiler: str) -> List[str]:
+        """What zig is given for one word of Ninja's command."""
         shared = SHARED_LIBRARY.match(word)
-        if word in DROPPED:
-            return ""
+        name = shared.group(1) if shared else ""
+        if word in DROPPED or name in LATE:
+            return []
         if word.endswith(".ld"):
-            return f"-Wl,-T,{word}"
-        if shared and shared.group(1) == "fmt":
-            return self.compiled(HERE / "fmt.cc", compiler, "-std=c++20")
-        if shared:
-            return self.archive(f"lib{shared.group(1)}.a", compiler)
-        return word
+            return [f"-Wl,-T,{word}"]
+        if name == "fmt":
+            return [self.compiled(HERE / "fmt.cc", compiler, "-std=c++20")]
+        if name:
+            return [self.archive(f"lib{archive}.a", compiler) for archive in (name, *NEEDED_BY.get(name, ()))]
+        return [word]
 
-    def link(self, command: str, output: Path) -> None:
+    def late_calls(self, libraries: List[str], program: ElfFile) -> List[str]:
+        """The object file through which the program calls the functions of these libraries; none if there are no libraries."""
+        if not libraries:
+            return []
+        lacking = {symbol.name for symbol in program.symbols() if not symbol.defined}
+        calls: Dict[str, str] = {}
+        for library in (ElfFile(path) for path in libraries):
+            own = {symbol.name for symbol in library.symbols() if symbol.defined}
+            calls.update((name, library.soname) for name in sorted(lacking & own - set(calls)))
+        (self.work / "late_calls.inc").write_text("".join(f'LATE_CALL("{library}", {name})\n' for name, library in calls.items()))
+        (self.work / "late_libraries.c.o").unlink(missing_ok=True)
+        return [self.compiled(HERE / "late_libraries.c", *self.zig, "-std=gnu11", f"-I{self.work}")]
+
+    def link(self, command: str, output: Path, before: ElfFile) -> None:
+        """Links `output` again, which is still the file that Ninja linked: `before`."""
         compiler, *words = shlex.split(command)
-        before = words.index("-o")
-        del words[before : before + 2]
+        at = words.index("-o")
+        del words[at : at + 2]
         inputs: List[str] = []
-        for argument in (self.argument(word, compiler) for word in words):
-            if argument and not (argument.endswith(".o") and argument in inputs):  # libfmt.so may be repeated, an object file may not
+        for argument in (argument for word in words for argument in self.arguments(word, compiler)):
+            if not (argument.endswith(".o") and argument in inputs):  # libfmt.so may be repeated, an object file may not
                 inputs.append(argument)
-        runtime = [self.archive(name, compiler) for name in COMPILED_IN]
+        late = dict.fromkeys(word for word in words for shared in [SHARED_LIBRARY.match(word)] if shared and shared.group(1) in LATE)
+        inputs += [*self.late_calls(list(late), before), *self.compat, *(self.archive(name, compiler) for name in COMPILED_IN)]
         kind = [] if "-shared" in inputs else ["-pie"]
-        run([*self.zig, *kind, "-o", str(output), *inputs, *self.compat, *runtime, "-lm", "-lpthread", "-ldl"], self.build)
+        run([*self.zig, *kind, "-o", str(output), *inputs, "-lm", "-lpthread", "-ldl"], self.build)
 
 
 def main() -> None:
@@ -141,7 +160,7 @@ def main() -> None:
     linker = Linker(asked.build.resolve(), asked.work.resolve(), asked.zig, asked.glibc)
     for path, file in list(elf_files(asked.tree.resolve())):
         if newest_glibc(file) > version(asked.glibc):
-            linker.link(command_for(str(path.relative_to(asked.tree.resolve())), commands), path)
+            linker.link(command_for(str(path.relative_to(asked.tree.resolve())), commands), path, file)
         run(["strip", str(path)], asked.build)
     print("\n".join(sorted(str(archive) for archive in linker.archives)))
 

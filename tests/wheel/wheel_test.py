@@ -19,7 +19,6 @@ import recorded_run
 SOURCE = recorded_run.SOURCE
 BUILD = SOURCE / "build/release"
 WHEELS = SOURCE / "build/wheel"
-SKIPPED = 77
 NEWEST_GLIBC = (2, 28)
 PROGRAM = '''
 import sys
@@ -42,6 +41,7 @@ for step in range(4):
 def sources() -> Iterator[Path]:
     """What a wheel is made of: if one is newer than the wheel, the wheel is made again."""
     yield from (BUILD / "bin/vramscope", BUILD / "injector/libvramscope_injector.so", SOURCE / "scripts/wheel.sh", SOURCE / "scripts/make_wheel.py")
+    yield from (BUILD / "bin").glob("vramscope-viewer")
     yield from (SOURCE / "scripts/wheel").glob("*.*")
     yield from (BUILD / "lib/vramscope").rglob("*.so.*")
     for folder in ("injector/python", "injector/simulated_cuda/python"):
@@ -55,7 +55,7 @@ def wheel() -> Path:
     newest = max(path.stat().st_mtime for path in sources())
     if not any(path.stat().st_mtime > newest for path in WHEELS.glob("*.whl")):
         done = subprocess.run([str(SOURCE / "scripts/wheel.sh")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1200)
-        if done.returncode == SKIPPED:
+        if done.returncode == recorded_run.SKIPPED:
             raise unittest.SkipTest(done.stdout.strip())
         if done.returncode:
             raise AssertionError(f"scripts/wheel.sh: exit {done.returncode}\n{done.stdout}")
@@ -119,6 +119,14 @@ class Wheel(unittest.TestCase):
         for fact in ("allocated_bytes", "reserved_bytes", "device_used_bytes", "categories", "step", "phase"):
             self.assertEqual(answer["peak"][fact], expected["peak"][fact], fact)
         self.assertGreater(answer["peak"]["device_used_bytes"], answer["peak"]["reserved_bytes"])
+
+    def test_the_viewer_draws_the_picture_of_the_build(self) -> None:
+        if not (BUILD / "bin/vramscope-viewer").exists():
+            self.skipTest("the build has no viewer")
+        trace = str(SOURCE / "trace_format/testdata/v1_training.vms")
+        for name, built in (("wheel.png", False), ("build.png", True)):
+            self.vramscope("view", "--screenshot", name, trace, built=built)
+        self.assertEqual((self.folder / "wheel.png").read_bytes(), (self.folder / "build.png").read_bytes())
 
     def test_no_file_needs_a_newer_glibc(self) -> None:
         files = [path for path in self.venv.rglob("*") if path.is_file() and not path.is_symlink() and "vramscope" in str(path.relative_to(self.venv))]
