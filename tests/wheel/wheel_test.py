@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel of scripts/wheel.sh, in a new virtual environment that has PyTorch: its commands answer as those of the build do, and its programs
+and libraries run with glibc 2.28."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+from pathlib import Path
+from typing import Any, Dict, Iterator, List
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import recorded_run
+
+SOURCE = recorded_run.SOURCE
+BUILD = SOURCE / "build/release"
+WHEELS = SOURCE / "build/wheel"
+NEWEST_GLIBC = (2, 28)
+PROGRAM = '''
+import sys
+import torch
+
+device = sys.argv[1]
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 10)).to(device)
+optimizer = torch.optim.Adam(model.parameters())
+for step in range(4):
+    x = torch.randn(64, 256, device=device)
+    y = torch.randint(0, 10, (64,), device=device)
+    loss = torch.nn.functional.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+'''
+
+
+def sources() -> Iterator[Path]:
+    """What a wheel is made of: if one is newer than the wheel, the wheel is made again."""
+    yield from (BUILD / "bin/vramscope", BUILD / "injector/libvramscope_injector.so", SOURCE / "scripts/wheel.sh", SOURCE / "scripts/make_wheel.py")
+    yield from (BUILD / "bin").glob("vramscope-viewer")
+    yield from (SOURCE / "scripts/wheel").glob("*.*")
+    yield from (BUILD / "lib/vramscope").rglob("*.so.*")
+    for folder in ("injector/python", "injector/simulated_cuda/python"):
+        yield from (path for path in (SOURCE / folder).rglob("*.py") if "tests" not in path.parts)
+
+
+def wheel() -> Path:
+    """The wheel of this build, which is made unless it is there; skips the test if the tools for that cannot be installed."""
+    if not Path(recorded_run.vramscope()).resolve().is_relative_to(BUILD.resolve()):
+        raise unittest.SkipTest("the wheel is made of build/release, which is not the build under test")
+    newest = max(path.stat().st_mtime for path in sources())
+    if not any(path.stat().st_mtime > newest for path in WHEELS.glob("*.whl")):
+        done = subprocess.run([str(SOURCE / "scripts/wheel.sh")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1200)
+        if done.returncode == recorded_run.SKIPPED:
+            raise unittest.SkipTest(done.stdout.strip())
+        if done.returncode:
+            raise AssertionError(f"scripts/wheel.sh: exit {done.returncode}\n{done.stdout}")
+    return max(WHEELS.glob("*.whl"), key=lambda path: path.stat().st_mtime)
+
+
+def needed_glibc(path: Path) -> List[str]:
+    """The versions of glibc that a program or library names, as readelf lists them; nothing for other files."""
+    listed = subprocess.run(["readelf", "--version-info", "--wide", str(path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return re.findall(r"Name: GLIBC_([0-9.]+)", listed.stdout)
+
+
+class Wheel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        python = recorded_run.python()
+        cls.wheel = wheel()
+        folder = tempfile.TemporaryDirectory(prefix="vramscope-test-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        cls.venv = cls.folder / "venv"
+        cls.program = cls.folder / "train.py"
+        cls.program.write_text(PROGRAM)
+        subprocess.run([python, "-m", "venv", "--without-pip", str(cls.venv)], check=True)
+        find = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
+        torch = Path(subprocess.check_output([python, "-c", find], text=True).strip())
+        site = next((cls.venv / "lib").glob("python*/site-packages"))
+        (site / "torch.pth").write_text(f"{torch.parent}\n")
+        install = [python, "-m", "pip", "--python", str(cls.venv / "bin/python"), "install", "--quiet", "--disable-pip-version-check", "--no-index"]
+        done = subprocess.run([*install, str(cls.wheel)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if "No module named pip" in done.stdout:
+            raise unittest.SkipTest(f"{python} has no pip")
+        if done.returncode:
+            raise AssertionError(done.stdout)
+
+    def vramscope(self, *arguments: str, built: bool = False) -> str:
+        """What the command on PATH prints, or that of the build; `python` is the environment's in both cases."""
+        path = f"{self.venv}/bin:{os.environ['PATH']}"
+        command = recorded_run.vramscope() if built else str(self.venv / "bin/vramscope")
+        done = recorded_run.run([command, *arguments], env=recorded_run.clean_environment(PATH=path, HOME=str(self.folder)), cwd=self.folder)
+        self.assertEqual(done.code, 0, f"{command} {' '.join(arguments)}\n{done.stderr.decode()}")
+        return done.stdout.decode()
+
+    def recorded(self, name: str, built: bool) -> Dict[str, Any]:
+        """The report of the program on the CPU, recorded and read by one of the two commands."""
+        self.vramscope("record", "-o", name, "--quiet", "--depth", "light", "--", "python", "train.py", "cpu", built=built)
+        return json.loads(self.vramscope("report", name, "--json", built=built))
+
+    def test_recording_and_report_are_those_of_the_build(self) -> None:
+        report, expected = self.recorded("wheel.vms", False), self.recorded("build.vms", True)
+        self.assertEqual(len(report["steps"]), 4)
+        self.assertGreater(report["peak"]["categories"]["optimizer_state"], 2 * 4 * 256 * 1024)
+        for fact in ("allocated_bytes", "categories", "step", "phase"):
+            self.assertEqual(report["peak"][fact], expected["peak"][fact], fact)
+        # All that the report has, and not only its peak.
+        self.assertEqual(self.vramscope("report", "wheel.vms", "--json"), self.vramscope("report", "wheel.vms", "--json", built=True))
+
+    def test_dry_run_is_that_of_the_build(self) -> None:
+        command = ["dryrun", "--gpu", "rtx-4090", "--json", "--", "python", "train.py", "cuda"]
+        answer, expected = (json.loads(self.vramscope(*command, built=built)) for built in (False, True))
+        for fact in ("allocated_bytes", "reserved_bytes", "device_used_bytes", "categories", "step", "phase"):
+            self.assertEqual(answer["peak"][fact], expected["peak"][fact], fact)
+        self.assertGreater(answer["peak"]["device_used_bytes"], answer["peak"]["reserved_bytes"])
+
+    def test_the_viewer_draws_the_picture_of_the_build(self) -> None:
+        if not (BUILD / "bin/vramscope-viewer").exists():
+            self.skipTest("the build has no viewer")
+        trace = str(SOURCE / "trace_format/testdata/v1_training.vms")
+        for name, built in (("wheel.png", False), ("build.png", True)):
+            self.vramscope("view", "--screenshot", name, trace, built=built)
+        self.assertEqual((self.folder / "wheel.png").read_bytes(), (self.folder / "build.png").read_bytes())
+
+    def test_no_file_needs_a_newer_glibc(self) -> None:
+        files = [path for path in self.venv.rglob("*") if path.is_file() and not path.is_symlink() and "vramscope" in str(path.relative_to(self.venv))]
+        needed = {str(path.relative_to(self.venv)): needed_glibc(path) for path in files}
+        self.assertGreaterEqual(sum(bool(versions) for versions in needed.values()), 20)  # the command, the injector, simulated libraries
+        newer = {path: version for path, versions in needed.items() for version in versions if tuple(map(int, version.split("."))) > NEWEST_GLIBC}
+        self.assertEqual(newer, {})
+
+    def test_it_has_the_licenses_of_what_is_in_it(self) -> None:
+        with zipfile.ZipFile(self.wheel) as opened:
+            licenses = {Path(name).name for name in opened.namelist() if "/licenses/" in name}
+        for part in ("LICENSE", "libzstd", "zlib", "sqlite", "boost", "fmt", "libstdc++", "nlohmann"):
+            self.assertTrue(any(part in name for name in licenses), f"{part} is not among {sorted(licenses)}")
+
+
+if __name__ == "__main__":
+    recorded_run.main()
