@@ -33,9 +33,9 @@ void Use(ByteView file) {
     }
     return true;
   });
-  for (const auto& file : (*reader)->source_files()) {
-    if (file.second.empty()) continue;
-    [[maybe_unused]] const volatile char last = file.second.back();  // it lies in memory that is there
+  for (const auto& source : (*reader)->source_files()) {
+    if (source.second.empty()) continue;
+    [[maybe_unused]] const volatile char last = source.second.back();  // it lies in memory that is there
   }
   for (const auto& entry : (*reader)->programs()) {
     if (entry.second.text.size() > kMaxProgramBytes) std::abort();

@@ -67,8 +67,8 @@ std::map<Place, std::vector<uint64_t>> BytesAtStepEnds(const classify::Analysis&
 std::optional<Rise> RiseOf(const std::vector<uint64_t>& bytes, size_t first, size_t last) {
   constexpr size_t kFewestRises = 3;
   // Batches of random lengths can rise from step to step by chance: with six steps, once in 720 times.
-  constexpr size_t kFewestSteps = 5;
-  if (last >= bytes.size() || last < first + kFewestSteps) return std::nullopt;
+  constexpr size_t kFewestTurns = 5;
+  if (last >= bytes.size() || last < first + kFewestTurns) return std::nullopt;
   Rise rise;
   bool in_third[3] = {};
   for (size_t step = first + 1; step <= last; ++step) {

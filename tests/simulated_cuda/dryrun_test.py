@@ -311,7 +311,8 @@ class Ranks(DryrunTest):
                            "alone = dist.split_group(split_ranks=[[0], [1]]) if hasattr(dist, 'split_group') else dist.new_group([0])\n"
                            "both = dist.new_group([0, 1])\nfor group, size in ((alone, 1), (both, 2)):\n  out = torch.empty(8 * size, device=device)\n"
                            "  dist.all_gather_into_tensor(out, torch.ones(8, device=device), group=group)\n"
-                           "  print(rank, 'gathered', out.numel(), flush=True)\ndist.destroy_process_group()\n", encoding="utf-8")
+                           "  os.write(1, f'{rank} gathered {out.numel()}\\n'.encode())\ndist.destroy_process_group()\n",
+                           encoding="utf-8")  # one write: ranks share a pipe
         torchrun = [recorded_run.python(), "-m", "torch.distributed.run", "--nproc-per-node", "2", str(program)]
         done = self.dryrun("--gpu", "h100-80gb:2", command=torchrun)
         self.assertEqual(done.code, 0, done.stderr.decode())

@@ -49,7 +49,7 @@ TEST(FragmentationHistoryTest, EachColumnShowsTheWorstPointThatHoldsInIt) {
 TEST(FragmentationHistoryTest, TheSeriesAndTheTrialsAreThoseOfTheLibrary) {
   LayoutView layout;
   allocator::History& history = layout.subject.history;
-  constexpr uint64_t kMiB = 1 << 20;
+  constexpr uint64_t kMebi = 1 << 20;
   const auto add = [&](allocator::Action action, uint64_t address, uint64_t bytes) {
     allocator::Event event;
     event.action = action;
@@ -58,23 +58,23 @@ TEST(FragmentationHistoryTest, TheSeriesAndTheTrialsAreThoseOfTheLibrary) {
     event.time_ns = 10 * (history.events.size() + 1);
     history.events.push_back(event);
   };
-  add(allocator::Action::kSegmentAlloc, 0x1000'0000, 20 * kMiB);
-  for (uint64_t i = 0; i < 10; ++i) add(allocator::Action::kAlloc, 0x1000'0000 + i * 2 * kMiB, 2 * kMiB);
+  add(allocator::Action::kSegmentAlloc, 0x1000'0000, 20 * kMebi);
+  for (uint64_t i = 0; i < 10; ++i) add(allocator::Action::kAlloc, 0x1000'0000 + i * 2 * kMebi, 2 * kMebi);
   for (uint64_t i = 0; i < 10; i += 2) {
-    add(allocator::Action::kFreeRequested, 0x1000'0000 + i * 2 * kMiB, 2 * kMiB);
-    add(allocator::Action::kFreeCompleted, 0x1000'0000 + i * 2 * kMiB, 2 * kMiB);
+    add(allocator::Action::kFreeRequested, 0x1000'0000 + i * 2 * kMebi, 2 * kMebi);
+    add(allocator::Action::kFreeCompleted, 0x1000'0000 + i * 2 * kMebi, 2 * kMebi);
   }
   layout.subject.has_layout = true;
   layout.walk = std::make_unique<fragmentation::LayoutWalk>(layout.subject.history, layout.subject.rules);
   const FragmentationOverTime made = MakeFragmentationOverTime(layout);
   ASSERT_FALSE(made.points.empty());
-  EXPECT_EQ(made.points.back().reserved, 20 * kMiB);
-  EXPECT_EQ(made.points.back().causes.pinned, 10 * kMiB);
+  EXPECT_EQ(made.points.back().reserved, 20 * kMebi);
+  EXPECT_EQ(made.points.back().causes.pinned, 10 * kMebi);
   ASSERT_GE(made.outcomes.size(), 4u);
   EXPECT_TRUE(made.outcomes[0].recorded);
-  EXPECT_EQ(made.outcomes[0].peak_reserved, 20 * kMiB);
+  EXPECT_EQ(made.outcomes[0].peak_reserved, 20 * kMebi);
   EXPECT_FALSE(made.outcomes[1].recorded);
-  EXPECT_EQ(made.outcomes[1].peak_reserved, 20 * kMiB) << made.outcomes[1].refused;
+  EXPECT_EQ(made.outcomes[1].peak_reserved, 20 * kMebi) << made.outcomes[1].refused;
 }
 
 }  // namespace

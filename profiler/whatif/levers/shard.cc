@@ -124,7 +124,7 @@ class Shard final : public Lever {
     return FullySharded(step, units, question->ranks, question->kind == Kind::kZero3);
   }
 
-  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& /*scene*/) const override {
     const Result<ShardQuestion> question = ParseShard(value);
     if (!question.ok()) return question.error();
     Outcome outcome;

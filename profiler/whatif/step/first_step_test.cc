@@ -137,8 +137,9 @@ TEST(FirstStepTest, OfSeveralPartsTheFirstOneHasTheTemporariesOfTheCache) {
   Scene scene = MakeScene(program.step_);
   ASSERT_TRUE(AccumulateLever().Apply(program.step_, "2:whole", scene).ok());
   const Position table = OfBytes(scene, kTable, Birth::kOnce).begin;
-  for (const Block& block : scene.blocks)
+  for (const Block& block : scene.blocks) {
     if (block.birth == Birth::kOnce && block.bytes == kCached) EXPECT_LT(block.end, table);
+  }
 }
 
 // Each block of the batch matches one.
