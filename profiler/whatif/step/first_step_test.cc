@@ -138,7 +138,9 @@ TEST(FirstStepTest, OfSeveralPartsTheFirstOneHasTheTemporariesOfTheCache) {
   ASSERT_TRUE(AccumulateLever().Apply(program.step_, "2:whole", scene).ok());
   const Position table = OfBytes(scene, kTable, Birth::kOnce).begin;
   for (const Block& block : scene.blocks) {
-    if (block.birth == Birth::kOnce && block.bytes == kCached) EXPECT_LT(block.end, table);
+    if (block.birth == Birth::kOnce && block.bytes == kCached) {
+      EXPECT_LT(block.end, table);
+    }
   }
 }
 
