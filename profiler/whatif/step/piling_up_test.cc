@@ -197,8 +197,8 @@ TEST(PilingUpTest, ANoteBesideTheFirstLeverSaysHowMuchEachStepLeaves) {
                                                   Each(Not(leaves("1 block of 12288 bytes")))));
   Step two = loop.step();
   for (StepBlock& block : two.blocks)
-    if (loop.NameOf(block) == "kept") block.piles_up = true;
-  EXPECT_THAT(loop.Told(two)[0], Contains(leaves("2 blocks of 32768 bytes")));
+    if (loop.NameOf(block) == "out") block.piles_up = true;
+  EXPECT_THAT(loop.Told(two)[0], Contains(leaves("2 blocks of 16384 bytes")));
 }
 
 TEST(PilingUpTest, WhereNothingPilesUpThereIsNoNote) {
