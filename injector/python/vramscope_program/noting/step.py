@@ -269,7 +269,10 @@ class Step:
     def _alias(self, tensor: Any) -> Any:
         """Another object for the same tensor: under a change a conversion may create a new one, so both names have their own lifetimes."""
         if not tensor.requires_grad:
-            return tensor.data if type(tensor) is self._torch.Tensor else tensor
+            try:
+                return tensor.data if type(tensor) is self._torch.Tensor else tensor
+            except RuntimeError:  # within a transform of torch.func, such as vmap
+                return tensor
         if not self._torch.is_grad_enabled():
             return tensor
         return self._torch.ops.aten.alias(tensor)
