@@ -13,7 +13,6 @@
 #include "profiler/collector/output/seal.h"
 #include "profiler/experiment/unanswered.h"
 #include "profiler/experiment/variants.h"
-#include "profiler/whatif/scene/code_lines.h"
 
 namespace vramscope::cli {
 
@@ -76,8 +75,10 @@ Result<WhatifCase> WhatifAnswerer::Rerun(const WhatifQuestion& question, const e
   answer.rerun_levers = parts.rerun.size();
   answer.was_kept = (*variant)->was_kept;
   answer.gpu = (*setting_)->gpu.name;
-  for (size_t i = 0; i < parts.rerun.size(); ++i)
-    answer.prediction.levers[i] = AppliedByRerun(parts.rerun[i]);
+  for (size_t i = 0; i < parts.rerun.size(); ++i) {
+    if (std::optional<whatif::Applied> known = AsTransformed(parts.rerun[i]))
+      answer.prediction.levers[i] = std::move(*known);
+  }
   if (!parts.rerun.empty()) {
     const experiment::Drift drift = Drift();
     if (drift.too_far)
@@ -88,12 +89,11 @@ Result<WhatifCase> WhatifAnswerer::Rerun(const WhatifQuestion& question, const e
   return answer;
 }
 
-whatif::Applied WhatifAnswerer::AppliedByRerun(const whatif::Asked& asked) {
-  if (!experiment::AnsweredByRerun(asked)) {  // the transformation knows its cost and its lines
-    Result<whatif::Prediction> prediction = predictor_.Predict({asked});
-    if (prediction.ok() && prediction->levers.size() == 1) return std::move(prediction->levers.front());
-  }
-  return {asked, {.code = whatif::CodeLines(asked.lever, asked.value)}};
+std::optional<whatif::Applied> WhatifAnswerer::AsTransformed(const whatif::Asked& asked) {
+  if (experiment::AnsweredByRerun(asked)) return std::nullopt;
+  Result<whatif::Prediction> prediction = predictor_.Predict({asked});
+  if (!prediction.ok() || prediction->levers.size() != 1) return std::nullopt;
+  return std::move(prediction->levers.front());
 }
 
 experiment::Question WhatifAnswerer::PartsOf(const WhatifQuestion& question) const {

@@ -52,8 +52,8 @@ class WhatifAnswerer {
 
   Result<WhatifCase> Transform(const WhatifQuestion& question);
   Result<WhatifCase> Rerun(const WhatifQuestion& question, const experiment::Question& parts);
-  // Includes the lines to write.
-  whatif::Applied AppliedByRerun(const whatif::Asked& asked);
+  // What a transformation knows of this change (cost and lines), if it can make it; a re-run has the lines alone.
+  std::optional<whatif::Applied> AsTransformed(const whatif::Asked& asked);
   // Which part is re-run, and which is transformed.
   [[nodiscard]] experiment::Question PartsOf(const WhatifQuestion& question) const;
   // The variant for these changes: kept, or from a new run.

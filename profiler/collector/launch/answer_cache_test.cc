@@ -14,10 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class RememberedTest : public ::testing::Test {
+class AnswerCacheTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "vramscope-remembered-XXXXXX").string();
+    std::string pattern = (fs::temp_directory_path() / "vramscope-answers-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
     std::ofstream(Witness()) << "one";
     KeepAnswer(folder_.string(), "why", "because", {Witness(), Absent()});
@@ -37,28 +37,28 @@ class RememberedTest : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(RememberedTest, AnAnswerHoldsWhileItsWitnessesStayAsTheyAre) {
+TEST_F(AnswerCacheTest, AnAnswerHoldsWhileItsWitnessesStayAsTheyAre) {
   EXPECT_EQ(Recall(), "because");
   EXPECT_EQ(RecallAnswer(folder_.string(), "why not"), std::nullopt);
   EXPECT_EQ(RecallAnswer("", "why"), std::nullopt);
 }
 
-TEST_F(RememberedTest, AWitnessThatChangesEndsIt) {
+TEST_F(AnswerCacheTest, AWitnessThatChangesEndsIt) {
   std::ofstream(Witness()) << "another";
   EXPECT_EQ(Recall(), std::nullopt);
 }
 
-TEST_F(RememberedTest, AWitnessThatComesEndsIt) {
+TEST_F(AnswerCacheTest, AWitnessThatComesEndsIt) {
   std::ofstream(Absent()) << "";
   EXPECT_EQ(Recall(), std::nullopt);
 }
 
-TEST_F(RememberedTest, AWitnessThatGoesEndsIt) {
+TEST_F(AnswerCacheTest, AWitnessThatGoesEndsIt) {
   fs::remove(Witness());
   EXPECT_EQ(Recall(), std::nullopt);
 }
 
-TEST_F(RememberedTest, AFileCutAnywhereIsNoAnswerOrTheSame) {
+TEST_F(AnswerCacheTest, AFileCutAnywhereIsNoAnswerOrTheSame) {
   const std::string whole = ReadWhole(AnswerFile().string());
   for (size_t length = 0; length < whole.size(); ++length) {
     std::ofstream(AnswerFile(), std::ios::trunc) << whole.substr(0, length);

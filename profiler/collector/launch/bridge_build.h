@@ -10,7 +10,7 @@
 //       torch-2.15.0-<key>.so      key: bridge source, compiler, torch's headers and library
 //       torch-2.15.0-<key>.log     the compiler's words when it failed: tried again after an hour
 //       torch-2.15.0-<key>.lock    held while compiling; others wait and find the result
-//       <hash>.answer              what was found out before (remembered.h)
+//       <hash>.answer              what was found out before (answer_cache.h)
 #pragma once
 
 #include <functional>

@@ -27,7 +27,7 @@ struct TorchLocation {
 };
 
 // An error lists where it searched. Takes the start-up time of a Python: about 20 ms, at most 20 s. Takes
-// next to nothing if `memory`, an existing folder, has the answer of an earlier call (remembered.h).
+// next to nothing if `memory`, an existing folder, has the answer of an earlier call (answer_cache.h).
 Result<TorchLocation> FindTorch(std::span<const std::string> command, const std::string& memory = {});
 
 }  // namespace vramscope::collector
