@@ -11,7 +11,10 @@ folder=$(realpath -m "${1:-docs/images/viewer}")
 vramscope=$PWD/build/release/bin/vramscope
 python=$(torch_python)
 runs=$(mktemp -d)
-trap 'rm -rf "$runs"' EXIT
+programs=${TMPDIR:-/tmp}/train  # stacks show it: no path of the checkout belongs into a picture
+mkdir "$programs" || die "$programs exists; the pictures need a folder of this name"
+trap 'rm -rf "$runs" "$programs"' EXIT
+cp samples/*.py "$programs/"
 export XDG_STATE_HOME=$runs/state  # the layout of nobody's window
 
 # record NAME GPU PROGRAM...: its trace, whether it ended well or without memory.
@@ -20,10 +23,10 @@ record() {
   "$vramscope" dryrun --quiet --gpu "$2" --steps all "${options[@]}" -o "$runs/$1.vms" -- "$python" "${@:3}" >/dev/null || [[ -s $runs/$1.vms ]]
 }
 options=()
-gpt() { record "$1" "$2" samples/gpt.py --device cuda --steps 4 "${@:3}"; }
+gpt() { record "$1" "$2" "$programs/gpt.py" --device cuda --steps 4 "${@:3}"; }
 
 # A list that keeps 1 MiB of every step.
-cat >"$runs/grows.py" <<'PYTHON'
+cat >"$programs/grows.py" <<'PYTHON'
 import torch
 from torch import nn
 model = nn.Sequential(nn.Linear(1024, 4096), nn.GELU(), nn.Linear(4096, 1024)).cuda()
@@ -39,12 +42,12 @@ PYTHON
 
 gpt gpt rtx-4090 --dim 512 --layers 6 --batch 16
 options=(--variants now)
-VRAMSCOPE_PYTHON=$python record changed rtx-4090 samples/gpt.py --device cuda --steps 8 --dim 512 --layers 6 --batch 16
+VRAMSCOPE_PYTHON=$python record changed rtx-4090 "$programs/gpt.py" --device cuda --steps 8 --dim 512 --layers 6 --batch 16
 options=()
 gpt before a100-40gb --dim 768 --layers 12 --batch 24
 gpt after a100-40gb --dim 768 --layers 13 --batch 24
 gpt failed rtx-4090 --dim 2048 --layers 24 --batch 128
-record grows rtx-4090 "$runs/grows.py"
+record grows rtx-4090 "$programs/grows.py"
 
 # draw VIEW [FILE...]: what the view is of, and the place in it; whatif is asked before it is drawn.
 draw() {
