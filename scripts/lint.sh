@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks the rules that a compiler does not check. Prints one line for each check; a check that fails lists what is wrong.
 #
-#   scripts/lint.sh                   all of: format ruff types names layers commits. About 20 seconds on two cores
+#   scripts/lint.sh                   all of: format ruff types names layers docs commits. About 20 seconds on two cores
 #   scripts/lint.sh ruff names        only these
 #   scripts/lint.sh --fix             first corrects what clang-format and ruff can correct
 #   scripts/lint.sh --tidy            also clang-tidy on the C++ files that changed; needs a release build
@@ -24,7 +24,7 @@ with_tidy=no
 only_tools=no
 while (($#)); do
   case $1 in
-    format | ruff | types | names | layers | commits) checks+=("$1") ;;
+    format | ruff | types | names | layers | docs | commits) checks+=("$1") ;;
     --fix) with_fix=yes ;;
     --tidy) with_tidy=yes ;;
     --tools) only_tools=yes ;;
@@ -32,7 +32,7 @@ while (($#)); do
   esac
   shift
 done
-((${#checks[@]})) || checks=(format ruff types names layers commits)
+((${#checks[@]})) || checks=(format ruff types names layers docs commits)
 [[ $with_tidy == no ]] || checks+=(tidy)
 
 all_installed="$venv/complete-$(IFS=-; printf '%s' "${tools[*]}")"
@@ -95,6 +95,8 @@ check_types() { "$venv/bin/mypy" --no-error-summary; }
 check_names() { python3 scripts/check_names.py; }
 
 check_layers() { python3 scripts/check_layers.py; }
+
+check_docs() { python3 scripts/check_docs.py; }
 
 # long_subjects REVISION...: prints the commits whose subjects have too many characters.
 long_subjects() {

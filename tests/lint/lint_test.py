@@ -12,8 +12,8 @@ from typing import Tuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SPDX = "SPDX-License-Identifier: Apache-2.0\n"
-COPIED = (".clang-format", "mypy.ini", "ruff.toml", "scripts/check_layers.py", "scripts/check_names.py", "scripts/commit-msg", "scripts/environment.sh",
-          "scripts/lint.sh", "trace_format/bytes.h", "trace_format/result.h")
+COPIED = (".clang-format", "mypy.ini", "ruff.toml", "scripts/check_docs.py", "scripts/check_layers.py", "scripts/check_names.py", "scripts/commit-msg",
+          "scripts/environment.sh", "scripts/lint.sh", "trace_format/bytes.h", "trace_format/result.h")
 PACKAGES = ("vramscope_shim", "vramscope_program", "vramscope_try")
 LONG = "Write a subject that has more characters than a terminal or a list can show"
 
@@ -61,7 +61,7 @@ class LintTest(unittest.TestCase):
     def test_a_clean_tree_passes_every_check(self) -> None:
         code, text = self.lint()
         self.assertEqual(code, 0, text)
-        for check in ("format", "ruff", "types", "names", "layers", "commits"):
+        for check in ("format", "ruff", "types", "names", "layers", "docs", "commits"):
             self.assertRegex(text, rf"(?m)^lint\.sh: {check}: \d+\.\d s$")
 
     def test_a_wrong_format_is_named_and_corrected(self) -> None:
@@ -86,6 +86,10 @@ class LintTest(unittest.TestCase):
     def test_an_include_against_the_arrows_is_named(self) -> None:
         self.write("trace_format/planted.h", f'// {SPDX}#include "viewer/window.h"\n')
         self.assert_named("layers", "trace_format/planted.h:2: trace_format must not include viewer")
+
+    def test_a_link_to_nowhere_is_named(self) -> None:
+        self.write("docs/planted.md", "# Planted\n\nSee [the report](report.md).\n")
+        self.assert_named("docs", "docs/planted.md:3: the link report.md leads to no file")
 
     def test_long_subjects_of_new_commits_fail_and_older_ones_are_counted(self) -> None:
         self.git("init", "--quiet")
