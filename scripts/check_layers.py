@@ -39,7 +39,7 @@ FLOORS = (
     ("growth", "whatif"),
     ("fragmentation", "report"),
     ("diff", "experiment", "export", "html", "leaks", "plan"),
-    ("check",),
+    ("check", "python"),
     ("cli",),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SPDX = "SPDX-License-Identifier: Apache-2.0\n"
 COPIED = (".clang-format", "mypy.ini", "ruff.toml", "scripts/check_docs.py", "scripts/check_layers.py", "scripts/check_names.py", "scripts/commit-msg",
           "scripts/environment.sh", "scripts/lint.sh", "trace_format/bytes.h", "trace_format/result.h")
-PACKAGES = ("vramscope_shim", "vramscope_program", "vramscope_try")
+PACKAGES = ("injector/python/vramscope_shim", "injector/python/vramscope_program", "injector/python/vramscope_try", "profiler/python/vramscope")
 LONG = "Write a subject that has more characters than a terminal or a list can show"
 
 
@@ -35,7 +35,7 @@ class LintTest(unittest.TestCase):
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / path, self.root / path)
         for package in PACKAGES:
-            self.write(f"injector/python/{package}/__init__.py", f"# {SPDX}")
+            self.write(f"{package}/__init__.py", f"# {SPDX}")
         (self.root / "build").mkdir()
         (self.root / "build/lint-venv").symlink_to(ROOT / "build/lint-venv")
         (self.root / "build/lint-cache").symlink_to(self.cache)

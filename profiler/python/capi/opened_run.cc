@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/python/capi/opened_run.h"
+
+#include <charconv>
+#include <numeric>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "profiler/report/device_choice.h"
+#include "profiler/snapshot/source.h"
+#include "profiler/text/harmless.h"
+
+namespace vramscope::python {
+namespace {
+
+struct Question {
+  report::Request request;
+  bool all_devices = false;
+};
+
+Result<uint32_t> NumberIn(std::string_view key, std::string_view text) {
+  uint32_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size()) return number;
+  return Error{std::string(key) + " must be a number, not '" + text::Clean(text) + "'."};
+}
+
+Status Take(std::string_view key, std::string_view value, Question& question) {
+  if (key == "device") {
+    question.request.device = std::string(value);
+  } else if (key == "process" || key == "rank") {
+    const Result<uint32_t> number = NumberIn(key, value);
+    if (!number.ok()) return number.error();
+    (key == "rank" ? question.request.rank : question.request.pid) = *number;
+  } else if (key == "steps") {
+    const auto steps = report::ParseStepRange(value);
+    if (!steps.ok()) return steps.error();
+    question.request.steps = *steps;
+  } else if (key == "all") {
+    question.all_devices = value == "1";
+  } else {
+    return Error{"a table has no option '" + text::Clean(key) + "'."};
+  }
+  return {};
+}
+
+Result<Question> Parsed(std::string_view text) {
+  Question question;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const size_t equals = std::min(line.find('='), line.size());
+    const Status taken =
+        Take(line.substr(0, equals), line.substr(std::min(equals + 1, line.size())), question);
+    if (!taken.ok()) return taken.error();
+  }
+  return question;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OpenedRun>> OpenedRun::Open(const std::string& path) {
+  auto source = snapshot::OpenSource(path);
+  if (!source.ok()) return source.error();
+  return std::unique_ptr<OpenedRun>(new OpenedRun(*source));
+}
+
+Result<const model::Run*> OpenedRun::Loaded() {
+  if (!run_.has_value()) {
+    Result<model::Run> run = model::Load(source_);
+    if (!run.ok()) return run.error();
+    run_.emplace(std::move(run).value());
+  }
+  return &*run_;
+}
+
+Result<const exporting::Content*> OpenedRun::ContentFor(const report::Request& request,
+                                                        const std::string& question) {
+  if (content_.has_value() && content_question_ == question) return &*content_;
+  const Result<const model::Run*> run = Loaded();
+  if (!run.ok()) return run.error();
+  if (!analysis_.has_value()) analysis_.emplace(**run);
+  Result<exporting::Content> content = exporting::Content::Of(*analysis_, request);
+  if (!content.ok()) return content.error();
+  content_.emplace(std::move(content).value());
+  content_question_ = question;
+  return &*content_;
+}
+
+Result<SharedTable> OpenedRun::Series(const std::string& question) {
+  Result<Question> asked = Parsed(question);
+  if (!asked.ok()) return asked.error();
+  const auto steps = std::exchange(asked->request.steps, std::nullopt).value_or(std::pair{0U, 0U});
+  const auto content = ContentFor(asked->request, question);
+  if (!content.ok()) return content.error();
+  std::vector<model::DeviceIndex> devices = {(*content)->device()};
+  if (asked->all_devices) {
+    devices.resize((*content)->run().devices.size());
+    std::iota(devices.begin(), devices.end(), model::DeviceIndex{0});
+  }
+  return SeriesTable(**content, devices, steps.first, steps.second);
+}
+
+Result<SharedTable> OpenedRun::TableNamed(const std::string& name, const std::string& question) {
+  const std::lock_guard lock(one_at_a_time_);
+  if (name == "events") return EventsTable(*source_);
+  if (name == "stacks") return StacksTable(*source_);
+  if (name == "operators") return OperatorsTable(*source_);
+  if (name == "series") return Series(question);
+  if (name == "blocks") {
+    const Result<Question> asked = Parsed(question);
+    if (!asked.ok()) return asked.error();
+    const auto content = ContentFor(asked->request, question);
+    if (!content.ok()) return content.error();
+    return BlocksTable(**content);
+  }
+  if (name == "segments") {
+    const Result<const model::Run*> run = Loaded();
+    if (!run.ok()) return run.error();
+    return SegmentsTable(**run);
+  }
+  return Error{"there is no table '" + text::Clean(name) + "'."};
+}
+
+}  // namespace vramscope::python

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of columns, and its way out: as one record batch of the Arrow C data interface.
+//
+// What is exported shares the table's memory. Each exported struct holds a reference, so the table lives until
+// the last reader has released it, in any order and from any thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/python/capi/arrow_c_data.h"
+#include "profiler/python/capi/column.h"
+
+namespace vramscope::python {
+
+class Table {
+ public:
+  // Adds a column; it lives as long as the table.
+  template <typename Kind>
+  Kind& Add(const std::string& name) {
+    auto column = std::make_unique<Kind>(name);
+    Kind& added = *column;
+    columns_.push_back(std::move(column));
+    return added;
+  }
+
+  [[nodiscard]] const std::vector<std::unique_ptr<Column>>& columns() const { return columns_; }
+  [[nodiscard]] int64_t rows() const { return columns_.empty() ? 0 : columns_.front()->rows(); }
+
+ private:
+  std::vector<std::unique_ptr<Column>> columns_;
+};
+
+// Fill `out`, which the receiver releases through out->release. All columns have the same number of rows.
+void ExportSchema(const Table& table, ArrowSchema* out);
+void ExportArray(const std::shared_ptr<const Table>& table, ArrowArray* out);
+// A stream of one batch.
+void ExportStream(const std::shared_ptr<const Table>& table, ArrowArrayStream* out);
+
+}  // namespace vramscope::python

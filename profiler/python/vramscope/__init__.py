@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""vramscope in Python: where the GPU memory of a training run goes.
+
+    run = vramscope.open("run.vms")             a trace, or a PyTorch memory snapshot
+    run.peak.allocated_bytes                    figures, as `vramscope report run.vms --json`
+    run.blocks().to_polars()                    tables for pandas, polars, DuckDB, pyarrow, NumPy, without a copy
+    run.whatif(amp="bf16", checkpoint="all")    answers, as those of the command
+
+Needs nothing but the standard library. docs/python.md is the guide."""
+
+from .answer import Answer
+from .errors import Error
+from .run import Run, open
+from .table import Table
+
+__all__ = ["Answer", "Error", "Run", "Table", "open"]
