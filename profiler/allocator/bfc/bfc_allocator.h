@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// TensorFlow's "best fit with coalescing" allocator for one device, as a pure state machine: a request in, an
+// address out, no other effects.
+//
+// Why: TensorFlow (and JAX, through XLA's copy of it) takes nearly all of a GPU at the start, and divides it
+// itself. What fits and what fragments is then decided here alone, and not by the driver. tests/differential
+// compares the model with the compiled allocator of the stock wheel, request by request. TensorFlow:
+// tsl::BFCAllocator in xla/tsl/framework/bfc_allocator.{h,cc}, release 2.21.
+//
+//   region, from one call of the sub-allocator     or several that were adjacent
+//   ┌ chunk ──────┬ chunk ─┬ chunk ──────────────┐ chunks fill a region without gaps; two free ones are never
+//   │ used  1024  │ free   │ used 768            │ adjacent; sizes are multiples of 256
+//   └─────────────┴────────┴─────────────────────┘
+//   free chunks, in 21 bins of 256 << n bytes     first the bin of the request, then the larger ones; in a
+//                                                 bin the smallest that fits, the lowest address on a tie
+//
+// A request of 1000 bytes is rounded to 1024. A free chunk of 2048 is split, and one of 1792 is handed out as
+// a whole: a chunk is split if it has twice the bytes, or if 128 MiB would be wasted.
+//
+// Not modelled: timestamped frees (SetTimingCounter), which TensorFlow uses only with an experimental option,
+// and waiting for other threads before a request fails.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace vramscope::allocator::bfc {
+
+// What the allocator takes its regions from: the driver, the C library, or a modelled device.
+class SubAllocator {
+ public:
+  virtual ~SubAllocator() = default;
+
+  struct Region {
+    uint64_t address = 0;  // 0: it has too little left
+    uint64_t bytes = 0;    // at least what was asked for
+  };
+  virtual Region Allocate(uint64_t bytes) = 0;
+  virtual void Free(uint64_t address, uint64_t bytes) = 0;
+  // True if adjacent regions become one.
+  [[nodiscard]] virtual bool SupportsCoalescing() const = 0;
+};
+
+// tsl::BFCAllocator::Options and its limit.
+struct Options {
+  uint64_t memory_limit = 0;
+  // tf.config.experimental.set_memory_growth: the first region is 2 MiB, and each further one is twice the
+  // one before. Otherwise the first region is the whole limit.
+  bool allow_growth = true;
+  // TF_ENABLE_GPU_GARBAGE_COLLECTION: before a request fails, regions without a used chunk are given back.
+  bool garbage_collection = false;
+  // Of the limit: more than this is not wasted in one chunk. 0 = 128 MiB.
+  double fragmentation_fraction = 0;
+};
+
+// What tf.config.experimental.get_memory_info and GetStats report.
+struct Statistics {
+  int64_t allocations = 0;
+  uint64_t bytes_in_use = 0;
+  uint64_t peak_bytes_in_use = 0;
+  uint64_t largest_allocation = 0;
+  uint64_t pool_bytes = 0;
+  uint64_t peak_pool_bytes = 0;
+};
+
+struct ChunkState {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  uint64_t requested_bytes = 0;  // 0: free
+};
+
+struct RegionState {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  std::vector<ChunkState> chunks;  // in order of address
+};
+
+class BfcAllocator {
+ public:
+  // `sub_allocator` must outlive this object.
+  BfcAllocator(const Options& options, SubAllocator& sub_allocator);
+
+  // Returns the address, or nothing if `bytes` is 0 or out of memory. O(log chunks).
+  std::optional<uint64_t> Allocate(uint64_t bytes);
+  // False, with nothing changed, if no used chunk begins at `address`.
+  bool Free(uint64_t address);
+
+  [[nodiscard]] const Statistics& statistics() const { return statistics_; }
+  // The bytes of the used chunk at `address`; 0 if there is none.
+  [[nodiscard]] uint64_t ChunkBytes(uint64_t address) const;
+  [[nodiscard]] uint64_t LargestFreeChunk() const;
+  // 1 - largest free chunk / all free bytes of the regions; 0 if nothing is free.
+  [[nodiscard]] double Fragmentation() const;
+  // In order of address. O(chunks).
+  [[nodiscard]] std::vector<RegionState> Regions() const;
+
+  static constexpr uint64_t kGranule = 256;
+  static constexpr uint64_t Rounded(uint64_t bytes) { return (bytes + kGranule - 1) / kGranule * kGranule; }
+
+ private:
+  static constexpr size_t kBins = 21;
+
+  struct Chunk {
+    uint64_t bytes = 0;
+    uint64_t requested_bytes = 0;  // 0: free
+  };
+  using Chunks = std::map<uint64_t, Chunk>;  // by address
+  struct Region {
+    uint64_t bytes = 0;
+    Chunks chunks;
+  };
+  using Regions_ = std::map<uint64_t, Region>;  // by address
+  struct FreeChunk {
+    uint64_t bytes;
+    uint64_t address;
+    auto operator<=>(const FreeChunk&) const = default;
+  };
+
+  static size_t BinOf(uint64_t bytes);
+  std::optional<uint64_t> TakeFree(uint64_t rounded_bytes, uint64_t requested_bytes);
+  [[nodiscard]] bool ShouldSplit(uint64_t chunk_bytes, uint64_t rounded_bytes) const;
+  bool Extend(uint64_t rounded_bytes);
+  bool GiveBackFreeRegions(uint64_t rounded_bytes);
+  void AddRegion(const SubAllocator::Region& added);
+  void InsertFree(Region& region, Chunks::iterator chunk);
+  void EraseFree(Chunks::const_iterator chunk);
+  Regions_::iterator RegionOf(uint64_t address);
+  [[nodiscard]] Regions_::const_iterator RegionOf(uint64_t address) const;
+
+  Options options_;
+  SubAllocator* sub_allocator_;
+  uint64_t next_region_bytes_;
+  Regions_ regions_;
+  std::array<std::set<FreeChunk>, kBins> bins_;
+  Statistics statistics_;
+};
+
+}  // namespace vramscope::allocator::bfc
