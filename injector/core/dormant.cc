@@ -138,4 +138,6 @@ void OpenDoor() {
   errno = error;
 }
 
+bool DoorIsOpen() { return door.listener.load(std::memory_order_relaxed) != 0; }
+
 }  // namespace vramscope::injector

@@ -22,5 +22,7 @@ namespace vramscope::injector {
 // Opens the door, once per process, at an event of a process without a session. Any thread; keeps errno.
 // Fails silently: then nobody can wake this recorder.
 void OpenDoor();
+// True once guests can come. The thread that listens needs some microseconds after OpenDoor().
+bool DoorIsOpen();
 
 }  // namespace vramscope::injector

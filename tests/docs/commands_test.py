@@ -7,8 +7,8 @@
     <!-- run: first line -->              only the first line is compared: the others depend on the time that the host takes
     <!-- run: seldom -->                  takes long: with VRAMSCOPE_TEST_EVERY=1 alone
 
-`train.py` is samples/gpt2.py. A line `...` stands for any lines, and times for any times. The figures are those of PYTORCH; under another release
-digits are not compared. Pages share one folder, and a command that several pages have runs once.
+`train.py` is samples/gpt2.py, `./train` is samples/gpt.cpp where it was built. A line `...` stands for any lines, and times for any times.
+The figures are those of PYTORCH; under another release digits are not compared. Pages share one folder, and a command that several pages have runs once.
 """
 import os
 import re
@@ -27,6 +27,7 @@ import recorded_run
 from recorded_run import SOURCE, clean_environment, python
 
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs/questions").glob("*.md"))]
+CPP_SAMPLE = Path(recorded_run.vramscope()).parent.parent / "samples/sample_gpt"
 PYTORCH = "2.15"
 BLOCK = re.compile(r"<!-- run(?:: (?P<how>[^>]*?))? -->\n```sh\n(?P<commands>.*?)```\n(?:\n```text\n(?P<shown>.*?)```\n)?", re.S)
 
@@ -70,6 +71,8 @@ class CommandsTest(unittest.TestCase):
         cls.folder = Path(folder.name)
         cls.done = {}
         shutil.copy(SOURCE / "samples/gpt2.py", cls.folder / "train.py")
+        if CPP_SAMPLE.exists():
+            (cls.folder / "train").symlink_to(CPP_SAMPLE)
         programs = [Path(recorded_run.vramscope()).parent, Path(python()).parent]
         cls.environment = clean_environment(PATH=":".join([*map(str, programs), os.environ["PATH"]]), LC_ALL="C.UTF-8")
         version = subprocess.run([python(), "-c", "import importlib.metadata as m; print(m.version('torch'))"], capture_output=True, text=True, check=True)
@@ -97,6 +100,8 @@ class CommandsTest(unittest.TestCase):
 def test_of(page: Path) -> None:
     def test(self: CommandsTest) -> None:
         for block in blocks(page):
+            if any("./train" in command for command in block.commands) and not CPP_SAMPLE.exists():
+                self.skipTest(f"{CPP_SAMPLE} was not built")
             if "seldom" not in block.how or drawn.EVERY:
                 with self.subTest(commands=block.commands):
                     self.check(block)

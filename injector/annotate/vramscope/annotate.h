@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Names for what a C or C++ program does, in the trace that vramscope records of it: ranges, marks, names of
+ * memory; and the begin and the end of a recording.
+ *
+ * Why: a LibTorch server or a custom allocator has no Python from which names could be read. Without a
+ * recorder every function here does nothing, returns 0, and costs some nanoseconds. The program needs no
+ * library of vramscope, neither to link nor to run: the recorder, if it is in the process, has one function,
+ * which is looked up at the first call.
+ *
+ *     #include <vramscope/annotate.h>
+ *
+ *     void Serve(const Request& request) {
+ *       const vramscope::Range range("serve");                      // ends with the scope
+ *       auto cache = torch::empty({layers, tokens, dim}, cuda);
+ *       vramscope::name_block(cache.data_ptr(), cache.nbytes(), "kv cache");
+ *       vramscope::mark("request", request.id);
+ *     }
+ *
+ *     vramscope record ./server            the names are in run.vms
+ *     vramscope record --dormant ./server  vramscope::start("run.vms") and stop() decide what is recorded
+ *
+ * Every function may be called from any thread, not from signal handlers. Texts are copied; names may repeat,
+ * but numbers do not belong in them: 32,768 different names are kept. Link with -ldl before glibc 2.34.
+ */
+#ifndef VRAMSCOPE_ANNOTATE_H
+#define VRAMSCOPE_ANNOTATE_H
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the recorder's one function is asked for, with its arguments. A recorder that does not know a number
+ * returns 0. */
+enum VramscopeAnnotation {
+  VRAMSCOPE_PUSH_RANGE = 1,   /* name */
+  VRAMSCOPE_POP_RANGE = 2,    /* - */
+  VRAMSCOPE_BEGIN_RANGE = 3,  /* name -> id */
+  VRAMSCOPE_END_RANGE = 4,    /* first = id */
+  VRAMSCOPE_SET_MARK = 5,     /* name, first = value */
+  VRAMSCOPE_NAME_MEMORY = 6,  /* name or NULL, first = address, second = bytes */
+  VRAMSCOPE_IS_RECORDING = 7, /* - -> 0 or 1 */
+  VRAMSCOPE_START = 8,        /* name = file -> 0 or 1 */
+  VRAMSCOPE_STOP = 9          /* - -> 0 or 1 */
+};
+typedef uint64_t (*VramscopeAnnotate)(uint32_t annotation, const char* name, uint64_t first, uint64_t second);
+
+/* The recorder's function, found once for all files of a program or library. */
+__attribute__((weak, visibility("hidden"))) VramscopeAnnotate vramscope_found_annotate;
+
+/* A recorder may come later (vramscope attach): each thread looks again at every 1,024th call. */
+static inline VramscopeAnnotate vramscope_find_annotate(void) {
+  static __thread uint32_t calls;
+  void* recorder;
+  VramscopeAnnotate found = NULL;
+  if ((calls++ & 1023) != 0) return NULL;
+  recorder = dlopen("libvramscope_injector.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (recorder == NULL) return NULL;
+  /* The recorder is never unloaded, so neither is this handle closed. */
+  *(void**)(&found) = dlsym(recorder, "vramscope_annotate");
+  __atomic_store_n(&vramscope_found_annotate, found, __ATOMIC_RELEASE);
+  return found;
+}
+
+static inline uint64_t vramscope_ask(uint32_t annotation, const char* name, uint64_t first, uint64_t second) {
+  VramscopeAnnotate annotate = __atomic_load_n(&vramscope_found_annotate, __ATOMIC_ACQUIRE);
+  if (annotate == NULL) annotate = vramscope_find_annotate();
+  return annotate == NULL ? 0 : annotate(annotation, name, first, second);
+}
+
+/* A range of the calling thread. Ranges nest: pop ends the one that was pushed last. At most 254 are open. */
+static inline void vramscope_push_range(const char* name) { vramscope_ask(VRAMSCOPE_PUSH_RANGE, name, 0, 0); }
+static inline void vramscope_pop_range(void) { vramscope_ask(VRAMSCOPE_POP_RANGE, NULL, 0, 0); }
+
+/* A range that may overlap others and end on another thread. Returns its id; 0 if nobody records. */
+static inline uint64_t vramscope_begin_range(const char* name) {
+  return vramscope_ask(VRAMSCOPE_BEGIN_RANGE, name, 0, 0);
+}
+static inline void vramscope_end_range(uint64_t id) {
+  if (id != 0) vramscope_ask(VRAMSCOPE_END_RANGE, NULL, id, 0);
+}
+
+/* A moment, with a number of your choice. */
+static inline void vramscope_set_mark(const char* name, uint64_t value) {
+  vramscope_ask(VRAMSCOPE_SET_MARK, name, value, 0);
+}
+
+/* Names a block: `address` is where it begins. The name lasts until the block is freed. NULL takes it away. */
+static inline void vramscope_name_block(const void* address, size_t bytes, const char* name) {
+  vramscope_ask(VRAMSCOPE_NAME_MEMORY, name, (uint64_t)(uintptr_t)address, bytes);
+}
+/* Names the memory that an allocator of the program hands out in pieces; the pieces can have names too. */
+static inline void vramscope_name_pool(const void* address, size_t bytes, const char* name) {
+  vramscope_ask(VRAMSCOPE_NAME_MEMORY, name, (uint64_t)(uintptr_t)address, bytes);
+}
+
+/* 1 if this process is being recorded. */
+static inline int vramscope_is_recording(void) {
+  return (int)vramscope_ask(VRAMSCOPE_IS_RECORDING, NULL, 0, 0);
+}
+
+/* Records this process into `file` from here on, as `vramscope start` does. For programs that
+ * `vramscope record --dormant` has started. Waits until the recording has begun, some tens of milliseconds;
+ * returns 1 then, also if a recording is on already. 0: there is no dormant recorder, or it could not begin. */
+static inline int vramscope_start(const char* file) {
+  return (int)vramscope_ask(VRAMSCOPE_START, file, 0, 0);
+}
+/* Ends a recording that began in a dormant process. Waits until the file is complete; returns 1 then. */
+static inline int vramscope_stop(void) { return (int)vramscope_ask(VRAMSCOPE_STOP, NULL, 0, 0); }
+
+#ifdef __cplusplus
+} /* extern "C" */
+
+namespace vramscope {
+
+/* A range that lasts as long as this object. Create and destroy it on one thread, in the order of scopes. */
+class Range {
+ public:
+  explicit Range(const char* name) { vramscope_push_range(name); }
+  ~Range() { vramscope_pop_range(); }
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+};
+
+inline void mark(const char* name, uint64_t value = 0) { vramscope_set_mark(name, value); }
+inline void name_block(const void* address, size_t bytes, const char* name) {
+  vramscope_name_block(address, bytes, name);
+}
+inline void name_pool(const void* address, size_t bytes, const char* name) {
+  vramscope_name_pool(address, bytes, name);
+}
+inline bool is_recording() { return vramscope_is_recording() != 0; }
+inline bool start(const char* file) { return vramscope_start(file) != 0; }
+inline bool stop() { return vramscope_stop() != 0; }
+
+} /* namespace vramscope */
+#endif
+
+#endif
