@@ -7,7 +7,6 @@ import unittest
 from typing import Any, Dict, List, Set, Tuple
 
 import harness
-import drawn
 from harness import BUFFER, GRADIENT, INPUT, OPTIMIZER_STATE, PARAMETER, Run, needs_torch
 
 # tell(role, name, tensor) and the walks over everything; the program prints what is true at its end, one JSON line per storage.
@@ -76,7 +75,6 @@ ORACLE = """
 Storage = Tuple[str, int, int]  # name, address, bytes
 
 
-@drawn.share(2)
 @needs_torch
 class NamesTest(unittest.TestCase):
     def truth(self, done: Run) -> Dict[int, Set[Storage]]:
@@ -127,7 +125,7 @@ class NamesTest(unittest.TestCase):
             model = optimizer = p = None
             gc.collect()
             """.replace("\n            ", "\n")
-        done = harness.run(program, ORACLE)
+        done = harness.run_warm(program, ORACLE)
         self.assert_all_told(done)
         states = sum(cases[case] for case, _, _ in self.truth(done)[6])
         told = len(done.named("label", OPTIMIZER_STATE))
@@ -141,7 +139,7 @@ class NamesTest(unittest.TestCase):
                 train(model, optimizer, 1)
                 tell_all(model, optimizers=[optimizer], gradients=False)
         """
-        self.assert_all_told(harness.run(program, ORACLE), PARAMETER, OPTIMIZER_STATE)
+        self.assert_all_told(harness.run_warm(program, ORACLE), PARAMETER, OPTIMIZER_STATE)
 
     def test_parameters_have_one_name_and_their_own_identity(self) -> None:
         program = """
@@ -150,7 +148,7 @@ class NamesTest(unittest.TestCase):
             for name, parameter in model.named_parameters():
                 print(json.dumps([1, name, parameter._cdata, 0]))
         """
-        done = harness.run(program, ORACLE)
+        done = harness.run_warm(program, ORACLE)
         identities = {name: {tensor for _, _, tensor in labels} for name, labels in done.labels(PARAMETER).items()}
         self.assertEqual(identities, {name: {identity} for name, identity, _ in self.truth(done)[1]})
         self.assertNotIn("tied.weight", identities)
@@ -166,7 +164,7 @@ class NamesTest(unittest.TestCase):
             optimizer.step()
             tell_all(model, optimizers=[optimizer])
         """
-        self.assert_all_told(harness.run(program, ORACLE))
+        self.assert_all_told(harness.run_warm(program, ORACLE))
 
     def test_models_that_follow_each_other_are_all_named(self) -> None:
         program = """
@@ -179,7 +177,7 @@ class NamesTest(unittest.TestCase):
                 model = None
                 gc.collect()
         """
-        told = harness.run(program, ORACLE).labels(PARAMETER)["first.weight"]
+        told = harness.run_warm(program, ORACLE).labels(PARAMETER)["first.weight"]
         self.assertEqual(len(told), 3)
         self.assertEqual(len({address for address, _, _ in told}), 1)
 
@@ -194,7 +192,7 @@ class NamesTest(unittest.TestCase):
             tell_all(g)
             tell_all(d, prefix="Discriminator.")
         """
-        self.assert_all_told(harness.run(program, ORACLE), PARAMETER, BUFFER)
+        self.assert_all_told(harness.run_warm(program, ORACLE), PARAMETER, BUFFER)
 
     def test_tensors_without_a_module_are_named_by_their_place(self) -> None:
         program = """
@@ -209,7 +207,7 @@ class NamesTest(unittest.TestCase):
                 for key, tensor in optimizer.state[weight].items():
                     tell(4, f"{key} of {name}", tensor)
         """
-        self.assert_all_told(harness.run(program, ORACLE), PARAMETER, OPTIMIZER_STATE)
+        self.assert_all_told(harness.run_warm(program, ORACLE), PARAMETER, OPTIMIZER_STATE)
 
     def test_storages_that_move_are_told_again(self) -> None:
         program = """
@@ -233,7 +231,7 @@ class NamesTest(unittest.TestCase):
                 optimizer.step()
             tell_all(model, optimizers=[optimizer], gradients=False)
         """
-        self.assert_all_told(harness.run(program, ORACLE), PARAMETER, BUFFER, OPTIMIZER_STATE)
+        self.assert_all_told(harness.run_warm(program, ORACLE), PARAMETER, BUFFER, OPTIMIZER_STATE)
 
     def test_gradients_are_told_in_every_step_when_autograd_is_not_hooked(self) -> None:
         program = """
@@ -262,7 +260,7 @@ class NamesTest(unittest.TestCase):
                         tell_all(model)
                     main()
                 """
-                self.assert_all_told(harness.run(program, ORACLE), PARAMETER, BUFFER)
+                self.assert_all_told(harness.run_warm(program, ORACLE), PARAMETER, BUFFER)
 
     def test_a_decorated_function_counts_as_its_caller(self) -> None:
         program = """
@@ -276,10 +274,10 @@ class NamesTest(unittest.TestCase):
             sys.stdout.flush()
             os._exit(0)                      # nothing can be named at the end
         """
-        self.assert_all_told(harness.run(program, ORACLE), PARAMETER, BUFFER)
+        self.assert_all_told(harness.run_warm(program, ORACLE), PARAMETER, BUFFER)
 
     def test_what_lives_at_the_end_is_named_in_any_case(self) -> None:
-        self.assert_all_told(harness.run("model = Net()\nmodel(torch.randn(2, 4))\ntell_all(model)", ORACLE), PARAMETER, BUFFER)
+        self.assert_all_told(harness.run_warm("model = Net()\nmodel(torch.randn(2, 4))\ntell_all(model)", ORACLE), PARAMETER, BUFFER)
 
     def test_batches(self) -> None:
         program = """
@@ -309,7 +307,7 @@ class NamesTest(unittest.TestCase):
                     for name, tensor in names.items():
                         tell(5, name, tensor)
         """
-        done = harness.run(program, ORACLE)
+        done = harness.run_warm(program, ORACLE)
         self.assert_all_told(done, INPUT)
         self.assertEqual([event.number[1] for event in done.named("mark", harness.MARK_BATCH_READY)], list(range(1, 15)))
 
@@ -327,7 +325,7 @@ class NamesTest(unittest.TestCase):
                 for key, tensor in optimizer.state[parameter].items():
                     tell(4, f"{key} of {name}", tensor)
         """
-        done = harness.run(program, ORACLE)
+        done = harness.run_warm(program, ORACLE)
         self.assertLessEqual(set(self.truth(done)[OPTIMIZER_STATE]), self.told(done, OPTIMIZER_STATE))
         self.assertEqual(done.labels(BUFFER), {})
 
@@ -346,7 +344,7 @@ class NamesTest(unittest.TestCase):
             for batch in one_behind(DataLoader([{"x": torch.randn(3)} for _ in range(16)], batch_size=4)):
                 pass
         """
-        done = harness.run(program, ORACLE)
+        done = harness.run_warm(program, ORACLE)
         self.assert_all_told(done, INPUT)
         self.assertNotIn("batch.y", done.labels(INPUT))
 
@@ -358,7 +356,7 @@ class NamesTest(unittest.TestCase):
                     tell(5, "batch[0]", batch[0])
                     tell(5, "batch[1]", batch[1])
         """
-        self.assert_all_told(harness.run(program, ORACLE), INPUT)
+        self.assert_all_told(harness.run_warm(program, ORACLE), INPUT)
 
     def test_facts_about_the_process(self) -> None:
         done = harness.run("import torch, platform\nprint(torch.__version__, platform.python_version(), torch.version.git_version)")

@@ -2,7 +2,7 @@
  * Stands in for the injector in the shim's tests: offers injector/core/api.h and writes each call as one line
  * of text.
  *
- *   VRAMSCOPE_STUB_LOG      the file; without it calls cost what a call costs and nothing is written
+ *   VRAMSCOPE_STUB_LOG      the log file; without it calls cost what a call costs and nothing is written
  *   VRAMSCOPE_STUB_DEEP     "2-3": steps 2 and 3 are deep; "1-9" begins deep
  *   VRAMSCOPE_STUB_REACHED  what vramscope_torch_ready answers; default 3
  */
@@ -34,10 +34,16 @@ __attribute__((format(printf, 1, 2))) static void Say(const char* format, ...) {
 /* A child knows the texts of its parent by their ids. */
 static void SayForked(void) { Say("forked\t%d\t%d", getpid(), getppid()); }
 
+/* Also called in a fork of a process that waits for programs: the program gets a log of its own. */
+void vramscope_stub_log(const char* path) {
+  if (log_file >= 0) close(log_file);
+  log_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
 __attribute__((constructor)) static void Open(void) {
   const char* path = getenv("VRAMSCOPE_STUB_LOG");
   const char* deep = getenv("VRAMSCOPE_STUB_DEEP");
-  if (path) log_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (path) vramscope_stub_log(path);
   if (deep) sscanf(deep, "%ld-%ld", &first_deep, &last_deep);
   pthread_atfork(NULL, NULL, SayForked);
 }

@@ -6,7 +6,6 @@ import unittest
 from typing import Dict, List
 
 import harness
-import drawn
 from harness import AUTOCAST, CHECKPOINT, DATA_LOADER, MODULE, OPTIMIZER, SCOPE, ZERO_GRAD, Run, needs_torch
 
 MODEL = """
@@ -52,11 +51,10 @@ DEEP_FORWARD = [
 ]
 
 
-@drawn.share(2)
 @needs_torch
 class RegionsTest(unittest.TestCase):
     def run_well(self, program: str, environment: Dict[str, str] = {}) -> Run:  # noqa: B006
-        done = harness.run(program, MODEL, environment=environment)
+        done = harness.run_warm(program, MODEL, environment=environment)
         self.assertEqual((done.exit_code, done.stderr), (0, ""))
         self.assertEqual({}, done.failures())
         self.assert_balanced(done)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs that undisturbed_test.py runs in forks of one process that has imported PyTorch: the import costs more than most of these programs."""
+"""Programs of undisturbed_test.py, and what all of its programs begin with."""
 
 from typing import Dict
 
@@ -30,6 +30,11 @@ MODEL = """
 
     def show(*what):
         print(*what)
+
+    def train_and_show():
+        model = Net()
+        show(train(model, torch.optim.SGD(model.parameters(), lr=0.1)))
+        sys.stdout.flush()  # before a signal ends it
 """
 
 
@@ -138,24 +143,5 @@ PROGRAMS: Dict[str, str] = {
     "ends_by_exit_with_text": "train_and_show()\nsys.exit('text')",
     "ends_by_interrupt": "train_and_show()\nraise KeyboardInterrupt",
     "ends_by_exception": "train_and_show()\n1 / 0",
-    "ends_by_signal": "train_and_show()\nimport signal\nos.kill(os.getpid(), signal.SIGKILL)",
+    "ends_by_signal": "train_and_show()\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)",
 }
-
-# Runs NAME.py in a fork, its output in NAME.out and NAME.err, for each name of the list `programs`; prints how each ended.
-IN_FORKS = """
-    import os
-    def train_and_show():
-        model = Net()
-        show(train(model, torch.optim.SGD(model.parameters(), lr=0.1)))
-        sys.stdout.flush()  # before a signal ends it
-    for name in programs:
-        sys.stdout.flush()
-        child = os.fork()
-        if child == 0:
-            for number, ending in ((1, "out"), (2, "err")):
-                os.dup2(os.open(f"{name}.{ending}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-            with open(f"{name}.py") as file:
-                exec(compile(file.read(), f"{name}.py", "exec"))
-            sys.exit(0)
-        show(name, os.waitpid(child, 0)[1])
-"""

@@ -2,73 +2,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program cannot detect the shim: the oracle is the same program without it, in light and in deep steps."""
 
-import os
 import re
 import tempfile
-import textwrap
 import unittest
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, List
 
 import harness
-import drawn
 from harness import Run, needs_torch
-from undisturbed_programs import IN_FORKS, MODEL, PROGRAMS
+from undisturbed_programs import MODEL, PROGRAMS
 
 
-class Ended(NamedTuple):
-    stdout: str
-    stderr: str
-
-
-@drawn.share(2)
 @needs_torch
 class UndisturbedTest(unittest.TestCase):
-    in_forks: Dict[str, Dict[str, Ended]]  # steps that are deep -> program -> what it wrote
-    statuses: Dict[str, str]               # steps that are deep -> how all programs ended
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.in_forks, cls.statuses = {}, {}
-        with tempfile.TemporaryDirectory() as folder:
-            for name, program in PROGRAMS.items():
-                with open(os.path.join(folder, f"{name}.py"), "w", encoding="utf-8") as file:
-                    file.write(textwrap.dedent(program))
-            for mode in ("bare", "", "1-99"):
-                before = textwrap.dedent(MODEL) + f"programs = {list(PROGRAMS)}\n"
-                environment = {} if mode in ("bare", "") else {"VRAMSCOPE_STUB_DEEP": mode}
-                done = harness.run(IN_FORKS, before, recorded=mode != "bare", environment=environment, folder=folder)
-                assert done.exit_code == 0 and not done.failures(), (done.failures(), done.stderr)
-                cls.statuses[mode] = done.stdout
-                cls.in_forks[mode] = {name: Ended(_read(folder, f"{name}.out"), _read(folder, f"{name}.err")) for name in PROGRAMS}
-
-    def same_in_fork(self, name: str) -> Ended:
-        """The program of that name looks the same bare, light and deep. Returns its output."""
-        bare = self.in_forks["bare"][name]
-        for mode in ("", "1-99"):
-            recorded = self.in_forks[mode][name]
-            self.assertEqual(recorded.stdout, bare.stdout, mode)
-            self.assertEqual(_without_clock(recorded.stderr), _without_clock(bare.stderr), mode)
-        return bare
-
-    def test_programs_end_as_they_would(self) -> None:
-        for mode in ("", "1-99"):
-            self.assertEqual(self.statuses[mode], self.statuses["bare"], mode)
-        statuses = dict(line.split() for line in self.statuses["bare"].splitlines())
-        self.assertEqual({name: status for name, status in statuses.items() if not name.startswith("ends_")},
-                         {name: "0" for name in PROGRAMS if not name.startswith("ends_")}, self.in_forks["bare"])
-        self.assertEqual([statuses[f"ends_by_{end}"] for end in ("exit", "exit_with_text", "exception", "signal")],
-                         [str(3 << 8), str(1 << 8), str(1 << 8), "9"])
+    def same_named(self, name: str) -> Run:
+        """As same(), with a program of undisturbed_programs.py. Returns the run with light steps."""
+        return self.same(PROGRAMS[name])[0]
 
     def same(self, program: str, *steps: str, light: bool = True, **settings: Any) -> List[Run]:
         """Runs it bare, light, and with the given steps deep ("1-99"); all must look the same. Returns the recorded runs."""
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         settings["folder"] = holder.name  # the same in every run: it stands in tracebacks
-        bare = harness.run(program, MODEL, recorded=False, **settings)
+        bare = harness.run_warm(program, MODEL, recorded=False, **settings)
         runs = []
         for deep in (*([""] if light else []), *(steps or ("1-99",))):
             environment: Dict[str, str] = {"VRAMSCOPE_STUB_DEEP": deep} if deep else {}
-            done = harness.run(program, MODEL, environment=environment, **settings)
+            done = harness.run_warm(program, MODEL, environment=environment, **settings)
             self.assertEqual(done.stdout, bare.stdout, deep)
             self.assertEqual(_without_clock(done.stderr), _without_clock(bare.stderr), deep)
             self.assertEqual(done.exit_code, bare.exit_code)
@@ -104,25 +63,27 @@ class UndisturbedTest(unittest.TestCase):
         self.same(program)
 
     def test_nothing_is_kept_alive(self) -> None:
-        self.assertEqual(self.same_in_fork("nothing_is_kept_alive").stdout.count("True"), 7)
+        self.assertEqual(self.same_named("nothing_is_kept_alive").stdout.count("True"), 7)
 
     def test_user_code_sees_none_of_our_reads(self) -> None:
-        self.same_in_fork("user_code_sees_none_of_our_reads")
+        self.same_named("user_code_sees_none_of_our_reads")
 
     def test_unusual_tensors(self) -> None:
-        self.same_in_fork("unusual_tensors")
+        self.same_named("unusual_tensors")
 
     def test_scripted_scopes(self) -> None:
-        self.same_in_fork("scripted_scopes")
+        self.same_named("scripted_scopes")
 
     def test_what_can_be_seen_of_replaced_methods(self) -> None:
-        self.same_in_fork("what_can_be_seen_of_replaced_methods")
+        self.same_named("what_can_be_seen_of_replaced_methods")
 
     def test_ends_of_programs(self) -> None:
-        for name in PROGRAMS:
-            if name.startswith("ends_"):
-                with self.subTest(name):
-                    self.assertNotEqual(self.same_in_fork(name).stdout, "", "it has trained")
+        codes = {"ends_by_exit": 3, "ends_by_exit_with_text": 1, "ends_by_exception": 1, "ends_by_signal": -9, "ends_by_interrupt": -2}
+        for name, code in codes.items():
+            with self.subTest(name):
+                done = self.same_named(name)
+                self.assertNotEqual(done.stdout, "", "it has trained")
+                self.assertEqual(done.exit_code, code)
 
     def test_tracebacks_of_light_steps(self) -> None:
         program = """
@@ -263,11 +224,6 @@ class UndisturbedTest(unittest.TestCase):
         """
         for done in self.same(program, "2-3", light=False):
             self.assertEqual(len({event.process for event in done.named("label", harness.PARAMETER)}), 4, "2 spawned, 2 forked")
-
-
-def _read(folder: str, name: str) -> str:
-    with open(os.path.join(folder, name), encoding="utf-8") as file:
-        return file.read()
 
 
 def _without_clock(text: str) -> str:
