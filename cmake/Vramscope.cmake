@@ -4,12 +4,13 @@
 #   vramscope_room(trace_format
 #     SOURCES writer.cc reader.cc            # the static library vramscope_trace_format; none = header-only
 #     DEPS    PkgConfig::zstd                # what it links; other rooms by name: vramscope_trace_format
-#     TESTS   writer_test.cc reader_test.cc  # one GoogleTest program, run by ctest case by case
+#     TESTS   writer_test.cc reader_test.cc  # one GoogleTest program, which ctest runs as one test
 #     FUZZERS reader_fuzz.cc                 # one libFuzzer program each, when VRAMSCOPE_FUZZERS is on
 #     BENCHES codec_bench.cc                 # one Google Benchmark program each
 #     OWN_HEADERS)                           # it precompiles its headers itself, or none
 
-# What the sanitizer builds are for: `cmake --build --preset asan --target unit_tests fuzzers`.
+# What the sanitizer builds are for: `cmake --build --preset asan --target unit_tests fuzzers`. With VRAMSCOPE_UNIT_TESTS=OFF, unit tests are built
+# only by naming this target or one of them.
 add_custom_target(unit_tests)
 add_custom_target(fuzzers)
 
@@ -113,6 +114,9 @@ function(vramscope_room name)
     add_test(NAME ${name} COMMAND ${name}_test)
     set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 900)
     add_dependencies(unit_tests ${name}_test)
+    if(NOT VRAMSCOPE_UNIT_TESTS)
+      set_target_properties(${name}_test PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
   endif()
   if(VRAMSCOPE_FUZZERS)
     foreach(source ${ROOM_FUZZERS})

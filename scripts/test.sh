@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up, checks the sources (lint.sh), builds, and runs every test: the whole suite on the release build, unit tests and the viewer under the
-# sanitizers, fuzz targets for fifteen seconds each. The sanitizer builds are made meanwhile, of what the tests leave idle.
+# Sets up, checks the sources (lint.sh), builds, and runs the tests: unit tests and the viewer's scripts under the sanitizers, end-to-end tests on the
+# release build, fuzz targets for fifteen seconds each. The sanitizer builds are made meanwhile, of what the tests leave idle.
 #
 #   scripts/test.sh                  about 25 minutes on two cores
-#   scripts/test.sh --quick          fuzz targets for 5 seconds, no thread sanitizer
-#   scripts/test.sh --all            also the long tests that take turns from commit to commit (tests/drawn.py)
+#   scripts/test.sh --quick          lint, unit tests and the end-to-end tests without PyTorch, all on the release build; no sanitizers
+#   scripts/test.sh --all            also the long tests that take turns from commit to commit (tests/drawn.py), and unit tests on the release build
 #   scripts/test.sh --wheels all     the end-to-end tests also on PyTorch 2.6.0 and 2.2.2
 #   scripts/test.sh --strict         a test that fails has failed; otherwise it runs once more, alone, and is named if it passes then
 #
@@ -16,6 +16,7 @@ source scripts/environment.sh
 
 readonly older_torch=(2.6.0 2.2.2)
 quick=no
+every=no
 strict=no
 setup=(--tests)
 more_pythons=()
@@ -23,7 +24,7 @@ while (($#)); do
   case $1 in
     --quick) quick=yes ;;
     --strict) strict=yes ;;
-    --all) export VRAMSCOPE_TEST_EVERY=1 ;;
+    --all) every=yes; export VRAMSCOPE_TEST_EVERY=1 ;;
     --wheels)
       [[ ${2:-} == all ]] || die "--wheels wants: all"
       for release in "${older_torch[@]}"; do
@@ -31,7 +32,7 @@ while (($#)); do
         more_pythons+=("$PWD/build/venv-$release/bin/python")
       done
       shift ;;
-    *) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done
@@ -187,30 +188,41 @@ lint() {
   esac
 }
 
+# with_unit_tests: whether the release build has them. The build with the address sanitizer has them always, so CI builds and runs them once.
+with_unit_tests() { [[ $quick == yes || $every == yes ]]; }
+
+# The collector's tests compile the bridge for the PyTorch at hand; the other builds know no PyTorch.
 build_release() {
-  local joined
+  local joined targets=(all)
   joined=$(IFS=:; printf '%s' "${more_pythons[*]-}")
-  configure release -DVRAMSCOPE_TEST_PYTHONS="$joined" && build release
+  with_unit_tests || targets+=(collector_test)
+  configure release -DVRAMSCOPE_TEST_PYTHONS="$joined" -DVRAMSCOPE_UNIT_TESTS="$(with_unit_tests && echo ON || echo OFF)" &&
+    build release --target "${targets[@]}"
 }
 build_asan() { configure asan && build asan --target unit_tests fuzzers; }
-build_tsan() { configure tsan && build tsan --target injector_core_test collector_test; }
+build_tsan() { configure tsan && build tsan --target $threaded_targets; }
+
+# Rooms whose threads share memory. With the viewer's model nearly all of the analysis is built a third time, so it has no place in every run.
+threaded=(injector_core collector)
+[[ $every == no ]] || threaded+=(model viewer_model)
+export threaded_targets="${threaded[*]/%/_test}"
 
 scripts/setup.sh "${setup[@]}"
 stage "lint" lint
 stage "build release" build_release
-if [[ $quick == yes ]]; then build_behind asan; else build_behind asan tsan; fi
-stage "test release" run_tests release
-stage "build with the address and undefined-behaviour sanitizers" built asan
-stage "test with the address and undefined-behaviour sanitizers" run_tests asan -L unit
-stage "use the viewer with these sanitizers" viewer_with_sanitizers
 if [[ $quick == yes ]]; then
-  stage "fuzz" fuzz 5
+  stage "test release" run_tests release -L 'unit|scripts|quick'
 else
+  build_behind asan tsan
+  if with_unit_tests; then stage "test release" run_tests release; else stage "test release" run_tests release -L 'e2e|shim|scripts|samples|torch'; fi
+  stage "build with the address and undefined-behaviour sanitizers" built asan
+  stage "test with the address and undefined-behaviour sanitizers" run_tests asan -L unit
+  stage "use the viewer with these sanitizers" viewer_with_sanitizers
   stage "fuzz" fuzz 15
   stage "build with the thread sanitizer" built tsan
   # ThreadSanitizer wants fixed addresses and dies at start where the kernel randomizes more bits than it expects.
   if setarch -R true 2>/dev/null; then launcher=(setarch -R); fi
-  stage "test with the thread sanitizer" run_tests tsan -R '^(injector_core|collector)$'
+  stage "test with the thread sanitizer" run_tests tsan -R "^($(IFS='|'; printf '%s' "${threaded[*]}"))$"
 fi
 
 echo "$passed passed, $failed failed"

@@ -3,6 +3,8 @@
 
     @drawn.share(2)
     class NamesTest(unittest.TestCase): ...     every second of its tests; the others are skipped by name
+    @drawn.whole(3)
+    class WheelTest(unittest.TestCase): ...     all of its tests, in every third commit
 
 VRAMSCOPE_TEST_EVERY=1 (scripts/test.sh --all) runs all of them, and VRAMSCOPE_TEST_DRAW=all too, without the other effects of the former.
 VRAMSCOPE_TEST_DRAW=7 repeats a turn; without it the number of commits decides, or the day where there is no clone.
@@ -20,6 +22,7 @@ Case = TypeVar("Case", bound=Type[unittest.TestCase])
 
 EVERY = bool(os.environ.get("VRAMSCOPE_TEST_EVERY"))
 DRAW = os.environ.get("VRAMSCOPE_TEST_DRAW", "")
+NOT_ITS_TURN = "not its turn; VRAMSCOPE_TEST_EVERY=1 runs it"
 
 
 @functools.lru_cache(maxsize=None)
@@ -52,9 +55,14 @@ def share(one_of: int) -> Callable[[Case], Case]:
         kept = chosen(names, one_of)
         for name in sorted(set(names) - set(kept)):
             if not is_asked_for(case.__qualname__, name):
-                setattr(case, name, unittest.skip("not its turn; VRAMSCOPE_TEST_EVERY=1 runs it")(getattr(case, name)))
+                setattr(case, name, unittest.skip(NOT_ITS_TURN)(getattr(case, name)))
         if len(kept) < len(names):
             print(f"{case.__qualname__}: {len(kept)} of {len(names)} tests have their turn; VRAMSCOPE_TEST_DRAW={turn()} repeats it", file=sys.stderr)
         return case
 
     return draw
+
+
+def whole(one_of: int) -> Callable[[Case], Case]:
+    has_turn = EVERY or DRAW == "all" or turn() % one_of == 0
+    return lambda case: case if has_turn else unittest.skip(NOT_ITS_TURN)(case)

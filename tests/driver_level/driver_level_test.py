@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Sequence, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import drawn  # noqa: E402
 import recorded_run  # noqa: E402
 from recorded_run import RecordingTest, clean_environment, events, record, target  # noqa: E402
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"))
@@ -75,6 +76,7 @@ class Calls(RecordingTest):
         self.assertEqual(set(re.findall(r"^DRIVER_FUNCTION\(\w+, (\w+)", table, re.MULTILINE)) - called, set())
 
 
+@drawn.share(2)
 class Clients(RecordingTest):
     """Libraries that reach the driver in different ways, in one process."""
 
@@ -156,6 +158,7 @@ class Clients(RecordingTest):
                 self.compare("client_of_13", "client_of_static", preload=path)
 
 
+@drawn.share(2)
 class Samples(DeviceTest):
     """All sample programs: after every change of the device's ledger and every record of the driver, the same rows to the byte."""
 
@@ -206,6 +209,7 @@ class Samples(DeviceTest):
         self.compare(python, command, kernels, PYTORCH_CUDA_ALLOC_CONF=settings, PYTORCH_ALLOC_CONF=settings)
 
 
+@drawn.share(2)
 class Torch(DeviceTest):
     """Stock PyTorch: after every allocation, and after every library that takes memory itself."""
 

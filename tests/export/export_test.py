@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"))
 
 import device as simulated_device
+import drawn
 import recorded_run
 import shown as seen
 import wire
@@ -47,6 +48,7 @@ def shown(count: int) -> str:
     return f"{count} B" if unit == 0 else f"{value:.1f} {('KiB', 'MiB', 'GiB', 'TiB')[unit - 1]}"
 
 
+@drawn.share(2)
 class Exports(RecordingTest):
     def convert(self, source: Path, ending: str, *options: str) -> Path:
         out = self.folder / f"out{len(list(self.folder.iterdir()))}{ending}"

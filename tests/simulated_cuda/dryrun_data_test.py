@@ -7,10 +7,12 @@ from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import drawn  # noqa: E402
 import recorded_run  # noqa: E402
 from dryrun_test import DryrunTest  # noqa: E402
 
 
+@drawn.share(3)
 class Data(DryrunTest):
     PROGRAM = """
 import torch

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import drawn  # noqa: E402
 import recorded_run  # noqa: E402
 from device import DeviceTest, row_bytes, run  # noqa: E402
 
@@ -17,6 +18,7 @@ SCRIPTS = recorded_run.SOURCE / "scripts"
 RECORDINGS = Path(os.environ.get("VRAMSCOPE_SHARED_DATA", recorded_run.SOURCE.parent / "shared" / "data")) / "snapshots"
 
 
+@drawn.share(2)
 class Training(DeviceTest):
     def test_models_train_in_every_precision(self) -> None:
         for python in self.for_each_python():
@@ -38,6 +40,7 @@ class Training(DeviceTest):
             self.assertEqual((facts["count"], facts["moved"], facts["device"]), (2, [1.0, 2.0], "cuda:0"))
 
 
+@drawn.share(2)
 class Memory(DeviceTest):
     def test_what_pytorch_reserves_is_what_the_ledger_has(self) -> None:
         for python in self.for_each_python():
@@ -83,6 +86,7 @@ class Memory(DeviceTest):
             self.assertGreater(eager["kernels"], 300 * MIB, "all of the wheel's code")
 
 
+@drawn.share(2)
 class OutOfMemory(DeviceTest):
     def test_it_is_pytorchs_own_error(self) -> None:
         for python in self.for_each_python():
@@ -126,6 +130,7 @@ class RealRecordings(DeviceTest):
         self.assertEqual(json.loads(output.read_text(encoding="utf-8")), expected)
 
 
+@drawn.share(2)
 class Programs(DeviceTest):
     def test_samples_run(self) -> None:
         for python in self.for_each_python():

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import drawn
 import recorded_run
 
 SOURCE = recorded_run.SOURCE
@@ -68,6 +69,7 @@ def needed_glibc(path: Path) -> List[str]:
     return re.findall(r"Name: GLIBC_([0-9.]+)", listed.stdout)
 
 
+@drawn.whole(3)
 class Wheel(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
