@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "profiler/model/launch.h"
 #include "profiler/report/notes.h"
 
 namespace vramscope::report {
@@ -39,9 +40,8 @@ std::optional<uint32_t> Number(const Run& run, const std::string& key) {
   return whole ? std::optional(number) : std::nullopt;
 }
 
-// From the environment of the process, which the collector records.
 std::optional<uint32_t> RecordedRank(const Run& run, ProcessIndex process) {
-  return Number(run, "process." + std::to_string(process) + ".rank");
+  return model::LaunchOf(run.source->metadata(), process).rank;
 }
 
 bool AnyRankRecorded(const Run& run) {
@@ -207,8 +207,10 @@ Spoken SpokenOf(const Run& run, DeviceIndex device, const std::vector<DeviceInde
   spoken.rank = RankOf(run, of.process);
   spoken.others = meant.empty() ? 0 : static_cast<uint32_t>(meant.size() - 1);
   const std::string process = "process " + std::to_string(spoken.pid);
+  model::Launch launch = model::LaunchOf(run.source->metadata(), of.process);
+  launch.rank = spoken.rank;
   if (spoken.rank.has_value())
-    spoken.text = "rank " + std::to_string(*spoken.rank) + " (" + process + "), " + of.name;
+    spoken.text = model::RankText(launch) + " (" + process + "), " + of.name;
   else
     spoken.text = run.processes.size() > 1 ? process + ", " + of.name : of.name;
   return spoken;

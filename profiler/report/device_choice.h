@@ -24,7 +24,9 @@ struct Spoken {
   uint32_t pid = 0;
   std::optional<uint32_t> rank;  // RankOf()
   uint32_t others = 0;           // other devices that match the request and that the answer leaves out
-  std::string text;  // "rank 1 (process 4711), cuda:1"; without the process if the run has only one
+  // "rank 1 (process 4711), cuda:1"; "rank 37 on node-09 (process 4711), cuda:5" if the job has several hosts;
+  // without a rank only the device if the run has one process
+  std::string text;
 };
 
 // The curves of all devices, by DeviceIndex.

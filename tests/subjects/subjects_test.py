@@ -2,6 +2,7 @@
 """Which rank, device and moment the verbs speak of, in one recording of two ranks of which one leaks and then runs out of memory. The oracle is the
 program, two_ranks.py."""
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any, Tuple
@@ -44,6 +45,23 @@ class TwoRanks(RecordingTest):
         self.failure(trace)
         for rank in ("0", "1"):
             self.one_rank(trace, rank)
+        self.several_ranks(trace)
+
+    def several_ranks(self, trace: str) -> None:
+        """Each process says who it is, and one call can ask about several."""
+        ranks = {process["rank"]: process for process in self.ask("info", trace)["processes"] if process["rank"] is not None}
+        self.assertEqual(sorted(ranks), [0, 1])
+        for rank in (0, 1):
+            self.assertEqual((ranks[rank]["world_size"], ranks[rank]["host"], ranks[rank]["environment"]["RANK"]), (2, os.uname().nodename, str(rank)))
+        several = self.ask("report", trace, "--rank", "all")["ranks"]
+        self.assertEqual([answer["selection"]["rank"] for answer in several], [0, 1])
+        self.assertEqual(several[1], self.ask("report", f"{trace}@rank:1"))
+        self.assertEqual(self.ask("report", trace, "--rank", "worst"), self.ask("report", trace))
+        sides = self.ask("diff", f"{trace}@rank:0", f"{trace}@rank:1")
+        self.assertEqual((sides["before"]["rank"], sides["after"]["rank"]), (0, 1))
+        self.assertLess(sides["change_bytes"], 0)
+        for wrong in (("report", trace, "--rank", "2..5"), ("report", trace, "--rank", "many"), ("report", f"{trace}@rank:1", "--rank", "1")):
+            self.assertEqual(recorded_run.run([recorded_run.vramscope(), *wrong]).code, 2, wrong)
 
     def failure(self, trace: str) -> None:
         """The run ended on cuda:1 of rank 1, though rank 0 is fuller."""

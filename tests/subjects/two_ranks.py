@@ -9,7 +9,7 @@ KEPT_FLOATS = 65536
 
 
 def launch() -> int:
-    ranks = [subprocess.Popen([sys.executable, __file__], env={**os.environ, "RANK": str(rank)}) for rank in (0, 1)]
+    ranks = [subprocess.Popen([sys.executable, __file__], env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2"}) for rank in (0, 1)]
     return max(rank.wait() for rank in ranks)
 
 

@@ -24,8 +24,9 @@ constexpr Option kSelection[] = {
     {"device", '\0', "NAME",
      "cuda:0, cpu, ... Default: the device whose failed allocation ended the run, else the fullest."},
     {"process", '\0', "PID", "Use the process with this PID."},
-    {"rank", '\0', "N",
-     "Use the process with this rank: RANK of its environment, else its order among processes on GPUs."},
+    {"rank", '\0', "N|N..M|all|worst",
+     "Use the process with this rank: RANK of its environment, else its order among processes on GPUs.\n"
+     "Several ranks get an answer each. FILE@rank:N is the same for one FILE."},
 };
 
 po::options_description Describe(const VerbHelp& help) {
@@ -146,6 +147,24 @@ std::string Arguments::Get(std::string_view option, std::string_view fallback) c
 std::vector<std::string> Arguments::All(std::string_view option) const {
   const auto found = values_.find(option);
   return found == values_.end() ? std::vector<std::string>{} : found->second;
+}
+
+Arguments Arguments::With(const std::string& option, const std::string& value) const {
+  Arguments changed = *this;
+  changed.values_[option] = {value};
+  return changed;
+}
+
+Arguments Arguments::Without(const std::string& option) const {
+  Arguments changed = *this;
+  changed.values_.erase(option);
+  return changed;
+}
+
+Arguments Arguments::WithFirst(const std::string& positional) const {
+  Arguments changed = *this;
+  changed.positionals_.front() = positional;
+  return changed;
 }
 
 Result<uint32_t> NumberOf(const Arguments& arguments, std::string_view option) {

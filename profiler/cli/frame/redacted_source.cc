@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "profiler/model/forwarding_source.h"
+#include "profiler/model/launch.h"
 #include "profiler/text/frame.h"
 #include "profiler/text/redact.h"
 
@@ -41,6 +42,7 @@ class AnonymousSource final : public RedactedSource {
     for (trace::ProcessInfo& process : processes_)
       process.executable = text::WithoutFolders(process.executable);
     for (auto& [key, value] : metadata_) value = text::WithoutFolders(value);
+    model::RedactLaunches(metadata_);
     damage_.sentence = text::WithoutFolders(damage_.sentence);
   }
 

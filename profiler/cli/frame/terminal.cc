@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "profiler/text/harmless.h"
 #include "trace_format/check.h"
@@ -133,9 +134,19 @@ std::string ShortenPainted(std::string_view text, size_t columns, bool unicode) 
                      Shorten(text.substr(begin, end - begin), columns, unicode), text.substr(end));
 }
 
+std::string* captured_text = nullptr;
+
 }  // namespace
 
-void Print(std::string_view text, std::FILE* stream) { fmt::print(stream, "{}", text::ForTerminal(text)); }
+void Print(std::string_view text, std::FILE* stream) {
+  if (stream == stdout && captured_text != nullptr)
+    captured_text->append(text);
+  else
+    fmt::print(stream, "{}", text::ForTerminal(text));
+}
+
+CapturedOutput::CapturedOutput(std::string& text) : outer_(std::exchange(captured_text, &text)) {}
+CapturedOutput::~CapturedOutput() { captured_text = outer_; }
 
 void Table::AddRow(std::vector<std::string> cells) {
   VRAMSCOPE_CHECK(cells.size() <= columns_.size());

@@ -81,6 +81,18 @@ inline std::string Printable(std::string_view text) { return text::OneLine(text)
 // contains, the terminal only gets our lines, our colors and visible characters (text::ForTerminal).
 void Print(std::string_view text, std::FILE* stream = stdout);
 
+// While it lives, what is printed to stdout is appended to `text` instead.
+class CapturedOutput {
+ public:
+  explicit CapturedOutput(std::string& text);
+  ~CapturedOutput();
+  CapturedOutput(const CapturedOutput&) = delete;
+  CapturedOutput& operator=(const CapturedOutput&) = delete;
+
+ private:
+  std::string* outer_;
+};
+
 enum class Align : uint8_t { kLeft, kRight };
 
 // Rows of cells, aligned when printed. Cells may be painted.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "profiler/cli/frame/rank_request.h"
 #include "profiler/cli/frame/verb.h"
 
 namespace vramscope::cli {
@@ -56,7 +57,7 @@ int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
     Print(HelpText(help, terminal));
     return kDone;
   }
-  return run(*arguments, terminal);
+  return help.selects ? RunForRanks(help, *arguments, terminal, run) : run(*arguments, terminal);
 }
 
 Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example) {

@@ -6,6 +6,7 @@
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/device_request.h"
 #include "profiler/cli/frame/progress.h"
+#include "profiler/cli/frame/rank_request.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
 #include "profiler/cli/report/diff_screen.h"
@@ -23,6 +24,7 @@ const VerbHelp& DiffHelp() {
       "diff [options] BEFORE AFTER",
       {{"vramscope diff before.vms after.vms", "show what was changed, and how the peak changed"},
        {"vramscope diff main.vms branch.vms --markdown", "write the same for a pull request"},
+       {"vramscope diff run.vms@rank:0 run.vms@rank:63", "compare two ranks of one run"},
        {"vramscope diff main.vms branch.vms --html diff.html", "write the same as one HTML file"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"html", '\0', "OUT", "Write one HTML file instead."},
@@ -34,8 +36,13 @@ const VerbHelp& DiffHelp() {
 
 namespace {
 
-Result<diff::Side> ReadSide(const std::string& path, const Arguments& arguments) {
-  const Result<report::Request> request = DeviceRequest(arguments);
+// `file` may name a rank: run.vms@rank:63.
+Result<diff::Side> ReadSide(const std::string& file, const Arguments& arguments) {
+  const auto [path, rank] = SplitRank(file);
+  if (!rank.empty() && arguments.Has("rank"))
+    return Error{fmt::format("{}: names a rank, and --rank too. Keep one.", file)};
+  const Result<report::Request> request =
+      DeviceRequest(rank.empty() ? arguments : arguments.With("rank", rank));
   if (!request.ok()) return request.error();
   const Result<model::Run> run = LoadRun(path, arguments);
   if (!run.ok()) return run.error();

@@ -10,6 +10,7 @@
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
+#include "profiler/cli/report/launch_text.h"
 #include "profiler/cli/report/trace_facts.h"
 #include "profiler/collector/output/seal.h"
 #include "profiler/experiment/program_head.h"
@@ -54,6 +55,7 @@ nlohmann::json ProcessesJson(const TraceFacts& facts) {
                           {"events", process.events}};
     if (info.end_ns != 0) one["end_ns"] = info.end_ns;
     if (info.exit_status != -1) one["exit_status"] = info.exit_status;
+    AddLaunch(process.launch, one);
     processes.push_back(std::move(one));
   }
   return processes;
@@ -134,8 +136,8 @@ class InfoText {
 
   std::string Build() const {
     return Headline() + Section("Run", RunTable()) + Section("Processes", ProcessTable()) +
-           Section("Devices", DeviceTable()) + Section("CUDA driver", DriverTable()) +
-           Section("NVTX", NvtxTable()) +
+           Section("Ranks", RankTable(facts_)) + Section("Devices", DeviceTable()) +
+           Section("CUDA driver", DriverTable()) + Section("NVTX", NvtxTable()) +
            (facts_.hooks.empty() ? "" : Section(CoverageTitle(), CoverageTable())) +
            Section("Events", EventTable());
   }

@@ -56,6 +56,9 @@ class InfoTest : public ::testing::Test {
     writer.AddThread({.process = 1, .os_thread = 101});
     writer.SetMetadata("process.0.role", "main");
     writer.SetMetadata("process.1.role", "worker");
+    writer.SetMetadata("process.0.rank", "37");
+    writer.SetMetadata("process.0.host", "node-09");
+    writer.SetMetadata("process.0.env.WORLD_SIZE", "64");
     writer.SetMetadata("command_line", "python train.py");
     writer.SetMetadata("torch.version", "2.15.0");
     const trace::StringId hook = writer.InternString("c10::Memory\x1b[2J");
@@ -97,6 +100,11 @@ TEST_F(InfoTest, JsonSaysWhatTheTraceHolds) {
   ASSERT_EQ(info["processes"].size(), 2U);
   EXPECT_EQ(info["processes"][0]["role"], "main");
   EXPECT_EQ(info["processes"][0]["exit_status"], 0);
+  EXPECT_EQ(info["processes"][0]["rank"], 37);
+  EXPECT_EQ(info["processes"][0]["world_size"], 64);
+  EXPECT_EQ(info["processes"][0]["host"], "node-09");
+  EXPECT_EQ(info["processes"][0]["environment"]["WORLD_SIZE"], "64");
+  EXPECT_EQ(info["processes"][1]["rank"], nullptr);
   EXPECT_EQ(info["processes"][1]["parent_pid"], 100);
   EXPECT_EQ(info["processes"][1]["events"], 2);
   EXPECT_EQ(info["devices"],
@@ -114,6 +122,7 @@ TEST_F(InfoTest, TextSaysTheSameAndNoTextOfTheTraceCommandsTheTerminal) {
   EXPECT_THAT(text, HasSubstr("9 events of 2 processes"));
   EXPECT_THAT(text, HasSubstr("7 events lost"));
   EXPECT_THAT(text, HasSubstr("killed by signal 9"));
+  EXPECT_THAT(text, HasSubstr("rank 37 of 64  node-09  process 100"));
   EXPECT_THAT(text, HasSubstr("c10::Memory?[2J"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b[2J")));
 }

@@ -18,9 +18,10 @@ using trace::MarkKind;
 class Gatherer {
  public:
   explicit Gatherer(const model::Source& source) : source_(source) {
-    for (const trace::ProcessInfo& info : source.processes()) facts_.processes.push_back({info, "", 0});
-    for (size_t i = 0; i < facts_.processes.size(); ++i) {
-      facts_.processes[i].role = Metadata(fmt::format("process.{}.role", i));
+    for (const trace::ProcessInfo& info : source.processes()) {
+      const auto process = static_cast<uint32_t>(facts_.processes.size());
+      facts_.processes.push_back({info, Metadata(fmt::format("process.{}.role", process)), 0,
+                                  model::LaunchOf(source.metadata(), process)});
     }
   }
 

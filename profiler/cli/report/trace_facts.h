@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/model/coverage.h"
+#include "profiler/model/launch.h"
 #include "profiler/model/source.h"
 
 namespace vramscope::cli {
@@ -18,6 +19,7 @@ struct ProcessFacts {
   trace::ProcessInfo info;
   std::string role;  // "main", "child" (exec'ed), "worker" (forked); empty = not in the trace
   uint64_t events = 0;
+  model::Launch launch = {};
 };
 
 struct DeviceFacts {

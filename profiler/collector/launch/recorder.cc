@@ -10,6 +10,7 @@
 
 #include "profiler/collector/output/noted_program.h"
 #include "profiler/collector/output/seal.h"
+#include "profiler/collector/target/launch_facts.h"
 #include "profiler/collector/target/process_facts.h"
 #include "profiler/text/harmless.h"
 #include "profiler/text/redact.h"
@@ -130,7 +131,9 @@ void Recorder::Welcome(uint64_t now_ns) {
     std::string line = CommandLineOf(pid);
     if (redact_) line = text::Redacted(line);
     TargetProcess& process = drain_.AddProcess(std::move(found.file), found.path, ExecutableOf(pid), line);
-    process.rank = RankOf(pid);
+    // Now and not at the end: a recorder that is killed must still leave a trace that says whose it is.
+    for (const auto& [key, value] : LaunchFactsOf(pid, redact_))
+      output_.writer().SetMetadata(fmt::format("process.{}.{}", process.trace_process, key), value);
     watched_.push_back({&process, ProcessWatch(pid)});
     host_.Watch(pid, process.trace_process);
   }

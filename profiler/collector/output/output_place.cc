@@ -17,7 +17,7 @@
 #include <span>
 #include <system_error>
 
-#include "profiler/collector/target/process_facts.h"
+#include "profiler/collector/target/launch_facts.h"
 
 namespace vramscope::collector {
 namespace {

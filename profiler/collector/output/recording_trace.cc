@@ -31,8 +31,6 @@ void WriteEndFacts(const RecordOutcome& outcome, pid_t command, std::optional<in
   TargetProcess* last_image_of_command = nullptr;
   for (const auto& process : drain.processes()) {
     writer.SetMetadata(fmt::format("process.{}.role", process->trace_process), RoleOf(*process, command));
-    if (!process->rank.empty())
-      writer.SetMetadata(fmt::format("process.{}.rank", process->trace_process), process->rank);
     if (process->info.pid == static_cast<uint32_t>(command)) last_image_of_command = process.get();
   }
   if (last_image_of_command != nullptr && wait_status) last_image_of_command->info.exit_status = *wait_status;

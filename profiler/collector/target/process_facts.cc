@@ -129,21 +129,6 @@ std::string CommandLineOf(uint32_t pid) {
   return JoinCommandLine(arguments);
 }
 
-std::string RankOf(uint32_t pid) {
-  const std::string environment = ReadWhole(fmt::format("/proc/{}/environ", pid));
-  for (const char* const launcher : kRankVariables) {
-    const std::string name = std::string(launcher) + "=";
-    std::istringstream variables(environment);
-    for (std::string variable; std::getline(variables, variable, '\0');) {
-      if (!variable.starts_with(name)) continue;
-      const std::string value = variable.substr(name.size());
-      const bool number = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
-      if (number) return value;
-    }
-  }
-  return "";
-}
-
 std::string ThreadName(uint32_t pid, uint32_t thread) {
   std::string name = ReadWhole(fmt::format("/proc/{}/task/{}/comm", pid, thread));
   if (name.ends_with('\n')) name.pop_back();

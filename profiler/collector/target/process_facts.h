@@ -3,7 +3,6 @@
 // text is empty.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -25,15 +24,6 @@ uint32_t PidHere(const trace::ProcessIdentity& process);
 bool HasEnded(const trace::ProcessIdentity& process);
 
 uint32_t ParentOf(uint32_t pid);
-
-// The variables in which launchers give a process its rank, in order of precedence. torchrun sets RANK also
-// under mpirun and srun, and mpirun inside a Slurm job passes SLURM_PROCID on unchanged.
-inline constexpr std::array kRankVariables = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                              "SLURM_PROCID"};
-
-// The rank that the launcher (torchrun, mpirun, srun) gave the process in its environment; "" = none. Reads
-// no other variable: environments hold secrets.
-std::string RankOf(uint32_t pid);
 
 // Formats `arguments` like CommandLineOf.
 std::string JoinCommandLine(const std::vector<std::string>& arguments);

@@ -55,7 +55,6 @@ class TargetProcess {
   std::shared_ptr<IdMap> ids;
   ProcessMemory memory;
   trace::ProcessInfo info;
-  std::string rank;  // RankOf(pid)
   uint32_t trace_process = 0;
   std::optional<uint32_t> ringless_thread;  // of the trace: stands for all threads that could not get a ring
   std::map<uint64_t, uint64_t> optimizer_steps;  // by the optimizer's identity, since recording began

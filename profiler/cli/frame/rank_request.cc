@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/frame/rank_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include "profiler/cli/frame/progress.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/model/launch.h"
+#include "profiler/report/device_choice.h"
+
+namespace vramscope::cli {
+namespace {
+
+using Run = int (*)(const Arguments& arguments, const Terminal& terminal);
+
+constexpr std::string_view kSuffix = "@rank:";
+
+std::optional<uint32_t> WholeNumber(std::string_view text) {
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size() && !text.empty();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+Result<std::set<uint32_t>> RanksOf(const std::string& path, const Arguments& arguments) {
+  const auto source = OpenSource(path, arguments);
+  if (!source.ok()) return source.error();
+  std::set<uint32_t> ranks;
+  const auto processes = static_cast<model::ProcessIndex>((*source)->processes().size());
+  for (model::ProcessIndex process = 0; process < processes; ++process) {
+    const model::Launch launch = model::LaunchOf((*source)->metadata(), process);
+    if (launch.rank.has_value()) ranks.insert(*launch.rank);
+  }
+  if (!ranks.empty()) return ranks;
+  const Result<model::Run> run = LoadRun(path, arguments);  // then they are counted by their GPUs
+  if (!run.ok()) return run.error();
+  for (model::ProcessIndex process = 0; process < processes; ++process) {
+    const auto rank = report::RankOf(*run, process);
+    if (rank.has_value()) ranks.insert(*rank);
+  }
+  return ranks;
+}
+
+// "0 to 7", "0, 3, 5": at most eight.
+std::string ListOf(const std::set<uint32_t>& ranks) {
+  if (ranks.empty()) return "no ranks";
+  if (ranks.size() > 2 && *ranks.rbegin() - *ranks.begin() + 1 == ranks.size())
+    return fmt::format("ranks {} to {}", *ranks.begin(), *ranks.rbegin());
+  std::string text;
+  size_t listed = 0;
+  for (const uint32_t rank : ranks) {
+    text += fmt::format("{}{}", text.empty() ? "ranks " : ", ", rank);
+    if (++listed == 8 && ranks.size() > 8) return text + ", ...";
+  }
+  return text;
+}
+
+int RunForEach(const std::set<uint32_t>& ranks, const Arguments& arguments, const Terminal& terminal,
+               Run run) {
+  const bool json = arguments.Has("json");
+  int code = kDone;
+  std::string text = json ? "{\"schema_version\": 1, \"ranks\": [\n" : "";
+  bool any = false;
+  for (const uint32_t rank : ranks) {
+    std::string answer;
+    {
+      const CapturedOutput captured(answer);
+      code = std::max(code, run(arguments.With("rank", std::to_string(rank)), terminal));
+    }
+    if (answer.empty()) continue;
+    if (json)
+      text += any ? ",\n" : "";
+    else
+      text +=
+          fmt::format("{}{}\n", any ? "\n" : "", terminal.Paint(fmt::format("Rank {}", rank), Ink::Bold()));
+    any = true;
+    text += json && answer.ends_with('\n') ? answer.substr(0, answer.size() - 1) : answer;
+  }
+  if (any) Print(json ? text + "\n]}\n" : text);
+  return code;
+}
+
+}  // namespace
+
+Result<RankRequest> ParseRanks(std::string_view text) {
+  if (text == "all") return RankRequest{0, UINT32_MAX, false};
+  if (text == "worst") return RankRequest{0, 0, true};
+  const size_t dots = text.find("..");
+  const auto first = WholeNumber(text.substr(0, dots));
+  const auto last = dots == std::string_view::npos ? first : WholeNumber(text.substr(dots + 2));
+  if (!first.has_value() || !last.has_value() || *last < *first)
+    return Error{
+        fmt::format("--rank needs a number, a range like 4..7, all or worst, not \"{}\".", Printable(text))};
+  return RankRequest{*first, *last, false};
+}
+
+std::pair<std::string, std::string> SplitRank(const std::string& file) {
+  const size_t at = file.rfind(kSuffix);
+  std::error_code failed;
+  if (at == std::string::npos || std::filesystem::exists(file, failed)) return {file, ""};
+  return {file.substr(0, at), file.substr(at + kSuffix.size())};
+}
+
+int RunForRanks(const VerbHelp& help, const Arguments& given, const Terminal& terminal, Run run) {
+  Arguments arguments = given;
+  const std::vector<std::string>& files = given.positionals();
+  if (!files.empty() && std::string_view(help.verb) != "diff") {  // whose two files have a rank each
+    const auto [path, rank] = SplitRank(files.front());
+    if (!rank.empty() && given.Has("rank"))
+      return Fail(fmt::format("--rank and {}{} exclude each other. Keep one.", kSuffix, Printable(rank)));
+    if (!rank.empty()) arguments = arguments.With("rank", rank).WithFirst(path);
+  }
+  if (!arguments.Has("rank") || arguments.positionals().empty()) return run(arguments, terminal);
+  const Result<RankRequest> request = ParseRanks(arguments.Get("rank"));
+  if (!request.ok()) return Fail(request.error().sentence);
+  if (request->worst) return run(arguments.Without("rank"), terminal);
+  if (request->one()) return run(arguments, terminal);
+  if (arguments.Has("html") || std::string_view(help.verb) == "convert")
+    return Fail("one file holds one rank. Name it: --rank 4");
+  const std::string path = SplitRank(arguments.positionals().front()).first;
+  const Result<std::set<uint32_t>> ranks = RanksOf(path, arguments);
+  if (!ranks.ok()) return Fail(ranks.error().sentence);
+  std::set<uint32_t> chosen;
+  for (const uint32_t rank : *ranks)
+    if (rank >= request->first && rank <= request->last) chosen.insert(rank);
+  if (chosen.empty())
+    return Fail(fmt::format("{}: has {}, none of them in {}.", path, ListOf(*ranks), arguments.Get("rank")));
+  return RunForEach(chosen, arguments, terminal, run);
+}
+
+}  // namespace vramscope::cli

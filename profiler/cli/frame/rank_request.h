@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// --rank N|N..M|all|worst of all verbs about a device of a process, and FILE@rank:N, which is the same for one
+// file.
+//
+//   vramscope report run.vms --rank 4..6    three answers, each below "Rank 4" ...; with --json one document:
+//                                           {"schema_version": 1, "ranks": [ANSWER, ANSWER, ANSWER]}
+//   vramscope diff run.vms@rank:0 run.vms@rank:63
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/terminal.h"
+#include "trace_format/result.h"
+
+namespace vramscope::cli {
+
+struct RankRequest {
+  uint32_t first = 0;
+  uint32_t last = 0;   // included
+  bool worst = false;  // the rule of device_choice.h decides, as without --rank
+  [[nodiscard]] bool one() const { return first == last && !worst; }
+};
+[[nodiscard]] Result<RankRequest> ParseRanks(std::string_view text);
+
+// "run.vms@rank:37" -> {"run.vms", "37"}; the second is "" if nothing was said or a file has this very name.
+[[nodiscard]] std::pair<std::string, std::string> SplitRank(const std::string& file);
+
+// Runs a verb once for each rank that its --rank or the suffix of its first file selects. Returns the highest
+// exit code.
+int RunForRanks(const VerbHelp& help, const Arguments& arguments, const Terminal& terminal,
+                int (*run)(const Arguments& arguments, const Terminal& terminal));
+
+}  // namespace vramscope::cli

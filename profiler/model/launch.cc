@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/model/launch.h"
+
+#include <charconv>
+#include <initializer_list>
+#include <string_view>
+
+namespace vramscope::model {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+std::optional<uint32_t> WholeNumber(const std::string& text) {
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size() && !text.empty();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+// The first of these variables that holds a number.
+std::optional<uint32_t> FirstNumber(const Variables& variables, std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    const auto found = variables.find(name);
+    if (found == variables.end()) continue;
+    if (const auto number = WholeNumber(found->second)) return number;
+  }
+  return std::nullopt;
+}
+
+std::string FirstText(const Variables& variables, std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    const auto found = variables.find(name);
+    // torchrun without --rdzv-id calls its run "none".
+    if (found != variables.end() && found->second != "none") return found->second;
+  }
+  return "";
+}
+
+}  // namespace
+
+bool Launch::on_several_hosts() const {
+  if (world_size.has_value() && local_world_size.has_value()) return *world_size > *local_world_size;
+  return FirstNumber(variables, {"SLURM_NNODES", "GROUP_WORLD_SIZE"}).value_or(1) > 1;
+}
+
+Launch LaunchOf(const trace::Metadata& metadata, ProcessIndex process) {
+  Launch launch;
+  const std::string prefix = "process." + std::to_string(process) + ".";
+  const std::string_view kVariable = "env.";
+  for (auto fact = metadata.lower_bound(prefix); fact != metadata.end() && fact->first.starts_with(prefix);
+       ++fact) {
+    const std::string_view key = std::string_view(fact->first).substr(prefix.size());
+    if (key == "rank") launch.rank = WholeNumber(fact->second);
+    if (key == "host") launch.host = fact->second;
+    if (key == "pod") launch.pod = fact->second;
+    if (key.starts_with(kVariable)) launch.variables.emplace(key.substr(kVariable.size()), fact->second);
+  }
+  const Variables& variables = launch.variables;
+  launch.local_rank = FirstNumber(
+      variables, {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"});
+  launch.world_size =
+      FirstNumber(variables, {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
+  launch.local_world_size =
+      FirstNumber(variables, {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});
+  launch.job =
+      FirstText(variables, {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "TORCHELASTIC_RUN_ID"});
+  launch.gpus = FirstText(variables, {"CUDA_VISIBLE_DEVICES"});
+  return launch;
+}
+
+std::string RankText(const Launch& launch) {
+  if (!launch.rank.has_value()) return "";
+  const std::string rank = "rank " + std::to_string(*launch.rank);
+  return launch.on_several_hosts() && !launch.host.empty() ? rank + " on " + launch.host : rank;
+}
+
+void RedactLaunches(trace::Metadata& metadata) {
+  std::erase_if(metadata, [](const auto& fact) {
+    const auto& [key, value] = fact;
+    if (!key.starts_with("process.") || value.find_first_not_of("0123456789") == std::string::npos)
+      return false;
+    return key.ends_with(".host") || key.ends_with(".pod") || key.find(".env.") != std::string::npos;
+  });
+}
+
+}  // namespace vramscope::model

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who a recorded process is among those of its job, from what the collector noted when the process came
+// (collector/target/launch_facts.h).
+//
+//   RANK=37 LOCAL_RANK=5 WORLD_SIZE=64 LOCAL_WORLD_SIZE=8, host node-09
+//   -> rank 37, local_rank 5, world_size 64, hosts 8: "rank 37 on node-09"
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "profiler/model/ids.h"
+#include "trace_format/definitions.h"
+
+namespace vramscope::model {
+
+struct Launch {
+  std::optional<uint32_t> rank;
+  std::optional<uint32_t> local_rank;        // among the processes of its host
+  std::optional<uint32_t> world_size;        // processes of the job
+  std::optional<uint32_t> local_world_size;  // of them on its host
+  std::string host;                          // "" = unknown
+  std::string pod;
+  std::string job;                               // of the batch system, else of torchrun
+  std::string gpus;                              // CUDA_VISIBLE_DEVICES
+  std::map<std::string, std::string> variables;  // RANK -> 37, ...
+
+  // True if the job is known to have processes on other hosts.
+  [[nodiscard]] bool on_several_hosts() const;
+};
+
+// All unknown if the trace notes nothing, as traces of older recorders do (these have the rank alone).
+[[nodiscard]] Launch LaunchOf(const trace::Metadata& metadata, ProcessIndex process);
+
+// "rank 37", "rank 37 on node-09": the host if the job has several. "" without a rank.
+[[nodiscard]] std::string RankText(const Launch& launch);
+
+// Removes what names hosts, pods and jobs; ranks and other numbers stay.
+void RedactLaunches(trace::Metadata& metadata);
+
+}  // namespace vramscope::model
