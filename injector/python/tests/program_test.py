@@ -202,8 +202,9 @@ def instructions(body: List[Any]) -> Iterator[List[Any]]:
 
 # Runs each of `tasks` in a fork: its code, or the file it names with these arguments; output in NAME.out and NAME.err. Prints how each ended.
 IN_FORKS = """
-    import json, os, runpy, sys
+    import atexit, gc, json, os, runpy, sys
     import torch._dynamo  # the first step of each would do it
+    gc.freeze()
     for name, code, words, environment in json.load(open("tasks.json")):
         sys.stdout.flush()
         child = os.fork()
@@ -213,9 +214,13 @@ IN_FORKS = """
             os.environ.update(environment)
             if code is not None:
                 exec(compile(code, "task.py", "exec"))
-                sys.exit(0)
-            sys.argv = words
-            runpy.run_path(words[0], run_name="__main__")
+            else:
+                sys.argv = words
+                runpy.run_path(words[0], run_name="__main__")
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)  # to tear down PyTorch takes longer than most of these
         print(name, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
