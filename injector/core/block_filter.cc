@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "injector/torch/block_filter.h"
+#include "injector/core/block_filter.h"
 
 #include "injector/core/coverage.h"
 #include "injector/core/hot.h"

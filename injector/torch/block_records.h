@@ -5,9 +5,9 @@
 // hooks write shorter records of their own: its allocators report less, and are called most often.)
 #pragma once
 
+#include "injector/core/block_filter.h"
 #include "injector/core/thread_ring.h"
 #include "injector/nvtx/describe_blocks.h"
-#include "injector/torch/block_filter.h"
 #include "injector/torch/cuda_allocator_hooks.h"
 #include "injector/torch/deep_window.h"
 #include "injector/torch/hook_table.h"

@@ -15,12 +15,12 @@
 #include <atomic>
 
 #include "injector/core/api.h"
+#include "injector/core/block_filter.h"
 #include "injector/core/options.h"
 #include "injector/core/session.h"
 #include "injector/core/slot_patcher.h"
 #include "injector/cuda/late_hooks.h"
 #include "injector/torch/async_allocator_hooks.h"
-#include "injector/torch/block_filter.h"
 #include "injector/torch/cuda_allocator_hooks.h"
 #include "injector/torch/deep_window.h"
 #include "injector/torch/hook_table.h"
