@@ -136,11 +136,12 @@ class Changed:
     def __init__(self, options: argparse.Namespace) -> None:
         self.dtype = {"none": None, "bf16": torch.bfloat16, "fp16": torch.float16}[options.amp]
         self.scaler: Any = torch.amp.GradScaler("cuda") if options.amp == "fp16" else None
+        self.idle: Any = torch.amp.GradScaler("cuda", enabled=False) if options.idle_scaler else None
         self.offload = options.offload
         self.attention = options.attention
         self.empty_cache = options.empty_cache
         self.weight = None if options.accumulate == 1 else 1 / options.accumulate
-        KEPT.append(self.scaler)
+        KEPT.append((self.scaler, self.idle))
 
     def autocast(self) -> Any:
         return torch.autocast("cuda", dtype=self.dtype) if self.dtype else contextlib.nullcontext()
@@ -158,7 +159,8 @@ class Changed:
 
     def backward(self, loss: Tensor) -> None:
         self.empties("before-backward")
-        scaled = self.scaler.scale(loss) if self.scaler else loss
+        scaler = self.scaler or self.idle
+        scaled = scaler.scale(loss) if scaler else loss
         scaled.backward(gradient=torch.full_like(scaled, self.weight) if self.weight else None)
 
     def clip(self, optimizer: torch.optim.Optimizer, model: nn.Module) -> None:
@@ -277,6 +279,7 @@ def main(argv: Optional[List[str]] = None) -> None:
     parser.add_argument("--sampler", action="store_true")
     parser.add_argument("--own", action="store_true", help="with --sampler: one of its own")
     parser.add_argument("--amp", default="none")
+    parser.add_argument("--idle-scaler", action="store_true", help="a disabled GradScaler scales the losses, and the optimizers step without it")
     parser.add_argument("--checkpoint", default="none")
     parser.add_argument("--keep-matrices", action="store_true", help="with --checkpoint: products of matrices are not computed again")
     parser.add_argument("--offload", action="store_true", help="what autograd keeps is on the host")

@@ -81,6 +81,8 @@ BARE = {
     "fp16_and_accumulation": Change(["--accumulate", "2", "--batch", "8", "--steps", "6", "--amp", "fp16"], {"accumulate": 2, "amp": "fp16"}, ["--steps", "6"]),
     "closure": Change(["--amp", "fp16"], {"amp": "fp16"}, ["--shape", "closure"]),
     "two_optimizers": Change(["--amp", "fp16"], {"amp": "fp16"}, ["--shape", "two"]),
+    "idle_scaler": Change(["--amp", "fp16"], {"amp": "fp16"}, ["--idle-scaler"]),
+    "idle_scaler_and_two_optimizers": Change(["--amp", "fp16"], {"amp": "fp16"}, ["--shape", "two", "--idle-scaler"]),
     "compiled": Change(["--amp", "bf16"], {"amp": "bf16"}, ["--shape", "compiled"]),
     "frozen": Change(["--freeze", "trunk.[01].*"], {"freeze": ["trunk.0", "trunk.[1]"]}),
     "frozen_with_two_optimizers": Change(["--freeze", "trunk.1.*"], {"freeze": ["trunk.1"]}, ["--shape", "two"]),

@@ -6,10 +6,12 @@
     optimizer.step()     ...       scaler.step(optimizer); scaler.update() once all optimizers of the step
                                    have stepped
 
-If a program creates a GradScaler and disables it, it is enabled. If the program scales a loss itself, we do nothing."""
+If a program creates a GradScaler and disables it, it is enabled. If the program scales a loss itself, we do nothing more, except where it scales by
+a scaler that we enabled and steps its optimizers without it: `scaler.scale(loss).backward(); optimizer.step()`. Then step() becomes what is above."""
 
 import functools
 import sys
+import weakref
 from typing import Any, Callable, Set
 
 from vramscope_shim import guard
@@ -32,10 +34,11 @@ class Scaling:
         self._steps = Steps.of(torch)
         amp = torch.amp if hasattr(torch.amp, "GradScaler") else torch.cuda.amp
         self._kind = amp.GradScaler
-        self._scaler: Any = None
-        self._making = False
+        self._ours: Any = None  # our scaler
+        self._switched_on: weakref.WeakSet[Any] = weakref.WeakSet()  # scalers of the program
+        self._at_work = False  # what a scaler does now we have asked for, not the program
         self._scaled_by_program = False
-        self._pending = False  # our scaler has scaled a loss since its last update
+        self._pending: Any = None  # the scaler that has scaled a loss since its last update, and by which we step
         self._stepped: Set[int] = set()  # optimizers, since the last update
         self._unscaled: Set[int] = set()
 
@@ -43,6 +46,8 @@ class Scaling:
         base = next(kind for kind in reversed(self._kind.__mro__) if "scale" in vars(kind))
         base.__init__ = self._switching_on(base.__init__)
         base.scale = self._noticing(base.scale)
+        base.unscale_ = self._leaving(base.unscale_)
+        base.step = self._leaving(base.step)
         self._backward.scale = self._scale
         self._steps.layers.append(self._step)
         for name in ("clip_grad_norm_", "clip_grad_value_"):
@@ -54,8 +59,9 @@ class Scaling:
 
     def _switching_on(self, original: Callable[..., None]) -> Callable[..., None]:
         def switch_on(call: guard.Call, scaler: Any, *args: Any, **settings: Any) -> None:
-            if not self._making and settings.get("enabled") is False:
+            if not self._at_work and settings.get("enabled") is False:
                 settings["enabled"] = True
+                self._switched_on.add(scaler)
                 self._notes.applied("amp", "the program's GradScaler switched on")
             call(scaler, *args, **settings)
 
@@ -63,11 +69,22 @@ class Scaling:
 
     def _noticing(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def notice(scaler: Any, _outputs: Any) -> None:
-            if scaler is not self._scaler and scaler.is_enabled():
+            if scaler is not self._ours and scaler.is_enabled():
                 self._scaled_by_program = True
+                if scaler in self._switched_on:
+                    self._pending = scaler
                 self._backward.begins()  # as good as: `with torch.autocast(...)` ends before it in code
 
         return functools.wraps(original)(guard.before(HOOK, notice)(original))
+
+    def _leaving(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def leave(scaler: Any, *_: Any, **__: Any) -> None:
+            """The program itself steps by the scaler."""
+            if scaler is self._pending and not self._at_work:
+                self._pending = None
+                self._unscaled.clear()
+
+        return functools.wraps(original)(guard.before(HOOK, leave)(original))
 
     # --- ours
 
@@ -75,20 +92,23 @@ class Scaling:
         if self._scaled_by_program or not self._is_wanted():
             self._scaled_by_program = False
             return tensors
-        if self._scaler is None:
+        if self._ours is None:
             first = tensors if isinstance(tensors, self._torch.Tensor) else next(iter(tensors))
-            self._scaler = self._make(first.device.type)
+            self._ours = self._working(self._make, first.device.type)
             self._notes.applied("amp", "a GradScaler around backward() and the optimizers' step()")
-        scaled = self._scaler.scale(tensors)
-        self._pending = True
+        scaled = self._ours.scale(tensors)
+        self._pending = self._ours
         return scaled
 
     def _make(self, device: str) -> Any:
-        self._making = True
+        return self._kind() if self._kind.__module__.startswith("torch.cuda") else self._kind(device)
+
+    def _working(self, function: Callable[..., Any], *args: Any) -> Any:
+        self._at_work = True
         try:
-            return self._kind() if self._kind.__module__.startswith("torch.cuda") else self._kind(device)
+            return function(*args)
         finally:
-            self._making = False
+            self._at_work = False
 
     def _step(self, optimizer: Any, proceed: Callable[[Closure], Any], closure: Closure) -> Any:
         if closure is not None and isinstance(optimizer, self._torch.optim.LBFGS):
@@ -99,28 +119,30 @@ class Scaling:
                 loss = closure()  # first, as Lightning does it: loss scaling must look between the two
             self._step(optimizer, proceed, None)
             return loss
-        if not self._pending or not _has_gradients(optimizer):
+        scaler = self._pending
+        if scaler is None or not _has_gradients(optimizer):
             return proceed(None)
         if id(optimizer) in self._stepped:  # a step of the loop in which another optimizer had no turn
             self._update()
+            self._pending = scaler  # of the loss that was scaled since
         self._stepped.add(id(optimizer))
-        result = self._scaler.step(optimizer)
+        result = self._working(scaler.step, optimizer)
         if self._stepped >= set(self._steps.optimizers):
             self._update()
         return result
 
     def _update(self) -> None:
-        self._scaler.update()
+        self._pending.update()
+        self._pending = None
         self._stepped.clear()
         self._unscaled.clear()
-        self._pending = False
 
     def _unscaling(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def unscale(*_: Any, **__: Any) -> None:
-            for optimizer in self._steps.living() if self._pending else ():
+            for optimizer in self._steps.living() if self._pending is not None else ():
                 if id(optimizer) not in self._stepped | self._unscaled and _has_gradients(optimizer):
                     self._unscaled.add(id(optimizer))
-                    self._scaler.unscale_(optimizer)
+                    self._working(self._pending.unscale_, optimizer)
 
         return functools.wraps(original)(guard.before(HOOK, unscale)(original))
 
