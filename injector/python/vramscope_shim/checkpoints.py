@@ -21,10 +21,10 @@ HOOK = "python.checkpoint"
 
 def install(checkpoint: Any) -> bool:
     """Wraps the classes of the module torch.utils.checkpoint; False if it has none of them."""
-    wanted = ("_CheckpointFrame", "_checkpoint_hook", "_recomputation_hook")
-    if not all(hasattr(checkpoint, name) for name in wanted):
+    kinds: List[Any] = [getattr(checkpoint, name, None) for name in ("_CheckpointFrame", "_checkpoint_hook", "_recomputation_hook")]
+    if None in kinds:
         return False
-    Checkpoints().install(*(getattr(checkpoint, name) for name in wanted))
+    Checkpoints().install(*kinds)
     return True
 
 

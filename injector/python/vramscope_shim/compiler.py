@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stays out of torch.compile's way.
 
-1. A hook of ours that dynamo meets while it traces the program's function must leave nothing in the graph:
-   guard asks is_compiling().
-2. A hook that really runs between two compiled parts must not be compiled itself: its code is marked to be
-   skipped. (Otherwise dynamo would compile it with is_compiling() true: a hook that does nothing.)
-3. Listeners are called when something is compiled: before dynamo traces the first function or, before 2.4,
-   when torch.compile() is called. Many libraries call torch.compile() as a decorator, for a function that
-   never runs."""
+1. A hook of ours that dynamo meets while it traces the program's function must leave nothing in the graph: guard asks is_compiling().
+2. A hook that really runs between two compiled parts must not be compiled itself: its code is marked to be skipped. (Otherwise dynamo would compile it
+   with is_compiling() true: a hook that does nothing.)
+3. Listeners are called when something is compiled: before dynamo traces the first function or, before 2.4, when torch.compile() is called. Many
+   libraries call torch.compile() as a decorator, for a function that never runs."""
 
 import sys
 import types

@@ -14,7 +14,6 @@ from .modules import Registry
 
 HOOK = "python.modules"
 
-
 Call = Tuple[int, native.Range]  # of a module, by id, that has not returned
 
 
@@ -50,8 +49,6 @@ class ModuleRanges:
             native.coverage(HOOK, native.State.HOOKED)
 
     def leave(self) -> None:
-        if not self._handles:
-            return
         while self._handles:
             self._handles.pop().remove()
         self._close(self._open_calls(), 0)

@@ -84,19 +84,19 @@ def forget() -> None:
     collection. So no entry holds its function any more."""
     entries.clear()
     for entry in list(_living):
-        entry.function, entry._also = _nothing, None
+        entry.function, entry._also = nothing, None
 
 
-def _nothing(*_: "Any", **__: "Any") -> None:
+def nothing(*_: "Any", **__: "Any") -> None:
     pass
 
 
-def hook(where: str, function: "Function", also: "Optional[Function]" = None, while_compiling: bool = False) -> "Function":
+def hook(where: str, function: "Function", also: "Optional[Function]" = None) -> "Function":
     """`function`, which returns None if it fails. also(error) is called then."""
     entry = Entry(where, function, also)
 
     def hooked(*args: "Any", **named: "Any") -> "Any":
-        if compiler_used and not while_compiling and is_compiling():
+        if compiler_used and is_compiling():
             return None
         try:
             return entry.function(*args, **named)

@@ -12,7 +12,7 @@ Only this thread runs Python meanwhile: a tensor that C++ code releases must not
 
 import gc
 import sys
-from typing import Any, Dict, Iterator, List, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Set, Tuple
 
 from . import native, storage
 
@@ -45,31 +45,25 @@ def _tell_gpu_blocks(torch: Any) -> bool:
     if not torch.cuda.is_initialized():
         return False
     if native.driver_seen():
-        _tell_segments(torch)
-    found = list(_gpu_blocks(torch))
-    for block in found:
-        native.held_block(*block)
+        _tell_all(_segments, torch, native.held_segment, lambda device, address, size, _, part: native.held_segment_gone(device, address, size, part))
+        native.held_driver_total()
+    return _tell_all(_gpu_blocks, torch, native.held_block, lambda device, address, *_: native.held_gone(device, address))
+
+
+def _tell_all(of: Callable[[Any], Iterator[Any]], torch: Any, tell_one: Callable[..., None], gone: Callable[..., None]) -> bool:
+    found = list(of(torch))
+    for each in found:
+        tell_one(*each)
     # Another thread may have freed one between the snapshot and our telling of it.
-    still = {block[:3] for block in _gpu_blocks(torch)}
-    for device, address, size, _, _ in found:
-        if (device, address, size) not in still:
-            native.held_gone(device, address)
+    still = {each[:3] for each in of(torch)}
+    for each in found:
+        if each[:3] not in still:
+            gone(*each)
     return bool(found)
 
 
-def _tell_segments(torch: Any) -> None:
-    """At the driver's level; other memory in use there, of contexts and libraries, is known only as a sum."""
-    found = list(_segments(torch))
-    for segment in found:
-        native.held_segment(*segment)
-    still = set(_segments(torch))
-    for device, address, size, stream, part in found:
-        if (device, address, size, stream, part) not in still:
-            native.held_segment_gone(device, address, size, part)
-    native.held_driver_total()
-
-
 def _segments(torch: Any) -> Iterator[Segment]:
+    """At the driver's level; other memory in use there, of contexts and libraries, is known only as a sum."""
     if getattr(torch.cuda, "get_allocator_backend", lambda: "native")() != "native":
         return
     for segment in torch.cuda.memory_snapshot():

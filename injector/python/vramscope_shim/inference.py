@@ -5,7 +5,7 @@ A program without optimizer and data loader has no obvious moment at which its m
 torch.no_grad() or torch.inference_mode(). Both are restored at the end of the first training step that is seen: an optimizer of the program's own
 enters no_grad() too, and the search for it starts there."""
 
-from typing import Any, Callable, List, Tuple
+from typing import Any, Callable, List
 
 from . import guard, native, patches
 from .modules import Registry
@@ -18,18 +18,16 @@ class FirstUse:
         """entered() is called each time, after the models have been examined."""
         self._registry = registry
         self._entered = entered
-        self._originals: List[Tuple[type, Any]] = []
+        self._undo: List[Callable[[], None]] = []
 
     def install(self, torch: Any) -> None:
-        for owner in (torch.no_grad, torch.inference_mode):
-            self._originals.append((owner, owner.__dict__["__enter__"]))
-            patches.wrap_method(owner, "__enter__", guard.before(HOOK, self._entering))
+        entering = guard.before(HOOK, self._entering)
+        self._undo = [patches.wrap_method(owner, "__enter__", entering) for owner in (torch.no_grad, torch.inference_mode)]
         native.coverage(HOOK, native.State.HOOKED)
 
     def stop(self) -> None:
-        while self._originals:
-            owner, original = self._originals.pop()
-            owner.__enter__ = original  # type: ignore[attr-defined]
+        while self._undo:
+            self._undo.pop()()
 
     def _entering(self, _context: Any) -> None:
         if not _is_torch(patches.caller()):

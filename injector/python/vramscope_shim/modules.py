@@ -156,8 +156,8 @@ class Registry:
 
     def _name_everything(self) -> None:
         self._renamed = True
-        modules = [module for module in (reference() for reference in list(self._known.values())) if module is not None]
-        held = {id(child) for module in modules for child in _children(module)}
+        modules = self.modules()
+        held = {id(child) for module in modules for _, child in _children(module)}
         self._slots, self._slot_of, self._slot_at, self._paths = [], {}, {}, {}
         taken: Set[str] = set()
         for root in modules:
@@ -190,9 +190,9 @@ class Registry:
         return slots
 
 
-def _children(module: Any) -> List[Any]:
+def _children(module: Any) -> List[Tuple[str, Any]]:
     try:
-        return [child for child in module._modules.values() if child is not None]
+        return [(key, child) for key, child in module._modules.items() if child is not None]
     except Exception:  # half-built, or a class of the user's that has its own idea of _modules
         return []
 
@@ -203,15 +203,10 @@ def _walk(root: Any) -> Iterator[Tuple[str, Any]]:
     waiting = [("", root)]
     while waiting:
         path, module = waiting.pop()
-        if id(module) in met:
-            continue
-        met.add(id(module))
-        yield path, module
-        try:
-            children = [(path + "." + key if path else key, child) for key, child in module._modules.items() if child is not None]
-        except Exception:
-            continue
-        waiting.extend(reversed(children))
+        if id(module) not in met:
+            met.add(id(module))
+            yield path, module
+            waiting.extend((path + "." + key if path else key, child) for key, child in reversed(_children(module)))
 
 
 def _free_prefix(name: str, taken: Set[str]) -> str:

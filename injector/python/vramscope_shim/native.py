@@ -72,7 +72,7 @@ def connect() -> bool:
             missing("python", error)
             _library = None
             raise
-        guard.tell_through(_failed)
+        guard.tell_through(lambda hook, reason: coverage(hook, State.FAILED, reason))
     return bool(_library.vramscope_recording())
 
 
@@ -218,7 +218,3 @@ def proven(hook: str) -> None:
 
 def missing(hook: str, error: BaseException) -> None:
     coverage(hook, State.MISSING, f"{type(error).__name__}: {error}"[:300])
-
-
-def _failed(hook: str, reason: str) -> None:
-    coverage(hook, State.FAILED, reason)

@@ -8,7 +8,7 @@ import importlib
 import weakref
 from functools import partial
 from time import monotonic
-from typing import Any, Callable, Dict, Iterator, Tuple
+from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 
 from . import compiler, guard, native, patches, storage
 from .data import tensors_in
@@ -51,7 +51,7 @@ class Optimizers:
         self.raised = guard.hook(HOOK, self._raised)
         self._is_gone = guard.hook(HOOK, self._gone)
         self.hooked = False
-        self.around: Tuple[Any, Any] = (None, None)  # called before and after the outermost step() of an optimizer, while a step is noted
+        self.around: Tuple[Any, Any] = (guard.nothing, guard.nothing)  # called before and after the outermost step() of an optimizer, while a step is noted
 
     def install(self, torch: Any) -> None:
         optimizer = importlib.import_module("torch.optim.optimizer")  # torch.optim deletes the attribute
@@ -67,7 +67,7 @@ class Optimizers:
 
     def forget(self) -> None:
         self._tracks.clear()
-        self.before = self.after = self.raised = self._is_gone = _nothing  # each of them held this object
+        self.before = self.after = self.raised = self._is_gone = guard.nothing  # each of them held this object
 
     def keep_hooks(self) -> None:
         """In 2.0 to 2.2, torch.compile() removes the function that calls the hooks from torch's own optimizers. This installs another one, the only
@@ -102,16 +102,14 @@ class Optimizers:
         track.depth += 1
         if track.depth > 1:
             return
-        if self.around[0] is not None:
-            self.around[0](optimizer, _args, _kwargs)
+        self.around[0](optimizer, _args, _kwargs)
         if monotonic() > track.pace.next_look:
             self._look_before(optimizer, track)
         track.window.begin()
 
     def _after(self, optimizer: Any, _args: Any = None, _kwargs: Any = None) -> None:
-        track = self._tracks[id(optimizer)]
-        track.depth -= 1
-        if track.depth > 0:
+        track = self._ended(optimizer)
+        if track is None:
             return
         try:
             track.count += 1
@@ -120,24 +118,27 @@ class Optimizers:
             if track.looking or track.signs != (id(state), len(state), len(optimizer.param_groups)):
                 self._look_after(optimizer, track)
             self._loop.stepped(track)
-        finally:  # behind our own looks, which are not to be noted
-            if self.around[1] is not None:
-                self.around[1]()
+        finally:  # after our own looks, which are not to be noted
+            self.around[1]()
 
     def _raised(self, optimizer: Any) -> None:
         """An exception ended step(): closes its window, counts nothing, and reports the state that it has created so far."""
-        track = self._tracks.get(id(optimizer))
-        if track is None or track.depth == 0:
-            return
-        track.depth -= 1
-        if track.depth > 0:
+        track = self._ended(optimizer)
+        if track is None:
             return
         track.window.end()
         try:
             self._look_after(optimizer, track)
         finally:
-            if self.around[1] is not None:
-                self.around[1]()
+            self.around[1]()
+
+    def _ended(self, optimizer: Any) -> Optional[Track]:
+        """Its track, if this is the end of an outermost step() whose beginning was seen."""
+        track = self._tracks.get(id(optimizer))
+        if track is None or track.depth == 0:
+            return None
+        track.depth -= 1
+        return track if track.depth == 0 else None
 
     def has_stepped(self) -> bool:
         return bool(self._tracks)
@@ -212,10 +213,6 @@ class Optimizers:
         if not storage.is_tensor(owner):
             return str(owner)
         return self._registry.name_of(owner) or places.get(id(owner), "a parameter of no group")
-
-
-def _nothing(*_: Any) -> None:
-    pass
 
 
 def _parameters(optimizer: Any) -> Iterator[Tuple[str, Any]]:

@@ -33,8 +33,9 @@ def register(torch: Any, register_hook: Callable[..., Any], hook: Callable[..., 
     return handle
 
 
-def wrap_method(owner: Any, name: str, build: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """Replaces owner.name, of a class or a module, by build(original), which looks like the original to inspect, TorchScript and dynamo."""
+def wrap_method(owner: Any, name: str, build: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[[], None]:
+    """Replaces owner.name, of a class or a module, by build(original), which looks like the original to inspect, TorchScript and dynamo. Returns what
+    undoes it before undo() does."""
     original = getattr(owner, name)
     before = vars(owner).get(name)
     ours = functools.wraps(original)(build(original))
@@ -49,6 +50,7 @@ def wrap_method(owner: Any, name: str, build: Callable[[Callable[..., Any]], Cal
             setattr(owner, name, before)
 
     _undo.append(put_back)
+    return put_back
 
 
 def caller() -> Any:

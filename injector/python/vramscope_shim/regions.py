@@ -33,17 +33,29 @@ class Regions:
         self._wrap_zero_grad(torch)
         import_hook.when_imported("torch.utils.checkpoint", self._install_checkpoint)
 
-    # --- autocast
+    # --- autocast, and checkpoint with use_reentrant=True, whose recomputation enters some
 
     def _entered_autocast(self, autocast: Any) -> None:
-        frame = patches.caller()
+        frame = _owner(patches.caller())
         self._autocast_range(autocast).begin()
-        self._entered_from(frame)
+        if frame.f_code is self._reentrant_backward:  # enters up to two autocasts around the recomputation: the outer one counts
+            open_frames = self._open_frames()
+            if id(frame) not in open_frames:
+                self._recomputation.begin()
+            open_frames.append(id(frame))
 
     def _leaving_autocast(self, autocast: Any, *_: Any) -> None:
-        frame = patches.caller()
-        self._left_from(frame)
+        frame = _owner(patches.caller())
+        if frame.f_code is self._reentrant_backward:
+            open_frames = self._open_frames()
+            open_frames.pop()
+            if id(frame) not in open_frames:
+                self._recomputation.end()
         self._autocast_range(autocast).end()
+
+    def _open_frames(self) -> List[int]:
+        """Those of CheckpointFunction.backward in this thread, by id, once for each autocast that they are in."""
+        return self._thread.__dict__.setdefault("open_frames", [])
 
     def _autocast_range(self, autocast: Any) -> native.Range:
         if not autocast._enabled and not autocast.prev:
@@ -77,8 +89,6 @@ class Regions:
 
         patches.wrap_method(torch.nn.Module, "zero_grad", build)
 
-    # --- checkpoint with use_reentrant=True
-
     def _install_checkpoint(self) -> None:
         checkpoint = sys.modules["torch.utils.checkpoint"]
         self._reentrant_backward = checkpoint.CheckpointFunction.backward.__code__
@@ -87,25 +97,7 @@ class Regions:
         else:
             native.coverage(CHECKPOINT_HOOK, native.State.HOOKED, "recomputation with use_reentrant=True only, in this torch")
 
-    def _entered_from(self, frame: Any) -> None:
-        """CheckpointFunction.backward enters up to two autocasts around the recomputation: the outer one counts."""
-        frame = _caller(frame)
-        if frame.f_code is self._reentrant_backward:
-            open_frames: List[int] = self._thread.__dict__.setdefault("open_frames", [])
-            if id(frame) not in open_frames:
-                self._recomputation.begin()
-            open_frames.append(id(frame))
 
-    def _left_from(self, frame: Any) -> None:
-        frame = _caller(frame)
-        if frame.f_code is self._reentrant_backward:
-            open_frames: List[int] = self._thread.__dict__.setdefault("open_frames", [])
-            open_frames.pop()
-            if id(frame) not in open_frames:
-                self._recomputation.end()
-
-
-def _caller(frame: Any) -> Any:
+def _owner(frame: Any) -> Any:
     """The owner of the `with`: torch.cpu.amp.autocast delegates to its base class."""
     return frame.f_back if frame.f_code.co_name in ("__enter__", "__exit__") and frame.f_back is not None else frame
-

@@ -16,11 +16,10 @@ DORMANT_AFTER = 64  # steps of each of the others
 class Turn:
     """What this file needs to know of an optimizer."""
 
-    __slots__ = ("count", "order", "dormant")
+    __slots__ = ("count", "dormant")
 
     def __init__(self) -> None:
         self.count = 0
-        self.order = 0
         self.dormant = False
 
 
@@ -33,9 +32,8 @@ class TrainingLoop:
         self.watchers: List[Callable[[int], None]] = []  # called with the steps so far after each end
         self.leaving: List[Callable[[], None]] = []  # called last, where no optimizer's own hooks come after the watchers
         self._deep = -1
-        self._turns: List[Turn] = []
+        self._turns: List[Turn] = []  # in the order of their first steps
         self._last: Optional[Turn] = None  # whose step ends a training step
-        self._joined = 0
         self._passed_over = 0
         self._awaited: Set[int] = set()
         self.idle: Set[int] = set()  # optimizers that existed before the first step and have not stepped yet
@@ -54,8 +52,6 @@ class TrainingLoop:
         self.idle = set(identities)
 
     def joined(self, identity: int, turn: Turn) -> None:
-        self._joined += 1
-        turn.order = self._joined
         self._turns.append(turn)
         self._awaited.discard(identity)
         self.idle.discard(identity)
@@ -103,5 +99,5 @@ class TrainingLoop:
                 self._last = None
             elif turn.count > self._last.count:
                 return False
-        self._last = min((each for each in self._turns if not each.dormant), key=lambda each: (each.count, -each.order))
+        self._last = min((each for each in reversed(self._turns) if not each.dormant), key=lambda each: each.count)
         return self._last is turn

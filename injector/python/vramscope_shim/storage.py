@@ -39,7 +39,7 @@ def connect(torch: Any) -> None:
         try:
             read, way = _raw_reader(torch), "raw layout"
         except LookupError:
-            read, way = _writable_reader(), "data_ptr"
+            read, way = _read_writable, "data_ptr"
     native.coverage("python.storage", native.State.HOOKED, way)
 
 
@@ -92,12 +92,9 @@ def _const_reader(data_address: Callable[[Any], int]) -> Callable[[Any], Place]:
     return read_const
 
 
-def _writable_reader() -> Callable[[Any], Place]:
-    def read_writable(tensor: Any) -> Place:
-        storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
-        return storage.data_ptr(), storage.nbytes()
-
-    return read_writable
+def _read_writable(tensor: Any) -> Place:
+    storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
+    return storage.data_ptr(), storage.nbytes()
 
 
 def _raw_reader(torch: Any) -> Callable[[Any], Place]:

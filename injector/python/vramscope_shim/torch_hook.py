@@ -2,6 +2,7 @@
 """Puts the parts together, once torch has been imported in a recorded process."""
 
 import atexit
+import importlib.machinery
 import importlib.util
 import os
 import platform
@@ -32,9 +33,7 @@ def install(torch: Any, attached: bool = False) -> bool:
         _installed = True
         try:
             _recorder = Recorder(torch)
-            _recorder.install()
-            if attached:
-                _recorder.tell_what_is_held()
+            _recorder.install(attached)
         except Exception as error:
             native.missing("python", error)
     return _installed
@@ -85,16 +84,17 @@ class Recorder:
         self._program: Any = None
         self._exiting = guard.hook("python.names", self._at_exit)
 
-    def install(self) -> None:
+    def install(self, attached: bool) -> None:
         for key, value in _facts(self._torch).items():
             native.fact(key, value)
         for hook, put_in in self._parts:
-            self._try(hook, put_in)
+            try:  # a feature that one torch release lacks must not cost us the rest
+                put_in(self._torch)
+            except Exception as error:
+                native.missing(hook, error)
         atexit.register(self._exiting)
-
-    def tell_what_is_held(self) -> None:
-        """The program was here before us (attach)."""
-        guard.hook(held.HOOK, held.tell)(self._torch, self._registry, self._optimizers)
+        if attached:  # the program was here before us
+            guard.hook(held.HOOK, held.tell)(self._torch, self._registry, self._optimizers)
 
     def forget(self) -> None:
         """Breaks reference cycles, which would stay until the next full garbage collection: a program with many objects does not have one for a long
@@ -105,13 +105,6 @@ class Recorder:
         self._parts = ()
         for part in (self.loop, self._registry, self._optimizers):
             part.forget()
-
-    def _try(self, hook: str, put_in: Callable[[Any], None]) -> None:
-        """A feature that one torch release lacks must not cost us the rest."""
-        try:
-            put_in(self._torch)
-        except Exception as error:
-            native.missing(hook, error)
 
     def _install_program(self, torch: Any) -> None:
         """vramscope_program.noting, next to this package; sys.path may not have the folder any more."""
@@ -143,10 +136,9 @@ def _beside(name: str) -> Any:
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     package = name.partition(".")[0]
     if package not in sys.modules:
-        spec: Any = importlib.util.spec_from_file_location(package, os.path.join(folder, package, "__init__.py"),
-                                                           submodule_search_locations=[os.path.join(folder, package)])
-        sys.modules[package] = module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        spec: Any = importlib.machinery.PathFinder.find_spec(package, [folder])
+        sys.modules[package] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[package])
     return importlib.import_module(name)
 
 

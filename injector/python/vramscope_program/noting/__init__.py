@@ -145,10 +145,12 @@ class Program:
         return {name for name, entry in step.others.items() if name in living and entry["id"] in self._seen_before}
 
     def _leave(self) -> None:
+        from vramscope_shim import guard
+
         from . import sizes
 
         sizes.keep_forms(False)
-        self._optimizers.around = (None, None)
+        self._optimizers.around = (guard.nothing, guard.nothing)
         listener, self._listener = self._listener, None
         self._names = None
         if listener is not None:
