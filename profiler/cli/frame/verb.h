@@ -51,6 +51,7 @@ int RunDiff(std::span<const std::string> arguments);
 int RunCheck(std::span<const std::string> arguments);
 int RunConvert(std::span<const std::string> arguments);
 int RunView(std::span<const std::string> arguments);
+int RunMcp(std::span<const std::string> arguments);
 int RunCompletion(std::span<const std::string> arguments);
 int RunMan(std::span<const std::string> arguments);
 
@@ -76,6 +77,7 @@ const VerbHelp& DiffHelp();
 const VerbHelp& CheckHelp();
 const VerbHelp& ConvertHelp();
 const VerbHelp& ViewHelp();
+const VerbHelp& McpHelp();
 const VerbHelp& CompletionHelp();
 const VerbHelp& ManHelp();
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files that a client of `vramscope mcp` may name: traces and snapshots below one folder, and nothing else.
+//
+//   served: runs/        "a.vms", "day/b.vms"                  the file
+//                        "../c.vms", "/etc/passwd"             refused
+//                        "link.vms" -> ../secret.vms            refused: the link leads out
+//                        "pipe", "day"                         refused: not a regular file
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace_format/result.h"
+
+namespace vramscope::cli {
+
+class ServedFolder {
+ public:
+  // Fails if `path` is no folder.
+  static Result<ServedFolder> Open(const std::string& path);
+
+  // The absolute path of a file that the client names, relative to the folder or absolute. All links in it are
+  // resolved. The error does not tell whether a file outside exists.
+  [[nodiscard]] Result<std::string> FileNamed(const std::string& name) const;
+
+  struct File {
+    std::string name;  // relative to the folder
+    uint64_t bytes = 0;
+    bool is_trace = false;  // otherwise a snapshot
+  };
+  struct Listing {
+    std::vector<File> files;  // by name
+    bool complete = true;     // false: there are more than kMostFiles
+  };
+  // Traces and snapshots, told apart by content. Links are not followed.
+  [[nodiscard]] Listing Files() const;
+  static constexpr size_t kMostFiles = 1000;
+  static constexpr size_t kMostEntries = 100'000;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  explicit ServedFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;  // canonical
+};
+
+}  // namespace vramscope::cli
