@@ -3,6 +3,7 @@
 #include "injector/core/api.h"
 
 #include "injector/core/coverage.h"
+#include "injector/core/dormant.h"
 #include "injector/core/intern.h"
 #include "injector/core/options.h"
 #include "injector/core/thread_ring.h"
@@ -30,6 +31,10 @@ constexpr bool IsDeepFact(uint8_t type) {
 }  // namespace
 
 VRAMSCOPE_API int vramscope_recording(void) { return RecordingFile() != nullptr || StartSession() ? 1 : 0; }
+
+VRAMSCOPE_API void vramscope_wait_for_start(void) {
+  if (!vramscope::injector::SessionIsWanted()) vramscope::injector::OpenDoor();
+}
 
 VRAMSCOPE_API uint32_t vramscope_intern(const char* text, size_t length) {
   return InternString(text, length);

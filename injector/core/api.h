@@ -20,6 +20,12 @@ extern "C" {
 /* 1 if this process is being recorded. */
 int vramscope_recording(void);
 
+/* For a program that loads this library itself. From now on `vramscope start` can record this process, without
+ * ptrace (dormant.h). Nothing else changes. */
+void vramscope_wait_for_start(void);
+/* 1 while a recording that began in the running program has its hooks in place: an allocation is recorded. */
+int vramscope_in_place(void);
+
 /* The id of a text in this process; equal texts get the same id. 0 only if not recording. Takes a lock; not
  * for hot paths. */
 uint32_t vramscope_intern(const char* text, size_t length);

@@ -19,7 +19,8 @@
 
 namespace vramscope::injector {
 
-// Opens the door, once per process, at an event of a process without a session. Any thread; keeps errno.
+// Opens the door, once per process: at an event of a process without a session, or because the program asks for
+// it (vramscope_wait_for_start). Any thread; keeps errno.
 // Fails silently: then nobody can wake this recorder.
 void OpenDoor();
 // True once guests can come. The thread that listens needs some microseconds after OpenDoor().

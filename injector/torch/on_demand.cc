@@ -44,6 +44,8 @@ struct Request {
 };
 constinit Request request = {};
 constinit std::atomic<bool> end_wanted = false;
+// The pid of the process while its hooks are in place; a forked child has no recording thread.
+constinit std::atomic<pid_t> in_place = 0;
 
 //   kIdle ──► kRequested ──► kWaiting ──► kStarting ──► kRecording ──► kLeaving ──► kIdle
 //                  ▲                                        │              │
@@ -109,6 +111,7 @@ void Record() {
   PatchDriverLate();
   TorchReady();
   if (PythonRuns()) StartShimInPython();
+  in_place.store(getpid(), std::memory_order_release);
   int looks = 0;
   while (!Ended()) {
     nanosleep(&kLookEvery, nullptr);
@@ -118,6 +121,7 @@ void Record() {
 }
 
 void StepAside() {
+  in_place.store(0, std::memory_order_release);
   CloseDeepWindow();
   RestoreSlots(torch_hooks, kHookCount);
   StopWatchingAsyncAllocator();
@@ -218,6 +222,10 @@ BeginResult BeginRecording(const char* folder, const char* text, int collector) 
 void EndRecording() { end_wanted.store(true, std::memory_order_relaxed); }
 
 }  // namespace vramscope::injector
+
+extern "C" __attribute__((visibility("default"))) int vramscope_in_place(void) {
+  return vramscope::injector::in_place.load(std::memory_order_acquire) == getpid() ? 1 : 0;
+}
 
 // What `vramscope attach` calls: three lines, the session folder, the options, the collector's pid.
 extern "C" __attribute__((visibility("default"))) int vramscope_attach(const char* request) {

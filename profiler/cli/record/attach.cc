@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
+#include "injector/attach/process_view.h"
 #include "injector/attach/refusal.h"
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
@@ -39,6 +41,26 @@ const VerbHelp& AttachHelp() {
   return help;
 }
 
+namespace {
+
+// The options of deep steps, which `start` takes and `attach` does not: a stranger's process gets as little as
+// possible.
+std::vector<Option> WithDepth(std::vector<Option> options) {
+  const std::vector<Option> depth = {
+      {"depth", '\0', "light|auto|deep|all",
+       "light (default): every allocation, with names. auto: also operators, in steps 2 to 4 of the "
+       "recording.\n"
+       "deep: also operators, for the steps of --deep-steps. all: also operators, for the whole recording."},
+      {"deep-steps", '\0', "2-4",
+       "The deep steps of --depth deep, and of auto: one or more ranges, with commas."},
+      {"stacks", '\0', "none|python|native|all",
+       "Record the call stacks of allocations, in deep steps; --depth is then auto."}};
+  options.insert(options.end(), depth.begin(), depth.end());
+  return options;
+}
+
+}  // namespace
+
 const VerbHelp& StartHelp() {
   static const VerbHelp help = {
       "start",
@@ -47,7 +69,7 @@ const VerbHelp& StartHelp() {
       {{"vramscope record --dormant -- python train.py",
         "runs as if not recorded; start can record it at any time"},
        {"vramscope start 4711 --steps 5", "record five steps, or until Ctrl-C or vramscope stop 4711"}},
-      AttachHelp().options};
+      WithDepth(AttachHelp().options)};
   return help;
 }
 
@@ -154,9 +176,39 @@ int AttachVerb(const Arguments& arguments, const Terminal&) {
   return RecordUntilEnough(*options, quiet);
 }
 
+std::vector<std::string> CommandOf(pid_t pid) {
+  std::vector<std::string> words;
+  const std::string line = attach::ReadProcFile(fmt::format("/proc/{}/cmdline", pid));
+  for (size_t begin = 0; begin < line.size();) {
+    const size_t end = std::min(line.find('\0', begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (words.empty()) words.emplace_back("python3");
+  return words;
+}
+
+// Deep steps of a process that waits. The bridge is found as for `record`, from the process's own command.
+Status ReadDepth(const Arguments& arguments, collector::AttachOptions& options) {
+  collector::RecordOptions& recording = options.recording;
+  recording.depth = arguments.Get("depth", arguments.Get("stacks", "none") == "none" ? "light" : "auto");
+  recording.deep_steps = arguments.Get("deep-steps", recording.deep_steps);
+  for (const Status& status : {CheckChoice("depth", recording.depth, {"light", "auto", "deep", "all"}),
+                               CheckSteps(recording.deep_steps), ReadStacks(arguments, recording)}) {
+    if (!status.ok()) return status.error();
+  }
+  if (recording.depth == "light") return {};
+  recording.command = CommandOf(options.pid);
+  collector::BridgeOptions wishes;
+  wishes.progress = Say;
+  collector::FindBridge(recording, wishes);
+  return {};
+}
+
 int StartVerb(const Arguments& arguments, const Terminal&) {
   Result<collector::AttachOptions> options = AttachOptionsFrom(arguments, "start");
   if (!options.ok()) return Fail(options.error().sentence);
+  if (const Status depth = ReadDepth(arguments, *options); !depth.ok()) return Fail(depth.error().sentence);
   Result<collector::Installation> installation = collector::FindInstallation();
   if (!installation.ok()) return Fail(installation.error().sentence);
   options->recording.installation = *installation;

@@ -67,35 +67,6 @@ const VerbHelp& RecordHelp() {
 
 namespace {
 
-// True if `text` is "2-4" or "3"; steps are 1-based.
-bool IsStepRange(std::string_view text) {
-  uint32_t first = 0;
-  uint32_t last = 0;
-  const char* end = text.data() + text.size();
-  auto parsed = std::from_chars(text.data(), end, first);
-  last = first;
-  if (parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '-') {
-    parsed = std::from_chars(parsed.ptr + 1, end, last);
-  }
-  return parsed.ec == std::errc() && parsed.ptr == end && first >= 1 && last >= first;
-}
-
-constexpr size_t kMostStepRanges = 16;  // the limit of the injector
-
-Status CheckSteps(const std::string& text) {
-  std::string_view rest = text;
-  for (size_t count = 1; count <= kMostStepRanges; ++count) {
-    const size_t comma = rest.find(',');
-    if (!IsStepRange(rest.substr(0, comma))) break;
-    if (comma == std::string_view::npos) return {};
-    rest.remove_prefix(comma + 1);
-  }
-  return Error{
-      fmt::format("--deep-steps needs a range of steps counted from 1, like 2-4, or up to {} of them, like "
-                  "2-4,100, not '{}'.",
-                  kMostStepRanges, Printable(text))};
-}
-
 constexpr uint32_t kMostBlackBoxSteps = 10'000;
 
 Result<uint32_t> ParseBlackBox(const Arguments& arguments) {

@@ -14,6 +14,9 @@ namespace vramscope::cli {
 Status CheckChoice(const char* option, const std::string& value,
                    std::initializer_list<std::string_view> choices);
 
+// --deep-steps: "2-4", "3", or several of them with commas.
+Status CheckSteps(const std::string& text);
+
 // Reads --stacks and --embed-source into `options`, whose depth must be set; fails if they would record
 // nothing.
 Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options);

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording from inside the program, without ptrace: the recorder is loaded into this process, and a collector beside it writes the trace.
+
+    start ── recorder waits at its door ── `vramscope start PID` ── hooks in place ── your code ── stop ── trace closed
+
+What can go wrong is raised where a recording begins. Once your code runs, nothing of this raises or changes its result: what goes wrong is a warning."""
+
+import functools
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import warnings
+from types import TracebackType
+from typing import IO, Any, Callable, Dict, Optional, Type, TypeVar, Union
+
+from . import command, installation, recorder
+from .errors import Error
+from .run import Run
+
+Path = Union[str, "os.PathLike[str]"]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_BEGINS_WITHIN = 180.0  # seconds: the part for operators may have to be compiled
+_ENDS_WITHIN = 60.0
+_LOOK_EVERY = 0.002
+
+
+class Recording:
+    """A recording of this process, from start() to stop()."""
+
+    def __init__(self, path: str, collector: "subprocess.Popen[bytes]", words: IO[bytes]) -> None:
+        self.path = path
+        """Of the trace. Another name than asked for if another recorder is writing that file; known after the end."""
+        self.summary = ""
+        """The command's line about the finished trace."""
+        self._pid = os.getpid()
+        self._collector = collector
+        self._words = words
+
+    @property
+    def active(self) -> bool:
+        """Whether it still records this process: not after stop(), after `steps` or `duration`, or in a forked child."""
+        return self._pid == os.getpid() and self._collector.poll() is None
+
+    @property
+    def run(self) -> Run:
+        """The finished recording, opened."""
+        if self.active:
+            raise Error(f"{self.path} is still being recorded. Call vramscope.stop() first.")
+        return Run(self.path)
+
+    def _said(self) -> str:
+        self._words.seek(0)
+        return self._words.read().decode("utf-8", "replace").strip()
+
+    def _wait_until_in_place(self) -> None:
+        deadline = time.monotonic() + _BEGINS_WITHIN
+        while not recorder.is_in_place():
+            if self._collector.poll() is not None:
+                raise Error(_without_prefix(self._said()) or "The recording could not begin.")
+            if time.monotonic() > deadline:
+                self._end()
+                raise Error("The recorder did not begin in time. If this is not the main thread: let the main thread run Python code meanwhile.")
+            time.sleep(_LOOK_EVERY)  # Python's main thread lets the recorder in between two instructions
+
+    def _end(self) -> None:
+        if self._pid != os.getpid():
+            return
+        if self._collector.poll() is None:
+            self._collector.send_signal(signal.SIGINT)
+        deadline = time.monotonic() + _ENDS_WITHIN
+        while self._collector.poll() is None:
+            if time.monotonic() > deadline:
+                raise Error(f"{self.path} is still being written. It is complete when process {self._collector.pid} has ended.")
+            time.sleep(_LOOK_EVERY)
+        said = self._said()
+        self._words.close()
+        if self._collector.returncode != 0:
+            raise Error(_without_prefix(said) or f"{self.path} could not be written.")
+        for line in said.splitlines():
+            if ": " in line and not line.startswith("vramscope: "):
+                self.summary = line
+                if not line.startswith(self.path + ": "):
+                    self.path = line.split(": ", 1)[0]
+
+
+_current: Optional[Recording] = None
+
+
+def start(path: Path = "run.vms", *, device: str = "auto", stacks: Optional[str] = None, depth: Optional[str] = None, deep_steps: Optional[str] = None,
+          steps: Optional[int] = None, duration: Optional[str] = None, max_size: Optional[str] = None, program: bool = False) -> Recording:
+    """Begins to record this process into `path`. Returns when every following allocation is recorded.
+
+    device: "auto" (CUDA if the program uses it, else the CPU), "cpu", "cuda", "all". stacks: "python", "native" or "all", of allocations in deep steps.
+    depth: "light" (default; "auto" with stacks), "auto", "deep", "all"; deep_steps: "2-4". steps, duration ("30s"), max_size ("10GiB"): end by itself
+    after that. program: note a step that `whatif` can run again. docs/python.md describes them.
+
+    Raises vramscope.Error if this process cannot be recorded or is recorded already."""
+    global _current
+    if recorder.is_recording():
+        raise Error("This process is already being recorded. End that recording first; marks can be set in it.")
+    options = command.words(device=device, stacks=stacks, depth=depth, deep_steps=deep_steps, steps=steps, duration=duration, max_size=max_size,
+                            program="on" if program else "off")
+    name = os.path.abspath(os.fspath(path))
+    recorder.open_door()
+    words: IO[bytes] = tempfile.TemporaryFile()
+    # A session of its own: Ctrl-C is for the program, and the trace is closed when the program has ended.
+    collector = subprocess.Popen([installation.command(), "start", str(os.getpid()), "-o", name, *options], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=words, env=command.environment(), start_new_session=True)
+    recording = Recording(name, collector, words)
+    recording._wait_until_in_place()
+    _current = recording
+    return recording
+
+
+def stop() -> Recording:
+    """Ends the recording that start() began, and returns it when its trace is complete. Raises vramscope.Error if there is none."""
+    global _current
+    recording, _current = _current, None
+    if recording is None or recording._pid != os.getpid():
+        raise Error("This process has no recording to stop: vramscope.start() begins one.")
+    recording._end()
+    return recording
+
+
+def mark(text: str) -> None:
+    """Sets a mark with a text, such as "epoch 3", in the recording of this process, however that began. Does nothing if there is none."""
+    if not isinstance(text, str):
+        raise TypeError(f"a mark is a text, not {type(text).__name__}")
+    recorder.mark(text)
+
+
+class record:
+    """Records a block or each call of a function; takes what start() takes.
+
+        with vramscope.record("run.vms", stacks="python") as recording:
+            train()
+        print(recording.run.peak.allocated_bytes)
+
+        @vramscope.record("epoch.vms")
+        def train_one_epoch(): ...
+
+    A recording that cannot begin raises vramscope.Error before your code runs. One that cannot be finished is a warning: your result is kept."""
+
+    def __init__(self, path: Path = "run.vms", **options: Any) -> None:
+        self._path = path
+        self._options: Dict[str, Any] = options
+
+    def __enter__(self) -> Recording:
+        return start(self._path, **self._options)
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
+        try:
+            if _current is not None and _current._pid == os.getpid():
+                stop()
+        except Exception as failure:
+            warnings.warn(f"vramscope: {failure}", RuntimeWarning, stacklevel=2)
+
+    def __call__(self, function: Function) -> Function:
+        @functools.wraps(function)
+        def recorded(*arguments: Any, **named: Any) -> Any:
+            with record(self._path, **self._options):
+                return function(*arguments, **named)
+
+        return recorded  # type: ignore[return-value]
+
+
+def _without_prefix(text: str) -> str:
+    return " ".join(line[len("vramscope: "):] if line.startswith("vramscope: ") else line for line in text.splitlines())
