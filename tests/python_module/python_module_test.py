@@ -7,6 +7,7 @@ import ctypes
 import doctest
 import gc
 import importlib
+import importlib.util
 import sys
 import unittest
 from collections import Counter
@@ -207,9 +208,12 @@ class UseTest(unittest.TestCase):
     def test_docstrings(self) -> None:
         for name in ("answer", "run", "table"):
             module = importlib.import_module("vramscope." + name)
-            result = doctest.testmod(module, extraglobs={"vramscope": vramscope, "example": str(EXAMPLE)})
-            self.assertGreater(result.attempted, 0, name)
-            self.assertEqual(result.failed, 0, name)
+            runner = doctest.DocTestRunner()
+            for test in doctest.DocTestFinder().find(module, extraglobs={"vramscope": vramscope, "example": str(EXAMPLE)}):
+                if "numpy" not in test.name or importlib.util.find_spec("numpy"):
+                    runner.run(test)
+            self.assertGreater(runner.tries, 0, name)
+            self.assertEqual(runner.failures, 0, name)
 
 
 if __name__ == "__main__":
