@@ -6,7 +6,7 @@
 //
 //   device=auto|cpu|cuda|all       depth=light|auto|deep|all    deep_steps=A-B,C,...
 //   stacks=none|python|native|all  bridge=PATH                  shim=FOLDER
-//   cupti=off|auto|on              emit_nvtx_mem=on
+//   cupti=off|auto|on              emit_nvtx_mem=on             bridge_torch_bytes=N
 //   clock=auto|monotonic           ring_bytes=N (a power of two; for tests)
 //   program=on|off (read by the Python shim)
 #pragma once

@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -36,10 +37,6 @@
 // Release wheels are built with NDEBUG; without it, RecordFunction has one more member.
 #ifndef NDEBUG
 #error "compile the bridge with -DNDEBUG, as torch is"
-#endif
-// Set by the build: size of the libtorch_cpu.so that belongs to the headers used for this compilation.
-#ifndef VRAMSCOPE_TORCH_CPU_BYTES
-#error "VRAMSCOPE_TORCH_CPU_BYTES is the size of the libtorch_cpu.so that belongs to the headers"
 #endif
 
 namespace vramscope::bridge {
@@ -155,15 +152,18 @@ void OnEnd(const at::RecordFunction& function, at::ObserverContext* context) noe
   Emit<trace::EventType::kOpEnd>();
 }
 
-// True if the libtorch_cpu.so of this process is the one whose headers we were compiled against. The size
-// shows it: it differs between builds of the same version for other CUDA releases or with other flags.
-bool FitsThisTorch() {
+// True if the libtorch_cpu.so of this process is the one that the recorder found this bridge for. The size
+// shows it: it differs between releases, and between builds of one release for other CUDA versions.
+bool FitsThisTorch(const VramscopeHost& host) {
+  char expected[24] = "";
   Dl_info info;
   struct stat file;
   const auto add_callback = &at::addGlobalCallback;
+  if (host.option("bridge_torch_bytes", expected, sizeof expected) == 0) return false;
   if (dladdr(reinterpret_cast<const void*>(add_callback), &info) == 0 || info.dli_fname == nullptr)
     return false;
-  return stat(info.dli_fname, &file) == 0 && file.st_size == VRAMSCOPE_TORCH_CPU_BYTES;
+  return stat(info.dli_fname, &file) == 0 &&
+         static_cast<uint64_t>(file.st_size) == std::strtoull(expected, nullptr, 10);
 }
 
 bool PythonStacksWanted() {
@@ -194,7 +194,7 @@ void SetEnabled(bool on) {
 
 extern "C" __attribute__((visibility("default"))) int vramscope_bridge_start(const VramscopeHost* host) {
   using namespace vramscope::bridge;
-  if (host == nullptr || host->api_version != VRAMSCOPE_API_VERSION || !FitsThisTorch()) return 1;
+  if (host == nullptr || host->api_version != VRAMSCOPE_API_VERSION || !FitsThisTorch(*host)) return 1;
   g_host = host;
   g_python_stacks = PythonStacksWanted() && PreparePythonStacks();
   return 0;

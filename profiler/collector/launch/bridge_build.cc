@@ -7,16 +7,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <vector>
 
 #include "profiler/collector/launch/answer_cache.h"
+#include "profiler/collector/launch/prebuilt_bridge.h"
 #include "profiler/collector/launch/tool_run.h"
+#include "profiler/collector/launch/torch_headers.h"
 #include "profiler/collector/launch/torch_location.h"
 #include "profiler/collector/output/whole_file.h"
 #include "profiler/collector/target/process_facts.h"
@@ -32,33 +34,6 @@ constexpr seconds kCompilerLimit{600};  // 8 s on an idle machine
 // The cause of a failure (a header, the linker, a full disk) is not part of the key, and may be fixed by now.
 constexpr seconds kTryAgainAfter{3600};
 constexpr char kBridgeFolder[] = "injector/torch/bridge";
-// Headers from which the bridge reads layouts. They differ whenever a bridge for one torch would not fit
-// another.
-constexpr std::array kLayoutHeaders = {
-    "ATen/record_function.h",         "ATen/core/ivalue.h",
-    "ATen/core/function_schema.h",    "c10/core/TensorImpl.h",
-    "c10/core/StorageImpl.h",         "torch/csrc/autograd/variable.h",
-    "torch/csrc/autograd/function.h", "torch/csrc/autograd/functions/accumulate_grad.h",
-};
-
-uint64_t SizeOf(const fs::path& path) {
-  std::error_code failed;
-  const uint64_t bytes = fs::file_size(path, failed);
-  return failed ? 0 : bytes;
-}
-
-// Releases up to 2.6 were built with the old std::string ABI, later ones with the new. The names of libc10's
-// own functions show which.
-bool UsesNewStringAbi(const fs::path& torch_root) {
-  const std::string library = ReadWhole(torch_root / "lib/libc10.so");
-  return library.find("_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx11") != std::string::npos;
-}
-
-// Recent headers refuse older standards with an #error that names the one they want.
-bool WantsCxx20(const fs::path& torch_root) {
-  return ReadWhole(torch_root / "include/ATen/ATen.h").find("#error C++20") != std::string::npos;
-}
-
 struct Plan {
   std::string compiler;
   std::vector<std::string> flags;
@@ -124,7 +99,7 @@ Result<Plan> MakePlan(const TorchLocation& torch, const fs::path& source_root) {
   plan.compiler = *compiler;
   // NDEBUG: as torch itself, whose RecordFunction has an additional member without it. -w: the warnings would
   // be about torch's headers.
-  plan.flags = {WantsCxx20(root) ? "-std=c++20" : "-std=c++17",
+  plan.flags = {WantsCxx20(torch.root) ? "-std=c++20" : "-std=c++17",
                 "-O1",
                 "-g0",
                 "-DNDEBUG",
@@ -132,8 +107,7 @@ Result<Plan> MakePlan(const TorchLocation& torch, const fs::path& source_root) {
                 "-shared",
                 "-fvisibility=hidden",
                 "-w",
-                fmt::format("-D_GLIBCXX_USE_CXX11_ABI={}", UsesNewStringAbi(root) ? 1 : 0),
-                fmt::format("-DVRAMSCOPE_TORCH_CPU_BYTES={}", SizeOf(root / "lib/libtorch_cpu.so")),
+                fmt::format("-D_GLIBCXX_USE_CXX11_ABI={}", UsesNewStringAbi(torch.root) ? 1 : 0),
                 "-isystem",
                 (root / "include").string(),
                 "-isystem",
@@ -147,7 +121,7 @@ Result<Plan> MakePlan(const TorchLocation& torch, const fs::path& source_root) {
 
   std::string facts = CompilerIdentity(plan.compiler);
   for (const std::string& flag : plan.flags) facts += flag + "\n";
-  for (const char* header : kLayoutHeaders) facts += ReadWhole(root / "include" / header);
+  facts += LayoutText(torch.root);
   for (const fs::path& file : *files) {
     if (file.extension() == ".cc") plan.sources.push_back(file.string());
     facts += ReadWhole(file);
@@ -184,10 +158,11 @@ Result<fs::path> CacheFolder(const BridgeOptions& options) {
   return folder;
 }
 
-fs::path SourceRoot(const BridgeOptions& options) {
-  if (!options.source_root.empty()) return options.source_root;
+// `given`, or the folder at `place` relative to this executable's.
+fs::path PartOfInstallation(const std::string& given, const char* place) {
+  if (!given.empty()) return given;
   const fs::path program = ExecutableOf(static_cast<uint32_t>(getpid()));
-  return (program.parent_path() / "../share/vramscope/bridge").lexically_normal();
+  return (program.parent_path() / place).lexically_normal();
 }
 
 // Allows one builder at a time for each bridge; others wait here.
@@ -239,39 +214,62 @@ bool Compile(const Plan& plan, const fs::path& library, const fs::path& log) {
   return done && Exists(library);
 }
 
-// The files that determine the plan's key. While none of them changes, the plan need not be computed again,
-// which would read torch's headers and start the compiler.
-std::vector<std::string> WitnessesOf(const Plan& plan, const TorchLocation& torch,
-                                     const fs::path& source_root, const fs::path& library) {
-  const fs::path root = torch.root;
-  std::vector<std::string> witnesses = {plan.compiler, library.string()};
+// The files of a torch that determine which bridge fits it. While none of them changes, they need not be read
+// again.
+std::vector<std::string> TorchWitnesses(const fs::path& root) {
+  std::vector<std::string> witnesses;
   for (const char* file : {"version.py", "include/ATen/ATen.h", "lib/libtorch_cpu.so", "lib/libc10.so"}) {
     witnesses.push_back((root / file).string());
   }
   for (const char* header : kLayoutHeaders) witnesses.push_back((root / "include" / header).string());
+  return witnesses;
+}
+
+// The files that determine the plan's key. While none of them changes, the plan need not be computed again,
+// which would read torch's headers and start the compiler.
+std::vector<std::string> WitnessesOf(const Plan& plan, const TorchLocation& torch,
+                                     const fs::path& source_root, const fs::path& library) {
+  std::vector<std::string> witnesses = TorchWitnesses(torch.root);
+  witnesses.insert(witnesses.end(), {plan.compiler, library.string()});
   if (const Result<std::vector<fs::path>> files = BridgeFiles(source_root); files.ok()) {
     for (const fs::path& file : *files) witnesses.push_back(file.string());
   }
   return witnesses;
 }
 
-// Finds or builds the library of a plan.
-Result<BridgeInfo> BuildPlan(const Plan& plan, const TorchLocation& torch, const fs::path& folder,
+// The library of a plan, from the cache or compiled now; `info` is about its torch.
+Result<BridgeInfo> BuildPlan(const Plan& plan, BridgeInfo info, const fs::path& folder,
                              const BridgeOptions& options) {
   const fs::path library = folder / (plan.key + ".so");
   const fs::path log = folder / (plan.key + ".log");
-  BridgeInfo info{library.string(), torch.version, torch.root, false};
+  info.path = library.string();
   if (Exists(library)) return info;
-  if (FailedLately(log)) return BuildFailed(torch.version, log);
+  if (FailedLately(log)) return BuildFailed(info.torch_version, log);
 
   if (options.progress)
-    options.progress(
-        fmt::format("Building the deep recorder for torch {} once; this takes about 10 s.", torch.version));
+    options.progress(fmt::format("Building the deep recorder for torch {} once; this takes about 10 s.",
+                                 info.torch_version));
   const BuildLock lock(folder / (plan.key + ".lock"));
   if (Exists(library)) return info;  // another process has built it meanwhile
-  if (!Compile(plan, library, log)) return BuildFailed(torch.version, log);
+  if (!Compile(plan, library, log)) return BuildFailed(info.torch_version, log);
   info.built = true;
   return info;
+}
+
+// The prebuilt library for this torch, which is found once and then remembered in the folder `memory`.
+std::optional<std::string> Prebuilt(const TorchLocation& torch, const BridgeOptions& options,
+                                    const std::string& memory) {
+  const fs::path folder = PartOfInstallation(options.prebuilt_folder, "../lib/vramscope/bridges");
+  const fs::path index = folder / "index.txt";
+  if (!Exists(index)) return {};
+  const std::string question = fmt::format("which bridge in {} fits {}", folder.string(), torch.root);
+  if (auto known = RecallAnswer(memory, question)) return known;
+  const auto found = FindPrebuiltBridge(torch, folder.string());
+  if (!found) return {};
+  std::vector<std::string> witnesses = TorchWitnesses(torch.root);
+  witnesses.insert(witnesses.end(), {index.string(), *found});
+  KeepAnswer(memory, question, *found, witnesses);
+  return found;
 }
 
 }  // namespace
@@ -282,12 +280,21 @@ Result<BridgeInfo> EnsureBridge(std::span<const std::string> command, const Brid
   const Result<TorchLocation> torch = FindTorch(command, memory);
   if (!torch.ok()) return Error{torch.error().sentence + " Deep steps will have no operators."};
 
+  BridgeInfo info{{}, torch->version, torch->root, TorchLibraryBytes(torch->root), false};
+  if (info.torch_bytes != 0) {
+    if (const auto prebuilt = Prebuilt(*torch, options, memory)) {
+      info.path = *prebuilt;
+      return info;
+    }
+  }
   const Result<std::string> compiler = FindCompiler();
-  const fs::path source_root = SourceRoot(options);
+  const fs::path source_root = PartOfInstallation(options.source_root, "../share/vramscope/bridge");
   const std::string question = fmt::format("which bridge fits {} by {} from {}", torch->root,
                                            compiler.ok() ? *compiler : "", source_root.string());
-  if (const auto library = RecallAnswer(memory, question))
-    return BridgeInfo{*library, torch->version, torch->root, false};
+  if (const auto library = RecallAnswer(memory, question)) {
+    info.path = *library;
+    return info;
+  }
 
   // Reported now: a user who starts a run of hours wants to know before it begins.
   const auto missing = [&options](const Error& error) -> Result<BridgeInfo> {
@@ -297,7 +304,7 @@ Result<BridgeInfo> EnsureBridge(std::span<const std::string> command, const Brid
   const Result<Plan> plan = MakePlan(*torch, source_root);
   if (!plan.ok()) return missing(plan.error());
   if (!folder.ok()) return missing(folder.error());
-  Result<BridgeInfo> bridge = BuildPlan(*plan, *torch, *folder, options);
+  Result<BridgeInfo> bridge = BuildPlan(*plan, info, *folder, options);
   if (!bridge.ok()) return missing(bridge.error());
   KeepAnswer(memory, question, bridge->path, WitnessesOf(*plan, *torch, source_root, bridge->path));
   return bridge;

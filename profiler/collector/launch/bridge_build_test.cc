@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "profiler/collector/launch/tool_run.h"
+#include "profiler/collector/launch/torch_headers.h"
 #include "profiler/collector/launch/torch_location.h"
 
 namespace vramscope::collector {
@@ -25,6 +26,9 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+
+// sha256sum of the eight layout headers, each of which is "x".
+constexpr char kLayoutOfMadeUpTorch[] = "4cf0c1012276f46af31e44d2fbb03ae7af56f03c9996eb9452b99b3e6273698e";
 
 std::string Read(const fs::path& path) {
   std::ifstream file(path);
@@ -138,15 +142,39 @@ TEST_F(MadeUpTorch, IsBuiltForOnceAndThenTakenFromTheCache) {
   EXPECT_THAT(said, ::testing::ElementsAre(HasSubstr("for torch 2.99.1+cu1 once")));
 }
 
-TEST_F(MadeUpTorch, IsBuiltForAgainWhenItsHeadersOrItsLibraryChange) {
+TEST_F(MadeUpTorch, IsBuiltForAgainWhenItsHeadersOrItsStringAbiChange) {
   const std::vector<std::string> command = {Python()};
   const std::string first = EnsureBridge(command, options_).value().path;
   Write("torch/include/c10/core/TensorImpl.h", "another layout");
   const std::string second = EnsureBridge(command, options_).value().path;
-  Write("torch/lib/libtorch_cpu.so", "another build");
+  Write("torch/lib/libc10.so", "_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx11");
   const std::string third = EnsureBridge(command, options_).value().path;
   EXPECT_NE(first, second);
   EXPECT_NE(second, third);
+}
+
+TEST_F(MadeUpTorch, IsRecognizedInTheProcessByTheSizeOfItsLibrary) {
+  const std::vector<std::string> command = {Python()};
+  EXPECT_EQ(EnsureBridge(command, options_).value().torch_bytes, 1);
+  Write("torch/lib/libtorch_cpu.so", "another build");
+  EXPECT_EQ(EnsureBridge(command, options_).value().torch_bytes, 13);
+}
+
+TEST_F(MadeUpTorch, NeedsNoCompilerIfItsBridgeIsPrebuilt) {
+  for (const char* header : kLayoutHeaders) Write(fs::path("torch/include") / header, "x");
+  Write("bridges/prebuilt.so", "");
+  Write("bridges/index.txt", "2.99.1 old " + std::string(kLayoutOfMadeUpTorch) + " prebuilt.so\n");
+  options_.prebuilt_folder = (folder_ / "bridges").string();
+  const std::vector<std::string> command = {Python()};
+  for (int i = 0; i < 2; ++i) {  // found, then remembered
+    const Result<BridgeInfo> bridge = EnsureBridge(command, options_);
+    ASSERT_TRUE(bridge.ok()) << bridge.error().sentence;
+    EXPECT_EQ(bridge->path, (folder_ / "bridges/prebuilt.so").string());
+    EXPECT_EQ(bridge->torch_bytes, 1);
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "runs"));
+  Write("torch/include/c10/core/TensorImpl.h", "another layout");
+  EXPECT_THAT(EnsureBridge(command, options_).value().path, HasSubstr("cache/torch-2.99.1-"));
 }
 
 TEST_F(MadeUpTorch, IsNotTriedAgainAfterAFailedBuildUntilTheLogIsRemoved) {

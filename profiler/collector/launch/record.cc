@@ -123,6 +123,7 @@ void FindBridge(RecordOptions& options, const BridgeOptions& wishes) {
   const Result<BridgeInfo> bridge = EnsureBridge(options.command, wishes);
   if (bridge.ok()) {
     options.bridge = bridge->path;
+    options.bridge_torch_bytes = bridge->torch_bytes;
   } else {
     options.bridge_missing = bridge.error().sentence;
   }

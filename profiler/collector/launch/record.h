@@ -43,9 +43,10 @@ struct RecordOptions {
   bool redact = false;        // remove text that looks like a secret from command lines (text/redact.h)
   bool embed_source = false;  // embed the source files that stacks name in the trace
   std::string bridge;  // the deep recorder's library (bridge_build.h); empty: deep steps without operators
-  std::string bridge_missing;  // why `bridge` is empty, as one sentence for the trace's metadata
-  std::string more_options;    // passed on unchanged as "key=value;key=value", for tests
-  uint64_t max_bytes = 0;      // 0 = no limit
+  uint64_t bridge_torch_bytes = 0;  // of the libtorch_cpu.so that `bridge` fits
+  std::string bridge_missing;       // why `bridge` is empty, as one sentence for the trace's metadata
+  std::string more_options;         // passed on unchanged as "key=value;key=value", for tests
+  uint64_t max_bytes = 0;           // 0 = no limit
   // If not 0: the last so many optimizer steps are kept in memory. They are written when the program runs out
   // of memory, when the command fails, and on request (control_socket.h); otherwise nothing is written.
   uint32_t black_box_steps = 0;

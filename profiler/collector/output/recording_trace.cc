@@ -64,7 +64,8 @@ std::string OptionsText(const RecordOptions& options) {
     text += fmt::format(";shim={};cupti={}", options.installation->python_shim, options.cupti);
   text += options.program ? ";program=on" : ";program=off";
   if (options.emit_nvtx_mem) text += ";emit_nvtx_mem=on";
-  if (!options.bridge.empty()) text += ";bridge=" + options.bridge;
+  if (!options.bridge.empty())
+    text += fmt::format(";bridge={};bridge_torch_bytes={}", options.bridge, options.bridge_torch_bytes);
   if (!options.more_options.empty()) text += ";" + options.more_options;
   return text;
 }

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from stub_recording import IS_LEAF, IS_VIEW, NO_SEQUENCE, REQUIRES_GRAD, Bridge, Recording
+from stub_recording import IS_LEAF, IS_VIEW, NO_SEQUENCE, REQUIRES_GRAD, Bridge, Recording, torch_bytes
 from training_sample import Training
 
 BRIDGE = Bridge(stacks="python")
@@ -237,6 +237,12 @@ class PythonStackTest(unittest.TestCase):
                 finally:
                     del keep
         self.assertNotEqual([], recording.op("aten::relu").stack)
+
+
+class ItsTorch(unittest.TestCase):
+    def test_another_torch_than_the_recorder_found_is_refused(self) -> None:
+        with self.assertRaisesRegex(RuntimeError, "does not fit"):
+            Bridge(expected_bytes=torch_bytes() + 1)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ allocations too.
 """
 
 import ctypes
+import importlib.util
 import os
 from contextlib import contextmanager
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
@@ -73,8 +74,15 @@ class Recording:
         return [op.name for op in self.ops]
 
 
+def torch_bytes() -> int:
+    """The size of the libtorch_cpu.so of this Python, without importing torch."""
+    spec = importlib.util.find_spec("torch")
+    assert spec is not None and spec.origin is not None
+    return os.path.getsize(os.path.join(os.path.dirname(spec.origin), "lib", "libtorch_cpu.so"))
+
+
 class Bridge:
-    def __init__(self, stacks: str = "none") -> None:
+    def __init__(self, stacks: str = "none", expected_bytes: Optional[int] = None) -> None:
         self.stub = ctypes.CDLL(os.environ["VRAMSCOPE_TEST_STUB"])
         self.stub.stub_host.restype = ctypes.c_void_p
         self.stub.stub_events.restype = ctypes.POINTER(_Event)
@@ -82,6 +90,7 @@ class Bridge:
         self.stub.stub_string.restype = ctypes.c_char_p
         self.stub.stub_stack.restype = ctypes.c_size_t
         self.stub.stub_option(b"stacks", stacks.encode())
+        self.stub.stub_option(b"bridge_torch_bytes", str(torch_bytes() if expected_bytes is None else expected_bytes).encode())
         self.library = ctypes.CDLL(os.environ["VRAMSCOPE_TEST_BRIDGE"])
         self.library.vramscope_bridge_start.argtypes = [ctypes.c_void_p]
         if self.library.vramscope_bridge_start(self.stub.stub_host()) != 0:

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The deep recorders (bridges) that a wheel contains, compiled in advance for released versions of PyTorch
+// (scripts/wheel/bridges.py), so that a machine without a C++ compiler records operators too.
+//
+//   lib/vramscope/bridges/
+//       index.txt
+//           2.6.0 old 5a21c0de... torch-2.6.0-old.so    release, std::string ABI, SHA-256 of its layout headers
+//           2.6.0 new 5a21c0de... torch-2.6.0-new.so
+//           2.7.1 new 88f0b3d1... torch-2.7.0-new.so    the same code as for 2.7.0
+//       torch-2.6.0-old.so ...
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "profiler/collector/launch/torch_location.h"
+
+namespace vramscope::collector {
+
+// The path of the bridge in `folder` that fits `torch`: the same release, the same std::string ABI and the
+// same layout headers. If the headers were removed (as small containers do), only builds with the version of
+// a published wheel fit, such as 2.6.0 or 2.6.0+cu124. Reads 2 MB: about 5 ms.
+std::optional<std::string> FindPrebuiltBridge(const TorchLocation& torch, const std::string& folder);
+
+}  // namespace vramscope::collector
