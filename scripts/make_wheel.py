@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packs an installed tree as a wheel, with nothing but the standard library.
 
-    scripts/make_wheel.py TREE --out DIR --version 0.1.0 --summary TEXT --platform manylinux_2_28_x86_64 --licenses DIR
+    scripts/make_wheel.py TREE --out DIR --version 0.1.0 --summary TEXT --platform manylinux_2_28_x86_64 --licenses DIR --sbom FILE
 
     TREE/bin/vramscope      vramscope-0.1.0.data/scripts/vramscope      pip: VENV/bin/vramscope
     TREE/lib/..., share/... vramscope-0.1.0.data/data/lib/...           pip: VENV/lib/..., where the command looks for its files
+    TREE/share/vramscope/site-packages/vramscope/...    vramscope/...   pip: VENV/lib/python3.X/site-packages/vramscope
     DIR/LICENSE, ...        vramscope-0.1.0.dist-info/licenses/LICENSE
+    FILE of --sbom          vramscope-0.1.0.dist-info/sboms/FILE        PEP 770
 
 The format is that of the PyPA's "Binary distribution format" 1.0 and "Core metadata" 2.4. Two runs over equal files make equal wheels: members are
 sorted, and their time is $SOURCE_DATE_EPOCH, or 1980. Prints the path of the wheel.
@@ -25,6 +27,8 @@ from typing import Iterator, List, Tuple
 NAME = "vramscope"
 README = Path(__file__).resolve().parent.parent / "README.md"
 EARLIEST = 315532800  # 1980: a zip file has no earlier time
+MODULES = ("share", "vramscope", "site-packages")
+PYTEST_PLUGIN = "vramscope/pytest_plugin.py"
 
 
 def files(folder: Path) -> Iterator[Path]:
@@ -34,10 +38,12 @@ def files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def place(path: Path) -> str:
-    """Where a file of the tree is in NAME-VERSION.data."""
+def place(path: Path, data: str) -> str:
+    """Where a file of the tree is in the wheel; `data` is NAME-VERSION.data."""
     parts = path.parts
-    return "/".join(("scripts", *parts[1:]) if parts[0] == "bin" else ("data", *parts))
+    if parts[: len(MODULES)] == MODULES:
+        return "/".join(parts[len(MODULES) :])
+    return "/".join((data, "scripts", *parts[1:]) if parts[0] == "bin" else (data, "data", *parts))
 
 
 def metadata(version: str, summary: str, licenses: List[str]) -> str:
@@ -79,6 +85,7 @@ def main() -> None:
     parser.add_argument("--summary", required=True)
     parser.add_argument("--platform", required=True)
     parser.add_argument("--licenses", type=Path, required=True)
+    parser.add_argument("--sbom", type=Path, required=True)
     asked = parser.parse_args()
 
     tag = f"py3-none-{asked.platform}"
@@ -91,9 +98,12 @@ def main() -> None:
     wheel = Wheel(unfinished, information)
     for file in files(asked.tree):
         executable = os.access(file, os.X_OK)
-        wheel.add(f"{base}.data/{place(file.relative_to(asked.tree))}", file.read_bytes(), 0o755 if executable else 0o644)
+        wheel.add(place(file.relative_to(asked.tree), f"{base}.data"), file.read_bytes(), 0o755 if executable else 0o644)
     for file in licenses:
         wheel.add(f"{information}/licenses/{file.name}", file.read_bytes())
+    wheel.add(f"{information}/sboms/{asked.sbom.name}", asked.sbom.read_bytes())
+    if asked.tree.joinpath(*MODULES, PYTEST_PLUGIN).exists():
+        wheel.add(f"{information}/entry_points.txt", b"[pytest11]\nvramscope = vramscope.pytest_plugin\n")
     wheel.add(f"{information}/METADATA", metadata(asked.version, asked.summary, [file.name for file in licenses]).encode())
     wheel.add(f"{information}/WHEEL", f"Wheel-Version: 1.0\nGenerator: make_wheel.py\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
     wheel.close()

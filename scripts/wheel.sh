@@ -4,6 +4,9 @@
 #
 #   scripts/wheel.sh                   build/wheel/vramscope-VERSION-py3-none-manylinux_2_28_x86_64.whl
 #   scripts/wheel.sh --out DIR         the wheel goes there
+#   scripts/wheel.sh --bridges all     the deep recorder is compiled in advance for: all releases of PyTorch since 2.2 (the default; the first time
+#                                      this downloads 4 GB and compiles for 5 minutes), newest (the PyTorch at hand), or none
+#   scripts/wheel.sh --build           first brings build/release up to date, as `pip install .` does
 #
 # build/release is built if it is not there. Its object files are linked again for the older C library, with zig from PyPI as linker. zig and
 # auditwheel are installed into build/wheel-venv, each at one version; so is GLFW, which the viewer brings along. OpenGL is the machine's own.
@@ -14,17 +17,24 @@ source scripts/environment.sh
 
 readonly tools=(ziglang==0.17.0 auditwheel==6.8.2 glfw==2.11.0)
 readonly venv=build/wheel-venv build=build/release work=build/wheel
-readonly tree=$work/tree licenses=$work/licenses
+readonly tree=$work/tree licenses=$work/licenses sbom=$work/vramscope.cdx.json
 readonly glibc=2.28 platform=manylinux_2_28_x86_64
 
 out=$work
+bridges=all
+with_build=no
 while (($#)); do
   case $1 in
     --out) out=${2:?--out wants a folder}; shift ;;
-    *) sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    --bridges) bridges=${2:?--bridges wants all, newest or none}; shift ;;
+    --build) with_build=yes ;;
+    *) sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done
+
+[[ $bridges =~ ^(all|newest|none)$ ]] || die "--bridges is all, newest or none, and not $bridges"
+[[ $bridges != newest ]] || has_torch "$(torch_python)" || { say "--bridges newest wants a PyTorch, which scripts/setup.sh installs."; exit 77; }
 
 all_installed="$venv/complete-$(IFS=-; printf '%s' "${tools[*]}")"
 
@@ -43,6 +53,16 @@ folder_of() { "$venv/bin/python" -c 'import importlib.util as u, sys; print(u.fi
 version=$(sed -n 's/^project(vramscope VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
 summary=$(sed -n 's/^project(vramscope .* DESCRIPTION "\([^"]*\)".*/\1/p' CMakeLists.txt)
 
+# Builds what is installed, and no tests.
+build_installed() {
+  local target targets=(vramscope vramscope_injector simulated_cuda vramscope-cudnn-oracle)
+  configure release || exit 1
+  for target in vramscope-viewer vramscope_python_library; do
+    ! grep -q "^build $target: phony" "$build/build.ninja" || targets+=("$target")
+  done
+  build release --target "${targets[@]}" || exit 1
+}
+
 # The files of the wheel, as `cmake --install` places them. The folder's own links to the source are not among them.
 install_tree() {
   rm -rf "$tree"
@@ -50,7 +70,15 @@ install_tree() {
   [[ ! -x $tree/bin/vramscope-viewer ]] || cp "$(folder_of glfw)/x11/libglfw.so" "$tree/lib/vramscope/libglfw.so.3"
 }
 
-# The licenses of what is linked in, or compiled in from headers, from the packages of the distribution that own the files.
+# The deep recorders for releases of PyTorch, of which pip downloads the headers the first time.
+make_bridges() {
+  [[ $bridges != none ]] || return 0
+  say "$("$venv/bin/python" scripts/wheel/bridges.py "$tree/lib/vramscope/bridges" --releases "$bridges" --torch-python "$(torch_python)" \
+    --zig "$(folder_of ziglang)/zig" --glibc "$glibc" --work "$work/bridges")"
+}
+
+# The licenses of what is linked in, or compiled in from headers, from the packages of the distribution that own the files. packages.txt lists them
+# all, for the bill of materials.
 copy_licenses() {
   local file package glfw=()
   [[ ! -x $tree/bin/vramscope-viewer ]] || glfw=(GLFW/glfw3.h)
@@ -58,28 +86,42 @@ copy_licenses() {
   mkdir -p "$licenses"
   cp LICENSE "$licenses/"
   cp "$(folder_of ziglang)/LICENSE" "$licenses/zig.txt"
+  printf 'pypi %s\n' "${tools[0]/==/ }" ${glfw[@]+"${tools[2]/==/ }"} >"$work/packages.txt"
   while IFS= read -r file; do
     package=$(dpkg-query -S "$file" 2>/dev/null | cut -d: -f1) || die "no package owns $file: its license is unknown"
     cp "/usr/share/doc/$package/copyright" "$licenses/$package.txt"
+    dpkg-query -W -f='deb ${Package} ${Version}\n' "$package" >>"$work/packages.txt"
   done < <(cat "$work/archives.txt"; printf '/usr/include/%s\n' nlohmann/json.hpp fmt/format.h ${glfw[@]+"${glfw[@]}"})
+  python3 scripts/wheel/sbom.py --version "$version" <"$work/packages.txt" >"$sbom"
 }
 
-# auditwheel reads the symbols that every program and library needs.
+# auditwheel reads the symbols that every program and library needs. The deep recorders also need libraries of PyTorch, which are in the process
+# that loads them; auditwheel's command has no option for that.
 check_wheel() {
   local verdict
-  verdict=$("$venv/bin/auditwheel" show "$1" 2>&1) || { printf '%s\n' "$verdict" >&2; die "auditwheel failed"; }
-  tr '\n' ' ' <<<"$verdict" | grep -q "following platform tag: \"$platform\"" || { printf '%s\n' "$verdict" >&2; die "auditwheel: not $platform"; }
+  verdict=$("$venv/bin/python" - "$1" 2>&1 <<'PYTHON'
+import pathlib, sys
+from auditwheel.wheel_abi import analyze_wheel_abi
+from auditwheel.wheeltools import get_wheel_architecture, get_wheel_libc
+name = pathlib.Path(sys.argv[1])
+found = analyze_wheel_abi(get_wheel_libc(name.name), get_wheel_architecture(name.name), name, frozenset({"libtorch_cpu.so", "libc10.so"}),
+                          disable_isa_ext_check=False, allow_graft=False)
+print(found.overall_policy.name, found.versioned_symbols)
+PYTHON
+  ) || { printf '%s\n' "$verdict" >&2; die "auditwheel failed"; }
+  [[ $verdict == "$platform "* ]] || { printf '%s\n' "$verdict" >&2; die "auditwheel: not $platform"; }
 }
 
 mkdir -p "$work"
 install_tools
-[[ -x $build/bin/vramscope ]] || { configure release && build release; }
+[[ $with_build == no && -x $build/bin/vramscope ]] || build_installed
 export ZIG_GLOBAL_CACHE_DIR=$PWD/$venv/zig-cache ZIG_LOCAL_CACHE_DIR=$PWD/$venv/zig-cache
 install_tree
 python3 scripts/wheel/relink.py "$build" "$tree" --zig "$(folder_of ziglang)/zig" --glibc "$glibc" --work "$work/objects" >"$work/archives.txt"
+make_bridges
 copy_licenses
 wheel=$(python3 scripts/make_wheel.py "$tree" --out "$out" --version "$version" --summary "$summary" \
-  --platform "$platform" --licenses "$licenses")
+  --platform "$platform" --licenses "$licenses" --sbom "$sbom")
 check_wheel "$wheel"
 [[ -x $tree/bin/vramscope-viewer ]] || say "without the viewer, which $build does not have"
 say "$wheel, $(du -h "$wheel" | cut -f1), for glibc $glibc or newer"

@@ -114,6 +114,8 @@ class Linker:
             return []
         if word.endswith(".ld"):
             return [f"-Wl,-T,{word}"]
+        if word.startswith("/usr/") and word.endswith(".a"):
+            self.archives.add(Path(word).resolve())
         if name == "fmt":
             return [self.compiled(HERE / "fmt.cc", compiler, "-std=c++20")]
         if name:

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 import zipfile
 from pathlib import Path
-from typing import Any, Dict, Iterator, List
+from typing import Any, Dict, Iterator, List, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import drawn
@@ -44,6 +44,7 @@ def sources() -> Iterator[Path]:
     yield from (BUILD / "bin/vramscope", BUILD / "injector/libvramscope_injector.so", SOURCE / "scripts/wheel.sh", SOURCE / "scripts/make_wheel.py")
     yield from (BUILD / "bin").glob("vramscope-viewer")
     yield from (SOURCE / "scripts/wheel").glob("*.*")
+    yield from (SOURCE / "injector/torch/bridge").glob("*.*")
     yield from (BUILD / "lib/vramscope").rglob("*.so.*")
     for folder in ("injector/python", "injector/simulated_cuda/python"):
         yield from (path for path in (SOURCE / folder).rglob("*.py") if "tests" not in path.parts)
@@ -55,7 +56,8 @@ def wheel() -> Path:
         raise unittest.SkipTest("the wheel is made of build/release, which is not the build under test")
     newest = max(path.stat().st_mtime for path in sources())
     if not any(path.stat().st_mtime > newest for path in WHEELS.glob("*.whl")):
-        done = subprocess.run([str(SOURCE / "scripts/wheel.sh")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1200)
+        command = [str(SOURCE / "scripts/wheel.sh"), "--bridges", "newest"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1200)
         if done.returncode == recorded_run.SKIPPED:
             raise unittest.SkipTest(done.stdout.strip())
         if done.returncode:
@@ -67,6 +69,16 @@ def needed_glibc(path: Path) -> List[str]:
     """The versions of glibc that a program or library names, as readelf lists them; nothing for other files."""
     listed = subprocess.run(["readelf", "--version-info", "--wide", str(path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return re.findall(r"Name: GLIBC_([0-9.]+)", listed.stdout)
+
+
+# Fields of the deep recorder's events that are the same in every run of a program: all but addresses and positions in a stack or thread.
+STEADY_FIELDS = {"op_begin": (0,), "op_end": (), "op_tensor": (0, 1, 4, 5, 6, 7), "op_scalar": (0, 1),
+                 "node_begin": (1,), "node_edge": (2,), "node_end": ()}
+
+
+def deep_facts(trace: Path) -> List[Tuple[str, ...]]:
+    """What the deep recorder has recorded, in order: operators, shapes, strides and types of their operands, scalars, nodes."""
+    return [(event.type, *(event.fields[i] for i in STEADY_FIELDS[event.type])) for event in recorded_run.events(trace, *STEADY_FIELDS)]
 
 
 @drawn.whole(3)
@@ -94,16 +106,17 @@ class Wheel(unittest.TestCase):
             raise AssertionError(done.stdout)
 
     def vramscope(self, *arguments: str, built: bool = False) -> str:
-        """What the command on PATH prints, or that of the build; `python` is the environment's in both cases."""
-        path = f"{self.venv}/bin:{os.environ['PATH']}"
-        command = recorded_run.vramscope() if built else str(self.venv / "bin/vramscope")
-        done = recorded_run.run([command, *arguments], env=recorded_run.clean_environment(PATH=path, HOME=str(self.folder)), cwd=self.folder)
+        """What the installed command prints, which finds no compiler, or that of the build. `python` is the environment's in both cases."""
+        path = f"{self.venv}/bin"
+        environment = {"PATH": f"{path}:{os.environ['PATH']}"} if built else {"PATH": path, "HOME": str(self.folder), "CXX": ""}
+        command = recorded_run.vramscope() if built else f"{path}/vramscope"
+        done = recorded_run.run([command, *arguments], env=recorded_run.clean_environment(**environment), cwd=self.folder)
         self.assertEqual(done.code, 0, f"{command} {' '.join(arguments)}\n{done.stderr.decode()}")
         return done.stdout.decode()
 
     def recorded(self, name: str, built: bool) -> Dict[str, Any]:
         """The report of the program on the CPU, recorded and read by one of the two commands."""
-        self.vramscope("record", "-o", name, "--quiet", "--depth", "light", "--", "python", "train.py", "cpu", built=built)
+        self.vramscope("record", "-o", name, "--quiet", "--", "python", "train.py", "cpu", built=built)
         return json.loads(self.vramscope("report", name, "--json", built=built))
 
     def test_recording_and_report_are_those_of_the_build(self) -> None:
@@ -112,6 +125,12 @@ class Wheel(unittest.TestCase):
         self.assertGreater(report["peak"]["categories"]["optimizer_state"], 2 * 4 * 256 * 1024)
         for fact in ("allocated_bytes", "categories", "step", "phase"):
             self.assertEqual(report["peak"][fact], expected["peak"][fact], fact)
+        # Operators too: the installed command has a deep recorder for this PyTorch, the build's has compiled one.
+        facts, expected_facts = (deep_facts(self.folder / name) for name in ("wheel.vms", "build.vms"))
+        self.assertGreater(len([fact for fact in facts if fact[0] == "op_begin"]), 500)
+        self.assertEqual(facts, expected_facts)
+        bridge = next(hook for hook in json.loads(self.vramscope("info", "wheel.vms", "--json"))["coverage"] if hook["hook"] == "LibTorch bridge")
+        self.assertIn(f"{self.venv}/lib/vramscope/bridges/", bridge["detail"])
         # All that the report has, and not only its peak.
         self.assertEqual(self.vramscope("report", "wheel.vms", "--json"), self.vramscope("report", "wheel.vms", "--json", built=True))
 
@@ -140,7 +159,10 @@ class Wheel(unittest.TestCase):
     def test_it_has_the_licenses_of_what_is_in_it(self) -> None:
         with zipfile.ZipFile(self.wheel) as opened:
             licenses = {Path(name).name for name in opened.namelist() if "/licenses/" in name}
-        for part in ("LICENSE", "libzstd", "zlib", "sqlite", "boost", "fmt", "libstdc++", "nlohmann"):
+            bill = json.loads(opened.read(next(name for name in opened.namelist() if name.endswith("/sboms/vramscope.cdx.json"))))
+        packages = {f"{part['name']}.txt" for part in bill["components"] if part["purl"].startswith("pkg:deb/")}
+        self.assertEqual(packages, licenses - {"LICENSE", "zig.txt"})
+        for part in ("LICENSE", "libzstd", "zlib", "sqlite", "boost", "fmt", "libstdc++", "nlohmann", "imgui"):
             self.assertTrue(any(part in name for name in licenses), f"{part} is not among {sorted(licenses)}")
 
 
