@@ -2,8 +2,8 @@
 """Finds the parts of vramscope that the package needs: the command, its C library and the recorder.
 
     VRAMSCOPE_BIN                     the command, if it is set
-    PREFIX/bin/vramscope              with PREFIX/share/vramscope/site-packages/vramscope: a build or an installation
-    ENVIRONMENT/bin/vramscope         where pip has installed the package
+    PREFIX/bin/vramscope              with PREFIX/share/vramscope/site-packages/vramscope: a build or an installation; or where pip has installed it
+    ENVIRONMENT/bin/vramscope         of the Python that runs
     vramscope                         on the PATH
 
 The other parts are found relative to the command, as the command finds them."""
@@ -25,9 +25,8 @@ def _commands() -> Iterator[Path]:
     if named:
         yield Path(named)
         return
-    if _PACKAGE.parts[-4:-1] == ("share", "vramscope", "site-packages"):
-        yield _PACKAGE.parents[3] / "bin/vramscope"
-    yield _PACKAGE / "bin/vramscope"
+    yield _PACKAGE.parents[3] / "bin/vramscope"  # of PREFIX/share/vramscope/site-packages, and of PREFIX/lib/python3.X/site-packages
+    yield _PACKAGE.parent / "bin/vramscope"  # pip install --target
     yield Path(sys.prefix) / "bin/vramscope"
     yield Path(sys.executable or "python3").parent / "vramscope"
     found = shutil.which("vramscope")

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For Hugging Face's Trainer, and what is built on it: TRL, and Accelerate through the Trainer.
+
+    trainer = Trainer(..., callbacks=[VramscopeCallback(on_oom="dump", log=True)])"""
+
+import gc
+from typing import Any, Dict, Optional
+
+from transformers import TrainerCallback
+from transformers.trainer_callback import DefaultFlowCallback
+
+from .memory import OutOfMemoryDump, StepMemory, check, dump_for, harmless
+
+
+class VramscopeCallback(TrainerCallback):
+    """Adds the figures of memory.py to what the Trainer logs, for all of its loggers (report_to), its screen and its history.
+
+    on_oom="dump": if memory runs out, a snapshot for `vramscope oom` is written to `folder`, which is the Trainer's output folder by default."""
+
+    def __init__(self, on_oom: Optional[str] = "dump", log: bool = True, folder: Optional[str] = None) -> None:
+        self._on_oom, self._log, self._folder = check(on_oom), log, folder
+        self._memory = StepMemory()
+        self._figures: Dict[str, float] = {}
+        self._dump: Optional[OutOfMemoryDump] = None
+
+    @harmless
+    def on_init_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Loggers read the same dict one after the other, so this callback has to be before them: the Trainer appends what users give to its own."""
+        for callbacks in gc.get_referrers(self):
+            if isinstance(callbacks, list) and any(isinstance(callback, DefaultFlowCallback) for callback in callbacks):
+                callbacks.remove(self)
+                callbacks.insert(0, self)
+
+    @harmless
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self._memory = StepMemory()
+        self._dump = dump_for(self._on_oom, self._folder or args.output_dir)
+        if self._dump is not None:
+            self._dump.begin()
+
+    @harmless
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self._figures = self._memory.after_step()
+
+    @harmless
+    def on_log(self, args: Any, state: Any, control: Any, logs: Optional[Dict[str, Any]] = None, **_: Any) -> None:
+        if not self._log or not self._figures or logs is None or "loss" not in logs:
+            return  # evaluations and the summary have logs of their own
+        logs.update(self._figures)
+        if state.log_history and state.log_history[-1].get("step") == state.global_step:
+            state.log_history[-1].update(self._figures)
+
+    @harmless
+    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if self._dump is not None:
+            self._dump.end()
