@@ -74,7 +74,8 @@ class CommandsTest(unittest.TestCase):
         if CPP_SAMPLE.exists():
             (cls.folder / "train").symlink_to(CPP_SAMPLE)
         programs = [Path(recorded_run.vramscope()).parent, Path(python()).parent]
-        cls.environment = clean_environment(PATH=":".join([*map(str, programs), os.environ["PATH"]]), LC_ALL="C.UTF-8")
+        package = programs[0].parent / "share/vramscope/site-packages"  # what pip installs
+        cls.environment = clean_environment(PATH=":".join([*map(str, programs), os.environ["PATH"]]), PYTHONPATH=str(package), LC_ALL="C.UTF-8")
         version = subprocess.run([python(), "-c", "import importlib.metadata as m; print(m.version('torch'))"], capture_output=True, text=True, check=True)
         cls.digits = version.stdout.startswith(PYTORCH + ".")
 
