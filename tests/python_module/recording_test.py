@@ -30,6 +30,18 @@ class InCodeTest(recorded_run.RecordingTest):
         self.assertIn("Peak ", done.stdout.decode())  # what %vramscope report printed
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(("second", "bad"))], [])
 
+    def test_a_program_that_records_itself_is_recorded(self) -> None:
+        program = ("import sys; sys.path.insert(0, sys.argv[1]); import vramscope\n"
+                   "with vramscope.record(sys.argv[2]) as recording: vramscope.mark('inside')\n"
+                   "print(recording.elsewhere)")
+        outer, inner = self.folder / "outer.vms", self.folder / "inner.vms"
+        done = recorded_run.record(outer, [sys.executable, "-c", program, str(package.FOLDER), str(inner)],
+                                   env=recorded_run.clean_environment(VRAMSCOPE_BIN=recorded_run.vramscope()))
+        self.assertEqual((done.code, done.stdout), (0, b"True\n"), done.stderr.decode())
+        self.assertIn(b"is recorded already by another vramscope", done.stderr)
+        self.assertFalse(inner.exists())
+        self.assertIn("inside", vramscope.open(outer).events().column("name"))
+
     def check_program(self, found: Dict[str, Any]) -> None:
         for key in ("same losses", "same descriptors", "decorated", "after kill", "failed cell"):
             self.assertIs(found[key], True, key)

@@ -86,10 +86,13 @@ def pytest_runtest_call(item: Any) -> Iterator[None]:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         gc.collect()
         try:
-            recording.start(path)
+            elsewhere = recording.start(path).elsewhere
         except Error as error:
             pytest.fail(f"The memory of this test cannot be measured: {error}", pytrace=False)
         outcome: Any = yield
+        if elsewhere:
+            recording.stop()
+            return
         gc.collect()
         finished = _stop()
         if outcome.excinfo is not None:

@@ -30,7 +30,7 @@ _LOOK_EVERY = 0.002
 class Recording:
     """A recording of this process, from start() to stop()."""
 
-    def __init__(self, path: str, collector: "subprocess.Popen[bytes]", words: IO[bytes]) -> None:
+    def __init__(self, path: str, collector: "Optional[subprocess.Popen[bytes]]", words: Optional[IO[bytes]]) -> None:
         self.path = path
         """Of the trace. Another name than asked for if another recorder is writing that file; known after the end."""
         self.summary = ""
@@ -40,25 +40,34 @@ class Recording:
         self._words = words
 
     @property
+    def elsewhere(self) -> bool:
+        """True if this process was recorded already when this began, by `vramscope record` for example: then that trace has it all, and there is none
+        of its own."""
+        return self._collector is None
+
+    @property
     def active(self) -> bool:
         """Whether it still records this process: not after stop(), after `steps` or `duration`, or in a forked child."""
-        return self._pid == os.getpid() and self._collector.poll() is None
+        return self._collector is not None and self._pid == os.getpid() and self._collector.poll() is None
 
     @property
     def run(self) -> Run:
         """The finished recording, opened."""
+        if self.elsewhere:
+            raise Error("This process was recorded by another vramscope, which has the trace.")
         if self.active:
             raise Error(f"{self.path} is still being recorded. Call vramscope.stop() first.")
         return Run(self.path)
 
     def _said(self) -> str:
+        assert self._words is not None
         self._words.seek(0)
         return self._words.read().decode("utf-8", "replace").strip()
 
     def _wait_until_in_place(self) -> None:
         deadline = time.monotonic() + _BEGINS_WITHIN
         while not recorder.is_in_place():
-            if self._collector.poll() is not None:
+            if not self.active:
                 raise Error(_without_prefix(self._said()) or "The recording could not begin.")
             if time.monotonic() > deadline:
                 self._end()
@@ -66,7 +75,7 @@ class Recording:
             time.sleep(_LOOK_EVERY)  # Python's main thread lets the recorder in between two instructions
 
     def _end(self) -> None:
-        if self._pid != os.getpid():
+        if self._collector is None or self._words is None or self._pid != os.getpid():
             return
         if self._collector.poll() is None:
             self._collector.send_signal(signal.SIGINT)
@@ -97,10 +106,15 @@ def start(path: Path = "run.vms", *, device: str = "auto", stacks: Optional[str]
     depth: "light" (default; "auto" with stacks), "auto", "deep", "all"; deep_steps: "2-4". steps, duration ("30s"), max_size ("10GiB"): end by itself
     after that. program: note a step that `whatif` can run again. docs/python.md describes them.
 
-    Raises vramscope.Error if this process cannot be recorded or is recorded already."""
+    Raises vramscope.Error if this process cannot be recorded, or if start() has begun a recording already. Under `vramscope record` and the like, that
+    recording goes on, and this one is a warning (see Recording.elsewhere): a program that records itself can be recorded too."""
     global _current
     if recorder.is_recording():
-        raise Error("This process is already being recorded. End that recording first; marks can be set in it.")
+        if _current is not None and _current.active:
+            raise Error("This process is already being recorded. Call vramscope.stop() first; marks can be set in that recording.")
+        warnings.warn("vramscope: this process is recorded already by another vramscope; its trace has this part too.", RuntimeWarning, stacklevel=2)
+        _current = Recording(os.path.abspath(os.fspath(path)), None, None)
+        return _current
     options = command.words(device=device, stacks=stacks, depth=depth, deep_steps=deep_steps, steps=steps, duration=duration, max_size=max_size,
                             program="on" if program else "off")
     name = os.path.abspath(os.fspath(path))
