@@ -127,11 +127,12 @@ def check_floors(path: str, text: str) -> Iterator[Violation]:
 
 
 def check_shim_imports(root: str, path: str, text: str) -> Iterator[Violation]:
-    """The Python shim runs in every user's environment: the standard library, PyTorch when it is there, and itself."""
+    """The Python shim runs in every user's environment: the standard library, its framework when it is there, and itself."""
     if not path.startswith("injector/python/") or not path.endswith(".py") or path.endswith("_test.py"):
         return
     own = {os.path.splitext(name)[0] for _, folders, names in os.walk(os.path.join(root, "injector/python")) for name in (*folders, *names)}
-    allowed = own | set(getattr(sys, "stdlib_module_names", ())) | {"torch"}
+    framework = {"tensorflow", "keras"} if path.startswith("injector/python/vramscope_shim_tensorflow/") else {"torch"}
+    allowed = own | set(getattr(sys, "stdlib_module_names", ())) | framework
     if not hasattr(sys, "stdlib_module_names"):  # Python before 3.10 cannot tell
         return
     for node in ast.walk(ast.parse(text)):

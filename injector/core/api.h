@@ -110,6 +110,15 @@ int vramscope_memory_seen(void);
  * recorder has it, even if this process is killed now. */
 int vramscope_program(const char* text, size_t length, uint64_t step);
 
+/* The shim calls it once after `import tensorflow`. 1 if TensorFlow's allocators reach the hooks. */
+int vramscope_tensorflow_ready(void);
+/* In a traced function the operator of this name computes the gradient of a variable (`name` interned). Its
+ * output is then reported as a gradient in each step. */
+void vramscope_tensorflow_gradient(const char* operator_name, uint32_t name, uint64_t variable);
+/* Around a call of a traced function that makes a step; the optimizer's operators have names in this scope. */
+void vramscope_tensorflow_step_begin(const char* optimizer_scope);
+void vramscope_tensorflow_step_end(void);
+
 /* The bridge: a library built against the user's torch headers, loaded by vramscope_torch_ready. It exports
  *     int vramscope_bridge_start(const struct VramscopeHost*);   0 = ready; otherwise the bridge does not fit
  *     void vramscope_bridge_enable(int on);                      deep facts on or off

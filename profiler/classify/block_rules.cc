@@ -105,6 +105,14 @@ std::optional<Proof> ProofOfInput(const Block& block, const Birth& birth, bool s
   return alive_in_backward ? std::optional(Proof::kPreparedAndAliveInBackward) : std::nullopt;
 }
 
+// For a process that does not show what it keeps for backward: a block of forward that is alive when backward
+// begins.
+bool IsAliveInBackward(const model::Run& run, const Block& block, const Birth& birth) {
+  const bool saves_are_seen = !run.processes[run.ProcessOf(block)].first_saves.empty();
+  return !saves_are_seen && birth.part == Part::kForward && birth.backward != kNever &&
+         block.free_event > birth.backward;
+}
+
 Stretch Temporary(EventIndex begin, const Birth& birth) {
   switch (birth.part) {
     case Part::kForward:
@@ -151,8 +159,8 @@ std::optional<Stretch> MadeToCommunicate(const Block& block, const Birth& birth,
 }
 
 // The category of the block apart from a gradient label.
-void AddUseBeforeGradient(Life& life, const Block& block, const Birth& birth, const BlockFacts* facts,
-                          const Roles& roles) {
+void AddUseBeforeGradient(Life& life, const model::Run& run, const Block& block, const Birth& birth,
+                          const BlockFacts* facts, const Roles& roles) {
   const EventIndex born = block.alloc_event;
   if (const auto labelled = ByLabel(roles, born, kWeakRoles)) return life.Add(*labelled);
   const bool saved = facts != nullptr && facts->first_saved != kNever;
@@ -167,7 +175,11 @@ void AddUseBeforeGradient(Life& life, const Block& block, const Birth& birth, co
       life.Add({birth.next_step_end, Category::kUnattributed, Proof::kBornOutsidePhases});
     return;
   }
-  if (!saved) return life.Add(Temporary(born, birth));
+  if (!saved) {
+    const bool kept = IsAliveInBackward(run, block, birth);
+    return life.Add(kept ? Stretch{born, Category::kActivation, Proof::kPreparedAndAliveInBackward}
+                         : Temporary(born, birth));
+  }
   life.Add({born, Category::kActivation, Proof::kSaved});
   if (facts->released != kNever) life.Add(Temporary(facts->released, birth));
 }
@@ -187,12 +199,17 @@ Life Classify(const model::Run& run, const Block& block, const Birth& birth, con
     return life;
   }
   const model::Label* gradient = roles[Role::kGradient];
+  if (gradient != nullptr && gradient->source == LabelSource::kModuleRegistry) {
+    // A variable in which the program itself accumulates a gradient.
+    life.Add({block.alloc_event, Category::kGradient, ProofOf(gradient->source)});
+    return life;
+  }
   if (const auto proof = ProofOfOptimizerState(block, birth);
       gradient == nullptr && roles[Role::kCommunication] == nullptr && proof.has_value()) {
     life.Add({block.alloc_event, Category::kOptimizerState, *proof});
     return life;
   }
-  AddUseBeforeGradient(life, block, birth, facts, roles);
+  AddUseBeforeGradient(life, run, block, birth, facts, roles);
   if (gradient != nullptr) life.Add({gradient->event, Category::kGradient, ProofOf(gradient->source)});
   return life;
 }

@@ -28,7 +28,7 @@ constexpr std::array<Text, kProofCount> kTexts = {{
     {"born_in_optimizer", "It was allocated during the optimizer's step and freed soon after."},
     {"born_in_data_loader", "It was allocated while a data loader prepared a batch."},
     {"prepared_and_saved", "It was created before forward began, and autograd kept it for backward."},
-    {"prepared_and_alive_in_backward", "It was created before forward began and was still live in backward."},
+    {"prepared_and_alive_in_backward", "It was created before or in forward and was still live in backward."},
     {"set_up_and_saved", "It was created before the first step, and autograd kept it for backward."},
     {"outlived_next_step",
      "It was allocated during an optimizer step and was still live one full step later."},

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "profiler/timeline/graph_phases.h"
+
 namespace vramscope::timeline {
 namespace {
 
@@ -85,6 +87,7 @@ void CollectSteps(const std::vector<Window>& windows, const Identities& identiti
                   std::vector<OptimizerStep>& steps) {
   for (const Window& window : windows) {
     const EventIndex end = std::max(window.end, end_around);
+    if (window.id == kGraphWindow) continue;
     if (window.optimizer) {
       steps.push_back({identities.Of(window.id, window.begin), window.begin, end});
     } else {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "profiler/timeline/graph_phases.h"
+
 namespace vramscope::timeline {
 namespace {
 
@@ -41,6 +43,12 @@ void Place(std::vector<Window>& outermost, Window window) {
   level->push_back(std::move(window));
 }
 
+template <typename Piece>
+void SortByBegin(std::vector<Piece>& pieces) {
+  std::stable_sort(pieces.begin(), pieces.end(),
+                   [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+}
+
 // Appends an interval unless it lies inside the last one.
 void PlaceOutermost(std::vector<Interval>& intervals, Interval interval) {
   if (intervals.empty() || interval.begin >= intervals.back().end) {
@@ -75,6 +83,9 @@ void PlaceReplays(std::vector<Window>& outermost, const std::vector<Window>& rep
 TrainingWindows FindWindows(const model::Run& run, model::ProcessIndex process) {
   TrainingWindows windows;
   std::vector<Window> replays;
+  GraphPhases graph = FindGraphPhases(run, process);
+  std::vector<Window> found = std::move(graph.windows);
+  std::vector<Interval> modules = std::move(graph.forward);
   windows.threads = FindTrainingThreads(run, process);
   for (const uint32_t index : run.processes[process].ranges) {
     const Range& range = run.ranges[index];
@@ -89,8 +100,7 @@ TrainingWindows FindWindows(const model::Run& run, model::ProcessIndex process) 
     switch (range.kind) {
       case RangeKind::kBackward:
       case RangeKind::kOptimizer:
-        Place(
-            windows.outermost,
+        found.push_back(
             {interval.begin, interval.end, range.id, range.thread, {}, range.kind == RangeKind::kOptimizer});
         break;
       case RangeKind::kGraphReplay:
@@ -100,7 +110,7 @@ TrainingWindows FindWindows(const model::Run& run, model::ProcessIndex process) 
         PlaceOutermost(windows.data, interval);
         break;
       case RangeKind::kModule:
-        PlaceOutermost(windows.modules, interval);
+        modules.push_back(interval);
         break;
       case RangeKind::kAutocast:
         PlaceOutermost(windows.autocast, interval);
@@ -109,6 +119,10 @@ TrainingWindows FindWindows(const model::Run& run, model::ProcessIndex process) 
         break;
     }
   }
+  SortByBegin(found);
+  for (Window& window : found) Place(windows.outermost, std::move(window));
+  SortByBegin(modules);
+  for (const Interval& interval : modules) PlaceOutermost(windows.modules, interval);
   PlaceReplays(windows.outermost, replays);
   std::sort(windows.other_data.begin(), windows.other_data.end(), [](const auto& a, const auto& b) {
     return std::tie(a.thread, a.interval.begin) < std::tie(b.thread, b.interval.begin);

@@ -112,3 +112,12 @@ def watch_for_torch() -> None:
         start()
 
     when_imported("torch", react)
+
+
+def watch_for_tensorflow() -> None:
+    def react() -> None:
+        from . import beside
+
+        beside.module("vramscope_shim_tensorflow").start()
+
+    when_imported("tensorflow", react)

@@ -5,7 +5,7 @@ Cost: calls in every step use a built-in function that the injector creates, wit
 costs ten times that, and more with cold caches. PyDLL keeps the GIL; every function is a few stores into a ring."""
 
 import ctypes
-from typing import Any, Callable, Dict, Optional, Set
+from typing import Any, Callable, Dict, List, Optional, Set
 
 from . import guard
 
@@ -23,6 +23,7 @@ class Source:
 
 
 class Kind:
+    BACKWARD = 1
     OPTIMIZER, DATA_LOADER, MODULE, SCOPE, AUTOCAST, CHECKPOINT, ZERO_GRAD = 2, 3, 4, 5, 6, 7, 9
 
 
@@ -106,6 +107,15 @@ def _bind() -> None:
     if hasattr(_library, "vramscope_backward_passes"):  # not in an injector that a dormant process has had since before an upgrade
         _library.vramscope_backward_passes.restype = wide
     label, step_done = _call(Call.LABEL), _call(Call.STEP_DONE)
+
+
+def function(name: str, result: Any, arguments: List[Any]) -> Optional[Any]:
+    """One more C function, of a framework's own room. None if this injector does not have it. After connect()."""
+    if not hasattr(_library, "vramscope_" + name):
+        return None
+    found = getattr(_library, "vramscope_" + name)
+    found.restype, found.argtypes = result, arguments
+    return found
 
 
 def _find_library() -> Optional[Any]:

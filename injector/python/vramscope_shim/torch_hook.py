@@ -2,14 +2,12 @@
 """Puts the parts together, once torch has been imported in a recorded process."""
 
 import atexit
-import importlib.machinery
-import importlib.util
 import os
 import platform
 import sys
 from typing import Any, Callable, Dict, Optional, Tuple
 
-from . import gathered, guard, held, native, patches, storage
+from . import beside, gathered, guard, held, native, patches, storage
 from .compiler import Compiler
 from .data import Batches
 from .deep import ModuleRanges
@@ -111,7 +109,7 @@ class Recorder:
         wanted = os.environ.get("VRAMSCOPE_PROGRAM") or native.option("program")  # a process that is attached to has the option alone
         if wanted == "off" or os.environ.get("VRAMSCOPE_TRY"):
             return
-        self._program = _beside("vramscope_program.noting").Program(torch, self._registry, self._optimizers, native.deep)
+        self._program = beside.module("vramscope_program.noting").Program(torch, self._registry, self._optimizers, native.deep)
         self.loop.watchers.append(guard.hook("python.program", self._program.turned))
 
     def _step_turned(self, deep: int) -> None:
@@ -129,17 +127,6 @@ class Recorder:
             self._program.stop()
         if not self._registry.looks and native.memory_seen():  # a look takes 70 ms after a mere `import torch`
             self._registry.look()
-
-
-def _beside(name: str) -> Any:
-    """A package next to this one."""
-    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    package = name.partition(".")[0]
-    if package not in sys.modules:
-        spec: Any = importlib.machinery.PathFinder.find_spec(package, [folder])
-        sys.modules[package] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[package])
-    return importlib.import_module(name)
 
 
 def _triton_operators() -> Optional[str]:

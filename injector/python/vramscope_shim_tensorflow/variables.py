@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Knows the program's variables and reports where each one lies.
+
+A Keras variable has a path, `sequential/fc1/kernel`, and holds a tf.Variable. What an optimizer's `variables` contains is its state, whatever it is called;
+of the rest, trainable variables are parameters and others are buffers (moving averages, metrics, counters). A tf.Variable that the program passes to an
+optimizer as a gradient is an accumulated gradient.
+
+`assign` may give a variable the buffer of the new value, as SGD with momentum does in each step. So all are looked at after each step until they stay in
+place, and then as often as pace allows."""
+
+import weakref
+from functools import partial
+from time import monotonic
+from typing import Any, Dict, Iterator, Tuple
+
+from vramscope_shim import native, patches
+from vramscope_shim.guard import after
+from vramscope_shim.pace import Pace
+
+from . import buffers
+
+HOOK = "python.names"
+
+
+class Variables:
+    def __init__(self) -> None:
+        self._plain: Dict[int, Any] = {}  # id -> weak reference to a tf.Variable, in the order of creation
+        self._keras: Dict[int, Any] = {}  # the same for Keras variables
+        self._gradients: Dict[int, Tuple[Any, str]] = {}  # id of a tf.Variable that accumulates -> weak reference, name of the parameter
+        self._optimizers: Dict[int, Any] = {}
+        self._told: Dict[int, Tuple[int, int, str]] = {}  # id of a tf.Variable -> address, role, name
+        self._pace = Pace()
+
+    def install_tensorflow(self) -> None:
+        from tensorflow.python.ops import resource_variable_ops
+
+        patches.wrap_method(resource_variable_ops.BaseResourceVariable, "__init__", after(HOOK, partial(_remember, self._plain)))
+
+    def install_keras(self) -> None:
+        from keras.src.backend.common import variables
+
+        patches.wrap_method(variables.Variable, "__init__", after(HOOK, partial(_remember, self._keras)))
+        native.coverage(HOOK, native.State.HOOKED)
+
+    def add_optimizer(self, optimizer: Any) -> None:
+        _remember(self._optimizers, optimizer)
+
+    def add_gradient(self, variable: Any, name: str) -> None:
+        """The program accumulates the gradient of the parameter `name` in this tf.Variable, and is about to use it."""
+        for _, part in buffers.parts(variable):
+            self._gradients[id(part)] = (weakref.ref(part), name)
+            self._tell(native.Role.GRADIENT, name, part)
+
+    def name_of(self, variable: Any) -> str:
+        """Of a Keras variable or a tf.Variable."""
+        path = getattr(variable, "path", None)
+        return str(path or variable.name).partition(":")[0]
+
+    def look(self, only_if_due: bool = True) -> None:
+        if only_if_due and monotonic() < self._pace.next_look:
+            return
+        self._pace.start()
+        changed = False
+        met = set()
+        for role, name, held in self._roles():
+            for suffix, variable in buffers.parts(held):
+                if id(variable) in met:
+                    continue
+                met.add(id(variable))
+                changed = self._tell(role, name + suffix, variable) or changed
+        for gone in [key for key in self._told if key not in met]:
+            del self._told[gone]
+        if met:
+            native.proven(HOOK)
+        self._pace.finish(changed)
+
+    def _roles(self) -> Iterator[Tuple[int, str, Any]]:
+        """(role, name, tf.Variable), each as often as it is found; the first one counts."""
+        for optimizer in _living(self._optimizers):
+            flat = {variable.path.replace("/", "_"): variable.path for variable in getattr(optimizer, "_trainable_variables", ()) if hasattr(variable, "path")}
+            for slot in optimizer.variables:
+                if getattr(slot, "_value", None) is not None:
+                    yield native.Role.OPTIMIZER_STATE, _slot_name(slot, flat), slot._value
+        for variable in _living(self._keras):
+            if getattr(variable, "_value", None) is not None:
+                yield native.Role.PARAMETER if variable.trainable else native.Role.BUFFER, self.name_of(variable), variable._value
+        for variable in _living(self._plain):
+            reference, name = self._gradients.get(id(variable), (None, ""))
+            if reference is not None and reference() is variable:
+                yield native.Role.GRADIENT, name, variable
+            else:
+                yield native.Role.PARAMETER if variable.trainable else native.Role.BUFFER, self.name_of(variable), variable
+
+    def _tell(self, role: int, name: str, variable: Any) -> bool:
+        """True if it is news."""
+        try:
+            address, size = buffers.place_of_variable(variable)
+        except Exception:  # not initialized yet, or of a type without bytes (string, resource)
+            return False
+        if not address or self._told.get(id(variable)) == (address, role, name):
+            return False
+        self._told[id(variable)] = (address, role, name)
+        source = native.Source.OPTIMIZER if role == native.Role.OPTIMIZER_STATE else native.Source.MODULE_REGISTRY
+        native.label(role, source, address, size, native.intern(name), id(variable))
+        return True
+
+
+def _slot_name(slot: Any, flat: Dict[str, str]) -> str:
+    """Keras calls it adam/mlp_fc1_kernel_momentum. `flat`: mlp_fc1_kernel -> mlp/fc1/kernel."""
+    for end in range(len(slot.name), 0, -1):
+        if slot.name[end:end + 1] == "_" and slot.name[:end] in flat:
+            return f"{slot.name[end + 1:]} of {flat[slot.name[:end]]}"
+    return str(slot.path)
+
+
+def _remember(known: Dict[int, Any], thing: Any, *_: Any, **__: Any) -> None:
+    key = id(thing)
+    known[key] = weakref.ref(thing, partial(_forget, known, key))
+
+
+def _forget(known: Dict[int, Any], key: int, reference: Any) -> None:
+    if known.get(key) is reference:
+        del known[key]
+
+
+def _living(known: Dict[int, Any]) -> Iterator[Any]:
+    for reference in list(known.values()):
+        thing = reference()
+        if thing is not None:
+            yield thing

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forward, backward and optimizer of a step that TensorFlow runs as one traced function.
+//
+// Why: no Python runs in such a step, and its operators run on threads of the executor. Their names tell:
+//
+//   "StatefulPartitionedCall/mlp_1/fc1_1/MatMul"                  forward
+//   "StatefulPartitionedCall/gradient_tape/mlp_1/fc1_1/MatMul_1"  backward
+//   "StatefulPartitionedCall/adam/Square_2"                       in the scope of the optimizer
+//
+// Each change is recorded as the counter "step.phase". An optimizer updates a variable as soon as its
+// gradient is there, so the last two alternate. Operators of no known scope change nothing.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "injector/tensorflow/annotation.h"
+
+namespace vramscope::injector::tensorflow {
+
+// Values of the counter "step.phase"; read by profiler/timeline/graph_phases.cc.
+enum class Phase : uint8_t { kNone = 0, kForward = 1, kBackward = 2, kOptimizer = 3 };
+
+extern std::atomic<Phase> phase;
+
+// A call of a traced function that makes a step begins; `scope`: the optimizer's name scope, "adam".
+void BeginTracedStep(const char* scope);
+void EndTracedStep();
+
+void FollowPhase(const Text& op);
+// Call for each block, before it is recorded.
+inline void FollowPhase(const Annotation* annotation) {
+  if (__builtin_expect(phase.load(std::memory_order_relaxed) == Phase::kNone, 1)) return;
+  if (annotation != nullptr && annotation->op.length != 0) FollowPhase(annotation->op);
+}
+
+}  // namespace vramscope::injector::tensorflow

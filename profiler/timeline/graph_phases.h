@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The phases of steps that a framework runs as one compiled graph, as the recorder derived them from the
+// names of operators: the counter "step.phase".
+//
+//   value    1 ─────── 2 ──── 3 ── 2 ──── 3 ──────── 0
+//            forward   backward,          optimizer  the call returned
+//                      optimizer
+#pragma once
+
+#include <vector>
+
+#include "profiler/timeline/windows.h"
+
+namespace vramscope::timeline {
+
+// Window::id of such a window. It counts no step: marks end the steps of such a program.
+inline constexpr uint64_t kGraphWindow = ~uint64_t{0};
+
+struct GraphPhases {
+  std::vector<Window> windows;    // backward and optimizer, in order
+  std::vector<Interval> forward;  // in order
+};
+
+[[nodiscard]] GraphPhases FindGraphPhases(const model::Run& run, model::ProcessIndex process);
+
+}  // namespace vramscope::timeline

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Real Keras programs on TensorFlow, recorded on the CPU. The oracle is Keras itself: the sample writes the bytes of its variables.
+
+Needs VRAMSCOPE_TENSORFLOW_PYTHON, a Python that has TensorFlow. One program takes about 4 CPU seconds, nearly all of them in `import tensorflow`."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, Dict, Set
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import recorded_run  # noqa: E402
+from recorded_run import SAMPLES, RecordingTest, ask  # noqa: E402
+
+PYTHON = os.environ.get("VRAMSCOPE_TENSORFLOW_PYTHON", "")
+PARAMETER, GRADIENT, OPTIMIZER_STATE = 1, 3, 4
+STEPS = 4
+
+
+@unittest.skipUnless(PYTHON, "set VRAMSCOPE_TENSORFLOW_PYTHON to a Python that has TensorFlow")
+class KerasTest(RecordingTest):
+    def train(self, *options: str) -> None:
+        self.truth_file = self.folder / "truth.json"
+        sample = [PYTHON, str(SAMPLES / "keras_mlp.py"), "--steps", str(STEPS), "--truth", str(self.truth_file), *options]
+        self.trace = self.recorded(sample)
+        self.truth: Dict[str, Any] = json.loads(self.truth_file.read_text(encoding="utf-8"))
+        self.labels: Dict[int, Dict[str, Set[int]]] = defaultdict(lambda: defaultdict(set))
+        for event in recorded_run.events(self.trace, "label"):
+            self.labels[event.number(2)][event.fields[4].replace("_of_", " of ")].add(event.number(1))
+
+    def check_variables(self) -> None:
+        self.assertEqual(self.sizes(PARAMETER, self.truth["parameter"]), self.truth["parameter"])
+        slots = self.labels[OPTIMIZER_STATE]
+        self.assertEqual(len(slots), len(self.truth["optimizer_state"]))
+        self.assertEqual(sum(next(iter(sizes)) for sizes in slots.values()), sum(self.truth["optimizer_state"].values()))
+
+    def sizes(self, role: int, expected: Dict[str, int]) -> Dict[str, int]:
+        return {name: next(iter(self.labels[role][name])) for name in expected if len(self.labels[role][name]) == 1}
+
+    def category(self, name: str) -> int:
+        """Bytes of its blocks at the peak of a step in the middle of the run."""
+        moment = ask("report", str(self.trace), "--at", f"step:{STEPS - 1}")["moments"][0]
+        return int(moment["categories"][name])
+
+    def check_steps(self, phases: Set[str]) -> None:
+        report = ask("report", str(self.trace))
+        self.assertEqual(len([step for step in report["steps"] if step["complete"]]), STEPS)
+        self.assertEqual([hook["failure"] for hook in report["coverage"] if hook["failures"]], [])
+        self.assertIn(report["peak"]["phase"], phases)
+
+    def test_a_loop_that_accumulates_in_eager_mode(self) -> None:
+        self.train("--loop", "tape")
+        self.check_variables()
+        self.assertEqual(self.sizes(GRADIENT, self.truth["parameter"]), self.truth["parameter"])
+        self.assertEqual(self.category("parameter"), sum(self.truth["parameter"].values()))
+        self.check_steps({"optimizer", "backward"})
+
+    def test_a_loop_with_a_traced_step(self) -> None:
+        self.train("--loop", "graph")
+        self.check_variables()
+        self.check_steps({"optimizer", "backward"})
+
+    def test_fit(self) -> None:
+        self.train("--loop", "fit")
+        self.check_variables()
+        self.assertEqual(set(self.labels[GRADIENT]), set(self.truth["parameter"]))
+        self.assertEqual(self.category("parameter"), sum(self.truth["parameter"].values()))
+        self.assertGreater(self.category("activation"), 0)
+        self.check_steps({"optimizer", "backward"})
+
+    def test_a_program_behaves_as_without_us(self) -> None:
+        program = "import os; os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'; import tensorflow as tf; print(tf.add(1, 2).numpy()); raise SystemExit(5)"
+        alone = subprocess.run([PYTHON, "-c", program], capture_output=True, text=True, check=False)
+        done = recorded_run.record(self.folder / "run.vms", [PYTHON, "-c", program])
+        self.assertEqual((done.code, done.stdout.decode()), (alone.returncode, alone.stdout))
+
+
+if __name__ == "__main__":
+    recorded_run.main()
