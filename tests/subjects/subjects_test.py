@@ -35,7 +35,7 @@ class TwoRanks(RecordingTest):
         peak, growth = judged["rules"]
         self.assertEqual((growth["result"], growth["rank"], growth["measured_bytes"], growth["judged"], growth["broken"]), ("fail", 1, KEPT_BYTES, 2, 1))
         self.assertEqual(peak["result"], "not_judged", "what the run that failed would have taken is not known")
-        self.assertTrue(all(device["failed"] for device in judged["devices"]))
+        self.assertEqual({device["rank"]: device["failed"] is not None for device in judged["devices"]}, {0: False, 1: True})
         self.assertEqual(self.ask("check", trace, "--rank", "0", "--peak-below", "1B", code=FAIL)["rules"][0]["rank"], 0)
 
         leaks = self.ask("leaks", trace)
@@ -62,6 +62,8 @@ class TwoRanks(RecordingTest):
         self.assertLess(sides["change_bytes"], 0)
         for wrong in (("report", trace, "--rank", "2..5"), ("report", trace, "--rank", "many"), ("report", f"{trace}@rank:1", "--rank", "1")):
             self.assertEqual(recorded_run.run([recorded_run.vramscope(), *wrong]).code, 2, wrong)
+        job = self.ask("fleet", trace)
+        self.assertEqual([(rank["rank"], rank["ending"]) for rank in job["ranks"]], [(0, "finished"), (1, "out_of_memory")])
 
     def failure(self, trace: str) -> None:
         """The run ended on cuda:1 of rank 1, though rank 0 is fuller."""

@@ -115,7 +115,8 @@ void Recorder::NoteEnded() {
     if (!retired && !watched.watch.HasEnded()) return false;
     host_.Forget(watched.process->trace_process);
     if (retired) return true;
-    watched.process->SetEnded(now, -1);
+    const uint64_t start_ticks = watched.process->facts().identity().start_ticks;
+    watched.process->SetEnded(now, watched.watch.ExitStatus(start_ticks).value_or(-1));
     return true;
   });
 }

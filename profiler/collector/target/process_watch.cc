@@ -3,13 +3,33 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 #include <utility>
 
+#include "trace_format/process_identity.h"
+
 namespace vramscope::collector {
+namespace {
+
+// struct pidfd_info of <linux/pidfd.h> in its first size, which every later kernel accepts.
+struct PidfdInfo {
+  uint64_t mask = 0;
+  uint64_t cgroup = 0;
+  uint32_t ids[11] = {};  // pid, tgid, ppid, and those of users and groups
+  int32_t exit_code = 0;
+};
+static_assert(sizeof(PidfdInfo) == 64);
+constexpr unsigned long kGetInfo = _IOWR(0xff, 11, PidfdInfo);
+constexpr uint64_t kExitInfo = 1 << 3;
+
+constexpr int kStartTicks = 22, kExitCode = 52;  // fields of /proc/PID/stat
+
+}  // namespace
 
 ProcessWatch::ProcessWatch(uint32_t pid)
     : pid_(pid),
@@ -33,6 +53,18 @@ bool ProcessWatch::HasEnded() const {
   if (pidfd_ < 0) return kill(static_cast<pid_t>(pid_), 0) != 0 && errno == ESRCH;
   pollfd ready{pidfd_, POLLIN, 0};
   return poll(&ready, 1, 0) == 1;
+}
+
+std::optional<int32_t> ProcessWatch::ExitStatus(uint64_t start_ticks) const {
+  PidfdInfo info;
+  info.mask = kExitInfo;
+  if (pidfd_ >= 0 && ioctl(pidfd_, kGetInfo, &info) == 0 && (info.mask & kExitInfo) != 0) return info.exit_code;
+  // A zombie still has its status.
+  const std::string pid = std::to_string(pid_);
+  const auto status = static_cast<int32_t>(trace::StatFieldOf(pid.c_str(), kExitCode));
+  if (pid_ == 0 || start_ticks == 0 || trace::StatFieldOf(pid.c_str(), kStartTicks) != start_ticks)
+    return std::nullopt;
+  return status;
 }
 
 }  // namespace vramscope::collector
