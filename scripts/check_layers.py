@@ -39,6 +39,7 @@ FLOORS = (
     ("growth", "whatif"),
     ("fragmentation", "report"),
     ("diff", "experiment", "export", "html", "leaks", "plan"),
+    ("fleet",),
     ("check", "python"),
     ("cli",),
 )

@@ -18,7 +18,7 @@ Json VerdictJson(const Verdict& verdict) {
   Json json = {{"rule", RuleKey(verdict.rule.kind)},
                {"asked", verdict.rule.asked},
                {"result", OutcomeKey(verdict.outcome)}};
-  if (verdict.rule.kind == Rule::Kind::kFragmentation) {
+  if (verdict.limit_share.has_value()) {
     json["measured"] = OrNull(verdict.measured_share);
     json["limit"] = OrNull(verdict.limit_share);
   } else {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "profiler/fleet/spread.h"
 #include "profiler/growth/words.h"
 
 namespace vramscope::check {
@@ -63,6 +64,8 @@ class Judgement {
         return NoLeak();
       case Rule::Kind::kBaseline:
         return Baseline();
+      case Rule::Kind::kSpread:
+        return verdict_;  // of all devices together: JudgeSpread()
     }
     return verdict_;
   }
@@ -78,6 +81,7 @@ class Judgement {
         verdict_.limit_bytes = rule_.bytes;
         return;
       case Rule::Kind::kFragmentation:
+      case Rule::Kind::kSpread:
         verdict_.limit_share = rule_.share;
         return;
       case Rule::Kind::kNoLeak:
@@ -168,6 +172,8 @@ const char* RuleKey(Rule::Kind kind) {
       return "no_leak_per_step";
     case Rule::Kind::kBaseline:
       return "baseline";
+    case Rule::Kind::kSpread:
+      return "spread_below";
   }
   return "";
 }
@@ -205,6 +211,39 @@ bool Worse(const Verdict& a, const Verdict& b) {
   return rank(a) > rank(b);
 }
 
+// How far the peaks of all devices are apart. The one that is furthest from their median decides.
+Verdict JudgeSpread(const Rule& rule, const std::vector<Evidence>& all) {
+  std::vector<uint64_t> peaks;
+  for (const Evidence& evidence : all) peaks.push_back(evidence.run->peak.allocated_bytes);
+  const fleet::Spread spread = fleet::SpreadOf(peaks);
+  const auto distance = [&](const Evidence& evidence) {
+    const uint64_t peak = evidence.run->peak.allocated_bytes;
+    return peak > spread.median ? peak - spread.median : spread.median - peak;
+  };
+  const Evidence& furthest =
+      *std::max_element(all.begin(), all.end(),
+                        [&](const Evidence& a, const Evidence& b) { return distance(a) < distance(b); });
+  Verdict verdict;
+  verdict.rule = rule;
+  verdict.limit_share = rule.share;
+  verdict.judged = all.size();
+  verdict.decided_by = {furthest.run->device, furthest.run->pid, furthest.run->rank, 0, furthest.run->about};
+  if (all.size() < 2) {
+    verdict.detail = "there is one device, so nothing to compare it with";
+    return verdict;
+  }
+  verdict.measured_share = spread.share();
+  verdict.outcome = spread.share() < rule.share ? Outcome::kPass : Outcome::kFail;
+  verdict.broken = verdict.outcome == Outcome::kFail ? 1 : 0;
+  for (const Evidence& evidence : all) {
+    const std::string losses = LossesOf(*evidence.run);
+    if (losses.empty() || verdict.outcome == Outcome::kFail) continue;
+    verdict.outcome = Outcome::kNotJudged;
+    verdict.detail = losses;
+  }
+  return verdict;
+}
+
 }  // namespace
 
 std::vector<Verdict> JudgeAll(const std::vector<Rule>& rules, const std::vector<Evidence>& all) {
@@ -212,6 +251,10 @@ std::vector<Verdict> JudgeAll(const std::vector<Rule>& rules, const std::vector<
                                      [](const Evidence& evidence) { return !evidence.run->steps.empty(); });
   std::vector<Verdict> verdicts;
   for (const Rule& rule : rules) {
+    if (rule.kind == Rule::Kind::kSpread) {
+      verdicts.push_back(JudgeSpread(rule, all));
+      continue;
+    }
     std::optional<Verdict> worst;
     size_t judged = 0;
     size_t broken = 0;

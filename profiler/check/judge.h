@@ -30,10 +30,12 @@ struct Rule {
     kFragmentation,  // fragmentation of frag
     kNoLeak,         // leaks[] of leaks
     kBaseline,       // the two peaks of diff
+    kSpread,         // groups[].allocated.spread of fleet, over all judged devices
   } kind{};
-  std::string asked;              // as requested: "--peak-below 22GiB"
-  uint64_t bytes = 0;             // the figure must be below this: kPeak to kCategory
-  double share = 0;               // kFragmentation: must be below this; kBaseline: allowed rise of the peak
+  std::string asked;   // as requested: "--peak-below 22GiB"
+  uint64_t bytes = 0;  // the figure must be below this: kPeak to kCategory
+  double share =
+      0;  // kFragmentation: must be below this; kBaseline: allowed rise of the peak; kSpread: as kFragmentation
   classify::Category category{};  // kCategory
 };
 // "peak_below", "category": its key in JSON.
@@ -54,7 +56,7 @@ enum class Outcome : uint8_t { kPass, kFail, kNotJudged };
 struct Verdict {
   Rule rule;
   Outcome outcome = Outcome::kNotJudged;
-  // The measured figure, and its limit. Shares for kFragmentation, otherwise bytes (for kNoLeak: bytes per
+  // The measured figure, and its limit. Shares for kFragmentation and kSpread, otherwise bytes (for kNoLeak: bytes per
   // step). Absent if unknown.
   std::optional<uint64_t> measured_bytes;
   std::optional<uint64_t> limit_bytes;

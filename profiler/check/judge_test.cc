@@ -95,6 +95,26 @@ TEST(JudgeTest, ARuleHoldsWhenItHoldsOnEachDevice) {
   EXPECT_EQ(json["others"], 1);
 }
 
+TEST(JudgeTest, TheSpreadIsThatOfAllDevicesTogether) {
+  diff::Side small = RunOf();
+  diff::Side large = RunOf(100);
+  large.answer.about = "rank 1 (process 101), cuda:1";
+  const std::vector<Evidence> all = {{.run = &small.answer}, {.run = &small.answer}, {.run = &large.answer}};
+  const double spread = 100.0 / 528;
+  const Verdict broken = JudgeAll({{Rule::Kind::kSpread, "", 0, spread}}, all).front();
+  EXPECT_EQ(broken.outcome, Outcome::kFail);
+  EXPECT_DOUBLE_EQ(*broken.measured_share, spread);
+  EXPECT_EQ(broken.decided_by.text, large.answer.about);
+  EXPECT_EQ(JudgeAll({{Rule::Kind::kSpread, "", 0, 0.2}}, all).front().outcome, Outcome::kPass);
+  const Verdict alone = JudgeAll({{Rule::Kind::kSpread, "", 0, 1}}, {{.run = &small.answer}}).front();
+  EXPECT_EQ(alone.outcome, Outcome::kNotJudged);
+  large.answer.dropped_events = 7;
+  EXPECT_EQ(JudgeAll({{Rule::Kind::kSpread, "", 0, 0.2}}, all).front().outcome, Outcome::kNotJudged);
+  const auto json = nlohmann::json::parse(ToJson({&small.answer}, {broken}));
+  EXPECT_EQ(json["rules"][0]["rule"], "spread_below");
+  EXPECT_DOUBLE_EQ(json["rules"][0]["measured"].get<double>(), spread);
+}
+
 TEST(JudgeTest, AProcessWithoutStepsIsNotHeldToGrowthPerStep) {
   diff::Side trains = RunOf();
   report::Answer helper = trains.answer;

@@ -13,5 +13,7 @@ extern const std::string_view kScript;
 extern const std::string_view kScriptHash;
 extern const std::string_view kDiffScript;
 extern const std::string_view kDiffScriptHash;
+extern const std::string_view kFleetScript;
+extern const std::string_view kFleetScriptHash;
 
 }  // namespace vramscope::html

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes OUTPUT, a C++ source, from the style sheets STYLES, the scripts SCRIPTS of the report and DIFF_SCRIPTS of a comparison: their texts in this order, and the SHA-256 of each in
-# the base64 form of a Content-Security-Policy. Run by the build whenever one of them changes.
+# Writes OUTPUT, a C++ source, from the style sheets STYLES, the scripts SCRIPTS of the report, DIFF_SCRIPTS of a comparison and FLEET_SCRIPTS of a job: their
+# texts in this order, and the SHA-256 of each in the base64 form of a Content-Security-Policy. Run by the build whenever one of them changes.
 
 # The policy names a hash in base64, CMake computes it in hex.
 function(base64_of_hex hex result)
@@ -45,4 +45,5 @@ file(WRITE "${OUTPUT}" "// Made by embed_assets.cmake.\n#include \"profiler/html
 append_constant(Style ${STYLES})
 append_constant(Script ${SCRIPTS})
 append_constant(DiffScript ${DIFF_SCRIPTS})
+append_constant(FleetScript ${FLEET_SCRIPTS})
 file(APPEND "${OUTPUT}" "\n}  // namespace vramscope::html\n")

@@ -10,6 +10,7 @@
 
 #include "profiler/html/diff_page.h"
 #include "profiler/html/fit.h"
+#include "profiler/html/fleet_page.h"
 #include "profiler/model/testing/script.h"
 #include "profiler/model/testing/training_loop.h"
 #include "profiler/report/build.h"
@@ -168,6 +169,22 @@ TEST(DiffPageTest, NothingMakesItLargerThanItsBound) {
   EXPECT_LT(page.size(), kMostBytes);
   const Json kept = DataOf(page, "report")["steps"];
   EXPECT_EQ(DataOf(page, "picture")["left_out"]["steps"], 50'000 - kept.size());
+}
+
+TEST(FleetPageTest, HoldsTheDocumentAndIsAsSafeAsTheReport) {
+  const std::string hostile = "</script><script>alert(1)</script><!-- \x1b[31m";
+  Json document = {{"ranks", Json::array({{{"rank", 1}, {"host", hostile}}})}, {"findings", Json::array()}};
+  document["heat"] = {{"first_step", 1}, {"rows", Json::array({{{"name", hostile}, {"bytes", {1, 2}}}})}};
+  const std::string page =
+      MakeFleetPage({.document = document.dump(), .headline = hostile, .title = hostile, .version = "1.2.3"});
+  EXPECT_EQ(DataOf(page, "picture")["heat"], document["heat"]);
+  document.erase("heat");
+  EXPECT_EQ(DataOf(page, "report"), document);
+  EXPECT_EQ(Count(page, "<script"), 3u);
+  EXPECT_EQ(Count(page, "<!--"), 0u);
+  EXPECT_EQ(Count(page, "\x1b"), 0u);
+  for (const char* loads : {"http:", "https:", "src=", "href=", "@import", "url(", "innerHTML", "onclick="})
+    EXPECT_THAT(page, Not(HasSubstr(loads)));
 }
 
 TEST(FitTest, TextsAreCutBetweenCharacters) {

@@ -35,6 +35,7 @@ const VerbHelp& CheckHelp() {
         "Limit of a category at the peak: 'activation<8GiB'. Can be repeated."},
        {"frag-below", '\0', "N%", "Limit of 1 - peak allocated / peak reserved, as frag reports it."},
        {"no-leak-per-step", '\0', nullptr, "Nothing may grow from step to step, as leaks reports it."},
+       {"spread-below", '\0', "N%", "Limit of the spread of the ranks' peaks, as fleet reports it."},
        {"baseline", '\0', "FILE", "The peak must not exceed that of this run, as diff reports it."},
        {"tolerance", '\0', "N%", "The peak may exceed the baseline by this much; default 0%."},
        {"junit", '\0', "OUT", "Also write a JUnit report with one test case per rule."},
@@ -107,11 +108,13 @@ Result<std::vector<Rule>> RulesFrom(const Arguments& arguments) {
     if (!rule.ok()) return rule.error();
     rules.push_back(*rule);
   }
-  if (arguments.Has("frag-below")) {
-    const std::string text = arguments.Get("frag-below");
-    const Result<double> share = ParseShare("frag-below", text);
+  for (const auto& [option, kind] : {std::pair{"frag-below", Rule::Kind::kFragmentation},
+                                     std::pair{"spread-below", Rule::Kind::kSpread}}) {
+    if (!arguments.Has(option)) continue;
+    const std::string text = arguments.Get(option);
+    const Result<double> share = ParseShare(option, text);
     if (!share.ok()) return share.error();
-    rules.push_back({Rule::Kind::kFragmentation, "--frag-below " + text, 0, *share});
+    rules.push_back({kind, fmt::format("--{} {}", option, text), 0, *share});
   }
   if (arguments.Has("no-leak-per-step")) rules.push_back({Rule::Kind::kNoLeak, "--no-leak-per-step"});
   if (const Status baseline = AddBaseline(arguments, rules); !baseline.ok()) return baseline.error();

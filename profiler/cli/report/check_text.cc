@@ -32,6 +32,8 @@ std::string What(const Verdict& verdict) {
       return "Growth per step";
     case Rule::Kind::kBaseline:
       return "Peak against the baseline";
+    case Rule::Kind::kSpread:
+      return "Spread of the peaks";
   }
   return "";
 }
@@ -44,6 +46,7 @@ std::string MeasuredText(const Verdict& verdict) {
 std::string Limit(const Verdict& verdict) {
   switch (verdict.rule.kind) {
     case Rule::Kind::kFragmentation:
+    case Rule::Kind::kSpread:
       return "below " + Percent(*verdict.limit_share);
     case Rule::Kind::kNoLeak:
       return "none allowed";

@@ -22,6 +22,7 @@ class MemoryTrace final : public Source {
   void Append(const trace::Event& event) { events_.push_back(event); }
   void SetMetadata(const std::string& key, const std::string& value) { metadata_[key] = value; }
   void SetDamage(const trace::Damage& damage) { damage_ = damage; }
+  void SetExitStatus(uint32_t process, int32_t status) { processes_[process].exit_status = status; }
   void SetClock(const trace::TraceClock& clock) { clock_ = clock; }
   [[nodiscard]] const std::vector<trace::Event>& events() const { return events_; }
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope fleet`: all ranks of a job, which of them stand out, and why.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "profiler/cli/fleet/fleet_screen.h"
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/progress.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/output/new_file.h"
+#include "profiler/fleet/job.h"
+#include "profiler/fleet/read.h"
+#include "profiler/fleet/words.h"
+#include "profiler/html/fleet_page.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& FleetHelp() {
+  static const VerbHelp help = {
+      "fleet",
+      "all ranks of a job: which stand out, and why",
+      "fleet [options] FOLDER|FILE...",
+      {{"vramscope record -o 'job/%r.vms' -- python train.py", "record one rank; the same on every rank"},
+       {"vramscope fleet job", "compare all ranks of these files"},
+       {"vramscope fleet run.vms --html job.html", "show the ranks of one trace as a picture"}},
+      {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
+       {"html", '\0', "OUT", "Write one HTML file instead, with a heat map of ranks and steps."},
+       {"top", '\0', "N", "List this many ranks, 0 = all. Default: 32. --json has all of them."},
+       {"explain", '\0', "N",
+        "Read the traces of this many outliers to find the cause; default 8. Others are\n"
+        "named without a cause."},
+       {"spread-below", '\0', "N%",
+        "Exit with 1 if the peaks of peers differ by this share of their median."}}};
+  return help;
+}
+
+namespace {
+
+constexpr uint64_t kFilesForProgress = 32;
+
+struct FleetRequest {
+  size_t top = 32;
+  size_t explained = 8;
+  double most_spread = -1;  // negative = not asked
+};
+
+Result<FleetRequest> FleetRequestFrom(const Arguments& arguments) {
+  FleetRequest request;
+  for (const auto& [option, value] :
+       {std::pair{"top", &request.top}, std::pair{"explain", &request.explained}}) {
+    if (!arguments.Has(option)) continue;
+    const Result<uint32_t> number = NumberOf(arguments, option);
+    if (!number.ok()) return number.error();
+    *value = *number;
+  }
+  if (arguments.Has("spread-below")) {
+    const std::string text = arguments.Get("spread-below");
+    const char* const end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
+    const auto parsed = std::from_chars(text.data(), end, request.most_spread);
+    if (!text.ends_with('%') || parsed.ec != std::errc() || parsed.ptr != end ||
+        !std::isfinite(request.most_spread) || request.most_spread < 0)
+      return Error{fmt::format("--spread-below needs a percentage like 5%, not '{}'.", Printable(text))};
+    request.most_spread /= 100;
+  }
+  return request;
+}
+
+Result<fleet::Job> ReadFleet(const Arguments& arguments, const FleetRequest& request) {
+  const auto files = fleet::FindFiles(arguments.positionals());
+  if (!files.ok()) return files.error();
+  fleet::ReadRanks read;
+  {
+    ProgressLine line(arguments, files->size() > kFilesForProgress ? UINT64_MAX : 0);
+    read = fleet::ReadFiles(*files, [&](size_t file) { line.Show("Reading", "files", file, files->size()); });
+  }
+  if (read.ranks.empty())
+    return Error{read.unreadable.empty() ? "there are no ranks in these files." : read.unreadable.front()};
+  for (const std::string& sentence : read.unreadable)
+    if (!arguments.Has("quiet")) Say(sentence);
+  return fleet::Compare(std::move(read.ranks), fleet::SideOpener(), request.explained);
+}
+
+int WriteFleetPage(const fleet::Job& job, const Arguments& arguments) {
+  const std::string out = arguments.Get("html");
+  const std::string page = html::MakeFleetPage({.document = fleet::PageJson(job),
+                                                .headline = fleet::Headline(job),
+                                                .title = Printable(arguments.positionals().front()),
+                                                .version = VRAMSCOPE_VERSION});
+  std::vector<std::string> inputs;
+  for (const fleet::RankSummary& rank : job.ranks) inputs.push_back(rank.file);
+  Result<collector::NewFile> file = collector::NewFile::Create(out, inputs);
+  if (!file.ok()) return Fail(file.error().sentence);
+  if (const Status written = file->Write(page); !written.ok()) return Fail(written.error().sentence);
+  if (const Status committed = file->Commit(); !committed.ok()) return Fail(committed.error().sentence);
+  return kDone;
+}
+
+// True if the peaks of some peers are too far apart; says so.
+bool SpreadIsBroken(const fleet::Job& job, const FleetRequest& request) {
+  if (request.most_spread < 0) return false;
+  for (const fleet::PeerGroup& group : job.groups) {
+    if (group.allocated.share() < request.most_spread) continue;
+    Say(fmt::format("the peaks of {} like {} differ by {:.1f} %, not below {:g} %.",
+                    FormatCount(group.members.size(), "rank"), job.NameOf(group.typical),
+                    100 * group.allocated.share(), 100 * request.most_spread));
+    return true;
+  }
+  return false;
+}
+
+int FleetVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().empty()) return Fail("fleet needs a folder or files: vramscope fleet job");
+  if (arguments.Has("json") && arguments.Has("html"))
+    return Fail("--json and --html exclude each other. Keep one.");
+  const Result<FleetRequest> request = FleetRequestFrom(arguments);
+  if (!request.ok()) return Fail(request.error().sentence);
+  const Result<fleet::Job> job = ReadFleet(arguments, *request);
+  if (!job.ok()) return Fail(job.error().sentence);
+  if (arguments.Has("html")) {
+    if (const int code = WriteFleetPage(*job, arguments); code != kDone) return code;
+  } else if (arguments.Has("json")) {
+    Print(fleet::ToJson(*job) + "\n");
+  } else {
+    Print(FleetScreen(*job, request->top, terminal));
+  }
+  return SpreadIsBroken(*job, *request) ? kNo : kDone;
+}
+
+}  // namespace
+
+int RunFleet(std::span<const std::string> words) {
+  return RunParsed(FleetHelp(), Arguments::Parse(FleetHelp(), words), FleetVerb);
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/fleet/clocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "profiler/fleet/spread.h"
+
+namespace vramscope::fleet {
+namespace {
+
+// Signed: differences are what counts.
+using StepEnds = std::map<uint32_t, int64_t>;
+
+// The year 2096. Later times are damage, and sums of three of them would not fit into 63 bits.
+constexpr uint64_t kLatestNs = 4'000'000'000'000'000'000;
+// No clock that is worth the name drifts by 1 %: then it is not the clock.
+constexpr double kMostDriftPpm = 10'000;
+
+bool HasTimes(const RankSummary& rank) {
+  return !rank.counts_events && rank.start_realtime_ns != 0 && rank.start_realtime_ns < kLatestNs;
+}
+
+StepEnds EndsOf(const RankSummary& rank) {
+  StepEnds ends;
+  if (!HasTimes(rank)) return ends;
+  for (const StepFigures& step : rank.steps)
+    if (step.end_ns < kLatestNs - rank.start_realtime_ns)
+      ends[step.number] = static_cast<int64_t>(rank.start_realtime_ns + step.end_ns);
+  return ends;
+}
+
+// The median over ranks of the end of each step.
+StepEnds MedianEnds(const std::vector<const StepEnds*>& ranks) {
+  std::map<uint32_t, std::vector<int64_t>> all;
+  for (const StepEnds* ends : ranks)
+    for (const auto& [step, ns] : *ends) all[step].push_back(ns);
+  StepEnds medians;
+  for (auto& [step, times] : all) medians[step] = MedianOf(std::move(times));
+  return medians;
+}
+
+std::vector<std::pair<int64_t, int64_t>> Differences(const StepEnds& base, const StepEnds& other) {
+  std::vector<std::pair<int64_t, int64_t>> differences;  // time by the base's clock, difference
+  for (const auto& [step, ns] : other) {
+    const auto found = base.find(step);
+    if (found != base.end()) differences.emplace_back(found->second, ns - found->second);
+  }
+  return differences;
+}
+
+// A line through the differences: that of the median of slopes between their two halves, which single late
+// steps do not bend.
+void Fit(const std::vector<std::pair<int64_t, int64_t>>& points, HostClock& clock, int64_t& zero_ns) {
+  clock.steps = static_cast<uint32_t>(points.size());
+  if (points.empty()) return;
+  std::vector<int64_t> offsets;
+  for (const auto& [at, difference] : points) offsets.push_back(difference);
+  clock.offset_ns = MedianOf(offsets);
+  zero_ns = points[points.size() / 2].first;
+  if (points.size() < 8) return;
+  std::vector<int64_t> slopes;  // in billionths; steeper ones than kMostDriftPpm as that
+  const size_t half = points.size() / 2;
+  for (size_t i = 0; i + half < points.size(); ++i) {
+    const auto span = static_cast<double>(points[i + half].first - points[i].first);
+    if (span <= 0) continue;
+    const auto gain = static_cast<double>(points[i + half].second - points[i].second);
+    slopes.push_back(static_cast<int64_t>(
+        std::clamp(1e9 * gain / span, -1000 * kMostDriftPpm, 1000 * kMostDriftPpm)));
+  }
+  const double drift_ppm = static_cast<double>(MedianOf(std::move(slopes))) / 1000;
+  if (std::abs(drift_ppm) < kMostDriftPpm) clock.drift_ppm = drift_ppm;
+}
+
+int64_t Predicted(const HostClock& clock, int64_t zero_ns, int64_t at) {
+  return clock.offset_ns +
+         static_cast<int64_t>(std::llround(clock.drift_ppm * 1e-6 * static_cast<double>(at - zero_ns)));
+}
+
+// How many steps each rank had finished at `until`.
+std::vector<int64_t> StepsDone(const std::vector<StepEnds>& ranks, int64_t until) {
+  std::vector<int64_t> done;
+  for (const StepEnds& ends : ranks)
+    done.push_back(
+        std::count_if(ends.begin(), ends.end(), [&](const auto& step) { return step.second <= until; }));
+  return done;
+}
+
+// The median of those that have any steps.
+int64_t UsualCount(const std::vector<int64_t>& done, const std::vector<StepEnds>& ranks) {
+  std::vector<int64_t> counts;
+  for (size_t i = 0; i < ranks.size(); ++i)
+    if (!ranks[i].empty()) counts.push_back(done[i]);
+  return MedianOf(std::move(counts));
+}
+
+uint64_t MedianStep(const std::vector<StepEnds>& ranks) {
+  std::vector<int64_t> all;
+  for (const StepEnds& ends : ranks)
+    for (auto step = ends.begin(); step != ends.end() && std::next(step) != ends.end(); ++step)
+      all.push_back(std::next(step)->second - step->second);
+  return static_cast<uint64_t>(std::max<int64_t>(MedianOf(std::move(all)), 0));
+}
+
+class Aligner {
+ public:
+  explicit Aligner(const std::vector<RankSummary>& ranks) : ranks_(ranks) {
+    for (const RankSummary& rank : ranks) ends_.push_back(EndsOf(rank));
+  }
+
+  Clocks Align() {
+    AlignHosts();
+    clocks_.step_ns = MedianStep(ends_);
+    std::vector<const StepEnds*> all;
+    std::vector<int64_t> last_ends;
+    for (const StepEnds& ends : ends_) {
+      all.push_back(&ends);
+      if (!ends.empty()) last_ends.push_back(ends.rbegin()->second);
+    }
+    const int64_t usual_end = MedianOf(std::move(last_ends));
+    const StepEnds median = MedianEnds(all);
+    const std::vector<int64_t> done = StepsDone(ends_, usual_end);
+    const int64_t usual = UsualCount(done, ends_);
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      Timing timing;
+      std::vector<int64_t> behind;
+      for (const auto& [step, ns] : ends_[i]) behind.push_back(ns - median.at(step));
+      if (!behind.empty()) timing.behind_ns = MedianOf(std::move(behind));
+      if (!ends_[i].empty()) timing.steps_behind = static_cast<uint32_t>(std::max<int64_t>(usual - done[i], 0));
+      clocks_.ranks.push_back(timing);
+    }
+    return std::move(clocks_);
+  }
+
+ private:
+  // Estimates each host's clock and replaces the ends of its ranks by those of the first host's clock.
+  void AlignHosts() {
+    std::vector<std::string> order;
+    std::map<std::string, std::vector<size_t>> by_host;
+    for (size_t i = 0; i < ranks_.size(); ++i) {
+      auto& members = by_host[ranks_[i].host];
+      if (members.empty()) order.push_back(ranks_[i].host);
+      members.push_back(i);
+    }
+    StepEnds base;
+    for (const std::string& host : order) {
+      std::vector<const StepEnds*> members;
+      for (const size_t i : by_host[host]) members.push_back(&ends_[i]);
+      const StepEnds own = MedianEnds(members);
+      if (base.empty()) base = own;
+      HostClock clock;
+      clock.host = host;
+      clock.ranks = static_cast<uint32_t>(members.size());
+      int64_t zero_ns = 0;
+      const auto points = Differences(base, own);
+      Fit(points, clock, zero_ns);
+      std::vector<int64_t> rest;
+      for (const auto& [at, difference] : points)
+        rest.push_back(std::abs(difference - Predicted(clock, zero_ns, at)));
+      clock.residual_ns = static_cast<uint64_t>(MedianOf(std::move(rest)));
+      for (const size_t i : by_host[host])
+        for (auto& [step, ns] : ends_[i]) ns -= Predicted(clock, zero_ns, ns - clock.offset_ns);
+      clocks_.hosts.push_back(clock);
+    }
+  }
+
+  const std::vector<RankSummary>& ranks_;
+  std::vector<StepEnds> ends_;
+  Clocks clocks_;
+};
+
+}  // namespace
+
+Clocks AlignClocks(const std::vector<RankSummary>& ranks) { return Aligner(ranks).Align(); }
+
+}  // namespace vramscope::fleet

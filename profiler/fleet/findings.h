@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is wrong with single ranks of a job.
+#pragma once
+
+#include "profiler/fleet/job.h"
+
+namespace vramscope::fleet {
+
+// Adds the findings to a job that has everything else.
+void AddFindings(const OpenSide& open, size_t explained, Job& job);
+
+}  // namespace vramscope::fleet

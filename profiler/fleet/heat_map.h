@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks by steps: the peak of every step of every rank, as many as a picture can show.
+//
+//   step        1    ...   240            a column holds the highest peak of its steps, a row that of its ranks
+//   rank 0    8.0 GiB   8.1 GiB
+//   rank 1    8.0 GiB  11.2 GiB           <- stands out
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profiler/fleet/job.h"
+
+namespace vramscope::fleet {
+
+struct HeatMap {
+  static constexpr uint32_t kMostColumns = 240;
+  static constexpr size_t kMostRows = 512;
+
+  struct Row {
+    std::string name;             // "rank 5", "ranks 32 to 63"
+    std::vector<uint64_t> bytes;  // by column; 0 = no step of it was recorded
+  };
+  uint32_t first_step = 0;
+  uint32_t steps_per_column = 1;
+  std::vector<Row> rows;  // none if no rank has steps
+};
+[[nodiscard]] HeatMap HeatMapOf(const Job& job);
+
+}  // namespace vramscope::fleet

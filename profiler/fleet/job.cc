@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/fleet/job.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "profiler/fleet/findings.h"
+
+namespace vramscope::fleet {
+namespace {
+
+constexpr std::array kKinds = {"out_of_memory", "dead",   "memory", "fragmentation", "outside",
+                               "elsewhere",     "growth", "late",   "missing"};
+
+std::vector<uint64_t> Values(const std::vector<RankSummary>& ranks, const std::vector<size_t>& members,
+                             std::optional<uint64_t> RankSummary::*figure) {
+  std::vector<uint64_t> values;
+  for (const size_t member : members)
+    if ((ranks[member].*figure).has_value()) values.push_back(*(ranks[member].*figure));
+  return values;
+}
+
+// A rank that was cut short is not typical of anything.
+size_t TypicalOf(const std::vector<RankSummary>& ranks, const PeerGroup& group) {
+  size_t best = group.members.front();
+  const auto distance = [&](size_t member) {
+    const RankSummary& rank = ranks[member];
+    const bool whole = rank.ending == Ending::kFinished || rank.ending == Ending::kUnknown;
+    const uint64_t median = group.allocated.median;
+    const uint64_t far = rank.peak_bytes > median ? rank.peak_bytes - median : median - rank.peak_bytes;
+    return std::tuple(!whole, far, rank.growth_per_step);
+  };
+  for (const size_t member : group.members)
+    if (distance(member) < distance(best)) best = member;
+  return best;
+}
+
+// By the names of their parameters. If these put every rank into a group of its own, there is nothing to
+// compare in them: then all ranks on one kind of device are peers.
+void AddGroups(Job& job) {
+  const auto kind = [](const RankSummary& rank) { return rank.device.substr(0, rank.device.find(':')); };
+  std::map<std::string, std::vector<size_t>> by_model, by_device;
+  for (size_t i = 0; i < job.ranks.size(); ++i) {
+    const RankSummary& rank = job.ranks[i];
+    by_device[kind(rank)].push_back(i);
+    by_model[kind(rank) + "/" + rank.model].push_back(i);
+  }
+  const bool alone = std::all_of(by_model.begin(), by_model.end(),
+                                 [](const auto& group) { return group.second.size() == 1; });
+  if (alone && job.ranks.size() > 2)
+    job.notes.push_back("Every rank has parameters of its own, so all ranks are compared with each other.");
+  for (auto& [name, members] : alone ? by_device : by_model) {
+    PeerGroup group;
+    group.members = std::move(members);
+    std::vector<uint64_t> peaks;
+    for (const size_t member : group.members) peaks.push_back(job.ranks[member].peak_bytes);
+    group.allocated = SpreadOf(std::move(peaks));
+    group.reserved = SpreadOf(Values(job.ranks, group.members, &RankSummary::reserved_bytes));
+    group.used = SpreadOf(Values(job.ranks, group.members, &RankSummary::used_bytes));
+    group.typical = TypicalOf(job.ranks, group);
+    job.groups.push_back(std::move(group));
+  }
+  std::stable_sort(job.groups.begin(), job.groups.end(), [](const PeerGroup& a, const PeerGroup& b) {
+    return a.members.size() > b.members.size();
+  });
+  job.group_of.resize(job.ranks.size());
+  for (size_t group = 0; group < job.groups.size(); ++group)
+    for (const size_t member : job.groups[group].members) job.group_of[member] = group;
+}
+
+void AddMissing(Job& job) {
+  uint32_t world = 0;
+  std::set<uint32_t> there;
+  std::set<std::string> doubled;
+  for (const RankSummary& rank : job.ranks) {
+    world = std::max(world, rank.world_size.value_or(0));
+    if (rank.rank.has_value() && !there.insert(*rank.rank).second) doubled.insert(std::to_string(*rank.rank));
+  }
+  // A world size is text of the traced program: without a limit it could ask for any number of rows.
+  for (uint32_t rank = 0; rank < world && job.missing.size() < 65536; ++rank)
+    if (!there.contains(rank)) job.missing.push_back(rank);
+  if (!doubled.empty())
+    job.notes.push_back("Rank " + *doubled.begin() +
+                        " is there more than once: the files may be of several jobs.");
+}
+
+void AddNotes(Job& job) {
+  const auto count = [&](auto matches) { return std::count_if(job.ranks.begin(), job.ranks.end(), matches); };
+  if (count([](const RankSummary& rank) { return rank.rank_from_name; }) != 0)
+    job.notes.emplace_back("Ranks are taken from file names where a file does not say its rank.");
+  if (count([](const RankSummary& rank) { return rank.is_snapshot; }) != 0)
+    job.notes.emplace_back(
+        "PyTorch snapshots do not know the process, its end, or memory outside PyTorch's allocator.");
+}
+
+void AddFirstOut(Job& job) {
+  for (size_t i = 0; i < job.ranks.size(); ++i) {
+    const std::optional<uint64_t> left = job.ranks[i].steps_left();
+    if (!left.has_value() || job.ranks[i].ending == Ending::kOutOfMemory) continue;
+    if (job.first_out.has_value() && job.first_out->steps_left <= *left) continue;
+    job.first_out = FirstOut{i, *left, std::nullopt};
+    if (job.clocks.step_ns != 0) job.first_out->time_left_ns = *left * job.clocks.step_ns;
+  }
+}
+
+}  // namespace
+
+const char* FindingKey(Finding::Kind kind) { return kKinds[static_cast<size_t>(kind)]; }
+
+Job Compare(std::vector<RankSummary> ranks, const OpenSide& open, size_t explained) {
+  Job job;
+  job.ranks = std::move(ranks);
+  std::stable_sort(job.ranks.begin(), job.ranks.end(), [](const RankSummary& a, const RankSummary& b) {
+    const auto key = [](const RankSummary& rank) {
+      return std::tuple(rank.rank.value_or(UINT32_MAX), std::string_view(rank.file),
+                        std::string_view(rank.device));
+    };
+    return key(a) < key(b);
+  });
+  std::set<std::string_view> hosts;
+  for (const RankSummary& rank : job.ranks) hosts.insert(rank.host);
+  job.several_hosts = hosts.size() > 1;
+  AddGroups(job);
+  AddMissing(job);
+  job.clocks = AlignClocks(job.ranks);
+  AddFirstOut(job);
+  AddFindings(open, explained, job);
+  AddNotes(job);
+  return job;
+}
+
+}  // namespace vramscope::fleet

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/fleet/rank_summary.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+namespace vramscope::fleet {
+namespace {
+
+constexpr std::array kEndings = {"unknown", "finished", "out_of_memory", "killed", "failed", "cut_off"};
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+std::optional<uint32_t> NumberAt(std::string_view text) {
+  uint32_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  return parsed.ec == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+const char* EndingKey(Ending ending) { return kEndings[static_cast<size_t>(ending)]; }
+
+std::optional<Ending> EndingFromKey(std::string_view key) {
+  for (size_t i = 0; i < kEndings.size(); ++i)
+    if (key == kEndings[i]) return static_cast<Ending>(i);
+  return std::nullopt;
+}
+
+std::optional<uint64_t> RankSummary::headroom_bytes() const {
+  if (!capacity_bytes.has_value()) return std::nullopt;
+  const std::optional<uint64_t> taken = used_bytes.has_value() ? used_bytes : reserved_bytes;
+  if (!taken.has_value()) return std::nullopt;
+  return *capacity_bytes > *taken ? *capacity_bytes - *taken : 0;
+}
+
+std::optional<uint64_t> RankSummary::steps_left() const {
+  const std::optional<uint64_t> headroom = headroom_bytes();
+  if (!headroom.has_value() || growth_per_step == 0) return std::nullopt;
+  // What PyTorch has reserved and does not use is taken first.
+  return (*headroom + unused_bytes.value_or(0)) / growth_per_step;
+}
+
+const StepFigures* RankSummary::slowest_step() const {
+  const StepFigures* slowest = nullptr;
+  const size_t first = steps.size() > 1 ? 1 : 0;
+  for (size_t i = first; i < steps.size() && !counts_events; ++i)
+    if (slowest == nullptr || steps[i].end_ns - steps[i].begin_ns > slowest->end_ns - slowest->begin_ns)
+      slowest = &steps[i];
+  return slowest;
+}
+
+std::string RankSummary::Name(bool with_host) const {
+  if (!rank.has_value()) return device + " of " + file.substr(file.find_last_of('/') + 1);
+  const std::string name = "rank " + std::to_string(*rank);
+  return with_host && !host.empty() ? name + " on " + host : name;
+}
+
+std::optional<uint32_t> RankOfName(std::string_view file) {
+  std::string name(file.substr(file.find_last_of('/') + 1));
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (size_t at = name.rfind("rank"); at != std::string::npos;
+       at = at == 0 ? at - 1 : name.rfind("rank", at - 1)) {
+    size_t begin = at + 4;
+    while (begin < name.size() && !IsDigit(name[begin]) &&
+           !std::isalpha(static_cast<unsigned char>(name[begin])))
+      ++begin;
+    if (begin < name.size() && IsDigit(name[begin])) return NumberAt(std::string_view(name).substr(begin));
+  }
+  // Otherwise the last number of the name without its extension.
+  size_t end = name.find_last_of('.');
+  if (end == std::string::npos || end == 0) end = name.size();
+  while (end > 0 && !IsDigit(name[end - 1])) --end;
+  size_t begin = end;
+  while (begin > 0 && IsDigit(name[begin - 1])) --begin;
+  return begin == end ? std::nullopt : NumberAt(std::string_view(name).substr(begin, end - begin));
+}
+
+}  // namespace vramscope::fleet

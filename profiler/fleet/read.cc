@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/fleet/read.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include "profiler/fleet/summary_file.h"
+#include "profiler/model/launch.h"
+#include "profiler/snapshot/read.h"
+#include "profiler/snapshot/source.h"
+#include "trace_format/wire.h"
+
+namespace vramscope::fleet {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsSummary(const std::string& path) { return path.ends_with(kSummarySuffix); }
+
+std::string WithoutSuffix(const std::string& summary) {
+  return summary.substr(0, summary.size() - kSummarySuffix.size());
+}
+
+void AddFolder(const std::string& folder, std::set<std::string>& files) {
+  std::error_code failed;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator it(folder, options, failed), end; !failed && it != end;
+       it.increment(failed)) {
+    std::error_code unknown;
+    const std::string path = it->path().string();
+    if (!it->is_regular_file(unknown)) continue;
+    if (IsSummary(path))
+      files.insert(WithoutSuffix(path));
+    else if (IsTrace(path) || snapshot::LooksLikeSnapshot(path))
+      files.insert(path);
+  }
+}
+
+// Nothing if there is none, or it is not of this trace as it is now.
+std::optional<SummaryFile> SummaryOf(const std::string& path) {
+  std::ifstream file(path + std::string(kSummarySuffix), std::ios::binary);
+  if (!file) return std::nullopt;
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  Result<SummaryFile> summary = ParseSummary(text, path);
+  if (!summary.ok()) return std::nullopt;
+  std::error_code missing;
+  const uint64_t bytes = fs::file_size(path, missing);
+  if (!missing && bytes != summary->trace_bytes) return std::nullopt;
+  return std::move(*summary);
+}
+
+struct Opened {
+  std::string path;
+  std::unique_ptr<model::Run> run;
+  std::unique_ptr<classify::Analysis> analysis;
+};
+
+Result<Opened> Open(const std::string& path) {
+  Result<model::Run> run = snapshot::LoadFile(path);
+  if (!run.ok()) return run.error();
+  Opened opened{path, std::make_unique<model::Run>(std::move(*run)), nullptr};
+  opened.analysis = std::make_unique<classify::Analysis>(*opened.run);
+  return opened;
+}
+
+uint32_t ParentOf(uint32_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("PPid:")) return static_cast<uint32_t>(std::strtoul(line.c_str() + 5, nullptr, 10));
+  return 0;
+}
+
+}  // namespace
+
+bool IsTrace(const std::string& path) {
+  std::array<char, trace::kFileMagic.size()> begin{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(begin.data(), begin.size()) &&
+         std::memcmp(begin.data(), trace::kFileMagic.data(), begin.size()) == 0;
+}
+
+std::vector<std::string> TracesOf(uint32_t pid) {
+  std::set<std::string> traces;
+  for (; pid > 1 && traces.empty(); pid = ParentOf(pid)) {
+    std::error_code failed;
+    for (fs::directory_iterator it("/proc/" + std::to_string(pid) + "/fd", failed), end; !failed && it != end;
+         it.increment(failed)) {
+      std::error_code gone;
+      const std::string path = fs::read_symlink(it->path(), gone).string();
+      if (!gone && path.starts_with('/') && fs::is_regular_file(path, gone) && IsTrace(path))
+        traces.insert(path);
+    }
+  }
+  return {traces.begin(), traces.end()};
+}
+
+Result<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths) {
+  std::set<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code failed;
+    const fs::file_status status = fs::status(path, failed);
+    if (!fs::exists(status)) return Error{path + ": there is no such file or folder."};
+    if (fs::is_directory(status))
+      AddFolder(path, files);
+    else
+      files.insert(IsSummary(path) ? WithoutSuffix(path) : path);
+  }
+  if (files.empty())
+    return Error{paths.front() +
+                 ": has no trace and no PyTorch snapshot. Record a job with: vramscope record -o "
+                 "'job/%r.vms' -- COMMAND"};
+  return std::vector<std::string>(files.begin(), files.end());
+}
+
+ReadRanks ReadFiles(const std::vector<std::string>& files, const std::function<void(size_t)>& progress) {
+  ReadRanks read;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (progress) progress(i);
+    std::vector<RankSummary> ranks;
+    if (auto summary = SummaryOf(files[i])) {
+      ranks = std::move(summary->ranks);
+      ++read.summaries;
+    } else {
+      const Result<Opened> opened = Open(files[i]);
+      if (!opened.ok()) {
+        read.unreadable.push_back(opened.error().sentence);
+        continue;
+      }
+      ranks = Summarize(*opened->analysis, files[i]);
+      for (RankSummary& rank : ranks) rank.is_snapshot = !IsTrace(files[i]);
+      if (ranks.empty()) read.unreadable.push_back(files[i] + ": nothing was allocated in this run.");
+    }
+    read.ranks.insert(read.ranks.end(), std::make_move_iterator(ranks.begin()),
+                      std::make_move_iterator(ranks.end()));
+  }
+  return read;
+}
+
+Result<std::string> SummaryFor(const std::string& path) {
+  const auto source = snapshot::OpenSource(path);
+  if (!source.ok()) return source.error();
+  bool of_job = false;
+  for (model::ProcessIndex process = 0; process < (*source)->processes().size(); ++process) {
+    const model::Launch launch = model::LaunchOf((*source)->metadata(), process);
+    of_job |= launch.rank.has_value() && launch.world_size.value_or(1) > 1;
+  }
+  if (!of_job) return std::string();
+  std::error_code failed;
+  const uint64_t bytes = fs::file_size(path, failed);
+  if (failed) return Error{path + ": " + failed.message() + "."};
+  const Result<Opened> opened = Open(path);
+  if (!opened.ok()) return opened.error();
+  return SummaryText(Summarize(*opened->analysis, path), bytes);
+}
+
+OpenSide SideOpener() {
+  return [last = std::make_shared<std::optional<Opened>>()](const RankSummary& rank) -> Result<diff::Side> {
+    if (!last->has_value() || (*last)->path != rank.file) {
+      last->reset();  // first: two runs may not fit into memory
+      Result<Opened> opened = Open(rank.file);
+      if (!opened.ok()) return opened.error();
+      last->emplace(std::move(*opened));
+    }
+    report::Request request;
+    request.device = rank.device;
+    if (!rank.is_snapshot) request.pid = rank.pid;
+    return diff::SideOf(rank.file, *(*last)->analysis, std::move(request));
+  };
+}
+
+}  // namespace vramscope::fleet

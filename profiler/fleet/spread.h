@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far apart the figures of ranks are that should be alike, and which of them stand out.
+//
+// Why median and MAD (the median of the distances from the median) and not mean and standard deviation: one
+// rank that takes twice as much moves a mean toward itself and hides behind the deviation that it causes.
+//
+//   8.0 8.1 8.0 8.0 8.1 8.0 8.1 11.2 GiB: median 8.05, MAD 0.05, spread (11.2 - 8.0) / 8.05 = 40 %
+//   limit max(6 x 1.4826 x 0.05, 2 % of 8.05) = 0.44: only the last one stands out
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace vramscope::fleet {
+
+struct Spread {
+  uint64_t lowest = 0;
+  uint64_t highest = 0;
+  uint64_t median = 0;
+  uint64_t mad = 0;
+
+  // (highest - lowest) / median; 0 if the median is 0.
+  [[nodiscard]] double share() const;
+  // Values further than this from the median stand out: six times what the MAD of a normal distribution
+  // suggests as its deviation, and 2 % of the median at least.
+  [[nodiscard]] uint64_t limit() const;
+  [[nodiscard]] bool StandsOut(uint64_t value) const;
+};
+
+// Any order; all 0 for no values.
+[[nodiscard]] Spread SpreadOf(std::vector<uint64_t> values);
+
+// The lower of the two middle ones for an even number; 0 for no values.
+[[nodiscard]] int64_t MedianOf(std::vector<int64_t> values);
+
+}  // namespace vramscope::fleet

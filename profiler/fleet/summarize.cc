@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a run to the figures of its ranks.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "profiler/classify/usage.h"
+#include "profiler/fleet/rank_summary.h"
+#include "profiler/growth/growth.h"
+#include "profiler/model/launch.h"
+#include "profiler/report/device_choice.h"
+#include "profiler/report/device_memory.h"
+#include "profiler/report/failed.h"
+#include "profiler/text/format.h"
+#include "profiler/timeline/curve.h"
+
+namespace vramscope::fleet {
+namespace {
+
+using model::DeviceIndex;
+using model::EventIndex;
+using model::ProcessIndex;
+using timeline::DeviceCurve;
+
+// FNV-1a of the names, which come sorted.
+std::string HashOf(const std::set<std::string_view>& names) {
+  if (names.empty()) return "";
+  uint64_t hash = 0xcbf29ce484222325u;
+  const auto add = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3u; };
+  for (const std::string_view name : names) {
+    for (const char c : name) add(static_cast<unsigned char>(c));
+    add(0);
+  }
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+class RankSummarizer {
+ public:
+  RankSummarizer(const classify::Analysis& analysis, const std::string& file)
+      : analysis_(analysis), run_(analysis.run()), file_(file), curves_(report::CurvesOf(run_)) {
+    FindModels();
+  }
+
+  std::vector<RankSummary> All() {
+    std::vector<RankSummary> ranks;
+    const auto devices = report::ChooseDevices(run_, curves_, {});
+    if (!devices.ok()) return ranks;
+    for (const DeviceIndex device : ForRanks(*devices)) ranks.push_back(Of(device));
+    return ranks;
+  }
+
+ private:
+  // Of a process with a rank only its fullest device.
+  [[nodiscard]] std::vector<DeviceIndex> ForRanks(const std::vector<DeviceIndex>& devices) const {
+    std::map<ProcessIndex, DeviceIndex> fullest;
+    for (const DeviceIndex device : devices) {
+      const auto [best, first] = fullest.try_emplace(run_.devices[device].process, device);
+      if (!first && curves_[device].peak().bytes > curves_[best->second].peak().bytes) best->second = device;
+    }
+    std::vector<DeviceIndex> chosen;
+    for (const DeviceIndex device : devices) {
+      const ProcessIndex process = run_.devices[device].process;
+      const bool one_of_rank = report::RankOf(run_, process).has_value();
+      if (!IsBesideAnother(process, fullest) && (!one_of_rank || fullest[process] == device))
+        chosen.push_back(device);
+    }
+    return chosen;
+  }
+
+  // Several processes can have one rank: a data loader's workers inherit the variables of their parent.
+  [[nodiscard]] bool IsBesideAnother(ProcessIndex process,
+                                     const std::map<ProcessIndex, DeviceIndex>& fullest) const {
+    const auto rank = report::RankOf(run_, process);
+    if (!rank.has_value()) return false;
+    const auto peak = [&](ProcessIndex one) { return curves_[fullest.at(one)].peak().bytes; };
+    return std::any_of(fullest.begin(), fullest.end(), [&](const auto& other) {
+      return other.first != process && report::RankOf(run_, other.first) == rank &&
+             std::pair(peak(other.first), process) > std::pair(peak(process), other.first);
+    });
+  }
+
+  void FindModels() {
+    std::vector<std::set<std::string_view>> names(run_.processes.size());
+    for (size_t i = 0; i < run_.labels.size(); ++i) {
+      const model::Label& label = run_.labels[i];
+      if (label.role == trace::Role::kParameter && label.name != 0)
+        names[run_.ProcessOf(run_.blocks[label.block])].insert(run_.Text(label.name));
+    }
+    for (const auto& of_process : names) models_.push_back(HashOf(of_process));
+  }
+
+  RankSummary Of(DeviceIndex device) {
+    const DeviceCurve& curve = curves_[device];
+    const model::Device& of = run_.devices[device];
+    RankSummary rank;
+    AddIdentity(device, rank);
+    rank.peak_bytes = curve.peak().bytes;
+    const timeline::Span& span = analysis_.training()[of.process].SpanAt(curve.peak().event);
+    rank.peak_step = span.step;
+    rank.peak_phase = timeline::PhaseOf(span.part);
+    const EventIndex moments[] = {curve.peak().event};
+    rank.categories = classify::UsageAt(run_, analysis_.categories(), curve, moments)[0];
+    rank.last_bytes = curve.AllocatedAfter(model::kNever);
+    rank.last_reserved_bytes = curve.ReservedAfter(model::kNever);
+    AddReserved(curve, rank);
+    AddDriver(device, rank);
+    AddGrowth(curve, rank);
+    AddEnding(device, rank);
+    AddSteps(curve, rank);
+    return rank;
+  }
+
+  void AddIdentity(DeviceIndex device, RankSummary& rank) const {
+    const model::Device& of = run_.devices[device];
+    const model::Launch launch = model::LaunchOf(run_.source->metadata(), of.process);
+    rank.file = file_;
+    rank.rank = report::RankOf(run_, of.process);
+    rank.world_size = launch.world_size;
+    rank.host = launch.host;
+    rank.device = of.name;
+    rank.pid = run_.processes[of.process].info.pid;
+    rank.start_realtime_ns = run_.source->clock().start_realtime_ns;
+    rank.last_ns = run_.times.last_ns();
+    rank.counts_events = run_.counts_events();
+    rank.model = models_[of.process];
+  }
+
+  void AddReserved(const DeviceCurve& curve, RankSummary& rank) const {
+    rank.reserved_bytes = curve.peak_reserved();
+    if (!rank.reserved_bytes.has_value()) return;
+    for (const model::Since& since : curve.device().reserved) {
+      if (static_cast<uint64_t>(since.value) != *rank.reserved_bytes) continue;
+      // The most that was allocated of it before it changes: what is left then was never needed.
+      const EventIndex end = EndOf(curve.device().reserved, since);
+      const uint64_t allocated = curve.PeakWithin(since.event, std::max(end, since.event + 1)).bytes;
+      const uint64_t unused = *rank.reserved_bytes > allocated ? *rank.reserved_bytes - allocated : 0;
+      rank.unused_bytes = std::min(rank.unused_bytes.value_or(unused), unused);
+    }
+  }
+
+  [[nodiscard]] EventIndex EndOf(const std::vector<model::Since>& all, const model::Since& since) const {
+    const auto next = &since + 1;
+    return next == all.data() + all.size() ? run_.event_count() : next->event;
+  }
+
+  void AddDriver(DeviceIndex device, RankSummary& rank) const {
+    const model::Device& of = run_.devices[device];
+    if (const model::DriverDevice* own = run_.driver.Find(of.process, of.code)) {
+      if (!own->samples.empty()) {
+        rank.used_bytes = own->peak_used();
+        rank.last_used_bytes = own->UsedAfter(model::kNever);
+        for (const model::DriverSample& sample : own->samples)
+          rank.capacity_bytes = std::max(rank.capacity_bytes.value_or(0), sample.capacity);
+      }
+      const EventIndex at = curves_[device].peak().event;
+      rank.outside_bytes = Outside(own->UseAfter(at, of.process));
+    }
+    for (const model::DriverDevice& other : run_.driver.devices) {
+      if (other.code == of.code || trace::DeviceTypeOf(other.code) == 0) continue;
+      if (std::find(other.processes.begin(), other.processes.end(), of.process) == other.processes.end())
+        continue;
+      const uint64_t bytes = All(other.UseAfter(other.peak_event(), of.process));
+      if (bytes != 0) rank.elsewhere.push_back({model::DeviceName(other.code), bytes});
+    }
+    for (const DeviceIndex other : run_.processes[of.process].devices) {
+      const model::Device& there = run_.devices[other];
+      const bool known = std::any_of(rank.elsewhere.begin(), rank.elsewhere.end(),
+                                     [&](const Elsewhere& one) { return one.device == there.name; });
+      if (other == device || known || trace::DeviceTypeOf(there.code) == 0) continue;
+      rank.elsewhere.push_back({there.name, curves_[other].peak().bytes});
+    }
+  }
+
+  static uint64_t All(const model::DriverUse& use) {
+    int64_t bytes = 0;
+    for (const int64_t owner : use.owners) bytes += std::max<int64_t>(owner, 0);
+    return static_cast<uint64_t>(bytes);
+  }
+  static uint64_t Outside(const model::DriverUse& use) {
+    return All(use) - static_cast<uint64_t>(std::max<int64_t>(use.Of(model::DriverOwner::kPyTorch), 0));
+  }
+
+  void AddGrowth(const DeviceCurve& curve, RankSummary& rank) const {
+    const EventIndex end = growth::EndOfTraining(analysis_, curve.device().process);
+    const growth::Found found = growth::FindGrowth(analysis_, curve, end);
+    for (const growth::Growth& leak : found.leaks)
+      if (!leak.pinned_host) rank.growth_per_step += leak.bytes_per_step;
+    if (found.leaks.empty()) return;
+    const growth::Growth& largest = found.leaks.front();
+    rank.growth_line = largest.line;
+    rank.growth_module = largest.module;
+    rank.growth_since = largest.first_step;
+  }
+
+  void AddEnding(DeviceIndex device, RankSummary& rank) const {
+    const ProcessIndex process = run_.devices[device].process;
+    const timeline::Training& training = analysis_.training()[process];
+    rank.ending_step = training.steps().empty() ? 0 : training.steps().back().number;
+    report::Request request;
+    request.pid = rank.pid;
+    request.device = rank.device;
+    const auto failure = report::ChooseFailure(run_, request, 0);
+    const int32_t status = run_.processes[process].info.exit_status;
+    if (failure.has_value() && failure->ended_its_process) {
+      rank.ending = Ending::kOutOfMemory;
+      rank.ending_text = "an allocation of " +
+                         text::FormatBytes(run_.out_of_memory[failure->index].requested) + " on " + rank.device +
+                         " failed";
+      return;
+    }
+    if (status > 0) rank.ending_text = report::ExitText(status);
+    if (status > 0 && (status & 0x7f) != 0)
+      rank.ending = Ending::kKilled;
+    else if (status > 0)
+      rank.ending = Ending::kFailed;
+    else if (status == 0)
+      rank.ending = Ending::kFinished;
+    else if (!run_.source->damage().closed_cleanly)
+      rank.ending = Ending::kCutOff;
+  }
+
+  void AddSteps(const DeviceCurve& curve, RankSummary& rank) const {
+    for (const timeline::Step& step : analysis_.training()[curve.device().process].steps()) {
+      if (!step.complete || step.end <= step.begin) continue;
+      const timeline::Peak peak = curve.PeakWithin(step.begin, step.end);
+      rank.steps.push_back({step.number, run_.times.TimeOf(step.begin), run_.times.TimeOf(step.end - 1),
+                            peak.bytes, curve.ReservedAfter(peak.event).value_or(0),
+                            curve.AllocatedAfter(step.end - 1)});
+    }
+  }
+
+  const classify::Analysis& analysis_;
+  const model::Run& run_;
+  const std::string& file_;
+  std::vector<DeviceCurve> curves_;
+  std::vector<std::string> models_;  // by process
+};
+
+}  // namespace
+
+std::vector<RankSummary> Summarize(const classify::Analysis& analysis, const std::string& file) {
+  std::vector<RankSummary> ranks = RankSummarizer(analysis, file).All();
+  if (ranks.size() == 1 && !ranks.front().rank.has_value()) {
+    ranks.front().rank = RankOfName(file);
+    ranks.front().rank_from_name = ranks.front().rank.has_value();
+  }
+  return ranks;
+}
+
+}  // namespace vramscope::fleet

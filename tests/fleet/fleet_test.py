@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Eight ranks, seven with a fault planted by make_job: `vramscope fleet` names each with its rank and cause, from traces and from PyTorch snapshots.
+
+No recording and no torch: what a recorder writes is tested elsewhere, and the traces of make_job have the facts that matter here."""
+import json
+import sys
+from pathlib import Path
+from typing import Any, Dict, List
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import recorded_run  # noqa: E402
+
+MIB = 1 << 20
+
+
+def make_job(folder: Path, ranks: int, steps: int) -> None:
+    folder.mkdir()
+    done = recorded_run.run([recorded_run.target("make_job"), str(folder), str(ranks), str(steps)])
+    assert done.code == 0, done.stderr
+
+
+def by_kind(answer: Any) -> Dict[str, List[Any]]:
+    kinds: Dict[str, List[Any]] = {}
+    for finding in answer["findings"]:
+        kinds.setdefault(finding["kind"], []).append(finding)
+    return kinds
+
+
+class FleetTest(recorded_run.RecordingTest):
+    def fleet(self, *words: str, code: int = 0) -> recorded_run.Finished:
+        done = recorded_run.run([recorded_run.vramscope(), "fleet", *words])
+        self.assertEqual(done.code, code, done.stderr)
+        return done
+
+    def test_each_planted_fault_has_its_rank_and_cause(self) -> None:
+        job = self.folder / "job"
+        make_job(job, 8, 10)
+        answer = recorded_run.ask("fleet", str(job))
+        kinds = by_kind(answer)
+        self.assertEqual({kind: [finding["ranks"] for finding in found] for kind, found in kinds.items()},
+                         {"out_of_memory": [[6]], "dead": [[7]], "memory": [[1]], "fragmentation": [[5]], "elsewhere": [[3]], "growth": [[2]], "late": [[4]]})
+        memory = kinds["memory"][0]
+        place = (memory["category"], memory["module"], memory["line"], memory["since_step"])
+        self.assertEqual(place, ("activation", "layers.*.attn", "forward (model.py:88)", 5))
+        self.assertIn("Input of a step", memory["cause"])
+        self.assertEqual(kinds["growth"][0]["bytes"], 4 * MIB)
+        self.assertIn("train.py:42", kinds["growth"][0]["line"])
+        self.assertEqual(answer["first_out"]["rank"], 2)
+
+        text = self.fleet(str(job)).stdout.decode()
+        self.assertIn("rank 1 peaks", text)
+        self.assertIn("8 ranks: peaks", text)
+        self.fleet(str(job), "--spread-below", "5%", "--quiet", code=1)
+        self.fleet(str(job), "--spread-below", "50%", "--quiet")
+        page = self.folder / "job.html"
+        self.fleet(str(job), "--html", str(page))
+        self.assertIn('"heat"', page.read_text())
+
+        # A snapshot knows neither the process nor its end: what can be known is found all the same, also from a mixture.
+        for rank in range(8):
+            done = recorded_run.run([recorded_run.vramscope(), "convert", str(job / f"rank{rank}.vms"), str(job / f"rank{rank}.pickle")])
+            self.assertEqual(done.code, 0, done.stderr)
+            if rank != 4:
+                (job / f"rank{rank}.vms").unlink()
+        mixed = recorded_run.ask("fleet", str(job), str(job / "rank0.pickle"))
+        self.assertEqual(len(mixed["ranks"]), 9, "rank 4 is there twice")
+        self.assertIn("Rank 4 is there more than once", " ".join(mixed["notes"]))
+        (job / "rank4.vms").unlink()
+        snapshots = by_kind(recorded_run.ask("fleet", str(job)))
+        self.assertEqual([finding["ranks"] for finding in snapshots["memory"]], [[1]])
+
+    def test_wrong_use_and_broken_files_are_sentences(self) -> None:
+        job = self.folder / "job"
+        make_job(job, 3, 3)
+        (job / "notes.txt").write_text("no trace")
+        with open(job / "rank2.vms", "r+b") as file:
+            file.truncate(100)
+        done = self.fleet(str(job), "--json")
+        self.assertEqual([rank["rank"] for rank in json.loads(done.stdout)["ranks"]], [0, 1])
+        self.assertEqual(json.loads(done.stdout)["missing"], [2])
+        self.assertIn(b"rank2.vms", done.stderr)
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.assertIn(b"has no trace", self.fleet(str(empty), code=2).stderr)
+        self.assertIn(b"there is no such file", self.fleet(str(job / "none.vms"), code=2).stderr)
+        self.assertIn(b"fleet needs a folder", self.fleet(code=2).stderr)
+        self.assertIn(b"needs a percentage", self.fleet(str(job), "--spread-below", "5", code=2).stderr)
+
+
+if __name__ == "__main__":
+    recorded_run.main()

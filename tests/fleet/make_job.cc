@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// make_job FOLDER RANKS STEPS: writes the traces of a job, FOLDER/rank0.vms and so on. From eight ranks on, seven
+// have a fault each (profiler/fleet/testing/rank_script.h); the ranks from 8 on have none.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "profiler/fleet/testing/rank_script.h"
+#include "profiler/snapshot/to_trace.h"
+#include "trace_format/file_sink.h"
+
+namespace {
+
+using vramscope::fleet::testing::kMiB;
+using vramscope::fleet::testing::RankScript;
+
+void AddFault(RankScript& script) {
+  if (script.rank == 1) script.long_batch_since = 5;
+  if (script.rank == 2) script.leak_bytes = 4 * kMiB;
+  if (script.rank == 3) script.context_bytes = 480 * kMiB;
+  if (script.rank == 4) script.late_ns = 3 * RankScript::kSecond;
+  if (script.rank == 5) script.reserved_more = 900 * kMiB;
+  if (script.rank == 6) script.out_of_memory_in = 7;
+  if (script.rank == 7) script.killed_in = 4;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 4) {
+    std::fputs("usage: make_job FOLDER RANKS STEPS\n", stderr);
+    return 2;
+  }
+  const auto ranks = static_cast<uint32_t>(std::atoi(words[2]));
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    RankScript script(rank);
+    script.world_size = ranks;
+    script.steps = static_cast<uint32_t>(std::atoi(words[3]));
+    AddFault(script);
+    const std::string path = std::string(words[1]) + "/rank" + std::to_string(rank) + ".vms";
+    auto sink = vramscope::trace::CreateFileSink(path);
+    if (!sink.ok() || !vramscope::snapshot::WriteTrace(*script.Write(), std::move(*sink)).ok()) {
+      std::fprintf(stderr, "%s: cannot be written\n", path.c_str());
+      return 1;
+    }
+  }
+  return 0;
+}
