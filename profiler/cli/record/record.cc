@@ -15,6 +15,7 @@
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
+#include "profiler/cli/record/rank_summary_file.h"
 #include "profiler/cli/record/recording_line.h"
 #include "profiler/cli/record/recording_options.h"
 #include "profiler/collector/launch/command.h"
@@ -152,6 +153,7 @@ int RecordVerb(const Arguments& arguments, const Terminal&) {
   if (!outcome.ok()) return Fail(outcome.error().sentence);
   ::signal(SIGPIPE, SIG_IGN);  // the command's exit status matters, not whether the last line is read
   if (!arguments.Has("quiet")) std::fputs((Printable(RecordingLine(*outcome)) + "\n").c_str(), stderr);
+  WriteRankSummary(*outcome);
   if (WIFSIGNALED(outcome->wait_status)) collector::DieBySignal(WTERMSIG(outcome->wait_status));
   return WEXITSTATUS(outcome->wait_status);
 }

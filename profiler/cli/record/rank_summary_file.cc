@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/record/rank_summary_file.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "profiler/cli/frame/verb.h"
+#include "profiler/collector/output/new_file.h"
+#include "profiler/fleet/read.h"
+#include "profiler/fleet/summary_file.h"
+
+namespace vramscope::cli {
+namespace {
+
+// More take longer to read than a user wants to wait at the end of a recording; fleet reads such a trace itself.
+constexpr uint64_t kMostEvents = 20'000'000;
+
+Status Write(const std::string& path) {
+  const Result<std::string> text = fleet::SummaryFor(path);
+  if (!text.ok()) return text.error();
+  if (text->empty()) return {};
+  Result<collector::NewFile> file =
+      collector::NewFile::Create(path + std::string(fleet::kSummarySuffix), {path});
+  if (!file.ok()) return file.error();
+  if (const Status written = file->Write(*text); !written.ok()) return written;
+  return file->Commit();
+}
+
+}  // namespace
+
+void WriteRankSummary(const collector::RecordOutcome& outcome) {
+  std::error_code failed;
+  if (outcome.events == 0 || outcome.events > kMostEvents ||
+      !std::filesystem::is_regular_file(outcome.path, failed))
+    return;
+  if (const Status written = Write(outcome.path); !written.ok()) Say(written.error().sentence);
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The summary of a job's rank next to its trace, which `vramscope fleet` reads instead of it.
+#pragma once
+
+#include "profiler/collector/launch/record.h"
+
+namespace vramscope::cli {
+
+// Writes it for a trace of a job of several ranks. A failure is one sentence on stderr: the trace is complete
+// without it.
+void WriteRankSummary(const collector::RecordOutcome& outcome);
+
+}  // namespace vramscope::cli
