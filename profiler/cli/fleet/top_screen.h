@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// One picture of `vramscope top`: the ranks of running jobs as they are now.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/fleet/job.h"
+
+namespace vramscope::cli {
+
+// `age_ns`, by rank: how long ago its trace was last written.
+[[nodiscard]] std::string TopScreen(const fleet::Job& job, const std::vector<uint64_t>& age_ns,
+                                    const Terminal& terminal);
+
+}  // namespace vramscope::cli
