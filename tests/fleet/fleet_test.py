@@ -3,7 +3,11 @@
 
 No recording and no torch: what a recorder writes is tested elsewhere, and the traces of make_job have the facts that matter here."""
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -18,6 +22,10 @@ def make_job(folder: Path, ranks: int, steps: int) -> None:
     folder.mkdir()
     done = recorded_run.run([recorded_run.target("make_job"), str(folder), str(ranks), str(steps)])
     assert done.code == 0, done.stderr
+
+
+def child_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
 
 
 def by_kind(answer: Any) -> Dict[str, List[Any]]:
@@ -69,6 +77,50 @@ class FleetTest(recorded_run.RecordingTest):
         (job / "rank4.vms").unlink()
         snapshots = by_kind(recorded_run.ask("fleet", str(job)))
         self.assertEqual([finding["ranks"] for finding in snapshots["memory"]], [[1]])
+
+    def test_top_shows_ranks_as_they_are_now(self) -> None:
+        job = self.folder / "job"
+        make_job(job, 8, 10)
+        done = recorded_run.run([recorded_run.vramscope(), "top", str(job), "--once"])
+        self.assertEqual(done.code, 0, done.stderr)
+        lines = {line.split()[0]: line for line in done.stdout.decode().splitlines() if line.strip()}
+        self.assertIn("8 ranks, step 10, 1.00 s a step", done.stdout.decode())
+        for rank, state in (("1", "finished"), ("6", "out of memory"), ("7", "killed")):
+            self.assertTrue(lines[rank].endswith(state), lines[rank])
+        self.assertIn("+4.0 MiB", lines["2"])
+        for wrong in ((), ("1",), (str(self.folder / "none"),), (str(job), "--interval", "0")):
+            self.assertEqual(recorded_run.run([recorded_run.vramscope(), "top", *wrong]).code, 2, wrong)
+
+    def test_a_recorder_leaves_a_summary_that_stands_for_its_trace(self) -> None:
+        """The target is killed below `timeout`, which the recorder started: the kernel says how it ended."""
+        job = self.folder / "job"
+        job.mkdir()
+        counters = self.folder / "counters"
+        counters.write_bytes(bytes(16))
+        target = ["timeout", "600", recorded_run.target("counting_target"), str(counters), "1", "1000000"]
+        environment = recorded_run.clean_environment(RANK="0", WORLD_SIZE="2")
+        with subprocess.Popen(recorded_run.record_command(job / "%r.vms", target), env=environment, stdin=subprocess.DEVNULL) as recorder:
+            picture = ""
+            while "running" not in picture and recorder.poll() is None:  # recorders write every five seconds
+                picture = recorded_run.run([recorded_run.vramscope(), "top", str(recorder.pid), "--once"]).stdout.decode()
+                time.sleep(0.2)
+            os.kill(child_of(child_of(recorder.pid)), signal.SIGKILL)
+        self.assertRegex(picture, r"(?m)^ +0 +cpu .* running$")
+        trace, summary = job / "0.vms", job / "0.vms.summary"
+        whole = recorded_run.ask("fleet", str(trace))
+        self.assertEqual([(rank["rank"], rank["ending"], rank["failed"]) for rank in whole["ranks"]], [(0, "killed", "killed by signal 9 (Killed)")])
+        self.assertEqual(whole["missing"], [1])
+        with open(summary, "r+") as file:  # one that says something else, to see which of the two is read
+            text = file.read().replace('"device":"cpu"', '"device":"from-summary"')
+            file.seek(0)
+            file.write(text)
+            file.truncate()
+        self.assertEqual(recorded_run.ask("fleet", str(job))["ranks"][0]["device"], "from-summary")
+        with open(trace, "ab") as file:
+            file.write(b"more")
+        self.assertEqual(recorded_run.ask("fleet", str(job))["ranks"][0]["device"], "cpu", "the summary is of another trace")
+        trace.unlink()
+        self.assertEqual(recorded_run.ask("fleet", str(job))["ranks"][0]["device"], "from-summary", "it is all there is")
 
     def test_wrong_use_and_broken_files_are_sentences(self) -> None:
         job = self.folder / "job"

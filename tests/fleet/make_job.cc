@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_job FOLDER RANKS STEPS: writes the traces of a job, FOLDER/rank0.vms and so on. From eight ranks on, seven
-// have a fault each (profiler/fleet/testing/rank_script.h); the ranks from 8 on have none.
+// make_job FOLDER RANKS STEPS [summaries]: writes the traces of a job, FOLDER/rank0.vms and so on, and their
+// summaries if asked. From eight ranks on, seven have a fault each (profiler/fleet/testing/rank_script.h); the
+// ranks from 8 on have none.
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
+#include "profiler/fleet/read.h"
+#include "profiler/fleet/summary_file.h"
 #include "profiler/fleet/testing/rank_script.h"
 #include "profiler/snapshot/to_trace.h"
 #include "trace_format/file_sink.h"
@@ -27,8 +31,8 @@ void AddFault(RankScript& script) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 4) {
-    std::fputs("usage: make_job FOLDER RANKS STEPS\n", stderr);
+  if (count != 4 && count != 5) {
+    std::fputs("usage: make_job FOLDER RANKS STEPS [summaries]\n", stderr);
     return 2;
   }
   const auto ranks = static_cast<uint32_t>(std::atoi(words[2]));
@@ -43,6 +47,9 @@ int main(int count, char** words) {
       std::fprintf(stderr, "%s: cannot be written\n", path.c_str());
       return 1;
     }
+    if (count == 5)
+      std::ofstream(path + std::string(vramscope::fleet::kSummarySuffix))
+          << vramscope::fleet::SummaryFor(path).value();
   }
   return 0;
 }
