@@ -67,8 +67,8 @@ void Fit(const std::vector<std::pair<int64_t, int64_t>>& points, HostClock& cloc
     const auto span = static_cast<double>(points[i + half].first - points[i].first);
     if (span <= 0) continue;
     const auto gain = static_cast<double>(points[i + half].second - points[i].second);
-    slopes.push_back(static_cast<int64_t>(
-        std::clamp(1e9 * gain / span, -1000 * kMostDriftPpm, 1000 * kMostDriftPpm)));
+    slopes.push_back(
+        static_cast<int64_t>(std::clamp(1e9 * gain / span, -1000 * kMostDriftPpm, 1000 * kMostDriftPpm)));
   }
   const double drift_ppm = static_cast<double>(MedianOf(std::move(slopes))) / 1000;
   if (std::abs(drift_ppm) < kMostDriftPpm) clock.drift_ppm = drift_ppm;
@@ -128,7 +128,8 @@ class Aligner {
       std::vector<int64_t> behind;
       for (const auto& [step, ns] : ends_[i]) behind.push_back(ns - median.at(step));
       if (!behind.empty()) timing.behind_ns = MedianOf(std::move(behind));
-      if (!ends_[i].empty()) timing.steps_behind = static_cast<uint32_t>(std::max<int64_t>(usual - done[i], 0));
+      if (!ends_[i].empty())
+        timing.steps_behind = static_cast<uint32_t>(std::max<int64_t>(usual - done[i], 0));
       clocks_.ranks.push_back(timing);
     }
     return std::move(clocks_);

@@ -96,7 +96,8 @@ class Finder {
         text += " ended badly";
     }
     const bool finished = !rank.steps.empty() && rank.steps.back().number == rank.ending_step;
-    if (rank.ending_step != 0) text += fmt::format(" {} step {}", finished ? "after" : "in", rank.ending_step);
+    if (rank.ending_step != 0)
+      text += fmt::format(" {} step {}", finished ? "after" : "in", rank.ending_step);
     if (!rank.ending_text.empty()) text += ": " + text::OneLine(rank.ending_text);
     Add(out_of_memory ? Finding::Kind::kOutOfMemory : Finding::Kind::kDead, {i}, text + ".");
   }

@@ -115,8 +115,11 @@ TEST(JobTest, EachFaultIsNamedWithItsRankAndCause) {
   const Finding& fragments = Only(job, Kind::kFragmentation);
   EXPECT_THAT(fragments.ranks, ElementsAre(5u));
   EXPECT_EQ(fragments.bytes, static_cast<int64_t>(900 * kMiB));
-  EXPECT_THAT(Only(job, Kind::kOutOfMemory).text, HasSubstr("rank 6 ran out of memory after step 6: an allocation of 512.0 MiB on cuda:6 failed."));
-  EXPECT_THAT(Only(job, Kind::kDead).text, HasSubstr("rank 7 ended badly after step 3: killed by signal 9 (Killed)."));
+  EXPECT_THAT(
+      Only(job, Kind::kOutOfMemory).text,
+      HasSubstr("rank 6 ran out of memory after step 6: an allocation of 512.0 MiB on cuda:6 failed."));
+  EXPECT_THAT(Only(job, Kind::kDead).text,
+              HasSubstr("rank 7 ended badly after step 3: killed by signal 9 (Killed)."));
   EXPECT_EQ(job.findings.size(), 7u);
   EXPECT_EQ(job.findings.front().kind, Kind::kOutOfMemory) << "the most urgent one comes first";
 }
@@ -128,7 +131,8 @@ TEST(JobTest, RanksThatTheLauncherStoppedAreNotTheCause) {
   });
   ASSERT_EQ(job.findings.size(), 2u);
   EXPECT_THAT(job.findings[0].text, HasSubstr("rank 3 ended badly after step 3: killed by signal 9"));
-  EXPECT_THAT(job.findings[1].text, HasSubstr("rank 0, rank 1, rank 2, rank 4, rank 5, rank 6 and 1 more were stopped"));
+  EXPECT_THAT(job.findings[1].text,
+              HasSubstr("rank 0, rank 1, rank 2, rank 4, rank 5, rank 6 and 1 more were stopped"));
 }
 
 TEST(JobTest, ARankWithoutAFileIsMissing) {

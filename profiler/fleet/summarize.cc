@@ -208,8 +208,8 @@ class RankSummarizer {
     if (failure.has_value() && failure->ended_its_process) {
       rank.ending = Ending::kOutOfMemory;
       rank.ending_text = "an allocation of " +
-                         text::FormatBytes(run_.out_of_memory[failure->index].requested) + " on " + rank.device +
-                         " failed";
+                         text::FormatBytes(run_.out_of_memory[failure->index].requested) + " on " +
+                         rank.device + " failed";
       return;
     }
     if (status > 0) rank.ending_text = report::ExitText(status);

@@ -58,7 +58,8 @@ bool ProcessWatch::HasEnded() const {
 std::optional<int32_t> ProcessWatch::ExitStatus(uint64_t start_ticks) const {
   PidfdInfo info;
   info.mask = kExitInfo;
-  if (pidfd_ >= 0 && ioctl(pidfd_, kGetInfo, &info) == 0 && (info.mask & kExitInfo) != 0) return info.exit_code;
+  if (pidfd_ >= 0 && ioctl(pidfd_, kGetInfo, &info) == 0 && (info.mask & kExitInfo) != 0)
+    return info.exit_code;
   // A zombie still has its status.
   const std::string pid = std::to_string(pid_);
   const auto status = static_cast<int32_t>(trace::StatFieldOf(pid.c_str(), kExitCode));

@@ -72,9 +72,10 @@ struct RankScript {
     s.Module("layers.1.attn", [&] { s.Alloc("more", of_batch(256)).Saved("more"); });
     if (leak_bytes != 0) s.Stack({"main (train.py:10)", "log (train.py:42)"}).Alloc("kept", leak_bytes);
     s.At(step * kSecond + kSecond / 2 + late_ns);
-    s.Backward(
-        [&] { s.Alloc("grad", 1024 * kMiB).Gradient("grad", "weight").Released("hidden").Free("hidden");
-      s.Released("more").Free("more"); });
+    s.Backward([&] {
+      s.Alloc("grad", 1024 * kMiB).Gradient("grad", "weight").Released("hidden").Free("hidden");
+      s.Released("more").Free("more");
+    });
     s.Optimizer("AdamW", [&] {});
     s.Mark(trace::MarkKind::kOptimizerStepDone, step);
     s.Free("grad").Free("batch");
