@@ -18,6 +18,9 @@
 #include "injector/core/options.h"
 #include "injector/core/session.h"
 
+// Of attach; missing in programs that test only this folder.
+extern "C" __attribute__((weak)) int vramscope_in_place(void);
+
 namespace vramscope::injector {
 namespace {
 
@@ -116,14 +119,22 @@ int StartCommand(const Launch& launch) {
   return -1;
 }
 
+// From here on every allocation is recorded.
+bool HasBegun() {
+  return RecordingFile() != nullptr && (vramscope_in_place == nullptr || vramscope_in_place() != 0);
+}
+
 bool WaitForBegin(int lifeline) {
   for (int waited = 0; waited < kStartPatienceMs; waited += kLookEveryMs) {
-    if (RecordingFile() != nullptr) return true;
+    if (HasBegun()) return true;
     pollfd end = {lifeline, POLLIN, 0};
-    if (poll(&end, 1, kLookEveryMs) > 0) return RecordingFile() != nullptr;  // the command has ended
+    if (poll(&end, 1, kLookEveryMs) > 0) return HasBegun();  // the command has ended
   }
   return false;
 }
+
+// Dormant, or a program that has opened the door itself. Not one that `vramscope record` records as a whole.
+bool MayBeRecordedOnDemand() { return options.dormant || DoorIsOpen(); }
 
 bool DoorOpens() {
   OpenDoor();
@@ -138,7 +149,7 @@ bool DoorOpens() {
 
 bool StartOwnRecording(const char* file) {
   if (RecordingFile() != nullptr) return true;
-  if (file == nullptr || file[0] == 0 || !options.dormant) return false;
+  if (file == nullptr || file[0] == 0 || !MayBeRecordedOnDemand()) return false;
   const int error = errno;
   Launch launch;
   bool begun = false;
@@ -153,15 +164,18 @@ bool StartOwnRecording(const char* file) {
 
 bool StopOwnRecording() {
   const int collector = CollectorPid();
-  if (!options.dormant || !SessionIsWanted() || collector <= 0) return false;
+  if (!MayBeRecordedOnDemand() || !SessionIsWanted() || collector <= 0) return false;
   const int error = errno;
-  bool ended = kill(collector, SIGINT) != 0 && errno == ESRCH;
-  for (int waited = 0; !ended && waited < kStopPatienceMs; waited += kLookEveryMs) {
+  kill(collector, SIGINT);
+  bool complete = false;
+  for (int waited = 0; !complete && waited < kStopPatienceMs; waited += kLookEveryMs) {
     Sleep(kLookEveryMs);
-    ended = kill(collector, 0) != 0 && errno == ESRCH;
+    // The hooks let go some milliseconds before or after the command has closed its file.
+    const bool let_go = !SessionIsWanted() || CollectorPid() != collector;
+    complete = let_go && kill(collector, 0) != 0 && errno == ESRCH;
   }
   errno = error;
-  return ended;
+  return complete;
 }
 
 }  // namespace vramscope::injector

@@ -11,8 +11,8 @@
 
 namespace vramscope::injector {
 
-// Returns when the recording has begun (true), or cannot (false): no file, not dormant, no vramscope command
-// beside this library, or the command failed. True at once if this process is being recorded. Not from
+// Returns when the recording has begun (true), or cannot (false): no file, not dormant, no vramscope
+// command beside this library, or the command failed. True at once if this process is being recorded. Not from
 // signal handlers.
 bool StartOwnRecording(const char* file);
 

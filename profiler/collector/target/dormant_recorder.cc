@@ -49,6 +49,16 @@ Error NoDoor(pid_t pid) {
       pid, ExecutableOf(static_cast<uint32_t>(pid)), pid)};
 }
 
+// A signal that ends the recording may come here: the process has begun to record already, and its answer
+// decides whether there is a trace.
+ssize_t ReadThroughSignals(int connection, char* buffer, size_t bytes) {
+  ssize_t count = 0;
+  do {
+    count = read(connection, buffer, bytes);
+  } while (count < 0 && errno == EINTR);
+  return count;
+}
+
 Result<int> Converse(int connection, pid_t pid, const std::string& order) {
   if (!BelongsTo(connection, pid))
     return Error{fmt::format(
@@ -59,7 +69,7 @@ Result<int> Converse(int connection, pid_t pid, const std::string& order) {
   const bool asked =
       send(connection, order.data(), order.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(order.size()) &&
       shutdown(connection, SHUT_WR) == 0;
-  const ssize_t count = asked ? read(connection, answer, sizeof answer - 1) : 0;
+  const ssize_t count = asked ? ReadThroughSignals(connection, answer, sizeof answer - 1) : 0;
   if (count <= 0 || std::from_chars(answer, answer + count, number).ec != std::errc())
     return Error{fmt::format("Process {} did not answer. It may be stopped; try again when it runs.", pid)};
   return number;
