@@ -4,6 +4,7 @@
 
     links       a relative link leads to a file or folder of the tree, and its #anchor to a heading there
     cells       a table cell has at most 160 characters as it is read (a link counts by its text)
+    menu        mkdocs.yml lists every page of docs/
     sentences   README.md, docs/README.md and docs/questions have no sentence of more than 30 words
 
 Anchors are those of GitHub: lower case, punctuation gone, a hyphen for each space; `-1` behind the second heading of the same text.
@@ -130,8 +131,18 @@ def wrong_sentences(path: str, text: str) -> Iterator[Wrong]:
                 yield Wrong(path, number, f"a sentence of {len(words)} words, at most {LONGEST_SENTENCE}: {' '.join(words[:6])} ...")
 
 
+def missing_in_menu(root: str) -> Iterator[Wrong]:
+    menu = os.path.join(root, "mkdocs.yml")
+    if os.path.exists(menu):
+        with open(menu, encoding="utf-8") as file:
+            listed = set(re.findall(r"(?m): (\S+\.md)$", file.read()))
+        for path in pages(root):
+            if path.startswith("docs/") and path[len("docs/"):] not in listed:
+                yield Wrong(path, 1, "the menu in mkdocs.yml does not list this page")
+
+
 def check(root: str) -> List[Wrong]:
-    found: List[Wrong] = []
+    found: List[Wrong] = list(missing_in_menu(root))
     for path in pages(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()

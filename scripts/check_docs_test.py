@@ -34,6 +34,10 @@ class CheckDocsTest(unittest.TestCase):
         self.assertEqual(self.faults({"docs/a.md": "[x](page.md#part)\n"}), ["docs/a.md:1: the link page.md#part leads to no heading"])
         self.assertEqual(self.faults({"docs/a.md": "# A\n[x](#b)\n"}), ["docs/a.md:2: the link #b leads to no heading"])
 
+    def test_a_page_that_the_menu_lacks_is_caught(self) -> None:
+        self.assertEqual(self.faults({"mkdocs.yml": "nav:\n  - Page: page.md\n"}), [])
+        self.assertEqual(self.faults({"mkdocs.yml": "nav:\n  - Page: pages.md\n"}), ["docs/page.md:1: the menu in mkdocs.yml does not list this page"])
+
     def test_long_cells_are_caught_by_what_is_read(self) -> None:
         address = "x" * 150 + ".md"
         self.assertEqual(self.faults({f"docs/{address}": "", "docs/a.md": f"| [{'word ' * 30}end]({address}) | {'b' * 160} |\n"}), [])
