@@ -154,13 +154,14 @@ Result<std::vector<std::string>> WordsOf(const Tool& tool, const ServedFolder& f
   std::vector<std::string> words = {*file, "--json", "--quiet"};
   words.insert(words.end(), tool.always.begin(), tool.always.end());
   const std::vector<Option> options = OptionsOf(tool);
-  for (const auto& [key, value] : arguments.items()) {
+  for (const auto& item : arguments.items()) {
+    const std::string& key = item.key();
     if (key == "file") continue;
     const auto option =
         std::find_if(options.begin(), options.end(), [&](const Option& each) { return key == each.name; });
     if (option == options.end())
       return Error{fmt::format("{} has no argument '{}'.", tool.name, Printable(key))};
-    if (const Status added = AddOption(*option, value, words); !added.ok()) return added.error();
+    if (const Status added = AddOption(*option, item.value(), words); !added.ok()) return added.error();
   }
   return words;
 }
