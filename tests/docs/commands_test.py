@@ -122,7 +122,7 @@ class ShownTest(unittest.TestCase):
             self.assertTrue(blocks(page), f"{page}: no block behind <!-- run -->")
 
 
-CommandsTest = drawn.share(3)(CommandsTest)  # noqa: F811
+CommandsTest = drawn.share(4)(CommandsTest)  # noqa: F811
 
 if __name__ == "__main__":
     recorded_run.main()
