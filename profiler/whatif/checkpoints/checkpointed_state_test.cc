@@ -28,15 +28,15 @@ class CheckpointedStateTest : public testing::Test, protected WrittenStep {
     Module("layer", 10, 50);
     in_ = AddBlock(2, 152);
     a_ = AddBlock(21, 142), state_ = AddBlock(25, kReplaced), b_ = AddBlock(31, 122);
-    const uint32_t out = AddBlock(41, 250);
+    const BlockIndex out = AddBlock(41, 250);
     of_a_ = Graph(150, 20, {in_, a_}), of_state_ = Graph(140, 24, {a_, state_});
     of_b_ = Graph(130, 30, {state_, b_});
     Graph(120, kLast, {b_, out});
   }
 
-  uint32_t Graph(Position begin, Position at, const std::vector<uint32_t>& blocks) {
-    const uint32_t node = Node(begin);
-    step_.nodes[node].op = static_cast<uint32_t>(step_.ops.size());
+  NodeIndex Graph(Position begin, Position at, const std::vector<BlockIndex>& blocks) {
+    const NodeIndex node = Node(begin);
+    step_.nodes[node].op = step_.ops.Next();
     step_.nodes[node].made = at;
     Work(at, node, blocks);
     return node;
@@ -52,7 +52,8 @@ class CheckpointedStateTest : public testing::Test, protected WrittenStep {
   // Moments of forward in the recomputation, from 120 on.
   static constexpr Position Again(Position at) { return Recomputed(120, 0, 10, at); }
 
-  uint32_t in_, a_, state_, b_, of_a_, of_state_, of_b_;
+  BlockIndex in_, a_, state_, b_;
+  NodeIndex of_a_, of_state_, of_b_;
 };
 
 TEST_F(CheckpointedStateTest, TheModuleKeepsTheOneThatIsMadeAgainAndItsGraph) {

@@ -11,25 +11,25 @@ namespace vramscope::whatif {
 
 using model::kNone;
 
-Checkpointer::Checkpointer(const Step& step, const std::vector<uint32_t>& calls,
-                           const std::vector<uint32_t>& kept_ops)
+Checkpointer::Checkpointer(const Step& step, const std::vector<CallIndex>& calls,
+                           const std::vector<OpIndex>& kept_ops)
     : step_(step), uses_(LastUsesOf(step)), kept_ops_(kept_ops), cached_(step.blocks.size(), false) {
   FindSegments(calls);
   FindSaves();
   FindGiven();
-  for (const uint32_t index : kept_ops) {
+  for (const OpIndex index : kept_ops) {
     const Op& op = step.ops[index];
     for (uint32_t i = 0; i < op.output_count; ++i) {
-      const uint32_t block = step.operands[op.first_output + i].block;
+      const BlockIndex block = step.operands[op.first_output + i].block;
       if (block != kNone && step.blocks[block].begin >= op.begin) cached_[block] = true;
     }
   }
 }
 
-bool Checkpointer::IsInnerOfKept(uint32_t block) const {
+bool Checkpointer::IsInnerOfKept(BlockIndex block) const {
   const StepBlock& made = step_.blocks[block];
   const auto behind = std::partition_point(kept_ops_.begin(), kept_ops_.end(),
-                                           [&](uint32_t op) { return step_.ops[op].begin <= made.begin; });
+                                           [&](OpIndex op) { return step_.ops[op].begin <= made.begin; });
   return behind != kept_ops_.begin() && !cached_[block] && made.end <= step_.ops[*(behind - 1)].end;
 }
 
@@ -38,8 +38,8 @@ bool Checkpointer::any() const {
                      [](const Segment& segment) { return segment.recompute < kForever; });
 }
 
-void Checkpointer::FindSegments(const std::vector<uint32_t>& calls) {
-  for (const uint32_t call : calls) {
+void Checkpointer::FindSegments(const std::vector<CallIndex>& calls) {
+  for (const CallIndex call : calls) {
     Segment segment;
     segment.call = call;
     segment.begin = step_.modules[call].begin;
@@ -51,15 +51,16 @@ void Checkpointer::FindSegments(const std::vector<uint32_t>& calls) {
   }
 }
 
-uint32_t Checkpointer::SegmentAt(Position at) const {
+Checkpointer::SegmentIndex Checkpointer::SegmentAt(Position at) const {
   const auto behind = std::upper_bound(segments_.begin(), segments_.end(), at,
                                        [](Position p, const Segment& one) { return p < one.begin; });
-  auto place = behind == segments_.begin() ? kNone : static_cast<uint32_t>(behind - segments_.begin() - 1);
+  SegmentIndex place;
+  if (behind != segments_.begin()) place = SegmentIndex(behind - segments_.begin() - 1);
   while (place != kNone && segments_[place].end <= at) place = segments_[place].parent;
   return place;
 }
 
-bool Checkpointer::IsWithin(uint32_t segment, uint32_t around) const {
+bool Checkpointer::IsWithin(SegmentIndex segment, SegmentIndex around) const {
   while (segment != kNone && segment != around) segment = segments_[segment].parent;
   return segment == around;
 }
@@ -80,7 +81,7 @@ void Checkpointer::FindSaves() {
     // its results are freed, whether recorded or not.
     if (!runs && saved.released >= kForever) continue;
     Kept& kept = kept_[saved.block];
-    const uint32_t place = SegmentAt(saved.at);
+    const SegmentIndex place = SegmentAt(saved.at);
     if (place == kNone || saved.released >= kForever) {
       kept.outside = std::max(kept.outside, saved.released);
       continue;
@@ -90,7 +91,7 @@ void Checkpointer::FindSaves() {
     if (!runs && SegmentAt(saved.released) == place) continue;  // so does the recomputed node
     Position& unpacked = unpacked_.emplace(std::pair(saved.block, place), kBefore).first->second;
     unpacked = std::max(unpacked, uses_.UnpackedUntil(step_, saved));
-    for (uint32_t around = place; around != kNone; around = segments_[around].parent) {
+    for (SegmentIndex around = place; around != kNone; around = segments_[around].parent) {
       Segment& segment = segments_[around];
       if (step_.blocks[saved.block].begin < segment.begin) given_.emplace_back(saved.block, around);
       segment.released = std::max(segment.released, saved.released);
@@ -102,10 +103,10 @@ void Checkpointer::FindSaves() {
 // The inputs of a call are held until it is recomputed, even if no node saves them and no operator uses them:
 // checkpoint() keeps the function with all its arguments.
 void Checkpointer::FindGiven() {
-  const auto add = [&](uint32_t block, Position at) {
+  const auto add = [&](BlockIndex block, Position at) {
     const Position born = step_.blocks[block].begin;
     if (born == kBefore) return;
-    for (uint32_t place = SegmentAt(at); place != kNone && born < segments_[place].begin;
+    for (SegmentIndex place = SegmentAt(at); place != kNone && born < segments_[place].begin;
          place = segments_[place].parent)
       given_.emplace_back(block, place);
   };
@@ -130,7 +131,7 @@ void Checkpointer::FindStates(const Scene& scene, Left& left, Graphs& graphs) co
       continue;
     const Position made = step_.blocks[block.origin].begin;
     const Position replaced = block.end - scene.length;
-    const uint32_t home = SegmentAt(made);
+    const SegmentIndex home = SegmentAt(made);
     if (home == kNone || SegmentAt(replaced) != home || !IsMadeAgain(home)) continue;
     const Segment& segment = segments_[home];
     if (std::max(made, replaced) > segment.last_save) continue;
@@ -145,7 +146,7 @@ Checkpointer::Left Checkpointer::FindLeft(const Scene& scene) const {
   Graphs held;
   FindStates(scene, left, held);
   if (held.empty()) return left;
-  std::map<uint32_t, std::unordered_map<uint32_t, Position>> nodes;  // by segment: until when
+  std::map<SegmentIndex, std::unordered_map<NodeIndex, Position>> nodes;  // until when
   const GraphsBehind graphs(step_);
   for (const auto& [home, blocks] : held) nodes[home] = graphs.Until(blocks, segments_[home].begin);
   for (const Saved& saved : step_.saved) {
@@ -157,15 +158,15 @@ Checkpointer::Left Checkpointer::FindLeft(const Scene& scene) const {
   return left;
 }
 
-void Checkpointer::Leave(const Left& left, uint32_t place, Block& copy) {
+void Checkpointer::Leave(const Left& left, SegmentIndex place, Block& copy) {
   const auto found = left.until.find({copy.origin, place});
   if (found != left.until.end()) copy.end = std::max(copy.end, After(found->second));
 }
 
-void Checkpointer::LeaveRecorded(const Left& left, uint32_t home, Block& block) const {
+void Checkpointer::LeaveRecorded(const Left& left, SegmentIndex home, Block& block) const {
   const auto replaced = left.replaced.find(block.origin);
   if (replaced != left.replaced.end()) block.end = std::max(block.begin, replaced->second);
-  for (auto it = left.until.lower_bound({block.origin, 0});
+  for (auto it = left.until.lower_bound({block.origin, SegmentIndex(0)});
        it != left.until.end() && it->first.first == block.origin; ++it)
     if (!IsWithin(home, it->first.second)) block.end = std::max(block.end, After(it->second));
 }
@@ -175,7 +176,7 @@ void Checkpointer::Change(Scene& scene) const {
   const Left left = FindLeft(scene);
   for (Block& block : scene.blocks) {
     if (block.birth != Birth::kEachStep || block.origin == kNone) continue;
-    const uint32_t home = SegmentAt(step_.blocks[block.origin].begin);
+    const SegmentIndex home = SegmentAt(step_.blocks[block.origin].begin);
     // Parameters gathered for backward exist by then: fully_shard requests them before the nodes run.
     const bool gathered = block.category == classify::Category::kCommunication;
     const bool again = home != kNone && !gathered;
@@ -193,11 +194,11 @@ void Checkpointer::Change(Scene& scene) const {
   }
   GatherWithin(scene);
   scene.blocks.insert(scene.blocks.end(), copies.begin(), copies.end());
-  std::vector<std::vector<std::pair<uint32_t, Position>>> held(segments_.size());
+  std::vector<std::vector<std::pair<BlockIndex, Position>>> held(segments_.size());
   for (const auto& [kept, until] : left.until)
     if (step_.blocks[kept.first].begin < segments_[kept.second].begin)
       held[kept.second].emplace_back(kept.first, until);
-  for (uint32_t i = 0; i < segments_.size(); ++i) {
+  for (const SegmentIndex i : segments_.Indices()) {
     const Segment& segment = segments_[i];
     if (segment.recompute < kForever && segment.parent == kNone)
       scene.again.push_back({segment.begin, segment.end, segment.recompute, segment.released,
@@ -210,16 +211,16 @@ double Checkpointer::RecomputedNs() const {
   for (const Segment& segment : segments_) {
     if (segment.recompute < kForever) ns += step_.HostNs(segment.begin, segment.last_save);
   }
-  for (const uint32_t index : kept_ops_) {
+  for (const OpIndex index : kept_ops_) {
     const Op& op = step_.ops[index];
-    const uint32_t home = SegmentAt(op.begin);
+    const SegmentIndex home = SegmentAt(op.begin);
     if (home != kNone && IsMadeAgain(home) && op.begin <= segments_[home].last_save)
       ns -= step_.HostNs(op.begin, op.end);
   }
   return std::max(ns, 0.0);
 }
 
-Position Checkpointer::EndOfCopy(uint32_t block, uint32_t place) const {
+Position Checkpointer::EndOfCopy(BlockIndex block, SegmentIndex place) const {
   const Segment& segment = segments_[place];
   const StepBlock& recorded = step_.blocks[block];
   const Position unwound = Unwound(segment);
@@ -233,10 +234,10 @@ Position Checkpointer::EndOfCopy(uint32_t block, uint32_t place) const {
   return end < segment.last_save ? Again(segment, end) : unwound;
 }
 
-void Checkpointer::Recompute(const Block& block, uint32_t home, const Left& left,
+void Checkpointer::Recompute(const Block& block, SegmentIndex home, const Left& left,
                              std::vector<Block>& copies) const {
   const Position begin = step_.blocks[block.origin].begin;
-  for (uint32_t place = home; place != kNone; place = segments_[place].parent) {
+  for (SegmentIndex place = home; place != kNone; place = segments_[place].parent) {
     const Segment& segment = segments_[place];
     if (!IsMadeAgain(place) || begin > segment.last_save) continue;
     Block copy = block;
@@ -247,7 +248,7 @@ void Checkpointer::Recompute(const Block& block, uint32_t home, const Left& left
   }
 }
 
-void Checkpointer::Drop(Block& block, uint32_t home) const {
+void Checkpointer::Drop(Block& block, SegmentIndex home) const {
   const StepBlock& recorded = step_.blocks[block.origin];
   const Kept& kept = kept_[block.origin];
   const Position given = GivenUntil(block.origin, home);
@@ -260,9 +261,9 @@ void Checkpointer::Drop(Block& block, uint32_t home) const {
   if (given != kBefore) block.end = std::max(block.end, After(given));
 }
 
-Position Checkpointer::GivenUntil(uint32_t block, uint32_t home) const {
+Position Checkpointer::GivenUntil(BlockIndex block, SegmentIndex home) const {
   Position until = kBefore;
-  for (auto it = std::lower_bound(given_.begin(), given_.end(), std::pair(block, uint32_t{0}));
+  for (auto it = std::lower_bound(given_.begin(), given_.end(), std::pair(block, SegmentIndex(0)));
        it != given_.end() && it->first == block; ++it) {
     const Segment& segment = segments_[it->second];
     if (segment.parent == kNone && !IsWithin(home, it->second) && IsMadeAgain(it->second))
@@ -271,10 +272,10 @@ Position Checkpointer::GivenUntil(uint32_t block, uint32_t home) const {
   return until;
 }
 
-Position Checkpointer::GivenWithin(uint32_t block, uint32_t around) const {
+Position Checkpointer::GivenWithin(BlockIndex block, SegmentIndex around) const {
   if (levels_ == 1) return kBefore;
   Position until = kBefore;
-  for (auto it = std::lower_bound(given_.begin(), given_.end(), std::pair(block, uint32_t{0}));
+  for (auto it = std::lower_bound(given_.begin(), given_.end(), std::pair(block, SegmentIndex(0)));
        it != given_.end() && it->first == block; ++it) {
     if (it->second == around || !IsWithin(it->second, around) || !IsMadeAgain(it->second)) continue;
     until = std::max(until, Unwound(segments_[it->second]));

@@ -42,9 +42,9 @@ namespace vramscope::whatif {
 
 class Checkpointer {
  public:
-  // `calls`: indices into Step::modules, in order. `kept_ops`: operators whose results are not recomputed.
+  // `calls`: in order. `kept_ops`: operators whose results are not recomputed.
   // Both step and kept_ops must outlive this object.
-  Checkpointer(const Step& step, const std::vector<uint32_t>& calls, const std::vector<uint32_t>& kept_ops);
+  Checkpointer(const Step& step, const std::vector<CallIndex>& calls, const std::vector<OpIndex>& kept_ops);
 
   // True if there is anything to recompute.
   [[nodiscard]] bool any() const;
@@ -55,13 +55,15 @@ class Checkpointer {
   [[nodiscard]] double RecomputedNs() const;
 
  private:
+  struct Segment;
+  using SegmentIndex = Index<Segment>;
   // One checkpointed call.
   struct Segment {
-    uint32_t call = model::kNone;
+    CallIndex call;
     Position begin = 0;
     Position end = 0;
-    uint32_t parent = model::kNone;  // the enclosing segment
-    uint32_t depth = 0;              // number of enclosing segments
+    SegmentIndex parent;  // the enclosing segment
+    uint32_t depth = 0;   // number of enclosing segments
     Position last_save =
         kBefore;  // of its own: saves by nodes in no inner segment, and inputs of inner segments
     Position recompute = kForever;  // begin of its first node that saved something
@@ -70,28 +72,30 @@ class Checkpointer {
   // Blocks that modules keep from one step to the next. `until`: by (block, segment that recomputes it), when
   // they are released. `replaced`: by block, when the recomputation replaces the forward's one.
   struct Left {
-    std::map<std::pair<uint32_t, uint32_t>, Position> until;
-    std::map<uint32_t, Position> replaced;
-    void Add(uint32_t block, uint32_t segment, Position to) {
+    std::map<std::pair<BlockIndex, SegmentIndex>, Position> until;
+    std::map<BlockIndex, Position> replaced;
+    void Add(BlockIndex block, SegmentIndex segment, Position to) {
       Position& known = until.try_emplace({block, segment}, kBefore).first->second;
       known = std::max(known, to);
     }
   };
   // By segment: whose graphs stay, and until when.
-  using Graphs = std::map<uint32_t, std::vector<std::pair<uint32_t, Position>>>;
+  using Graphs = std::map<SegmentIndex, std::vector<std::pair<BlockIndex, Position>>>;
   // When the references to one block are released.
   struct Kept {
     Position inside = kBefore;   // last release by nodes of segments
     Position outside = kBefore;  // last release by other nodes
   };
 
-  void FindSegments(const std::vector<uint32_t>& calls);
+  void FindSegments(const std::vector<CallIndex>& calls);
   void FindSaves();
   void FindGiven();
-  // The innermost segment; kNone outside all.
-  [[nodiscard]] uint32_t SegmentAt(Position at) const;
-  [[nodiscard]] bool IsWithin(uint32_t segment, uint32_t around) const;
-  [[nodiscard]] bool IsMadeAgain(uint32_t segment) const { return segments_[segment].recompute < kForever; }
+  // The innermost segment; none outside all.
+  [[nodiscard]] SegmentIndex SegmentAt(Position at) const;
+  [[nodiscard]] bool IsWithin(SegmentIndex segment, SegmentIndex around) const;
+  [[nodiscard]] bool IsMadeAgain(SegmentIndex segment) const {
+    return segments_[segment].recompute < kForever;
+  }
   // Where a moment of the forward lies in the recomputation, and where the recomputation is over.
   [[nodiscard]] Position Again(const Segment& segment, Position at) const;
   [[nodiscard]] Position Unwound(const Segment& segment) const;
@@ -99,34 +103,34 @@ class Checkpointer {
   [[nodiscard]] Left FindLeft(const Scene& scene) const;
   void FindStates(const Scene& scene, Left& left, Graphs& graphs) const;
   // Extends the lives of what `left` keeps: of blocks recomputed with the segment, and of the forward's own.
-  static void Leave(const Left& left, uint32_t place, Block& copy);
-  void LeaveRecorded(const Left& left, uint32_t home, Block& block) const;
+  static void Leave(const Left& left, SegmentIndex place, Block& copy);
+  void LeaveRecorded(const Left& left, SegmentIndex home, Block& block) const;
   // When a block that is recomputed with the segment is freed.
-  [[nodiscard]] Position EndOfCopy(uint32_t block, uint32_t segment) const;
+  [[nodiscard]] Position EndOfCopy(BlockIndex block, SegmentIndex segment) const;
   // True for what a kept operator allocates and frees inside, such as a workspace: it does not run again.
-  [[nodiscard]] bool IsInnerOfKept(uint32_t block) const;
-  void Recompute(const Block& block, uint32_t home, const Left& left, std::vector<Block>& copies) const;
+  [[nodiscard]] bool IsInnerOfKept(BlockIndex block) const;
+  void Recompute(const Block& block, SegmentIndex home, const Left& left, std::vector<Block>& copies) const;
   // Shortens the block's own life: nodes of segments no longer save it, but segments keep it as their input.
-  void Drop(Block& block, uint32_t home) const;
+  void Drop(Block& block, SegmentIndex home) const;
   void GatherWithin(Scene& scene) const;
   void GatherEarlier(const Segment& segment, const StepBlock& forward, bool together, Block& block) const;
   // When the last outermost segment that has the block as input releases it.
-  [[nodiscard]] Position GivenUntil(uint32_t block, uint32_t home) const;
+  [[nodiscard]] Position GivenUntil(BlockIndex block, SegmentIndex home) const;
   // When the segments inside `around` no longer need the block as input: they have been recomputed, and their
   // nodes are done with it.
-  [[nodiscard]] Position GivenWithin(uint32_t block, uint32_t around) const;
+  [[nodiscard]] Position GivenWithin(BlockIndex block, SegmentIndex around) const;
 
   const Step& step_;
   const LastUses& uses_;
-  const std::vector<uint32_t>& kept_ops_;
+  const std::vector<OpIndex>& kept_ops_;
   uint32_t levels_ = 1;
   std::vector<bool> cached_;  // by block: a result of a kept operator
-  std::vector<Segment> segments_;
+  Indexed<Segment> segments_;
   std::vector<Kept> kept_;
   // (block, segment whose node saves it): the end of the last of these nodes' own work, when the recomputed
   // block is freed.
-  std::map<std::pair<uint32_t, uint32_t>, Position> unpacked_;
-  std::vector<std::pair<uint32_t, uint32_t>> given_;  // (block, segment that has it as input), sorted
+  std::map<std::pair<BlockIndex, SegmentIndex>, Position> unpacked_;
+  std::vector<std::pair<BlockIndex, SegmentIndex>> given_;  // (block, segment that has it as input), sorted
 };
 
 }  // namespace vramscope::whatif

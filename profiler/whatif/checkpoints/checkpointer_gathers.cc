@@ -33,10 +33,10 @@ void Checkpointer::GatherWithin(Scene& scene) const {
     Block* backward = nullptr;           // the first one; a block for gradients may look the same
   };
   // By parameter and stream: the block that a unit's parameters arrive in is on another stream than they are.
-  std::map<std::pair<uint32_t, uint16_t>, Gather> gathers;
+  std::map<std::pair<BlockIndex, uint16_t>, Gather> gathers;
   for (const StepBlock& block : step_.blocks) {
     if (!IsGathered(block)) continue;
-    uint32_t place = SegmentAt(block.begin);
+    SegmentIndex place = SegmentAt(block.begin);
     while (place != kNone && segments_[place].parent != kNone) place = segments_[place].parent;
     if (place == kNone || !IsMadeAgain(place)) continue;
     const auto [known, fresh] =

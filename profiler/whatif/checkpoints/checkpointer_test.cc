@@ -36,7 +36,7 @@ class NestedCheckpointTest : public testing::Test, protected WrittenStep {
     inner_b_ = AddBlock(25, 132);
     out_b_ = AddBlock(30, 112);
     result_ = AddBlock(45, 250);
-    const uint32_t a = Node(150), b = Node(130), last = Node(110);
+    const NodeIndex a = Node(150), b = Node(130), last = Node(110);
     Work(4, a, {in_, inner_a_});
     Work(9, a, {inner_a_, out_a_});
     Work(24, b, {out_a_, inner_b_});
@@ -45,21 +45,21 @@ class NestedCheckpointTest : public testing::Test, protected WrittenStep {
   }
 
   // Begin and end of the copies of a block, with a small tolerance.
-  [[nodiscard]] std::vector<std::pair<Position, Position>> Lives(uint32_t block,
+  [[nodiscard]] std::vector<std::pair<Position, Position>> Lives(BlockIndex block,
                                                                  std::string_view modules) const {
     Scene scene = MakeScene(step_);
     EXPECT_TRUE(CheckpointLever().Apply(step_, modules, scene).ok());
     return LivesOf(scene, block);
   }
   // An operator of layer b uses it too.
-  void SeeInB(uint32_t block) {
+  void SeeInB(BlockIndex block) {
     Operand operand;
     operand.op = 2;
     operand.block = block;
     step_.operands.push_back(operand);
   }
 
-  uint32_t in_, inner_a_, out_a_, inner_b_, out_b_, result_;
+  BlockIndex in_, inner_a_, out_a_, inner_b_, out_b_, result_;
 };
 
 TEST_F(NestedCheckpointTest, OneLevelMakesAllAgainAtOnce) {
@@ -72,8 +72,8 @@ TEST_F(NestedCheckpointTest, OneLevelMakesAllAgainAtOnce) {
 
 // leaky_relu_() on a view: the gradient is copied before the inner node unpacks what it saved.
 TEST_F(NestedCheckpointTest, CopySlicesHasItsCopiesBeforeAnythingIsMadeAgain) {
-  const uint32_t around = Call("torch::autograd::CopySlices", model::kNone, 111, 120);
-  const uint32_t within = Call("LeakyReluBackward1", around, 114, 119);
+  const OpIndex around = Call("torch::autograd::CopySlices", {}, 111, 120);
+  const OpIndex within = Call("LeakyReluBackward1", around, 114, 119);
   step_.ops[around].node = step_.ops[within].node = 2;  // last
   EXPECT_THAT(Lives(inner_a_, "stage"),
               ElementsAre(Life(5, 11), Life(Recomputed(114, 0, 0, 5), HooksAfter(151, 50))));
@@ -98,9 +98,9 @@ TEST_F(NestedCheckpointTest, WhatGoesIntoAnInnerOneIsKeptByTheOuterOne) {
 
 // Informer's measure of queries, which only yields indices: its graph is freed with the function's variables.
 TEST_F(NestedCheckpointTest, WhatANodeKeptThatIsNotRunGoesAgainAsItWent) {
-  const auto dead = static_cast<uint32_t>(step_.nodes.size());
+  const auto dead = step_.nodes.Next();
   step_.nodes.push_back({Text("dead"), 0, 6, kForever, kForever});
-  const uint32_t measure = AddBlock(6, HooksAfter(8, 50));
+  const BlockIndex measure = AddBlock(6, HooksAfter(8, 50));
   Saved saved;
   saved.block = measure, saved.node = dead, saved.at = 7, saved.released = HooksAfter(8, 50);
   step_.saved.push_back(saved);
@@ -136,24 +136,24 @@ TEST_F(NestedCheckpointTest, UnderAutocastAModuleIsNotCheckpointedTwiceWithOther
 TEST_F(NestedCheckpointTest, WhatAKeptOperatorTakesForItselfIsNotTakenAgain) {
   step_.ops[0].name = Text("aten::mm");
   const Op& mm = step_.ops[0];
-  const uint32_t workspace = AddBlock(HooksAfter(mm.begin, 50), HooksAfter(mm.end, -50));
+  const BlockIndex workspace = AddBlock(HooksAfter(mm.begin, 50), HooksAfter(mm.end, -50));
   EXPECT_EQ(Lives(workspace, "stage.a").size(), 2u);
   EXPECT_EQ(Lives(workspace, "stage.a,ops:mm").size(), 1u);
 }
 
 // fully_shard(a), fully_shard(b) in a stage that is checkpointed as a whole.
 TEST_F(NestedCheckpointTest, UnitsWithinAreGatheredWhenTheyAreMadeAgain) {
-  const uint32_t of_a = AddBlock(kBefore, kForever), of_b = AddBlock(kBefore, kForever);
-  const auto gather = [&](uint32_t parameter, uint16_t stream, Position begin, Position end) {
-    const uint32_t block = AddBlock(begin, end);
+  const BlockIndex of_a = AddBlock(kBefore, kForever), of_b = AddBlock(kBefore, kForever);
+  const auto gather = [&](BlockIndex parameter, uint16_t stream, Position begin, Position end) {
+    const BlockIndex block = AddBlock(begin, end);
     step_.blocks[block].copy_of = parameter;
     step_.blocks[block].stream = stream;
     step_.blocks[block].category = classify::Category::kCommunication;
     return block;
   };
   (void)gather(of_a, 1, 2, 21), (void)gather(of_a, 0, 3, 18), (void)gather(of_b, 0, 21, 36);
-  const uint32_t together_a = gather(of_a, 1, 131, 148), a = gather(of_a, 0, 148, 152);
-  const uint32_t gradients_a = gather(of_a, 0, 151, 160), b = gather(of_b, 0, 109, 132);
+  const BlockIndex together_a = gather(of_a, 1, 131, 148), a = gather(of_a, 0, 148, 152);
+  const BlockIndex gradients_a = gather(of_a, 0, 151, 160), b = gather(of_b, 0, 109, 132);
   EXPECT_THAT(Lives(together_a, "stage"),
               ElementsAre(Life(Recomputed(110, 0, 0, 2), Recomputed(110, 0, 0, 21))));
   EXPECT_THAT(Lives(a, "stage"), ElementsAre(Life(Recomputed(110, 0, 0, 3), 152)));
@@ -164,7 +164,7 @@ TEST_F(NestedCheckpointTest, UnitsWithinAreGatheredWhenTheyAreMadeAgain) {
 
 // A denoiser's context, which requires no gradient.
 TEST_F(NestedCheckpointTest, WhatSeveralAreGivenGoesToTheHostAndComesBackForEach) {
-  const uint32_t context = AddBlock(HooksAfter(1, 50), 152);
+  const BlockIndex context = AddBlock(HooksAfter(1, 50), 152);
   Work(6, 0, {context, AddBlock(HooksAfter(6, 50), 9)}),
       Work(26, 1, {context, AddBlock(HooksAfter(26, 50), 29)});
   const auto copies = [&] {
@@ -191,11 +191,11 @@ TEST_F(NestedCheckpointTest, KeptOperatorsWithinOthersAreRefused) {
 
 // torch.cdist(): the policy does not see its products.
 TEST_F(NestedCheckpointTest, AProductInsideOfAnOperatorWithAFormulaIsNoneToKeep) {
-  step_.ops[0].name = Text("aten::mm"), step_.ops[0].node = model::kNone;
+  step_.ops[0].name = Text("aten::mm"), step_.ops[0].node = {};
   EXPECT_TRUE(FindKeptOps(step_, {"mm"}).ok());
-  step_.ops[0].parent = static_cast<uint32_t>(step_.ops.size());
+  step_.ops[0].parent = step_.ops.Next();
   step_.ops.push_back(step_.ops[0]);
-  step_.ops.back().name = Text("aten::_euclidean_dist"), step_.ops.back().parent = model::kNone;
+  step_.ops.back().name = Text("aten::_euclidean_dist"), step_.ops.back().parent = {};
   EXPECT_FALSE(FindKeptOps(step_, {"mm"}).ok());
 }
 
@@ -214,11 +214,11 @@ class EvenChainTest : public testing::Test, protected WrittenStep {
   EvenChainTest() {
     for (uint32_t chain = kProducts + 1; chain > 0; --chain)
       Module(Chain(chain), HooksAfter(1, -10 * static_cast<int32_t>(chain)), HooksAfter(8 * chain, 80),
-             chain > kProducts ? model::kNone : kProducts - chain);
+             chain > kProducts ? CallIndex() : CallIndex(kProducts - chain));
     for (uint32_t block = 1; block <= kProducts + 1; ++block)
-      Module(Block(block), 8 * block - 7, HooksAfter(8 * block, 50), kProducts + 1 - block);
+      Module(Block(block), 8 * block - 7, HooksAfter(8 * block, 50), CallIndex(kProducts + 1 - block));
     x_ = AddBlock(0, 200);
-    uint32_t given = x_;
+    BlockIndex given = x_;
     for (uint32_t i = 0; i < kOperators; ++i) {
       const Position at = 2 + 4 * i, backward = 170 - 6 * i;
       const bool last = i + 1 == kOperators;
@@ -252,7 +252,7 @@ class EvenChainTest : public testing::Test, protected WrittenStep {
       EXPECT_TRUE(CheckpointLever().Apply(step_, patterns, scene).ok()) << patterns;
     }
     Costs costs;
-    std::map<uint32_t, size_t> times;
+    std::map<BlockIndex, size_t> times;
     for (const whatif::Block& one : scene.blocks) {
       costs.kept += one.origin != x_ && one.begin <= 100 && one.end > 100;
       ++times[one.origin];
@@ -261,8 +261,8 @@ class EvenChainTest : public testing::Test, protected WrittenStep {
     return costs;
   }
 
-  uint32_t x_;
-  std::vector<uint32_t> made_;
+  BlockIndex x_;
+  std::vector<BlockIndex> made_;
 };
 
 TEST_F(EvenChainTest, KeepsAndComputesAgainWhatPyTorchExpectsOfEachBudget) {

@@ -76,22 +76,22 @@ std::vector<bool> HaveFormulas(const Step& step) {
   std::vector<bool> formulas(step.ops.size(), false);
   for (const Node& node : step.nodes)
     if (node.op != kNone) formulas[node.op] = true;
-  for (uint32_t i = 0; i < step.ops.size(); ++i)
+  for (const OpIndex i : step.ops.Indices())
     if (std::ranges::find(kNamed, step.NameOf(step.ops[i])) != std::end(kNamed)) formulas[i] = true;
-  for (uint32_t i = 0; i < step.ops.size(); ++i)
-    if (const uint32_t around = step.ops[i].parent; around != kNone && formulas[around]) formulas[i] = true;
+  for (const OpIndex i : step.ops.Indices())
+    if (const OpIndex around = step.ops[i].parent; around != kNone && formulas[around]) formulas[i] = true;
   return formulas;
 }
 
 }  // namespace
 
-Result<std::vector<uint32_t>> FindKeptOps(const Step& step, const std::vector<std::string>& operators) {
-  std::vector<uint32_t> kept;
+Result<std::vector<OpIndex>> FindKeptOps(const Step& step, const std::vector<std::string>& operators) {
+  std::vector<OpIndex> kept;
   if (operators.empty()) return kept;
   std::vector<bool> inside(step.ops.size(), false);  // inside another kept operator
   std::vector<bool> seen(operators.size(), false);
   const std::vector<bool> formulas = HaveFormulas(step);
-  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+  for (const OpIndex i : step.ops.Indices()) {
     const Op& op = step.ops[i];
     inside[i] = op.parent != kNone && inside[op.parent];
     if (inside[i] || op.node != kNone || (op.parent != kNone && formulas[op.parent])) continue;
@@ -108,9 +108,9 @@ Result<std::vector<uint32_t>> FindKeptOps(const Step& step, const std::vector<st
   return kept;
 }
 
-std::string KeptOpsCode(const Step& step, const std::vector<uint32_t>& ops) {
+std::string KeptOpsCode(const Step& step, const std::vector<OpIndex>& ops) {
   std::set<std::string> names;
-  for (const uint32_t op : ops)
+  for (const OpIndex op : ops)
     names.insert("torch.ops.aten." + std::string(step.NameOf(step.ops[op]).substr(6)) + ".default");
   std::string code;
   for (const std::string& name : names) code += (code.empty() ? "" : ", ") + name;

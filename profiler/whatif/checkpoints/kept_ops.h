@@ -22,10 +22,10 @@ struct CheckpointChoice {
 
 // The forward operators with these names that are not inside another one with such a name, in order. Fails
 // with a sentence if one of the names never ran.
-[[nodiscard]] Result<std::vector<uint32_t>> FindKeptOps(const Step& step,
-                                                        const std::vector<std::string>& operators);
+[[nodiscard]] Result<std::vector<OpIndex>> FindKeptOps(const Step& step,
+                                                       const std::vector<std::string>& operators);
 
 // "torch.ops.aten.mm.default, torch.ops.aten.addmm.default": the overloads in this step.
-[[nodiscard]] std::string KeptOpsCode(const Step& step, const std::vector<uint32_t>& ops);
+[[nodiscard]] std::string KeptOpsCode(const Step& step, const std::vector<OpIndex>& ops);
 
 }  // namespace vramscope::whatif

@@ -183,8 +183,8 @@ class Accumulate final : public Lever {
   // If a gradient's strides differ from its parameter's, the first one is copied; others are added to that
   // copy (AccumulateGrad::accumulateGrad in torch/csrc/autograd/functions/accumulate_grad.h).
   static bool IsCopiedForLeaf(const Step& step, const Block& block) {
-    const uint32_t op = step.blocks[block.origin].op;
-    const uint32_t node = op == model::kNone ? model::kNone : step.ops[op].node;
+    const OpIndex op = step.blocks[block.origin].op;
+    const NodeIndex node = op == model::kNone ? NodeIndex() : step.ops[op].node;
     return node != model::kNone && step.Text(step.nodes[node].name) == "torch::autograd::AccumulateGrad";
   }
 

@@ -13,7 +13,7 @@ namespace {
 
 // Under autocast, the recomputation converts its weights again. If modules call the checkpointed ones, it is
 // unknown how long their copies live.
-std::string WhyCopiesUnknown(const Step& step, const std::vector<uint32_t>& calls) {
+std::string WhyCopiesUnknown(const Step& step, const std::vector<CallIndex>& calls) {
   if (step.autocast.empty()) return "";
   std::map<std::string_view, size_t> last;
   for (size_t i = 0; i < calls.size(); ++i) {
@@ -49,7 +49,7 @@ class Checkpoint final : public Lever {
     const auto calls = ChooseNestedSegments(step, choice->modules);
     if (!calls.ok()) return calls.error();
     if (const std::string why = WhyCopiesUnknown(step, *calls); !why.empty()) return Error{why};
-    const Result<std::vector<uint32_t>> kept_ops = FindKeptOps(step, choice->operators);
+    const Result<std::vector<OpIndex>> kept_ops = FindKeptOps(step, choice->operators);
     if (!kept_ops.ok()) return kept_ops.error();
     const Checkpointer checkpointer(step, *calls, *kept_ops);
     if (!checkpointer.any())

@@ -34,7 +34,7 @@ constexpr size_t kMostNamed = 5;
 constexpr int64_t kArguments = 3;  // events after backward that free its arguments
 
 struct Freed {
-  uint32_t block = 0;  // index in the step
+  BlockIndex block;
   uint64_t bytes = 0;
   bool next_step = false;  // it was kept into the next step
 };
@@ -67,7 +67,7 @@ class Early {
       needed_[saved.block] = std::max(needed_[saved.block], saved.released);
     for (const ModuleCall& call : step.modules)
       if (call.parent == kNone) models_.push_back({call.begin, std::max(call.end + 1, NextBehind(call.end))});
-    for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    for (const BlockIndex i : step.blocks.Indices()) {
       const StepBlock& block = step.blocks[i];
       const bool carried = block.begin == kBefore && block.end < kForever;
       if (carried && needed_[i] != kBefore) used_when_carried_[block.requested] = true;
@@ -104,7 +104,7 @@ class Early {
 
   // A batch can only be freed after the model has returned. It goes with the loss, directly before backward,
   // most recent tensor first, in the order in which lists are destroyed.
-  [[nodiscard]] Position WithTheLoss(uint32_t block) const {
+  [[nodiscard]] Position WithTheLoss(BlockIndex block) const {
     const StepBlock& input = step_.blocks[block];
     if (input.category != classify::Category::kInput) return kBefore;
     for (const Window& backward : step_.backward) {
@@ -131,29 +131,29 @@ class Early {
   // The leaf and its gradient are held together through a backward pass if nothing after the pass reads the
   // gradient.
   void HoldLeaves(const Window& backward) {
-    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+    for (const BlockIndex i : step_.blocks.Indices()) {
       const StepBlock& block = step_.blocks[i];
       const bool here = backward.begin <= block.accumulated && block.accumulated < backward.end;
       if (block.leaf == kNone || !here || needed_[i] >= backward.end) continue;
       goes_with_graph_[i] = true;
-      for (const uint32_t held : {i, block.leaf}) needed_[held] = std::max(needed_[held], backward.end);
+      for (const BlockIndex held : {i, block.leaf}) needed_[held] = std::max(needed_[held], backward.end);
     }
   }
 
   // Equal blocks that one call of a module allocates, and that are freed at the same moment, are in a list.
   // `del` frees all of them when none is needed any more.
   void NeedLists() {
-    const std::vector<uint32_t> calls = CallsOf(step_);
-    std::map<std::tuple<uint32_t, uint32_t, uint64_t>, std::vector<uint32_t>> alike;
-    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+    const std::vector<CallIndex> calls = CallsOf(step_);
+    std::map<std::tuple<CallIndex, uint32_t, uint64_t>, std::vector<BlockIndex>> alike;
+    for (const BlockIndex i : step_.blocks.Indices()) {
       const StepBlock& block = step_.blocks[i];
-      const uint32_t maker = block.begin == kBefore ? kNone : OutermostMaker(step_, i);
+      const OpIndex maker = block.begin == kBefore ? OpIndex() : OutermostMaker(step_, i);
       if (maker == kNone || calls[maker] == kNone || needed_[i] == kBefore || needed_[i] >= kForever)
         continue;
       alike[{calls[maker], step_.ops[maker].name, block.requested}].push_back(i);
     }
     for (auto& [made, blocks] : alike) {
-      std::ranges::sort(blocks, {}, [&](uint32_t i) { return step_.blocks[i].end; });
+      std::ranges::sort(blocks, {}, [&](BlockIndex i) { return step_.blocks[i].end; });
       for (size_t first = 0, next = 1; next <= blocks.size(); ++next) {
         if (next < blocks.size() &&
             IsAtOnce(step_.blocks[blocks[next]].end, step_.blocks[blocks[next - 1]].end))

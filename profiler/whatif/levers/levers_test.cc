@@ -19,11 +19,11 @@ uint32_t TextOf(Step& step, std::string_view text) {
   return Step::kFirstOwnText;
 }
 
-uint32_t BlockCalled(const Step& step, const char* name) {
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+BlockIndex BlockCalled(const Step& step, const char* name) {
+  for (const BlockIndex i : step.blocks.Indices()) {
     if (step.blocks[i].id == TheLoop().s.Id(name)) return i;
   }
-  return model::kNone;
+  return {};
 }
 
 TEST(ReadStepTest, SamplesOfCountersDoNotPartAFreeFromTheReleaseThatLedToIt) {
@@ -62,7 +62,7 @@ TEST(OffloadTest, WhatAutogradKeepsGoesWithItsLastUseAndComesBackToItsNode) {
   const whatif::Step step = TheLoop().Read();
   Scene scene = MakeBaseline(step, *TheLoop().analysis)->scene;
   ASSERT_TRUE(OffloadLever().Apply(step, "activations", scene).ok());
-  const uint32_t hidden = BlockCalled(step, "hidden");
+  const BlockIndex hidden = BlockCalled(step, "hidden");
   std::vector<Position> begins;
   for (const Block& block : scene.blocks) {
     if (block.origin != hidden) continue;
@@ -129,11 +129,11 @@ TEST(OffloadTest, BothTogetherAreEachOfThem) {
 TEST(LastUsesTest, ACallHoldsItsArgumentsUntilItReturns) {
   const whatif::Step step = TheLoop().Read();
   const LastUses& uses = LastUsesOf(step);
-  const uint32_t hidden = BlockCalled(step, "hidden");
+  const BlockIndex hidden = BlockCalled(step, "hidden");
   // blocks.1, the outermost call that began after its allocation.
   EXPECT_EQ(uses.held[hidden], step.modules[2].end);
   // The weight existed before all calls: the model holds it.
-  const uint32_t weight = BlockCalled(step, "weight");
+  const BlockIndex weight = BlockCalled(step, "weight");
   EXPECT_LT(uses.held[weight], step.modules[1].end);
 }
 
@@ -155,7 +155,7 @@ TEST(FreeEarlyTest, WhatTheLoopKeepsGoesWithItsLastUse) {
 // it, and it is freed with the graph.
 TEST(FreeEarlyTest, TheGradientOfABatchGoesWithItsGraph) {
   whatif::Step step = TheLoop().Read();
-  const uint32_t gradient = BlockCalled(step, "gradient");
+  const BlockIndex gradient = BlockCalled(step, "gradient");
   const auto end_of = [&] {
     Scene scene = MakeBaseline(step, *TheLoop().analysis)->scene;
     EXPECT_TRUE(FreeEarlyLever().Apply(step, "all", scene).ok());
@@ -171,7 +171,7 @@ TEST(FreeEarlyTest, TheGradientOfABatchGoesWithItsGraph) {
   EXPECT_LT(freed, step.optimizer.front().begin);
   step.operands.push_back({});  // an operator after backward reads it
   step.operands.back().block = gradient;
-  step.operands.back().op = static_cast<uint32_t>(step.ops.size());
+  step.operands.back().op = step.ops.Next();
   step.ops.emplace_back().end = step.optimizer.front().begin;
   EXPECT_EQ(end_of(), kept);
 }
@@ -179,7 +179,7 @@ TEST(FreeEarlyTest, TheGradientOfABatchGoesWithItsGraph) {
 // loss = model(x).loss: the model's other results are freed before anything is computed from the loss.
 TEST(FreeEarlyTest, WhatTheModelReturnedIsLeftWhereItGoesBeforeTheNextOperator) {
   whatif::Step step = TheLoop().Read();
-  const uint32_t out = BlockCalled(step, "out");
+  const BlockIndex out = BlockCalled(step, "out");
   ASSERT_EQ(step.Text(step.modules[2].name), "blocks.1");
   const auto next = std::find_if(step.ops.begin(), step.ops.end(),
                                  [&](const Op& op) { return op.begin >= step.modules[2].end; });
@@ -207,7 +207,7 @@ whatif::Step StepWithGradient(bool of_batch) {
 TEST(AccumulateTest, TheGradientOfABatchIsNotAddedUp) {
   for (const bool of_batch : {false, true}) {
     const whatif::Step step = StepWithGradient(of_batch);
-    const uint32_t between = BlockCalled(step, "between");
+    const BlockIndex between = BlockCalled(step, "between");
     Scene scene = MakeScene(step);
     ASSERT_TRUE(AccumulateLever().Apply(step, "2:whole", scene).ok());
     std::vector<Block> parts;
@@ -222,10 +222,10 @@ TEST(AccumulateTest, TheGradientOfABatchIsNotAddedUp) {
 TEST(AccumulateTest, WhatTheLeafCopiesItDoesOnce) {
   for (const char* const by : {"torch::autograd::AccumulateGrad", "ConvolutionBackward0"}) {
     whatif::Step step = StepWithGradient(false);
-    const uint32_t between = BlockCalled(step, "between");
-    const uint32_t op = step.blocks[between].op;
+    const BlockIndex between = BlockCalled(step, "between");
+    const OpIndex op = step.blocks[between].op;
     ASSERT_NE(op, model::kNone);
-    step.ops[op].node = static_cast<uint32_t>(step.nodes.size());
+    step.ops[op].node = step.nodes.Next();
     Node& node = step.nodes.emplace_back();
     node.name = TextOf(step, by);
     Scene scene = MakeScene(step);
@@ -240,10 +240,10 @@ TEST(AccumulateTest, WhatTheLeafCopiesItDoesOnce) {
 TEST(ZeroGradTest, TheGradientOfABatchIsNotKept) {
   for (const bool of_batch : {false, true}) {
     whatif::Step step = StepWithGradient(of_batch);
-    const uint32_t between = BlockCalled(step, "between");
+    const BlockIndex between = BlockCalled(step, "between");
     step.blocks[between].end = kForever;
     StepBlock& left = step.blocks.emplace_back(step.blocks[between]);  // from the step before
-    left.begin = kBefore, left.end = 1, left.accumulated = kForever, left.op = model::kNone;
+    left.begin = kBefore, left.end = 1, left.accumulated = kForever, left.op = {};
     Scene scene = MakeScene(step);
     ASSERT_TRUE(ZeroGradLever().Apply(step, "keep", scene).ok()) << "the parameter's is";
     const auto kept = std::count_if(scene.blocks.begin(), scene.blocks.end(), [&](const Block& block) {
@@ -270,7 +270,7 @@ TEST(KeptOpsTest, AChoiceIsModulesAndOperators) {
 TEST(KeptOpsTest, WhatAKeptOperatorReturnsStaysAndIsNotMadeAgain) {
   const whatif::Step step = TheLoop().Read();
   const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
-  const uint32_t hidden = BlockCalled(step, "hidden");
+  const BlockIndex hidden = BlockCalled(step, "hidden");
   const auto lives = [&](const char* value) {
     Scene scene = baseline.scene;
     const Result<Outcome> outcome = CheckpointLever().Apply(step, value, scene);

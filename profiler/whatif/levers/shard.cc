@@ -59,7 +59,7 @@ std::string FullyShardCode(const Step& step, const ShardQuestion& question) {
   std::string code;
   if (question.option.empty()) {
     std::vector<std::string_view> members;
-    for (const uint32_t call : ListMembers(step)) members.push_back(step.Text(step.modules[call].name));
+    for (const CallIndex call : ListMembers(step)) members.push_back(step.Text(step.modules[call].name));
     for (const std::string_view path : UncalledUnits(step, "")) members.push_back(path);
     std::set<std::string_view> lists;
     for (const std::string_view member : members) {
@@ -111,10 +111,10 @@ class Shard final : public Lever {
     if (question->kind == Kind::kZero1) return WithOwnState(Replicated(step, views), question->ranks);
     if (step.modules.empty())
       return Error{"no module call was recorded in the step. Record a Python program with --depth auto."};
-    Result<std::vector<uint32_t>> calls = ListMembers(step);
+    Result<std::vector<CallIndex>> calls = ListMembers(step);
     const std::vector<std::string_view> uncalled = UncalledUnits(step, question->option);
     const std::string called = CalledPatterns(step, question->option, uncalled);
-    if (!question->option.empty()) calls = std::vector<uint32_t>{};
+    if (!question->option.empty()) calls = std::vector<CallIndex>{};
     if (!called.empty()) calls = ChooseSegments(step, called);
     if (!calls.ok()) return calls.error();
     const std::vector<Unit> units = UnitsOf(step, *calls, uncalled);
@@ -136,7 +136,7 @@ class Shard final : public Lever {
           "\noptimizer = torch.distributed.optim.ZeroRedundancyOptimizer(model.parameters(), "
           "optimizer_class=torch.optim.AdamW, lr=...)";
       uint64_t bytes = 0;
-      for (const uint32_t parameter : step.trained) bytes += step.blocks[parameter].requested;
+      for (const BlockIndex parameter : step.trained) bytes += step.blocks[parameter].requested;
       outcome.notes.push_back("parameters are distributed whole: this is the rank with the most, " +
                               Mebibytes(bytes));
     }

@@ -23,12 +23,12 @@ class BatchFreedEarlyTest : public testing::Test {
  protected:
   BatchFreedEarlyTest() {
     whatif::Step bare = TheLoop().Read();
-    for (uint32_t i = 0; i < bare.blocks.size(); ++i)
+    for (const BlockIndex i : bare.blocks.Indices())
       if (bare.blocks[i].id == TheLoop().s.Id("batch")) batch_ = i;
     // Only forward has it.
     std::erase_if(bare.saved, [&](const Saved& saved) { return saved.block == batch_; });
     for (Operand& operand : bare.operands)
-      if (operand.block == batch_ && bare.ops[operand.op].node != kNone) operand.block = kNone;
+      if (operand.block == batch_ && bare.ops[operand.op].node != kNone) operand.block = {};
     step_ = std::move(bare);
     step_.own_texts = std::make_shared<std::deque<std::string>>();
     const Position end = step_.modules[2].end;
@@ -37,7 +37,7 @@ class BatchFreedEarlyTest : public testing::Test {
     Insert("aten::ones_like", {HooksAfter(end, 30), HooksAfter(end, 40)});
     StepBlock second = step_.blocks[batch_];
     second.begin = HooksAfter(second.begin, 50);
-    labels_ = static_cast<uint32_t>(step_.blocks.size());
+    labels_ = step_.blocks.Next();
     step_.blocks.push_back(second);
     // The same operator receives it.
     Operand used = *std::find_if(step_.operands.begin(), step_.operands.end(),
@@ -53,8 +53,10 @@ class BatchFreedEarlyTest : public testing::Test {
     step_.own_texts->push_back(name);
     op.begin = time.begin, op.end = time.end;
     const auto place = std::ranges::lower_bound(step_.ops, time.begin, {}, &Op::begin);
-    const auto at = static_cast<uint32_t>(place - step_.ops.begin());
-    const auto shift = [at](uint32_t& index) { index += index != kNone && index >= at ? 1 : 0; };
+    const OpIndex at(place - step_.ops.begin());
+    const auto shift = [at](OpIndex& index) {
+      if (index != kNone && index >= at) index = index.Next();
+    };
     step_.ops.insert(place, op);
     for (Op& one : step_.ops) shift(one.parent);
     for (Operand& operand : step_.operands) shift(operand.op);
@@ -66,7 +68,7 @@ class BatchFreedEarlyTest : public testing::Test {
   [[nodiscard]] std::pair<Position, Position> Ends() const {
     Scene scene = MakeScene(step_);
     EXPECT_TRUE(FreeEarlyLever().Apply(step_, "all", scene).ok());
-    const auto end_of = [&](uint32_t block) {
+    const auto end_of = [&](BlockIndex block) {
       return std::find_if(scene.blocks.begin(), scene.blocks.end(),
                           [&](const Block& one) { return one.origin == block; })
           ->end;
@@ -76,7 +78,7 @@ class BatchFreedEarlyTest : public testing::Test {
 
   whatif::Step step_;
   Window scales_;  // the operator
-  uint32_t batch_ = kNone, labels_ = kNone;
+  BlockIndex batch_, labels_;
 };
 
 TEST_F(BatchFreedEarlyTest, ABatchGoesWithTheOperatorThatScalesTheLoss) {
@@ -140,14 +142,13 @@ TEST_F(BatchFreedEarlyTest, WhatGoesInTheNextCallOfTheModelIsAModulesOwn) {
 
 // guesses.append(...), and a loss for each of them: `del guesses` comes after all.
 TEST_F(BatchFreedEarlyTest, WhatIsInAListGoesWhenNothingNeedsAnyOfThem) {
-  const auto scales =
-      static_cast<uint32_t>(std::ranges::find(step_.ops, scales_.begin, &Op::begin) - step_.ops.begin());
+  const OpIndex scales(std::ranges::find(step_.ops, scales_.begin, &Op::begin) - step_.ops.begin());
   step_.operands.back().op = scales;  // reads the second one
-  const auto maker = static_cast<uint32_t>(
+  const OpIndex maker(
       std::ranges::find_if(
           step_.ops, [&](const Op& op) { return op.parent == kNone && CallAt(step_, op.begin) != kNone; }) -
       step_.ops.begin());
-  for (const uint32_t block : {batch_, labels_}) {
+  for (const BlockIndex block : {batch_, labels_}) {
     step_.blocks[block].category = Category::kTemporaryForward;
     step_.blocks[block].op = maker;
     step_.blocks[block].end = step_.backward.front().begin + (block == batch_ ? 3 : 2);

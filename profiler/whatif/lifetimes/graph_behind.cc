@@ -11,13 +11,10 @@ using model::kNone;
 }  // namespace
 
 GraphsBehind::GraphsBehind(const Step& step)
-    : step_(step),
-      node_(step.ops.size(), kNone),
-      last_(step.blocks.size(), kNone),
-      detached_(step.blocks.size(), kNone) {
-  for (uint32_t i = 0; i < step.nodes.size(); ++i)
+    : step_(step), node_(step.ops.size()), last_(step.blocks.size()), detached_(step.blocks.size()) {
+  for (const NodeIndex i : step.nodes.Indices())
     if (step.nodes[i].op != kNone) node_[step.nodes[i].op] = i;
-  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+  for (const OpIndex i : step.ops.Indices()) {
     const Op& op = step.ops[i];
     // Inner operators belong to the node of the outer one: those in a Function's forward have none of their
     // own.
@@ -32,14 +29,15 @@ GraphsBehind::GraphsBehind(const Step& step)
   }
 }
 
-std::unordered_map<uint32_t, Position> GraphsBehind::Until(
-    std::span<const std::pair<uint32_t, Position>> held, Position from) const {
+std::unordered_map<NodeIndex, Position> GraphsBehind::Until(
+    std::span<const std::pair<BlockIndex, Position>> held, Position from) const {
   const auto first =
       static_cast<uint32_t>(std::partition_point(step_.ops.begin(), step_.ops.end(),
                                                  [&](const Op& op) { return op.begin < from; }) -
                             step_.ops.begin());
-  std::unordered_map<uint32_t, Position> wanted, until;
-  const auto extend = [](std::unordered_map<uint32_t, Position>& of, uint32_t which, Position to) {
+  std::unordered_map<BlockIndex, Position> wanted;
+  std::unordered_map<NodeIndex, Position> until;
+  const auto extend = [](auto& of, auto which, Position to) {
     Position& known = of.try_emplace(which, kBefore).first->second;
     known = std::max(known, to);
   };

@@ -23,14 +23,14 @@ class GraphsBehind {
   // among the blocks that its result went into. Only nodes made in forward from `from` on count. Nodes are
   // left out if the program took the tensor out of its graph (detach()), or computed it without a graph.
   // O(operands from there on to the last operator that has one of the blocks as a result).
-  [[nodiscard]] std::unordered_map<uint32_t, Position> Until(
-      std::span<const std::pair<uint32_t, Position>> held, Position from) const;
+  [[nodiscard]] std::unordered_map<NodeIndex, Position> Until(
+      std::span<const std::pair<BlockIndex, Position>> held, Position from) const;
 
  private:
   const Step& step_;
-  std::vector<uint32_t> node_;      // by operator: the node made for it
-  std::vector<uint32_t> last_;      // by block: the last forward operator that has it as a result
-  std::vector<uint32_t> detached_;  // by block: the last operator that takes it out of its graph
+  std::vector<NodeIndex> node_;    // by operator: the node made for it
+  std::vector<OpIndex> last_;      // by block: the last forward operator that has it as a result
+  std::vector<OpIndex> detached_;  // by block: the last operator that takes it out of its graph
 };
 
 }  // namespace vramscope::whatif

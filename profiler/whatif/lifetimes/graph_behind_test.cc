@@ -26,15 +26,16 @@ class GraphsBehindTest : public testing::Test, protected WrittenOperators {
   }
 
   // The node of an operator.
-  uint32_t Made(Position at, const std::vector<uint32_t>& from, uint32_t to) {
-    return AddNode("Backward0", AddOp("aten::mul", kNone, {at, at + 2}, from, to), 200 - at.event);
+  NodeIndex Made(Position at, const std::vector<BlockIndex>& from, BlockIndex to) {
+    return AddNode("Backward0", AddOp("aten::mul", {}, {at, at + 2}, from, to), 200 - at.event);
   }
-  [[nodiscard]] std::unordered_map<uint32_t, Position> Until(
-      const std::vector<std::pair<uint32_t, Position>>& held, Position from = 0) const {
+  [[nodiscard]] std::unordered_map<NodeIndex, Position> Until(
+      const std::vector<std::pair<BlockIndex, Position>>& held, Position from = 0) const {
     return GraphsBehind(step_).Until(held, from);
   }
 
-  uint32_t x_, a_, state_, out_, first_, second_, third_;
+  BlockIndex x_, a_, state_, out_;
+  NodeIndex first_, second_, third_;
 };
 
 TEST_F(GraphsBehindTest, AllThatItWasComputedWithAndNothingThatItWent) {
@@ -55,40 +56,39 @@ TEST_F(GraphsBehindTest, OfSeveralTheLongestCounts) {
 
 // A Function's forward computes without a graph of its own, and calls other operators.
 TEST_F(GraphsBehindTest, WhatAFunctionCallsComputesForItsNode) {
-  const uint32_t inner = AddBlock(43, 190), result = AddBlock(45, 350);
-  const uint32_t function = AddOp("Function", kNone, {40, 50}, {}, kNone);
-  const uint32_t outer = AddOp("aten::exp", kNone, {42, 44}, {out_}, inner);
-  const uint32_t deep = AddOp("aten::neg", kNone, {HooksAfter(44, 50), 46}, {inner}, result);
+  const BlockIndex inner = AddBlock(43, 190), result = AddBlock(45, 350);
+  const OpIndex function = AddOp("Function", {}, {40, 50}, {}, {});
+  const OpIndex outer = AddOp("aten::exp", {}, {42, 44}, {out_}, inner);
+  const OpIndex deep = AddOp("aten::neg", {}, {HooksAfter(44, 50), 46}, {inner}, result);
   step_.ops[outer].parent = function, step_.ops[deep].parent = outer;
-  const uint32_t node = AddNode("FunctionBackward", function, 130);
+  const NodeIndex node = AddNode("FunctionBackward", function, 130);
   EXPECT_THAT(Until({{result, kHeld}}, 25), UnorderedElementsAre(Pair(node, kHeld), Pair(third_, kHeld)));
   EXPECT_TRUE(Until({{result, kHeld}}, 41).empty()) << "the function was called before";
 }
 
 // Attention transposes keys internally.
 TEST_F(GraphsBehindTest, AViewThatAnOperatorTakesOfWhatItIsGivenDoesNotComeOutOfIt) {
-  const uint32_t attended = AddBlock(41, 190);
+  const BlockIndex attended = AddBlock(41, 190);
   Made(40, {out_, state_}, attended);
   step_.ops.back().end = 50;
-  step_.ops[AddOp("aten::transpose", kNone, {42, 44}, {state_}, state_)].parent =
-      static_cast<uint32_t>(step_.ops.size() - 2);
+  step_.ops[AddOp("aten::transpose", {}, {42, 44}, {state_}, state_)].parent = OpIndex(step_.ops.size() - 2);
   EXPECT_THAT(Until({{state_, kHeld}}), UnorderedElementsAre(Pair(first_, kHeld), Pair(second_, kHeld)));
 }
 
 TEST_F(GraphsBehindTest, ToHandsOnWhatItIsGivenWithoutANode) {
-  const uint32_t copy = AddBlock(41, 350);
-  AddOp("aten::to", kNone, {40, 42}, {state_}, copy);
+  const BlockIndex copy = AddBlock(41, 350);
+  AddOp("aten::to", {}, {40, 42}, {state_}, copy);
   EXPECT_THAT(Until({{copy, kHeld}}), UnorderedElementsAre(Pair(first_, kHeld), Pair(second_, kHeld)));
 }
 
 TEST_F(GraphsBehindTest, WhatIsComputedWithoutANodeHasNoGraph) {
-  const uint32_t argmax = AddBlock(41, 350);
-  AddOp("aten::argmax", kNone, {40, 42}, {state_}, argmax);
+  const BlockIndex argmax = AddBlock(41, 350);
+  AddOp("aten::argmax", {}, {40, 42}, {state_}, argmax);
   EXPECT_TRUE(Until({{argmax, kHeld}}).empty());
 }
 
 TEST_F(GraphsBehindTest, NorHasWhatTheProgramTakesOutOfIt) {
-  AddOp("aten::detach", kNone, {40, 42}, {state_}, state_);
+  AddOp("aten::detach", {}, {40, 42}, {state_}, state_);
   EXPECT_TRUE(Until({{state_, kHeld}}).empty());
   EXPECT_FALSE(Until({{out_, kHeld}}).empty()) << "another one";
   EXPECT_FALSE(Until({{state_, kHeld}, {out_, kHeld}}).empty());
@@ -96,15 +96,15 @@ TEST_F(GraphsBehindTest, NorHasWhatTheProgramTakesOutOfIt) {
 
 // Taken out of its graph before the part that is examined.
 TEST_F(GraphsBehindTest, NotIfItWasBefore) {
-  AddOp("aten::detach", kNone, {40, 42}, {state_}, state_);
-  const uint32_t written = Made(50, {out_, state_}, state_);
+  AddOp("aten::detach", {}, {40, 42}, {state_}, state_);
+  const NodeIndex written = Made(50, {out_, state_}, state_);
   EXPECT_THAT(Until({{state_, kHeld}}, 45), UnorderedElementsAre(Pair(written, kHeld)));
 }
 
 // state.add_(more): its graph goes on from there.
 TEST_F(GraphsBehindTest, WhatIsWrittenIntoItLaterIsBehindIt) {
-  const uint32_t more = AddBlock(41, 190);
-  const uint32_t made = Made(40, {x_}, more), added = Made(50, {state_, more}, state_);
+  const BlockIndex more = AddBlock(41, 190);
+  const NodeIndex made = Made(40, {x_}, more), added = Made(50, {state_, more}, state_);
   EXPECT_THAT(Until({{state_, kHeld}}), UnorderedElementsAre(Pair(first_, kHeld), Pair(second_, kHeld),
                                                              Pair(made, kHeld), Pair(added, kHeld)));
   EXPECT_THAT(Until({{a_, kHeld}}), UnorderedElementsAre(Pair(first_, kHeld)));

@@ -17,27 +17,27 @@ Position Returns(const ModuleCall& call) { return In(Stage::kReturns, call.end);
 
 }  // namespace
 
-std::vector<uint32_t> CallsOf(const Step& step) {
-  std::vector<uint32_t> calls(step.ops.size(), kNone);
+std::vector<CallIndex> CallsOf(const Step& step) {
+  std::vector<CallIndex> calls(step.ops.size());
   // Both calls and operators are sorted by begin.
-  uint32_t next = 0, call = kNone;
-  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+  CallIndex next(0), call;
+  for (const OpIndex i : step.ops.Indices()) {
     const Position at = step.ops[i].begin;
-    for (; next < step.modules.size() && step.modules[next].begin <= at; ++next) call = next;
+    for (; next < step.modules.size() && step.modules[next].begin <= at; next = next.Next()) call = next;
     while (call != kNone && step.modules[call].end <= at) call = step.modules[call].parent;
     calls[i] = call;
   }
   return calls;
 }
 
-uint32_t OutermostMaker(const Step& step, uint32_t block) {
-  uint32_t maker = block == kNone ? kNone : step.blocks[block].op;
+OpIndex OutermostMaker(const Step& step, BlockIndex block) {
+  OpIndex maker = block == kNone ? OpIndex() : step.blocks[block].op;
   while (maker != kNone && step.ops[maker].parent != kNone) maker = step.ops[maker].parent;
   return maker;
 }
 
 Holders::Holders(const Step& step) : step_(step), call_(CallsOf(step)), uses_(step.blocks.size()) {
-  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+  for (const OpIndex i : step.ops.Indices()) {
     if (step.ops[i].parent != kNone || step.ops[i].node != kNone) continue;
     const std::span<const Operand> results = OutputsOf(step, step.ops[i]);
     for (const Operand& operand : InputsOf(step, step.ops[i])) {
@@ -49,11 +49,11 @@ Holders::Holders(const Step& step) : step_(step), call_(CallsOf(step)), uses_(st
   }
 }
 
-bool Holders::IsKept(uint32_t block, uint32_t call) const {
+bool Holders::IsKept(BlockIndex block, CallIndex call) const {
   const ModuleCall& given = step_.modules[call];
-  for (const uint32_t use : uses_[block]) {
+  for (const OpIndex use : uses_[block]) {
     // Another call from the same function, which had returned.
-    uint32_t other = call_[use];
+    CallIndex other = call_[use];
     while (other != kNone && step_.modules[other].parent != given.parent) other = step_.modules[other].parent;
     if (other != kNone && step_.modules[other].begin > step_.blocks[block].begin &&
         step_.modules[other].end <= given.begin)
@@ -85,15 +85,17 @@ bool Holders::MeetsAnother(const Op& op) const {
 }
 
 Position Holders::NamedAnew(const Operand& operand) const {
-  const uint32_t maker = OutermostMaker(step_, operand.block), call = call_[operand.op];
+  const OpIndex maker = OutermostMaker(step_, operand.block);
+  const CallIndex call = call_[operand.op];
   if (maker == kNone || call_[maker] != call) return kForever;
   const Op& product = step_.ops[operand.op];
-  for (uint32_t i = operand.op + 1; i < step_.ops.size() && step_.ops[i].begin < step_.modules[call].end;
-       ++i) {
+  for (OpIndex i = operand.op.Next(); i < step_.ops.size() && step_.ops[i].begin < step_.modules[call].end;
+       i = i.Next()) {
     const Op& next = step_.ops[i];
     if (call_[i] != call || next.parent != kNone || next.name != product.name) continue;
     for (const Operand& other : InputsOf(step_, next)) {
-      const uint32_t again = other.argument == operand.argument ? OutermostMaker(step_, other.block) : kNone;
+      const OpIndex again =
+          other.argument == operand.argument ? OutermostMaker(step_, other.block) : OpIndex();
       if (again != kNone && call_[again] == call && step_.ops[again].name == step_.ops[maker].name &&
           step_.ops[again].begin > product.end)
         return step_.ops[again].end;
@@ -102,16 +104,16 @@ Position Holders::NamedAnew(const Operand& operand) const {
   return kForever;
 }
 
-bool Holders::Outlives(const Operand& operand, uint32_t function) const {
-  const uint32_t maker = OutermostMaker(step_, operand.block);
+bool Holders::Outlives(const Operand& operand, CallIndex function) const {
+  const OpIndex maker = OutermostMaker(step_, operand.block);
   if (maker == kNone || call_[maker] == function) return false;
   const Position made = step_.blocks[operand.block].begin;
-  for (uint32_t i = function + 1; i < step_.modules.size(); ++i) {
+  for (CallIndex i = function.Next(); i < step_.modules.size(); i = i.Next()) {
     const ModuleCall& other = step_.modules[i];
     if (other.begin >= step_.ops[operand.op].begin) break;
     if (other.parent != function || other.begin <= made || other.end > step_.ops[operand.op].begin) continue;
-    const std::vector<uint32_t>& uses = uses_[operand.block];
-    if (std::none_of(uses.begin(), uses.end(), [&](uint32_t use) {
+    const std::vector<OpIndex>& uses = uses_[operand.block];
+    if (std::none_of(uses.begin(), uses.end(), [&](OpIndex use) {
           return other.begin <= step_.ops[use].begin && step_.ops[use].begin < other.end;
         }))
       return true;
@@ -124,9 +126,9 @@ Position Holders::Until(const Operand& operand) const {
   const Position made = step_.blocks[operand.block].begin;
   if (op.node != kNone || made == kBefore) return kBefore;
   Position until = kBefore;
-  uint32_t call = call_[operand.op];
+  CallIndex call = call_[operand.op];
   // The calls around the operator that received the block, and the call that made them.
-  uint32_t given = kNone;
+  CallIndex given;
   for (; call != kNone && step_.modules[call].begin > made; call = step_.modules[call].parent) {
     given = call;
     until = step_.modules[call].end;

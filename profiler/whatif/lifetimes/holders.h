@@ -28,10 +28,10 @@
 namespace vramscope::whatif {
 
 // By operator: the innermost module call around it; kNone outside all calls.
-[[nodiscard]] std::vector<uint32_t> CallsOf(const Step& step);
+[[nodiscard]] std::vector<CallIndex> CallsOf(const Step& step);
 
 // The outermost operator in which the block was created; kNone if the block existed before.
-[[nodiscard]] uint32_t OutermostMaker(const Step& step, uint32_t block);
+[[nodiscard]] OpIndex OutermostMaker(const Step& step, BlockIndex block);
 
 class Holders {
  public:
@@ -46,15 +46,15 @@ class Holders {
   [[nodiscard]] bool MeetsAnother(const Op& op) const;
   // True if a call in the operator's function returned the block before another, unrelated call of it. So the
   // block has a name, or a place in a list.
-  [[nodiscard]] bool Outlives(const Operand& operand, uint32_t function) const;
+  [[nodiscard]] bool Outlives(const Operand& operand, CallIndex function) const;
   // When the name of a product's operand is assigned another block; kForever if it never is.
   [[nodiscard]] Position NamedAnew(const Operand& operand) const;
   // True if the function that passed the block to a call keeps it after the call.
-  [[nodiscard]] bool IsKept(uint32_t block, uint32_t call) const;
+  [[nodiscard]] bool IsKept(BlockIndex block, CallIndex call) const;
 
   const Step& step_;
-  std::vector<uint32_t> call_;               // by operator: the innermost module call around it
-  std::vector<std::vector<uint32_t>> uses_;  // by block: outermost operators that compute from it
+  std::vector<CallIndex> call_;             // by operator: the innermost module call around it
+  std::vector<std::vector<OpIndex>> uses_;  // by block: outermost operators that compute from it
 };
 
 }  // namespace vramscope::whatif

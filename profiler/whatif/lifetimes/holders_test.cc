@@ -17,7 +17,8 @@ class HoldersTest : public testing::Test {
   HoldersTest() {
     step_.run = &run_;
     step_.length = 100;
-    step_.modules = {{0, model::kNone, 0, 90}, {0, 0, 40, 50}};
+    step_.modules.push_back({0, {}, 0, 90});
+    step_.modules.push_back({0, 0, 40, 50});
     for (const Position begin : {5, 12, 14}) {
       StepBlock block;
       block.begin = begin;
@@ -26,16 +27,16 @@ class HoldersTest : public testing::Test {
   }
 
   // An operand of an operator that uses these blocks.
-  Operand Add(const char* name, Position at, std::vector<uint32_t> blocks) {
+  Operand Add(const char* name, Position at, std::vector<BlockIndex> blocks) {
     Op op;
     op.name = script_.trace().Intern(name);
     op.begin = at;
     op.end = at + 1;
     op.first_input = static_cast<uint32_t>(step_.operands.size());
     op.input_count = static_cast<uint32_t>(blocks.size());
-    for (const uint32_t block : blocks) {
+    for (const BlockIndex block : blocks) {
       Operand operand;
-      operand.op = static_cast<uint32_t>(step_.ops.size());
+      operand.op = step_.ops.Next();
       operand.block = block;
       step_.operands.push_back(operand);
     }
@@ -64,10 +65,10 @@ TEST_F(HoldersTest, WhatMeetsInAProductIsHeldUntilItsFunctionEnds) {
 }
 
 TEST_F(HoldersTest, ANameThatTheNextProductsOperandGetsHoldsNoLonger) {
-  for (const uint32_t made : {1, 2}) {
+  for (const BlockIndex made : {1, 2}) {
     const Position at = made == 1 ? 14 : 30;
     (void)Add("aten::index", at, {0});
-    step_.blocks[made].op = static_cast<uint32_t>(step_.ops.size()) - 1;
+    step_.blocks[made].op = OpIndex(step_.ops.size() - 1);
     step_.blocks[made].begin = HooksAfter(at, 50);
     (void)Add("aten::bmm", at + 6, {0, made});
   }

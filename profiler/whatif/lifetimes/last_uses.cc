@@ -23,9 +23,9 @@ bool IsWithinCopySlices(const Step& step, const Op& op) {
 }
 
 // By node: the operator that does its work.
-std::vector<uint32_t> FindWork(const Step& step) {
-  std::vector<uint32_t> work(step.nodes.size(), kNone);
-  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+std::vector<OpIndex> FindWork(const Step& step) {
+  std::vector<OpIndex> work(step.nodes.size());
+  for (const OpIndex i : step.ops.Indices()) {
     const Op& op = step.ops[i];
     if (op.node == kNone || op.end >= kForever) continue;
     const bool itself = op.parent == kNone && op.name == step.nodes[op.node].name;
@@ -36,11 +36,11 @@ std::vector<uint32_t> FindWork(const Step& step) {
 
 // A node's function unpacks saved tensors into local variables. They are freed when the function returns:
 // before the engine converts its results and releases its inputs.
-std::vector<Position> UnpackedUntil(const Step& step, const std::vector<uint32_t>& work) {
+std::vector<Position> UnpackedUntil(const Step& step, const std::vector<OpIndex>& work) {
   std::vector<int32_t> turns(step.nodes.size(), 0);
   std::vector<Position> until;
   for (const Saved& saved : step.saved) {
-    const uint32_t op = saved.node == kNone ? kNone : work[saved.node];
+    const OpIndex op = saved.node == kNone ? OpIndex() : work[saved.node];
     if (op == kNone) {
       until.push_back(saved.released);
       continue;
@@ -65,9 +65,9 @@ Position EndFor(const Step& step, const Op& op, const Operand& operand) {
 
 LastUses Find(const Step& step) {
   LastUses uses;
-  const std::vector<uint32_t> work = FindWork(step);
+  const std::vector<OpIndex> work = FindWork(step);
   uses.unpacked_until = UnpackedUntil(step, work);
-  for (uint32_t node = 0; node < step.nodes.size(); ++node) {
+  for (const NodeIndex node : step.nodes.Indices()) {
     const bool within = work[node] != kNone && step.ops[work[node]].parent != kNone;
     uses.works_from.push_back(within ? step.ops[work[node]].begin : step.nodes[node].begin);
   }
@@ -104,7 +104,7 @@ const LastUses& LastUsesOf(const Step& step) {
 }
 
 Takers::Takers(const Step& step) {
-  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+  for (const OpIndex i : step.ops.Indices()) {
     if (step.ops[i].parent != kNone) continue;
     for (const Operand& operand : InputsOf(step, step.ops[i]))
       if (operand.block != kNone) all_.emplace_back(operand.block, i);
@@ -112,9 +112,9 @@ Takers::Takers(const Step& step) {
   std::sort(all_.begin(), all_.end());
 }
 
-uint32_t Takers::Next(uint32_t block, uint32_t op) const {
+OpIndex Takers::Next(BlockIndex block, OpIndex op) const {
   const auto next = std::upper_bound(all_.begin(), all_.end(), std::pair(block, op));
-  return next != all_.end() && next->first == block ? next->second : kNone;
+  return next != all_.end() && next->first == block ? next->second : OpIndex();
 }
 
 const Takers& TakersOf(const Step& step) {

@@ -41,10 +41,10 @@ class Takers {
  public:
   explicit Takers(const Step& step);
   // The first one after that operator; kNone if there is none. O(log operands).
-  [[nodiscard]] uint32_t Next(uint32_t block, uint32_t op) const;
+  [[nodiscard]] OpIndex Next(BlockIndex block, OpIndex op) const;
 
  private:
-  std::vector<std::pair<uint32_t, uint32_t>> all_;  // (block, operator), sorted
+  std::vector<std::pair<BlockIndex, OpIndex>> all_;  // sorted
 };
 
 // O(operands log operands) on first use; the result is stored in the step.

@@ -19,8 +19,8 @@ class TurnsOfUsesTest : public testing::Test, protected WrittenOperators {
   // auto [attended, sums, seed] = attention(query, mask)
   TurnsOfUsesTest() {
     for (const Position begin : {1, 5, 11, 12, 13}) (void)AddBlock(begin, 160);
-    attention_ = AddOp("attention", kNone, {10, 20}, {kQuery, kMask}, kAttended);
-    for (const uint32_t more : {kSums, kSeed}) {
+    attention_ = AddOp("attention", {}, {10, 20}, {kQuery, kMask}, kAttended);
+    for (const BlockIndex more : {kSums, kSeed}) {
       Operand result = step_.operands.back();
       result.block = more, ++result.argument;
       step_.operands.push_back(result);
@@ -29,9 +29,9 @@ class TurnsOfUsesTest : public testing::Test, protected WrittenOperators {
   }
   // A node with that name saves the query, the mask and the sums, in this order.
   void Keep(const std::string& name) {
-    const uint32_t node = AddNode(name, attention_, 150);
-    (void)AddOp(name, node, {150, 154}, {kAttended}, kNone);
-    for (const uint32_t block : {kQuery, kMask, kSums}) {
+    const NodeIndex node = AddNode(name, attention_, 150);
+    (void)AddOp(name, node, {150, 154}, {kAttended}, {});
+    for (const BlockIndex block : {kQuery, kMask, kSums}) {
       Saved saved;
       saved.block = block, saved.node = node, saved.at = 15, saved.released = 154;
       step_.saved.push_back(saved);
@@ -41,8 +41,8 @@ class TurnsOfUsesTest : public testing::Test, protected WrittenOperators {
     return LastUsesOf(step_).UnpackedUntil(step_, step_.saved[saved]);
   }
 
-  static constexpr uint32_t kQuery = 0, kMask = 1, kAttended = 2, kSums = 3, kSeed = 4;
-  uint32_t attention_ = kNone;
+  static constexpr BlockIndex kQuery = 0, kMask = 1, kAttended = 2, kSums = 3, kSeed = 4;
+  OpIndex attention_;
 };
 
 TEST_F(TurnsOfUsesTest, ResultsThatNobodyTakesGoInTheirOrderBeforeWhatTheyWereComputedFrom) {
@@ -55,10 +55,10 @@ TEST_F(TurnsOfUsesTest, ResultsThatNobodyTakesGoInTheirOrderBeforeWhatTheyWereCo
 // left = left.expand(...), right = right.expand(...) in matmul: local variables of the operator around the
 // product.
 TEST_F(TurnsOfUsesTest, WhatTheOperatorAroundMadeGoesWithTheLastArgumentFirst) {
-  const uint32_t around = Call("around", kNone, 2, 22);
+  const OpIndex around = Call("around", {}, 2, 22);
   step_.ops[attention_].parent = around;
   step_.operands[step_.ops[attention_].first_input + 1].argument = 1;
-  const uint32_t third = AddBlock(8, 160);
+  const BlockIndex third = AddBlock(8, 160);
   step_.operands[step_.ops[attention_].first_input].block = third;
   const std::vector<Position>& held = LastUsesOf(step_).held;
   EXPECT_LT(held[kMask], held[third]);
@@ -80,8 +80,8 @@ TEST_F(TurnsOfUsesTest, ANodeWithinCopySlicesUnpacksWhatItKeepsForItsOwnWork) {
   Keep("torch::autograd::CopySlices");
   EXPECT_EQ(Unpacked(0).event, 154);
   EXPECT_EQ(LastUsesOf(step_).works_from[0], 150);
-  const uint32_t within = AddOp("LeakyReluBackward1", 0, {152, 153}, {kAttended}, kNone);
-  step_.ops[within].parent = within - 1;
+  const OpIndex within = AddOp("LeakyReluBackward1", 0, {152, 153}, {kAttended}, {});
+  step_.ops[within].parent = OpIndex(within - 1);
   const Step inside(step_);
   EXPECT_EQ(LastUsesOf(inside).UnpackedUntil(inside, inside.saved[0]).event, 153);
   EXPECT_LT(LastUsesOf(inside).UnpackedUntil(inside, inside.saved[0]), 153);
@@ -99,19 +99,19 @@ class ProductsTest : public testing::Test, protected WrittenOperators {
  protected:
   void Write(const char* around) {
     for (const Position begin : {21, 24, 27, 31, 35}) (void)AddBlock(begin, 160);
-    const uint32_t attention = AddOp(around, kNone, {20, 40}, {}, kOut);
+    const OpIndex attention = AddOp(around, {}, {20, 40}, {}, kOut);
     for (const auto& [name, time, from, to] :
-         {std::tuple{"aten::mul", Window{HooksAfter(20, 50), 22}, std::vector<uint32_t>{}, kQuery},
+         {std::tuple{"aten::mul", Window{HooksAfter(20, 50), 22}, std::vector<BlockIndex>{}, kQuery},
           {"aten::mul", {23, 25}, {}, kKey},
           {"aten::matmul", {26, 28}, {kQuery, kKey}, kScores},
           {"aten::softmax", {30, 32}, {kScores}, kWeights},
           {"aten::matmul", {34, 36}, {kWeights}, kOut}}) {
-      const uint32_t op = AddOp(name, kNone, time, from, to);
+      const OpIndex op = AddOp(name, {}, time, from, to);
       step_.ops[op].parent = attention;
       if (from.size() == 2) step_.operands[step_.ops[op].first_input + 1].argument = 1;
     }
   }
-  static constexpr uint32_t kQuery = 0, kKey = 1, kScores = 2, kWeights = 3, kOut = 4;
+  static constexpr BlockIndex kQuery = 0, kKey = 1, kScores = 2, kWeights = 3, kOut = 4;
 };
 
 TEST_F(ProductsTest, AttentionHasItsQueriesAndWeightsInVariablesUntilItReturns) {

@@ -34,10 +34,10 @@ class Adversaries : public TensorScript {
     step = ReadStep(*analysis, 0).value();
   }
 
-  [[nodiscard]] uint32_t Block(const char* name) const {
-    for (uint32_t i = 0; i < step.blocks.size(); ++i)
+  [[nodiscard]] BlockIndex Block(const char* name) const {
+    for (const BlockIndex i : step.blocks.Indices())
       if (step.blocks[i].id == s.Id(name)) return i;
-    return model::kNone;
+    return {};
   }
   [[nodiscard]] Prediction Asked(const char* lever, const char* value) const {
     return Predict(step, MakeBaseline(step, *analysis).value(), {{lever, value}}).value();

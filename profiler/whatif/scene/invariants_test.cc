@@ -41,7 +41,7 @@ TEST(InvariantsTest, ABrokenStepIsCaught) {
             "block 2 ends before it begins");
   EXPECT_EQ(WhyBrokenWith([](Step& step) { step.ops[1].parent = 1; }),
             "operator 1 is within one that comes later");
-  EXPECT_EQ(WhyBrokenWith([](Step& step) { step.saved[0].block = model::kNone; }),
+  EXPECT_EQ(WhyBrokenWith([](Step& step) { step.saved[0].block = {}; }),
             "saved tensor 0 is of no node, or in no block");
   EXPECT_EQ(WhyBrokenWith([](Step& step) { step.backward[0].end = step.length + 1; }),
             "backward pass 0 is not within the step");

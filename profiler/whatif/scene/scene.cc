@@ -29,7 +29,8 @@ uint64_t LiveBytes(const Scene& scene, const Block& block, Position at) {
 // Joins what a step leaves with what the step before it left.
 class CarryOver {
  public:
-  CarryOver(const Step& step, std::vector<uint32_t> carried_in) : step_(step), left_(std::move(carried_in)) {}
+  CarryOver(const Step& step, std::vector<BlockIndex> carried_in)
+      : step_(step), left_(std::move(carried_in)) {}
 
   // First joins blocks with the same name, as gradients have; then blocks of equal size and kind in order of
   // their allocation. The remaining ones may have two sizes, because the allocator does not always split a
@@ -53,36 +54,36 @@ class CarryOver {
   }
 
  private:
-  using Alike = bool (CarryOver::*)(uint32_t, uint32_t) const;
+  using Alike = bool (CarryOver::*)(BlockIndex, BlockIndex) const;
 
-  [[nodiscard]] uint64_t SizeOf(uint32_t block) const {
+  [[nodiscard]] uint64_t SizeOf(BlockIndex block) const {
     const StepBlock& one = step_.blocks[block];
     return one.id == model::kNone ? one.requested : step_.run->blocks[one.id].size;
   }
-  [[nodiscard]] bool SameCategory(uint32_t a, uint32_t b) const {
+  [[nodiscard]] bool SameCategory(BlockIndex a, BlockIndex b) const {
     return step_.blocks[a].category == step_.blocks[b].category;
   }
-  [[nodiscard]] bool SameName(uint32_t a, uint32_t b) const {
+  [[nodiscard]] bool SameName(BlockIndex a, BlockIndex b) const {
     const std::string_view name = step_.blocks[a].name;
     return !name.empty() && name == step_.blocks[b].name && SameCategory(a, b);
   }
-  [[nodiscard]] bool SameSize(uint32_t a, uint32_t b) const { return SizeOf(a) == SizeOf(b); }
-  [[nodiscard]] bool SameSizeAndKind(uint32_t a, uint32_t b) const {
+  [[nodiscard]] bool SameSize(BlockIndex a, BlockIndex b) const { return SizeOf(a) == SizeOf(b); }
+  [[nodiscard]] bool SameSizeAndKind(BlockIndex a, BlockIndex b) const {
     return SameSize(a, b) && SameCategory(a, b);
   }
   // As recorded: no operator uses what the step before left, so a lever knows less about it.
-  [[nodiscard]] uint64_t RequestOf(uint32_t block) const {
+  [[nodiscard]] uint64_t RequestOf(BlockIndex block) const {
     const StepBlock& one = step_.blocks[block];
     const model::Block* const seen = one.id == model::kNone ? nullptr : &step_.run->blocks[one.id];
     const bool known = seen != nullptr && seen->slack != model::Block::kUnknownSlack;
     return Rounded(known ? seen->size - seen->slack : one.requested);
   }
-  [[nodiscard]] bool SameRequest(uint32_t a, uint32_t b) const {
+  [[nodiscard]] bool SameRequest(BlockIndex a, BlockIndex b) const {
     return RequestOf(a) == RequestOf(b) && SameCategory(a, b);
   }
 
   bool JoinOne(const Scene& scene, Block& block, Alike alike) {
-    const auto found = std::find_if(left_.begin(), left_.end(), [&](uint32_t left) {
+    const auto found = std::find_if(left_.begin(), left_.end(), [&](BlockIndex left) {
       return step_.blocks[left].stream == block.stream && (this->*alike)(left, block.origin);
     });
     if (found == left_.end()) return false;
@@ -92,7 +93,7 @@ class CarryOver {
   }
 
   const Step& step_;
-  std::vector<uint32_t> left_;  // blocks of the step before, in order
+  std::vector<BlockIndex> left_;  // of the step before, in order
 };
 
 // The optimizer step of the scene that creates its state at about `at` in the first step.
@@ -115,8 +116,8 @@ Scene MakeScene(const Step& step) {
   scene.optimizer = step.optimizer;
 
   const FirstStep first(step);
-  std::vector<uint32_t> carried_in;
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+  std::vector<BlockIndex> carried_in;
+  for (const BlockIndex i : step.blocks.Indices()) {
     const StepBlock& recorded = step.blocks[i];
     if (recorded.piled) continue;
     if (recorded.begin == kBefore && recorded.end < kForever) {

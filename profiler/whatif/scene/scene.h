@@ -24,10 +24,10 @@ namespace vramscope::whatif {
 enum class Birth : uint8_t { kSetup, kOnce, kEachStep };
 
 struct Block {
-  Position begin = 0;              // for kSetup: before 0
-  Position end = kForever;         // for kEachStep: at most one length after the step that allocated it
-  uint64_t bytes = 0;              // as requested, not rounded
-  uint32_t origin = model::kNone;  // the step's block that this is, or is a copy of
+  Position begin = 0;       // for kSetup: before 0
+  Position end = kForever;  // for kEachStep: at most one length after the step that allocated it
+  uint64_t bytes = 0;       // as requested, not rounded
+  BlockIndex origin;        // the step's block that this is, or is a copy of
   Birth birth = Birth::kEachStep;
   classify::Category category = classify::Category::kUnattributed;
   uint16_t stream = 0;
@@ -50,7 +50,7 @@ struct Again {
   Position unwound = 0;   // when the recomputing function has returned
   // Inputs, as blocks of the step, that stay longer because a module holds a graph that saved them; and until
   // when.
-  std::vector<std::pair<uint32_t, Position>> held;
+  std::vector<std::pair<BlockIndex, Position>> held;
 };
 
 // Where the phases of a step are. Networks that are trained in turns, as in a GAN, each have their own

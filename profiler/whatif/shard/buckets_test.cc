@@ -23,18 +23,18 @@ class ShardBucketsTest : public testing::Test, protected WrittenStep {
  protected:
   // A parameter whose gradient autograd accumulates at that moment, in parts with these numbers of elements.
   void Trained(const char* name, Position at, const std::vector<uint64_t>& parts, bool apart = true) {
-    const uint32_t parameter = AddBlock(kBefore, kForever), gradient = AddBlock(at, 290);
+    const BlockIndex parameter = AddBlock(kBefore, kForever), gradient = AddBlock(at, 290);
     uint64_t offset = 0, elements = 0;
     for (const uint64_t part : parts) {
-      step_.ops[Call("torch::autograd::AccumulateGrad", kNone, at + 1, at + 2)].input_count = 1;
+      step_.ops[Call("torch::autograd::AccumulateGrad", {}, at + 1, at + 2)].input_count = 1;
       Operand operand;
-      operand.op = static_cast<uint32_t>(step_.ops.size() - 1);
+      operand.op = OpIndex(step_.ops.size() - 1);
       operand.block = gradient, operand.dtype = 6, operand.offset = apart ? offset : 0;
       operand.shape = Shaped({static_cast<int64_t>(part)});
       step_.operands.push_back(operand);
       offset += part, elements += part, at += 2;
     }
-    for (const uint32_t block : {parameter, gradient}) {
+    for (const BlockIndex block : {parameter, gradient}) {
       step_.blocks[block].requested = elements * kFloat;
       step_.blocks[block].name = name;
     }

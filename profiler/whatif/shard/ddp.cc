@@ -27,20 +27,21 @@ constexpr uint64_t kBucket = 25ull << 20;      // kDefaultBucketBytesCap
 constexpr uint64_t kBroadcast = 250ull << 20;  // broadcast_bucket_size
 
 // Blocks that autograd accumulated as gradients of parameters in the step, in that order.
-std::vector<uint32_t> GradientsInOrder(const Step& step) {
-  std::vector<uint32_t> gradients;
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+std::vector<BlockIndex> GradientsInOrder(const Step& step) {
+  std::vector<BlockIndex> gradients;
+  for (const BlockIndex i : step.blocks.Indices()) {
     if (step.blocks[i].IsParametersGradient()) gradients.push_back(i);
   }
-  std::sort(gradients.begin(), gradients.end(),
-            [&](uint32_t a, uint32_t b) { return step.blocks[a].accumulated < step.blocks[b].accumulated; });
+  std::sort(gradients.begin(), gradients.end(), [&](BlockIndex a, BlockIndex b) {
+    return step.blocks[a].accumulated < step.blocks[b].accumulated;
+  });
   return gradients;
 }
 
 // By block: its gradients that autograd accumulated, in order. Several parameters may share one block, such
 // as the weights of cuDNN's recurrent networks; each still comes in its turn.
-std::map<uint32_t, std::vector<Operand>> TakenOf(const Step& step) {
-  std::map<uint32_t, std::vector<Operand>> taken;
+std::map<BlockIndex, std::vector<Operand>> TakenOf(const Step& step) {
+  std::map<BlockIndex, std::vector<Operand>> taken;
   for (const Op& op : step.ops) {
     if (op.input_count == 0 || step.NameOf(op) != "torch::autograd::AccumulateGrad") continue;
     const Operand& gradient = InputsOf(step, op)[0];
@@ -60,7 +61,7 @@ std::vector<uint64_t> BytesOfEach(const Step& step, const std::vector<Operand>& 
   return bytes;
 }
 
-StepBlock Flat(uint64_t bytes, uint32_t like, const Step& step) {
+StepBlock Flat(uint64_t bytes, BlockIndex like, const Step& step) {
   StepBlock flat;
   flat.id = kNone;
   flat.requested = bytes;
@@ -71,9 +72,9 @@ StepBlock Flat(uint64_t bytes, uint32_t like, const Step& step) {
 }
 
 // Blocks that existed before the step and stay, in order.
-std::vector<uint32_t> Lasting(const Step& step, Category category) {
-  std::vector<uint32_t> found;
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+std::vector<BlockIndex> Lasting(const Step& step, Category category) {
+  std::vector<BlockIndex> found;
+  for (const BlockIndex i : step.blocks.Indices()) {
     const StepBlock& block = step.blocks[i];
     if (block.category == category && block.begin == kBefore && block.end >= kForever) found.push_back(i);
   }
@@ -81,9 +82,9 @@ std::vector<uint32_t> Lasting(const Step& step, Category category) {
 }
 
 // Buffers that forward replaces by others, as ranges of values that were recorded.
-std::vector<uint32_t> Replaced(const Step& step) {
-  std::vector<uint32_t> found;
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+std::vector<BlockIndex> Replaced(const Step& step) {
+  std::vector<BlockIndex> found;
+  for (const BlockIndex i : step.blocks.Indices()) {
     const StepBlock& block = step.blocks[i];
     if (block.category == Category::kBuffer && block.begin == kBefore && block.end < kForever &&
         !block.name.empty())
@@ -95,7 +96,7 @@ std::vector<uint32_t> Replaced(const Step& step) {
 // The module's list of buffers holds those that forward began with until the next forward begins
 // (DistributedDataParallel._assign_modules_buffers). So there is one more of each, all the time.
 void HoldReplaced(const Step& step, Position forward, Step& changed) {
-  for (const uint32_t buffer : Replaced(step)) {
+  for (const BlockIndex buffer : Replaced(step)) {
     changed.blocks[buffer].end = std::min(step.blocks[buffer].end, HooksAfter(forward, 1));
     StepBlock held = Flat(step.blocks[buffer].requested, buffer, step);
     held.category = Category::kBuffer;
@@ -112,7 +113,7 @@ class Coalescer {
     TypeUnused();
   }
   // Bytes of the flat blocks, in the order of the first tensor in each; 0: a single tensor is not copied.
-  [[nodiscard]] std::vector<uint64_t> Flats(const std::vector<uint32_t>& blocks, uint64_t limit) const {
+  [[nodiscard]] std::vector<uint64_t> Flats(const std::vector<BlockIndex>& blocks, uint64_t limit) const {
     struct Open {
       uint64_t bytes = 0;
       size_t tensors = 0, first = 0;
@@ -166,10 +167,10 @@ std::vector<Window> Sent(size_t flats, Position at) {
 }
 
 // Before the loop, once the model is on the device.
-Position WrappedAt(const Step& step, const std::vector<uint32_t>& states) {
+Position WrappedAt(const Step& step, const std::vector<BlockIndex>& states) {
   Position last = kBefore;
   bool seen = false;
-  for (const uint32_t state : states) {
+  for (const BlockIndex state : states) {
     const model::BlockId id = step.blocks[state].id;
     if (id >= step.run->blocks.size()) continue;
     const Position made = BeforeLoop(step.run->blocks[id].alloc_event, step.first);
@@ -181,12 +182,12 @@ Position WrappedAt(const Step& step, const std::vector<uint32_t>& states) {
 
 // Allocations of the module's constructor, and of each of its forward passes.
 void AddWrapping(const Step& step, Position forward, Step& changed) {
-  const uint32_t like = step.trained.front();
+  const BlockIndex like = step.trained.front();
   const uint16_t stream = step.blocks[like].stream;
-  std::vector<uint32_t> buffers = Lasting(step, Category::kBuffer);
-  const std::vector<uint32_t> replaced = Replaced(step);
+  std::vector<BlockIndex> buffers = Lasting(step, Category::kBuffer);
+  const std::vector<BlockIndex> replaced = Replaced(step);
   buffers.insert(buffers.end(), replaced.begin(), replaced.end());
-  std::vector<uint32_t> states = Lasting(step, Category::kParameter);
+  std::vector<BlockIndex> states = Lasting(step, Category::kParameter);
   states.insert(states.end(), buffers.begin(), buffers.end());
   const Coalescer coalescer(step);
   Position at = WrappedAt(step, states);
@@ -218,18 +219,18 @@ Step Replicated(const Step& step, bool as_views) {
   AddWrapping(step, forward, changed);
   HoldReplaced(step, forward, changed);
   Position rebuilt = forward + step.length;
-  const auto add = [&](uint64_t bytes, uint32_t gradient) {
+  const auto add = [&](uint64_t bytes, BlockIndex gradient) {
     changed.blocks.push_back(Flat(bytes, gradient, step));
     changed.blocks.back().once = rebuilt = After(rebuilt);
   };
   std::map<std::string_view, uint64_t> elements;  // elements of a gradient, whichever block it is a view of
-  for (const uint32_t parameter : step.trained)
+  for (const BlockIndex parameter : step.trained)
     elements[step.blocks[parameter].name] = step.blocks[parameter].requested;
   uint64_t filled = 0;
   uint64_t limit = kFirstBucket;
-  uint32_t like = kNone;
-  std::map<uint32_t, std::vector<Operand>> taken = TakenOf(step);
-  for (const uint32_t gradient : GradientsInOrder(step)) {
+  BlockIndex like;
+  std::map<BlockIndex, std::vector<Operand>> taken = TakenOf(step);
+  for (const BlockIndex gradient : GradientsInOrder(step)) {
     const auto own = elements.find(step.blocks[gradient].name);
     const uint64_t whole = own == elements.end() ? step.blocks[gradient].requested : own->second;
     like = gradient;
@@ -252,11 +253,11 @@ namespace {
 
 // The optimizer receives a rank's parameters in that order, not in the recorded one: state and temporaries of
 // each come in its turn. The blocks keep their time and change their meaning.
-void StepInOrder(const std::vector<uint32_t>& order, Step& changed) {
-  std::map<uint32_t, std::vector<uint32_t>> of;  // by parameter: its blocks
-  std::vector<uint32_t> recorded;
-  const std::vector<uint32_t> parameters = SteppedParameters(changed);
-  for (uint32_t i = 0; i < parameters.size(); ++i) {
+void StepInOrder(const std::vector<BlockIndex>& order, Step& changed) {
+  std::map<BlockIndex, std::vector<BlockIndex>> of;  // by parameter: its blocks
+  std::vector<BlockIndex> recorded;
+  const std::vector<BlockIndex> parameters = SteppedParameters(changed);
+  for (const BlockIndex i : changed.blocks.Indices()) {
     if (changed.blocks[i].requested == 0 ||
         std::find(order.begin(), order.end(), parameters[i]) == order.end())
       continue;
@@ -268,7 +269,7 @@ void StepInOrder(const std::vector<uint32_t>& order, Step& changed) {
         return one.second.size() == of.begin()->second.size();
       });
   if (!alike) return;
-  const std::vector<StepBlock> was = changed.blocks;
+  const Indexed<StepBlock> was = changed.blocks;
   for (size_t turn = 0; turn < order.size(); ++turn) {
     for (size_t i = 0; i < of[order[turn]].size(); ++i) {
       StepBlock& block = changed.blocks[of[recorded[turn]][i]];
@@ -281,26 +282,26 @@ void StepInOrder(const std::vector<uint32_t>& order, Step& changed) {
 }  // namespace
 
 Step WithOwnState(const Step& step, uint32_t ranks) {
-  std::vector<uint32_t> by_size;  // the optimizer receives all; frozen ones have the same weight
-  for (uint32_t i = 0; i < step.blocks.size(); ++i)
+  std::vector<BlockIndex> by_size;  // the optimizer receives all; frozen ones have the same weight
+  for (const BlockIndex i : step.blocks.Indices())
     if (IsParameter(step, i)) by_size.push_back(i);
-  std::stable_sort(by_size.begin(), by_size.end(), [&](uint32_t a, uint32_t b) {
+  std::stable_sort(by_size.begin(), by_size.end(), [&](BlockIndex a, BlockIndex b) {
     return step.blocks[a].requested > step.blocks[b].requested;
   });
   std::vector<uint64_t> load(ranks, 0);
-  std::vector<std::vector<uint32_t>> own(ranks);
-  for (const uint32_t parameter : by_size) {
+  std::vector<std::vector<BlockIndex>> own(ranks);
+  for (const BlockIndex parameter : by_size) {
     const auto least = std::min_element(load.begin(), load.end());
     own[static_cast<size_t>(least - load.begin())].push_back(parameter);
     *least += step.blocks[parameter].requested;
   }
   const auto most = std::max_element(load.begin(), load.end());
-  std::vector<uint32_t> kept = own[static_cast<size_t>(most - load.begin())];
-  std::erase_if(kept, [&](uint32_t parameter) {
+  std::vector<BlockIndex> kept = own[static_cast<size_t>(most - load.begin())];
+  std::erase_if(kept, [&](BlockIndex parameter) {
     return !std::binary_search(step.trained.begin(), step.trained.end(), parameter);
   });
   Step changed = step;
-  StepOnly([&](uint32_t parameter) { return std::find(kept.begin(), kept.end(), parameter) != kept.end(); },
+  StepOnly([&](BlockIndex parameter) { return std::find(kept.begin(), kept.end(), parameter) != kept.end(); },
            changed);
   StepInOrder(kept, changed);
   return changed;

@@ -104,18 +104,18 @@ class Sharder {
   // Rows of the first dimension, as torch.chunk divides them, and the bytes of rank 0. A parameter that no
   // operator received gets the rows of another parameter of its size.
   void FindShards() {
-    std::map<uint32_t, int64_t> rows;
+    std::map<BlockIndex, int64_t> rows;
     for (const Operand& operand : step_.operands) {
       if (operand.block == kNone || (operand.flags & trace::kTensorIsLeaf) == 0) continue;
       if (step_.Rank(operand.shape) > 0) rows.emplace(operand.block, step_.Dims(operand.shape)[0]);
     }
     std::map<uint64_t, int64_t> rows_of_size;
     for (const Unit& unit : units_)
-      for (const uint32_t parameter : unit.parameters)
+      for (const BlockIndex parameter : unit.parameters)
         if (const auto own = rows.find(parameter); own != rows.end())
           rows_of_size.emplace(step_.blocks[parameter].requested, own->second);
     for (const Unit& unit : units_) {
-      for (const uint32_t parameter : unit.parameters) {
+      for (const BlockIndex parameter : unit.parameters) {
         const uint64_t bytes = step_.blocks[parameter].requested;
         const auto own = rows.find(parameter);
         const auto like = own == rows.end() ? rows_of_size.find(bytes) : rows_of_size.end();
@@ -131,12 +131,12 @@ class Sharder {
 
   [[nodiscard]] uint64_t Shard(const Unit& unit) const {
     uint64_t bytes = 0;
-    for (const uint32_t parameter : unit.parameters) bytes += shards_.at(parameter);
+    for (const BlockIndex parameter : unit.parameters) bytes += shards_.at(parameter);
     return bytes;
   }
 
-  uint32_t Add(Position begin, Position end, uint64_t bytes, uint32_t like, uint16_t stream,
-               Category category = Category::kCommunication) {
+  BlockIndex Add(Position begin, Position end, uint64_t bytes, BlockIndex like, uint16_t stream,
+                 Category category = Category::kCommunication) {
     StepBlock block;
     block.id = kNone;
     block.requested = bytes;
@@ -146,12 +146,12 @@ class Sharder {
     block.stream = stream;
     block.category = category;
     changed_.blocks.push_back(block);
-    return static_cast<uint32_t>(changed_.blocks.size() - 1);
+    return BlockIndex(changed_.blocks.size() - 1);
   }
 
   void AddParameters(const Unit& unit, Position begin, Position end) {
     std::vector<uint64_t> parts;
-    for (const uint32_t parameter : unit.parameters) {
+    for (const BlockIndex parameter : unit.parameters) {
       parts.push_back(shards_.at(parameter));
       Add(begin = After(begin), end, parts.back() * ranks_, parameter, step_.blocks[parameter].stream);
     }
@@ -160,7 +160,7 @@ class Sharder {
 
   // Has the same size with any batch.
   void AddList(Position at, uint64_t bytes, const Unit& unit) {
-    Add(at, After(at), bytes, kNone, step_.blocks[unit.parameters.front()].stream);
+    Add(at, After(at), bytes, {}, step_.blocks[unit.parameters.front()].stream);
   }
 
   // Calls of units that have parameters, in order; the rest of the model comes first.
@@ -294,7 +294,7 @@ class Sharder {
     std::vector<uint64_t> parts;
     Position end = kBefore;      // of this step's gradients
     Position carried = kBefore;  // of the gradients that the step before left
-    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+    for (const BlockIndex i : step_.blocks.Indices()) {
       const StepBlock& gradient = step_.blocks[i];
       const auto place = mine.find(gradient.name);
       if (place == mine.end()) continue;
@@ -310,12 +310,12 @@ class Sharder {
       }
     }
     if (end == kBefore) return;  // none of them is trained
-    const uint32_t like = unit.parameters.front();
+    const BlockIndex like = unit.parameters.front();
     const uint64_t shard = std::accumulate(parts.begin(), parts.end(), uint64_t{0});
     const Position together = HooksAfter(at, kPutTogether);
     Add(together, next, shard * ranks_, like, step_.blocks[like].stream);
     AddList(After(together), ListOfPutTogether(parts), unit);
-    const uint32_t kept =
+    const BlockIndex kept =
         Add(HooksAfter(at, kKeepShard), end, shard, like, reduce_stream_, Category::kGradient);
     changed_.blocks[kept].accumulated = HooksAfter(at, kTakeShard);
     if (carried != kBefore) Add(kBefore, carried, shard, like, reduce_stream_, Category::kGradient);
@@ -324,9 +324,9 @@ class Sharder {
   // Unit by unit, the rest of the model last: all its parameters and buffers move to the device, then the
   // parameters are sharded, then the whole ones are freed (FSDPParamGroup).
   void SetUp() {
-    std::vector<uint32_t> buffers;
+    std::vector<BlockIndex> buffers;
     Position first = 0, last = BeforeLoop(0, step_.first);
-    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+    for (const BlockIndex i : step_.blocks.Indices()) {
       const StepBlock& block = step_.blocks[i];
       const bool buffer =
           block.category == Category::kBuffer && block.begin == kBefore && !block.name.empty();
@@ -342,16 +342,16 @@ class Sharder {
     for (const Unit* const each : AsModulesLie(step_, units_)) {
       const Unit& unit = *each;
       const size_t whole = changed_.passing.size();
-      for (const uint32_t parameter : unit.parameters) {
+      for (const BlockIndex parameter : unit.parameters) {
         const StepBlock& block = step_.blocks[parameter];
         changed_.passing.push_back({next(), 0, block.requested, block.stream});
       }
-      std::erase_if(buffers, [&](uint32_t buffer) {
+      std::erase_if(buffers, [&](BlockIndex buffer) {
         const bool own = &unit == &Rest() || unit.Has(step_.blocks[buffer].name);
         if (own) changed_.blocks[buffer].set_up = next();
         return own;
       });
-      for (const uint32_t parameter : unit.parameters) changed_.blocks[parameter].set_up = next();
+      for (const BlockIndex parameter : unit.parameters) changed_.blocks[parameter].set_up = next();
       for (size_t i = whole; i < changed_.passing.size(); ++i) changed_.passing[i].end = next();
     }
   }
@@ -360,8 +360,8 @@ class Sharder {
   void ShardState() {
     std::map<uint64_t, uint64_t> shard_of_size;
     for (const auto& [parameter, shard] : shards_) shard_of_size[step_.blocks[parameter].requested] = shard;
-    const std::vector<uint32_t> stepped = SteppedParameters(step_);
-    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+    const std::vector<BlockIndex> stepped = SteppedParameters(step_);
+    for (const BlockIndex i : step_.blocks.Indices()) {
       const StepBlock& block = step_.blocks[i];
       if ((block.category != Category::kOptimizerState && !MadeByOptimizer(step_, block)) ||
           block.requested <= kScalar)
@@ -383,10 +383,10 @@ class Sharder {
   const uint64_t ranks_;
   const bool reshard_;
   uint16_t gather_stream_ = 0, reduce_stream_ = 0;
-  std::map<uint32_t, uint64_t> shards_;  // by parameter: bytes, with padding that makes all shards equal
+  std::map<BlockIndex, uint64_t> shards_;  // by parameter: bytes, with padding that makes all shards equal
   std::vector<Call> order_;
-  std::set<uint32_t> there_;            // units whose parameters from forward still exist
-  std::map<uint32_t, uint32_t> ahead_;  // by unit: the block that is gathered and not yet unpacked
+  std::set<uint32_t> there_;              // units whose parameters from forward still exist
+  std::map<uint32_t, BlockIndex> ahead_;  // by unit: the block that is gathered and not yet unpacked
   Multiprocessors device_;
 };
 

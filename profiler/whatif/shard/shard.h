@@ -32,15 +32,15 @@ struct Unit {
   std::string_view path;        // "" = parameters that are in no other unit
   std::vector<Window> forward;  // in order
   Window backward;
-  std::vector<uint32_t> parameters;  // blocks
-  std::vector<Window> backwards;     // one per forward call; begin kForever: no backward
+  std::vector<BlockIndex> parameters;  // blocks
+  std::vector<Window> backwards;       // one per forward call; begin kForever: no backward
 
   // True if the module, or one inside it, has a parameter or buffer with that name.
   [[nodiscard]] bool Has(std::string_view name) const;
 };
 // Units for `calls` (into Step::modules), in the order of their first call; then the `uncalled` modules by
 // path; last the rest of the model. A parameter belongs to the module whose path its name begins with.
-[[nodiscard]] std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
+[[nodiscard]] std::vector<Unit> UnitsOf(const Step& step, const std::vector<CallIndex>& calls,
                                         const std::vector<std::string_view>& uncalled = {});
 // In the order of named_modules(), with the rest of the model last. A model's parameters and buffers move to
 // the device in this order. It can differ from the order of the calls.

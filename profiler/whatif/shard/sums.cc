@@ -10,15 +10,15 @@ namespace {
 using model::kNone;
 
 struct Additions {
-  uint32_t from = kNone;      // the node that passed on the first gradient of the sum
-  std::vector<uint32_t> ops;  // until the sum is passed on
+  NodeIndex from;            // the node that passed on the first gradient of the sum
+  std::vector<OpIndex> ops;  // until the sum is passed on
   bool complete = false;
 };
 
 // In-place additions of the engine, by sum.
-std::map<uint32_t, Additions> AdditionsOf(const Step& step) {
-  std::map<uint32_t, Additions> all;
-  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+std::map<BlockIndex, Additions> AdditionsOf(const Step& step) {
+  std::map<BlockIndex, Additions> all;
+  for (const OpIndex i : step.ops.Indices()) {
     const Op& op = step.ops[i];
     if (op.node == kNone || op.parent != kNone) continue;
     const std::span<const Operand> given = InputsOf(step, op);
@@ -40,7 +40,7 @@ std::map<uint32_t, Additions> AdditionsOf(const Step& step) {
 }
 
 // The unit, except the rest, in which the node's operator was called; nullptr: none.
-const Unit* UnitOf(const Step& step, const std::vector<Unit>& units, uint32_t node) {
+const Unit* UnitOf(const Step& step, const std::vector<Unit>& units, NodeIndex node) {
   if (node == kNone) return nullptr;
   const Position made = step.nodes[node].made;
   const auto unit = std::find_if(units.begin(), units.end() - 1, [&](const Unit& one) {
@@ -55,7 +55,7 @@ bool MakesSum(const Step& step, const Op& op) {
   if (op.node == kNone || op.parent != kNone || op.input_count < 2 || op.output_count != 1 ||
       step.NameOf(op) != "aten::add")
     return false;
-  const uint32_t sum = OutputsOf(step, op)[0].block;
+  const BlockIndex sum = OutputsOf(step, op)[0].block;
   const std::span<const Operand> given = InputsOf(step, op);
   return sum != kNone && given[0].block != kNone && given[1].block != kNone && sum != given[0].block &&
          step.blocks[sum].begin >= op.begin && step.blocks[sum].accumulated >= kForever;
@@ -63,10 +63,10 @@ bool MakesSum(const Step& step, const Op& op) {
 
 // The node that passed on the gradient that is added to. It is the first one that received the same tensor:
 // an addition's node, for example, has it for both of its operands. Otherwise it is the node that created it.
-uint32_t HandedOnBy(const Step& step, uint32_t addition) {
+NodeIndex HandedOnBy(const Step& step, OpIndex addition) {
   const Operand& first = InputsOf(step, step.ops[addition])[0];
   const auto same = [&](const Operand& other) { return IsSameView(step, other, first); };
-  uint32_t made = kNone, given = kNone;
+  NodeIndex made, given;
   for (uint32_t i = addition; i-- > 0 && step.ops[i].end >= step.blocks[first.block].begin;) {
     const Op& op = step.ops[i];
     if (op.node == kNone) continue;
@@ -81,9 +81,10 @@ uint32_t HandedOnBy(const Step& step, uint32_t addition) {
 
 // True if, inside the unit, only other sums use it. Otherwise it belongs to a tensor that the unit created
 // itself.
-bool IsOnlyAddedTo(const Step& step, const Unit& unit, uint32_t addition) {
-  const uint32_t sum = OutputsOf(step, step.ops[addition])[0].block;
-  for (uint32_t i = addition + 1; i < step.ops.size() && step.ops[i].begin < unit.backward.end; ++i) {
+bool IsOnlyAddedTo(const Step& step, const Unit& unit, OpIndex addition) {
+  const BlockIndex sum = OutputsOf(step, step.ops[addition])[0].block;
+  for (OpIndex i = addition.Next(); i < step.ops.size() && step.ops[i].begin < unit.backward.end;
+       i = i.Next()) {
     const Op& op = step.ops[i];
     const bool adds = op.parent == kNone && step.NameOf(op) == "aten::add_";
     if (!adds && std::ranges::any_of(InputsOf(step, op), [&](const Operand& o) { return o.block == sum; }))
@@ -93,7 +94,7 @@ bool IsOnlyAddedTo(const Step& step, const Unit& unit, uint32_t addition) {
 }
 
 // True if it is freed when it has been added.
-bool GoesWith(const Step& step, uint32_t gradient, uint32_t addition) {
+bool GoesWith(const Step& step, BlockIndex gradient, OpIndex addition) {
   const StepBlock& block = step.blocks[gradient];
   return block.accumulated >= kForever && IsSoon(block.end, step.ops[addition].end);
 }
@@ -102,31 +103,31 @@ bool GoesWith(const Step& step, uint32_t gradient, uint32_t addition) {
 
 std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& units) {
   std::vector<SumOfUnit> sums;
-  const std::map<uint32_t, Additions> in_place = AdditionsOf(step);
+  const std::map<BlockIndex, Additions> in_place = AdditionsOf(step);
   for (const auto& [sum, additions] : in_place) {
-    const uint32_t maker = step.blocks[sum].op;
-    const uint32_t from = additions.from != kNone || maker == kNone ? additions.from : step.ops[maker].node;
+    const OpIndex maker = step.blocks[sum].op;
+    const NodeIndex from = additions.from != kNone || maker == kNone ? additions.from : step.ops[maker].node;
     if (from == kNone) continue;
     const Unit* const first = UnitOf(step, units, from);  // nullptr: the rest, for a layer after all units
-    std::map<const Unit*, std::vector<uint32_t>> by_unit;
-    for (const uint32_t op : additions.ops) by_unit[UnitOf(step, units, step.ops[op].node)].push_back(op);
+    std::map<const Unit*, std::vector<OpIndex>> by_unit;
+    for (const OpIndex op : additions.ops) by_unit[UnitOf(step, units, step.ops[op].node)].push_back(op);
     for (const auto& [unit, own] : by_unit) {
       if (unit == nullptr || unit == first) continue;
-      const uint32_t gradient = InputsOf(step, step.ops[own[0]])[1].block;
+      const BlockIndex gradient = InputsOf(step, step.ops[own[0]])[1].block;
       if (GoesWith(step, gradient, own[0]))
-        sums.push_back({unit, gradient, own.size() > 1 ? own[1] : kNone, kNone});
+        sums.push_back({unit, gradient, own.size() > 1 ? own[1] : OpIndex(), OpIndex()});
     }
   }
-  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+  for (const OpIndex i : step.ops.Indices()) {
     if (!MakesSum(step, step.ops[i])) continue;
     const Unit* const unit = UnitOf(step, units, step.ops[i].node);
     if (unit == nullptr || unit == UnitOf(step, units, HandedOnBy(step, i))) continue;
-    const uint32_t gradient = InputsOf(step, step.ops[i])[1].block;
+    const BlockIndex gradient = InputsOf(step, step.ops[i])[1].block;
     if (!GoesWith(step, gradient, i) || !IsOnlyAddedTo(step, *unit, i)) continue;
     const auto more = in_place.find(OutputsOf(step, step.ops[i])[0].block);
     const bool own =
         more != in_place.end() && UnitOf(step, units, step.ops[more->second.ops[0]].node) == unit;
-    sums.push_back({unit, gradient, own ? more->second.ops[0] : kNone, i});
+    sums.push_back({unit, gradient, own ? more->second.ops[0] : OpIndex(), i});
   }
   return sums;
 }
@@ -146,7 +147,7 @@ void AddUpByUnit(const Step& step, const std::vector<Unit>& units,
       Position& last = made.emplace(sum.unit, HooksAfter(at, -1)).first->second;
       const Position begin = last = After(last, 2);
       changed.blocks[OutputsOf(step, step.ops[sum.made])[0].block].begin = begin;
-      const uint32_t first = InputsOf(step, step.ops[sum.made])[0].block;
+      const BlockIndex first = InputsOf(step, step.ops[sum.made])[0].block;
       if (GoesWith(step, first, sum.made)) changed.blocks[LastVersionOf(step, first)].end = After(begin);
     }
     if (sum.second == kNone) continue;
@@ -162,9 +163,9 @@ void AddUpByUnit(const Step& step, const std::vector<Unit>& units,
   }
 }
 
-uint32_t LastVersionOf(const Step& step, uint32_t gradient) {
-  uint32_t last = gradient;
-  for (uint32_t i = 0; i < step.blocks.size(); ++i)
+BlockIndex LastVersionOf(const Step& step, BlockIndex gradient) {
+  BlockIndex last = gradient;
+  for (const BlockIndex i : step.blocks.Indices())
     if (step.blocks[i].copy_of == gradient && step.blocks[i].end > step.blocks[last].end) last = i;
   return last;
 }

@@ -21,9 +21,9 @@ namespace vramscope::whatif {
 // For each unit except the first one in backward.
 struct SumOfUnit {
   const Unit* unit = nullptr;
-  uint32_t gradient = 0;           // block: the first gradient of the unit, which waits
-  uint32_t second = model::kNone;  // operator: adds the second gradient, into a new block; kNone: none
-  uint32_t made = model::kNone;    // operator: adds the first gradient, allocates the sum; kNone: it exists
+  BlockIndex gradient;  // the first gradient of the unit, which waits
+  OpIndex second;       // adds the second gradient, into a new block; kNone: none
+  OpIndex made;         // adds the first gradient, allocates the sum; kNone: it exists
 };
 
 // `units`: the last one is the rest of the model. O(operators x (units + newly allocated sums)).
@@ -34,6 +34,6 @@ void AddUpByUnit(const Step& step, const std::vector<Unit>& units,
                  const std::function<Position(const Unit&)>& added, Step& changed);
 
 // For a gradient that was converted on its way: the last version of it.
-[[nodiscard]] uint32_t LastVersionOf(const Step& step, uint32_t gradient);
+[[nodiscard]] BlockIndex LastVersionOf(const Step& step, BlockIndex gradient);
 
 }  // namespace vramscope::whatif

@@ -24,60 +24,63 @@ class ShardSumsTest : public testing::Test, protected WrittenOperators {
 
   ShardSumsTest() {
     for (int layer = 0; layer < 3; ++layer) {
-      const uint32_t parameter = AddBlock(kBefore, kForever);
+      const BlockIndex parameter = AddBlock(kBefore, kForever);
       step_.blocks[parameter].category = Category::kParameter;
       const Position begin = 10 + 10 * layer, back = kFirst + kEach * (2 - layer);
       units_.push_back(
           {paths_[layer], {{begin, begin + 10}}, {back, back + kEach}, {parameter}, {{back, back + kEach}}});
     }
-    const uint32_t head = AddBlock(kBefore, kForever);
+    const BlockIndex head = AddBlock(kBefore, kForever);
     units_.push_back({"", {{0, 50}}, {kFirst, 190}, {head}, {{kFirst, 190}}});
     encoded_ = AddBlock(5, 190);
     for (const Position at : {12, 14, 22, 24, 32, 34}) {
-      const uint32_t product = AddBlock(HooksAfter(at, 50), 190);
-      forward_.push_back(AddOp("aten::linear", kNone, {at, at + 1}, {encoded_}, product));
+      const BlockIndex product = AddBlock(HooksAfter(at, 50), 190);
+      forward_.push_back(AddOp("aten::linear", {}, {at, at + 1}, {encoded_}, product));
     }
     sum_ = Gradient(5, kFirst + 2, 190);
   }
 
   // The gradient that the node of one of forward's operators computes.
-  uint32_t Gradient(size_t of, Position at, Position end) {
-    const uint32_t node = AddNode("MmBackward0", forward_[of], at);
-    const uint32_t gradient = AddBlock(HooksAfter(at + 1, 50), end);
+  BlockIndex Gradient(size_t of, Position at, Position end) {
+    const NodeIndex node = AddNode("MmBackward0", forward_[of], at);
+    const BlockIndex gradient = AddBlock(HooksAfter(at + 1, 50), end);
     AddOp("aten::mm", node, {at + 1, at + 2}, {encoded_}, gradient);
     return gradient;
   }
   // Such a gradient that the engine adds to the sum, and that is then freed.
   struct Added {
-    uint32_t gradient, op;
+    BlockIndex gradient;
+    OpIndex op;
   };
-  Added AddTo(uint32_t sum, size_t of, Position at) {
-    const uint32_t gradient = Gradient(of, at, HooksAfter(at + 4, 50));
-    const auto node = static_cast<uint32_t>(step_.nodes.size() - 1);
+  Added AddTo(BlockIndex sum, size_t of, Position at) {
+    const BlockIndex gradient = Gradient(of, at, HooksAfter(at + 4, 50));
+    const auto node = NodeIndex(step_.nodes.size() - 1);
     return {gradient, AddOp("aten::add_", node, {at + 3, at + 4}, {sum, gradient}, sum)};
   }
 
   // Such a gradient that the engine sums with another one, into a new block.
   struct Made {
-    uint32_t gradient, op, sum;
+    BlockIndex gradient;
+    OpIndex op;
+    BlockIndex sum;
   };
-  Made AddUp(uint32_t first, size_t of, Position at) {
-    const uint32_t gradient = Gradient(of, at, HooksAfter(at + 4, 50)),
-                   sum = AddBlock(HooksAfter(at + 3, 50), 190);
-    const auto node = static_cast<uint32_t>(step_.nodes.size() - 1);
+  Made AddUp(BlockIndex first, size_t of, Position at) {
+    const BlockIndex gradient = Gradient(of, at, HooksAfter(at + 4, 50)),
+                     sum = AddBlock(HooksAfter(at + 3, 50), 190);
+    const auto node = NodeIndex(step_.nodes.size() - 1);
     return {gradient, AddOp("aten::add", node, {at + 3, at + 4}, {first, gradient}, sum), sum};
   }
-  void HandOn(size_t of, uint32_t gradient, Position at) {
+  void HandOn(size_t of, BlockIndex gradient, Position at) {
     AddOp("AddBackward0", AddNode("AddBackward0", forward_[of], at), {HooksAfter(at, 50), at + 1}, {gradient},
-          kNone);
+          {});
   }
 
   [[nodiscard]] std::vector<SumOfUnit> Sums() const { return SumsOfUnits(step_, units_); }
 
   const char* const paths_[3] = {"layers.0", "layers.1", "layers.2"};
   std::vector<Unit> units_;
-  std::vector<uint32_t> forward_;  // two operators per layer
-  uint32_t encoded_ = 0, sum_ = 0;
+  std::vector<OpIndex> forward_;  // two operators per layer
+  BlockIndex encoded_ = 0, sum_ = 0;
 };
 
 TEST_F(ShardSumsTest, TwoThatALaterUnitAddsAreAddedUpInASumOfItsOwn) {
@@ -112,9 +115,9 @@ TEST_F(ShardSumsTest, WhatTheUnitAddsThatMadeTheSumIsAsItWas) {
 
 // For example the final layer's gradient of the timestep that each layer receives.
 TEST_F(ShardSumsTest, WhatIsAddedToASumOfALayerBehindAllUnitsWaitsToo) {
-  const uint32_t product = AddBlock(HooksAfter(45, 50), 190);
-  forward_.push_back(AddOp("aten::linear", kNone, {45, 46}, {encoded_}, product));
-  const uint32_t sum = Gradient(6, kFirst - 6, 190);
+  const BlockIndex product = AddBlock(HooksAfter(45, 50), 190);
+  forward_.push_back(AddOp("aten::linear", {}, {45, 46}, {encoded_}, product));
+  const BlockIndex sum = Gradient(6, kFirst - 6, 190);
   const Added first = AddTo(sum, 5, 114);
   const std::vector<SumOfUnit> sums = Sums();
   ASSERT_EQ(sums.size(), 1u);
@@ -124,7 +127,7 @@ TEST_F(ShardSumsTest, WhatIsAddedToASumOfALayerBehindAllUnitsWaitsToo) {
 
 // Its residual: the sum came from that unit's own node, so what the unit adds first belongs to no other.
 TEST_F(ShardSumsTest, WhatAUnitAddsToASumThatItHandedOnItselfIsAsItWas) {
-  AddOp("AddBackward0", AddNode("AddBackward0", forward_[3], 130), {HooksAfter(130, 50), 131}, {sum_}, kNone);
+  AddOp("AddBackward0", AddNode("AddBackward0", forward_[3], 130), {HooksAfter(130, 50), 131}, {sum_}, {});
   (void)AddTo(sum_, 3, 132), (void)AddTo(sum_, 2, 140);
   EXPECT_TRUE(Sums().empty());
   const Added last = AddTo(sum_, 1, 152);
@@ -201,7 +204,7 @@ TEST_F(ShardSumsTest, WhatItAddsToThatWaitsInASumOfItsOwn) {
 
 // Segment Anything's tokens and image; a layer uses the tokens first.
 TEST_F(ShardSumsTest, OfSeveralSumsThatAUnitMakesOneFollowsTheOther) {
-  const uint32_t other = Gradient(4, kFirst + 12, 145);
+  const BlockIndex other = Gradient(4, kFirst + 12, 145);
   const Made image = AddUp(other, 3, 132), tokens = AddUp(sum_, 2, 140);
   const Step sharded = FullySharded(step_, units_, 2, true);
   EXPECT_LT(sharded.blocks[tokens.sum].begin, sharded.blocks[image.sum].begin);
@@ -211,8 +214,8 @@ TEST_F(ShardSumsTest, OfSeveralSumsThatAUnitMakesOneFollowsTheOther) {
 
 // A residual around a layer, and one inside it.
 TEST_F(ShardSumsTest, ASumIsTheUnitsOwnWhereOneOfItsNodesHandedOnWhatIsAddedTo) {
-  const uint32_t product = AddBlock(HooksAfter(45, 50), 190);
-  forward_.push_back(AddOp("aten::add", kNone, {45, 46}, {encoded_}, product));
+  const BlockIndex product = AddBlock(HooksAfter(45, 50), 190);
+  forward_.push_back(AddOp("aten::add", {}, {45, 46}, {encoded_}, product));
   HandOn(6, sum_, 129);
   HandOn(3, sum_, 130);
   (void)AddUp(sum_, 2, 140);
@@ -233,7 +236,7 @@ TEST_F(ShardSumsTest, OfAGradientThatWasConvertedTheCopyWaits) {
   const Added key = AddTo(sum_, 3, 132), value = AddTo(sum_, 2, 140);
   StepBlock copy = step_.blocks[key.gradient];
   copy.copy_of = key.gradient, copy.requested /= 2;
-  const auto low = static_cast<uint32_t>(step_.blocks.size());
+  const auto low = step_.blocks.Next();
   const Position converted = HooksAfter(step_.blocks[key.gradient].begin, 20);
   copy.begin = step_.blocks[key.gradient].end = converted;
   step_.blocks.push_back(copy);

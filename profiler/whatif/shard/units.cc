@@ -33,7 +33,7 @@ bool IsNumbered(std::string_view path) {
 std::set<std::string_view> ListsOfBlocks(const Step& step) {
   std::map<std::string_view, std::set<std::string_view>> members;
   std::set<std::string_view> composed;
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+  for (const BlockIndex i : step.blocks.Indices()) {
     if (!IsParameter(step, i)) continue;
     const std::vector<std::string_view> paths = ModulesAround(step.blocks[i].name);
     for (size_t k = 0; k < paths.size(); ++k) {
@@ -48,10 +48,10 @@ std::set<std::string_view> ListsOfBlocks(const Step& step) {
 
 // From the call of the model until its return. A module that the program calls for its loss does not count:
 // it has no parameters, and fully_shard() does not hook it.
-Window CallOfModel(const Step& step, const std::vector<uint32_t>& calls) {
+Window CallOfModel(const Step& step, const std::vector<CallIndex>& calls) {
   const Position backward = step.backward.front().begin;
   std::vector<Position> used;  // where units are called, and where operators receive parameters
-  for (const uint32_t call : calls) used.push_back(step.modules[call].begin);
+  for (const CallIndex call : calls) used.push_back(step.modules[call].begin);
   for (const Op& op : step.ops) {
     if (op.begin < backward && std::ranges::any_of(InputsOf(step, op), [&](const Operand& given) {
           return given.block != kNone && IsParameter(step, given.block);
@@ -87,7 +87,7 @@ std::vector<std::string_view> UncalledUnits(const Step& step, std::string_view p
     if (operand.block != kNone) used[operand.block] = true;
   std::vector<std::string_view> units;
   std::set<std::string_view> found, called;
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+  for (const BlockIndex i : step.blocks.Indices()) {
     if (!IsParameter(step, i)) continue;
     const std::vector<std::string_view> paths = ModulesAround(step.blocks[i].name);
     const auto outermost = std::find_if(paths.begin(), paths.end(), is_unit);
@@ -114,10 +114,10 @@ std::string CalledPatterns(const Step& step, std::string_view patterns,
   return called;
 }
 
-std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
+std::vector<Unit> UnitsOf(const Step& step, const std::vector<CallIndex>& calls,
                           const std::vector<std::string_view>& uncalled) {
   std::vector<Unit> units;
-  for (const uint32_t index : calls) {
+  for (const CallIndex index : calls) {
     const ModuleCall& call = step.modules[index];
     const std::string_view path = step.Text(call.name);
     auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.path == path; });
@@ -141,7 +141,7 @@ std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
       }
     }
   }
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+  for (const BlockIndex i : step.blocks.Indices()) {
     const StepBlock& block = step.blocks[i];
     if (!IsParameter(step, i)) continue;
     const auto unit =
@@ -160,7 +160,7 @@ std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
 
 std::vector<const Unit*> AsModulesLie(const Step& step, const std::vector<Unit>& units) {
   std::map<const Unit*, Position> came;
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+  for (const BlockIndex i : step.blocks.Indices()) {
     const StepBlock& block = step.blocks[i];
     if (block.begin != kBefore || block.id >= step.run->blocks.size()) continue;
     if (block.category != Category::kParameter && block.category != Category::kBuffer) continue;

@@ -34,21 +34,21 @@ class ShardUnitsTest : public testing::Test, protected WrittenOperators {
     for (int layer = 0; layer < count; ++layer)
       parameters_.push_back(Parameter(kPaths[layer] + std::string(".weight")));
     Parameter("head.weight");
-    std::vector<uint32_t> modules;
+    std::vector<CallIndex> modules;
     int64_t back = kBackward + kEach * static_cast<int64_t>(calls.size());
     for (size_t i = 0; i < calls.size(); ++i) {
       const Position begin = 10 + 10 * i;
       back -= kEach;
-      modules.push_back(static_cast<uint32_t>(step_.modules.size()));
+      modules.push_back(step_.modules.Next());
       Module(kPaths[calls[i].layer], begin, begin + 10);
-      const uint32_t made = AddBlock(HooksAfter(begin + 2, 50), 190);
-      const uint32_t op = AddOp("aten::linear", kNone, {begin + 2, begin + 4}, {made}, made);
+      const BlockIndex made = AddBlock(HooksAfter(begin + 2, 50), 190);
+      const OpIndex op = AddOp("aten::linear", {}, {begin + 2, begin + 4}, {made}, made);
       if (calls[i].trained) AddNode("LinearBackward0", op, back);
     }
     units_ = UnitsOf(step_, modules);
   }
-  uint32_t Parameter(const std::string& name) {
-    const uint32_t block = AddBlock(kBefore, kForever);
+  BlockIndex Parameter(const std::string& name) {
+    const BlockIndex block = AddBlock(kBefore, kForever);
     step_.blocks[block].category = Category::kParameter;
     step_.blocks[block].name = step_.Text(Text(name));
     return block;
@@ -77,7 +77,7 @@ class ShardUnitsTest : public testing::Test, protected WrittenOperators {
   }
 
   static constexpr const char* kPaths[] = {"layers.0", "layers.1", "layers.2"};
-  std::vector<uint32_t> parameters_;  // by layer
+  std::vector<BlockIndex> parameters_;  // by layer
   std::vector<Unit> units_;
 };
 
@@ -119,7 +119,7 @@ TEST_F(ShardUnitsTest, OnlyBehindTheLastCallGradientsAreWaitedFor) {
 // Even if that call leaves no gradients yet.
 TEST_F(ShardUnitsTest, WhatALayerReducedStaysUntilBackwardOfTheNextCallIsOver) {
   Layers(2, {{0}, {0}, {1}});
-  const uint32_t gradient = AddBlock(111, 190);
+  const BlockIndex gradient = AddBlock(111, 190);
   step_.blocks[gradient].name = step_.blocks[parameters_[1]].name;
   step_.blocks[gradient].accumulated = 113;
   const auto reduced = [&] {
@@ -172,7 +172,7 @@ TEST_F(ShardUnitsTest, KeptUnitsThatAreCalledAgainGoWithTheFirstBackwardAndAreGa
 // Six numbers for the gradient, one for its thread block, and two for its end.
 TEST_F(ShardUnitsTest, WhatPutsGradientsTogetherTakesAListOfThem) {
   Layers(1, {{0}});
-  const uint32_t gradient = AddBlock(112, 190);
+  const BlockIndex gradient = AddBlock(112, 190);
   step_.blocks[gradient].name = step_.blocks[parameters_[0]].name;
   step_.blocks[gradient].accumulated = 113;
   EXPECT_THAT(FullySharded(step_, units_, 2, true).blocks,
@@ -185,9 +185,9 @@ TEST_F(ShardUnitsTest, ListsThatNothingCallsAreUnitsWhichNothingGathers) {
   for (const char* name : {"spare.0.inner.weight", "spare.0.inner.bias", "spare.1.inner.weight",
                            "plain.0.weight", "plain.1.weight", "single.0.inner.weight"})
     Parameter(name);
-  const uint32_t used = Parameter("read.0.inner.weight");
+  const BlockIndex used = Parameter("read.0.inner.weight");
   Parameter("read.1.inner.weight");
-  AddOp("aten::mul", kNone, {10, 12}, {used}, kNone);
+  AddOp("aten::mul", {}, {10, 12}, {used}, {});
   Layers(1, {{0}});
   EXPECT_THAT(UncalledUnits(step_, ""), ElementsAre("spare.0", "spare.1", "read.1"))
       << "as train.py: members that consist of modules, of several";
@@ -196,7 +196,7 @@ TEST_F(ShardUnitsTest, ListsThatNothingCallsAreUnitsWhichNothingGathers) {
   ASSERT_EQ(units_.size(), 5u);
   EXPECT_EQ(units_[1].parameters.size(), 2u);
   const Step sharded = FullySharded(step_, units_, 2, true);
-  for (const uint32_t parameter : units_[1].parameters) {
+  for (const BlockIndex parameter : units_[1].parameters) {
     EXPECT_EQ(sharded.blocks[parameter].requested, step_.blocks[parameter].requested / 2);
     EXPECT_THAT(sharded.blocks, testing::Not(testing::Contains(Field(&StepBlock::copy_of, parameter))));
   }
@@ -220,7 +220,7 @@ TEST_F(ShardUnitsTest, UnitsWithoutAnyOfTheParametersAreRefused) {
   step_.trained = parameters_;
   const auto answer = [&] { return *ShardLever().Rewrite(step_, "fsdp:2:layers.*"); };
   EXPECT_TRUE(answer().ok());
-  for (const uint32_t parameter : parameters_) step_.blocks[parameter].name = "Net#2.layers.0.weight";
+  for (const BlockIndex parameter : parameters_) step_.blocks[parameter].name = "Net#2.layers.0.weight";
   ASSERT_FALSE(answer().ok());
   EXPECT_THAT(answer().error().sentence,
               testing::StartsWith("no parameter of the recorded step is in layers.*"));
@@ -240,7 +240,7 @@ TEST_F(ShardUnitsTest, AModuleWithoutParametersBehindTheModelIsNoPartOfIt) {
   Layers(2, {{0}, {1}});
   Module("Loss", 70, 100);
   EXPECT_THAT(UnitsOf(step_, {1, 2}).back().forward, ElementsAre(Time(5, 60)));
-  AddOp("aten::mul", kNone, {80, 82}, {parameters_[1]}, kNone);
+  AddOp("aten::mul", {}, {80, 82}, {parameters_[1]}, {});
   EXPECT_THAT(UnitsOf(step_, {1, 2}).back().forward, ElementsAre(Time(5, 100))) << "it has one";
 }
 
@@ -276,22 +276,22 @@ class ShardStateTest : public testing::Test, protected WrittenOperators {
     Module("net", 0, 90);
     const std::vector<int64_t> shapes[] = {{1, 128}, {128, 1}};
     for (size_t i = 0; i < 2; ++i) {
-      const uint32_t parameter = Named(kNames[i], Category::kParameter);
+      const BlockIndex parameter = Named(kNames[i], Category::kParameter);
       step_.trained.push_back(parameter);
-      AddOp("aten::mul", kNone, {10, 12}, {parameter}, kNone);
+      AddOp("aten::mul", {}, {10, 12}, {parameter}, {});
       Operand& used = step_.operands.back();
       used.shape = static_cast<uint32_t>(step_.shapes.size()), used.flags = trace::kTensorIsLeaf;
       step_.shapes.push_back({static_cast<uint32_t>(step_.dims.size()), 2, true});
       step_.dims.insert(step_.dims.end(), shapes[i].begin(), shapes[i].end());
     }
   }
-  uint32_t Named(const std::string& name, Category category) {
-    const uint32_t block = AddBlock(kBefore, kForever);
+  BlockIndex Named(const std::string& name, Category category) {
+    const BlockIndex block = AddBlock(kBefore, kForever);
     step_.blocks[block].category = category;
     step_.blocks[block].name = step_.Text(Text(name));
     return block;
   }
-  [[nodiscard]] uint64_t BytesOnOneOfTwo(uint32_t block) const {
+  [[nodiscard]] uint64_t BytesOnOneOfTwo(BlockIndex block) const {
     return FullySharded(step_, UnitsOf(step_, {}), 2, true).blocks[block].requested;
   }
 
@@ -301,19 +301,19 @@ class ShardStateTest : public testing::Test, protected WrittenOperators {
 TEST_F(ShardStateTest, StateHasTheShardOfItsOwnParameter) {
   for (const bool column : {false, true}) {
     EXPECT_EQ(BytesOnOneOfTwo(step_.trained[column]), column ? 256u : 512u);
-    const uint32_t state = Named(std::string("exp_avg of ") + kNames[column], Category::kOptimizerState);
+    const BlockIndex state = Named(std::string("exp_avg of ") + kNames[column], Category::kOptimizerState);
     EXPECT_EQ(BytesOnOneOfTwo(state), column ? 256u : 512u) << kNames[column];
   }
 }
 
 TEST_F(ShardStateTest, WhatTheOptimizerComputesDoesToo) {
-  const uint32_t row = AddBlock(210, 215), column = AddBlock(220, 225);
+  const BlockIndex row = AddBlock(210, 215), column = AddBlock(220, 225);
   EXPECT_EQ(BytesOnOneOfTwo(row), 512u) << "in the parameters' order";
   EXPECT_EQ(BytesOnOneOfTwo(column), 256u);
 }
 
 TEST_F(ShardStateTest, StateOfAnotherSizeIsCutInTwo) {
-  const uint32_t state = Named("factor of row", Category::kOptimizerState);
+  const BlockIndex state = Named("factor of row", Category::kOptimizerState);
   step_.blocks[state].requested = 64;
   EXPECT_EQ(BytesOnOneOfTwo(state), 32u);
 }

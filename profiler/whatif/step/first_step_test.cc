@@ -154,7 +154,7 @@ TEST(FirstStepTest, WhatElseTheSetupLeavesStaysInIt) {
   }
   Step step;
   step.run = &run;
-  step.modules.push_back({0, model::kNone, 10, 20});
+  step.modules.push_back({0, {}, 10, 20});
   for (const Position begin : {3, 12}) {
     StepBlock& block = step.blocks.emplace_back();
     block.id = static_cast<model::BlockId>(step.blocks.size() - 1), block.begin = begin;

@@ -13,12 +13,12 @@ void OpenSaves::Add(Step& step, const Saved& saved) {
   step.saved.push_back(saved);
 }
 
-void OpenSaves::Release(Step& step, uint32_t block, Position now) {
+void OpenSaves::Release(Step& step, BlockIndex block, Position now) {
   const auto found = open_.find(block);
   if (found == open_.end() || found->second.empty()) return;
   std::vector<uint32_t>& open = found->second;
   const auto order = [&](uint32_t saved) {  // if two are equal, the first one is taken
-    const uint32_t node = step.saved[saved].node;
+    const NodeIndex node = step.saved[saved].node;
     const bool ran = node != kNone && step.nodes[node].begin < kForever;
     return std::pair(ran ? step.nodes[node].begin : kBefore, node != kNone && node == last_node_);
   };
@@ -31,7 +31,7 @@ void OpenSaves::Release(Step& step, uint32_t block, Position now) {
 
 void OpenSaves::Settle(Step& step) {
   const auto begin = [&](const Saved& saved) { return step.nodes[saved.node].begin; };
-  std::unordered_map<uint32_t, std::vector<uint32_t>> unneeded;  // by block
+  std::unordered_map<BlockIndex, std::vector<uint32_t>> unneeded;
   for (uint32_t i = 0; i < step.saved.size(); ++i)
     if (step.saved[i].node != kNone && begin(step.saved[i]) >= kForever)
       unneeded[step.saved[i].block].push_back(i);

@@ -22,14 +22,14 @@ class OpenSaves {
   // Releases the reference whose node is running or ran last. If none of the nodes ran, an unneeded graph is
   // going away. Then it releases the reference of the node that released something just before, or else the
   // first one made. Does nothing if no reference is open.
-  void Release(Step& step, uint32_t block, Position now);
+  void Release(Step& step, BlockIndex block, Position now);
   // Call at the end: a release before its node ran was that of a node that never ran and that saved the same
   // block.
   static void Settle(Step& step);
 
  private:
-  std::unordered_map<uint32_t, std::vector<uint32_t>> open_;  // by block: indices into Step::saved
-  uint32_t last_node_ = model::kNone;                         // the node that last released something
+  std::unordered_map<BlockIndex, std::vector<uint32_t>> open_;  // indices into Step::saved
+  NodeIndex last_node_;                                         // the node that last released something
 };
 
 }  // namespace vramscope::whatif

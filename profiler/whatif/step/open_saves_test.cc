@@ -7,8 +7,8 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr uint32_t kShared = 0, kOwn = 1;  // blocks
-constexpr uint32_t kFirst = 0, kSecond = 1, kThird = 2;
+constexpr BlockIndex kShared = 0, kOwn = 1;
+constexpr NodeIndex kFirst = 0, kSecond = 1, kThird = 2;
 
 // Three nodes that have not run save one block; only the second one also saves a block of its own.
 class OpenSavesTest : public testing::Test {
@@ -16,17 +16,17 @@ class OpenSavesTest : public testing::Test {
   OpenSavesTest() {
     step_.blocks.resize(2);
     step_.nodes.resize(3);
-    for (const uint32_t node : {kFirst, kSecond, kThird}) Add(kShared, node);
+    for (const NodeIndex node : {kFirst, kSecond, kThird}) Add(kShared, node);
     Add(kOwn, kSecond);
   }
 
-  void Add(uint32_t block, uint32_t node) {
+  void Add(BlockIndex block, NodeIndex node) {
     Saved saved;
     saved.block = block, saved.node = node;
     saves_.Add(step_, saved);
   }
   // The node whose reference was released.
-  uint32_t Release(uint32_t block) {
+  uint32_t Release(BlockIndex block) {
     saves_.Release(step_, block, ++now_);
     for (const Saved& saved : step_.saved)
       if (saved.released == now_) return saved.node;

@@ -56,11 +56,11 @@ class Ranks {
 };
 
 // Blocks that exist from a step of the loop on, through the whole recorded step, which does not use them.
-std::vector<uint32_t> LeftBehind(const Step& step) {
-  std::set<uint32_t> used;
+std::vector<BlockIndex> LeftBehind(const Step& step) {
+  std::set<BlockIndex> used;
   for (const Operand& operand : step.operands) used.insert(operand.block);
-  std::vector<uint32_t> left;
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+  std::vector<BlockIndex> left;
+  for (const BlockIndex i : step.blocks.Indices()) {
     const StepBlock& block = step.blocks[i];
     if (block.begin == kBefore && block.end >= kForever && !block.workspace && MayPileUp(block) &&
         step.run->blocks[block.id].alloc_event >= step.first.begin && !used.contains(i))
@@ -73,16 +73,16 @@ std::vector<uint32_t> LeftBehind(const Step& step) {
 
 void FindPilingUp(const timeline::Step& before, Step& step) {
   if (before.number <= step.first.number || before.number >= step.number) return;
-  const std::vector<uint32_t> left = LeftBehind(step);
+  const std::vector<BlockIndex> left = LeftBehind(step);
   if (left.empty()) return;
-  const auto made = [&](uint32_t block) { return step.run->blocks[step.blocks[block].id].alloc_event; };
+  const auto made = [&](BlockIndex block) { return step.run->blocks[step.blocks[block].id].alloc_event; };
   const Ranks then(step, before.begin, before.end);
   const Ranks now(step, step.first_event, step.first_event + static_cast<EventIndex>(step.length));
-  std::map<BlockId, uint32_t> own;
-  for (uint32_t i = 0; i < step.blocks.size(); ++i)
+  std::map<BlockId, BlockIndex> own;
+  for (const BlockIndex i : step.blocks.Indices())
     if (step.blocks[i].begin != kBefore) own[step.blocks[i].id] = i;
   std::map<std::pair<uint64_t, Category>, uint32_t> each_step;  // how many of a kind one step leaves
-  for (const uint32_t block : left) {
+  for (const BlockIndex block : left) {
     const Ranks::Key* const key = made(block) < before.begin ? nullptr : then.Of(step.blocks[block].id);
     const auto same = key == nullptr ? own.end() : own.find(now.At(*key));
     if (same == own.end() || step.blocks[same->second].category != step.blocks[block].category) continue;

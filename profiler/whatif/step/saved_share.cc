@@ -78,16 +78,16 @@ size_t PassOf(const Step& step, const Node& node) {
 
 // By block: when the last graph made from it is gone, if none of its nodes ever runs; otherwise kForever.
 std::vector<Position> GraphsGone(const Step& step) {
-  std::vector<uint32_t> node(step.ops.size(), kNone);
-  const auto runs = [&](uint32_t i) { return step.nodes[i].begin < kForever; };
-  for (uint32_t i = 0; i < step.nodes.size(); ++i) {
-    const uint32_t op = step.nodes[i].op;
+  std::vector<NodeIndex> node(step.ops.size());
+  const auto runs = [&](NodeIndex i) { return step.nodes[i].begin < kForever; };
+  for (const NodeIndex i : step.nodes.Indices()) {
+    const OpIndex op = step.nodes[i].op;
     if (op != kNone && (node[op] == kNone || runs(i))) node[op] = i;
   }
   std::vector<Position> gone;
   for (const StepBlock& block : step.blocks) gone.push_back(block.end);
-  std::vector<std::vector<uint32_t>> made_of(step.blocks.size());
-  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+  std::vector<std::vector<BlockIndex>> made_of(step.blocks.size());
+  for (const OpIndex i : step.ops.Indices()) {
     const Op& op = step.ops[i];
     if (node[i] == kNone && op.parent != kNone) node[i] = node[op.parent];
     if (op.node != kNone || node[i] == kNone) continue;
@@ -99,7 +99,7 @@ std::vector<Position> GraphsGone(const Step& step) {
     }
   }
   for (uint32_t i = static_cast<uint32_t>(step.blocks.size()); i-- > 0;)
-    for (const uint32_t made : made_of[i]) gone[i] = std::max(gone[i], made > i ? gone[made] : kForever);
+    for (const BlockIndex made : made_of[i]) gone[i] = std::max(gone[i], made > i ? gone[made] : kForever);
   return gone;
 }
 
@@ -117,7 +117,7 @@ Position GoneOf(const Step& step, const Node& node, const std::vector<Position>&
 void ReleaseNeverRun(Step& step) {
   std::vector<Position> gone(step.nodes.size(), kForever);
   const std::vector<Position> graphs = GraphsGone(step);
-  for (uint32_t i = 0; i < step.nodes.size(); ++i) gone[i] = GoneOf(step, step.nodes[i], graphs);
+  for (const NodeIndex i : step.nodes.Indices()) gone[i] = GoneOf(step, step.nodes[i], graphs);
   const auto never_runs = [&](const Saved& saved) {
     return saved.node != kNone && saved.released >= kForever && step.nodes[saved.node].begin >= kForever;
   };
@@ -142,7 +142,7 @@ void ReleaseUnseen(Step& step) {
   };
   for (const Saved& saved : step.saved) {  // no recorded release of the node: what is freed with it gives the
                                            // time
-    const Node& node = step.nodes[saved.node == kNone ? 0 : saved.node];
+    const Node& node = step.nodes[saved.node == kNone ? NodeIndex(0) : saved.node];
     const Position end = step.blocks[saved.block].end;
     if (unseen(saved) && end > node.begin && end < node.end)
       released[saved.node] = std::max(released[saved.node], end);
@@ -154,17 +154,18 @@ void ReleaseUnseen(Step& step) {
 }
 
 void GiveToCopySlices(Step& step) {
-  const auto holds = [&](uint32_t outer, const Node& inner) {
+  const auto holds = [&](NodeIndex outer, const Node& inner) {
     return outer < step.nodes.size() && inner.op != kNone && step.nodes[outer].op == inner.op &&
            step.Text(step.nodes[outer].name) == "torch::autograd::CopySlices";
   };
   for (Saved& saved : step.saved) {
     if (saved.node == kNone) continue;
     const Node& inner = step.nodes[saved.node];
-    if (saved.node > 0 && holds(saved.node - 1, inner)) {
-      --saved.node;
-    } else if (inner.begin >= kForever && holds(saved.node + 1, inner)) {
-      ++saved.node;
+    const NodeIndex before(saved.node - 1), behind(saved.node + 1);
+    if (saved.node > 0 && holds(before, inner)) {
+      saved.node = before;
+    } else if (inner.begin >= kForever && holds(behind, inner)) {
+      saved.node = behind;
     } else {
       continue;
     }

@@ -83,7 +83,7 @@ TEST_F(OwnFunction, KeepsItsTensorsWhereTheGraphIsKept) {
 // that it created itself and that is freed when the function returns.
 TEST_F(Weights, ANodeThatNeverRunsLetsGoWhenTheFirstOfItsBlocksGoes) {
   for (const Position end : {170, 31}) step_.blocks.emplace_back().end = end;
-  for (const uint32_t block : {1u, 2u}) step_.saved.push_back({block, 0, 16});
+  for (const BlockIndex block : {1, 2}) step_.saved.push_back({block, 0, 16});
   step_.saved.push_back({1, 1, 17, 160});
   step_.nodes[1].begin = 150;
   ReleaseNeverRun(step_);
@@ -97,15 +97,15 @@ TEST_F(Weights, ANodeThatNeverRunsLetsGoWhenWhatItMadeGoes) {
     Step step = step_;
     step.blocks[0].end = 170;
     step.blocks.emplace_back().end = 31;
-    const auto call = [&](uint32_t from, uint32_t to) {
+    const auto call = [&](BlockIndex from, BlockIndex to) {
       Op& op = step.ops.emplace_back();
       op.first_input = static_cast<uint32_t>(step.operands.size()), op.input_count = op.output_count = 1;
       op.first_output = op.first_input + 1;
-      for (const uint32_t block : {from, to}) step.operands.emplace_back().block = block;
-      return static_cast<uint32_t>(step.ops.size() - 1);
+      for (const BlockIndex block : {from, to}) step.operands.emplace_back().block = block;
+      return OpIndex(step.ops.size() - 1);
     };
     step.nodes[0].op = call(0, 1);
-    const uint32_t behind = call(1, 2);
+    const OpIndex behind = call(1, 2);
     step.blocks.emplace_back().end = 45;
     if (differentiated) step.nodes[1].op = behind;
     ReleaseNeverRun(step);
@@ -190,7 +190,7 @@ TEST_F(InPlaceOnAView, WhatWasNotLetGoStays) {
 }
 
 TEST_F(InPlaceOnAView, ANodeOfAnotherOperatorKeepsItsOwn) {
-  step_.nodes[0].op = kNone;
+  step_.nodes[0].op = {};
   GiveToCopySlices(step_);
   EXPECT_EQ(step_.saved[0].node, 1u);
   step_.nodes[0].op = 0, step_.nodes[0].name = Step::kFirstOwnText;  // not CopySlices

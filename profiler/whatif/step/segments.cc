@@ -27,22 +27,22 @@ std::string_view TakeName(std::string_view& path) {
   return name;
 }
 
-using Wanted = std::function<bool(uint32_t call)>;
+using Wanted = std::function<bool(CallIndex call)>;
 
 // Calls in forward that match.
-std::vector<uint32_t> All(const Step& step, const Wanted& wanted) {
+std::vector<CallIndex> All(const Step& step, const Wanted& wanted) {
   const Position backward = step.ForwardEnd();
-  std::vector<uint32_t> chosen;
-  for (uint32_t i = 0; i < step.modules.size(); ++i) {
+  std::vector<CallIndex> chosen;
+  for (const CallIndex i : step.modules.Indices()) {
     if (step.modules[i].end <= backward && wanted(i)) chosen.push_back(i);
   }
   return chosen;
 }
 
 // `calls`, in order, without those inside another one.
-std::vector<uint32_t> Outermost(const Step& step, std::vector<uint32_t> calls) {
+std::vector<CallIndex> Outermost(const Step& step, std::vector<CallIndex> calls) {
   Position behind = kBefore;
-  std::erase_if(calls, [&](uint32_t i) {
+  std::erase_if(calls, [&](CallIndex i) {
     if (step.modules[i].begin < behind) return true;
     behind = step.modules[i].end;
     return false;
@@ -50,11 +50,11 @@ std::vector<uint32_t> Outermost(const Step& step, std::vector<uint32_t> calls) {
   return calls;
 }
 
-std::vector<uint32_t> Outermost(const Step& step, const Wanted& wanted) {
+std::vector<CallIndex> Outermost(const Step& step, const Wanted& wanted) {
   return Outermost(step, All(step, wanted));
 }
 
-std::vector<uint32_t> BlocksOf(const Step& step) {
+std::vector<CallIndex> BlocksOf(const Step& step) {
   std::map<std::string_view, uint32_t> numbered;  // by the path above: the numbers below it
   std::vector<bool> composed(step.modules.size(), false);
   std::map<std::string_view, bool> seen;
@@ -63,7 +63,7 @@ std::vector<uint32_t> BlocksOf(const Step& step) {
     if (call.parent != kNone) composed[call.parent] = true;
     if (IsNumber(LastName(path)) && seen.emplace(path, true).second) ++numbered[ParentPath(path)];
   }
-  return Outermost(step, [&](uint32_t i) {
+  return Outermost(step, [&](CallIndex i) {
     const std::string_view path = step.Text(step.modules[i].name);
     return composed[i] && IsNumber(LastName(path)) && numbered[ParentPath(path)] >= 2;
   });
@@ -144,10 +144,10 @@ std::string_view ParentPath(std::string_view path) {
   return dot == std::string_view::npos ? "" : path.substr(0, dot);
 }
 
-std::vector<uint32_t> ListMembers(const Step& step) {
+std::vector<CallIndex> ListMembers(const Step& step) {
   std::set<std::string_view> lists;
-  for (const uint32_t block : BlocksOf(step)) lists.insert(ParentPath(step.Text(step.modules[block].name)));
-  return Outermost(step, [&](uint32_t i) {
+  for (const CallIndex block : BlocksOf(step)) lists.insert(ParentPath(step.Text(step.modules[block].name)));
+  return Outermost(step, [&](CallIndex i) {
     const std::string_view path = step.Text(step.modules[i].name);
     return IsNumber(LastName(path)) && lists.count(ParentPath(path)) != 0;
   });
@@ -163,14 +163,14 @@ bool PathMatches(std::string_view pattern, std::string_view path) {
 }
 
 std::vector<std::string> CheckpointFamilies(const Step& step) {
-  const std::vector<uint32_t> blocks = BlocksOf(step);
+  const std::vector<CallIndex> blocks = BlocksOf(step);
   std::vector<std::string> families;
   if (blocks.empty()) return families;
   constexpr size_t kSparsest = 4;
   for (size_t every = std::min(kSparsest, blocks.size() - 1); every >= 2; --every)
     families.push_back("every:" + std::to_string(every));
   std::vector<std::string> lists;
-  for (const uint32_t block : blocks) {
+  for (const CallIndex block : blocks) {
     const std::string list = std::string(ParentPath(step.Text(step.modules[block].name))) + ".*";
     if (std::find(lists.begin(), lists.end(), list) == lists.end()) lists.push_back(list);
   }
@@ -180,26 +180,26 @@ std::vector<std::string> CheckpointFamilies(const Step& step) {
 }
 
 std::vector<std::string> CheckpointUnits(const Step& step) {
-  std::vector<uint32_t> calls = BlocksOf(step);
+  std::vector<CallIndex> calls = BlocksOf(step);
   if (calls.empty()) {
-    calls = Outermost(step, [&](uint32_t i) {
+    calls = Outermost(step, [&](CallIndex i) {
       return step.modules[i].parent != kNone && step.modules[step.modules[i].parent].parent == kNone;
     });
   }
   std::vector<std::string> paths;
-  for (const uint32_t call : calls) {
+  for (const CallIndex call : calls) {
     const std::string path(step.Text(step.modules[call].name));
     if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
   }
   return paths;
 }
 
-uint32_t CallAt(const Step& step, Position at) {
+CallIndex CallAt(const Step& step, Position at) {
   const auto behind =
       std::upper_bound(step.modules.begin(), step.modules.end(), at,
                        [](Position moment, const ModuleCall& call) { return moment < call.begin; });
-  if (behind == step.modules.begin()) return kNone;
-  auto call = static_cast<uint32_t>(behind - step.modules.begin() - 1);
+  if (behind == step.modules.begin()) return {};
+  CallIndex call(behind - step.modules.begin() - 1);
   while (call != kNone && step.modules[call].end <= at) call = step.modules[call].parent;
   return call;
 }
@@ -213,18 +213,18 @@ bool BelongsToOne(std::string_view name, std::string_view patterns) {
   return false;
 }
 
-Result<std::vector<uint32_t>> ChooseSegments(const Step& step, std::string_view value) {
-  Result<std::vector<uint32_t>> chosen = ChooseNestedSegments(step, value);
+Result<std::vector<CallIndex>> ChooseSegments(const Step& step, std::string_view value) {
+  Result<std::vector<CallIndex>> chosen = ChooseNestedSegments(step, value);
   if (chosen.ok()) *chosen = Outermost(step, std::move(*chosen));
   return chosen;
 }
 
-Result<std::vector<uint32_t>> ChooseNestedSegments(const Step& step, std::string_view value) {
+Result<std::vector<CallIndex>> ChooseNestedSegments(const Step& step, std::string_view value) {
   if (step.modules.empty())
     return Error{"no module call was recorded in the step. Record a Python program with --depth auto."};
   constexpr std::string_view kEvery = "every:";
   if (value == "all" || value.substr(0, kEvery.size()) == kEvery) {
-    std::vector<uint32_t> blocks = BlocksOf(step);
+    std::vector<CallIndex> blocks = BlocksOf(step);
     if (blocks.empty())
       return Error{
           "the model has no list of blocks to checkpoint one by one; name modules instead: --checkpoint "
@@ -235,7 +235,7 @@ Result<std::vector<uint32_t>> ChooseNestedSegments(const Step& step, std::string
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), every);
     if (error != std::errc() || end != number.data() + number.size() || every == 0)
       return Error{"--checkpoint every:K needs a number, not \"" + std::string(number) + "\"."};
-    std::vector<uint32_t> chosen;
+    std::vector<CallIndex> chosen;
     for (size_t i = 0; i < blocks.size(); i += every) chosen.push_back(blocks[i]);
     return chosen;
   }
@@ -246,10 +246,10 @@ Result<std::vector<uint32_t>> ChooseNestedSegments(const Step& step, std::string
     rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
   }
   for (const std::string_view pattern : patterns) {
-    if (All(step, [&](uint32_t i) { return PathMatches(pattern, step.Text(step.modules[i].name)); }).empty())
+    if (All(step, [&](CallIndex i) { return PathMatches(pattern, step.Text(step.modules[i].name)); }).empty())
       return Error{"no module that ran in the recorded step has the name " + std::string(pattern) + "."};
   }
-  std::vector<uint32_t> chosen = All(step, [&](uint32_t i) {
+  std::vector<CallIndex> chosen = All(step, [&](CallIndex i) {
     const std::string_view path = step.Text(step.modules[i].name);
     return std::any_of(patterns.begin(), patterns.end(),
                        [&](std::string_view pattern) { return PathMatches(pattern, path); });
@@ -269,7 +269,7 @@ std::vector<ModuleNode> ModuleTree(const Step& step) {
   std::vector<bool> counted(step.blocks.size(), false);
   for (const Saved& saved : step.saved) {
     if (saved.block == kNone || counted[saved.block] || step.blocks[saved.block].begin == kBefore) continue;
-    const uint32_t call = CallAt(step, step.blocks[saved.block].begin);
+    const CallIndex call = CallAt(step, step.blocks[saved.block].begin);
     if (call == kNone || step.modules[call].begin >= forward_end) continue;
     counted[saved.block] = true;
     tree.AddKept(step.Text(step.modules[call].name), step.blocks[saved.block].requested);

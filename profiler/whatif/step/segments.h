@@ -10,18 +10,18 @@
 
 namespace vramscope::whatif {
 
-// Indices into Step::modules, in order, none inside another. "all": the blocks of the model. Blocks are the
+// Calls in order, none inside another. "all": the blocks of the model. Blocks are the
 // outermost modules that have a number as their name, have siblings with numbers, and consist of other
 // modules. "every:K": the first of every K blocks. Otherwise: patterns for paths, separated by commas; *
 // stands for one name. Fails with a sentence if nothing matches, also if only one of several patterns does
 // not.
-[[nodiscard]] Result<std::vector<uint32_t>> ChooseSegments(const Step& step, std::string_view value);
+[[nodiscard]] Result<std::vector<CallIndex>> ChooseSegments(const Step& step, std::string_view value);
 // The same, including matching modules inside others: "stages.*,stages.*.layers.*" selects both.
-[[nodiscard]] Result<std::vector<uint32_t>> ChooseNestedSegments(const Step& step, std::string_view value);
+[[nodiscard]] Result<std::vector<CallIndex>> ChooseNestedSegments(const Step& step, std::string_view value);
 
 // All members of the lists that contain the blocks, including members that are no blocks, such as the stem of
 // a network in an nn.Sequential. None is inside another. Empty if there are no blocks.
-[[nodiscard]] std::vector<uint32_t> ListMembers(const Step& step);
+[[nodiscard]] std::vector<CallIndex> ListMembers(const Step& step);
 // "model.layers" for block "model.layers.3".
 [[nodiscard]] std::string_view ParentPath(std::string_view path);
 
@@ -40,7 +40,7 @@ namespace vramscope::whatif {
 [[nodiscard]] bool BelongsToOne(std::string_view name, std::string_view patterns);
 
 // The innermost call that is open at `at`; kNone if there is none.
-[[nodiscard]] uint32_t CallAt(const Step& step, Position at);
+[[nodiscard]] CallIndex CallAt(const Step& step, Position at);
 
 // A module that ran in forward, or only a name in the paths of such modules: a list of layers does not run
 // itself.

@@ -21,12 +21,18 @@ using trace::EventType;
 
 // The open ranges of one thread, while the step is read.
 struct OpenThread {
-  std::vector<uint32_t> ops;      // into Step::ops
-  std::vector<uint32_t> made;     // for each of them, the last node created directly in it
-  std::vector<uint32_t> modules;  // into Step::modules
-  uint32_t node = kNone;          // the node that the engine is running
-  uint32_t leaf = kNone;          // the block that it gives a gradient, if that is not a parameter
+  std::vector<OpIndex> ops;
+  std::vector<NodeIndex> made;  // for each of them, the last node created directly in it
+  std::vector<CallIndex> modules;
+  NodeIndex node;   // the node that the engine is running
+  BlockIndex leaf;  // the block that it gives a gradient, if that is not a parameter
 };
+
+// The last one; none if there is none.
+template <class Item>
+Index<Item> Last(const std::vector<Index<Item>>& open) {
+  return open.empty() ? Index<Item>() : open.back();
+}
 
 class Reader {
  public:
@@ -86,7 +92,7 @@ class Reader {
       made.stream = block.stream;
       if (block.alloc_event >= recorded_.begin) made.begin = Position(block.alloc_event) - recorded_.begin;
       if (block.free_event < recorded_.end) made.end = Position(block.free_event) - recorded_.begin;
-      index_.emplace(made.id, step_.blocks.size());
+      index_.emplace(made.id, step_.blocks.Next());
       step_.blocks.push_back(made);
     }
   }
@@ -117,9 +123,9 @@ class Reader {
   }
 
   // The block of the step that is at an address now.
-  [[nodiscard]] uint32_t BlockAt(uint64_t address) const {
+  [[nodiscard]] BlockIndex BlockAt(uint64_t address) const {
     const auto found = live_.find(address);
-    return found == live_.end() ? kNone : found->second;
+    return found == live_.end() ? BlockIndex() : found->second;
   }
 
   void AddAlloc(const Event& event) {
@@ -132,12 +138,12 @@ class Reader {
     block.requested = std::max(block.requested, event.field[trace::alloc::kRequested]);
     if (!Inside()) return;
     const OpenThread& thread = threads_[event.thread];
-    if (!thread.ops.empty()) block.op = thread.ops.back();
+    block.op = Last(thread.ops);
   }
 
   // Frees by other processes and samples of counters do not separate it from its cause.
   void AddFree(uint64_t address) {
-    const uint32_t block = BlockAt(address);
+    const BlockIndex block = BlockAt(address);
     if (block != kNone && step_.blocks[block].end == Now()) step_.blocks[block].end = Now() - apart_;
     live_.erase(address);
   }
@@ -149,13 +155,13 @@ class Reader {
                                                                                             : kNone;
   }
 
-  void NoteBytes(uint32_t block, uint64_t bytes) {
+  void NoteBytes(BlockIndex block, uint64_t bytes) {
     if (block == kNone || bytes > run_.blocks[step_.blocks[block].id].size) return;
     step_.blocks[block].requested = std::max(step_.blocks[block].requested, bytes);
   }
 
   void AddLabel(const Event& event) {
-    const uint32_t block = BlockAt(event.field[trace::label::kAddress]);
+    const BlockIndex block = BlockAt(event.field[trace::label::kAddress]);
     if (block == kNone) return;
     NoteBytes(block, event.field[trace::label::kBytes]);
     const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
@@ -164,11 +170,11 @@ class Reader {
     if (!Inside() || source != static_cast<uint64_t>(trace::LabelSource::kAccumulateGrad)) return;
     StepBlock& labelled = step_.blocks[block];
     OpenThread& thread = threads_[event.thread];
-    uint32_t& leaf = thread.leaf;
+    BlockIndex& leaf = thread.leaf;
     if (role == trace::Role::kGradient)
       labelled.accumulated = std::min(labelled.accumulated, Now()), labelled.leaf = leaf;
     if (role == trace::Role::kParameter)
-      leaf = labelled.begin == kBefore ? kNone : block;  // a batch that requires a gradient
+      leaf = labelled.begin == kBefore ? BlockIndex() : block;  // a batch that requires a gradient
     // In forward the node is created, whether or not it will receive a gradient.
     if (role == trace::Role::kParameter && leaf == kNone && thread.node != kNone)
       step_.trained.push_back(block);
@@ -190,7 +196,7 @@ class Reader {
         return BeginNode(thread, field);
       case EventType::kNodeEnd:
         if (thread.node != kNone) step_.nodes[thread.node].end = Now();
-        thread.node = kNone;
+        thread.node = {};
         return;
       case EventType::kSaved:
         return AddSaved(thread, field);
@@ -198,8 +204,8 @@ class Reader {
         return open_saves_.Release(step_, BlockAt(field[trace::saved::kAddress]), Now());
       case EventType::kRangeBegin:
         if (static_cast<trace::RangeKind>(field[trace::range::kKind]) == trace::RangeKind::kModule) {
-          const uint32_t parent = thread.modules.empty() ? kNone : thread.modules.back();
-          thread.modules.push_back(static_cast<uint32_t>(step_.modules.size()));
+          const CallIndex parent = Last(thread.modules);
+          thread.modules.push_back(step_.modules.Next());
           step_.modules.push_back({static_cast<uint32_t>(field[trace::range::kName]), parent, Now()});
         }
         return;
@@ -218,12 +224,12 @@ class Reader {
   void BeginOp(OpenThread& thread, uint32_t name) {
     Op op;
     op.name = name;
-    op.parent = thread.ops.empty() ? kNone : thread.ops.back();
+    op.parent = Last(thread.ops);
     op.node = thread.node;
     op.begin = Now();
     op.first_input = op.first_output = static_cast<uint32_t>(step_.operands.size());
-    thread.ops.push_back(static_cast<uint32_t>(step_.ops.size()));
-    thread.made.push_back(kNone);
+    thread.ops.push_back(step_.ops.Next());
+    thread.made.emplace_back();
     step_.ops.push_back(op);
   }
 
@@ -271,16 +277,16 @@ class Reader {
 
   void MakeNode(OpenThread& thread, uint64_t sequence) {
     if (sequence == trace::node::kNoSequence) return;
-    const auto node = static_cast<uint32_t>(step_.nodes.size());
+    const NodeIndex node = step_.nodes.Next();
     nodes_[sequence] = node;
-    step_.nodes.push_back({0, thread.ops.empty() ? kNone : thread.ops.back(), Now()});
+    step_.nodes.push_back({0, Last(thread.ops), Now()});
     if (!thread.made.empty()) thread.made.back() = node;
   }
 
   void BeginNode(OpenThread& thread, const uint64_t* field) {
     const uint64_t sequence = field[trace::node::kSequence];
     const auto found = sequence == trace::node::kNoSequence ? nodes_.end() : nodes_.find(sequence);
-    thread.node = found != nodes_.end() ? found->second : static_cast<uint32_t>(step_.nodes.size());
+    thread.node = found != nodes_.end() ? found->second : step_.nodes.Next();
     if (found == nodes_.end()) step_.nodes.push_back({});
     Node& node = step_.nodes[thread.node];
     node.name = static_cast<uint32_t>(field[trace::node::kName]);
@@ -294,7 +300,7 @@ class Reader {
     saved.block = BlockAt(field[trace::saved::kAddress]);
     saved.at = Now();
     saved.tensor = field[trace::saved::kTensor];
-    if (!thread.made.empty()) saved.node = thread.made.back();
+    saved.node = Last(thread.made);
     if (saved.block != kNone) open_saves_.Add(step_, saved);
   }
 
@@ -317,8 +323,9 @@ class Reader {
   EventIndex now_ = 0, apart_ = 0;  // `apart_`: events just before it that are not the program's
   BlockId next_block_ = 0;
   std::vector<OpenThread> threads_;
-  std::unordered_map<BlockId, uint32_t> index_;
-  std::unordered_map<uint64_t, uint32_t> live_, nodes_;  // by address: block; by sequence number: node
+  std::unordered_map<BlockId, BlockIndex> index_;
+  std::unordered_map<uint64_t, BlockIndex> live_;  // by address
+  std::unordered_map<uint64_t, NodeIndex> nodes_;  // by sequence number
   std::unordered_map<uint32_t, uint32_t> shapes_;
   OpenSaves open_saves_;
 };

@@ -8,8 +8,8 @@
 //   position  -1          0                              length
 //             │ was there │ events of the step, in order │      the same step again ...
 //
-// Whatever a lever inserts has a position around an event (position.h). Only CUDA-like devices matter here;
-// operands on other devices have no block.
+// Each list has its own type of index (index.h). Whatever a lever inserts has a position around an event
+// (position.h). Only CUDA-like devices matter here; operands on other devices have no block.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "profiler/classify/analysis.h"
+#include "profiler/whatif/step/index.h"
 #include "profiler/whatif/step/position.h"
 #include "trace_format/result.h"
 
@@ -36,9 +37,9 @@ struct StepBlock {
   Position begin = kBefore;
   Position end = kForever;
   Position accumulated = kForever;  // when autograd accumulated it as a gradient
-  uint32_t op = model::kNone;       // innermost operator open when it was allocated
-  uint32_t leaf = model::kNone;     // for the gradient of a non-parameter that the step created: its block
-  uint32_t copy_of = model::kNone;  // inserted by a lever: the block from which it copies elements
+  OpIndex op;                       // innermost operator open when it was allocated
+  BlockIndex leaf;                  // for the gradient of a non-parameter that the step created: its block
+  BlockIndex copy_of;               // inserted by a lever: the block from which it copies elements
   Position once = kBefore;          // inserted by a lever, and stays: when, from the first step's begin on
   Position set_up = kBefore;        // existed before the first step: when allocated (below 0), set by levers
   std::string_view name;  // from labels: "layers.0.weight", also for its gradient; lives as long as the run
@@ -63,9 +64,9 @@ struct Passing {
 
 // An operand or a result of an operator.
 struct Operand {
-  uint32_t op = 0;
-  uint32_t block = model::kNone;  // into Step::blocks
-  uint32_t shape = 0;             // into Step::shapes; 0 = not known
+  OpIndex op{0};
+  BlockIndex block;    // into Step::blocks
+  uint32_t shape = 0;  // into Step::shapes; 0 = not known
   uint32_t strides = 0;
   uint64_t offset = 0;  // in elements
   uint64_t tensor = 0;  // distinguishes tensors of one block: an address, which may be reused
@@ -76,9 +77,9 @@ struct Operand {
 };
 
 struct Op {
-  uint32_t name = 0;               // trace::StringId
-  uint32_t parent = model::kNone;  // the enclosing operator on the same thread
-  uint32_t node = model::kNone;    // the autograd node that the engine was running
+  uint32_t name = 0;  // trace::StringId
+  OpIndex parent;     // the enclosing operator on the same thread
+  NodeIndex node;     // the autograd node that the engine was running
   Position begin = 0;
   Position end = kForever;
   uint32_t first_input = 0, input_count = 0;  // into Step::operands
@@ -88,7 +89,7 @@ struct Op {
 // An autograd node: created in forward, run in backward.
 struct Node {
   uint32_t name = 0;
-  uint32_t op = model::kNone;  // the forward operator in which it was created
+  OpIndex op;  // the forward operator in which it was created
   Position made = kBefore;
   Position begin = kForever;
   Position end = kForever;
@@ -96,8 +97,8 @@ struct Node {
 
 // A tensor that a node saves.
 struct Saved {
-  uint32_t block = model::kNone;
-  uint32_t node = model::kNone;  // the node that saves it, if it could be determined
+  BlockIndex block;
+  NodeIndex node;  // the node that saves it, if it could be determined
   Position at = 0;
   Position released = kForever;
   uint64_t tensor = 0;
@@ -108,7 +109,7 @@ struct Saved {
 // A call of a module's forward.
 struct ModuleCall {
   uint32_t name = 0;  // dotted path
-  uint32_t parent = model::kNone;
+  CallIndex parent;
   Position begin = 0;
   Position end = kForever;
 };
@@ -171,14 +172,14 @@ class Step {
   std::string settings;    // allocator settings at the program's start
   std::string cublas;      // CUBLAS_WORKSPACE_CONFIG of the program
 
-  std::vector<StepBlock> blocks;  // in order of their allocation
-  std::vector<Passing> passing;   // blocks that leave holes where later blocks are placed
-  std::vector<Op> ops;            // in order of their begin
-  std::vector<uint32_t> op_ends;  // ops in order of their ends: inner ones first
+  Indexed<StepBlock> blocks;     // in order of their allocation
+  std::vector<Passing> passing;  // blocks that leave holes where later blocks are placed
+  Indexed<Op> ops;               // in order of their begin
+  std::vector<OpIndex> op_ends;  // ops in order of their ends: inner ones first
   std::vector<Operand> operands;
-  std::vector<Node> nodes;
+  Indexed<Node> nodes;
   std::vector<Saved> saved;
-  std::vector<ModuleCall> modules;
+  Indexed<ModuleCall> modules;
   std::vector<Window> backward;
   std::vector<Window> optimizer;
   std::vector<Window> zero_grad;
@@ -216,7 +217,7 @@ class Step {
   [[nodiscard]] const int64_t* Dims(uint32_t shape) const { return dims.data() + shapes[shape].first; }
   [[nodiscard]] uint32_t Rank(uint32_t shape) const { return shapes[shape].count; }
   // Blocks of the parameters that got a gradient in this step, in the order of their allocation.
-  std::vector<uint32_t> trained;
+  std::vector<BlockIndex> trained;
   static constexpr uint32_t kFirstOwnText = 1u << 31;
   std::shared_ptr<std::deque<std::string>> own_texts;  // added by levers; copies of the step share them
   uint16_t added_streams = 0;  // numbered after those of the run, for blocks that a lever inserted

@@ -12,7 +12,7 @@
 namespace vramscope::whatif {
 
 // In the order of the scene.
-inline std::vector<std::pair<Position, Position>> LivesOf(const Scene& scene, uint32_t block) {
+inline std::vector<std::pair<Position, Position>> LivesOf(const Scene& scene, BlockIndex block) {
   std::vector<std::pair<Position, Position>> lives;
   for (const Block& one : scene.blocks)
     if (one.origin == block) lives.emplace_back(one.begin, one.end);

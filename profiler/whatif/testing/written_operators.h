@@ -21,13 +21,13 @@ class WrittenOperators : public WrittenStep {
   }
 
   // The node is made in the middle of the operator.
-  uint32_t AddNode(const std::string& name, uint32_t op, Position begin) {
-    const uint32_t node = Node(begin);
+  NodeIndex AddNode(const std::string& name, OpIndex op, Position begin) {
+    const NodeIndex node = Node(begin);
     step_.nodes[node] = {Name(name), op, HooksAfter(step_.ops[op].begin, 50), begin, begin + 4};
     return node;
   }
-  uint32_t AddOp(const std::string& name, uint32_t node, Window time, const std::vector<uint32_t>& from,
-                 uint32_t to) {
+  OpIndex AddOp(const std::string& name, NodeIndex node, Window time, const std::vector<BlockIndex>& from,
+                BlockIndex to) {
     Op op;
     op.name = Name(name), op.node = node;
     op.begin = time.begin, op.end = time.end;
@@ -35,11 +35,11 @@ class WrittenOperators : public WrittenStep {
     op.input_count = static_cast<uint32_t>(from.size());
     op.first_output = op.first_input + op.input_count;
     op.output_count = to == model::kNone ? 0 : 1;
-    std::vector<uint32_t> blocks = from;
+    std::vector<BlockIndex> blocks = from;
     if (to != model::kNone) blocks.push_back(to);
     for (size_t i = 0; i < blocks.size(); ++i) {
       Operand operand;
-      operand.op = static_cast<uint32_t>(step_.ops.size());
+      operand.op = step_.ops.Next();
       operand.block = blocks[i];
       operand.shape = 1, operand.dtype = kFloatElements;
       if (i >= from.size()) operand.flags = trace::kTensorIsOutput;
@@ -47,8 +47,8 @@ class WrittenOperators : public WrittenStep {
     }
     step_.ops.push_back(op);
     if (to != model::kNone && step_.blocks[to].begin > op.begin)
-      step_.blocks[to].op = static_cast<uint32_t>(step_.ops.size() - 1);
-    return static_cast<uint32_t>(step_.ops.size() - 1);
+      step_.blocks[to].op = OpIndex(step_.ops.size() - 1);
+    return OpIndex(step_.ops.size() - 1);
   }
 
  private:

@@ -29,7 +29,7 @@ class WrittenStep {
     step_.own_texts->push_back(text);
     return Step::kFirstOwnText + static_cast<uint32_t>(step_.own_texts->size() - 1);
   }
-  void Module(const std::string& path, Position begin, Position end, uint32_t parent = model::kNone) {
+  void Module(const std::string& path, Position begin, Position end, CallIndex parent = {}) {
     step_.modules.push_back({Text(path), parent, begin, end});
   }
   // Sizes or strides, in the form that an operand refers to.
@@ -39,30 +39,30 @@ class WrittenStep {
     step_.dims.insert(step_.dims.end(), dims.begin(), dims.end());
     return static_cast<uint32_t>(step_.shapes.size() - 1);
   }
-  uint32_t AddBlock(Position begin, Position end) {
+  BlockIndex AddBlock(Position begin, Position end) {
     StepBlock block;
     block.id = model::kNone;
     block.requested = 512;
     block.begin = begin;
     block.end = end;
     step_.blocks.push_back(block);
-    return static_cast<uint32_t>(step_.blocks.size() - 1);
+    return BlockIndex(step_.blocks.size() - 1);
   }
-  uint32_t Node(Position begin) {
-    step_.nodes.push_back({Text("node"), model::kNone, kBefore, begin, begin + 2});
-    return static_cast<uint32_t>(step_.nodes.size() - 1);
+  NodeIndex Node(Position begin) {
+    step_.nodes.push_back({Text("node"), {}, kBefore, begin, begin + 2});
+    return NodeIndex(step_.nodes.size() - 1);
   }
   // Adds an operator; its operands are added by the calls that follow.
-  uint32_t Call(const char* name, uint32_t parent, Position begin, Position end) {
+  OpIndex Call(const char* name, OpIndex parent, Position begin, Position end) {
     Op op;
     op.name = Text(name), op.parent = parent, op.begin = begin, op.end = end;
     op.first_input = op.first_output = static_cast<uint32_t>(step_.operands.size());
     step_.ops.push_back(op);
-    return static_cast<uint32_t>(step_.ops.size() - 1);
+    return OpIndex(step_.ops.size() - 1);
   }
   // Adds an operator of two moments that reads the first block and creates the second one; the node saves the
   // first.
-  void Work(Position at, uint32_t node, const std::vector<uint32_t>& blocks) {
+  void Work(Position at, NodeIndex node, const std::vector<BlockIndex>& blocks) {
     Op op;
     op.name = Text("work");
     op.begin = at;
@@ -71,9 +71,9 @@ class WrittenStep {
     op.input_count = 1;
     op.first_output = op.first_input + 1;
     op.output_count = 1;
-    for (const uint32_t block : blocks) {
+    for (const BlockIndex block : blocks) {
       Operand operand;
-      operand.op = static_cast<uint32_t>(step_.ops.size());
+      operand.op = step_.ops.Next();
       operand.block = block;
       if (block == blocks.back()) operand.flags = trace::kTensorIsOutput;
       step_.operands.push_back(operand);

@@ -93,7 +93,7 @@ class Offloader {
   // Arguments that no node saves, such as a mask that was converted first: the checkpoint keeps them.
   void SendUnsaved(std::vector<Block>& copies) {
     for (const Again& again : scene_.again) {
-      for (const uint32_t block : WorkedOnIn(again)) {
+      for (const BlockIndex block : WorkedOnIn(again)) {
         const auto found = of_origin_.find(block);
         if (found == of_origin_.end() || found->second.birth != Birth::kEachStep || stays_[block]) continue;
         BringBack(block, again, copies);
@@ -108,8 +108,8 @@ class Offloader {
   }
 
   // Inputs of a part that it uses.
-  [[nodiscard]] std::vector<uint32_t> WorkedOnIn(const Again& again) const {
-    std::vector<uint32_t> blocks;
+  [[nodiscard]] std::vector<BlockIndex> WorkedOnIn(const Again& again) const {
+    std::vector<BlockIndex> blocks;
     for (const Op& op : OpsOf(again)) {
       if (op.node != kNone) continue;
       for (const Operand& one : InputsOf(step_, op)) {
@@ -123,7 +123,7 @@ class Offloader {
 
   // The first use of an input by a part: the operand is the input tensor itself. nullptr: no use, or unknown
   // strides.
-  [[nodiscard]] const Operand* GivenAs(uint32_t block, const Again& again) const {
+  [[nodiscard]] const Operand* GivenAs(BlockIndex block, const Again& again) const {
     for (const Op& op : OpsOf(again))
       for (const Operand& operand : InputsOf(step_, op))
         if (operand.block == block && op.node == kNone) return IsLayoutKnown(operand) ? &operand : nullptr;
@@ -138,7 +138,7 @@ class Offloader {
   // A view copies only its own elements, x.expand(8, -1) all eight times; both are packed on the device.
   void BringAsGiven(Block& copy, const Again& again, std::vector<Block>& copies) const {
     const Operand* const given = GivenAs(copy.origin, again);
-    const uint32_t maker = OutermostMaker(step_, copy.origin);
+    const OpIndex maker = OutermostMaker(step_, copy.origin);
     if (given == nullptr || maker == kNone) return;
     uint64_t whole = 0;
     for (const Operand& made : OutputsOf(step_, step_.ops[maker]))
@@ -153,7 +153,7 @@ class Offloader {
 
   // What a recomputation needs. It is freed with the last node that saves it, or when the function that
   // received it returns.
-  void BringBack(uint32_t block, const Again& again, std::vector<Block>& copies) {
+  void BringBack(BlockIndex block, const Again& again, std::vector<Block>& copies) {
     if (!inputs_.emplace(block, &again).second) return;
     const auto kept = released_.find({block, &again});
     Block copy = of_origin_.at(block);
@@ -170,7 +170,7 @@ class Offloader {
   // both would be freed, because backward does not reach them.
   [[nodiscard]] bool KeepsItsNode(const Saved& saved) const {
     if (saved.node == kNone || step_.nodes[saved.node].begin < kForever) return false;
-    uint32_t op = step_.nodes[saved.node].op;
+    OpIndex op = step_.nodes[saved.node].op;
     if (op == kNone) return false;
     const std::span<const Operand> results = OutputsOf(step_, step_.ops[op]);
     if (results.empty() || results[0].block != saved.block) return false;
@@ -222,7 +222,7 @@ class Offloader {
   // Bytes of a mask with padded rows for memory-efficient attention, given those without padding; 0: not such
   // a mask.
   [[nodiscard]] uint64_t FilledUp(const Saved& saved, uint64_t bytes) const {
-    const uint32_t made_in = saved.node == kNone ? kNone : step_.nodes[saved.node].op;
+    const OpIndex made_in = saved.node == kNone ? OpIndex() : step_.nodes[saved.node].op;
     if (made_in == kNone || step_.NameOf(step_.ops[made_in]) != kEfficientCall) return 0;
     for (const Operand& operand : InputsOf(step_, step_.ops[made_in])) {
       if (operand.argument != kMask || operand.block == kNone ||
@@ -246,14 +246,14 @@ class Offloader {
   // A tensor with gaps comes back without gaps: backward no longer copies it for an operator that needs it
   // contiguous. Recomputed tensors do not come back.
   void LeaveOutCopies() {
-    std::set<std::pair<uint32_t, uint32_t>> packed;  // (node, block)
+    std::set<std::pair<NodeIndex, BlockIndex>> packed;
     for (const Saved& saved : step_.saved) {
       if (!saved.gaps || saved.node == kNone || stays_[saved.block] || AgainAt(saved.at) != nullptr) continue;
       packed.emplace(saved.node, saved.block);
-      const uint32_t copied = step_.blocks[saved.block].copy_of;
+      const BlockIndex copied = step_.blocks[saved.block].copy_of;
       if (copied != kNone) packed.emplace(saved.node, copied);
     }
-    std::unordered_set<uint32_t> left_out;
+    std::unordered_set<BlockIndex> left_out;
     for (const Op& op : step_.ops) {
       if (op.node == kNone || op.input_count == 0 || op.output_count != 1) continue;
       const Operand &given = InputsOf(step_, op)[0], &made = OutputsOf(step_, op)[0];
@@ -284,16 +284,16 @@ class Offloader {
   const Step& step_;
   const LastUses& uses_;
   Scene& scene_;
-  std::unordered_map<uint32_t, Block> of_origin_;  // as forward allocated it
-  std::vector<Position> kept_;                     // by block: when the last node released it
+  std::unordered_map<BlockIndex, Block> of_origin_;  // as forward allocated it
+  std::vector<Position> kept_;                       // by block: when the last node released it
   // The same for nodes of the part that created it, as for relu_(), which saves its own result: they save the
   // recomputed one.
   std::vector<Position> kept_by_again_;
   std::vector<bool> stays_;
-  std::set<uint32_t> unsaved_, leaves_;
+  std::set<BlockIndex> unsaved_, leaves_;
   // When the last node of the part releases a block.
-  std::map<std::pair<uint32_t, const Again*>, Position> released_;
-  std::set<std::pair<uint32_t, const Again*>> inputs_;  // inputs of recomputed parts
+  std::map<std::pair<BlockIndex, const Again*>, Position> released_;
+  std::set<std::pair<BlockIndex, const Again*>> inputs_;  // inputs of recomputed parts
   uint64_t moved_ = 0;
 };
 

@@ -33,21 +33,22 @@ class OffloadedCheckpointTest : public testing::Test, protected WrittenStep {
     hidden_ = AddBlock(2, 162);
     mask_ = AddBlock(4, 162);
     unkept_ = AddBlock(6, 60);
-    const uint32_t out = AddBlock(22, 170), node = Node(160);
+    const BlockIndex out = AddBlock(22, 170);
+    const NodeIndex node = Node(160);
     Work(20, node, {hidden_, out});
     Work(24, node, {mask_, out});
   }
 
   // Begin and end of the copies of a block, with a small tolerance.
-  [[nodiscard]] std::vector<std::pair<Position, Position>> Lives(uint32_t block) const {
+  [[nodiscard]] std::vector<std::pair<Position, Position>> Lives(BlockIndex block) const {
     Scene scene = MakeScene(step_);
     scene.again.push_back({10, 50, 120, 180, 150, held_});
     EXPECT_TRUE(OffloadActivations(step_, scene).ok());
     return LivesOf(scene, block);
   }
 
-  uint32_t hidden_, mask_, unkept_;
-  std::vector<std::pair<uint32_t, Position>> held_;  // by a graph that a module holds
+  BlockIndex hidden_, mask_, unkept_;
+  std::vector<std::pair<BlockIndex, Position>> held_;  // by a graph that a module holds
 };
 
 // The wrapper holds it until it returns.
@@ -78,7 +79,7 @@ TEST_F(OffloadedCheckpointTest, WhatAGradientIsAskedOfStaysWithTheGraphToo) {
 // zeros(..., requires_grad=True) in the first layer of a model, which adds it and passes it on:
 // AccumulateGrad holds the tensor itself.
 TEST_F(OffloadedCheckpointTest, SoDoesOneThatTheFirstPartMakesAndKeeps) {
-  const uint32_t bias = AddBlock(45, 162);
+  const BlockIndex bias = AddBlock(45, 162);
   Work(44, step_.saved.front().node, {bias, AddBlock(46, 170)});
   Work(54, Node(114), {bias, AddBlock(55, 170)});
   Scene scene = MakeScene(step_);
@@ -112,7 +113,7 @@ TEST_F(OffloadedCheckpointTest, WhatAGraphKeepsThatAModuleHoldsComesBackForAsLon
 
 // For a pooled output that nobody reads.
 TEST_F(OffloadedCheckpointTest, WhatANodeKeepsThatNeverRunsDoesNotComeBack) {
-  const uint32_t pooled = AddBlock(52, 80);
+  const BlockIndex pooled = AddBlock(52, 80);
   Work(54, Node(kForever), {pooled, AddBlock(55, 80)});
   step_.saved.back().released = 80;
   EXPECT_THAT(Lives(pooled), ElementsAre(Life(52, 56)));
@@ -122,13 +123,13 @@ TEST_F(OffloadedCheckpointTest, WhatANodeKeepsThatNeverRunsDoesNotComeBack) {
 class OffloadedResultTest : public OffloadedCheckpointTest {
  protected:
   OffloadedResultTest() : pooled_(AddBlock(55, 80)) {
-    const uint32_t node = Node(kForever);
+    const NodeIndex node = Node(kForever);
     Work(54, node, {AddBlock(52, 56), pooled_});
-    step_.nodes[node].op = static_cast<uint32_t>(step_.ops.size() - 1);
+    step_.nodes[node].op = OpIndex(step_.ops.size() - 1);
     step_.saved.back().block = pooled_, step_.saved.back().released = 80;
   }
 
-  uint32_t pooled_;
+  BlockIndex pooled_;
 };
 
 TEST_F(OffloadedResultTest, WhatKeepsItsOwnNodeStays) {
@@ -144,7 +145,7 @@ TEST_F(OffloadedResultTest, ButNotWhereWhatComesOfItMayKeepTheNode) {
 // A layer that ends in an activation: ReluBackward0 saves its result, from what the layer recomputes, and the
 // next layer saves its input.
 TEST_F(OffloadedCheckpointTest, WhatThePartsOwnNodeKeepsTooLeavesForwardWithTheNextPart) {
-  const uint32_t result = AddBlock(45, 162);
+  const BlockIndex result = AddBlock(45, 162);
   Work(44, step_.saved.front().node, {result, result});
   Work(54, Node(114), {result, AddBlock(55, 170)});
   Scene scene = MakeScene(step_);
@@ -162,7 +163,7 @@ TEST_F(OffloadedCheckpointTest, WithoutAWrapperAllThatIsKeptGoes) {
 
 // x + self.convolve(self.norm(x)), where norm copies x: no node saves x itself, but the checkpoint keeps it.
 TEST_F(OffloadedCheckpointTest, SoDoesWhatNoNodeKeepsAndThePartWorksOn) {
-  const uint32_t op = Call("aten::add", kNone, 30, 32);
+  const OpIndex op = Call("aten::add", {}, 30, 32);
   step_.operands.emplace_back().op = op;
   step_.operands.back().block = unkept_;
   step_.ops.back().input_count = 1;
@@ -188,9 +189,9 @@ class OffloadedViewTest : public testing::Test, protected WrittenOperators {
   OffloadedViewTest() {
     Module("layer", 10, 50), Module("layer", 12, 48, 0);
     mask_ = AddBlock(4, 162);
-    AddOp("aten::triu", kNone, {3, 5}, {}, mask_);
-    used_ = AddOp("aten::add", kNone, {20, 22}, {mask_}, AddBlock(21, 170));
-    AddOp("aten::sum", kNone, {90, 92}, {AddBlock(80, 170)}, kNone);
+    AddOp("aten::triu", {}, {3, 5}, {}, mask_);
+    used_ = AddOp("aten::add", {}, {20, 22}, {mask_}, AddBlock(21, 170));
+    AddOp("aten::sum", {}, {90, 92}, {AddBlock(80, 170)}, {});
     Saved saved;
     saved.block = 2, saved.at = 91, saved.released = 165;
     step_.saved.push_back(saved);
@@ -213,7 +214,8 @@ class OffloadedViewTest : public testing::Test, protected WrittenOperators {
     return copies;
   }
 
-  uint32_t mask_, used_;
+  BlockIndex mask_;
+  OpIndex used_;
 };
 
 TEST_F(OffloadedViewTest, TheWholeOfItComesBackAsItIs) {
@@ -242,11 +244,12 @@ TEST_F(OffloadedViewTest, OfAPartItsOwnElements) {
 // An operator of backward copies keys that lie between queries and values, unless they come back without
 // gaps: torch.Tensor.cpu() leaves none.
 TEST_F(OffloadedCheckpointTest, WhatComesBackWithoutGapsIsNotCopiedForAnOperator) {
-  const uint32_t node = step_.saved.front().node, copy = AddBlock(HooksAfter(160, 40), 161);
-  const uint32_t op = Call("aten::contiguous", model::kNone, HooksAfter(160, 30), HooksAfter(160, 60));
+  const NodeIndex node = step_.saved.front().node;
+  const BlockIndex copy = AddBlock(HooksAfter(160, 40), 161);
+  const OpIndex op = Call("aten::contiguous", {}, HooksAfter(160, 30), HooksAfter(160, 60));
   step_.dims = {2, 4, 8, 1};
   step_.shapes.push_back({0, 2, true}), step_.shapes.push_back({2, 2, true});
-  for (const uint32_t block : {hidden_, copy}) {
+  for (const BlockIndex block : {hidden_, copy}) {
     Operand operand;
     operand.op = op, operand.block = block, operand.shape = 1, operand.strides = 2;
     step_.operands.push_back(operand);
@@ -272,7 +275,7 @@ TEST_F(OffloadedCheckpointTest, WhatComesBackWithoutGapsIsNotCopiedForAnOperator
   step_.operands[step_.ops[op].first_input].strides = 0;
   EXPECT_EQ(bytes(), 512u) << "how it lies is not known";
   step_.operands[step_.ops[op].first_input].strides = 2;
-  step_.operands[step_.ops[op].first_input].block = kNone;
+  step_.operands[step_.ops[op].first_input].block = {};
   EXPECT_EQ(bytes(), 512u) << "which one it is";
 }
 

@@ -14,18 +14,18 @@ using model::kNone;
 class Turns {
  public:
   explicit Turns(const Step& step) {
-    for (const uint32_t parameter : step.trained)
+    for (const BlockIndex parameter : step.trained)
       of_size_[step.blocks[parameter].requested].push_back(parameter);
   }
-  // kNone: no parameter has that size.
-  uint32_t Next(uint64_t bytes) {
+  // None if no parameter has that size.
+  BlockIndex Next(uint64_t bytes) {
     const auto found = of_size_.find(bytes);
-    if (found == of_size_.end()) return kNone;
+    if (found == of_size_.end()) return {};
     return found->second[turn_[bytes]++ % found->second.size()];
   }
 
  private:
-  std::map<uint64_t, std::vector<uint32_t>> of_size_;
+  std::map<uint64_t, std::vector<BlockIndex>> of_size_;
   std::map<uint64_t, size_t> turn_;
 };
 
@@ -41,13 +41,13 @@ std::string WhyFlatWeights(const Step& step) {
               : "";
 }
 
-Position SetUpAt(const Step& step, uint32_t block) {
+Position SetUpAt(const Step& step, BlockIndex block) {
   const model::BlockId id = step.blocks[block].id;
   if (id >= step.run->blocks.size() || step.run->blocks[id].alloc_event >= step.first.begin) return kBefore;
   return BeforeLoop(step.run->blocks[id].alloc_event, step.first);
 }
 
-bool IsParameter(const Step& step, uint32_t block) {
+bool IsParameter(const Step& step, BlockIndex block) {
   return std::binary_search(step.trained.begin(), step.trained.end(), block) ||
          (step.blocks[block].category == classify::Category::kParameter &&
           step.blocks[block].copy_of == kNone);
@@ -67,13 +67,13 @@ void TakeAwayOptimizer(Scene& scene) {
   });
 }
 
-std::vector<uint32_t> SteppedParameters(const Step& step) {
-  std::map<std::string_view, uint32_t> by_name;
-  for (const uint32_t parameter : step.trained) by_name[step.blocks[parameter].name] = parameter;
+std::vector<BlockIndex> SteppedParameters(const Step& step) {
+  std::map<std::string_view, BlockIndex> by_name;
+  for (const BlockIndex parameter : step.trained) by_name[step.blocks[parameter].name] = parameter;
   Turns turns(step);
-  std::vector<uint32_t> parameters;
+  std::vector<BlockIndex> parameters;
   for (const StepBlock& block : step.blocks) {
-    parameters.push_back(kNone);
+    parameters.emplace_back();
     const bool state = block.category == classify::Category::kOptimizerState;
     if (!state && !MadeByOptimizer(step, block)) continue;
     const auto named = by_name.find(classify::ParameterOfName(block.name));
@@ -82,12 +82,12 @@ std::vector<uint32_t> SteppedParameters(const Step& step) {
   return parameters;
 }
 
-void StepOnly(const std::function<bool(uint32_t)>& kept, Step& step) {
-  const std::vector<uint32_t> parameters = SteppedParameters(step);
-  for (uint32_t i = 0; i < parameters.size(); ++i) {
+void StepOnly(const std::function<bool(BlockIndex)>& kept, Step& step) {
+  const std::vector<BlockIndex> parameters = SteppedParameters(step);
+  for (const BlockIndex i : step.blocks.Indices()) {
     if (parameters[i] != kNone && !kept(parameters[i])) Drop(step.blocks[i]);
   }
-  std::erase_if(step.trained, [&](uint32_t parameter) { return !kept(parameter); });
+  std::erase_if(step.trained, [&](BlockIndex parameter) { return !kept(parameter); });
 }
 
 }  // namespace vramscope::whatif

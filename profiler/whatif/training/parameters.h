@@ -17,10 +17,10 @@ namespace vramscope::whatif {
 [[nodiscard]] std::string WhyFlatWeights(const Step& step);
 
 // When the block was allocated, below 0, if it existed before the first step; otherwise kBefore.
-[[nodiscard]] Position SetUpAt(const Step& step, uint32_t block);
+[[nodiscard]] Position SetUpAt(const Step& step, BlockIndex block);
 
 // True if it is a parameter of the program, trained or not.
-[[nodiscard]] bool IsParameter(const Step& step, uint32_t block);
+[[nodiscard]] bool IsParameter(const Step& step, BlockIndex block);
 
 // Removes the block from the step; its index stays valid.
 void Drop(StepBlock& block);
@@ -28,11 +28,11 @@ void Drop(StepBlock& block);
 // By block: the parameter whose state it is, or for which the optimizer step allocated it; kNone for others.
 // State is matched by name, temporaries by size: each block of a given size belongs to the next parameter of
 // that size.
-[[nodiscard]] std::vector<uint32_t> SteppedParameters(const Step& step);
+[[nodiscard]] std::vector<BlockIndex> SteppedParameters(const Step& step);
 
 // Restricts the optimizer to parameters for which `kept` returns true. State and temporaries of the others
 // are removed, and Step::trained no longer lists them.
-void StepOnly(const std::function<bool(uint32_t parameter)>& kept, Step& step);
+void StepOnly(const std::function<bool(BlockIndex parameter)>& kept, Step& step);
 
 // Removes what the optimizer has from the scene: its state, and what its steps allocate.
 void TakeAwayOptimizer(Scene& scene);

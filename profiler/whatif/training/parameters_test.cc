@@ -32,12 +32,11 @@ class EqualParameters {
     step.backward.push_back({100, 200});
     step.optimizer.push_back({200, 300});
     step.own_texts = std::make_shared<std::deque<std::string>>(1);
-    step.modules.push_back(
-        {Step::kFirstOwnText, model::kNone, 0, 90});  // the model itself, whose path is empty
+    step.modules.push_back({Step::kFirstOwnText, {}, 0, 90});  // the model itself, whose path is empty
     for (int i = 0; i < 64; ++i) names.push_back("p" + std::to_string(i));
     for (int i = 0; i < 64; ++i) names.push_back("exp_avg of p" + std::to_string(i));
     for (size_t i = 0; i < 64; ++i) {
-      step.trained.push_back(static_cast<uint32_t>(step.blocks.size()));
+      step.trained.push_back(step.blocks.Next());
       Add(names[i], parameter, Category::kParameter);
     }
     for (size_t i = 0; i < 64; ++i) {
@@ -222,7 +221,7 @@ TEST(ShardTest, TwoFlatBlocksAreOnTheirWayInTheOrderOfTheirFirstTensors) {
     buffer.requested = type == kLong ? 8 : 512;
     buffer.begin = kBefore, buffer.end = kForever;
     Operand operand;
-    operand.block = static_cast<uint32_t>(step.blocks.size()), operand.dtype = type;
+    operand.block = step.blocks.Next(), operand.dtype = type;
     step.blocks.push_back(buffer), step.operands.push_back(operand);
   }
   std::vector<StepBlock> sent;
@@ -248,7 +247,8 @@ TEST(ShardTest, TheFirstStepHasOneBucketOfAllGradients) {
   given.dtype = 6;
   // No recorded operator uses the others, such as the predictor of V-JEPA 2 below its classifier: they are
   // sent too.
-  for (given.block = 0; given.block < 48; ++given.block) network.step.operands.push_back(given);
+  for (given.block = 0; given.block < 48; given.block = given.block.Next())
+    network.step.operands.push_back(given);
   const Step replicated = network.Sharded("ddp:8");
   ASSERT_EQ(replicated.passing.size(), 2u);
   const Passing& broadcast = replicated.passing[0];

@@ -70,7 +70,7 @@ bool SharedOut(std::vector<Part> leaves) {
   return leaves.size() > 1 && std::adjacent_find(leaves.begin(), leaves.end(), into_next) == leaves.end();
 }
 
-void AddLeaves(const Step& step, uint32_t block, const Seen& seen,
+void AddLeaves(const Step& step, BlockIndex block, const Seen& seen,
                std::vector<TrainedParameter>& parameters) {
   uint64_t bytes = 0;
   for (const Part& leaf : seen.leaves) bytes += leaf.extent.Bytes();
@@ -127,13 +127,13 @@ const Stepped& SteppedIn(const Step& step) {
 }  // namespace
 
 std::vector<TrainedParameter> TrainedParameters(const Step& step) {
-  std::unordered_map<uint32_t, Seen> seen;
-  for (const uint32_t block : step.trained) seen[block];
+  std::unordered_map<BlockIndex, Seen> seen;
+  for (const BlockIndex block : step.trained) seen[block];
   for (const Operand& operand : step.operands) {
     if (const auto found = seen.find(operand.block); found != seen.end()) Look(step, operand, found->second);
   }
   std::vector<TrainedParameter> parameters;
-  for (const uint32_t block : step.trained) {
+  for (const BlockIndex block : step.trained) {
     const Seen& of_block = seen[block];
     if (SharedOut(of_block.leaves))
       AddLeaves(step, block, of_block, parameters);

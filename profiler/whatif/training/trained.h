@@ -33,7 +33,7 @@ struct Extent {
 };
 
 struct TrainedParameter {
-  uint32_t block = model::kNone;  // into Step::blocks
+  BlockIndex block;
   uint64_t bytes = 0;
   std::optional<Extent> extent;  // none: no operator of the step used all of it
 };

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// An index into one of the lists of a step, which cannot be taken for an index into another one.
+//
+// Why: a step refers to blocks, operators, autograd nodes and calls of modules by index, and a function often
+// has several of them at hand. As plain numbers they can change places without an error.
+//
+//   const OpIndex op = step.blocks[block].op;   // block: BlockIndex
+//   step.ops[op]                                // fine
+//   step.blocks[op]                             // does not compile
+//
+// It is a number where one is read, so that it also indexes lists beside those of the step (one element per
+// block, for example). A number becomes an index only where the code says so: BlockIndex(i). A literal is one
+// by itself: step.blocks[0].
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "profiler/model/run.h"
+
+namespace vramscope::whatif {
+
+template <class Item>
+class Index {
+ public:
+  constexpr Index() = default;  // none: equal to model::kNone
+  template <std::integral Number>
+  constexpr explicit(!std::same_as<Number, int>) Index(Number at)  // NOLINT: a literal is an int
+      : at_(static_cast<uint32_t>(at)) {}
+
+  constexpr operator uint32_t() const { return at_; }  // NOLINT: a number where one is read
+  [[nodiscard]] constexpr Index Next() const { return Index(at_ + 1); }
+
+ private:
+  uint32_t at_ = model::kNone;
+};
+
+// The indices from `first` to before `last`.
+template <class Item>
+struct IndexRange {
+  struct Iterator {
+    uint32_t at = 0;
+    Index<Item> operator*() const { return Index<Item>(at); }
+    Iterator& operator++() { return ++at, *this; }
+    bool operator==(const Iterator&) const = default;
+  };
+  uint32_t first = 0;
+  uint32_t last = 0;
+  [[nodiscard]] Iterator begin() const { return {first}; }
+  [[nodiscard]] Iterator end() const { return {last}; }
+};
+
+// A list whose items are found by their own index.
+template <class Item>
+class Indexed : public std::vector<Item> {
+ public:
+  using std::vector<Item>::vector;
+
+  [[nodiscard]] Item& operator[](Index<Item> at) { return std::vector<Item>::operator[](at); }
+  [[nodiscard]] const Item& operator[](Index<Item> at) const { return std::vector<Item>::operator[](at); }
+  [[nodiscard]] Item& operator[](std::integral auto at) { return (*this)[Index<Item>(at)]; }
+  [[nodiscard]] const Item& operator[](std::integral auto at) const { return (*this)[Index<Item>(at)]; }
+
+  // All indices, in order, for a loop that does not change the list.
+  [[nodiscard]] IndexRange<Item> Indices() const { return {0, static_cast<uint32_t>(this->size())}; }
+  // The index of the item that is added next.
+  [[nodiscard]] Index<Item> Next() const { return Index<Item>(this->size()); }
+};
+
+struct StepBlock;
+struct Op;
+struct Node;
+struct ModuleCall;
+using BlockIndex = Index<StepBlock>;  // into Step::blocks
+using OpIndex = Index<Op>;            // into Step::ops
+using NodeIndex = Index<Node>;        // into Step::nodes
+using CallIndex = Index<ModuleCall>;  // into Step::modules
+
+}  // namespace vramscope::whatif
+
+template <class Item>
+struct std::hash<vramscope::whatif::Index<Item>> {
+  size_t operator()(vramscope::whatif::Index<Item> index) const { return std::hash<uint32_t>()(index); }
+};
