@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Result<T>: a value, or one sentence for the user that says what is wrong and what to do about it.
 //
-// Why our own sixty lines: everything that reads foreign bytes returns it, the injector's build must not need
-// a library for it, and std::expected is C++23. There is no error code on purpose: callers check ok(), people
-// read the sentence.
+// Why our own hundred lines: everything that reads foreign bytes returns it, the injector's build must not need
+// a library for it, and std::expected is C++23. Callers check ok() or use VRAMSCOPE_TRY, people read the
+// sentence, and scripts read the kind, as the exit code of the command.
+//
+//   Result<Report> Read(const std::string& path) {
+//     const Bytes bytes = VRAMSCOPE_TRY(Open(path));                      // returns Open's error, if any
+//     VRAMSCOPE_TRY(CheckHeader(bytes));                                  // a Status has no value
+//     if (bytes.empty()) return Error{path + ": empty. Record again."};   // kind: input, exit code 2
+//     if (!HasSteps(bytes)) return CannotJudge(path + ": has no step.");  // exit code 3
+//     return PrefixError(path, Parse(bytes));                             // "run.vms: cut off after 41 MiB."
+//   }
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,11 +24,27 @@
 
 namespace vramscope {
 
+// Who can do something about an error. cli/frame/verb.h maps each kind to an exit code.
+enum class ErrorKind : uint8_t {
+  kInput,        // a file or a program is not what it should be (exit code 2)
+  kUsage,        // the command line is wrong (2)
+  kCannotJudge,  // the input is fine, but lacks what an answer needs (3)
+};
+
 // What went wrong, as one finished sentence: "run.vms: cut off after 41 of 44 MiB. Record again for the
 // rest."
 struct Error {
   std::string sentence;
+  ErrorKind kind = ErrorKind::kInput;
 };
+
+inline Error UsageError(std::string sentence) { return {std::move(sentence), ErrorKind::kUsage}; }
+inline Error CannotJudge(std::string sentence) { return {std::move(sentence), ErrorKind::kCannotJudge}; }
+
+// "where: sentence", of the same kind.
+inline Error PrefixError(const std::string& where, const Error& error) {
+  return {where + ": " + error.sentence, error.kind};
+}
 
 template <typename T>
 class [[nodiscard]] Result {
@@ -43,6 +68,8 @@ class [[nodiscard]] Result {
     VRAMSCOPE_CHECK(ok());
     return std::move(*std::get_if<0>(&state_));
   }
+  // Moves the value out. Only if ok().
+  T Take() { return std::move(value()); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T* operator->() { return &value(); }
@@ -66,6 +93,7 @@ class [[nodiscard]] Result<void> {
 
   [[nodiscard]] bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
+  void Take() const { VRAMSCOPE_CHECK(ok()); }
   [[nodiscard]] const Error& error() const {
     VRAMSCOPE_CHECK(!ok());
     return *error_;
@@ -77,4 +105,27 @@ class [[nodiscard]] Result<void> {
 
 using Status = Result<void>;
 
+// The result itself if it is ok; otherwise its error, prefixed, or of the kind "cannot judge".
+template <typename T>
+Result<T> PrefixError(const std::string& where, Result<T> result) {
+  if (!result.ok()) return PrefixError(where, result.error());
+  return result;
+}
+template <typename T>
+Result<T> CannotJudge(Result<T> result) {
+  if (!result.ok()) return CannotJudge(result.error().sentence);
+  return result;
+}
+
 }  // namespace vramscope
+
+// The value of a Result, moved out of it; if it failed, the function that uses the macro returns the error.
+// Use it as a statement, or as all that a variable is initialized with or assigned, never within a larger
+// expression: what was computed to the left of it would be lost. (A statement expression, which gcc and clang know.)
+#define VRAMSCOPE_TRY(...)                  \
+  __extension__({                           \
+    auto vramscope_tried = (__VA_ARGS__);   \
+    if (!vramscope_tried.ok()) [[unlikely]] \
+      return vramscope_tried.error();       \
+    vramscope_tried.Take();                 \
+  })
