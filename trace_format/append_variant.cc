@@ -86,13 +86,13 @@ Result<Bytes> Tail(const WholePart& whole, std::string_view key, ByteView trace)
   header.type = BlockType::kVariants;
   header.version = kBlockVersion;
   header.count = 1;
-  if (Status written = writer.Write(header, payload); !written.ok()) return written.error();
+  VRAMSCOPE_TRY(writer.Write(header, payload));
   std::vector<BlockEntry> blocks = whole.blocks;
   blocks.push_back({whole.bytes, writer.entries().front().header});
   const uint64_t index_offset = whole.bytes + tail.size();
   header.type = BlockType::kIndex;
   header.count = static_cast<uint32_t>(blocks.size());
-  if (Status written = writer.WriteIndex(header, EncodeIndex(blocks)); !written.ok()) return written.error();
+  VRAMSCOPE_TRY(writer.WriteIndex(header, EncodeIndex(blocks)));
   PutBytes(EncodeTrailer({index_offset, whole.trailer.event_count}), &tail);
   return tail;
 }
@@ -121,16 +121,14 @@ Status AppendVariant(const std::string& path, std::string_view key, ByteView tra
   const Descriptor file(path);
   if (file.get() < 0 || flock(file.get(), LOCK_EX) != 0)
     return Error{path + ": cannot be written: " + std::strerror(errno) + "."};
-  Result<MappedFile> mapped = MappedFile::Open(path);
-  if (!mapped.ok()) return mapped.error();
-  const auto whole = WholePartOf(mapped->bytes());
+  MappedFile mapped = VRAMSCOPE_TRY(MappedFile::Open(path));
+  const auto whole = WholePartOf(mapped.bytes());
   if (!whole) return Error{path + ": has no complete end, so nothing was added to it. Record again."};
-  Result<Bytes> tail = Tail(*whole, key, trace);
-  if (!tail.ok()) return tail.error();
+  Bytes tail = VRAMSCOPE_TRY(Tail(*whole, key, trace));
   // First removes what a killed writer left. Readers never read it.
-  if (whole->bytes < mapped->bytes().size() && ftruncate(file.get(), static_cast<off_t>(whole->bytes)) != 0)
+  if (whole->bytes < mapped.bytes().size() && ftruncate(file.get(), static_cast<off_t>(whole->bytes)) != 0)
     return Error{path + ": cannot be written: " + std::strerror(errno) + "."};
-  return WriteAt(file.get(), whole->bytes, *tail, path);
+  return WriteAt(file.get(), whole->bytes, tail, path);
 }
 
 }  // namespace vramscope::trace

@@ -24,7 +24,7 @@ Status WritePending(Pending& pending, BlockWriter* blocks, BlockHeader header, P
     auto next = pending.begin();
     for (; next != pending.end() && HasRoom(payload, header.count); ++next, ++header.count)
       put(*next, &payload);
-    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
+    VRAMSCOPE_TRY(blocks->Write(header, payload));
     pending.erase(pending.begin(), next);
   }
   return {};
@@ -86,7 +86,7 @@ Status PendingDefinitions::Write(BlockWriter* blocks, const BlockHeader& positio
                           &PendingDefinitions::WriteThreads, &PendingDefinitions::WriteStrings,
                           &PendingDefinitions::WriteStacks, &PendingDefinitions::WriteSourceFiles,
                           &PendingDefinitions::WritePrograms}) {
-    if (Status written = (this->*step)(blocks, position); !written.ok()) return written;
+    VRAMSCOPE_TRY((this->*step)(blocks, position));
   }
   return {};
 }
@@ -100,7 +100,7 @@ Status PendingDefinitions::WriteStrings(BlockWriter* blocks, BlockHeader header)
     while (strings_written_ + header.count < strings.count() && HasRoom(payload, header.count)) {
       PutString(strings.at(strings_written_ + ++header.count), &payload);
     }
-    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
+    VRAMSCOPE_TRY(blocks->Write(header, payload));
     strings_written_ += header.count;
   }
   return {};
@@ -116,7 +116,7 @@ Status PendingDefinitions::WriteStacks(BlockWriter* blocks, BlockHeader header) 
       const StackId id = stacks_written_ + ++header.count;
       PutStackNode(id, stacks.at(id), &payload);
     }
-    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
+    VRAMSCOPE_TRY(blocks->Write(header, payload));
     stacks_written_ += header.count;
   }
   return {};
@@ -138,7 +138,7 @@ Status PendingDefinitions::WriteThreads(BlockWriter* blocks, BlockHeader header)
       const uint32_t number = threads_written_ + header.count++;
       PutThread(number, threads_[number], &payload);
     }
-    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
+    VRAMSCOPE_TRY(blocks->Write(header, payload));
     threads_written_ += header.count;
   }
   return {};

@@ -112,7 +112,7 @@ class TraceReader::Impl {
 };
 
 Status TraceReader::Impl::Load() {
-  if (Status header = LoadFileHeader(); !header.ok()) return header;
+  VRAMSCOPE_TRY(LoadFileHeader());
   map_ = MapBlocks(file_);
   if (header_damaged_ && map_.blocks.empty()) {
     return Error{name_ +
@@ -298,18 +298,17 @@ TraceReader::TraceReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 TraceReader::~TraceReader() = default;
 
 Result<std::unique_ptr<TraceReader>> TraceReader::Open(const std::string& path) {
-  auto mapping = MappedFile::Open(path);
-  if (!mapping.ok()) return mapping.error();
-  const ByteView bytes = mapping->bytes();
-  auto impl = std::make_unique<Impl>(std::move(mapping).value(), bytes, path);
-  if (Status loaded = impl->Load(); !loaded.ok()) return loaded.error();
+  auto mapping = VRAMSCOPE_TRY(MappedFile::Open(path));
+  const ByteView bytes = mapping.bytes();
+  auto impl = std::make_unique<Impl>(std::move(mapping), bytes, path);
+  VRAMSCOPE_TRY(impl->Load());
   return std::unique_ptr<TraceReader>(new TraceReader(std::move(impl)));
 }
 
 Result<std::unique_ptr<TraceReader>> TraceReader::OpenBytes(std::span<const std::byte> bytes,
                                                             std::string name_for_messages) {
   auto impl = std::make_unique<Impl>(MappedFile(), bytes, std::move(name_for_messages));
-  if (Status loaded = impl->Load(); !loaded.ok()) return loaded.error();
+  VRAMSCOPE_TRY(impl->Load());
   return std::unique_ptr<TraceReader>(new TraceReader(std::move(impl)));
 }
 

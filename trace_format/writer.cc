@@ -149,7 +149,7 @@ TraceWriter::~TraceWriter() = default;
 Result<std::unique_ptr<TraceWriter>> TraceWriter::Create(std::unique_ptr<ByteSink> sink,
                                                          const TraceClock& clock, const Options& options) {
   auto impl = std::make_unique<Impl>(std::move(sink), options);
-  if (Status written = impl->WriteHeader(clock); !written.ok()) return written.error();
+  VRAMSCOPE_TRY(impl->WriteHeader(clock));
   return std::unique_ptr<TraceWriter>(new TraceWriter(std::move(impl)));
 }
 

@@ -157,7 +157,7 @@ Result<Tracee*> Attempt::WaitForSafePoint() {
   auto next_round = Clock::now();
   while (Clock::now() < deadline && !command_.WantsToStop()) {
     if (Clock::now() >= next_round) {
-      if (const Status watched = WatchMoreThreads(); !watched.ok()) return watched.error();
+      VRAMSCOPE_TRY(WatchMoreThreads());
       next_round = Clock::now() + kNextRound;
     }
     for (Tracee& tracee : tracees_) {
@@ -232,9 +232,8 @@ Result<Injected> Attempt::Run() {
                  " has no malloc or dlopen that can be found, so it cannot be entered. Start it under "
                  "vramscope record."};
   }
-  const Result<Tracee*> tracee = WaitForSafePoint();
-  if (!tracee.ok()) return tracee.error();
-  return CallIn(**tracee);
+  Tracee* const tracee = VRAMSCOPE_TRY(WaitForSafePoint());
+  return CallIn(*tracee);
 }
 
 }  // namespace

@@ -200,7 +200,7 @@ Status CheckTarget(pid_t pid) {
   std::string process = Describe(pid);
   process[0] = process == "process " + std::to_string(pid) ? 'P' : process[0];
   for (const Check check : kChecks) {
-    if (Status status = check(pid, process); !status.ok()) return status;
+    VRAMSCOPE_TRY(check(pid, process));
   }
   return {};
 }

@@ -346,24 +346,23 @@ class Replayer : private Listener, private Driver {
 };
 
 Result<ReplayResult> ReplayBy(const Release& release, const History& history, BlockSizes* sizes) {
-  const Result<Settings> settings = ParseSettings(history.settings, release);
-  if (!settings.ok()) return settings.error();
-  if (settings->cuda_malloc_async)
+  const Settings settings = VRAMSCOPE_TRY(ParseSettings(history.settings, release));
+  if (settings.cuda_malloc_async)
     return Error{
         "the run used backend:cudaMallocAsync, which keeps no segments: there is nothing to replay."};
   std::set<size_t> waits;
-  ReplayResult result = Replayer(history, release, *settings, sizes, waits).Run();
+  ReplayResult result = Replayer(history, release, settings, sizes, waits).Run();
   while (const auto wait = CompletionsBefore(history.events, result)) {
     if (waits.size() == kMostWaits || !waits.insert(*wait).second) break;
     BlockSizes these;
     ReplayResult again =
-        Replayer(history, release, *settings, sizes == nullptr ? nullptr : &these, waits).Run();
+        Replayer(history, release, settings, sizes == nullptr ? nullptr : &these, waits).Run();
     if (again.events_exact <= result.events_exact) break;
     result = std::move(again);
     if (sizes != nullptr) *sizes = std::move(these);
   }
   result.release = release.name;
-  result.notes.insert(result.notes.end(), settings->notes.begin(), settings->notes.end());
+  result.notes.insert(result.notes.end(), settings.notes.begin(), settings.notes.end());
   return result;
 }
 

@@ -181,9 +181,8 @@ class Rerunner {
 
 Result<RerunResult> Rerun(const History& history, const RerunRequest& request) {
   const Release& release = ReleaseOf(history.torch_version);
-  const Result<Settings> settings = ParseSettings(request.settings, release);
-  if (!settings.ok()) return settings.error();
-  if (settings->cuda_malloc_async)
+  const Settings settings = VRAMSCOPE_TRY(ParseSettings(request.settings, release));
+  if (settings.cuda_malloc_async)
     return Error{
         "backend:cudaMallocAsync has no segments; the driver manages its memory, which is not modeled."};
   const Result<Settings> recorded = ParseSettings(history.settings, release);
@@ -196,9 +195,9 @@ Result<RerunResult> Rerun(const History& history, const RerunRequest& request) {
     return Error{"the history contradicts itself at event " + std::to_string(initial.contradiction->event) +
                  ": " + initial.contradiction->sentence + "."};
   }
-  RerunResult result = Rerunner(history, release, *settings, request).Run(initial);
+  RerunResult result = Rerunner(history, release, settings, request).Run(initial);
   result.release = release.name;
-  result.notes = settings->notes;
+  result.notes = settings.notes;
   if (initial.blocks != 0 && !request.keep_earlier_segments)
     result.notes.push_back("the recording begins in the middle of a run: the " +
                            std::to_string(initial.blocks) +

@@ -144,10 +144,10 @@ Result<Settings> Parser::Parse(std::string_view text) {
   settings_.garbage_collection_threshold = 0;
   settings_.notes.clear();
   const std::vector<std::string> tokens = Tokens(text);
-  if (const Status status = ReadAll(tokens, true); !status.ok()) return status.error();
+  VRAMSCOPE_TRY(ReadAll(tokens, true));
   if (release_.parsing_resets_rounding)
     settings_.max_non_split_rounding_bytes = settings_.large_segment_bytes;
-  if (const Status status = ReadAll(tokens, false); !status.ok()) return status.error();
+  VRAMSCOPE_TRY(ReadAll(tokens, false));
   return std::move(settings_);
 }
 
@@ -171,7 +171,7 @@ Status Parser::ReadAll(const std::vector<std::string>& tokens, bool first_keys) 
     }
     const Value value(tokens.data() + begin, end - begin);
     if (key->first == first_keys) {
-      if (const Status status = (this->*key->read)(name, value); !status.ok()) return status;
+      VRAMSCOPE_TRY((this->*key->read)(name, value));
     }
     if (end < tokens.size() && !Takes(name, tokens[end], ",", !first_keys))
       return Refused(name, "expected a comma after its value, found \"" + tokens[end] + "\"");
@@ -224,33 +224,27 @@ void Parser::NoteRest(std::string_view key, const std::string& word, const char*
 }
 
 Result<uint64_t> Parser::SplitLimit(std::string_view key, Value value) {
-  const Result<uint64_t> mib = Number(key, value.front());
-  if (!mib.ok()) return mib.error();
+  const uint64_t mib = VRAMSCOPE_TRY(Number(key, value.front()));
   const uint64_t least = settings_.large_segment_bytes / kMiB + (release_.small_split_refused ? 1 : 0);
-  if (*mib < least) return Refused(key, "is too small, it must be at least " + std::to_string(least));
-  return Bytes(*mib);
+  if (mib < least) return Refused(key, "is too small, it must be at least " + std::to_string(least));
+  return Bytes(mib);
 }
 
 Status Parser::ReadMaxSplit(std::string_view key, Value value) {
-  const Result<uint64_t> bytes = SplitLimit(key, value);
-  if (!bytes.ok()) return bytes.error();
-  settings_.max_split_bytes = *bytes;
+  settings_.max_split_bytes = VRAMSCOPE_TRY(SplitLimit(key, value));
   return {};
 }
 
 Status Parser::ReadNonSplitRounding(std::string_view key, Value value) {
-  const Result<uint64_t> bytes = SplitLimit(key, value);
-  if (!bytes.ok()) return bytes.error();
-  settings_.max_non_split_rounding_bytes = *bytes;
+  settings_.max_non_split_rounding_bytes = VRAMSCOPE_TRY(SplitLimit(key, value));
   return {};
 }
 
 Status Parser::ReadLargeSegment(std::string_view key, Value value) {
-  const Result<uint64_t> mib = Number(key, value.front());
-  if (!mib.ok()) return mib.error();
-  if (*mib <= kLeastLargeSegmentMiB)
+  const uint64_t mib = VRAMSCOPE_TRY(Number(key, value.front()));
+  if (mib <= kLeastLargeSegmentMiB)
     return Refused(key, "must be above " + std::to_string(kLeastLargeSegmentMiB));
-  settings_.large_segment_bytes = Bytes(*mib);
+  settings_.large_segment_bytes = Bytes(mib);
   return {};
 }
 
@@ -259,10 +253,9 @@ Status Parser::ReadDivisions(std::string_view key, Value value) {
     if (release_.single_rounding) return Refused(key, "is one number for all sizes in PyTorch 1.13");
     return ReadDivisionList(key, value.subspan(1, value.size() - 2));
   }
-  const Result<uint64_t> divisions = Number(key, value.front());
-  if (!divisions.ok()) return divisions.error();
-  if (!std::has_single_bit(*divisions)) return Refused(key, "needs a power of two");
-  settings_.roundup_power2_divisions.fill(*divisions);
+  const uint64_t divisions = VRAMSCOPE_TRY(Number(key, value.front()));
+  if (!std::has_single_bit(divisions)) return Refused(key, "needs a power of two");
+  settings_.roundup_power2_divisions.fill(divisions);
   return {};
 }
 
@@ -273,47 +266,42 @@ Status Parser::ReadDivisionList(std::string_view key, Value list) {
   for (size_t i = 0; i < list.size(); i += 4) {
     if (i + 2 >= list.size() || list[i + 1] != ":" || (i + 3 < list.size() && list[i + 3] != ","))
       return Refused(key, "needs a list like [256:1,512:2,>:8]");
-    const Result<uint64_t> divisor = Number(key, list[i + 2]);
-    if (!divisor.ok()) return divisor.error();
-    if (*divisor != 0 && !std::has_single_bit(*divisor))
+    const uint64_t divisor = VRAMSCOPE_TRY(Number(key, list[i + 2]));
+    if (divisor != 0 && !std::has_single_bit(divisor))
       return Refused(key, "divisions are 0 or a power of two");
     if (list[i] == ">") {
       const size_t from = last + (release_.open_ended_rounding == OpenEndedRounding::kAfterLastKey ? 1 : 0);
       std::fill(divisions.begin() + static_cast<ptrdiff_t>(std::min(from, kRoundingBuckets)), divisions.end(),
-                *divisor);
+                divisor);
       continue;
     }
-    const Result<uint64_t> mib = Number(key, list[i]);
-    if (!mib.ok()) return mib.error();
-    if (!std::has_single_bit(*mib)) return Refused(key, "sizes are powers of two, in MB");
-    last = std::min<size_t>(std::bit_width(*mib) - 1, kRoundingBuckets - 1);
-    if (first) std::fill(divisions.begin(), divisions.begin() + static_cast<ptrdiff_t>(last), *divisor);
+    const uint64_t mib = VRAMSCOPE_TRY(Number(key, list[i]));
+    if (!std::has_single_bit(mib)) return Refused(key, "sizes are powers of two, in MB");
+    last = std::min<size_t>(std::bit_width(mib) - 1, kRoundingBuckets - 1);
+    if (first) std::fill(divisions.begin(), divisions.begin() + static_cast<ptrdiff_t>(last), divisor);
     first = false;
-    divisions[last] = *divisor;
+    divisions[last] = divisor;
   }
   return {};
 }
 
 Status Parser::ReadBypass(std::string_view key, Value value) {
-  const Result<uint64_t> mib = Number(key, value.front());
-  if (!mib.ok()) return mib.error();
-  settings_.roundup_bypass_bytes = Bytes(*mib);
+  const uint64_t mib = VRAMSCOPE_TRY(Number(key, value.front()));
+  settings_.roundup_bypass_bytes = Bytes(mib);
   return {};
 }
 
 Status Parser::ReadThreshold(std::string_view key, Value value) {
-  const Result<double> threshold = Fraction(key, value.front());
-  if (!threshold.ok()) return threshold.error();
-  if (!(*threshold > 0 && *threshold < 1)) return Refused(key, "must lie between 0 and 1");
-  settings_.garbage_collection_threshold = *threshold;
+  const double threshold = VRAMSCOPE_TRY(Fraction(key, value.front()));
+  if (!(threshold > 0 && threshold < 1)) return Refused(key, "must lie between 0 and 1");
+  settings_.garbage_collection_threshold = threshold;
   return {};
 }
 
 Status Parser::ReadMemoryFraction(std::string_view key, Value value) {
-  const Result<double> fraction = Fraction(key, value.front());
-  if (!fraction.ok()) return fraction.error();
-  if (!(*fraction >= 0 && *fraction <= 1)) return Refused(key, "must lie between 0 and 1");
-  settings_.per_process_memory_fraction = *fraction;
+  const double fraction = VRAMSCOPE_TRY(Fraction(key, value.front()));
+  if (!(fraction >= 0 && fraction <= 1)) return Refused(key, "must lie between 0 and 1");
+  settings_.per_process_memory_fraction = fraction;
   return {};
 }
 
@@ -354,13 +342,12 @@ Status Parser::ReadBackend(std::string_view key, Value value) {
 Status Parser::ReadHostOption(std::string_view key, Value value) {
   const bool truth = key.find("_use_") != std::string_view::npos || key == "pinned_free_catch_all";
   if (truth) {
-    if (const Result<bool> read = Truth(key, value.front()); !read.ok()) return read.error();
+    VRAMSCOPE_TRY(Truth(key, value.front()));
   } else {
-    const Result<uint64_t> read = Number(key, value.front());
-    if (!read.ok()) return read.error();
-    if (key == "pinned_num_register_threads" && (!std::has_single_bit(*read) || *read > 128))
+    const uint64_t read = VRAMSCOPE_TRY(Number(key, value.front()));
+    if (key == "pinned_num_register_threads" && (!std::has_single_bit(read) || read > 128))
       return Refused(key, "must be a power of two, at most 128");
-    if (key == "pinned_reserve_segment_size_mb" && *read == 0) return Refused(key, "must be above 0");
+    if (key == "pinned_reserve_segment_size_mb" && read == 0) return Refused(key, "must be above 0");
   }
   settings_.notes.push_back(std::string(key) + ": of pinned host memory, ignored");
   return {};
@@ -368,9 +355,7 @@ Status Parser::ReadHostOption(std::string_view key, Value value) {
 
 template <bool Settings::*field>
 Status Parser::ReadTruth(std::string_view key, Value value) {
-  const Result<bool> truth = Truth(key, value.front());
-  if (!truth.ok()) return truth.error();
-  settings_.*field = *truth;
+  settings_.*field = VRAMSCOPE_TRY(Truth(key, value.front()));
   return {};
 }
 

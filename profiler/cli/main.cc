@@ -49,8 +49,9 @@ int UnknownVerb(const std::string& word) {
   std::vector<std::string> names;
   for (const Verb& verb : Verbs()) names.emplace_back(verb.name);
   const auto nearest = Nearest(word, names);
-  return Fail(nearest ? fmt::format("there is no verb '{}'. Did you mean '{}'?", Printable(word), *nearest)
-                      : fmt::format("there is no verb '{}'. See vramscope --help.", Printable(word)));
+  return Fail(
+      UsageError(nearest ? fmt::format("there is no verb '{}'. Did you mean '{}'?", Printable(word), *nearest)
+                         : fmt::format("there is no verb '{}'. See vramscope --help.", Printable(word))));
 }
 
 int Run(const std::vector<std::string>& words) {
@@ -84,13 +85,12 @@ int main(int count, char** words) {
     // A full disk behind stdout must not count as success.
     if (std::fflush(stdout) != 0 && code == vramscope::cli::kDone) {
       return vramscope::cli::Fail(
-          "the output could not be written. Free some space, or write to another file.");
+          {"the output could not be written. Free some space, or write to another file."});
     }
     return code;
   } catch (const std::exception& failure) {
     const std::vector<std::string> given(words + 1, words + count);
-    return vramscope::cli::Fail(
-        vramscope::text::SentenceOf(failure, fmt::format("vramscope {}", fmt::join(given, " "))),
-        vramscope::cli::kCannotJudge);
+    return vramscope::cli::Fail(vramscope::CannotJudge(
+        vramscope::text::SentenceOf(failure, fmt::format("vramscope {}", fmt::join(given, " ")))));
   }
 }

@@ -8,12 +8,11 @@ Result<Side> SideOf(const std::string& path, const classify::Analysis& analysis,
   request.top = 0;
   request.blocks = true;
   request.at = {{}};
-  Result<report::Answer> answer = report::BuildAnswer(analysis, request);
-  if (!answer.ok()) return Error{path + ": " + answer.error().sentence};
+  report::Answer answer = VRAMSCOPE_TRY(PrefixError(path, report::BuildAnswer(analysis, request)));
   Side side;
   side.path = path;
-  side.facts = FactsOf(analysis, *answer);
-  side.answer = std::move(*answer);
+  side.facts = FactsOf(analysis, answer);
+  side.answer = std::move(answer);
   return side;
 }
 

@@ -47,14 +47,11 @@ Result<whatif::Prediction> AnswerFrom(const VariantStep& variant, const whatif::
     prediction.after.allocator = variant.counters;
     prediction.after.allocator.reserved_then = reserved_then;
     if (over_step != nullptr) {
-      const auto replayed = whatif::ReplayScene(variant.baseline.scene, variant.step, over_step);
-      if (!replayed.ok()) return replayed.error();
+      VRAMSCOPE_TRY(whatif::ReplayScene(variant.baseline.scene, variant.step, over_step));
     }
   } else {
     whatif::Predictor further(variant.step, variant.baseline, whatif::Predictor::kAnyRun);
-    Result<whatif::Prediction> made = further.Predict(parts.transformed, over_step);
-    if (!made.ok()) return made.error();
-    prediction = std::move(made).value();
+    prediction = VRAMSCOPE_TRY(further.Predict(parts.transformed, over_step));
   }
   prediction.after = RunOf(variant, recorded, std::move(prediction.after));
   prediction.before = recorded.use;

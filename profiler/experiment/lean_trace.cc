@@ -57,11 +57,10 @@ std::vector<uint32_t> AddThreadsOf(const trace::TraceReader& full, uint32_t pid,
 
 Result<trace::Bytes> LeanTrace(const trace::TraceReader& full, uint32_t pid) {
   trace::Bytes bytes;
-  auto made = trace::TraceWriter::Create(
+  auto made = VRAMSCOPE_TRY(trace::TraceWriter::Create(
       std::make_unique<BytesSink>(&bytes), full.clock(),
-      {.zstd_level = kBestCompression, .events_per_block = trace::TraceWriter::kMaxEventsPerWriterBlock});
-  if (!made.ok()) return made.error();
-  trace::TraceWriter& writer = **made;
+      {.zstd_level = kBestCompression, .events_per_block = trace::TraceWriter::kMaxEventsPerWriterBlock}));
+  trace::TraceWriter& writer = *made;
   const std::vector<uint32_t> threads = AddThreadsOf(full, pid, writer);
   for (const auto& [key, value] : full.metadata()) writer.SetMetadata(key, value);
   std::vector<Event> kept;
@@ -80,8 +79,8 @@ Result<trace::Bytes> LeanTrace(const trace::TraceReader& full, uint32_t pid) {
     }
     return writer.Append(kept).ok();
   });
-  if (!read.ok()) return read.error();
-  if (Status closed = writer.Close(); !closed.ok()) return closed.error();
+  VRAMSCOPE_TRY(read);
+  VRAMSCOPE_TRY(writer.Close());
   return bytes;
 }
 

@@ -27,11 +27,8 @@ model::DeviceIndex LargestGpu(const model::Run& run, whatif::Replayed* counters)
 Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes) {
   auto variant = std::make_unique<VariantStep>();
   variant->bytes = std::move(bytes);
-  auto reader = trace::TraceReader::OpenBytes(variant->bytes, "the re-run");
-  if (!reader.ok()) return reader.error();
-  Result<model::Run> run = model::Load(model::MakeSource(std::move(reader).value()));
-  if (!run.ok()) return run.error();
-  variant->run = std::move(run).value();
+  auto reader = VRAMSCOPE_TRY(trace::TraceReader::OpenBytes(variant->bytes, "the re-run"));
+  variant->run = VRAMSCOPE_TRY(model::Load(model::MakeSource(std::move(reader))));
   variant->device = LargestGpu(variant->run, &variant->counters);
   if (variant->device == model::kNone) return Error{"nothing was allocated on a GPU."};
   const trace::Metadata& metadata = variant->run.source->metadata();
@@ -40,12 +37,8 @@ Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes) {
       variant->run.event_counts[static_cast<size_t>(trace::EventType::kOpBegin)] == 0)
     return Error{"operators were not recorded. " + missing->second};
   variant->analysis.emplace(variant->run);
-  Result<whatif::Step> step = whatif::ReadStep(*variant->analysis, variant->device);
-  if (!step.ok()) return step.error();
-  variant->step = std::move(step).value();
-  Result<whatif::Baseline> baseline = whatif::MakeBaseline(variant->step, *variant->analysis);
-  if (!baseline.ok()) return baseline.error();
-  variant->baseline = std::move(baseline).value();
+  variant->step = VRAMSCOPE_TRY(whatif::ReadStep(*variant->analysis, variant->device));
+  variant->baseline = VRAMSCOPE_TRY(whatif::MakeBaseline(variant->step, *variant->analysis));
   return variant;
 }
 

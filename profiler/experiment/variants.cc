@@ -99,9 +99,9 @@ Result<std::string> KeepVariant(const model::Source& source, const std::string& 
                                 trace::ByteView variant) {
   if (IsOurs(path) && trace::AppendVariant(path, key, variant).ok()) return path;
   if (!OpenBeside(source, path)) {
-    if (Status made = MakeBeside(source, path); !made.ok()) return made.error();
+    VRAMSCOPE_TRY(MakeBeside(source, path));
   }
-  if (Status added = trace::AppendVariant(FileBeside(path), key, variant); !added.ok()) return added.error();
+  VRAMSCOPE_TRY(trace::AppendVariant(FileBeside(path), key, variant));
   return FileBeside(path);
 }
 

@@ -117,10 +117,9 @@ class Chrome {
 }  // namespace
 
 Status WriteChrome(const Content& content, const Options&, const std::string& path) {
-  Result<Output> out = Output::Create(path);
-  if (!out.ok()) return out.error();
-  Chrome(content, *out).Write();
-  return out->Finish();
+  Output out = VRAMSCOPE_TRY(Output::Create(path));
+  Chrome(content, out).Write();
+  return out.Finish();
 }
 
 }  // namespace vramscope::exporting

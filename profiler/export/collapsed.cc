@@ -10,20 +10,19 @@
 namespace vramscope::exporting {
 
 Status WriteCollapsed(const Content& content, const Options&, const std::string& path) {
-  Result<Output> out = Output::Create(path);
-  if (!out.ok()) return out.error();
+  Output out = VRAMSCOPE_TRY(Output::Create(path));
   for (const LiveStack& stack : FindLiveStacks(content)) {
     for (size_t i = 0; i < stack.frames.size(); ++i) {
       std::string frame = stack.frames[i];
       std::replace(frame.begin(), frame.end(), ';', ':');  // it would start another frame
-      if (i != 0) out->Char(';');
-      out->Text(frame);
+      if (i != 0) out.Char(';');
+      out.Text(frame);
     }
-    out->Char(' ');
-    out->Number(stack.bytes);
-    out->Char('\n');
+    out.Char(' ');
+    out.Number(stack.bytes);
+    out.Char('\n');
   }
-  return out->Finish();
+  return out.Finish();
 }
 
 }  // namespace vramscope::exporting

@@ -10,17 +10,14 @@ Result<Content> Content::Of(const classify::Analysis& analysis, report::Request 
   Content content(analysis);
   const model::Run& run = analysis.run();
   content.curves_ = report::CurvesOf(run);
-  const Result<model::DeviceIndex> device = report::ChooseDevice(run, content.curves_, request);
-  if (!device.ok()) return device.error();
-  if (*device == model::kNone) return report::NothingAllocated(run, "there is nothing to write");
-  content.device_ = *device;
+  const model::DeviceIndex device = VRAMSCOPE_TRY(report::ChooseDevice(run, content.curves_, request));
+  if (device == model::kNone) return report::NothingAllocated(run, "there is nothing to write");
+  content.device_ = device;
   content.peak_event_ = content.curve().peak().event;
   request.top = 0;
   request.blocks = true;
   if (request.at.empty()) request.at = {{}};
-  Result<report::Answer> answer = report::BuildAnswer(analysis, request);
-  if (!answer.ok()) return answer.error();
-  content.answer_ = std::move(*answer);
+  content.answer_ = VRAMSCOPE_TRY(report::BuildAnswer(analysis, request));
   return content;
 }
 

@@ -179,9 +179,8 @@ class Csv {
 }  // namespace
 
 Status WriteCsv(const Content& content, const Options& options, const std::string& path) {
-  Result<Output> out = Output::Create(path);
-  if (!out.ok()) return out.error();
-  Csv csv(content, *out);
+  Output out = VRAMSCOPE_TRY(Output::Create(path));
+  Csv csv(content, out);
   switch (options.table) {
     case Table::kEvents:
       csv.Events();
@@ -196,7 +195,7 @@ Status WriteCsv(const Content& content, const Options& options, const std::strin
       csv.Steps();
       break;
   }
-  return out->Finish();
+  return out.Finish();
 }
 
 }  // namespace vramscope::exporting

@@ -22,8 +22,7 @@ void Output::Flush() {
 
 Status Output::Finish() {
   Flush();
-  if (!status_.ok()) return Error{path_ + ": " + status_.error().sentence};
-  return {};
+  return PrefixError(path_, status_);
 }
 
 }  // namespace vramscope::exporting

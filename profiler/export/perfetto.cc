@@ -183,10 +183,9 @@ class Perfetto {
 }  // namespace
 
 Status WritePerfetto(const Content& content, const Options&, const std::string& path) {
-  Result<Output> out = Output::Create(path);
-  if (!out.ok()) return out.error();
-  Perfetto(content, *out).Write();
-  return out->Finish();
+  Output out = VRAMSCOPE_TRY(Output::Create(path));
+  Perfetto(content, out).Write();
+  return out.Finish();
 }
 
 }  // namespace vramscope::exporting

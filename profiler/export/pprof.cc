@@ -91,10 +91,9 @@ std::string Gzip(const std::string& bytes) {
 }  // namespace
 
 Status WritePprof(const Content& content, const Options&, const std::string& path) {
-  Result<Output> out = Output::Create(path);
-  if (!out.ok()) return out.error();
-  out->Text(Gzip(Profile().Build(FindLiveStacks(content))));
-  return out->Finish();
+  Output out = VRAMSCOPE_TRY(Output::Create(path));
+  out.Text(Gzip(Profile().Build(FindLiveStacks(content))));
+  return out.Finish();
 }
 
 }  // namespace vramscope::exporting

@@ -64,9 +64,8 @@ struct Opened {
 };
 
 Result<Opened> Open(const std::string& path) {
-  Result<model::Run> run = snapshot::LoadFile(path);
-  if (!run.ok()) return run.error();
-  Opened opened{path, std::make_unique<model::Run>(std::move(*run)), nullptr};
+  model::Run run = VRAMSCOPE_TRY(snapshot::LoadFile(path));
+  Opened opened{path, std::make_unique<model::Run>(std::move(run)), nullptr};
   opened.analysis = std::make_unique<classify::Analysis>(*opened.run);
   return opened;
 }
@@ -145,29 +144,26 @@ ReadRanks ReadFiles(const std::vector<std::string>& files, const std::function<v
 }
 
 Result<std::string> SummaryFor(const std::string& path) {
-  const auto source = snapshot::OpenSource(path);
-  if (!source.ok()) return source.error();
+  const auto source = VRAMSCOPE_TRY(snapshot::OpenSource(path));
   bool of_job = false;
-  for (model::ProcessIndex process = 0; process < (*source)->processes().size(); ++process) {
-    const model::Launch launch = model::LaunchOf((*source)->metadata(), process);
+  for (model::ProcessIndex process = 0; process < source->processes().size(); ++process) {
+    const model::Launch launch = model::LaunchOf(source->metadata(), process);
     of_job |= launch.rank.has_value() && launch.world_size.value_or(1) > 1;
   }
   if (!of_job) return std::string();
   std::error_code failed;
   const uint64_t bytes = fs::file_size(path, failed);
   if (failed) return Error{path + ": " + failed.message() + "."};
-  const Result<Opened> opened = Open(path);
-  if (!opened.ok()) return opened.error();
-  return SummaryText(Summarize(*opened->analysis, path), bytes);
+  const Opened opened = VRAMSCOPE_TRY(Open(path));
+  return SummaryText(Summarize(*opened.analysis, path), bytes);
 }
 
 OpenSide SideOpener() {
   return [last = std::make_shared<std::optional<Opened>>()](const RankSummary& rank) -> Result<diff::Side> {
     if (!last->has_value() || (*last)->path != rank.file) {
       last->reset();  // first: two runs may not fit into memory
-      Result<Opened> opened = Open(rank.file);
-      if (!opened.ok()) return opened.error();
-      last->emplace(std::move(*opened));
+      Opened opened = VRAMSCOPE_TRY(Open(rank.file));
+      last->emplace(std::move(opened));
     }
     report::Request request;
     request.device = rank.device;

@@ -102,9 +102,8 @@ std::vector<std::string> NotesOf(const Subject& subject, const Troubles& trouble
 
 Result<Moment> FindMoment(const Subject& subject, const LayoutWalk& walk, const std::string& text) {
   using Kind = MomentSpec::Kind;
-  const Result<MomentSpec> spec = timeline::ParseMoment(text);
-  if (!spec.ok()) return spec.error();
-  switch (spec->kind) {
+  const MomentSpec spec = VRAMSCOPE_TRY(timeline::ParseMoment(text));
+  switch (spec.kind) {
     case Kind::kPeak:
       return walk.most_allocated();
     case Kind::kReserved:
@@ -114,15 +113,15 @@ Result<Moment> FindMoment(const Subject& subject, const LayoutWalk& walk, const 
     case Kind::kEnd:
       return walk.end();
     case Kind::kOutOfMemory:
-      return FailureMoment(subject, *spec);
+      return FailureMoment(subject, spec);
     case Kind::kStep:
-      return StepMoment(subject, walk, *spec);
+      return StepMoment(subject, walk, spec);
     case Kind::kEvent:
-      return EventMoment(subject, *spec);
+      return EventMoment(subject, spec);
     case Kind::kTime:
-      return subject.MomentAt(spec->value);
+      return subject.MomentAt(spec.value);
     case Kind::kMonotonic:
-      return subject.MomentAt(spec->value - std::min(spec->value, subject.start_monotonic_ns));
+      return subject.MomentAt(spec.value - std::min(spec.value, subject.start_monotonic_ns));
   }
   return walk.most_allocated();
 }
@@ -204,12 +203,11 @@ Result<Answer> BuildAnswer(const Subject& subject, const LayoutWalk& walk, const
                             asked.begin() + static_cast<ptrdiff_t>(i)) {
       continue;
     }
-    const Result<Moment> moment = FindMoment(subject, walk, asked[i]);
-    if (!moment.ok()) return moment.error();
-    const Layout& layout = cursor.Seek(*moment);
-    answer.moments.push_back(AnswerFor(subject, layout, *moment, asked[i]));
+    const Moment moment = VRAMSCOPE_TRY(FindMoment(subject, walk, asked[i]));
+    const Layout& layout = cursor.Seek(moment);
+    answer.moments.push_back(AnswerFor(subject, layout, moment, asked[i]));
     if (i != 0) continue;
-    answer.segments = SegmentsOf(subject, layout, *moment, question.segments, question.pins);
+    answer.segments = SegmentsOf(subject, layout, moment, question.segments, question.pins);
     answer.segment_count = PinnedSegments(layout).size();
   }
   for (const StepSpan& step : subject.steps) {

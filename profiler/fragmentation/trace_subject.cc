@@ -364,10 +364,9 @@ Result<PlacedSubject> PlacedSubjectOf(const Run& run, model::DeviceIndex device)
 }
 
 Result<Subject> SubjectOf(const Analysis& analysis, model::DeviceIndex device) {
-  auto placed = PlacedSubjectOf(analysis.run(), device);
-  if (!placed.ok()) return placed.error();
-  placed->explain(analysis, placed->subject);
-  return std::move(placed->subject);
+  auto placed = VRAMSCOPE_TRY(PlacedSubjectOf(analysis.run(), device));
+  placed.explain(analysis, placed.subject);
+  return std::move(placed.subject);
 }
 
 }  // namespace vramscope::fragmentation

@@ -73,13 +73,13 @@ Result<Trial> TrySettings(const allocator::History& history, Moment failure, uin
                           const std::string& settings, std::span<const uint64_t> upcoming) {
   allocator::RerunRequest request{.settings = settings, .capacity = room, .keep_earlier_segments = true};
   request.last_event = failure + upcoming.size();
-  const auto run = upcoming.empty() ? allocator::Rerun(history, request)
-                                    : allocator::Rerun(WithUpcoming(history, failure, upcoming), request);
-  if (!run.ok()) return run.error();
+  const auto run =
+      VRAMSCOPE_TRY(upcoming.empty() ? allocator::Rerun(history, request)
+                                     : allocator::Rerun(WithUpcoming(history, failure, upcoming), request));
   Trial trial;
   trial.settings = settings;
-  if (run->first_failure.has_value()) {
-    const auto at = static_cast<Moment>(*run->first_failure);
+  if (run.first_failure.has_value()) {
+    const auto at = static_cast<Moment>(*run.first_failure);
     trial.end = at == failure  ? TrialEnd::kFails
                 : at < failure ? TrialEnd::kFailsBefore
                                : TrialEnd::kFailsAfter;
@@ -88,8 +88,8 @@ Result<Trial> TrySettings(const allocator::History& history, Moment failure, uin
   } else {
     trial.end = TrialEnd::kFits;
   }
-  trial.reserved = run->statistics.all.reserved_bytes.current;
-  trial.driver_free = run->driver_free;
+  trial.reserved = run.statistics.all.reserved_bytes.current;
+  trial.driver_free = run.driver_free;
   return trial;
 }
 

@@ -31,16 +31,15 @@ uint64_t BytesPerStep(const Answer& answer) {
 Result<std::vector<DeviceGrowth>> FindGrowthOfAll(const classify::Analysis& analysis,
                                                   const report::Request& request) {
   const model::Run& run = analysis.run();
-  auto devices = report::ChooseDevices(run, report::CurvesOf(run), request);
-  if (!devices.ok()) return devices.error();
-  if (devices->empty()) return report::NothingAllocated(run, "nothing can grow");
+  auto devices = VRAMSCOPE_TRY(report::ChooseDevices(run, report::CurvesOf(run), request));
+  if (devices.empty()) return report::NothingAllocated(run, "nothing can grow");
   const auto has_steps = [&](DeviceIndex device) {
     return !analysis.training()[run.devices[device].process].steps().empty();
   };
-  if (std::any_of(devices->begin(), devices->end(), has_steps))
-    std::erase_if(*devices, [&](DeviceIndex device) { return !has_steps(device); });
+  if (std::any_of(devices.begin(), devices.end(), has_steps))
+    std::erase_if(devices, [&](DeviceIndex device) { return !has_steps(device); });
   std::vector<DeviceGrowth> all;
-  for (const DeviceIndex device : *devices) {
+  for (const DeviceIndex device : devices) {
     report::Request one;
     one.device = run.devices[device].name;
     one.pid = run.processes[run.devices[device].process].info.pid;

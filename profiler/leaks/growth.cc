@@ -41,10 +41,9 @@ Result<Answer> FindGrowth(const classify::Analysis& analysis, const report::Requ
   const model::Run& run = analysis.run();
   std::vector<timeline::DeviceCurve> curves;
   for (model::DeviceIndex device = 0; device < run.devices.size(); ++device) curves.emplace_back(run, device);
-  const Result<model::DeviceIndex> device = report::ChooseDevice(run, curves, request);
-  if (!device.ok()) return device.error();
-  if (*device == model::kNone) return report::NothingAllocated(run, "nothing can grow");
-  const timeline::DeviceCurve& curve = curves[*device];
+  const model::DeviceIndex device = VRAMSCOPE_TRY(report::ChooseDevice(run, curves, request));
+  if (device == model::kNone) return report::NothingAllocated(run, "nothing can grow");
+  const timeline::DeviceCurve& curve = curves[device];
   const model::ProcessIndex process = curve.device().process;
   Answer answer{
       growth::FindGrowth(analysis, curve, growth::EndOfTraining(analysis, process)), {}, 0, 0, {}, {}};

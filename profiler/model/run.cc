@@ -72,9 +72,8 @@ Result<Run> Load(std::shared_ptr<const Source> source, const Progress& progress)
 }
 
 Result<Run> LoadFile(const std::string& path) {
-  auto reader = trace::TraceReader::Open(path);
-  if (!reader.ok()) return reader.error();
-  return Load(MakeSource(std::move(reader).value()));
+  auto reader = VRAMSCOPE_TRY(trace::TraceReader::Open(path));
+  return Load(MakeSource(std::move(reader)));
 }
 
 }  // namespace vramscope::model

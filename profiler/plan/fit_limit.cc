@@ -45,9 +45,8 @@ std::string BesideText(const FitLimit& limit) {
 }
 
 Result<std::vector<collector::GpuModel>> GpuTable() {
-  const Result<std::string> folder = collector::FindSimulatedCuda();
-  if (!folder.ok()) return folder.error();
-  return collector::ListGpus(*folder);
+  const std::string folder = VRAMSCOPE_TRY(collector::FindSimulatedCuda());
+  return collector::ListGpus(folder);
 }
 
 }  // namespace vramscope::plan

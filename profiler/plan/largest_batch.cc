@@ -62,10 +62,8 @@ Result<LargestBatches> FindLargestBatches(const whatif::Step& step, const Reques
     return Error{
         "the largest batch needs re-runs of the recorded program, and these need PyTorch. `vramscope dryrun "
         "--batch 1..64 -- CMD` finds it with the program itself."};
-  const Result<uint64_t> recorded = reruns->BatchSize();
-  if (!recorded.ok()) return recorded.error();
   LargestBatches found;
-  found.recorded = *recorded;
+  found.recorded = VRAMSCOPE_TRY(reruns->BatchSize());
   BatchSearch search(step, *reruns, request.limit, found.recorded);
   std::vector<LargestBatch> rows = {search.With({})};
   Changes all;

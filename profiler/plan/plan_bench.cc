@@ -101,19 +101,13 @@ struct Recorded {
 
 // The step of the first device that has one, or a sentence.
 Result<std::unique_ptr<Recorded>> Read(const char* path) {
-  Result<model::Run> run = model::LoadFile(path);
-  if (!run.ok()) return run.error();
   auto recorded = std::make_unique<Recorded>();
-  recorded->run = std::move(*run);
+  recorded->run = VRAMSCOPE_TRY(model::LoadFile(path));
   recorded->analysis.emplace(recorded->run);
   for (model::DeviceIndex device = 0; device < recorded->run.devices.size(); ++device) {
     if (trace::DeviceTypeOf(recorded->run.devices[device].code) == 0) continue;
-    Result<whatif::Step> step = whatif::ReadStep(*recorded->analysis, device);
-    if (!step.ok()) return step.error();
-    recorded->step = std::move(*step);
-    Result<whatif::Baseline> baseline = whatif::MakeBaseline(recorded->step, *recorded->analysis);
-    if (!baseline.ok()) return baseline.error();
-    recorded->baseline = std::move(*baseline);
+    recorded->step = VRAMSCOPE_TRY(whatif::ReadStep(*recorded->analysis, device));
+    recorded->baseline = VRAMSCOPE_TRY(whatif::MakeBaseline(recorded->step, *recorded->analysis));
     return recorded;
   }
   return Error{std::string(path) + ": nothing was allocated on a GPU."};

@@ -35,24 +35,23 @@ class Builder {
         curves_(CurvesOf(run_)) {}
 
   Result<Answer> Build() {
-    const Result<DeviceIndex> chosen = ChooseDevice(run_, curves_, request_);
-    if (!chosen.ok()) return chosen.error();
+    const DeviceIndex chosen = VRAMSCOPE_TRY(ChooseDevice(run_, curves_, request_));
     AddRun();
-    AddDevices(*chosen);
+    AddDevices(chosen);
     AddProcesses();
-    AddHostMemory(*chosen);
+    AddHostMemory(chosen);
     AddOutOfMemory();
     answer_.coverage = model::HooksOf(run_.coverage);
-    if (*chosen == model::kNone) answer_.no_blocks = CachingOff(run_.source->metadata());
-    if (*chosen != model::kNone) {
-      if (const Status device = AddChosen(*chosen); !device.ok()) return device.error();
-    } else if (const Status moments = AddEmptyMoments(); !moments.ok()) {
-      return moments.error();
+    if (chosen == model::kNone) answer_.no_blocks = CachingOff(run_.source->metadata());
+    if (chosen != model::kNone) {
+      VRAMSCOPE_TRY(AddChosen(chosen));
+    } else {
+      VRAMSCOPE_TRY(AddEmptyMoments());
     }
-    if (request_.find_savings && *chosen != model::kNone)
-      answer_.savings = request_.find_savings(analysis_, *chosen);
+    if (request_.find_savings && chosen != model::kNone)
+      answer_.savings = request_.find_savings(analysis_, chosen);
     answer_.blocks_listed = request_.blocks;
-    AddNotes(analysis_, *chosen, inferred_blocks_, answer_);
+    AddNotes(analysis_, chosen, inferred_blocks_, answer_);
     return std::move(answer_);
   }
 
@@ -180,8 +179,8 @@ class Builder {
   Status AddChosen(DeviceIndex device) {
     const DeviceCurve& curve = curves_[device];
     Speak(device);
-    if (const Status steps = AddSteps(curve); !steps.ok()) return steps;
-    if (const Status moments = AddMoments(curve); !moments.ok()) return moments;
+    VRAMSCOPE_TRY(AddSteps(curve));
+    VRAMSCOPE_TRY(AddMoments(curve));
     AddCategories(curve);
     const EventIndex at[] = {peak_event_};
     const auto live = classify::LiveAt(run_, curve.device(), at);
@@ -261,11 +260,10 @@ class Builder {
 
   Status AddMoments(const DeviceCurve& curve) {
     for (const MomentSpec& spec : request_.at) {
-      const Result<EventIndex> event = EventOf(curve, spec);
-      if (!event.ok()) return event.error();
-      moment_events_.push_back(*event);
+      const EventIndex event = VRAMSCOPE_TRY(EventOf(curve, spec));
+      moment_events_.push_back(event);
       const bool by_time = spec.kind == MomentSpec::Kind::kTime || spec.kind == MomentSpec::Kind::kMonotonic;
-      answer_.moments.push_back(MomentAfter(curve, *event, by_time ? TimeOf(run_, spec) : TimeAfter(*event)));
+      answer_.moments.push_back(MomentAfter(curve, event, by_time ? TimeOf(run_, spec) : TimeAfter(event)));
       answer_.moments.back().asked = spec.text;
     }
     return {};

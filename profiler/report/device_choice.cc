@@ -180,12 +180,11 @@ Result<DeviceIndex> ChooseDevice(const Run& run, const std::vector<timeline::Dev
 Result<std::vector<DeviceIndex>> ChooseDevices(const Run& run,
                                                const std::vector<timeline::DeviceCurve>& curves,
                                                const Request& request) {
-  const Result<DeviceIndex> best = ChooseDevice(run, curves, request);
-  if (!best.ok()) return best.error();
+  const DeviceIndex best = VRAMSCOPE_TRY(ChooseDevice(run, curves, request));
   std::vector<DeviceIndex> devices;
-  if (*best == model::kNone) return devices;
-  const bool gpu = IsGpu(run.devices[*best]);
-  const bool trains = Trains(run, run.devices[*best].process);
+  if (best == model::kNone) return devices;
+  const bool gpu = IsGpu(run.devices[best]);
+  const bool trains = Trains(run, run.devices[best].process);
   for (DeviceIndex device = 0; device < run.devices.size(); ++device) {
     if (!Matches(run, run.devices[device], request) || IsGpu(run.devices[device]) != gpu) continue;
     if (gpu || Trains(run, run.devices[device].process) == trains) devices.push_back(device);

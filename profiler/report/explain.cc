@@ -56,13 +56,12 @@ Result<Explanation> WithoutTensors(const model::Run& run, const Request& request
 }
 
 Result<Explanation> FromAnswer(const classify::Analysis& analysis, const Request& request) {
-  const Result<Answer> answer = BuildAnswer(analysis, request);
-  if (!answer.ok()) return answer.error();
+  const Answer answer = VRAMSCOPE_TRY(BuildAnswer(analysis, request));
   Explanation explanation;
-  explanation.device = answer->device;
-  explanation.pid = answer->pid;
-  explanation.moment = answer->moments.empty() ? answer->peak : answer->moments.front();
-  if (answer->moments.empty()) explanation.moment.asked = "peak";
+  explanation.device = answer.device;
+  explanation.pid = answer.pid;
+  explanation.moment = answer.moments.empty() ? answer.peak : answer.moments.front();
+  if (answer.moments.empty()) explanation.moment.asked = "peak";
   return explanation;
 }
 
@@ -78,9 +77,8 @@ std::string WhyNotExplained(const model::Run& run) {
 Result<Explanation> Explain(const classify::Analysis& analysis, const Request& request) {
   const model::Run& run = analysis.run();
   if (const std::string why_not = WhyNotExplained(run); !why_not.empty()) return Error{why_not};
-  Result<Explanation> made = TensorsOnGpu(run) ? FromAnswer(analysis, request) : WithoutTensors(run, request);
-  if (!made.ok()) return made;
-  Explanation explanation = std::move(made).value();
+  Explanation explanation =
+      VRAMSCOPE_TRY(TensorsOnGpu(run) ? FromAnswer(analysis, request) : WithoutTensors(run, request));
   if (!explanation.moment.driver.has_value()) return Error{explanation.device == "cpu" ? kNoGpu : kNoDriver};
 
   const DeviceMemory& memory = *explanation.moment.driver;

@@ -70,11 +70,10 @@ Status ByteStream::Fill(const uint8_t* from, size_t bytes) {
   begin_ = 0;
   if (bytes + kPadding > buffer_.size()) buffer_.resize(bytes + kPadding);
   while (!at_end_ && end_ < bytes) {
-    const Result<size_t> got =
-        source_->Read(std::span(buffer_).subspan(end_, buffer_.size() - kPadding - end_));
-    if (!got.ok()) return got.error();
-    end_ += *got;
-    at_end_ = *got == 0;
+    const size_t got =
+        VRAMSCOPE_TRY(source_->Read(std::span(buffer_).subspan(end_, buffer_.size() - kPadding - end_)));
+    end_ += got;
+    at_end_ = got == 0;
   }
   return {};
 }

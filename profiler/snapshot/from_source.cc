@@ -34,11 +34,9 @@ class Collecting {
   }
 
   Result<Snapshot> Run() {
-    const Status looked = Pass([this](const TraceEvent& event) { Look(event); });
-    if (!looked.ok()) return looked.error();
+    VRAMSCOPE_TRY(Pass([this](const TraceEvent& event) { Look(event); }));
     out_.origins.front().has_metadata = noted_;
-    const Status read = Pass([this](const TraceEvent& event) { Take(event); });
-    if (!read.ok()) return read.error();
+    VRAMSCOPE_TRY(Pass([this](const TraceEvent& event) { Take(event); }));
     for (auto& [number, device] : devices_) Finish(number, device);
     host_.MoveTo(&out_);
     for (std::vector<Segment>* segments : {&out_.segments, &out_.host_segments}) {

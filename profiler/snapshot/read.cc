@@ -189,9 +189,8 @@ class Interpreter {
 
 Result<std::shared_ptr<const Snapshot>> ReadSource(std::unique_ptr<ByteSource> source,
                                                    const std::string& name) {
-  auto unpacked = Unpacked(std::move(source));
-  if (!unpacked.ok()) return unpacked.error();
-  ByteStream stream(std::move(unpacked).value());
+  auto unpacked = VRAMSCOPE_TRY(Unpacked(std::move(source)));
+  ByteStream stream(std::move(unpacked));
   auto snapshot = std::make_shared<Snapshot>();
   Objects objects(snapshot.get());
   Value root;
@@ -213,9 +212,8 @@ Result<std::shared_ptr<const Snapshot>> ReadSource(std::unique_ptr<ByteSource> s
 }  // namespace
 
 Result<std::shared_ptr<const Snapshot>> Read(const std::string& path) {
-  auto source = OpenFile(path);
-  if (!source.ok()) return source.error();
-  return ReadSource(std::move(source).value(), path);
+  auto source = VRAMSCOPE_TRY(OpenFile(path));
+  return ReadSource(std::move(source), path);
 }
 
 Result<std::shared_ptr<const Snapshot>> ReadBytes(std::span<const uint8_t> bytes, const std::string& name) {

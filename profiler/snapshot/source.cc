@@ -165,19 +165,16 @@ std::shared_ptr<const std::vector<model::EventIndex>> TraceEventsOf(const model:
 
 Result<std::shared_ptr<const model::Source>> OpenSource(const std::string& path) {
   if (LooksLikeSnapshot(path)) {
-    auto snapshot = Read(path);
-    if (!snapshot.ok()) return snapshot.error();
-    return MakeSource(std::move(snapshot).value(), path);
+    auto snapshot = VRAMSCOPE_TRY(Read(path));
+    return MakeSource(std::move(snapshot), path);
   }
-  auto reader = trace::TraceReader::Open(path);
-  if (!reader.ok()) return reader.error();
-  return model::MakeSource(std::move(reader).value());
+  auto reader = VRAMSCOPE_TRY(trace::TraceReader::Open(path));
+  return model::MakeSource(std::move(reader));
 }
 
 Result<model::Run> LoadFile(const std::string& path) {
-  auto source = OpenSource(path);
-  if (!source.ok()) return source.error();
-  return model::Load(std::move(source).value());
+  auto source = VRAMSCOPE_TRY(OpenSource(path));
+  return model::Load(std::move(source));
 }
 
 }  // namespace vramscope::snapshot

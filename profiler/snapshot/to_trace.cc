@@ -26,8 +26,8 @@ class Copy {
       written = writer_.Append(batch_);
       return written.ok();
     });
-    if (!written.ok()) return written;
-    if (!read.ok()) return read;
+    VRAMSCOPE_TRY(written);
+    VRAMSCOPE_TRY(read);
     return writer_.Close();
   }
 
@@ -69,9 +69,8 @@ class Copy {
 }  // namespace
 
 Status WriteTrace(const model::Source& source, std::unique_ptr<trace::ByteSink> sink) {
-  auto writer = trace::TraceWriter::Create(std::move(sink), source.clock());
-  if (!writer.ok()) return writer.error();
-  return Copy(source, writer->get()).Run();
+  auto writer = VRAMSCOPE_TRY(trace::TraceWriter::Create(std::move(sink), source.clock()));
+  return Copy(source, writer.get()).Run();
 }
 
 }  // namespace vramscope::snapshot

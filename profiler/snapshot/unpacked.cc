@@ -25,10 +25,9 @@ class PackedInput {
   // The rest of the last read, or a new read; empty at the end.
   Result<std::span<uint8_t>> Next() {
     if (rest_.empty()) {
-      const Result<size_t> got = source_->Read(buffer_);
-      if (!got.ok()) return got.error();
-      rest_ = std::span(buffer_).first(*got);
-      packed_ += *got;
+      const size_t got = VRAMSCOPE_TRY(source_->Read(buffer_));
+      rest_ = std::span(buffer_).first(got);
+      packed_ += got;
     }
     return rest_;
   }
@@ -60,19 +59,18 @@ class GzipSource final : public ByteSource {
 
   Result<size_t> Read(std::span<uint8_t> into) override {
     for (;;) {
-      const Result<std::span<uint8_t>> packed = input_.Next();
-      if (!packed.ok()) return packed.error();
-      if (packed->empty()) {
+      const std::span<uint8_t> packed = VRAMSCOPE_TRY(input_.Next());
+      if (packed.empty()) {
         if (!inside_) return size_t{0};
         return Error{"its gzip data is cut off"};
       }
       inside_ = true;
-      stream_.next_in = packed->data();
-      stream_.avail_in = static_cast<uInt>(packed->size());
+      stream_.next_in = packed.data();
+      stream_.avail_in = static_cast<uInt>(packed.size());
       stream_.next_out = into.data();
       stream_.avail_out = static_cast<uInt>(into.size());
       const int result = inflate(&stream_, Z_NO_FLUSH);
-      input_.Took(packed->size() - stream_.avail_in);
+      input_.Took(packed.size() - stream_.avail_in);
       const size_t gave = into.size() - stream_.avail_out;
       if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
         return Error{"its gzip data is damaged"};
@@ -80,7 +78,7 @@ class GzipSource final : public ByteSource {
         inside_ = false;
         inflateReset(&stream_);
       }
-      if (const Status status = input_.Gave(gave); !status.ok()) return status.error();
+      VRAMSCOPE_TRY(input_.Gave(gave));
       if (gave > 0) return gave;
     }
   }
@@ -103,10 +101,9 @@ class ZstdSource final : public ByteSource {
 
   Result<size_t> Read(std::span<uint8_t> into) override {
     for (;;) {
-      const Result<std::span<uint8_t>> packed = input_.Next();
-      if (!packed.ok()) return packed.error();
-      if (packed->empty() && !inside_) return size_t{0};
-      ZSTD_inBuffer in{packed->data(), packed->size(), 0};
+      const std::span<uint8_t> packed = VRAMSCOPE_TRY(input_.Next());
+      if (packed.empty() && !inside_) return size_t{0};
+      ZSTD_inBuffer in{packed.data(), packed.size(), 0};
       ZSTD_outBuffer out{into.data(), into.size(), 0};
       const size_t result = ZSTD_decompressStream(stream_, &out, &in);
       if (ZSTD_isError(result) != 0) {
@@ -114,9 +111,9 @@ class ZstdSource final : public ByteSource {
                      "); unpack it with `zstd -d` first"};
       }
       input_.Took(in.pos);
-      if (packed->empty() && out.pos == 0) return Error{"its zstd data is cut off"};
+      if (packed.empty() && out.pos == 0) return Error{"its zstd data is cut off"};
       inside_ = result != 0;
-      if (const Status status = input_.Gave(out.pos); !status.ok()) return status.error();
+      VRAMSCOPE_TRY(input_.Gave(out.pos));
       if (out.pos > 0) return out.pos;
     }
   }
@@ -157,10 +154,9 @@ Result<std::unique_ptr<ByteSource>> Unpacked(std::unique_ptr<ByteSource> packed)
   std::vector<uint8_t> head;
   while (head.size() < kMagicBytes) {
     uint8_t more[kMagicBytes];
-    const Result<size_t> got = packed->Read(std::span(more).first(kMagicBytes - head.size()));
-    if (!got.ok()) return got.error();
-    if (*got == 0) break;
-    head.insert(head.end(), more, more + *got);
+    const size_t got = VRAMSCOPE_TRY(packed->Read(std::span(more).first(kMagicBytes - head.size())));
+    if (got == 0) break;
+    head.insert(head.end(), more, more + got);
   }
   const bool gzip = BeginsWith(head, {0x1f, 0x8b});
   const bool zstd = BeginsWith(head, {0x28, 0xb5, 0x2f, 0xfd});

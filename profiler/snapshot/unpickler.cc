@@ -28,10 +28,10 @@ class Machine {
 
   Status Run() {
     objects_.budget().Read(static_cast<size_t>(in_.end() - in_.begin()));
-    if (const Status read = Refill(in_.begin(), ByteStream::kWindow); !read.ok()) return read;
+    VRAMSCOPE_TRY(Refill(in_.begin(), ByteStream::kWindow));
     for (;;) {
       if (end_ - p_ < kLowWater && !in_.at_end()) {
-        if (const Status read = Refill(p_, ByteStream::kWindow); !read.ok()) return read;
+        VRAMSCOPE_TRY(Refill(p_, ByteStream::kWindow));
       }
       if (p_ >= end_) return Cut();
       opcode_at_ = p_;

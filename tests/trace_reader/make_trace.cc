@@ -57,8 +57,8 @@ void Define(TraceWriter* writer) {
 // Half of the events, a flush, what changes while a run goes on, the rest.
 Status WriteAll(TraceWriter* writer, std::span<const Event> events) {
   Define(writer);
-  if (Status status = writer->Append(events.first(events.size() / 2)); !status.ok()) return status;
-  if (Status status = writer->Flush(); !status.ok()) return status;
+  VRAMSCOPE_TRY(writer->Append(events.first(events.size() / 2)));
+  VRAMSCOPE_TRY(writer->Flush());
   writer->SetMetadata("option.depth", "deep");
   writer->InternString("a string of the second half");
   writer->AddSourceFile("empty.py", "");
@@ -73,7 +73,7 @@ Status WriteAll(TraceWriter* writer, std::span<const Event> events) {
   writer->AddProgram(0, {2, "seal", R"({"version": 1, "step": 2})"});
   writer->AddProgram(1, {7, "", "{}"});
   writer->AddProgram(0, {3, "", R"({"version": 1, "step": 3})"});
-  if (Status status = writer->Append(events.subspan(events.size() / 2)); !status.ok()) return status;
+  VRAMSCOPE_TRY(writer->Append(events.subspan(events.size() / 2)));
   return writer->Close();
 }
 

@@ -8,14 +8,12 @@ namespace vramscope::viewer {
 namespace {
 
 Result<Comparison> Make(const Document& before, const Document& after) {
-  auto first = diff::SideOf(before.path, *before.analysis, {});
-  if (!first.ok()) return first.error();
-  auto second = diff::SideOf(after.path, *after.analysis, {});
-  if (!second.ok()) return second.error();
-  for (const diff::Side* side : {&*first, &*second}) {
-    if (const Status comparable = diff::IsComparable(*side); !comparable.ok()) return comparable.error();
+  auto first = VRAMSCOPE_TRY(diff::SideOf(before.path, *before.analysis, {}));
+  auto second = VRAMSCOPE_TRY(diff::SideOf(after.path, *after.analysis, {}));
+  for (const diff::Side* side : {&first, &second}) {
+    VRAMSCOPE_TRY(diff::IsComparable(*side));
   }
-  Comparison made{std::move(first).value(), std::move(second).value(), {}};
+  Comparison made{std::move(first), std::move(second), {}};
   made.diff = diff::Compare(made.before, made.after);
   return made;
 }

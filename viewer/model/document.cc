@@ -109,11 +109,10 @@ namespace {
 
 Result<fragmentation::PlacedSubject> PlacedSubjectOf(const Document& document, DeviceIndex device) {
   if (!document.snapshot) return fragmentation::PlacedSubjectOf(*document.run, device);
-  auto subject =
+  auto subject = VRAMSCOPE_TRY(
       fragmentation::SubjectOf(document.snapshot, trace::DeviceIndexOf(document.run->devices[device].code),
-                               document.run->source.get());
-  if (!subject.ok()) return subject.error();
-  return fragmentation::PlacedSubject{std::move(subject).value(), {}};
+                               document.run->source.get()));
+  return fragmentation::PlacedSubject{std::move(subject), {}};
 }
 
 void PlaceSegments(const Document& document, DeviceIndex device, LayoutView* view) {

@@ -29,9 +29,8 @@ class KeptOnly final : public plan::Reruns {
     const experiment::Question parts = experiment::SplitQuestion({changes.begin(), changes.end()});
     const experiment::KeptVariant* const kept = reruns_.Find(reruns_.KeyOf(parts.rerun));
     if (kept == nullptr) return Error{reruns_.WhyNot(parts.rerun).sentence};
-    const auto loaded = reruns_.Get(*kept);
-    if (!loaded.ok()) return loaded.error();
-    return experiment::AnswerFrom(*(*loaded)->variant, recorded_, parts);
+    const auto loaded = VRAMSCOPE_TRY(reruns_.Get(*kept));
+    return experiment::AnswerFrom(*loaded->variant, recorded_, parts);
   }
 
  private:

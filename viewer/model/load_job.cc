@@ -90,17 +90,14 @@ void LoadJob::Fail(const std::string& sentence) {
 Result<model::Run> LoadJob::Read(std::shared_ptr<const snapshot::Snapshot>& snapshot) {
   std::shared_ptr<const model::Source> source;
   if (snapshot::LooksLikeSnapshot(path_)) {
-    auto read = snapshot::Read(path_);
-    if (!read.ok()) return read.error();
-    snapshot = *read;
+    snapshot = VRAMSCOPE_TRY(snapshot::Read(path_));
     source = snapshot::MakeSource(snapshot, path_);
   } else {
-    auto reader = trace::TraceReader::Open(path_);
-    if (!reader.ok()) return reader.error();
-    file_bytes_ = (*reader)->file_bytes();
-    closed_ = (*reader)->damage().closed_cleanly;
-    duration_ns_ = static_cast<double>((*reader)->last_time_ns());
-    source = model::MakeSource(std::move(reader).value());
+    auto reader = VRAMSCOPE_TRY(trace::TraceReader::Open(path_));
+    file_bytes_ = reader->file_bytes();
+    closed_ = reader->damage().closed_cleanly;
+    duration_ns_ = static_cast<double>(reader->last_time_ns());
+    source = model::MakeSource(std::move(reader));
   }
   double told = 0;
   const auto watched = std::make_shared<Watched>(*this, source);

@@ -214,8 +214,7 @@ Status Session::GoTo(const std::string& text) {
   const timeline::Step* step = nullptr;
   while (!rest.empty()) {
     const size_t comma = rest.find(',');
-    const Status went = GoToOne(std::string(rest.substr(0, comma)), step);
-    if (!went.ok()) return went;
+    VRAMSCOPE_TRY(GoToOne(std::string(rest.substr(0, comma)), step));
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
   return {};
@@ -252,9 +251,9 @@ Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
     SetMoment(of.curve.PeakWithin(step->begin, std::max(step->end, step->begin + 1)).event);
   } else {
     const model::Run& run = *document()->run;
-    const auto event = report::FindEvent(run, of.curve, training, RequestFor(run, of.index), *spec);
-    if (!event.ok()) return event.error();
-    SetMoment(*event == model::kNever ? 0 : *event);
+    const auto event =
+        VRAMSCOPE_TRY(report::FindEvent(run, of.curve, training, RequestFor(run, of.index), *spec));
+    SetMoment(event == model::kNever ? 0 : event);
   }
   place.window.Reveal(MomentTime());
   return {};

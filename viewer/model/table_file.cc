@@ -23,10 +23,9 @@ Result<std::string> SaveBeside(const std::string& trace, model::EventIndex momen
   std::string path = stem + ".csv";
   for (int number = 2; access(path.c_str(), F_OK) == 0; ++number)
     path = fmt::format("{}-{}.csv", stem, number);
-  auto file = collector::NewFile::Create(path, {trace});
-  if (!file.ok()) return file.error();
-  if (const Status written = file->Write(csv); !written.ok()) return written.error();
-  if (const Status named = file->Commit(); !named.ok()) return named.error();
+  auto file = VRAMSCOPE_TRY(collector::NewFile::Create(path, {trace}));
+  VRAMSCOPE_TRY(file.Write(csv));
+  VRAMSCOPE_TRY(file.Commit());
   return path;
 }
 

@@ -35,15 +35,10 @@ Result<WhatIfSubject> MakeWhatIfSubject(const Document& document, const DeviceVi
     return Error{
         "This is host memory, and changes are predicted only for GPUs. Record on a GPU, or with vramscope "
         "dryrun."};
-  Result<whatif::Step> step = whatif::ReadStep(*document.analysis, device.index);
-  if (!step.ok()) return step.error();
   WhatIfSubject subject;
-  subject.step = std::move(step).value();
-  Result<whatif::Baseline> baseline = whatif::MakeBaseline(subject.step, *document.analysis);
-  if (!baseline.ok()) return baseline.error();
-  subject.baseline = std::move(baseline).value();
-  const auto replayed = whatif::ReplayScene(subject.baseline.scene, subject.step, &subject.before);
-  if (!replayed.ok()) return replayed.error();
+  subject.step = VRAMSCOPE_TRY(whatif::ReadStep(*document.analysis, device.index));
+  subject.baseline = VRAMSCOPE_TRY(whatif::MakeBaseline(subject.step, *document.analysis));
+  VRAMSCOPE_TRY(whatif::ReplayScene(subject.baseline.scene, subject.step, &subject.before));
   subject.beside = plan::BesideOf(*document.run, device.index, subject.step);
   subject.modules = ModulesOf(subject.step);
   subject.reruns = std::make_shared<KeptReruns>(document.run->source, document.path);
@@ -56,24 +51,21 @@ Result<WhatIfAnswer> AnswerOfRecorded(const WhatIfQuestion& question, const What
   WhatIfAnswer answer;
   answer.asked = AskedBy(question, subject.modules.blocks);
   if (!answer.asked.empty()) answer.kind = experiment::AnswerKind::kTransformed;
-  auto prediction = whatif::Predict(subject.step, subject.baseline, answer.asked, &answer.after);
-  if (!prediction.ok()) return prediction.error();
-  answer.prediction = std::move(prediction).value();
+  answer.prediction =
+      VRAMSCOPE_TRY(whatif::Predict(subject.step, subject.baseline, answer.asked, &answer.after));
   return answer;
 }
 
 Result<WhatIfAnswer> AnswerOfRerun(const WhatIfQuestion& question, const WhatIfSubject& subject,
                                    const KeptReruns& reruns, const experiment::KeptVariant& kept) {
-  const auto loaded = reruns.Get(kept);
-  if (!loaded.ok()) return loaded.error();
+  const auto loaded = VRAMSCOPE_TRY(reruns.Get(kept));
   WhatIfAnswer answer;
-  answer.rerun = *loaded;
+  answer.rerun = loaded;
   answer.rerun_key = question.rerun;
   answer.asked = AskedBy(question, answer.rerun->modules.blocks);
   const experiment::Question parts = experiment::SplitQuestion(answer.asked);
-  auto prediction = experiment::AnswerFrom(*answer.rerun->variant, subject.baseline, parts, &answer.after);
-  if (!prediction.ok()) return prediction.error();
-  answer.prediction = std::move(prediction).value();
+  answer.prediction =
+      VRAMSCOPE_TRY(experiment::AnswerFrom(*answer.rerun->variant, subject.baseline, parts, &answer.after));
   answer.kind =
       parts.transformed.empty() ? experiment::AnswerKind::kRerun : experiment::AnswerKind::kTransformed;
   answer.rerun_levers = parts.rerun.size();
@@ -104,10 +96,9 @@ Result<WhatIfAnswer> AnswerTo(const WhatIfQuestion& question, const WhatIfSubjec
     answer.reruns = std::move(reruns);
     return answer;
   }
-  Result<WhatIfAnswer> answer = AnswerOfRerun(question, subject, *reruns, *kept);
-  if (!answer.ok()) return answer;
-  answer->command = CommandFor(path, answer->asked, reruns->GpuToName(kept->gpu));
-  answer->reruns = std::move(reruns);
+  WhatIfAnswer answer = VRAMSCOPE_TRY(AnswerOfRerun(question, subject, *reruns, *kept));
+  answer.command = CommandFor(path, answer.asked, reruns->GpuToName(kept->gpu));
+  answer.reruns = std::move(reruns);
   return answer;
 }
 

@@ -46,9 +46,8 @@ Headless::~Headless() {
 
 Status Headless::Begin() {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  auto surface = MakeSurface(options_.renderer, static_cast<int>(size.x), static_cast<int>(size.y));
-  if (!surface.ok()) return surface.error();
-  surface_ = std::move(surface).value();
+  surface_ =
+      VRAMSCOPE_TRY(MakeSurface(options_.renderer, static_cast<int>(size.x), static_cast<int>(size.y)));
   app_->renderer = surface_->name();
   return {};
 }

@@ -123,16 +123,14 @@ class Runner {
   Status Click(const Line& line) {
     // Long enough after the last click not to be a double click.
     viewer_.Rest(20);
-    const Status moved = MoveTo(line, 2);
-    if (!moved.ok()) return moved;
+    VRAMSCOPE_TRY(MoveTo(line, 2));
     Button(0, true);
     Button(0, false);
     viewer_.Rest(1);
     return {};
   }
   Status DoubleClick(const Line& line) {
-    const Status clicked = Click(line);
-    if (!clicked.ok()) return clicked;
+    VRAMSCOPE_TRY(Click(line));
     Button(0, true);
     Button(0, false);
     viewer_.Frame();
@@ -140,8 +138,7 @@ class Runner {
   }
   Status Drag(const Line& line, int button) {
     if (line.words.size() != 6) return Error{"drag needs two places: drag NAME X Y X Y."};
-    const Status there = MoveTo(line, 2);
-    if (!there.ok()) return there;
+    VRAMSCOPE_TRY(MoveTo(line, 2));
     const ImVec2 from = io().MousePos;
     const Rectangle where = app_.elements[line.words[1]];
     const ImVec2 to = {
@@ -161,8 +158,7 @@ class Runner {
   Status DragRight(const Line& line) { return Drag(line, 1); }
   Status Wheel(const Line& line) {
     if (line.words.size() != 5) return Error{"wheel needs a place and a number: wheel NAME X Y NOTCHES."};
-    const Status there = MoveTo(line, 2);
-    if (!there.ok()) return there;
+    VRAMSCOPE_TRY(MoveTo(line, 2));
     io().MouseWheel = std::strtof(line.words[4].c_str(), nullptr);
     viewer_.Frame();
     viewer_.Rest(1);

@@ -44,21 +44,21 @@ const VerbHelp& FragHelp() {
 
 namespace {
 
-int WriteSvg(const Arguments& arguments, const fragmentation::Subject& subject,
-             const fragmentation::LayoutWalk& walk, const fragmentation::Answer& answer,
-             fragmentation::Picture picture) {
+Result<int> WriteSvg(const Arguments& arguments, const fragmentation::Subject& subject,
+                     const fragmentation::LayoutWalk& walk, const fragmentation::Answer& answer,
+                     fragmentation::Picture picture) {
   const std::string path = arguments.Get("svg");
   const std::string text = fragmentation::DrawSvg(subject, answer, walk.At(answer.chosen.moment), picture);
   std::FILE* file = std::fopen(path.c_str(), "we");
   const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const bool closed = file != nullptr && std::fclose(file) == 0;
   if (written && closed) return kDone;
-  return Fail(
-      fmt::format("{}: the picture could not be written: {}.", Printable(path), std::strerror(errno)));
+  return Error{
+      fmt::format("{}: the picture could not be written: {}.", Printable(path), std::strerror(errno))};
 }
 
-int FragVerb(const Arguments& arguments, const Terminal& terminal) {
-  if (arguments.positionals().size() != 1) return Fail("frag needs one file: vramscope frag run.vms");
+Result<int> FragVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1) return UsageError("frag needs one file: vramscope frag run.vms");
   const bool json = arguments.Has("json");
   fragmentation::Question question;
   question.at = arguments.All("at");
@@ -66,27 +66,23 @@ int FragVerb(const Arguments& arguments, const Terminal& terminal) {
   question.pins = json ? 0 : 3;
   const auto picture = fragmentation::PictureFromName(arguments.Get("picture", "causes"));
   if (!picture.has_value()) {
-    return Fail(fmt::format("--picture must be causes, shares, map or sizes, not \"{}\".",
-                            Printable(arguments.Get("picture"))));
+    return UsageError(fmt::format("--picture must be causes, shares, map or sizes, not \"{}\".",
+                                  Printable(arguments.Get("picture"))));
   }
   question.points = json ? 256 : arguments.Has("svg") ? 400 : 0;
   for (const auto& [option, value] :
        {std::pair{"segments", &question.segments}, std::pair{"pins", &question.pins},
         std::pair{"points", &question.points}}) {
     if (!arguments.Has(option)) continue;
-    const auto number = NumberOf(arguments, option);
-    if (!number.ok()) return Fail(number.error().sentence);
-    *value = *number;
+    *value = VRAMSCOPE_TRY(NumberOf(arguments, option));
   }
   const std::string& path = arguments.positionals().front();
-  const auto file = OpenSubject(path, arguments, {.at = question.at});
-  if (!file.ok()) return Fail(file.error().sentence);
-  const fragmentation::Subject& subject = (*file)->subject;
+  const auto file = VRAMSCOPE_TRY(OpenSubject(path, arguments, {.at = question.at}));
+  const fragmentation::Subject& subject = file->subject;
   const fragmentation::LayoutWalk walk(subject.history, subject.rules);
-  const auto answer = fragmentation::BuildAnswer(subject, walk, question);
-  if (!answer.ok()) return Fail(path + ": " + answer.error().sentence);
-  if (arguments.Has("svg")) return WriteSvg(arguments, subject, walk, *answer, *picture);
-  Print(json ? fragmentation::ToJson(subject, *answer) + "\n" : FragScreen(path, subject, *answer, terminal));
+  const auto answer = VRAMSCOPE_TRY(PrefixError(path, fragmentation::BuildAnswer(subject, walk, question)));
+  if (arguments.Has("svg")) return WriteSvg(arguments, subject, walk, answer, *picture);
+  Print(json ? fragmentation::ToJson(subject, answer) + "\n" : FragScreen(path, subject, answer, terminal));
   return kDone;
 }
 

@@ -164,28 +164,27 @@ class OomScreen {
   const Terminal& terminal_;
 };
 
-int OomVerb(const Arguments& arguments, const Terminal& terminal) {
-  if (arguments.positionals().size() != 1) return Fail("oom needs one file: vramscope oom run.vms");
+Result<int> OomVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1) return UsageError("oom needs one file: vramscope oom run.vms");
   size_t number = 0;
   if (arguments.Has("number")) {
     const std::string text = arguments.Get("number");
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() || number == 0) {
-      return Fail(fmt::format("--number needs a number, 1 or more, not \"{}\".", Printable(text)));
+      return UsageError(fmt::format("--number needs a number, 1 or more, not \"{}\".", Printable(text)));
     }
   }
   const std::string& path = arguments.positionals().front();
-  const auto file = OpenSubject(path, arguments, {.failure = true, .number = number});
-  if (!file.ok()) return Fail(file.error().sentence);
-  const Subject& subject = (*file)->subject;
+  const auto file = VRAMSCOPE_TRY(OpenSubject(path, arguments, {.failure = true, .number = number}));
+  const Subject& subject = file->subject;
   const fragmentation::LayoutWalk walk(subject.history, subject.rules);
-  auto autopsy = fragmentation::Examine(subject, walk, (*file)->failure_on_device);
-  if (!autopsy.ok()) return Fail(path + ": " + autopsy.error().sentence);
-  autopsy->number = (*file)->failure;
-  autopsy->failures = (*file)->failures;
-  Print(arguments.Has("json") ? fragmentation::ToJson(subject, *autopsy) + "\n"
-                              : OomScreen(path, subject, *autopsy, terminal).Build());
-  return autopsy->verdict == fragmentation::Verdict::kUnknown ? kCannotJudge : kDone;
+  auto autopsy =
+      VRAMSCOPE_TRY(PrefixError(path, fragmentation::Examine(subject, walk, file->failure_on_device)));
+  autopsy.number = file->failure;
+  autopsy.failures = file->failures;
+  Print(arguments.Has("json") ? fragmentation::ToJson(subject, autopsy) + "\n"
+                              : OomScreen(path, subject, autopsy, terminal).Build());
+  return autopsy.verdict == fragmentation::Verdict::kUnknown ? kCannotJudge : kDone;
 }
 
 }  // namespace

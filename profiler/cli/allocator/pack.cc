@@ -103,22 +103,20 @@ Result<PackSubject> FromCsv(const std::string& path) {
 }
 
 Result<PackSubject> FromRun(const std::string& path, const Arguments& arguments) {
-  const Result<model::Run> run = LoadRun(path, arguments);
-  if (!run.ok()) return run.error();
-  const Result<report::Request> request = DeviceRequest(arguments);
-  if (!request.ok()) return request.error();
-  const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(*run);
-  const Result<model::DeviceIndex> chosen = report::ChooseDevice(*run, curves, *request);
-  if (!chosen.ok()) return Error{path + ": " + chosen.error().sentence};
-  if (*chosen == model::kNone)
-    return Error{path + ": " + report::NothingAllocated(*run, "there is nothing to pack").sentence};
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));
+  const report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
+  const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(run);
+  const model::DeviceIndex chosen =
+      VRAMSCOPE_TRY(PrefixError(path, report::ChooseDevice(run, curves, request)));
+  if (chosen == model::kNone)
+    return Error{path + ": " + report::NothingAllocated(run, "there is nothing to pack").sentence};
   PackSubject subject;
-  subject.blocks = packing::ItemsOf(*run, *chosen);
-  const auto meant = report::ChooseDevices(*run, curves, *request);
-  if (meant.ok()) subject.spoken = report::SpokenOf(*run, *chosen, *meant);
-  subject.peak_allocated = curves[*chosen].peak().bytes;
-  subject.peak_reserved = curves[*chosen].peak_reserved();
-  subject.damage = run->source->damage().sentence;
+  subject.blocks = packing::ItemsOf(run, chosen);
+  const auto meant = report::ChooseDevices(run, curves, request);
+  if (meant.ok()) subject.spoken = report::SpokenOf(run, chosen, *meant);
+  subject.peak_allocated = curves[chosen].peak().bytes;
+  subject.peak_reserved = curves[chosen].peak_reserved();
+  subject.damage = run.source->damage().sentence;
   return subject;
 }
 
@@ -188,35 +186,30 @@ std::string PackText(const std::string& path, const PackSubject& subject, const 
                                 : text + "\n" + terminal.Paint(Printable(subject.damage), Ink::Dim()) + "\n";
 }
 
-int Pack(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
+Result<int> Pack(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
   const bool csv = IsCsv(path);
-  const auto budget = Budget(arguments.Get("budget", "5s"));
-  if (!budget.ok()) return Fail(budget.error().sentence);
-  const auto good_enough = GoodEnough(arguments, csv);
-  if (!good_enough.ok()) return Fail(good_enough.error().sentence);
-  const Result<PackSubject> subject = csv ? FromCsv(path) : FromRun(path, arguments);
-  if (!subject.ok()) return Fail(subject.error().sentence);
+  const auto budget = VRAMSCOPE_TRY(Budget(arguments.Get("budget", "5s")));
+  const auto good_enough = VRAMSCOPE_TRY(GoodEnough(arguments, csv));
+  const PackSubject subject = VRAMSCOPE_TRY(csv ? FromCsv(path) : FromRun(path, arguments));
 
   const packing::Answer answer =
-      packing::Pack(subject->blocks.items, {.budget = *budget, .good_enough = *good_enough});
+      packing::Pack(subject.blocks.items, {.budget = budget, .good_enough = good_enough});
   if (arguments.Has("offsets")) {
-    Result<collector::NewFile> file = collector::NewFile::Create(arguments.Get("offsets"), {path});
-    if (!file.ok()) return Fail(file.error().sentence);
-    const Status written = file->Write(packing::OffsetsCsv(subject->blocks, answer.packing));
-    if (!written.ok()) return Fail(written.error().sentence);
-    if (const Status named = file->Commit(); !named.ok()) return Fail(named.error().sentence);
+    collector::NewFile file = VRAMSCOPE_TRY(collector::NewFile::Create(arguments.Get("offsets"), {path}));
+    VRAMSCOPE_TRY(file.Write(packing::OffsetsCsv(subject.blocks, answer.packing)));
+    VRAMSCOPE_TRY(file.Commit());
   }
   if (arguments.Has("json")) {
-    Print(PackJson(*subject, answer) + "\n");
+    Print(PackJson(subject, answer) + "\n");
   } else {
-    Print(PackText(path, *subject, answer, terminal));
+    Print(PackText(path, subject, answer, terminal));
   }
   return kDone;
 }
 
-int PackVerb(const Arguments& arguments, const Terminal& terminal) {
+Result<int> PackVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 1)
-    return Fail("pack needs one trace, snapshot or CSV file: vramscope pack run.vms");
+    return UsageError("pack needs one trace, snapshot or CSV file: vramscope pack run.vms");
   return Pack(arguments.positionals().front(), arguments, terminal);
 }
 

@@ -153,39 +153,35 @@ std::string RerunText(const RerunResult& result, const Terminal& terminal) {
          NotesText(result.notes, terminal);
 }
 
-int RunAgain(const std::string& path, const fragmentation::Subject& subject, const Arguments& arguments,
-             const Terminal& terminal) {
+Result<int> RunAgain(const std::string& path, const fragmentation::Subject& subject,
+                     const Arguments& arguments, const Terminal& terminal) {
   const History& history = subject.history;
   allocator::RerunRequest request;
   request.settings = arguments.Has("settings") ? arguments.Get("settings") : history.settings;
   if (arguments.Has("capacity")) {
-    const Result<uint64_t> capacity = text::ParseSize("capacity", arguments.Get("capacity"));
-    if (!capacity.ok()) return Fail(capacity.error().sentence);
-    request.capacity = *capacity;
+    request.capacity = VRAMSCOPE_TRY(text::ParseSize("capacity", arguments.Get("capacity")));
   }
-  auto result = allocator::Rerun(history, request);
-  if (!result.ok()) return Fail(path + ": " + result.error().sentence);
-  result->notes.insert(result->notes.end(), subject.notes.begin(), subject.notes.end());
-  Print(arguments.Has("json") ? text::Dump(RerunJson(subject, request, *result)) + "\n"
-                              : About(subject, terminal) + RerunText(*result, terminal));
-  return result->failed_requests == 0 ? kDone : kNo;
+  auto result = VRAMSCOPE_TRY(PrefixError(path, allocator::Rerun(history, request)));
+  result.notes.insert(result.notes.end(), subject.notes.begin(), subject.notes.end());
+  Print(arguments.Has("json") ? text::Dump(RerunJson(subject, request, result)) + "\n"
+                              : About(subject, terminal) + RerunText(result, terminal));
+  return result.failed_requests == 0 ? kDone : kNo;
 }
 
-int ReplayVerb(const Arguments& arguments, const Terminal& terminal) {
-  if (arguments.positionals().size() != 1) return Fail("replay needs one file: vramscope replay run.vms");
+Result<int> ReplayVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1)
+    return UsageError("replay needs one file: vramscope replay run.vms");
   const std::string& path = arguments.positionals().front();
-  const auto file = OpenSubject(path, arguments);
-  if (!file.ok()) return Fail(file.error().sentence);
-  const fragmentation::Subject& subject = (*file)->subject;
+  const auto file = VRAMSCOPE_TRY(OpenSubject(path, arguments));
+  const fragmentation::Subject& subject = file->subject;
   const History& history = subject.history;
   if (arguments.Has("settings") || arguments.Has("capacity"))
     return RunAgain(path, subject, arguments, terminal);
-  auto result = allocator::Replay(history);
-  if (!result.ok()) return Fail(path + ": " + result.error().sentence);
-  result->notes.insert(result->notes.end(), subject.notes.begin(), subject.notes.end());
-  Print(arguments.Has("json") ? text::Dump(ReplayJson(subject, *result)) + "\n"
-                              : About(subject, terminal) + ReplayText(*result, terminal));
-  return result->exact() ? kDone : kNo;
+  auto result = VRAMSCOPE_TRY(PrefixError(path, allocator::Replay(history)));
+  result.notes.insert(result.notes.end(), subject.notes.begin(), subject.notes.end());
+  Print(arguments.Has("json") ? text::Dump(ReplayJson(subject, result)) + "\n"
+                              : About(subject, terminal) + ReplayText(result, terminal));
+  return result.exact() ? kDone : kNo;
 }
 
 }  // namespace

@@ -75,22 +75,19 @@ Result<collector::GpuModel> GpuOf(const PlanRequest& request, const PlanSubject&
 }
 
 Status VerifyPlans(const PlanRequest& request, const PlanSubject& subject, PlanAnswer& answer) {
-  const Result<collector::GpuModel> gpu = GpuOf(request, subject);
-  if (!gpu.ok()) return gpu.error();
+  const collector::GpuModel gpu = VRAMSCOPE_TRY(GpuOf(request, subject));
   std::vector<std::string> command = request.command;
   if (command.empty()) {
     const RecordedStep& recorded = *subject.recorded;
     const model::Device& device = recorded.run.devices[recorded.device];
-    Result<std::vector<std::string>> words =
-        RecordedCommand(recorded.run.processes[device.process].info.command_line, request.run_recorded);
-    if (!words.ok()) return words.error();
-    command = std::move(*words);
+    command = VRAMSCOPE_TRY(
+        RecordedCommand(recorded.run.processes[device.process].info.command_line, request.run_recorded));
     Say(fmt::format("Running the command from the trace: {}", fmt::join(command, " ")));
   }
-  answer.verified_on = gpu->name;
+  answer.verified_on = gpu.name;
   const Measure measure = [&](std::span<const plan::Changes> plans) {
     std::vector<Verified> measured;
-    for (const plan::Changes& changes : plans) measured.push_back(Verify(changes, command, *gpu));
+    for (const plan::Changes& changes : plans) measured.push_back(Verify(changes, command, gpu));
     return measured;
   };
   plan::Request question = Question(request, subject.reserved_limit);
@@ -143,11 +140,11 @@ void RerunPlans(const PlanRequest& request, const PlanSubject& subject, ProgramR
   }
 }
 
-int Plans(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal, bool json) {
+Result<int> Plans(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal,
+                  bool json) {
   PlanAnswer answer;
   if (request.verify) {
-    if (const Status verified = VerifyPlans(request, subject, answer); !verified.ok())
-      return Fail(verified.error().sentence);
+    VRAMSCOPE_TRY(VerifyPlans(request, subject, answer));
   } else {
     ProgramReruns reruns(*subject.recorded, request.path, {.everything = true, .gpu = request.gpu});
     if (request.rerun && reruns.HasProgram())
@@ -160,19 +157,18 @@ int Plans(const PlanRequest& request, const PlanSubject& subject, const Terminal
   return answer.plans.plans.empty() ? kNo : kDone;
 }
 
-int LargestBatch(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal,
-                 bool json) {
+Result<int> LargestBatch(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal,
+                         bool json) {
   if (subject.fit_bytes == 0)
-    return Fail("The trace does not record how much memory its GPU has; add --fit 24GiB.", kCannotJudge);
+    return CannotJudge("The trace does not record how much memory its GPU has; add --fit 24GiB.");
   ProgramReruns reruns(*subject.recorded, request.path, {.gpu = request.gpu});
-  const auto answer =
-      plan::FindLargestBatches(subject.recorded->step, Question(request, subject.reserved_limit),
-                               reruns.HasProgram() ? &reruns : nullptr);
-  if (!answer.ok()) return Fail(request.path + ": " + answer.error().sentence, kCannotJudge);
-  Print(json ? LargestBatchJson(subject, *answer) : LargestBatchText(subject, *answer, terminal));
-  return std::ranges::any_of(answer->rows, [](const plan::LargestBatch& row) { return row.size != 0; })
-             ? kDone
-             : kNo;
+  const auto answer = VRAMSCOPE_TRY(CannotJudge(
+      PrefixError(request.path,
+                  plan::FindLargestBatches(subject.recorded->step, Question(request, subject.reserved_limit),
+                                           reruns.HasProgram() ? &reruns : nullptr))));
+  Print(json ? LargestBatchJson(subject, answer) : LargestBatchText(subject, answer, terminal));
+  return std::ranges::any_of(answer.rows, [](const plan::LargestBatch& row) { return row.size != 0; }) ? kDone
+                                                                                                       : kNo;
 }
 
 // From the smallest GPU on which the unchanged program fits, to smaller ones as long as there is a plan.
@@ -196,19 +192,16 @@ int SmallestGpu(const PlanRequest& request, const PlanSubject& subject, const Te
   return answers.empty() || answers.front().plans.plans.empty() ? kNo : kDone;
 }
 
-int PlanVerb(const Arguments& arguments, const Terminal& terminal) {
-  const Result<PlanRequest> request = PlanRequestFrom(arguments);
-  if (!request.ok()) return Fail(request.error().sentence);
-  const Result<report::Request> device = DeviceRequest(arguments);
-  if (!device.ok()) return Fail(device.error().sentence);
-  int code = kDone;
-  const auto recorded = ReadRecordedStep(request->path, LoadTrace(request->path, arguments), *device, &code);
-  if (!recorded.ok()) return Fail(recorded.error().sentence, code);
-  const PlanSubject subject = SubjectOf(*request, **recorded);
+Result<int> PlanVerb(const Arguments& arguments, const Terminal& terminal) {
+  const PlanRequest request = VRAMSCOPE_TRY(PlanRequestFrom(arguments));
+  const report::Request device = VRAMSCOPE_TRY(DeviceRequest(arguments));
+  const auto recorded =
+      VRAMSCOPE_TRY(ReadRecordedStep(request.path, LoadTrace(request.path, arguments), device));
+  const PlanSubject subject = SubjectOf(request, *recorded);
   const bool json = arguments.Has("json");
-  if (request->largest_batch) return LargestBatch(*request, subject, terminal, json);
-  if (request->smallest_gpu) return SmallestGpu(*request, subject, terminal, json);
-  return Plans(*request, subject, terminal, json);
+  if (request.largest_batch) return LargestBatch(request, subject, terminal, json);
+  if (request.smallest_gpu) return SmallestGpu(request, subject, terminal, json);
+  return Plans(request, subject, terminal, json);
 }
 
 }  // namespace

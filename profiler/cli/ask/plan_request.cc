@@ -34,21 +34,17 @@ Result<std::vector<std::string>> LeversOf(const Arguments& arguments, const char
 }
 
 Status ReadLevers(const Arguments& arguments, PlanRequest& request) {
-  const Result<std::vector<std::string>> allowed = LeversOf(arguments, "allow");
-  if (!allowed.ok()) return allowed.error();
-  const Result<std::vector<std::string>> forbidden = LeversOf(arguments, "forbid");
-  if (!forbidden.ok()) return forbidden.error();
-  request.levers = arguments.Has("allow") ? *allowed : plan::UsualLevers();
+  const std::vector<std::string> allowed = VRAMSCOPE_TRY(LeversOf(arguments, "allow"));
+  const std::vector<std::string> forbidden = VRAMSCOPE_TRY(LeversOf(arguments, "forbid"));
+  request.levers = arguments.Has("allow") ? allowed : plan::UsualLevers();
   std::erase_if(request.levers, [&](const std::string& lever) {
-    return std::ranges::find(*forbidden, lever) != forbidden->end();
+    return std::ranges::find(forbidden, lever) != forbidden.end();
   });
   return {};
 }
 
 Status ReadGpus(PlanRequest& request) {
-  Result<std::vector<collector::GpuModel>> gpus = plan::GpuTable();
-  if (!gpus.ok()) return gpus.error();
-  request.gpus = std::move(*gpus);
+  request.gpus = VRAMSCOPE_TRY(plan::GpuTable());
   return {};
 }
 
@@ -60,7 +56,7 @@ Status ReadFit(const Arguments& arguments, PlanRequest& request) {
     request.fit_bytes = *size;
     return {};
   }
-  if (const Status gpus = ReadGpus(request); !gpus.ok()) return gpus.error();
+  VRAMSCOPE_TRY(ReadGpus(request));
   const auto named = std::ranges::find(request.gpus, text, &collector::GpuModel::name);
   if (named == request.gpus.end() && !text.empty() &&
       std::isdigit(static_cast<unsigned char>(text.front())) != 0)
@@ -88,7 +84,7 @@ Result<PlanRequest> PlanRequestFrom(const Arguments& arguments) {
   request.run_recorded = arguments.Has("run-recorded");
   request.gpu = arguments.Get("gpu");
   const std::string by = arguments.Get("by", "auto");
-  if (Status known = CheckChoice("by", by, {"auto", "transform"}); !known.ok()) return known.error();
+  VRAMSCOPE_TRY(CheckChoice("by", by, {"auto", "transform"}));
   request.rerun = by == "auto";
   if (!request.command.empty() && !request.verify)
     return Error{"plan runs a command only with --verify. Without --verify, give only one trace."};
@@ -99,22 +95,21 @@ Result<PlanRequest> PlanRequestFrom(const Arguments& arguments) {
   if (request.largest_batch && request.smallest_gpu)
     return Error{"--largest-batch and --smallest-gpu exclude each other; run plan twice."};
   for (const Status& status : {ReadLevers(arguments, request), ReadFit(arguments, request)}) {
-    if (!status.ok()) return status.error();
+    VRAMSCOPE_TRY(status);
   }
   if (request.fit_bytes == 0 && !request.largest_batch && !request.smallest_gpu)
     return Error{"plan needs a limit: --fit 24GiB, --fit rtx-4090, or --smallest-gpu."};
   if (request.fit_bytes != 0 && request.smallest_gpu)
     return Error{"--smallest-gpu tries all GPUs; leave out --fit."};
   if ((request.smallest_gpu || request.verify) && request.gpus.empty()) {
-    if (const Status gpus = ReadGpus(request); !gpus.ok()) return gpus.error();
+    VRAMSCOPE_TRY(ReadGpus(request));
   }
   request.top = kUsualTop;
   if (arguments.Has("top")) {
-    const Result<uint32_t> top = NumberOf(arguments, "top");
-    if (!top.ok()) return top.error();
-    if (*top == 0 || *top > kMostPlans)
+    const uint32_t top = VRAMSCOPE_TRY(NumberOf(arguments, "top"));
+    if (top == 0 || top > kMostPlans)
       return Error{fmt::format("--top must be a number from 1 to {}.", kMostPlans)};
-    request.top = *top;
+    request.top = top;
   }
   return request;
 }

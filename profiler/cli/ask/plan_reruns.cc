@@ -44,9 +44,8 @@ std::vector<Verified> ProgramReruns::Verify(std::span<const plan::Changes> wante
 }
 
 Result<whatif::Prediction> ProgramReruns::Predict(std::span<const whatif::Asked> changes) {
-  Result<WhatifCase> answer = answerer_.Answer({"", {changes.begin(), changes.end()}});
-  if (!answer.ok()) return answer.error();
-  return std::move(answer->prediction);
+  WhatifCase answer = VRAMSCOPE_TRY(answerer_.Answer({"", {changes.begin(), changes.end()}}));
+  return std::move(answer.prediction);
 }
 
 }  // namespace vramscope::cli

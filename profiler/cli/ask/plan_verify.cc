@@ -19,7 +19,7 @@ constexpr uint64_t kMoreWork = 4;  // for a search: running the command takes se
 Result<Change> ChangeOf(const plan::Changes& changes) {
   Change change;
   for (const whatif::Asked& asked : changes) {
-    if (const Status added = Ask(asked.lever, asked.value, change); !added.ok()) return added.error();
+    VRAMSCOPE_TRY(Ask(asked.lever, asked.value, change));
     if (const char* why = change.WhyBeyond(asked.lever))
       return Error{fmt::format("--{} cannot be applied from outside the program: {}", asked.lever, why)};
   }

@@ -91,7 +91,7 @@ Status Prepare(const std::vector<whatif::Asked>& changes, std::vector<std::strin
       words.insert(words.end(), {"--" + asked.lever, asked.value});
       continue;
     }
-    if (Status added = Ask(asked.lever, asked.value, change); !added.ok()) return added;
+    VRAMSCOPE_TRY(Ask(asked.lever, asked.value, change));
     if (change.WhyBeyond(asked.lever) != nullptr)
       return Error{fmt::format("--{} cannot be applied to a re-run yet", asked.lever)};
   }
@@ -171,18 +171,16 @@ class Group {
     plan_.command = {RerunPython(), runner,    program,
                      "--variants",  list,      "--answers",
                      answers,       "--limit", std::to_string(setting_.limit.count())};
-    const Result<std::string> trace = Record();
-    if (!trace.ok()) return trace.error();
+    const std::string trace = VRAMSCOPE_TRY(Record());
     const auto ended = nlohmann::json::parse(collector::ReadWhole(answers), nullptr, false);
     if (!ended.is_array() || ended.size() != variants_.size()) return Error{"the re-run wrote no answer"};
-    const auto full = trace::TraceReader::Open(*trace);
-    if (!full.ok()) return full.error();
+    const auto full = VRAMSCOPE_TRY(trace::TraceReader::Open(trace));
     for (size_t i = 0; i < variants_.size(); ++i) {
       Result<trace::Bytes>& own = traces[variants_[i].number];
       if (std::string why = Failure(variants_[i], ended[i], setting_.limit); !why.empty())
         own = Error{std::move(why)};
       else
-        own = experiment::LeanTrace(**full, ended[i].value("pid", 0u));
+        own = experiment::LeanTrace(*full, ended[i].value("pid", 0u));
     }
     return {};
   }
@@ -246,22 +244,19 @@ std::string RerunPython() {
 
 Result<RerunSetting> SettingOf(const model::Run& run, const std::string& gpu_asked) {
   RerunSetting setting;
-  const Result<std::string> folder = collector::FindSimulatedCuda();
-  if (!folder.ok()) return folder.error();
-  setting.simulated_folder = *folder;
-  const auto models = collector::ListGpus(*folder);
-  if (!models.ok()) return models.error();
+  setting.simulated_folder = VRAMSCOPE_TRY(collector::FindSimulatedCuda());
+  const auto models = VRAMSCOPE_TRY(collector::ListGpus(setting.simulated_folder));
   const trace::Metadata& metadata = run.source->metadata();
   const experiment::Place recorded = experiment::RecordedPlace(metadata);
   const std::string& name = gpu_asked.empty() ? recorded.gpu : gpu_asked;
-  auto found = std::ranges::find(*models, name, &collector::GpuModel::name);
-  if (found == models->end() && !gpu_asked.empty())
+  auto found = std::ranges::find(models, name, &collector::GpuModel::name);
+  if (found == models.end() && !gpu_asked.empty())
     return Error{fmt::format("--gpu {}: no such model. See: vramscope dryrun --gpu list.", Printable(name))};
-  if (found == models->end()) {
+  if (found == models.end()) {
     const uint64_t total = RecordedTotal(run);
     if (total == 0)
       return Error{"The trace does not record which GPU it is from. Name the GPU: --gpu a100-40gb."};
-    found = std::ranges::min_element(*models, {}, [&](const collector::GpuModel& model) {
+    found = std::ranges::min_element(models, {}, [&](const collector::GpuModel& model) {
       return std::pair(model.by_capacity,
                        std::max(total, model.capacity_bytes) - std::min(total, model.capacity_bytes));
     });

@@ -11,36 +11,31 @@
 namespace vramscope::cli {
 
 Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
-                                                       const report::Request& request, int* code) {
-  *code = kBadInput;
-  if (!run.ok()) return run.error();
+                                                       const report::Request& request) {
   auto recorded = std::make_unique<RecordedStep>();
-  recorded->run = std::move(*run);
+  recorded->run = VRAMSCOPE_TRY(std::move(run));
   const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(recorded->run);
-  const Result<model::DeviceIndex> device = report::ChooseDevice(recorded->run, curves, request);
-  if (!device.ok()) return Error{path + ": " + device.error().sentence};
-  *code = kCannotJudge;
+  const model::DeviceIndex device =
+      VRAMSCOPE_TRY(PrefixError(path, report::ChooseDevice(recorded->run, curves, request)));
   const std::string caching_off = report::CachingOff(recorded->run.source->metadata());
-  if (*device == model::kNone || trace::DeviceTypeOf(recorded->run.devices[*device].code) == 0)
-    return Error{path + ": nothing was allocated on a GPU; " +
-                 (caching_off.empty() ? "record on a GPU, or with vramscope dryrun." : caching_off)};
-  recorded->device = *device;
+  if (device == model::kNone || trace::DeviceTypeOf(recorded->run.devices[device].code) == 0)
+    return CannotJudge(path + ": nothing was allocated on a GPU; " +
+                       (caching_off.empty() ? "record on a GPU, or with vramscope dryrun." : caching_off));
+  recorded->device = device;
   const auto& metadata = recorded->run.source->metadata();
   const auto missing = metadata.find("bridge.missing");
   const auto operators = recorded->run.event_counts[static_cast<size_t>(trace::EventType::kOpBegin)];
   if (missing != metadata.end() && operators == 0)
-    return Error{fmt::format("{}: operators were not recorded, so no change can be predicted. {}", path,
-                             missing->second)};
+    return CannotJudge(fmt::format("{}: operators were not recorded, so no change can be predicted. {}", path,
+                                   missing->second));
   const auto meant = report::ChooseDevices(recorded->run, curves, request);
-  if (meant.ok()) recorded->spoken = report::SpokenOf(recorded->run, *device, *meant);
-  recorded->failed = report::HowItFailed(recorded->run, recorded->run.devices[*device].process);
+  if (meant.ok()) recorded->spoken = report::SpokenOf(recorded->run, device, *meant);
+  recorded->failed = report::HowItFailed(recorded->run, recorded->run.devices[device].process);
   recorded->analysis.emplace(recorded->run);
-  Result<whatif::Step> step = whatif::ReadStep(*recorded->analysis, *device);
-  if (!step.ok()) return Error{path + ": " + step.error().sentence};
-  recorded->step = std::move(*step);
-  Result<whatif::Baseline> baseline = whatif::MakeBaseline(recorded->step, *recorded->analysis);
-  if (!baseline.ok()) return Error{path + ": " + baseline.error().sentence};
-  recorded->baseline = std::move(*baseline);
+  recorded->step =
+      VRAMSCOPE_TRY(CannotJudge(PrefixError(path, whatif::ReadStep(*recorded->analysis, device))));
+  recorded->baseline = VRAMSCOPE_TRY(
+      CannotJudge(PrefixError(path, whatif::MakeBaseline(recorded->step, *recorded->analysis))));
   return recorded;
 }
 

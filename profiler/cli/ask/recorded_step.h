@@ -21,9 +21,9 @@ struct RecordedStep {
   whatif::Baseline baseline;
 };
 
-// Returned by pointer because its parts refer to each other. `path` is for messages; after an error, `code`
-// is the exit code of the verb.
+// Returned by pointer because its parts refer to each other. `path` is for messages. A run that can be read but
+// has no step to predict from is an error of the kind "cannot judge".
 Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
-                                                       const report::Request& request, int* code);
+                                                       const report::Request& request);
 
 }  // namespace vramscope::cli

@@ -57,9 +57,8 @@ Result<DryrunPlan> RunPlanFrom(const Arguments& arguments, const std::vector<col
   if (!arguments.Has("dry")) words.insert(words.end(), {"--gpu", models.front().name});
   words.emplace_back("--");
   words.insert(words.end(), arguments.positionals().begin(), arguments.positionals().end());
-  const Result<Arguments> parsed = Arguments::ParseWithCommand(DryrunHelp(), words);
-  if (!parsed.ok()) return parsed.error();
-  Result<DryrunPlan> plan = PlanFrom(*parsed, models);
+  const Arguments parsed = VRAMSCOPE_TRY(Arguments::ParseWithCommand(DryrunHelp(), words));
+  Result<DryrunPlan> plan = PlanFrom(parsed, models);
   if (plan.ok() && !plan->table.empty())
     return Error{"--gpu all works only with `vramscope dryrun`; name one GPU model."};
   if (plan.ok()) plan->depth = "light";
@@ -77,9 +76,7 @@ Status CheckSettings(const Change& change, const std::vector<std::string>& comma
 
 Result<TryPlan> PlanFromArguments(const Arguments& arguments) {
   TryPlan plan;
-  const Result<Change> change = ChangeFrom(arguments);
-  if (!change.ok()) return change.error();
-  plan.change = *change;
+  plan.change = VRAMSCOPE_TRY(ChangeFrom(arguments));
   plan.dry = arguments.Has("dry");
   plan.before = arguments.Get("before");
   plan.keep = arguments.Get("keep");
@@ -87,12 +84,9 @@ Result<TryPlan> PlanFromArguments(const Arguments& arguments) {
     return Error{"try needs a command: vramscope try --amp bf16 -- python train.py"};
   std::vector<collector::GpuModel> models = {{"here", "", 0, 0, ""}};
   if (plan.dry) {
-    const Result<std::string> simulated = collector::FindSimulatedCuda();
-    if (!simulated.ok()) return simulated.error();
-    plan.simulated_folder = *simulated;
-    Result<std::vector<collector::GpuModel>> listed = collector::ListGpus(*simulated);
-    if (!listed.ok()) return listed.error();
-    models = std::move(*listed);
+    const std::string simulated = VRAMSCOPE_TRY(collector::FindSimulatedCuda());
+    plan.simulated_folder = simulated;
+    models = VRAMSCOPE_TRY(collector::ListGpus(simulated));
     if (!arguments.Has("gpu"))
       return Error{"--dry needs a GPU: --gpu h100-80gb; `vramscope dryrun --gpu list` shows the models."};
   } else {
@@ -100,11 +94,8 @@ Result<TryPlan> PlanFromArguments(const Arguments& arguments) {
       if (arguments.Has(option))
         return Error{fmt::format("--{} applies to the simulated GPU; add --dry.", option)};
   }
-  Result<DryrunPlan> run = RunPlanFrom(arguments, models);
-  if (!run.ok()) return run.error();
-  plan.run = std::move(*run);
-  if (const Status settings = CheckSettings(plan.change, plan.run.command); !settings.ok())
-    return settings.error();
+  plan.run = VRAMSCOPE_TRY(RunPlanFrom(arguments, models));
+  VRAMSCOPE_TRY(CheckSettings(plan.change, plan.run.command));
   if (!plan.keep.empty()) {
     std::error_code failed;
     std::filesystem::create_directories(plan.keep, failed);
@@ -115,43 +106,40 @@ Result<TryPlan> PlanFromArguments(const Arguments& arguments) {
   return plan;
 }
 
-int NothingAllocated() {
-  return Fail("The command allocated nothing that can be compared. Does it select the CPU?", kCannotJudge);
+Result<int> NothingAllocated() {
+  return CannotJudge("The command allocated nothing that can be compared. Does it select the CPU?");
 }
 
-int Try(const Arguments& arguments, const Terminal& terminal) {
-  const Result<TryPlan> plan = PlanFromArguments(arguments);
-  if (!plan.ok()) return Fail(plan.error().sentence);
-  TryRunner runner(*plan);
+Result<int> Try(const Arguments& arguments, const Terminal& terminal) {
+  const TryPlan plan = VRAMSCOPE_TRY(PlanFromArguments(arguments));
+  TryRunner runner(plan);
   std::string log;
-  if (plan->before.empty() && !arguments.Has("quiet"))
+  if (plan.before.empty() && !arguments.Has("quiet"))
     Say("Running the unchanged command first; its output is not shown.");
-  const Result<Measured> before = runner.Before(&log);
-  if (!before.ok()) return Fail(before.error().sentence);
-  if (before->FailedOtherwise()) {
+  const Measured before = VRAMSCOPE_TRY(runner.Before(&log));
+  if (before.FailedOtherwise()) {
     fmt::print(stderr, "{}", log.size() > kLogShown ? log.substr(log.size() - kLogShown) : log);
     Say("The command also fails without the change, and not for lack of memory; the end of its output is "
         "above.");
-    return ExitAsCommand(before->wait_status);
+    return ExitAsCommand(before.wait_status);
   }
-  if (before->answer.device.empty()) return NothingAllocated();
+  if (before.answer.device.empty()) return NothingAllocated();
   // A run that ended for lack of memory has no complete step.
-  const Predicted predicted = before->fits ? PredictChange(plan->change, before->trace) : Predicted{};
+  const Predicted predicted = before.fits ? PredictChange(plan.change, before.trace) : Predicted{};
   std::vector<Outcome> outcomes;
   const bool json = arguments.Has("json");
-  const Result<Measured> after =
-      runner.After(json ? CommandOutput::kToStderr : CommandOutput::kAsItIs, &outcomes);
-  if (!after.ok()) return Fail(after.error().sentence);
-  if (after->FailedOtherwise()) {
+  const Measured after =
+      VRAMSCOPE_TRY(runner.After(json ? CommandOutput::kToStderr : CommandOutput::kAsItIs, &outcomes));
+  if (after.FailedOtherwise()) {
     Say("The command fails with the change, but not for lack of memory; the end of its output is above.");
-    Print(NotAppliedText(*plan, outcomes, predicted), stderr);
-    return ExitAsCommand(after->wait_status);
+    Print(NotAppliedText(plan, outcomes, predicted), stderr);
+    return ExitAsCommand(after.wait_status);
   }
-  if (after->answer.device.empty()) return NothingAllocated();
-  Print(json ? TryJson(*plan, *before, *after, outcomes, predicted) + "\n"
-             : TryText(*plan, *before, *after, outcomes, predicted, terminal));
+  if (after.answer.device.empty()) return NothingAllocated();
+  Print(json ? TryJson(plan, before, after, outcomes, predicted) + "\n"
+             : TryText(plan, before, after, outcomes, predicted, terminal));
   if (!AllApplied(outcomes)) return kCannotJudge;
-  return after->fits ? kDone : kNo;
+  return after.fits ? kDone : kNo;
 }
 
 }  // namespace

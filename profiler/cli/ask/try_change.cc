@@ -233,7 +233,7 @@ Result<Change> ChangeFrom(const Arguments& arguments) {
   Change change;
   for (const Option& option : kOptions) {
     for (const std::string& value : arguments.All(option.name)) {
-      if (const Status read = Ask(option.name, value, change); !read.ok()) return read.error();
+      VRAMSCOPE_TRY(Ask(option.name, value, change));
     }
   }
   if (change.Levers().empty())

@@ -23,9 +23,8 @@ using testing::IsEmpty;
 Result<Change> Read(std::vector<std::string> words) {
   VerbHelp help = {"try", "", "", {}, {ChangeOptions().begin(), ChangeOptions().end()}};
   words.insert(words.end(), {"--", "python", "train.py"});
-  const Result<Arguments> arguments = Arguments::ParseWithCommand(help, words);
-  if (!arguments.ok()) return arguments.error();
-  return ChangeFrom(*arguments);
+  const Arguments arguments = VRAMSCOPE_TRY(Arguments::ParseWithCommand(help, words));
+  return ChangeFrom(arguments);
 }
 
 std::string ChangeComplaint(std::vector<std::string> words) {

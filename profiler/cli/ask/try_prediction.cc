@@ -41,8 +41,7 @@ Result<std::vector<whatif::Asked>> AskedFor(const Change& change) {
 Predicted PredictChange(const Change& change, const std::string& trace) {
   Predicted predicted;
   const Result<std::vector<whatif::Asked>> asked = AskedFor(change);
-  int code = 0;
-  const auto recorded = ReadRecordedStep(trace, model::LoadFile(trace), {}, &code);
+  const auto recorded = ReadRecordedStep(trace, model::LoadFile(trace), {});
   if (!asked.ok() || !recorded.ok()) {
     predicted.why_not = asked.ok() ? recorded.error().sentence : asked.error().sentence;
     return predicted;

@@ -29,13 +29,11 @@ const report::Device* ChosenDevice(const report::Answer& answer) {
 
 // The figures of a trace alone, without the ledger of a simulated device.
 Result<Measured> MeasuredFrom(const std::string& trace) {
-  const Result<model::Run> run = model::LoadFile(trace);
-  if (!run.ok()) return run.error();
-  const classify::Analysis analysis(*run);
-  Result<report::Answer> answer = report::BuildAnswer(analysis, {});
-  if (!answer.ok()) return answer.error();
+  const model::Run run = VRAMSCOPE_TRY(model::LoadFile(trace));
+  const classify::Analysis analysis(run);
+  report::Answer answer = VRAMSCOPE_TRY(report::BuildAnswer(analysis, {}));
   Measured measured;
-  measured.answer = std::move(*answer);
+  measured.answer = std::move(answer);
   if (const report::Device* device = ChosenDevice(measured.answer)) {
     measured.reserved_bytes = device->peak_reserved_bytes;
     measured.device_used_bytes = device->peak_used_bytes;
@@ -160,21 +158,20 @@ Result<Measured> TryRunner::RunSimulated(const DryrunPlan& plan, CommandOutput o
 Result<Measured> TryRunner::RunHere(const DryrunPlan& plan, CommandOutput output, std::string* log) const {
   const collector::ScratchFolder scratch;
   if (scratch.path().empty()) return NoScratch();
-  if (const auto checked = collector::CheckCommand(plan.command); !checked.ok()) return checked.error();
-  const Result<collector::Installation> installation = collector::FindInstallation();
-  if (!installation.ok()) return installation.error();
+  VRAMSCOPE_TRY(collector::CheckCommand(plan.command));
+  const collector::Installation installation = VRAMSCOPE_TRY(collector::FindInstallation());
   collector::RecordOptions options;
   options.command = plan.command;
   options.output = plan.output.empty() ? scratch.path() + "/run.vms" : plan.output;
   options.depth = plan.depth;
   options.version = VRAMSCOPE_VERSION;
-  options.installation = *installation;
+  options.installation = installation;
   options.environment = plan.environment;
   if (!plan.tried.empty()) options.metadata["try.change"] = plan.tried;
   options.environment["VRAMSCOPE_DRYRUN"] =
       fmt::format("device=real;steps={};notes={}", plan.steps, scratch.path());
   options.environment["PYTHONPATH"] =
-      (std::filesystem::path(installation->python_shim).parent_path() / "dryrun").string();
+      (std::filesystem::path(installation.python_shim).parent_path() / "dryrun").string();
   const std::string file = scratch.path() + "/output.txt";
   const Result<collector::RecordOutcome> outcome = [&] {
     const Redirected redirected(output, file);
@@ -182,12 +179,11 @@ Result<Measured> TryRunner::RunHere(const DryrunPlan& plan, CommandOutput output
   }();
   if (!outcome.ok()) return outcome.error();
   if (log != nullptr) *log = collector::ReadWhole(file);
-  Result<Measured> measured = MeasuredFrom(outcome->path);
-  if (!measured.ok()) return measured.error();
-  measured->wait_status = outcome->wait_status;
+  Measured measured = VRAMSCOPE_TRY(MeasuredFrom(outcome->path));
+  measured.wait_status = outcome->wait_status;
   DryrunResult stop;
   ReadStop(scratch.path(), stop);
-  measured->stopped_after = stop.stopped_after;
+  measured.stopped_after = stop.stopped_after;
   return measured;
 }
 

@@ -108,9 +108,8 @@ Result<std::vector<Case>> CasesOf(const Arguments& arguments) {
   if (arguments.Has("sweep")) return Sweep(arguments.Get("sweep"), asked);
   std::vector<Case> cases;
   for (const std::string& text : arguments.All("compare")) {
-    Result<Case> one = Comparison(text, asked);
-    if (!one.ok()) return one.error();
-    cases.push_back(std::move(one).value());
+    Case one = VRAMSCOPE_TRY(Comparison(text, asked));
+    cases.push_back(std::move(one));
   }
   if (cases.empty()) cases.push_back({"", asked});
   return cases;
@@ -132,7 +131,7 @@ Result<AnswerOptions> AnswerOptionsFrom(const Arguments& arguments, const report
   options.gpu = arguments.Get("gpu");
   options.quiet = arguments.Has("quiet");
   const std::string by = arguments.Get("by", "auto");
-  if (Status known = CheckChoice("by", by, {"auto", "rerun", "transform"}); !known.ok()) return known.error();
+  VRAMSCOPE_TRY(CheckChoice("by", by, {"auto", "rerun", "transform"}));
   options.by = by == "rerun"       ? WhoAnswers::kRerun
                : by == "transform" ? WhoAnswers::kTransform
                                    : WhoAnswers::kAuto;
@@ -157,30 +156,25 @@ WhatifCase WithoutAnswer(const Case& question, const whatif::Baseline& baseline,
   return answer;
 }
 
-int AnswerTo(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
-  const Result<std::vector<Case>> cases = CasesOf(arguments);
-  if (!cases.ok()) return Fail(cases.error().sentence);
+Result<int> AnswerTo(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
+  const std::vector<Case> cases = VRAMSCOPE_TRY(CasesOf(arguments));
   const bool table = arguments.Has("sweep") || arguments.Has("compare");
-  if (snapshot::LooksLikeSnapshot(path)) return AnswerForSnapshot(path, *cases, table, arguments, terminal);
-  const Result<report::Request> request = DeviceRequest(arguments);
-  if (!request.ok()) return Fail(request.error().sentence);
-  int code = kDone;
-  const auto recorded = ReadRecordedStep(path, LoadTrace(path, arguments), *request, &code);
-  if (!recorded.ok()) return Fail(recorded.error().sentence, code);
-  const whatif::Step& step = (*recorded)->step;
-  const whatif::Baseline& baseline = (*recorded)->baseline;
-  const Result<AnswerOptions> options = AnswerOptionsFrom(arguments, *request);
-  if (!options.ok()) return Fail(options.error().sentence);
-  WhatifAnswerer answerer(**recorded, path, *options);
+  if (snapshot::LooksLikeSnapshot(path)) return AnswerForSnapshot(path, cases, table, arguments, terminal);
+  const report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
+  const auto recorded = VRAMSCOPE_TRY(ReadRecordedStep(path, LoadTrace(path, arguments), request));
+  const whatif::Step& step = recorded->step;
+  const whatif::Baseline& baseline = recorded->baseline;
+  const AnswerOptions options = VRAMSCOPE_TRY(AnswerOptionsFrom(arguments, request));
+  WhatifAnswerer answerer(*recorded, path, options);
 
-  WhatifAnswer answer{path, (*recorded)->spoken, (*recorded)->failed, &step, &baseline, {}, table, {}};
-  if (const std::optional<plan::Beside> beside = plan::BesideOf((*recorded)->run, (*recorded)->device, step))
+  WhatifAnswer answer{path, recorded->spoken, recorded->failed, &step, &baseline, {}, table, {}};
+  if (const std::optional<plan::Beside> beside = plan::BesideOf(recorded->run, recorded->device, step))
     answer.beside_bytes = beside->total();
   bool refused = false;
-  answerer.Prepare(*cases);
-  for (const Case& one : *cases) {
+  answerer.Prepare(cases);
+  for (const Case& one : cases) {
     Result<WhatifCase> made = answerer.Answer(one);
-    if (!made.ok() && !table) return Fail(path + ": " + made.error().sentence, kCannotJudge);
+    if (!made.ok() && !table) return CannotJudge(path + ": " + made.error().sentence);
     if (!made.ok()) made = WithoutAnswer(one, baseline, made.error());
     refused |= !made->prediction.refused.empty();
     answer.cases.push_back(std::move(made).value());
@@ -189,10 +183,10 @@ int AnswerTo(const std::string& path, const Arguments& arguments, const Terminal
   return refused ? kCannotJudge : kDone;
 }
 
-int WhatifVerb(const Arguments& arguments, const Terminal& terminal) {
+Result<int> WhatifVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.Has("list")) return ListLevers();
   if (arguments.positionals().size() != 1)
-    return Fail("whatif needs one trace: vramscope whatif run.vms --batch 0.5x");
+    return UsageError("whatif needs one trace: vramscope whatif run.vms --batch 0.5x");
   return AnswerTo(arguments.positionals().front(), arguments, terminal);
 }
 

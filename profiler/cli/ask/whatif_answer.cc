@@ -53,27 +53,24 @@ Result<WhatifCase> WhatifAnswerer::Answer(const WhatifQuestion& question) {
 }
 
 Result<WhatifCase> WhatifAnswerer::Transform(const WhatifQuestion& question) {
-  Result<whatif::Prediction> prediction = predictor_.Predict(question.asked);
-  if (!prediction.ok()) return prediction.error();
+  whatif::Prediction prediction = VRAMSCOPE_TRY(predictor_.Predict(question.asked));
   WhatifCase answer;
   answer.title = question.title;
-  answer.prediction = std::move(prediction).value();
+  answer.prediction = std::move(prediction);
   answer.kind = question.asked.empty() ? AnswerKind::kRecorded : AnswerKind::kTransformed;
   return answer;
 }
 
 Result<WhatifCase> WhatifAnswerer::Rerun(const WhatifQuestion& question, const experiment::Question& parts) {
-  const Result<const Variant*> variant = Get(parts.rerun);
-  if (!variant.ok()) return variant.error();
-  Result<whatif::Prediction> prediction =
-      experiment::AnswerFrom(*(*variant)->step, recorded_.baseline, parts);
-  if (!prediction.ok()) return prediction.error();
+  const Variant* const variant = VRAMSCOPE_TRY(Get(parts.rerun));
+  whatif::Prediction prediction =
+      VRAMSCOPE_TRY(experiment::AnswerFrom(*variant->step, recorded_.baseline, parts));
   WhatifCase answer;
   answer.title = question.title;
-  answer.prediction = std::move(prediction).value();
+  answer.prediction = std::move(prediction);
   answer.kind = parts.transformed.empty() ? AnswerKind::kRerun : AnswerKind::kTransformed;
   answer.rerun_levers = parts.rerun.size();
-  answer.was_kept = (*variant)->was_kept;
+  answer.was_kept = variant->was_kept;
   answer.gpu = (*setting_)->gpu.name;
   for (size_t i = 0; i < parts.rerun.size(); ++i) {
     if (std::optional<whatif::Applied> known = AsTransformed(parts.rerun[i]))
@@ -174,18 +171,16 @@ Result<WhatifAnswerer::Variant> WhatifAnswerer::Adopt(const Changes& changes, Re
 }
 
 Result<const WhatifAnswerer::Variant*> WhatifAnswerer::Get(const Changes& changes) {
-  const Result<std::string> key = KeyOf(changes);
-  if (!key.ok()) return key.error();
+  const std::string key = VRAMSCOPE_TRY(KeyOf(changes));
   MakeReady({&changes, 1});
-  const Result<Variant>& found = variants_.at(*key);
+  const Result<Variant>& found = variants_.at(key);
   if (!found.ok()) return found.error();
   return &*found;
 }
 
 Result<WhatifAnswerer::Variant> WhatifAnswerer::Load(trace::Bytes bytes) const {
-  auto step = experiment::ReadVariantStep(std::move(bytes));
-  if (!step.ok()) return step.error();
-  return Variant{std::move(step).value(), false};
+  auto step = VRAMSCOPE_TRY(experiment::ReadVariantStep(std::move(bytes)));
+  return Variant{std::move(step), false};
 }
 
 std::string WhatifAnswerer::WhyNotRun(const Changes& changes) const {

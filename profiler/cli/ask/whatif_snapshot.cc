@@ -47,9 +47,7 @@ Result<Answered> Ask(const allocator::History& history, const WhatifQuestion& qu
       answered.refused.push_back({asked, kRecord});
     }
   }
-  Result<RerunResult> result = allocator::Rerun(history, request);
-  if (!result.ok()) return result.error();
-  answered.result = std::move(*result);
+  answered.result = VRAMSCOPE_TRY(allocator::Rerun(history, request));
   for (whatif::Applied& applied : answered.applied) {
     applied.outcome.code = "PYTORCH_CUDA_ALLOC_CONF=" + request.settings;
     applied.outcome.notes = answered.result.notes;
@@ -159,21 +157,19 @@ std::string AllText(const std::string& path, const fragmentation::Subject& subje
 
 }  // namespace
 
-int AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>& questions, bool table,
-                      const Arguments& arguments, const Terminal& terminal) {
-  const auto file = OpenSubject(path, arguments);
-  if (!file.ok()) return Fail(file.error().sentence);
-  const fragmentation::Subject& subject = (*file)->subject;
-  const auto rerun = allocator::Rerun(subject.history, {subject.history.settings});
-  if (!rerun.ok()) return Fail(path + ": " + rerun.error().sentence, kCannotJudge);
-  const Before before{RecordedPeak(subject), rerun->peak};
+Result<int> AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>& questions,
+                              bool table, const Arguments& arguments, const Terminal& terminal) {
+  const auto file = VRAMSCOPE_TRY(OpenSubject(path, arguments));
+  const fragmentation::Subject& subject = file->subject;
+  const auto rerun = VRAMSCOPE_TRY(
+      CannotJudge(PrefixError(path, allocator::Rerun(subject.history, {subject.history.settings}))));
+  const Before before{RecordedPeak(subject), rerun.peak};
   std::vector<Answered> answers;
   bool refused = false;
   for (const WhatifQuestion& question : questions) {
-    Result<Answered> answered = Ask(subject.history, question);
-    if (!answered.ok()) return Fail(path + ": " + answered.error().sentence, kCannotJudge);
-    refused |= !answered->refused.empty();
-    answers.push_back(std::move(*answered));
+    Answered answered = VRAMSCOPE_TRY(CannotJudge(PrefixError(path, Ask(subject.history, question))));
+    refused |= !answered.refused.empty();
+    answers.push_back(std::move(answered));
   }
   Print(arguments.Has("json") ? AllJson(subject, before, answers, table)
                               : AllText(path, subject, before, answers, terminal));

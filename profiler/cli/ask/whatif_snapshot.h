@@ -20,7 +20,7 @@ struct WhatifQuestion {
 
 // Prints the answers (`table`: one line each) and returns the exit code. Uses the same model as `vramscope
 // replay --settings`. Other changes are refused, with what to record instead.
-int AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>& questions, bool table,
-                      const Arguments& arguments, const Terminal& terminal);
+Result<int> AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>& questions,
+                              bool table, const Arguments& arguments, const Terminal& terminal);
 
 }  // namespace vramscope::cli

@@ -52,9 +52,7 @@ Result<FleetRequest> FleetRequestFrom(const Arguments& arguments) {
   for (const auto& [option, value] :
        {std::pair{"top", &request.top}, std::pair{"explain", &request.explained}}) {
     if (!arguments.Has(option)) continue;
-    const Result<uint32_t> number = NumberOf(arguments, option);
-    if (!number.ok()) return number.error();
-    *value = *number;
+    *value = VRAMSCOPE_TRY(NumberOf(arguments, option));
   }
   if (arguments.Has("spread-below")) {
     const std::string text = arguments.Get("spread-below");
@@ -69,12 +67,11 @@ Result<FleetRequest> FleetRequestFrom(const Arguments& arguments) {
 }
 
 Result<fleet::Job> ReadFleet(const Arguments& arguments, const FleetRequest& request) {
-  const auto files = fleet::FindFiles(arguments.positionals());
-  if (!files.ok()) return files.error();
+  const auto files = VRAMSCOPE_TRY(fleet::FindFiles(arguments.positionals()));
   fleet::ReadRanks read;
   {
-    ProgressLine line(arguments, files->size() > kFilesForProgress ? UINT64_MAX : 0);
-    read = fleet::ReadFiles(*files, [&](size_t file) { line.Show("Reading", "files", file, files->size()); });
+    ProgressLine line(arguments, files.size() > kFilesForProgress ? UINT64_MAX : 0);
+    read = fleet::ReadFiles(files, [&](size_t file) { line.Show("Reading", "files", file, files.size()); });
   }
   if (read.ranks.empty())
     return Error{read.unreadable.empty() ? "there are no ranks in these files." : read.unreadable.front()};
@@ -83,7 +80,7 @@ Result<fleet::Job> ReadFleet(const Arguments& arguments, const FleetRequest& req
   return fleet::Compare(std::move(read.ranks), fleet::SideOpener(), request.explained);
 }
 
-int WriteFleetPage(const fleet::Job& job, const Arguments& arguments) {
+Result<int> WriteFleetPage(const fleet::Job& job, const Arguments& arguments) {
   const std::string out = arguments.Get("html");
   const std::string page = html::MakeFleetPage({.document = fleet::PageJson(job),
                                                 .headline = fleet::Headline(job),
@@ -91,10 +88,9 @@ int WriteFleetPage(const fleet::Job& job, const Arguments& arguments) {
                                                 .version = VRAMSCOPE_VERSION});
   std::vector<std::string> inputs;
   for (const fleet::RankSummary& rank : job.ranks) inputs.push_back(rank.file);
-  Result<collector::NewFile> file = collector::NewFile::Create(out, inputs);
-  if (!file.ok()) return Fail(file.error().sentence);
-  if (const Status written = file->Write(page); !written.ok()) return Fail(written.error().sentence);
-  if (const Status committed = file->Commit(); !committed.ok()) return Fail(committed.error().sentence);
+  collector::NewFile file = VRAMSCOPE_TRY(collector::NewFile::Create(out, inputs));
+  VRAMSCOPE_TRY(file.Write(page));
+  VRAMSCOPE_TRY(file.Commit());
   return kDone;
 }
 
@@ -111,22 +107,21 @@ bool SpreadIsBroken(const fleet::Job& job, const FleetRequest& request) {
   return false;
 }
 
-int FleetVerb(const Arguments& arguments, const Terminal& terminal) {
-  if (arguments.positionals().empty()) return Fail("fleet needs a folder or files: vramscope fleet job");
+Result<int> FleetVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().empty())
+    return UsageError("fleet needs a folder or files: vramscope fleet job");
   if (arguments.Has("json") && arguments.Has("html"))
-    return Fail("--json and --html exclude each other. Keep one.");
-  const Result<FleetRequest> request = FleetRequestFrom(arguments);
-  if (!request.ok()) return Fail(request.error().sentence);
-  const Result<fleet::Job> job = ReadFleet(arguments, *request);
-  if (!job.ok()) return Fail(job.error().sentence);
+    return UsageError("--json and --html exclude each other. Keep one.");
+  const FleetRequest request = VRAMSCOPE_TRY(FleetRequestFrom(arguments));
+  const fleet::Job job = VRAMSCOPE_TRY(ReadFleet(arguments, request));
   if (arguments.Has("html")) {
-    if (const int code = WriteFleetPage(*job, arguments); code != kDone) return code;
+    if (const int code = WriteFleetPage(job, arguments); code != kDone) return code;
   } else if (arguments.Has("json")) {
-    Print(fleet::ToJson(*job) + "\n");
+    Print(fleet::ToJson(job) + "\n");
   } else {
-    Print(FleetScreen(*job, request->top, terminal));
+    Print(FleetScreen(job, request.top, terminal));
   }
-  return SpreadIsBroken(*job, *request) ? kNo : kDone;
+  return SpreadIsBroken(job, request) ? kNo : kDone;
 }
 
 }  // namespace

@@ -72,9 +72,8 @@ uint64_t AgeNs(const std::string& path) {
 }
 
 Result<std::string> TopPicture(const std::vector<std::string>& words, const Terminal& terminal) {
-  const auto files = TopFiles(words);
-  if (!files.ok()) return files.error();
-  fleet::ReadRanks read = fleet::ReadFiles(*files);
+  const auto files = VRAMSCOPE_TRY(TopFiles(words));
+  fleet::ReadRanks read = fleet::ReadFiles(files);
   if (read.ranks.empty())
     return Error{read.unreadable.empty() ? "there are no ranks in these files." : read.unreadable.front()};
   const fleet::Job job = fleet::Compare(std::move(read.ranks));
@@ -96,22 +95,21 @@ int Watch(const std::vector<std::string>& words, milliseconds interval, const Te
   }
 }
 
-int TopVerb(const Arguments& arguments, const Terminal& terminal) {
+Result<int> TopVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().empty())
-    return Fail("top needs a process, a folder or files: vramscope top job");
+    return UsageError("top needs a process, a folder or files: vramscope top job");
   double seconds = 2;
   if (arguments.Has("interval")) {
     const std::string text = arguments.Get("interval");
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
     if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() ||
         !(seconds >= 0.1 && seconds <= 3600))
-      return Fail(fmt::format("--interval needs seconds from 0.1 to 3600, not '{}'.", Printable(text)));
+      return UsageError(fmt::format("--interval needs seconds from 0.1 to 3600, not '{}'.", Printable(text)));
   }
   if (!arguments.Has("once") && isatty(STDOUT_FILENO) == 1)
     return Watch(arguments.positionals(), milliseconds(static_cast<int64_t>(seconds * 1000)), terminal);
-  const Result<std::string> picture = TopPicture(arguments.positionals(), terminal);
-  if (!picture.ok()) return Fail(picture.error().sentence);
-  Print(*picture);
+  const std::string picture = VRAMSCOPE_TRY(TopPicture(arguments.positionals(), terminal));
+  Print(picture);
   return kDone;
 }
 

@@ -129,11 +129,10 @@ Result<Arguments> Arguments::Parse(const VerbHelp& help, std::span<const std::st
 
 Result<Arguments> Arguments::ParseWithCommand(const VerbHelp& help, std::span<const std::string> given) {
   const size_t begin = BeginOfCommand(help, given);
-  Result<Arguments> result = Parse(help, given.first(begin));
-  if (!result.ok()) return result;
+  Arguments result = VRAMSCOPE_TRY(Parse(help, given.first(begin)));
   const size_t first = begin < given.size() && given[begin] == "--" ? begin + 1 : begin;
   const auto command = given.subspan(first);
-  result->positionals_.assign(command.begin(), command.end());
+  result.positionals_.assign(command.begin(), command.end());
   return result;
 }
 

@@ -20,14 +20,14 @@ const VerbHelp& CompletionHelp() {
 
 namespace {
 
-int CompletionVerb(const Arguments& arguments, const Terminal&) {
+Result<int> CompletionVerb(const Arguments& arguments, const Terminal&) {
   const std::string shell = arguments.positionals().size() == 1 ? arguments.positionals().front() : "";
   std::string text;
   if (shell == "bash") text = BashCompletion(Verbs());
   if (shell == "zsh") text = ZshCompletion(Verbs());
   if (shell == "fish") text = FishCompletion(Verbs());
   if (text.empty())
-    return Fail("completion needs the name of a shell: vramscope completion bash, zsh or fish.");
+    return UsageError("completion needs the name of a shell: vramscope completion bash, zsh or fish.");
   Print(text);
   return kDone;
 }

@@ -14,9 +14,7 @@ Result<report::Request> DeviceRequest(const Arguments& arguments) {
   if (arguments.Has("device")) request.device = arguments.Get("device");
   for (const auto& [option, value] : {std::pair{"process", &request.pid}, std::pair{"rank", &request.rank}}) {
     if (!arguments.Has(option)) continue;
-    const Result<uint32_t> number = NumberOf(arguments, option);
-    if (!number.ok()) return number.error();
-    *value = *number;
+    *value = VRAMSCOPE_TRY(NumberOf(arguments, option));
   }
   return request;
 }

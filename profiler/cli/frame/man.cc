@@ -24,26 +24,24 @@ const VerbHelp& ManHelp() {
 namespace {
 
 Status WritePage(const std::string& folder, const std::string& name, const std::string& page) {
-  Result<collector::NewFile> file = collector::NewFile::Create(folder + "/" + name + ".1", {});
-  if (!file.ok()) return file.error();
-  if (const Status written = file->Write(page); !written.ok()) return written;
-  return file->Commit();
+  collector::NewFile file = VRAMSCOPE_TRY(collector::NewFile::Create(folder + "/" + name + ".1", {}));
+  VRAMSCOPE_TRY(file.Write(page));
+  return file.Commit();
 }
 
-int WriteAll(const std::string& folder) {
-  Status written = WritePage(folder, "vramscope", ManPage(Verbs(), VRAMSCOPE_VERSION));
-  for (const Verb& verb : Verbs()) {
-    if (!written.ok()) break;
-    written = WritePage(folder, fmt::format("vramscope-{}", verb.name), ManPage(verb, VRAMSCOPE_VERSION));
-  }
-  return written.ok() ? kDone : Fail(written.error().sentence);
+Result<int> WriteAll(const std::string& folder) {
+  VRAMSCOPE_TRY(WritePage(folder, "vramscope", ManPage(Verbs(), VRAMSCOPE_VERSION)));
+  for (const Verb& verb : Verbs())
+    VRAMSCOPE_TRY(
+        WritePage(folder, fmt::format("vramscope-{}", verb.name), ManPage(verb, VRAMSCOPE_VERSION)));
+  return kDone;
 }
 
-int ManVerb(const Arguments& arguments, const Terminal&) {
+Result<int> ManVerb(const Arguments& arguments, const Terminal&) {
   const std::vector<std::string>& named = arguments.positionals();
   if (arguments.Has("into") && named.empty()) return WriteAll(arguments.Get("into"));
   if (arguments.Has("into") || named.size() > 1)
-    return Fail(
+    return UsageError(
         "man prints one page, or writes all of them: vramscope man report, or vramscope man --into FOLDER.");
   if (named.empty()) {
     Print(ManPage(Verbs(), VRAMSCOPE_VERSION));
@@ -52,7 +50,7 @@ int ManVerb(const Arguments& arguments, const Terminal&) {
   const auto verb = std::find_if(Verbs().begin(), Verbs().end(),
                                  [&](const Verb& one) { return named.front() == one.name; });
   if (verb == Verbs().end())
-    return Fail(fmt::format("there is no verb '{}'. See vramscope --help.", Printable(named.front())));
+    return UsageError(fmt::format("there is no verb '{}'. See vramscope --help.", Printable(named.front())));
   Print(ManPage(*verb, VRAMSCOPE_VERSION));
   return kDone;
 }

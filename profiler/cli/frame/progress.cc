@@ -133,16 +133,14 @@ Result<std::shared_ptr<const model::Source>> OpenSource(const std::string& path,
 }
 
 Result<model::Run> LoadRun(const std::string& path, const Arguments& arguments) {
-  auto source = snapshot::OpenSource(path);
-  if (!source.ok()) return source.error();
-  if (!arguments.Has("redact")) return Load(path, std::move(source).value(), arguments);
-  return Load(path, ForEverybody(std::move(source).value()), arguments);
+  auto source = VRAMSCOPE_TRY(snapshot::OpenSource(path));
+  if (!arguments.Has("redact")) return Load(path, std::move(source), arguments);
+  return Load(path, ForEverybody(std::move(source)), arguments);
 }
 
 Result<model::Run> LoadTrace(const std::string& path, const Arguments& arguments) {
-  auto reader = trace::TraceReader::Open(path);
-  if (!reader.ok()) return reader.error();
-  return Load(path, model::MakeSource(std::move(reader).value()), arguments);
+  auto reader = VRAMSCOPE_TRY(trace::TraceReader::Open(path));
+  return Load(path, model::MakeSource(std::move(reader)), arguments);
 }
 
 std::shared_ptr<const model::Source> Watched(std::shared_ptr<const model::Source> source, std::string what,

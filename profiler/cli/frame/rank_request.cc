@@ -17,7 +17,7 @@
 namespace vramscope::cli {
 namespace {
 
-using Run = int (*)(const Arguments& arguments, const Terminal& terminal);
+using Run = Result<int> (*)(const Arguments& arguments, const Terminal& terminal);
 
 constexpr std::string_view kSuffix = "@rank:";
 
@@ -29,19 +29,17 @@ std::optional<uint32_t> WholeNumber(std::string_view text) {
 }
 
 Result<std::set<uint32_t>> RanksOf(const std::string& path, const Arguments& arguments) {
-  const auto source = OpenSource(path, arguments);
-  if (!source.ok()) return source.error();
+  const auto source = VRAMSCOPE_TRY(OpenSource(path, arguments));
   std::set<uint32_t> ranks;
-  const auto processes = static_cast<model::ProcessIndex>((*source)->processes().size());
+  const auto processes = static_cast<model::ProcessIndex>(source->processes().size());
   for (model::ProcessIndex process = 0; process < processes; ++process) {
-    const model::Launch launch = model::LaunchOf((*source)->metadata(), process);
+    const model::Launch launch = model::LaunchOf(source->metadata(), process);
     if (launch.rank.has_value()) ranks.insert(*launch.rank);
   }
   if (!ranks.empty()) return ranks;
-  const Result<model::Run> run = LoadRun(path, arguments);  // then they are counted by their GPUs
-  if (!run.ok()) return run.error();
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));  // then they are counted by their GPUs
   for (model::ProcessIndex process = 0; process < processes; ++process) {
-    const auto rank = report::RankOf(*run, process);
+    const auto rank = report::RankOf(run, process);
     if (rank.has_value()) ranks.insert(*rank);
   }
   return ranks;
@@ -71,7 +69,8 @@ int RunForEach(const std::set<uint32_t>& ranks, const Arguments& arguments, cons
     std::string answer;
     {
       const CapturedOutput captured(answer);
-      code = std::max(code, run(arguments.With("rank", std::to_string(rank)), terminal));
+      const Result<int> one = run(arguments.With("rank", std::to_string(rank)), terminal);
+      code = std::max(code, one.ok() ? *one : Fail(one.error()));
     }
     if (answer.empty()) continue;
     if (json)
@@ -107,30 +106,29 @@ std::pair<std::string, std::string> SplitRank(const std::string& file) {
   return {file.substr(0, at), file.substr(at + kSuffix.size())};
 }
 
-int RunForRanks(const VerbHelp& help, const Arguments& given, const Terminal& terminal, Run run) {
+Result<int> RunForRanks(const VerbHelp& help, const Arguments& given, const Terminal& terminal, Run run) {
   Arguments arguments = given;
   const std::vector<std::string>& files = given.positionals();
   if (!files.empty() && std::string_view(help.verb) != "diff") {  // whose two files have a rank each
     const auto [path, rank] = SplitRank(files.front());
     if (!rank.empty() && given.Has("rank"))
-      return Fail(fmt::format("--rank and {}{} exclude each other. Keep one.", kSuffix, Printable(rank)));
+      return UsageError(
+          fmt::format("--rank and {}{} exclude each other. Keep one.", kSuffix, Printable(rank)));
     if (!rank.empty()) arguments = arguments.With("rank", rank).WithFirst(path);
   }
   if (!arguments.Has("rank") || arguments.positionals().empty()) return run(arguments, terminal);
-  const Result<RankRequest> request = ParseRanks(arguments.Get("rank"));
-  if (!request.ok()) return Fail(request.error().sentence);
-  if (request->worst) return run(arguments.Without("rank"), terminal);
-  if (request->one()) return run(arguments, terminal);
+  const RankRequest request = VRAMSCOPE_TRY(ParseRanks(arguments.Get("rank")));
+  if (request.worst) return run(arguments.Without("rank"), terminal);
+  if (request.one()) return run(arguments, terminal);
   if (arguments.Has("html") || std::string_view(help.verb) == "convert")
-    return Fail("one file holds one rank. Name it: --rank 4");
+    return UsageError("one file holds one rank. Name it: --rank 4");
   const std::string path = SplitRank(arguments.positionals().front()).first;
-  const Result<std::set<uint32_t>> ranks = RanksOf(path, arguments);
-  if (!ranks.ok()) return Fail(ranks.error().sentence);
+  const std::set<uint32_t> ranks = VRAMSCOPE_TRY(RanksOf(path, arguments));
   std::set<uint32_t> chosen;
-  for (const uint32_t rank : *ranks)
-    if (rank >= request->first && rank <= request->last) chosen.insert(rank);
+  for (const uint32_t rank : ranks)
+    if (rank >= request.first && rank <= request.last) chosen.insert(rank);
   if (chosen.empty())
-    return Fail(fmt::format("{}: has {}, none of them in {}.", path, ListOf(*ranks), arguments.Get("rank")));
+    return Error{fmt::format("{}: has {}, none of them in {}.", path, ListOf(ranks), arguments.Get("rank"))};
   return RunForEach(chosen, arguments, terminal, run);
 }
 

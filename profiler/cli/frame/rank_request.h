@@ -33,7 +33,7 @@ struct RankRequest {
 
 // Runs a verb once for each rank that its --rank or the suffix of its first file selects. Returns the highest
 // exit code.
-int RunForRanks(const VerbHelp& help, const Arguments& arguments, const Terminal& terminal,
-                int (*run)(const Arguments& arguments, const Terminal& terminal));
+Result<int> RunForRanks(const VerbHelp& help, const Arguments& arguments, const Terminal& terminal,
+                        Result<int> (*run)(const Arguments& arguments, const Terminal& terminal));
 
 }  // namespace vramscope::cli

@@ -24,12 +24,10 @@ Error In(const std::string& path, const Error& error) { return Error{path + ": "
 
 // The request from the arguments, including moments that select a device.
 Result<Request> RequestOf(const Arguments& arguments, const SubjectQuestion& question) {
-  Result<Request> request = DeviceRequest(arguments);
-  if (!request.ok()) return request;
+  Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
   for (const std::string& text : question.at) {
-    const Result<timeline::MomentSpec> moment = timeline::ParseMoment(text);
-    if (!moment.ok()) return moment.error();
-    request->at.push_back(*moment);
+    const timeline::MomentSpec moment = VRAMSCOPE_TRY(timeline::ParseMoment(text));
+    request.at.push_back(moment);
   }
   return request;
 }
@@ -47,9 +45,8 @@ Result<DeviceIndex> DeviceOf(const Request& request, const SubjectQuestion& ques
     file.failure_on_device = failure->number_on_device;
     if (question.failure) return failure->device;
   }
-  const auto device = report::ChooseDevice(*file.run, report::CurvesOf(*file.run), request);
-  if (!device.ok()) return device;
-  if (*device == model::kNone) return report::NothingAllocated(*file.run, "");
+  const auto device = VRAMSCOPE_TRY(report::ChooseDevice(*file.run, report::CurvesOf(*file.run), request));
+  if (device == model::kNone) return report::NothingAllocated(*file.run, "");
   return device;
 }
 
@@ -91,21 +88,19 @@ Status FromSnapshot(const std::string& path, const Request& request, const Subje
                     SubjectFile& file) {
   if (request.pid.has_value() || request.rank.has_value())
     return Error{"--process and --rank apply to traces; a snapshot has one process. Leave them out."};
-  auto snapshot = snapshot::Read(path);
-  if (!snapshot.ok()) return snapshot.error();
+  auto snapshot = VRAMSCOPE_TRY(snapshot::Read(path));
   std::optional<uint32_t> number;
   DeviceIndex device = model::kNone;
-  if (HasSeveralDevices(**snapshot) || request.device.has_value() || CountsEvents(request)) {
-    auto run = model::Load(snapshot::MakeSource(*snapshot, path));
-    if (!run.ok()) return run.error();
-    file.run = std::make_unique<model::Run>(std::move(*run));
+  if (HasSeveralDevices(*snapshot) || request.device.has_value() || CountsEvents(request)) {
+    auto run = VRAMSCOPE_TRY(model::Load(snapshot::MakeSource(snapshot, path)));
+    file.run = std::make_unique<model::Run>(std::move(run));
     const Result<DeviceIndex> chosen = DeviceOf(request, question, file);
     if (!chosen.ok()) return In(path, chosen.error());
     device = *chosen;
     number = trace::DeviceIndexOf(file.run->devices[device].code);
   }
   auto subject =
-      fragmentation::SubjectOf(*snapshot, number, file.run == nullptr ? nullptr : file.run->source.get());
+      fragmentation::SubjectOf(snapshot, number, file.run == nullptr ? nullptr : file.run->source.get());
   if (!subject.ok()) return In(path, subject.error());
   file.subject = std::move(*subject);
   if (file.run != nullptr) {
@@ -121,9 +116,8 @@ Status FromSnapshot(const std::string& path, const Request& request, const Subje
 
 Status FromTrace(const std::string& path, const Arguments& arguments, const Request& request,
                  const SubjectQuestion& question, SubjectFile& file) {
-  auto run = LoadTrace(path, arguments);
-  if (!run.ok()) return run.error();
-  file.run = std::make_unique<model::Run>(std::move(*run));
+  auto run = VRAMSCOPE_TRY(LoadTrace(path, arguments));
+  file.run = std::make_unique<model::Run>(std::move(run));
   file.analysis = std::make_unique<classify::Analysis>(*file.run);
   const Result<DeviceIndex> device = DeviceOf(request, question, file);
   if (!device.ok()) return In(path, device.error());
@@ -141,13 +135,10 @@ Status FromTrace(const std::string& path, const Arguments& arguments, const Requ
 
 Result<std::unique_ptr<SubjectFile>> OpenSubject(const std::string& path, const Arguments& arguments,
                                                  const SubjectQuestion& question) {
-  const Result<Request> request = RequestOf(arguments, question);
-  if (!request.ok()) return request.error();
+  const Request request = VRAMSCOPE_TRY(RequestOf(arguments, question));
   auto file = std::make_unique<SubjectFile>();
-  const Status opened = snapshot::LooksLikeSnapshot(path)
-                            ? FromSnapshot(path, *request, question, *file)
-                            : FromTrace(path, arguments, *request, question, *file);
-  if (!opened.ok()) return opened.error();
+  VRAMSCOPE_TRY(snapshot::LooksLikeSnapshot(path) ? FromSnapshot(path, request, question, *file)
+                                                  : FromTrace(path, arguments, request, question, *file));
   return file;
 }
 

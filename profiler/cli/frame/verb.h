@@ -85,16 +85,17 @@ const VerbHelp& McpHelp();
 const VerbHelp& CompletionHelp();
 const VerbHelp& ManHelp();
 
-// Every verb starts here: prints an error in the arguments, or --help, and otherwise calls `run` with both.
+// Every verb starts here: prints --help, or calls `run` and returns its exit code. Prints an error of the
+// arguments or of `run`, and returns the exit code of its kind.
 int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
-              int (*run)(const Arguments& arguments, const Terminal& terminal));
+              Result<int> (*run)(const Arguments& arguments, const Terminal& terminal));
 
 // The process for a verb like attach or stop. `example`: a correct command, shown in the error.
 Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example);
 
 // Prints "vramscope: <sentence>" to stderr. A closed stderr is not an error.
 void Say(const std::string& sentence);
-// The same, and returns `code`.
-int Fail(const std::string& sentence, int code = kBadInput);
+// The same, and returns the exit code of its kind.
+int Fail(const Error& error);
 
 }  // namespace vramscope::cli

@@ -52,16 +52,18 @@ constexpr std::array kVerbs = {
 std::span<const Verb> Verbs() { return kVerbs; }
 
 int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
-              int (*run)(const Arguments& arguments, const Terminal& terminal)) {
-  if (!arguments.ok()) return Fail(arguments.error().sentence);
+              Result<int> (*run)(const Arguments& arguments, const Terminal& terminal)) {
+  if (!arguments.ok()) return Fail(arguments.error());
   const Result<ColorMode> color = ParseColorMode(arguments->Get("color", "auto"));
-  if (!color.ok()) return Fail(color.error().sentence);
+  if (!color.ok()) return Fail(color.error());
   const Terminal terminal = Terminal::For(STDOUT_FILENO, *color);
   if (arguments->help_wanted()) {
     Print(HelpText(help, terminal));
     return kDone;
   }
-  return help.selects ? RunForRanks(help, *arguments, terminal, run) : run(*arguments, terminal);
+  const Result<int> code =
+      help.selects ? RunForRanks(help, *arguments, terminal, run) : run(*arguments, terminal);
+  return code.ok() ? *code : Fail(code.error());
 }
 
 Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example) {
@@ -77,9 +79,9 @@ Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example) {
   return static_cast<pid_t>(number);
 }
 
-int Fail(const std::string& sentence, int code) {
-  Say(sentence);
-  return code;
+int Fail(const Error& error) {
+  Say(error.sentence);
+  return error.kind == ErrorKind::kCannotJudge ? kCannotJudge : kBadInput;
 }
 
 void Say(const std::string& sentence) {

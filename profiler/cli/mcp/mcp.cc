@@ -129,12 +129,11 @@ bool Reply(const std::string& answer) {
          std::fputc('\n', stdout) != EOF && std::fflush(stdout) == 0;
 }
 
-int McpVerb(const Arguments& arguments, const Terminal&) {
-  if (arguments.positionals().size() != 1) return Fail("mcp needs one folder: vramscope mcp runs");
-  Result<ServedFolder> folder = ServedFolder::Open(arguments.positionals().front());
-  if (!folder.ok()) return Fail(folder.error().sentence);
+Result<int> McpVerb(const Arguments& arguments, const Terminal&) {
+  if (arguments.positionals().size() != 1) return UsageError("mcp needs one folder: vramscope mcp runs");
+  ServedFolder folder = VRAMSCOPE_TRY(ServedFolder::Open(arguments.positionals().front()));
   signal(SIGPIPE, SIG_IGN);  // a client that went away is an error of fwrite
-  McpServer server(std::move(folder).value(), VRAMSCOPE_VERSION, RunVerbOf);
+  McpServer server(std::move(folder), VRAMSCOPE_VERSION, RunVerbOf);
   std::string line;
   bool too_long = false;
   while (NextLine(line, too_long)) {

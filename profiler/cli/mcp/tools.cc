@@ -107,10 +107,9 @@ Status AddOption(const Option& option, const Json& value, std::vector<std::strin
     return Error{fmt::format("'{}' takes {}.", option.name,
                              Repeats(option) ? fmt::format("at most {} values", kMostValues) : "one value")};
   for (const Json& each : values) {
-    const Result<std::string> text = ValueOf(option, each);
-    if (!text.ok()) return text.error();
+    const std::string text = VRAMSCOPE_TRY(ValueOf(option, each));
     words.push_back(
-        fmt::format("--{}={}", option.name, *text));  // as one word: it cannot become another option
+        fmt::format("--{}={}", option.name, text));  // as one word: it cannot become another option
   }
   return {};
 }
@@ -149,9 +148,8 @@ Result<std::vector<std::string>> WordsOf(const Tool& tool, const ServedFolder& f
                                          const Json& arguments) {
   if (!arguments.is_object() || !arguments.contains("file") || !arguments["file"].is_string())
     return Error{"'file' is missing: name a trace or snapshot of the served folder."};
-  const Result<std::string> file = folder.FileNamed(arguments["file"].get<std::string>());
-  if (!file.ok()) return file.error();
-  std::vector<std::string> words = {*file, "--json", "--quiet"};
+  const std::string file = VRAMSCOPE_TRY(folder.FileNamed(arguments["file"].get<std::string>()));
+  std::vector<std::string> words = {file, "--json", "--quiet"};
   words.insert(words.end(), tool.always.begin(), tool.always.end());
   const std::vector<Option> options = OptionsOf(tool);
   for (const auto& item : arguments.items()) {
@@ -161,7 +159,7 @@ Result<std::vector<std::string>> WordsOf(const Tool& tool, const ServedFolder& f
         std::find_if(options.begin(), options.end(), [&](const Option& each) { return key == each.name; });
     if (option == options.end())
       return Error{fmt::format("{} has no argument '{}'.", tool.name, Printable(key))};
-    if (const Status added = AddOption(*option, item.value(), words); !added.ok()) return added.error();
+    VRAMSCOPE_TRY(AddOption(*option, item.value(), words));
   }
   return words;
 }

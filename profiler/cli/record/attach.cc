@@ -99,12 +99,8 @@ Result<std::chrono::nanoseconds> ParseDuration(const std::string& text) {
 
 Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, const char* verb) {
   collector::AttachOptions options;
-  const Result<pid_t> pid = PidFrom(arguments, fmt::format("{} 4711 --steps 5", verb));
-  if (!pid.ok()) return pid.error();
-  options.pid = *pid;
-  const Result<std::string> output = collector::ExpandName(arguments.Get("output"));
-  if (!output.ok()) return output.error();
-  options.recording.output = *output;
+  options.pid = VRAMSCOPE_TRY(PidFrom(arguments, fmt::format("{} 4711 --steps 5", verb)));
+  options.recording.output = VRAMSCOPE_TRY(collector::ExpandName(arguments.Get("output")));
   options.recording.say = Say;
   options.recording.device = arguments.Get("device", options.recording.device);
   options.recording.depth = "light";
@@ -114,24 +110,18 @@ Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, c
   if (device != "auto" && device != "cpu" && device != "cuda" && device != "all")
     return Error{fmt::format("--device must be one of auto, cpu, cuda, all, not '{}'.", Printable(device))};
   options.recording.program = false;  // on request: whoever is attached to should get as little as possible
-  if (Status program = ReadProgram(arguments, options.recording); !program.ok()) return program.error();
+  VRAMSCOPE_TRY(ReadProgram(arguments, options.recording));
   if (arguments.Has("steps")) {
     const std::string steps = arguments.Get("steps");
-    const auto count = ParseCount(
+    options.steps = VRAMSCOPE_TRY(ParseCount(
         steps,
-        fmt::format("--steps needs a number of training steps, 1 or more, not '{}'.", Printable(steps)));
-    if (!count.ok()) return count.error();
-    options.steps = *count;
+        fmt::format("--steps needs a number of training steps, 1 or more, not '{}'.", Printable(steps))));
   }
   if (arguments.Has("duration")) {
-    const auto duration = ParseDuration(arguments.Get("duration"));
-    if (!duration.ok()) return duration.error();
-    options.duration = *duration;
+    options.duration = VRAMSCOPE_TRY(ParseDuration(arguments.Get("duration")));
   }
   if (arguments.Has("max-size")) {
-    const Result<uint64_t> size = text::ParseSize("max-size", arguments.Get("max-size"));
-    if (!size.ok()) return size.error();
-    options.recording.max_bytes = *size;
+    options.recording.max_bytes = VRAMSCOPE_TRY(text::ParseSize("max-size", arguments.Get("max-size")));
   }
   return options;
 }
@@ -154,26 +144,21 @@ void SayWhatHappened(const collector::AttachOptions& options, const collector::A
   }
 }
 
-int RecordUntilEnough(const collector::AttachOptions& options, bool quiet) {
+Result<int> RecordUntilEnough(const collector::AttachOptions& options, bool quiet) {
   EndOnSignals();
-  const Result<collector::AttachOutcome> outcome = collector::RecordAttached(options);
-  if (!outcome.ok()) return Fail(outcome.error().sentence);
-  if (!quiet) SayWhatHappened(options, *outcome);
+  const collector::AttachOutcome outcome = VRAMSCOPE_TRY(collector::RecordAttached(options));
+  if (!quiet) SayWhatHappened(options, outcome);
   return kDone;
 }
 
-int AttachVerb(const Arguments& arguments, const Terminal&) {
-  Result<collector::AttachOptions> options = AttachOptionsFrom(arguments, "attach");
-  if (!options.ok()) return Fail(options.error().sentence);
-  Result<collector::Installation> installation = collector::FindInstallation();
-  if (!installation.ok()) return Fail(installation.error().sentence);
-  options->recording.installation = *installation;
-  if (const Status target = attach::CheckTarget(options->pid); !target.ok())
-    return Fail(target.error().sentence);
+Result<int> AttachVerb(const Arguments& arguments, const Terminal&) {
+  collector::AttachOptions options = VRAMSCOPE_TRY(AttachOptionsFrom(arguments, "attach"));
+  options.recording.installation = VRAMSCOPE_TRY(collector::FindInstallation());
+  VRAMSCOPE_TRY(attach::CheckTarget(options.pid));
   const bool quiet = arguments.Has("quiet");
-  if (!quiet && !attach::HasPyTorch(options->pid))
-    Say(fmt::format("Process {} has not loaded PyTorch. Recording begins when it does.", options->pid));
-  return RecordUntilEnough(*options, quiet);
+  if (!quiet && !attach::HasPyTorch(options.pid))
+    Say(fmt::format("Process {} has not loaded PyTorch. Recording begins when it does.", options.pid));
+  return RecordUntilEnough(options, quiet);
 }
 
 std::vector<std::string> CommandOf(pid_t pid) {
@@ -195,7 +180,7 @@ Status ReadDepth(const Arguments& arguments, collector::AttachOptions& options) 
   recording.deep_steps = arguments.Get("deep-steps", recording.deep_steps);
   for (const Status& status : {CheckChoice("depth", recording.depth, {"light", "auto", "deep", "all"}),
                                CheckSteps(recording.deep_steps), ReadStacks(arguments, recording)}) {
-    if (!status.ok()) return status.error();
+    VRAMSCOPE_TRY(status);
   }
   if (recording.depth == "light") return {};
   recording.command = CommandOf(options.pid);
@@ -205,15 +190,12 @@ Status ReadDepth(const Arguments& arguments, collector::AttachOptions& options) 
   return {};
 }
 
-int StartVerb(const Arguments& arguments, const Terminal&) {
-  Result<collector::AttachOptions> options = AttachOptionsFrom(arguments, "start");
-  if (!options.ok()) return Fail(options.error().sentence);
-  if (const Status depth = ReadDepth(arguments, *options); !depth.ok()) return Fail(depth.error().sentence);
-  Result<collector::Installation> installation = collector::FindInstallation();
-  if (!installation.ok()) return Fail(installation.error().sentence);
-  options->recording.installation = *installation;
-  options->through_door = true;
-  return RecordUntilEnough(*options, arguments.Has("quiet"));
+Result<int> StartVerb(const Arguments& arguments, const Terminal&) {
+  collector::AttachOptions options = VRAMSCOPE_TRY(AttachOptionsFrom(arguments, "start"));
+  VRAMSCOPE_TRY(ReadDepth(arguments, options));
+  options.recording.installation = VRAMSCOPE_TRY(collector::FindInstallation());
+  options.through_door = true;
+  return RecordUntilEnough(options, arguments.Has("quiet"));
 }
 
 }  // namespace

@@ -82,21 +82,20 @@ void MakeVariants(const DryrunPlan& plan, const std::string& trace) {
     MakeUsualVariantsBehind(trace);
 }
 
-int OneRun(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
-           const Terminal& terminal) {
+Result<int> OneRun(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
+                   const Terminal& terminal) {
   const bool json = arguments.Has("json");
-  Result<DryrunResult> result =
-      RunOnce(plan, runner, json ? CommandOutput::kToStderr : CommandOutput::kAsItIs);
-  if (!result.ok()) return Fail(result.error().sentence);
-  AddUpperBound(plan, runner, *result);
-  if (!result->used_device) SayNotUsed(*result);
+  DryrunResult result =
+      VRAMSCOPE_TRY(RunOnce(plan, runner, json ? CommandOutput::kToStderr : CommandOutput::kAsItIs));
+  AddUpperBound(plan, runner, result);
+  if (!result.used_device) SayNotUsed(result);
   if (json)
-    Print(VerdictJson(*result) + "\n");
-  else if (result->used_device)
-    Print(VerdictText(*result, terminal) +
-          ReportScreen(result->trace, result->answer, OwnersShown::kFew, terminal));
-  if (result->used_device) MakeVariants(plan, result->trace);
-  return ExitOf(*result);
+    Print(VerdictJson(result) + "\n");
+  else if (result.used_device)
+    Print(VerdictText(result, terminal) +
+          ReportScreen(result.trace, result.answer, OwnersShown::kFew, terminal));
+  if (result.used_device) MakeVariants(plan, result.trace);
+  return ExitOf(result);
 }
 
 // The runs of a series: their output is shown only if one failed for another reason than lack of memory.
@@ -117,7 +116,7 @@ class Series {
     }
     if (result.ok() && DependsOnMasks(*result)) TakeUpperBound(command, device, order, *result);
     if (!result.ok()) {
-      code_ = Fail(result.error().sentence);
+      code_ = Fail(result.error());
       return std::nullopt;
     }
     if (result->Verdict()) return std::move(*result);
@@ -273,25 +272,21 @@ int Shuffles(const DryrunPlan& plan, Series series, const Arguments& arguments, 
   return std::ranges::all_of(runs, &DryrunResult::fits) ? kDone : kNo;
 }
 
-int DryRun(const Arguments& arguments, const Terminal& terminal) {
-  const Result<std::string> simulated = collector::FindSimulatedCuda();
-  if (!simulated.ok()) return Fail(simulated.error().sentence);
-  Result<std::vector<collector::GpuModel>> models = collector::ListGpus(*simulated);
-  if (!models.ok()) return Fail(models.error().sentence);
+Result<int> DryRun(const Arguments& arguments, const Terminal& terminal) {
+  const std::string simulated = VRAMSCOPE_TRY(collector::FindSimulatedCuda());
+  std::vector<collector::GpuModel> models = VRAMSCOPE_TRY(collector::ListGpus(simulated));
   if (arguments.Has("gpu-file")) {
-    const auto described = ReadGpuFile(arguments.Get("gpu-file"), *models);
-    if (!described.ok()) return Fail(described.error().sentence);
-    models->insert(models->end(), described->begin(), described->end());
+    const auto described = VRAMSCOPE_TRY(ReadGpuFile(arguments.Get("gpu-file"), models));
+    models.insert(models.end(), described.begin(), described.end());
   }
-  if (arguments.Get("gpu") == "list") return ListModels(*models);
-  const Result<DryrunPlan> plan = PlanFrom(arguments, *models);
-  if (!plan.ok()) return Fail(plan.error().sentence);
-  DryrunRunner runner(*plan, *simulated);
-  const Series series(*plan, runner, arguments.Has("json"));
-  if (!plan->table.empty()) return AllGpus(*plan, series, arguments, terminal);
-  if (plan->shuffles != 0) return Shuffles(*plan, series, arguments, terminal);
-  if (plan->batches) return Batches(*plan, series, arguments, terminal);
-  return OneRun(*plan, runner, arguments, terminal);
+  if (arguments.Get("gpu") == "list") return ListModels(models);
+  const DryrunPlan plan = VRAMSCOPE_TRY(PlanFrom(arguments, models));
+  DryrunRunner runner(plan, simulated);
+  const Series series(plan, runner, arguments.Has("json"));
+  if (!plan.table.empty()) return AllGpus(plan, series, arguments, terminal);
+  if (plan.shuffles != 0) return Shuffles(plan, series, arguments, terminal);
+  if (plan.batches) return Batches(plan, series, arguments, terminal);
+  return OneRun(plan, runner, arguments, terminal);
 }
 
 }  // namespace

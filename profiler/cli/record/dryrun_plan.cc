@@ -59,10 +59,9 @@ Status ChooseModel(const std::string& name, const std::vector<collector::GpuMode
     return {};
   }
   if (!name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
-    const Result<uint64_t> size = text::ParseSize("gpu", name);
-    if (!size.ok()) return size.error();
-    device.gpu = NearestInSize(*size, models);
-    device.capacity_bytes = *size;
+    const uint64_t size = VRAMSCOPE_TRY(text::ParseSize("gpu", name));
+    device.gpu = NearestInSize(size, models);
+    device.capacity_bytes = size;
     return {};
   }
   std::vector<std::string> names;
@@ -88,9 +87,7 @@ Result<std::string> GpuAsked(const Arguments& arguments, const std::vector<colle
 
 Status ReadDevice(const Arguments& arguments, const std::vector<collector::GpuModel>& models,
                   DryrunPlan& plan) {
-  const Result<std::string> wanted = GpuAsked(arguments, models);
-  if (!wanted.ok()) return wanted.error();
-  const std::string& asked = *wanted;
+  const std::string& asked = VRAMSCOPE_TRY(GpuAsked(arguments, models));
   const size_t colon = asked.find(':');
   const std::string name = asked.substr(0, colon);
   if (colon != std::string::npos) {
@@ -105,16 +102,14 @@ Status ReadDevice(const Arguments& arguments, const std::vector<collector::GpuMo
                          [](const collector::GpuModel& model) { return !model.by_capacity; });
     plan.device.gpu = *std::ranges::max_element(plan.table, {}, &collector::GpuModel::capacity_bytes);
   } else {
-    if (const Status chosen = ChooseModel(name, models, plan.device); !chosen.ok()) return chosen;
+    VRAMSCOPE_TRY(ChooseModel(name, models, plan.device));
   }
   if (!arguments.Has("capacity")) return {};
   if (name == "all")
     return Error{"--capacity applies to one model; --gpu all uses the memory of each model."};
   if (plan.device.capacity_bytes != 0)
     return Error{fmt::format("--gpu {} already sets the memory; leave out --capacity.", Printable(asked))};
-  const Result<uint64_t> capacity = text::ParseSize("capacity", arguments.Get("capacity"));
-  if (!capacity.ok()) return capacity.error();
-  plan.device.capacity_bytes = *capacity;
+  plan.device.capacity_bytes = VRAMSCOPE_TRY(text::ParseSize("capacity", arguments.Get("capacity")));
   return {};
 }
 
@@ -132,13 +127,10 @@ Status ReadRank(const Arguments& arguments, DryrunPlan& plan) {
     if (arguments.Has("rank")) return Error{"--rank needs --world-size: --world-size 64 --rank 0"};
     return {};
   }
-  const Result<uint64_t> world = NumberOf(arguments, "world-size", 1, kMostRanks);
-  if (!world.ok()) return world.error();
-  plan.lone_rank = LoneRank{*world, 0};
+  const uint64_t world = VRAMSCOPE_TRY(NumberOf(arguments, "world-size", 1, kMostRanks));
+  plan.lone_rank = LoneRank{world, 0};
   if (!arguments.Has("rank")) return {};
-  const Result<uint64_t> rank = NumberOf(arguments, "rank", 0, *world - 1);
-  if (!rank.ok()) return rank.error();
-  plan.lone_rank->rank = *rank;
+  plan.lone_rank->rank = VRAMSCOPE_TRY(NumberOf(arguments, "rank", 0, world - 1));
   return {};
 }
 
@@ -165,21 +157,20 @@ Status ReadBatches(const Arguments& arguments, DryrunPlan& plan) {
 
 Status ReadShuffles(const Arguments& arguments, DryrunPlan& plan) {
   if (!arguments.Has("shuffles")) return {};
-  const Result<uint64_t> shuffles = NumberOf(arguments, "shuffles", 2, kMostShuffles);
-  if (!shuffles.ok()) return shuffles.error();
+  const uint64_t shuffles = VRAMSCOPE_TRY(NumberOf(arguments, "shuffles", 2, kMostShuffles));
   if (plan.batches || !plan.table.empty())
     return Error{"--shuffles applies to one model and one batch size; leave out --gpu all and --batch."};
   if (!arguments.Has("steps"))
     return Error{
         "--shuffles needs --steps, a number or 'all': if shapes vary, two steps without growth do not prove "
         "the peak."};
-  plan.shuffles = *shuffles;
+  plan.shuffles = shuffles;
   return {};
 }
 
 Status ReadAssumptions(const Arguments& arguments, DryrunPlan& plan) {
   const std::string routing = arguments.Get("routing", "balanced"), masks = arguments.Get("masks", "none");
-  if (const Status known = CheckChoice("routing", routing, {"balanced", "worst"}); !known.ok()) return known;
+  VRAMSCOPE_TRY(CheckChoice("routing", routing, {"balanced", "worst"}));
   if (arguments.Has("routing")) plan.balanced_routing = routing == "balanced";
   if (!arguments.Has("masks")) return {};
   char* end = nullptr;
@@ -248,13 +239,13 @@ Status ReadRecording(const Arguments& arguments, DryrunPlan& plan) {
   if (!plan.depth.empty()) options.depth = plan.depth;
   // Times of a dry run are not used, so the cost of recording lines of code does not matter.
   if (options.depth != "light") options.stacks = "python";
-  if (Status read = ReadStacks(arguments, options); !read.ok()) return read;
+  VRAMSCOPE_TRY(ReadStacks(arguments, options));
   plan.stacks = options.stacks;
   plan.embed_source = options.embed_source;
-  if (Status read = ReadProgram(arguments, options); !read.ok()) return read;
+  VRAMSCOPE_TRY(ReadProgram(arguments, options));
   plan.program = options.program;
   const std::string variants = arguments.Get("variants", MayWorkBehind() ? "usual" : "none");
-  if (Status known = CheckChoice("variants", variants, {"usual", "now", "none"}); !known.ok()) return known;
+  VRAMSCOPE_TRY(CheckChoice("variants", variants, {"usual", "now", "none"}));
   const bool can = plan.program && !plan.output.empty();
   if (variants == "now" && !can)
     return Error{"--variants now keeps re-runs in the trace: add --program on and -o run.vms."};
@@ -269,14 +260,12 @@ Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collec
   DryrunPlan plan;
   plan.command = arguments.positionals();
   plan.keep_init = arguments.Has("keep-init");
-  const Result<std::string> output = collector::ExpandName(arguments.Get("output"));
-  if (!output.ok()) return output.error();
-  plan.output = *output;
+  plan.output = VRAMSCOPE_TRY(collector::ExpandName(arguments.Get("output")));
   for (const Status& status :
        {ReadDevice(arguments, models, plan), ReadSteps(arguments, plan), ReadRank(arguments, plan),
         ReadBatches(arguments, plan), ReadShuffles(arguments, plan), ReadAssumptions(arguments, plan),
         ReadRecording(arguments, plan)}) {
-    if (!status.ok()) return status.error();
+    VRAMSCOPE_TRY(status);
   }
   if (plan.command.empty())
     return Error{"dryrun needs a command: vramscope dryrun --gpu h100-80gb -- python train.py"};

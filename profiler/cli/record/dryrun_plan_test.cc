@@ -16,9 +16,8 @@ Result<DryrunPlan> PlanOf(std::vector<std::string> words) {
   const std::vector<collector::GpuModel> models = {{"small", "Small", 8ull << 30, 0, ""},
                                                    {"large", "Large", 80ull << 30, 0, ""},
                                                    {"mine", "Mine", 1ull << 30, 0, "mine;..."}};
-  const Result<Arguments> arguments = Arguments::ParseWithCommand(DryrunHelp(), words);
-  if (!arguments.ok()) return arguments.error();
-  return PlanFrom(*arguments, models);
+  const Arguments arguments = VRAMSCOPE_TRY(Arguments::ParseWithCommand(DryrunHelp(), words));
+  return PlanFrom(arguments, models);
 }
 
 std::string DryrunComplaint(std::vector<std::string> words) {

@@ -199,20 +199,16 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   options.program = plan_.program;
   options.version = VRAMSCOPE_VERSION;
   options.say = Say;
-  if (const auto checked = collector::CheckCommand(command); !checked.ok()) return checked.error();
-  Result<collector::Installation> installation = collector::FindInstallation();
-  if (!installation.ok()) return installation.error();
-  options.installation = *installation;
-  auto environment = collector::SimulatedEnvironment(simulated_folder_, command, device);
-  if (!environment.ok()) return environment.error();
-  options.environment = *environment;
+  VRAMSCOPE_TRY(collector::CheckCommand(command));
+  options.installation = VRAMSCOPE_TRY(collector::FindInstallation());
+  options.environment = VRAMSCOPE_TRY(collector::SimulatedEnvironment(simulated_folder_, command, device));
   options.environment[trace::kDeviceUseVariable] = scratch + kSharedFile;
   options.environment["VRAMSCOPE_SIMULATED_READS"] = scratch + "/%p.reads";
   options.environment["VRAMSCOPE_SIMULATED_CUDNN_NOTES"] = scratch + "/%p.cudnn";
   if (!plan_.table.empty()) options.environment["VRAMSCOPE_SIMULATED_ELSEWHERE"] = scratch + "/%p.elsewhere";
   options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, variant, scratch);
   options.environment["PYTHONPATH"] =
-      (std::filesystem::path(installation->python_shim).parent_path() / "dryrun").string();
+      (std::filesystem::path(options.installation->python_shim).parent_path() / "dryrun").string();
   KeepCompiledCode(scratch, options.environment);
   for (const auto& [name, value] : plan_.environment) options.environment[name] = value;
   if (plan_.lone_rank) AddRank(*plan_.lone_rank, static_cast<uint64_t>(device.devices), options.environment);
@@ -234,13 +230,12 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   DryrunResult result;
   result.device = asked;
   result.device.ledger = scratch.path() + "/%p.json";
-  const Result<collector::RecordOptions> options =
-      OptionsFor(command, result.device, variant, scratch.path());
-  if (!options.ok()) return options.error();
+  const collector::RecordOptions options =
+      VRAMSCOPE_TRY(OptionsFor(command, result.device, variant, scratch.path()));
   const std::string log = scratch.path() + "/output.txt";
   const Result<collector::RecordOutcome> outcome = [&] {
     const Redirected redirected(output, log);
-    return collector::Record(*options);
+    return collector::Record(options);
   }();
   if (!outcome.ok()) return outcome.error();
   if (log_text != nullptr) *log_text = collector::ReadWhole(log);
@@ -256,13 +251,10 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   ReadStop(scratch.path(), result);
   ReadDataReads(scratch.path(), result);
   ReadWorkspaces(scratch.path(), result.workspaces, result.uncounted);
-  const Result<model::Run> run = model::LoadFile(outcome->path);
-  if (!run.ok()) return run.error();
-  const classify::Analysis analysis(*run);
-  Result<report::Answer> answer = report::BuildAnswer(analysis, {});
-  if (!answer.ok()) return answer.error();
-  result.answer = std::move(*answer);
-  NoteSurvived(*run, result);
+  const model::Run run = VRAMSCOPE_TRY(model::LoadFile(outcome->path));
+  const classify::Analysis analysis(run);
+  result.answer = VRAMSCOPE_TRY(report::BuildAnswer(analysis, {}));
+  NoteSurvived(run, result);
   result.fits = result.answer.out_of_memory.size() == result.survived_errors;
   if (result.fits && result.wait_status != 0) {
     for (const DeviceLedger& ledger : ledgers)

@@ -162,10 +162,9 @@ Result<Models> ParseGpuFile(const std::string& text, const std::string& path, co
   Models taken = known;
   Models models;
   for (const nlohmann::json& gpu : gpus) {
-    const Result<collector::GpuModel> model = ReadGpu(gpu, path, taken);
-    if (!model.ok()) return model.error();
-    taken.push_back(*model);
-    models.push_back(*model);
+    const collector::GpuModel model = VRAMSCOPE_TRY(ReadGpu(gpu, path, taken));
+    taken.push_back(model);
+    models.push_back(model);
   }
   return models;
 }

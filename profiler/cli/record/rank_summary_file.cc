@@ -16,14 +16,12 @@ namespace {
 constexpr uint64_t kMostEvents = 20'000'000;
 
 Status Write(const std::string& path) {
-  const Result<std::string> text = fleet::SummaryFor(path);
-  if (!text.ok()) return text.error();
-  if (text->empty()) return {};
-  Result<collector::NewFile> file =
-      collector::NewFile::Create(path + std::string(fleet::kSummarySuffix), {path});
-  if (!file.ok()) return file.error();
-  if (const Status written = file->Write(*text); !written.ok()) return written;
-  return file->Commit();
+  const std::string text = VRAMSCOPE_TRY(fleet::SummaryFor(path));
+  if (text.empty()) return {};
+  collector::NewFile file =
+      VRAMSCOPE_TRY(collector::NewFile::Create(path + std::string(fleet::kSummarySuffix), {path}));
+  VRAMSCOPE_TRY(file.Write(text));
+  return file.Commit();
 }
 
 }  // namespace

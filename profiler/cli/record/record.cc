@@ -87,9 +87,7 @@ Result<uint32_t> ParseBlackBox(const Arguments& arguments) {
 Result<collector::RecordOptions> RecordOptionsFrom(const Arguments& arguments) {
   collector::RecordOptions options;
   options.command = arguments.positionals();
-  const Result<std::string> output = collector::ExpandName(arguments.Get("output"));
-  if (!output.ok()) return output.error();
-  options.output = *output;
+  options.output = VRAMSCOPE_TRY(collector::ExpandName(arguments.Get("output")));
   options.say = Say;
   options.redact = arguments.Has("redact");
   options.device = arguments.Get("device", options.device);
@@ -104,26 +102,21 @@ Result<collector::RecordOptions> RecordOptionsFrom(const Arguments& arguments) {
         CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"}),
         CheckChoice("cupti", options.cupti, {"auto", "off", "on"}), CheckSteps(options.deep_steps),
         ReadStacks(arguments, options), ReadProgram(arguments, options)}) {
-    if (!status.ok()) return status.error();
+    VRAMSCOPE_TRY(status);
   }
   if (options.command.empty()) return Error{"record needs a command: vramscope record -- python train.py"};
   if (arguments.Has("black-box")) {
-    const Result<uint32_t> steps = ParseBlackBox(arguments);
-    if (!steps.ok()) return steps.error();
-    options.black_box_steps = *steps;
+    options.black_box_steps = VRAMSCOPE_TRY(ParseBlackBox(arguments));
   }
   if (arguments.Has("max-size")) {
-    const Result<uint64_t> size = text::ParseSize("max-size", arguments.Get("max-size"));
-    if (!size.ok()) return size.error();
-    options.max_bytes = *size;
+    options.max_bytes = VRAMSCOPE_TRY(text::ParseSize("max-size", arguments.Get("max-size")));
   }
   return options;
 }
 
 // Executes the command in this process, with a dormant recorder in it.
-int RunDormant(const collector::RecordOptions& options, const collector::Installation& installation) {
-  const Result<std::string> program = collector::FindProgram(options.command.front());
-  if (!program.ok()) return Fail(program.error().sentence);
+Result<int> RunDormant(const collector::RecordOptions& options, const collector::Installation& installation) {
+  const std::string program = VRAMSCOPE_TRY(collector::FindProgram(options.command.front()));
   const std::string preload = collector::PrependToPathVariable("LD_PRELOAD", installation.injector);
   setenv("LD_PRELOAD", preload.c_str(), 1);
   setenv(trace::kDormantVariable, "dormant", 1);
@@ -131,31 +124,25 @@ int RunDormant(const collector::RecordOptions& options, const collector::Install
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  execv(program->c_str(), pointers.data());
-  return Fail(fmt::format("{}: cannot be started: {}.", *program, std::strerror(errno)));
+  execv(program.c_str(), pointers.data());
+  return Error{fmt::format("{}: cannot be started: {}.", program, std::strerror(errno))};
 }
 
-int RecordVerb(const Arguments& arguments, const Terminal&) {
-  Result<collector::RecordOptions> options = RecordOptionsFrom(arguments);
-  if (!options.ok()) return Fail(options.error().sentence);
-  Result<collector::Installation> installation = collector::FindInstallation();
-  if (!installation.ok()) return Fail(installation.error().sentence);
-  options->installation = *installation;
-  if (const auto command = collector::CheckCommand(options->command); !command.ok()) {
-    return Fail(command.error().sentence);
-  }
-  if (arguments.Has("dormant")) return RunDormant(*options, *installation);
+Result<int> RecordVerb(const Arguments& arguments, const Terminal&) {
+  collector::RecordOptions options = VRAMSCOPE_TRY(RecordOptionsFrom(arguments));
+  options.installation = VRAMSCOPE_TRY(collector::FindInstallation());
+  VRAMSCOPE_TRY(collector::CheckCommand(options.command));
+  if (arguments.Has("dormant")) return RunDormant(options, *options.installation);
   collector::BridgeOptions wishes;
   if (!arguments.Has("quiet")) wishes.progress = Say;
-  collector::FindBridge(*options, wishes);
+  collector::FindBridge(options, wishes);
 
-  const Result<collector::RecordOutcome> outcome = collector::Record(*options);
-  if (!outcome.ok()) return Fail(outcome.error().sentence);
+  const collector::RecordOutcome outcome = VRAMSCOPE_TRY(collector::Record(options));
   ::signal(SIGPIPE, SIG_IGN);  // the command's exit status matters, not whether the last line is read
-  if (!arguments.Has("quiet")) std::fputs((Printable(RecordingLine(*outcome)) + "\n").c_str(), stderr);
-  WriteRankSummary(*outcome);
-  if (WIFSIGNALED(outcome->wait_status)) collector::DieBySignal(WTERMSIG(outcome->wait_status));
-  return WEXITSTATUS(outcome->wait_status);
+  if (!arguments.Has("quiet")) std::fputs((Printable(RecordingLine(outcome)) + "\n").c_str(), stderr);
+  WriteRankSummary(outcome);
+  if (WIFSIGNALED(outcome.wait_status)) collector::DieBySignal(WTERMSIG(outcome.wait_status));
+  return WEXITSTATUS(outcome.wait_status);
 }
 
 }  // namespace

@@ -53,9 +53,7 @@ Status CheckChoice(const char* option, const std::string& value,
 Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options) {
   options.stacks = arguments.Get("stacks", options.stacks);
   options.embed_source = arguments.Has("embed-source");
-  if (Status choice = CheckChoice("stacks", options.stacks, {"none", "python", "native", "all"});
-      !choice.ok())
-    return choice;
+  VRAMSCOPE_TRY(CheckChoice("stacks", options.stacks, {"none", "python", "native", "all"}));
   if (options.stacks != "none" && options.depth == "light") {
     return Error{
         fmt::format("--stacks {} needs deep steps, and --depth light has none. Leave out one of the two.",

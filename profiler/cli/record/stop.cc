@@ -35,20 +35,17 @@ bool WaitForEnd(const collector::ProcessWatch& collector) {
   return false;
 }
 
-int StopVerb(const Arguments& arguments, const Terminal&) {
-  const Result<pid_t> named = PidFrom(arguments, "stop 4711");
-  if (!named.ok()) return Fail(named.error().sentence);
-  const pid_t pid = *named;
-  const Result<int> collector = collector::AskDormantRecorder(pid, "who");
-  if (!collector.ok()) return Fail(collector.error().sentence);
-  if (*collector <= 0) return Fail(fmt::format("Process {} is not being recorded.", pid));
-  const collector::ProcessWatch watch(static_cast<uint32_t>(*collector));
-  if (kill(*collector, SIGINT) != 0)
-    return Fail(fmt::format(
+Result<int> StopVerb(const Arguments& arguments, const Terminal&) {
+  const pid_t pid = VRAMSCOPE_TRY(PidFrom(arguments, "stop 4711"));
+  const int collector = VRAMSCOPE_TRY(collector::AskDormantRecorder(pid, "who"));
+  if (collector <= 0) return Error{fmt::format("Process {} is not being recorded.", pid)};
+  const collector::ProcessWatch watch(static_cast<uint32_t>(collector));
+  if (kill(collector, SIGINT) != 0)
+    return Error{fmt::format(
         "The vramscope that records process {} belongs to another user. Stop the recording as that user.",
-        pid));
+        pid)};
   if (!WaitForEnd(watch))
-    return Fail(fmt::format("The vramscope that records process {} is still writing its trace.", pid));
+    return Error{fmt::format("The vramscope that records process {} is still writing its trace.", pid)};
   return kDone;
 }
 

@@ -67,8 +67,7 @@ void MakeUsualVariantsBehind(const std::string& path) {
 }
 
 void MakeUsualVariantsNow(const std::string& path) {
-  int code = kDone;
-  const auto recorded = ReadRecordedStep(path, model::LoadFile(path), {}, &code);
+  const auto recorded = ReadRecordedStep(path, model::LoadFile(path), {});
   if (!recorded.ok()) return Say(recorded.error().sentence);
   WhatifAnswerer answerer(**recorded, path, {});
   std::vector<WhatifQuestion> questions;

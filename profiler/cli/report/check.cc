@@ -73,9 +73,8 @@ Result<Rule> CategoryRule(const std::string& text) {
         "--category needs a category and a size, like 'activation<8GiB', not '{}'. The categories are: {}.",
         Printable(text), names)};
   }
-  const Result<uint64_t> bytes = text::ParseSize("category", text.substr(sign + 1));
-  if (!bytes.ok()) return bytes.error();
-  return Rule{Rule::Kind::kCategory, "--category " + text, *bytes, 0, *category};
+  const uint64_t bytes = VRAMSCOPE_TRY(text::ParseSize("category", text.substr(sign + 1)));
+  return Rule{Rule::Kind::kCategory, "--category " + text, bytes, 0, *category};
 }
 
 Status AddBaseline(const Arguments& arguments, std::vector<Rule>& rules) {
@@ -84,11 +83,10 @@ Status AddBaseline(const Arguments& arguments, std::vector<Rule>& rules) {
     return Error{"--tolerance needs --baseline, the run to compare with."};
   }
   const std::string tolerance = arguments.Get("tolerance", "0%");
-  const Result<double> share = ParseShare("tolerance", tolerance);
-  if (!share.ok()) return share.error();
+  const double share = VRAMSCOPE_TRY(ParseShare("tolerance", tolerance));
   rules.push_back({Rule::Kind::kBaseline,
                    fmt::format("--baseline {} --tolerance {}", arguments.Get("baseline"), tolerance), 0,
-                   *share});
+                   share});
   return {};
 }
 
@@ -99,46 +97,40 @@ Result<std::vector<Rule>> RulesFrom(const Arguments& arguments) {
         std::pair{"device-used-below", Rule::Kind::kDeviceUsed}}) {
     if (!arguments.Has(option)) continue;
     const std::string text = arguments.Get(option);
-    const Result<uint64_t> bytes = text::ParseSize(option, text);
-    if (!bytes.ok()) return bytes.error();
-    rules.push_back({kind, fmt::format("--{} {}", option, text), *bytes});
+    const uint64_t bytes = VRAMSCOPE_TRY(text::ParseSize(option, text));
+    rules.push_back({kind, fmt::format("--{} {}", option, text), bytes});
   }
   for (const std::string& text : arguments.All("category")) {
-    const Result<Rule> rule = CategoryRule(text);
-    if (!rule.ok()) return rule.error();
-    rules.push_back(*rule);
+    const Rule rule = VRAMSCOPE_TRY(CategoryRule(text));
+    rules.push_back(rule);
   }
   for (const auto& [option, kind] : {std::pair{"frag-below", Rule::Kind::kFragmentation},
                                      std::pair{"spread-below", Rule::Kind::kSpread}}) {
     if (!arguments.Has(option)) continue;
     const std::string text = arguments.Get(option);
-    const Result<double> share = ParseShare(option, text);
-    if (!share.ok()) return share.error();
-    rules.push_back({kind, fmt::format("--{} {}", option, text), 0, *share});
+    const double share = VRAMSCOPE_TRY(ParseShare(option, text));
+    rules.push_back({kind, fmt::format("--{} {}", option, text), 0, share});
   }
   if (arguments.Has("no-leak-per-step")) rules.push_back({Rule::Kind::kNoLeak, "--no-leak-per-step"});
-  if (const Status baseline = AddBaseline(arguments, rules); !baseline.ok()) return baseline.error();
+  VRAMSCOPE_TRY(AddBaseline(arguments, rules));
   if (rules.empty()) return Error{"check needs a rule: vramscope check run.vms --peak-below 22GiB"};
   return rules;
 }
 
 Result<Checked> Check(const std::string& path, const std::vector<Rule>& rules, const Arguments& arguments) {
-  const Result<report::Request> request = DeviceRequest(arguments);
-  if (!request.ok()) return request.error();
-  const Result<model::Run> run = LoadRun(path, arguments);
-  if (!run.ok()) return run.error();
-  const classify::Analysis analysis(*run);
-  CheckEvidence evidence(path, analysis, *request);
-  if (const Status read = evidence.Read(rules, arguments); !read.ok()) return read.error();
+  const report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));
+  const classify::Analysis analysis(run);
+  CheckEvidence evidence(path, analysis, request);
+  VRAMSCOPE_TRY(evidence.Read(rules, arguments));
   std::vector<check::Verdict> verdicts = check::JudgeAll(rules, evidence.all());
   return Checked{path, arguments.Get("baseline"), evidence.TakeAnswers(), std::move(verdicts)};
 }
 
 Status WriteFile(const std::string& path, const std::string& text, const Checked& checked) {
-  Result<collector::NewFile> file = collector::NewFile::Create(path, {checked.path, checked.baseline});
-  if (!file.ok()) return file.error();
-  if (const Status written = file->Write(text); !written.ok()) return written;
-  return file->Commit();
+  collector::NewFile file = VRAMSCOPE_TRY(collector::NewFile::Create(path, {checked.path, checked.baseline}));
+  VRAMSCOPE_TRY(file.Write(text));
+  return file.Commit();
 }
 
 std::vector<const report::Answer*> Pointers(const std::vector<report::Answer>& answers) {
@@ -147,22 +139,19 @@ std::vector<const report::Answer*> Pointers(const std::vector<report::Answer>& a
   return pointers;
 }
 
-int CheckVerb(const Arguments& arguments, const Terminal& terminal) {
+Result<int> CheckVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 1)
-    return Fail("check needs one trace or snapshot: vramscope check run.vms --peak-below 22GiB");
-  const Result<std::vector<Rule>> rules = RulesFrom(arguments);
-  if (!rules.ok()) return Fail(rules.error().sentence);
-  const Result<Checked> checked = Check(arguments.positionals().front(), *rules, arguments);
-  if (!checked.ok()) return Fail(checked.error().sentence);
-  Print(arguments.Has("json") ? check::ToJson(Pointers(checked->devices), checked->verdicts) + "\n"
-                              : CheckScreen(*checked, terminal));
+    return UsageError("check needs one trace or snapshot: vramscope check run.vms --peak-below 22GiB");
+  const std::vector<Rule> rules = VRAMSCOPE_TRY(RulesFrom(arguments));
+  const Checked checked = VRAMSCOPE_TRY(Check(arguments.positionals().front(), rules, arguments));
+  Print(arguments.Has("json") ? check::ToJson(Pointers(checked.devices), checked.verdicts) + "\n"
+                              : CheckScreen(checked, terminal));
   for (const auto& [option, text] :
-       {std::pair{"junit", CheckJUnit(*checked)}, std::pair{"markdown", CheckMarkdown(*checked)}}) {
+       {std::pair{"junit", CheckJUnit(checked)}, std::pair{"markdown", CheckMarkdown(checked)}}) {
     if (!arguments.Has(option)) continue;
-    if (const Status written = WriteFile(arguments.Get(option), text, *checked); !written.ok())
-      return Fail(written.error().sentence);
+    VRAMSCOPE_TRY(WriteFile(arguments.Get(option), text, checked));
   }
-  switch (check::Overall(checked->verdicts)) {
+  switch (check::Overall(checked.verdicts)) {
     case check::Outcome::kPass:
       return kDone;
     case check::Outcome::kFail:

@@ -22,18 +22,17 @@ bool Has(const std::vector<Rule>& rules, Rule::Kind kind) {
 
 Result<fragmentation::Answer> JudgedFragmentation(const std::string& path, const classify::Analysis& analysis,
                                                   DeviceIndex device) {
-  const auto answered = [](Result<fragmentation::Subject> subject) -> Result<fragmentation::Answer> {
-    if (!subject.ok()) return subject.error();
-    const fragmentation::LayoutWalk walk(subject->history, subject->rules);
+  const auto answered = [](Result<fragmentation::Subject> read) -> Result<fragmentation::Answer> {
+    const fragmentation::Subject subject = VRAMSCOPE_TRY(std::move(read));
+    const fragmentation::LayoutWalk walk(subject.history, subject.rules);
     fragmentation::Question question;
     question.points = 0;
-    return fragmentation::BuildAnswer(*subject, walk, question);
+    return fragmentation::BuildAnswer(subject, walk, question);
   };
   if (!snapshot::LooksLikeSnapshot(path)) return answered(fragmentation::SubjectOf(analysis, device));
-  auto snapshot = snapshot::Read(path);
-  if (!snapshot.ok()) return snapshot.error();
+  auto snapshot = VRAMSCOPE_TRY(snapshot::Read(path));
   return answered(
-      fragmentation::SubjectOf(*snapshot, trace::DeviceIndexOf(analysis.run().devices[device].code)));
+      fragmentation::SubjectOf(snapshot, trace::DeviceIndexOf(analysis.run().devices[device].code)));
 }
 
 report::Request RequestFor(const model::Run& run, DeviceIndex device) {
@@ -46,12 +45,11 @@ report::Request RequestFor(const model::Run& run, DeviceIndex device) {
 // First the device that the request selects, then the others that match it.
 Result<std::vector<DeviceIndex>> DevicesOf(const model::Run& run, const report::Request& request) {
   const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(run);
-  const auto first = report::ChooseDevice(run, curves, request);
-  if (!first.ok()) return first.error();
+  const auto first = VRAMSCOPE_TRY(report::ChooseDevice(run, curves, request));
   auto devices = report::ChooseDevices(run, curves, request);
   if (devices.ok())
     std::stable_partition(devices->begin(), devices->end(),
-                          [&](DeviceIndex device) { return device == *first; });
+                          [&](DeviceIndex device) { return device == first; });
   return devices;
 }
 
@@ -61,14 +59,12 @@ Result<std::vector<diff::Side>> SidesOf(const std::string& path, const classify:
                                         const std::vector<DeviceIndex>& devices) {
   std::vector<diff::Side> sides;
   for (const DeviceIndex device : devices) {
-    Result<diff::Side> side = diff::SideOf(path, analysis, RequestFor(analysis.run(), device));
-    if (!side.ok()) return side.error();
-    sides.push_back(std::move(*side));
+    diff::Side side = VRAMSCOPE_TRY(diff::SideOf(path, analysis, RequestFor(analysis.run(), device)));
+    sides.push_back(std::move(side));
   }
   if (!sides.empty()) return sides;
-  Result<diff::Side> nothing = diff::SideOf(path, analysis, request);
-  if (!nothing.ok()) return nothing.error();
-  sides.push_back(std::move(*nothing));
+  diff::Side nothing = VRAMSCOPE_TRY(diff::SideOf(path, analysis, request));
+  sides.push_back(std::move(nothing));
   return sides;
 }
 
@@ -88,34 +84,28 @@ const diff::Side* PartnerOf(const report::Answer& run, size_t index, size_t devi
 
 Status CheckEvidence::Read(const std::vector<Rule>& rules, const Arguments& arguments) {
   const model::Run& run = analysis_.run();
-  const auto devices = DevicesOf(run, request_);
-  if (!devices.ok()) return Error{path_ + ": " + devices.error().sentence};
-  auto sides = SidesOf(path_, analysis_, request_, *devices);
-  if (!sides.ok()) return sides.error();
-  for (size_t i = 0; i < sides->size(); ++i) {
+  const auto devices = VRAMSCOPE_TRY(PrefixError(path_, DevicesOf(run, request_)));
+  auto sides = VRAMSCOPE_TRY(SidesOf(path_, analysis_, request_, devices));
+  for (size_t i = 0; i < sides.size(); ++i) {
     OfDevice& of = *devices_.emplace_back(std::make_unique<OfDevice>());
-    of.side = std::move((*sides)[i]);
-    if (i >= devices->size()) continue;
+    of.side = std::move(sides[i]);
+    if (i >= devices.size()) continue;
     if (Has(rules, Rule::Kind::kFragmentation))
-      of.fragmentation.emplace(JudgedFragmentation(path_, analysis_, (*devices)[i]));
+      of.fragmentation.emplace(JudgedFragmentation(path_, analysis_, devices[i]));
     if (Has(rules, Rule::Kind::kNoLeak))
-      of.leaks.emplace(leaks::FindGrowth(analysis_, RequestFor(run, (*devices)[i])));
+      of.leaks.emplace(leaks::FindGrowth(analysis_, RequestFor(run, devices[i])));
   }
   return Has(rules, Rule::Kind::kBaseline) ? ReadBaseline(arguments) : Status();
 }
 
 Status CheckEvidence::ReadBaseline(const Arguments& arguments) {
   const std::string path = arguments.Get("baseline");
-  const Result<model::Run> run = LoadRun(path, arguments);
-  if (!run.ok()) return run.error();
-  const classify::Analysis analysis(*run);
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));
+  const classify::Analysis analysis(run);
   report::Request request = request_;
   request.pid.reset();  // pids differ between runs
-  const auto devices = DevicesOf(*run, request);
-  if (!devices.ok()) return Error{path + ": " + devices.error().sentence};
-  auto sides = SidesOf(path, analysis, request, *devices);
-  if (!sides.ok()) return sides.error();
-  baselines_ = std::move(*sides);
+  const auto devices = VRAMSCOPE_TRY(PrefixError(path, DevicesOf(run, request)));
+  baselines_ = VRAMSCOPE_TRY(SidesOf(path, analysis, request, devices));
   for (size_t i = 0; i < devices_.size(); ++i) {
     OfDevice& of = *devices_[i];
     of.baseline = PartnerOf(of.side.answer, i, devices_.size(), baselines_);

@@ -78,23 +78,20 @@ Result<Target> TargetOf(const std::string& path, const Arguments& arguments) {
 
 // Finds the process, and the event where the snapshot is taken.
 Result<snapshot::Cut> FindCut(const model::Run& run, const Arguments& arguments) {
-  Result<report::Request> request = DeviceRequest(arguments);
-  if (!request.ok()) return request.error();
-  const auto moment = report::ParseMoment(arguments.Get("at", "peak"));
-  if (!moment.ok()) return moment.error();
-  request->at.push_back(*moment);
+  report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
+  const auto moment = VRAMSCOPE_TRY(report::ParseMoment(arguments.Get("at", "peak")));
+  request.at.push_back(moment);
   const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(run);
-  const Result<model::DeviceIndex> device = report::ChooseDevice(run, curves, *request);
-  if (!device.ok()) return device.error();
-  if (*device == model::kNone) return report::NothingAllocated(run, "there is nothing to write");
+  const model::DeviceIndex device = VRAMSCOPE_TRY(report::ChooseDevice(run, curves, request));
+  if (device == model::kNone) return report::NothingAllocated(run, "there is nothing to write");
 
   snapshot::Cut cut;
-  cut.process = run.devices[*device].process;
+  cut.process = run.devices[device].process;
   if (!arguments.Has("at")) return cut;
   const timeline::Training training = timeline::FindTraining(run, cut.process);
-  const Result<model::EventIndex> last = report::FindEvent(run, curves[*device], training, *request, *moment);
-  if (!last.ok()) return last.error();
-  cut.events = *last == model::kNever ? 0 : uint64_t{*last} + 1;
+  const model::EventIndex last =
+      VRAMSCOPE_TRY(report::FindEvent(run, curves[device], training, request, moment));
+  cut.events = last == model::kNever ? 0 : uint64_t{last} + 1;
   return cut;
 }
 
@@ -106,65 +103,53 @@ Status WriteSnapshot(const std::string& from, const std::string& to, const Argum
                      trace::ByteSink* sink) {
   const bool as_it_is = snapshot::LooksLikeSnapshot(from) && !arguments.Has("at");
   if (as_it_is) {
-    const auto read = snapshot::Read(from);
-    return read.ok() ? snapshot::WritePickle(**read, sink) : Status(read.error());
+    const auto read = VRAMSCOPE_TRY(snapshot::Read(from));
+    return snapshot::WritePickle(*read, sink);
   }
-  const auto source = OpenSource(from, arguments);
-  if (!source.ok()) return source.error();
-  const Result<model::Run> run = model::Load(*source);
-  if (!run.ok()) return run.error();
-  const Result<snapshot::Cut> cut = FindCut(*run, arguments);
-  if (!cut.ok()) return Error{from + ": " + cut.error().sentence};
-  ProgressLine line(arguments, (*source)->event_count());
-  const auto made = snapshot::FromSource(*Watched(*source, WritingName(to), line), *run, *cut);
-  return made.ok() ? snapshot::WritePickle(*made, sink) : Status(made.error());
+  const auto source = VRAMSCOPE_TRY(OpenSource(from, arguments));
+  const model::Run run = VRAMSCOPE_TRY(model::Load(source));
+  const snapshot::Cut cut = VRAMSCOPE_TRY(PrefixError(from, FindCut(run, arguments)));
+  ProgressLine line(arguments, source->event_count());
+  const auto made = VRAMSCOPE_TRY(snapshot::FromSource(*Watched(source, WritingName(to), line), run, cut));
+  return snapshot::WritePickle(made, sink);
 }
 
 // `path`: the file that is later renamed to `to`.
 Status WriteExport(const std::string& from, const std::string& to, const exporting::Format& format,
                    const Arguments& arguments, const std::string& path) {
-  Result<report::Request> request = DeviceRequest(arguments);
-  if (!request.ok()) return request.error();
+  report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
   if (arguments.Has("at")) {
-    const auto moment = report::ParseMoment(arguments.Get("at"));
-    if (!moment.ok()) return moment.error();
-    request->at = {*moment};
+    const auto moment = VRAMSCOPE_TRY(report::ParseMoment(arguments.Get("at")));
+    request.at = {moment};
   }
-  const auto table = exporting::ParseTable(arguments.Get("table", "blocks"));
-  if (!table.ok()) return table.error();
-  const Result<model::Run> run = LoadRun(from, arguments);
-  if (!run.ok()) return run.error();
-  const classify::Analysis analysis(*run);
-  auto content = exporting::Content::Of(analysis, *request);
-  if (!content.ok()) return Error{from + ": " + content.error().sentence};
-  ProgressLine line(arguments, run->event_count());
+  const auto table = VRAMSCOPE_TRY(exporting::ParseTable(arguments.Get("table", "blocks")));
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(from, arguments));
+  const classify::Analysis analysis(run);
+  auto content = VRAMSCOPE_TRY(PrefixError(from, exporting::Content::Of(analysis, request)));
+  ProgressLine line(arguments, run.event_count());
   const std::string what = WritingName(to);
-  content->Watch([&](std::string_view things, uint64_t done, uint64_t total) {
+  content.Watch([&](std::string_view things, uint64_t done, uint64_t total) {
     line.Show(what + ", " + std::string(things), things, done, total);
   });
-  return format.write(*content, {*table}, path);
+  return format.write(content, {table}, path);
 }
 
 Status Convert(const std::string& from, const std::string& to, const Target& target,
                const Arguments& arguments) {
-  Result<collector::NewFile> file = collector::NewFile::Create(to, {from});
-  if (!file.ok()) return file.error();
-  auto sink = file->TakeSink();
+  collector::NewFile file = VRAMSCOPE_TRY(collector::NewFile::Create(to, {from}));
+  auto sink = file.TakeSink();
   if (target.form == Form::kTrace) {
-    const auto source = OpenSource(from, arguments);
-    if (!source.ok()) return source.error();
-    ProgressLine line(arguments, (*source)->event_count());
-    const Status status = snapshot::WriteTrace(*Watched(*source, WritingName(to), line), std::move(sink));
-    if (!status.ok()) return status;
+    const auto source = VRAMSCOPE_TRY(OpenSource(from, arguments));
+    ProgressLine line(arguments, source->event_count());
+    VRAMSCOPE_TRY(snapshot::WriteTrace(*Watched(source, WritingName(to), line), std::move(sink)));
   } else if (target.form == Form::kPickle) {
-    if (const Status status = WriteSnapshot(from, to, arguments, sink.get()); !status.ok()) return status;
+    VRAMSCOPE_TRY(WriteSnapshot(from, to, arguments, sink.get()));
     sink.reset();
   } else {
     sink.reset();
-    const Status status = WriteExport(from, to, *target.format, arguments, file->part());
-    if (!status.ok()) return status;
+    VRAMSCOPE_TRY(WriteExport(from, to, *target.format, arguments, file.part()));
   }
-  return file->Commit();
+  return file.Commit();
 }
 
 // An option that would have no effect is refused.
@@ -191,19 +176,17 @@ void WarnOfDamage(const std::string& from) {
   if (source.ok() && !(*source)->damage().sentence.empty()) Say((*source)->damage().sentence);
 }
 
-int ConvertVerb(const Arguments& arguments, const Terminal&) {
+Result<int> ConvertVerb(const Arguments& arguments, const Terminal&) {
   if (arguments.positionals().size() != 2) {
-    return Fail("convert needs two files: vramscope convert snapshot.pickle run.vms");
+    return UsageError("convert needs two files: vramscope convert snapshot.pickle run.vms");
   }
   const std::string& from = arguments.positionals()[0];
   const std::string& to = arguments.positionals()[1];
-  const Result<Target> target = TargetOf(to, arguments);
-  if (!target.ok()) return Fail(target.error().sentence);
-  if (const Status options = CheckOptions(*target, arguments); !options.ok())
-    return Fail(options.error().sentence);
-  const Status status = Convert(from, to, *target, arguments);
-  if (status.ok()) WarnOfDamage(from);
-  return status.ok() ? kDone : Fail(status.error().sentence);
+  const Target target = VRAMSCOPE_TRY(TargetOf(to, arguments));
+  VRAMSCOPE_TRY(CheckOptions(target, arguments));
+  VRAMSCOPE_TRY(Convert(from, to, target, arguments));
+  WarnOfDamage(from);
+  return kDone;
 }
 
 }  // namespace

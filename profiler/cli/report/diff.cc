@@ -40,56 +40,48 @@ namespace {
 Result<diff::Side> ReadSide(const std::string& file, const Arguments& arguments) {
   const auto [path, rank] = SplitRank(file);
   if (!rank.empty() && arguments.Has("rank"))
-    return Error{fmt::format("{}: names a rank, and --rank too. Keep one.", file)};
-  const Result<report::Request> request =
-      DeviceRequest(rank.empty() ? arguments : arguments.With("rank", rank));
-  if (!request.ok()) return request.error();
-  const Result<model::Run> run = LoadRun(path, arguments);
-  if (!run.ok()) return run.error();
-  const classify::Analysis analysis(*run);
-  Result<diff::Side> side = diff::SideOf(path, analysis, *request);
-  if (!side.ok()) return side;
-  if (const Status comparable = diff::IsComparable(*side); !comparable.ok()) return comparable.error();
+    return UsageError(fmt::format("{}: names a rank, and --rank too. Keep one.", file));
+  const report::Request request =
+      VRAMSCOPE_TRY(DeviceRequest(rank.empty() ? arguments : arguments.With("rank", rank)));
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));
+  const classify::Analysis analysis(run);
+  diff::Side side = VRAMSCOPE_TRY(diff::SideOf(path, analysis, request));
+  VRAMSCOPE_TRY(diff::IsComparable(side));
   return side;
 }
 
-int WriteHtml(const diff::Side& before, const diff::Side& after, const diff::Diff& diff,
-              const std::string& out) {
+Result<int> WriteHtml(const diff::Side& before, const diff::Side& after, const diff::Diff& diff,
+                      const std::string& out) {
   const auto name = [](const diff::Side& side) { return side.path.substr(side.path.find_last_of('/') + 1); };
   const std::string page = html::MakeDiffPage({.document = diff::ToJson(before, after, diff),
                                                .headline = diff::Headline(diff),
                                                .title = Printable(name(before) + " against " + name(after)),
                                                .version = VRAMSCOPE_VERSION});
-  Result<collector::NewFile> file = collector::NewFile::Create(out, {before.path, after.path});
-  if (!file.ok()) return Fail(file.error().sentence);
-  if (const Status written = file->Write(page); !written.ok()) return Fail(written.error().sentence);
-  if (const Status committed = file->Commit(); !committed.ok()) return Fail(committed.error().sentence);
+  collector::NewFile file = VRAMSCOPE_TRY(collector::NewFile::Create(out, {before.path, after.path}));
+  VRAMSCOPE_TRY(file.Write(page));
+  VRAMSCOPE_TRY(file.Commit());
   return kDone;
 }
 
-int DiffVerb(const Arguments& arguments, const Terminal& terminal) {
+Result<int> DiffVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 2)
-    return Fail("diff needs two traces or snapshots: vramscope diff before.vms after.vms");
+    return UsageError("diff needs two traces or snapshots: vramscope diff before.vms after.vms");
   if (arguments.Has("json") + arguments.Has("markdown") + arguments.Has("html") > 1)
-    return Fail("--json, --markdown and --html exclude each other. Keep one.");
+    return UsageError("--json, --markdown and --html exclude each other. Keep one.");
   size_t top = 8;
   if (arguments.Has("top")) {
-    const auto number = NumberOf(arguments, "top");
-    if (!number.ok()) return Fail(number.error().sentence);
-    top = *number;
+    top = VRAMSCOPE_TRY(NumberOf(arguments, "top"));
   }
-  const Result<diff::Side> before = ReadSide(arguments.positionals()[0], arguments);
-  if (!before.ok()) return Fail(before.error().sentence);
-  const Result<diff::Side> after = ReadSide(arguments.positionals()[1], arguments);
-  if (!after.ok()) return Fail(after.error().sentence);
-  const diff::Diff diff = diff::Compare(*before, *after);
-  if (arguments.Has("html")) return WriteHtml(*before, *after, diff, arguments.Get("html"));
+  const diff::Side before = VRAMSCOPE_TRY(ReadSide(arguments.positionals()[0], arguments));
+  const diff::Side after = VRAMSCOPE_TRY(ReadSide(arguments.positionals()[1], arguments));
+  const diff::Diff diff = diff::Compare(before, after);
+  if (arguments.Has("html")) return WriteHtml(before, after, diff, arguments.Get("html"));
   if (arguments.Has("json")) {
-    Print(diff::ToJson(*before, *after, diff) + "\n");
+    Print(diff::ToJson(before, after, diff) + "\n");
   } else if (arguments.Has("markdown")) {
-    Print(DiffMarkdown(*before, *after, diff, top));
+    Print(DiffMarkdown(before, after, diff, top));
   } else {
-    Print(DiffScreen(*before, *after, diff, top, terminal));
+    Print(DiffScreen(before, after, diff, top, terminal));
   }
   return kDone;
 }

@@ -19,12 +19,10 @@ const VerbHelp& DumpHelp() {
 
 namespace {
 
-int DumpVerb(const Arguments& arguments, const Terminal&) {
-  const Result<pid_t> pid = PidFrom(arguments, "dump 4711");
-  if (!pid.ok()) return Fail(pid.error().sentence);
-  const Result<std::string> path = collector::AskRecordingOf(static_cast<uint32_t>(*pid), "dump");
-  if (!path.ok()) return Fail(path.error().sentence);
-  Print(Printable(*path) + "\n");
+Result<int> DumpVerb(const Arguments& arguments, const Terminal&) {
+  const pid_t pid = VRAMSCOPE_TRY(PidFrom(arguments, "dump 4711"));
+  const std::string path = VRAMSCOPE_TRY(collector::AskRecordingOf(static_cast<uint32_t>(pid), "dump"));
+  Print(Printable(path) + "\n");
   return kDone;
 }
 

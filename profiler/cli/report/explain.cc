@@ -159,35 +159,31 @@ std::string ExplainJson(const Explanation& explanation) {
 }
 
 Result<report::Request> ExplainRequestFrom(const Arguments& arguments) {
-  Result<report::Request> request = DeviceRequest(arguments);
-  if (!request.ok()) return request.error();
+  report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
   if (arguments.Has("at")) {
-    const auto moment = report::ParseMoment(arguments.Get("at"));
-    if (!moment.ok()) return moment.error();
-    request->at.push_back(*moment);
+    const auto moment = VRAMSCOPE_TRY(report::ParseMoment(arguments.Get("at")));
+    request.at.push_back(moment);
   }
   return request;
 }
 
-int ExplainVerb(const Arguments& arguments, const Terminal& terminal) {
-  if (arguments.positionals().size() != 1) return Fail("explain needs one trace: vramscope explain run.vms");
-  const Result<report::Request> request = ExplainRequestFrom(arguments);
-  if (!request.ok()) return Fail(request.error().sentence);
+Result<int> ExplainVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1)
+    return UsageError("explain needs one trace: vramscope explain run.vms");
+  const report::Request request = VRAMSCOPE_TRY(ExplainRequestFrom(arguments));
   const std::string& path = arguments.positionals().front();
-  const Result<model::Run> run = LoadTrace(path, arguments);
-  if (!run.ok()) return Fail(run.error().sentence);
-  if (const std::string why_not = report::WhyNotExplained(*run); !why_not.empty())
-    return Fail(path + ": " + why_not, kCannotJudge);
-  const classify::Analysis analysis(*run);
-  const Result<Explanation> explanation = report::Explain(analysis, *request);
-  if (!explanation.ok()) return Fail(path + ": " + explanation.error().sentence);
+  const model::Run run = VRAMSCOPE_TRY(LoadTrace(path, arguments));
+  if (const std::string why_not = report::WhyNotExplained(run); !why_not.empty())
+    return CannotJudge(path + ": " + why_not);
+  const classify::Analysis analysis(run);
+  const Explanation explanation = VRAMSCOPE_TRY(PrefixError(path, report::Explain(analysis, request)));
   if (arguments.Has("json")) {
-    Print(ExplainJson(*explanation) + "\n");
+    Print(ExplainJson(explanation) + "\n");
     return kDone;
   }
-  const DeviceMemory& memory = *explanation->moment.driver;
+  const DeviceMemory& memory = *explanation.moment.driver;
   Print(fmt::format(
-      "{}\n{}\n{}", Wrap(WholeText(*explanation), static_cast<size_t>(std::clamp(terminal.width, 40, 100))),
+      "{}\n{}\n{}", Wrap(WholeText(explanation), static_cast<size_t>(std::clamp(terminal.width, 40, 100))),
       terminal.Paint(DeviceMemoryHeading(memory, "then"), Ink::Bold()), DeviceMemoryTable(memory, terminal)));
   return kDone;
 }

@@ -344,19 +344,18 @@ class InfoText {
   const Terminal& terminal_;
 };
 
-int InfoVerb(const Arguments& arguments, const Terminal& terminal) {
+Result<int> InfoVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 1)
-    return Fail("info needs one trace or snapshot: vramscope info run.vms");
+    return UsageError("info needs one trace or snapshot: vramscope info run.vms");
   const std::string& path = arguments.positionals().front();
-  const auto source = snapshot::OpenSource(path);
-  if (!source.ok()) return Fail(source.error().sentence);
-  const TraceFacts facts = GatherFacts(**source);
+  const auto source = VRAMSCOPE_TRY(snapshot::OpenSource(path));
+  const TraceFacts facts = GatherFacts(*source);
   std::error_code ignored;
   const uint64_t file_bytes = std::filesystem::file_size(path, ignored);
   if (arguments.Has("json")) {
-    Print(InfoJson(**source, file_bytes, facts) + "\n");
+    Print(InfoJson(*source, file_bytes, facts) + "\n");
   } else {
-    Print(InfoText(path, **source, file_bytes, facts, terminal).Build());
+    Print(InfoText(path, *source, file_bytes, facts, terminal).Build());
   }
   return kDone;
 }

@@ -104,23 +104,22 @@ std::string OthersText(const std::vector<leaks::DeviceGrowth>& all, const Termin
   return "\n" + terminal.Paint("Others", Ink::Bold()) + "\n" + table.ToString();
 }
 
-int LeaksVerb(const Arguments& arguments, const Terminal& terminal) {
-  if (arguments.positionals().size() != 1) return Fail("leaks needs one trace: vramscope leaks run.vms");
-  const Result<report::Request> request = DeviceRequest(arguments);
-  if (!request.ok()) return Fail(request.error().sentence);
+Result<int> LeaksVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1)
+    return UsageError("leaks needs one trace: vramscope leaks run.vms");
+  const report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
   const std::string& path = arguments.positionals().front();
-  const Result<model::Run> run = LoadRun(path, arguments);
-  if (!run.ok()) return Fail(run.error().sentence);
-  const classify::Analysis analysis(*run);
-  const Result<std::vector<leaks::DeviceGrowth>> all = leaks::FindGrowthOfAll(analysis, *request);
-  if (!all.ok()) return Fail(path + ": " + all.error().sentence, kCannotJudge);
-  const leaks::DeviceGrowth& first = all->front();
-  if (!first.growth.ok()) return Fail(path + ": " + first.growth.error().sentence, kCannotJudge);
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));
+  const classify::Analysis analysis(run);
+  const std::vector<leaks::DeviceGrowth> all =
+      VRAMSCOPE_TRY(CannotJudge(PrefixError(path, leaks::FindGrowthOfAll(analysis, request))));
+  const leaks::DeviceGrowth& first = all.front();
+  if (!first.growth.ok()) return CannotJudge(path + ": " + first.growth.error().sentence);
   if (arguments.Has("json"))
-    Print(leaks::ToJson(*all) + "\n");
+    Print(leaks::ToJson(all) + "\n");
   else
-    Print((all->size() > 1 ? first.spoken.text + ": " : "") + LeaksText(*first.growth, terminal) +
-          OthersText(*all, terminal));
+    Print((all.size() > 1 ? first.spoken.text + ": " : "") + LeaksText(*first.growth, terminal) +
+          OthersText(all, terminal));
   return kDone;
 }
 

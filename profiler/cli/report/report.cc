@@ -53,9 +53,7 @@ const VerbHelp& ReportHelp() {
 namespace {
 
 Result<report::Request> ReportRequestFrom(const Arguments& arguments) {
-  Result<report::Request> chosen = DeviceRequest(arguments);
-  if (!chosen.ok()) return chosen.error();
-  report::Request request = std::move(*chosen);
+  report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
   request.blocks = arguments.Has("blocks");
   request.find_savings = [path = arguments.positionals().front()](const classify::Analysis& analysis,
                                                                   model::DeviceIndex device) {
@@ -63,19 +61,14 @@ Result<report::Request> ReportRequestFrom(const Arguments& arguments) {
   };
   request.top = arguments.Has("json") || arguments.Has("html") ? 10 : 5;
   if (arguments.Has("top")) {
-    const auto top = NumberOf(arguments, "top");
-    if (!top.ok()) return top.error();
-    request.top = *top;
+    request.top = VRAMSCOPE_TRY(NumberOf(arguments, "top"));
   }
   if (arguments.Has("steps")) {
-    const auto steps = report::ParseStepRange(arguments.Get("steps"));
-    if (!steps.ok()) return steps.error();
-    request.steps = *steps;
+    request.steps = VRAMSCOPE_TRY(report::ParseStepRange(arguments.Get("steps")));
   }
   for (const std::string& text : arguments.All("at")) {
-    const auto moment = report::ParseMoment(text);
-    if (!moment.ok()) return moment.error();
-    request.at.push_back(*moment);
+    const auto moment = VRAMSCOPE_TRY(report::ParseMoment(text));
+    request.at.push_back(moment);
   }
   return request;
 }
@@ -99,12 +92,12 @@ std::optional<fragmentation::Subject> LayoutOf(const std::string& path, const cl
   return std::move(subject).value();
 }
 
-int WriteHtml(const std::string& path, const Arguments& arguments, const classify::Analysis& analysis,
-              const report::Answer& answer) {
-  if (answer.device.empty()) return Fail(path + ": no allocation was recorded, so there is nothing to draw.");
+Result<int> WriteHtml(const std::string& path, const Arguments& arguments, const classify::Analysis& analysis,
+                      const report::Answer& answer) {
+  if (answer.device.empty())
+    return Error{path + ": no allocation was recorded, so there is nothing to draw."};
   const std::string out = arguments.Get("html");
-  Result<collector::NewFile> file = collector::NewFile::Create(out, arguments.positionals());
-  if (!file.ok()) return Fail(file.error().sentence);
+  collector::NewFile file = VRAMSCOPE_TRY(collector::NewFile::Create(out, arguments.positionals()));
   ProgressLine line(arguments, answer.events);
   line.Show("Drawing " + Printable(out));
   const std::optional<fragmentation::Subject> layout = LayoutOf(path, analysis, answer);
@@ -113,37 +106,34 @@ int WriteHtml(const std::string& path, const Arguments& arguments, const classif
                                            .subject = layout.has_value() ? &*layout : nullptr,
                                            .title = Printable(path.substr(path.find_last_of('/') + 1)),
                                            .version = VRAMSCOPE_VERSION});
-  if (const Status written = file->Write(page); !written.ok()) return Fail(written.error().sentence);
-  if (const Status committed = file->Commit(); !committed.ok()) return Fail(committed.error().sentence);
+  VRAMSCOPE_TRY(file.Write(page));
+  VRAMSCOPE_TRY(file.Commit());
   return kDone;
 }
 
-int Report(const std::string& path, const report::Request& request, const Arguments& arguments,
-           const Terminal& terminal) {
-  const Result<model::Run> run = LoadRun(path, arguments);
-  if (!run.ok()) return Fail(run.error().sentence);
-  const classify::Analysis analysis(*run);
-  const Result<report::Answer> answer = report::BuildAnswer(analysis, request);
-  if (!answer.ok()) return Fail(path + ": " + answer.error().sentence);
-  if (arguments.Has("html")) return WriteHtml(path, arguments, analysis, *answer);
+Result<int> Report(const std::string& path, const report::Request& request, const Arguments& arguments,
+                   const Terminal& terminal) {
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));
+  const classify::Analysis analysis(run);
+  const report::Answer answer = VRAMSCOPE_TRY(PrefixError(path, report::BuildAnswer(analysis, request)));
+  if (arguments.Has("html")) return WriteHtml(path, arguments, analysis, answer);
   if (arguments.Has("json")) {
-    Print(report::ToJson(*answer) + "\n");
+    Print(report::ToJson(answer) + "\n");
   } else {
     const OwnersShown shown = arguments.Has("top") ? OwnersShown::kAll : OwnersShown::kFew;
     Print(ReportScreen(arguments.Has("redact") ? std::filesystem::path(path).filename().string() : path,
-                       *answer, shown, terminal));
+                       answer, shown, terminal));
   }
   return kDone;
 }
 
-int ReportVerb(const Arguments& arguments, const Terminal& terminal) {
+Result<int> ReportVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 1)
-    return Fail("report needs one trace or snapshot: vramscope report run.vms");
+    return UsageError("report needs one trace or snapshot: vramscope report run.vms");
   if (arguments.Has("json") && arguments.Has("html"))
-    return Fail("--json and --html exclude each other. Keep one.");
-  const Result<report::Request> request = ReportRequestFrom(arguments);
-  if (!request.ok()) return Fail(request.error().sentence);
-  return Report(arguments.positionals().front(), *request, arguments, terminal);
+    return UsageError("--json and --html exclude each other. Keep one.");
+  const report::Request request = VRAMSCOPE_TRY(ReportRequestFrom(arguments));
+  return Report(arguments.positionals().front(), request, arguments, terminal);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ int RunView(std::span<const std::string> words) {
   // Works even if the viewer is not installed.
   if (std::find(words.begin(), words.end(), "--help") != words.end())
     return RunParsed(ViewHelp(), Arguments::Parse(ViewHelp(), words),
-                     [](const Arguments&, const Terminal&) -> int { return kDone; });
+                     [](const Arguments&, const Terminal&) -> Result<int> { return kDone; });
   const std::string viewer = ProgramFolder() + "vramscope-viewer";
   std::vector<char*> arguments = {const_cast<char*>(viewer.c_str())};
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -64,11 +64,11 @@ int RunView(std::span<const std::string> words) {
   execvp(viewer.c_str(), arguments.data());
   if (errno == ENOENT) {
     return Fail(
-        fmt::format("the viewer is not installed: there is no {}. Building it needs Dear ImGui and GLFW "
-                    "(docs/viewer.md). For a browser: vramscope report FILE --html page.html",
-                    Printable(viewer)));
+        {fmt::format("the viewer is not installed: there is no {}. Building it needs Dear ImGui and GLFW "
+                     "(docs/viewer.md). For a browser: vramscope report FILE --html page.html",
+                     Printable(viewer))});
   }
-  return Fail(fmt::format("{} cannot be started: {}.", Printable(viewer), std::strerror(errno)));
+  return Fail({fmt::format("{} cannot be started: {}.", Printable(viewer), std::strerror(errno))});
 }
 
 }  // namespace vramscope::cli

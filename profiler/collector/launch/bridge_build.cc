@@ -88,15 +88,13 @@ std::string CompilerIdentity(const std::string& compiler) {
 }
 
 Result<Plan> MakePlan(const TorchLocation& torch, const fs::path& source_root) {
-  if (Status complete = CheckTorch(torch); !complete.ok()) return complete.error();
-  Result<std::string> compiler = FindCompiler();
-  if (!compiler.ok()) return compiler.error();
-  Result<std::vector<fs::path>> files = BridgeFiles(source_root);
-  if (!files.ok()) return files.error();
+  VRAMSCOPE_TRY(CheckTorch(torch));
+  std::string compiler = VRAMSCOPE_TRY(FindCompiler());
+  std::vector<fs::path> files = VRAMSCOPE_TRY(BridgeFiles(source_root));
 
   const fs::path root = torch.root;
   Plan plan;
-  plan.compiler = *compiler;
+  plan.compiler = compiler;
   // NDEBUG: as torch itself, whose RecordFunction has an additional member without it. -w: the warnings would
   // be about torch's headers.
   plan.flags = {WantsCxx20(torch.root) ? "-std=c++20" : "-std=c++17",
@@ -122,7 +120,7 @@ Result<Plan> MakePlan(const TorchLocation& torch, const fs::path& source_root) {
   std::string facts = CompilerIdentity(plan.compiler);
   for (const std::string& flag : plan.flags) facts += flag + "\n";
   facts += LayoutText(torch.root);
-  for (const fs::path& file : *files) {
+  for (const fs::path& file : files) {
     if (file.extension() == ".cc") plan.sources.push_back(file.string());
     facts += ReadWhole(file);
   }

@@ -51,11 +51,10 @@ Result<std::string> FirstOf(const std::array<const char*, N>& places, const std:
 }  // namespace
 
 Result<Installation> FindInstallationFor(const std::string& program_folder) {
-  Result<std::string> injector = FirstOf(kInjectorPlaces, program_folder, "recorder library for LD_PRELOAD");
-  if (!injector.ok()) return injector.error();
-  Result<std::string> shim = FirstOf(kShimPlaces, program_folder, "Python part for PYTHONPATH");
-  if (!shim.ok()) return shim.error();
-  return Installation{*injector, fs::path(*shim).parent_path().string()};
+  std::string injector =
+      VRAMSCOPE_TRY(FirstOf(kInjectorPlaces, program_folder, "recorder library for LD_PRELOAD"));
+  std::string shim = VRAMSCOPE_TRY(FirstOf(kShimPlaces, program_folder, "Python part for PYTHONPATH"));
+  return Installation{injector, fs::path(shim).parent_path().string()};
 }
 
 Result<Installation> FindInstallation() {

@@ -130,19 +130,16 @@ void FindBridge(RecordOptions& options, const BridgeOptions& wishes) {
 }
 
 Result<std::string> CheckCommand(const std::vector<std::string>& command) {
-  const Result<std::string> program = FindProgram(command.front());
-  if (!program.ok()) return program.error();
-  return CheckRecordable(*program);
+  const std::string program = VRAMSCOPE_TRY(FindProgram(command.front()));
+  return CheckRecordable(program);
 }
 
 Result<RecordOutcome> Record(const RecordOptions& options) {
-  const Result<std::string> unrecorded = CheckCommand(options.command);
-  if (!unrecorded.ok()) return unrecorded.error();
-  auto trace_file = OpenTrace(options);
-  if (!trace_file.ok()) return trace_file.error();
-  TraceOutput& output = *trace_file->output;
+  const std::string unrecorded = VRAMSCOPE_TRY(CheckCommand(options.command));
+  auto trace_file = VRAMSCOPE_TRY(OpenTrace(options));
+  TraceOutput& output = *trace_file.output;
   const auto give_up = [&](const Error& error) -> Result<RecordOutcome> {
-    trace_file->Discard();
+    trace_file.Discard();
     return error;
   };
   // Created before anything needs a cleanup. From now on Ctrl-C goes to the command, even if it has not begun
@@ -153,7 +150,7 @@ Result<RecordOutcome> Record(const RecordOptions& options) {
   WriteStartFacts(options, output.writer());
   const std::string line = JoinCommandLine(options.command);
   output.writer().SetMetadata("command_line", options.redact ? text::Redacted(line) : line);
-  if (!unrecorded->empty()) output.writer().SetMetadata("command.unrecorded", *unrecorded);
+  if (!unrecorded.empty()) output.writer().SetMetadata("command.unrecorded", unrecorded);
 
   RingFolderWatch folder((*session)->path());
   const auto environment = EnvironmentWith(RecordingEnvironment(options, (*session)->path()));
@@ -163,11 +160,11 @@ Result<RecordOutcome> Record(const RecordOptions& options) {
   RaiseDescriptorLimit();
   if (options.release_stdio) ReleaseStdio();
 
-  Recorder recorder(output, trace_file->start, folder, &relay);
+  Recorder recorder(output, trace_file.start, folder, &relay);
   if (options.redact) recorder.RedactCommandLines();
   RecordOutcome outcome;
-  outcome.path = trace_file->path;
-  outcome.unrecorded = *unrecorded;
+  outcome.path = trace_file.path;
+  outcome.unrecorded = unrecorded;
   BlackBoxFiles black_box(output, options.output, [&] { recorder.drain().WriteSummary(); });
   std::optional<ControlSocket> control;
   if (options.black_box_steps != 0) TakeOrders((*session)->path(), black_box, recorder, control);

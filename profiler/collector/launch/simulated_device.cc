@@ -108,13 +108,12 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
                                                                 const SimulatedDevice& device) {
   const Result<TorchLocation> torch = FindTorch(command);
   if (!torch.ok()) return Error{fmt::format("{} {}", torch.error().sentence, kInstall)};
-  const Result<int> major = CudaMajorOf(torch->root);
-  if (!major.ok()) return major.error();
-  const std::vector<std::string> libraries = Libraries(fs::path(folder) / fmt::format("cuda{}", *major));
+  const int major = VRAMSCOPE_TRY(CudaMajorOf(torch->root));
+  const std::vector<std::string> libraries = Libraries(fs::path(folder) / fmt::format("cuda{}", major));
   if (libraries.empty()) {
     return Error{
         fmt::format("The PyTorch in {} is built for CUDA {}, which this vramscope does not support yet.",
-                    torch->root, *major)};
+                    torch->root, major)};
   }
   std::map<std::string, std::string> environment = {
       {"LD_PRELOAD", fmt::format("{}", fmt::join(libraries, ":"))},

@@ -156,11 +156,10 @@ Result<TorchLocation> AskPython(const std::string& python, const std::string& me
   const std::string question = PathQuestion(python);
   std::optional<std::string> origin = RecallAnswer(memory, question);
   if (!origin) {
-    const Result<std::string> answer = RunTool({python, "-c", kAskPython}, kPythonLimit);
-    if (!answer.ok()) return answer.error();
-    const std::vector<std::string> found = MarkedLines(*answer, "vramscope-torch:");
+    const std::string answer = VRAMSCOPE_TRY(RunTool({python, "-c", kAskPython}, kPythonLimit));
+    const std::vector<std::string> found = MarkedLines(answer, "vramscope-torch:");
     origin = found.empty() ? std::string() : found.back();
-    Remember(memory, question, python, MarkedLines(*answer, "vramscope-path:"), *origin);
+    Remember(memory, question, python, MarkedLines(answer, "vramscope-path:"), *origin);
   }
   if (origin->empty()) return Error{fmt::format("{} has no torch.", python)};
   return LocationAt(fs::path(*origin).parent_path(), python);
@@ -191,13 +190,12 @@ Result<TorchLocation> AskPythonOnPath(const std::string& shell, const std::strin
 Result<TorchLocation> FindInProgram(std::span<const std::string> command, const std::string& memory,
                                     int nesting = 0) {
   if (command.empty() || nesting > kMaxNesting) return Error{"The command starts no program."};
-  const Result<std::string> program = FindProgram(command[0]);
-  if (!program.ok()) return program.error();
-  if (IsPythonName(*program)) return AskPython(*program, memory);
-  if (fs::path(*program).filename() == "env")
+  const std::string program = VRAMSCOPE_TRY(FindProgram(command[0]));
+  if (IsPythonName(program)) return AskPython(program, memory);
+  if (fs::path(program).filename() == "env")
     return FindInProgram(command.subspan(CommandOfEnv(command)), memory, nesting + 1);
-  const std::string head = FirstBytes(*program, 1024);
-  if (IsElf(head)) return AskLoader(*program);
+  const std::string head = FirstBytes(program, 1024);
+  if (IsElf(head)) return AskLoader(program);
   return FindInProgram(InterpreterLine(head), memory, nesting + 1);
 }
 

@@ -47,30 +47,27 @@ RingFile::~RingFile() {
 
 Result<std::unique_ptr<RingFile>> RingFile::Open(const std::string& path) {
   uint64_t bytes = 0;
-  Result<int> fd = OpenRegular(path, &bytes);
-  if (!fd.ok()) return fd.error();
+  int fd = VRAMSCOPE_TRY(OpenRegular(path, &bytes));
   if (bytes < trace::kRingHeaderBytes) {  // created, but its size is not set yet
-    close(*fd);
+    close(fd);
     return std::unique_ptr<RingFile>();
   }
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   const int map_errno = errno;
-  close(*fd);
+  close(fd);
   if (memory == MAP_FAILED) {
     return Error{fmt::format("{}: cannot be mapped: {}.", BaseName(path), std::strerror(map_errno))};
   }
   std::unique_ptr<RingFile> file(new RingFile(static_cast<std::byte*>(memory), bytes, true));
-  Result<bool> ready = file->ReadHeader(BaseName(path));
-  if (!ready.ok()) return ready.error();
-  if (!*ready) file.reset();
+  bool ready = VRAMSCOPE_TRY(file->ReadHeader(BaseName(path)));
+  if (!ready) file.reset();
   return file;
 }
 
 Result<std::unique_ptr<RingFile>> RingFile::Attach(std::byte* memory, size_t bytes, const std::string& name) {
   std::unique_ptr<RingFile> file(new RingFile(memory, bytes, false));
-  Result<bool> ready = file->ReadHeader(name);
-  if (!ready.ok()) return ready.error();
-  if (!*ready) file.reset();
+  bool ready = VRAMSCOPE_TRY(file->ReadHeader(name));
+  if (!ready) file.reset();
   return file;
 }
 

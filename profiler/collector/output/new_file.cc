@@ -58,16 +58,15 @@ NewFile::NewFile(NewFile&& other) noexcept
       sink_(std::move(other.sink_)) {}
 
 Result<NewFile> NewFile::Create(const std::string& path, const std::vector<std::string>& inputs) {
-  if (const Status other = CheckIsNoInput(path, inputs); !other.ok()) return other.error();
-  auto place = PlaceOf(path);
-  if (!place.ok()) return place.error();
+  VRAMSCOPE_TRY(CheckIsNoInput(path, inputs));
+  auto place = VRAMSCOPE_TRY(PlaceOf(path));
   std::string part;
-  const int file = CreatePart(*place, part);
-  if (file < 0) return NotWritten(place->is_stream ? part : path, errno);
+  const int file = CreatePart(place, part);
+  if (file < 0) return NotWritten(place.is_stream ? part : path, errno);
   struct stat old {};
-  if (!place->is_stream && stat(place->path.c_str(), &old) == 0) fchmod(file, old.st_mode & 07777);
+  if (!place.is_stream && stat(place.path.c_str(), &old) == 0) fchmod(file, old.st_mode & 07777);
   auto sink = trace::FileSinkOf(file, path);
-  return NewFile(path, *std::move(place), std::move(part), std::move(sink));
+  return NewFile(path, std::move(place), std::move(part), std::move(sink));
 }
 
 NewFile::~NewFile() {
@@ -83,9 +82,8 @@ Status NewFile::Write(std::string_view text) {
 
 Status NewFile::CopyToStream() const {
   std::fflush(stdout);  // what was printed before comes first
-  const Result<int> stream = OpenStream(place_);
-  if (!stream.ok()) return stream.error();
-  const auto sink = trace::StreamSinkOf(*stream, path_);
+  const int stream = VRAMSCOPE_TRY(OpenStream(place_));
+  const auto sink = trace::StreamSinkOf(stream, path_);
   const int file = open(part_.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return NotWritten(part_, errno);
   std::array<std::byte, 65536> piece{};

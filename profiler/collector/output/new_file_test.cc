@@ -40,10 +40,9 @@ class NewFileTest : public testing::Test {
     return text.str();
   }
   static Status WriteAndCommit(const std::string& path, const std::vector<std::string>& inputs = {}) {
-    auto file = NewFile::Create(path, inputs);
-    if (!file.ok()) return file.error();
-    if (const Status written = file->Write("text"); !written.ok()) return written;
-    return file->Commit();
+    auto file = VRAMSCOPE_TRY(NewFile::Create(path, inputs));
+    VRAMSCOPE_TRY(file.Write("text"));
+    return file.Commit();
   }
 
   std::string folder_;

@@ -164,9 +164,8 @@ Result<std::string> ExpandName(const std::string& name) {
       at = end;
       continue;
     }
-    const Result<std::string> value = ValueOf(letter, name);
-    if (!value.ok()) return value.error();
-    expanded += *value;
+    const std::string value = VRAMSCOPE_TRY(ValueOf(letter, name));
+    expanded += value;
   }
   return expanded;
 }

@@ -79,12 +79,11 @@ Result<RecordingTrace> OpenTrace(const RecordOptions& options) {
   trace.start = TakeAnchor();
   auto output = Result<std::unique_ptr<TraceOutput>>(Error{});
   if (options.black_box_steps != 0) {  // its file is created when it is written
-    if (const Status free = CheckMayBeTrace(options.output); !free.ok()) return free.error();
+    VRAMSCOPE_TRY(CheckMayBeTrace(options.output));
     output = TraceOutput::CreateBlackBox(StartOfTrace(trace.start), options.black_box_steps);
   } else {
-    Result<TraceClaim> claim = ClaimOutput(options);
-    if (!claim.ok()) return claim.error();
-    trace.claim.emplace(std::move(claim).value());
+    TraceClaim claim = VRAMSCOPE_TRY(ClaimOutput(options));
+    trace.claim.emplace(std::move(claim));
     trace.path = trace.claim->path();
     output = TraceOutput::Create(trace.claim->TakeSink(), StartOfTrace(trace.start), options.max_bytes);
   }

@@ -154,9 +154,9 @@ Result<std::optional<Attempt>> TryFreeName(const std::string& path) {
 
 Result<Attempt> SettleName(const std::string& path, OldTraces old_traces) {
   for (int tries = 0; tries < kMostTries; ++tries) {
-    const auto attempt = old_traces == OldTraces::kWriteOver ? TryName(path) : TryFreeName(path);
-    if (!attempt.ok()) return attempt.error();
-    if (*attempt) return **attempt;
+    const auto attempt =
+        VRAMSCOPE_TRY(old_traces == OldTraces::kWriteOver ? TryName(path) : TryFreeName(path));
+    if (attempt) return *attempt;
   }
   return Error{fmt::format("{}: other processes keep creating and removing it. Choose another path.", path)};
 }
@@ -193,21 +193,18 @@ void NoteProcessStart() {
 }
 
 Result<TraceClaim> TraceClaim::Take(const std::string& path, OldTraces old_traces) {
-  const Result<OutputPlace> place = PlaceOf(path);
-  if (!place.ok()) return place.error();
-  if (place->is_stream) {
-    const Result<int> stream = OpenStream(*place);
-    if (!stream.ok()) return stream.error();
-    return TraceClaim(path, "", false, trace::StreamSinkOf(*stream, path));
+  const OutputPlace place = VRAMSCOPE_TRY(PlaceOf(path));
+  if (place.is_stream) {
+    const int stream = VRAMSCOPE_TRY(OpenStream(place));
+    return TraceClaim(path, "", false, trace::StreamSinkOf(stream, path));
   }
   for (int number = 1; number < kMostNumbers; ++number) {
-    const std::string name = Numbered(number == 1 ? place->path : path, number);
-    const auto attempt = SettleName(name, number == 1 ? old_traces : OldTraces::kLeave);
-    if (!attempt.ok()) return attempt.error();
-    if (attempt->holder == Holder::kAnotherRecorder) continue;
+    const std::string name = Numbered(number == 1 ? place.path : path, number);
+    const auto attempt = VRAMSCOPE_TRY(SettleName(name, number == 1 ? old_traces : OldTraces::kLeave));
+    if (attempt.holder == Holder::kAnotherRecorder) continue;
     const std::string shown = number == 1 ? path : name;
-    return TraceClaim(shown, attempt->made ? name : "", number != 1 && old_traces == OldTraces::kWriteOver,
-                      std::make_unique<ClaimedSink>(attempt->descriptor, shown));
+    return TraceClaim(shown, attempt.made ? name : "", number != 1 && old_traces == OldTraces::kWriteOver,
+                      std::make_unique<ClaimedSink>(attempt.descriptor, shown));
   }
   return Error{
       fmt::format("{} to {} all exist. Name the trace with -o.", path, Numbered(path, kMostNumbers - 1))};

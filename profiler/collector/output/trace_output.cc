@@ -34,29 +34,26 @@ trace::TraceWriter::Options WriterOptions(uint64_t max_bytes) {
 
 Result<std::unique_ptr<TraceOutput>> TraceOutput::Create(std::unique_ptr<trace::ByteSink> sink,
                                                          const trace::TraceClock& clock, uint64_t max_bytes) {
-  auto writer = trace::TraceWriter::Create(std::move(sink), clock, WriterOptions(max_bytes));
-  if (!writer.ok()) return writer.error();
-  return std::unique_ptr<TraceOutput>(new TraceOutput(std::move(writer).value(), max_bytes));
+  auto writer = VRAMSCOPE_TRY(trace::TraceWriter::Create(std::move(sink), clock, WriterOptions(max_bytes)));
+  return std::unique_ptr<TraceOutput>(new TraceOutput(std::move(writer), max_bytes));
 }
 
 Result<std::unique_ptr<TraceOutput>> TraceOutput::CreateBlackBox(const trace::TraceClock& clock,
                                                                  uint32_t steps) {
-  auto output = Create(std::make_unique<NoSink>(), clock, 0);
-  if (!output.ok()) return output.error();
-  (*output)->box_ = std::make_unique<BlackBox>(steps, kMostEventsOfABlackBox);
-  (*output)->clock_ = clock;
+  auto output = VRAMSCOPE_TRY(Create(std::make_unique<NoSink>(), clock, 0));
+  output->box_ = std::make_unique<BlackBox>(steps, kMostEventsOfABlackBox);
+  output->clock_ = clock;
   return output;
 }
 
 Status TraceOutput::WriteBlackBox(std::unique_ptr<trace::ByteSink> sink) {
   if (sources_) sources_->Update(*writer_);
   writer_->SetMetadata("black_box.steps_before", std::to_string(box_->steps_before()));
-  auto writer = trace::TraceWriter::CreateLike(*writer_, std::move(sink), clock_);
-  if (!writer.ok()) return writer.error();
-  Status status = (*writer)->Append(box_->Events());
-  if (Status closed = (*writer)->Close(); status.ok()) status = closed;
-  box_events_ = (*writer)->events_written();
-  box_bytes_ = (*writer)->bytes_written();
+  auto writer = VRAMSCOPE_TRY(trace::TraceWriter::CreateLike(*writer_, std::move(sink), clock_));
+  Status status = writer->Append(box_->Events());
+  if (Status closed = writer->Close(); status.ok()) status = closed;
+  box_events_ = writer->events_written();
+  box_bytes_ = writer->bytes_written();
   return status;
 }
 

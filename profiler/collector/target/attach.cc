@@ -64,9 +64,8 @@ Status GiveTo(pid_t pid, const std::string& folder) {
 }
 
 Result<attach::Injected> AskAtDoor(pid_t pid, const std::string& request) {
-  const Result<int> answer = AskDormantRecorder(pid, "start\n" + request);
-  if (!answer.ok()) return answer.error();
-  return attach::Injected{*answer, 0, 0};
+  const int answer = VRAMSCOPE_TRY(AskDormantRecorder(pid, "start\n" + request));
+  return attach::Injected{answer, 0, 0};
 }
 
 Result<attach::Injected> Enter(const AttachOptions& options, const std::string& session) {
@@ -163,16 +162,15 @@ void WriteFacts(const AttachOptions& options, trace::TraceWriter& writer) {
 
 Result<AttachOutcome> RecordAttached(const AttachOptions& options) {
   if (options.through_door) {
-    if (const auto there = AskDormantRecorder(options.pid, "who"); !there.ok()) return there.error();
+    VRAMSCOPE_TRY(AskDormantRecorder(options.pid, "who"));
   } else if (const Status target = attach::CheckTarget(options.pid); !target.ok()) {
     return target.error();
   }
-  if (const Status place = CheckSurroundings(options.pid); !place.ok()) return place.error();
-  auto trace_file = OpenTrace(options.recording);
-  if (!trace_file.ok()) return trace_file.error();
-  TraceOutput& output = *trace_file->output;
+  VRAMSCOPE_TRY(CheckSurroundings(options.pid));
+  auto trace_file = VRAMSCOPE_TRY(OpenTrace(options.recording));
+  TraceOutput& output = *trace_file.output;
   const auto give_up = [&](const Error& error) -> Result<AttachOutcome> {
-    trace_file->Discard();
+    trace_file.Discard();
     return error;
   };
   auto session = SessionFolder::Create();
@@ -186,7 +184,7 @@ Result<AttachOutcome> RecordAttached(const AttachOptions& options) {
   if (!entered.ok()) return give_up(entered.error());
   output.writer().SetMetadata("attach.stopped_ns", std::to_string(entered->stopped_ns));
 
-  Recorder recorder(output, trace_file->start, folder, nullptr);
+  Recorder recorder(output, trace_file.start, folder, nullptr);
   Until until(options, output, recorder);
   recorder.RunUntil([&until] { return until(); });
   AttachOutcome outcome;
@@ -194,7 +192,7 @@ Result<AttachOutcome> RecordAttached(const AttachOptions& options) {
   outcome.steps = StepsDone(recorder.drain(), options.pid);
   outcome.process_ended = until.ended();
   outcome.let_go = outcome.process_ended || HasLetGo(options.pid, (*session)->path());
-  outcome.recording.path = trace_file->path;
+  outcome.recording.path = trace_file.path;
   try {
     CloseTrace(options.pid, std::nullopt, recorder, folder, output, outcome.recording);
     outcome.recording.left_running.clear();

@@ -144,7 +144,7 @@ Result<std::string> CheckRecordable(const std::string& path) {
     const std::string start = file.Read(0, sizeof(Elf64_Ehdr));
     const bool is_elf = start.starts_with("\177ELF");
     if (is_elf || !file.ok()) {  // the kernel gives scripts no privileges
-      if (const Status privileges = CheckPrivileges(program); !privileges.ok()) return privileges.error();
+      VRAMSCOPE_TRY(CheckPrivileges(program));
     }
     if (is_elf) return CheckElf(program, file, start);
     if (!file.ok()) return std::string();  // executable but not readable: nothing more to check

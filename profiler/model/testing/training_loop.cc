@@ -288,16 +288,14 @@ Status WriteTrainingTrace(const TrainingShape& shape, trace::TraceWriter& writer
     status = writer.Append(events);
     return status.ok();
   }).Run();
-  if (!status.ok()) return status;
+  VRAMSCOPE_TRY(status);
   return writer.Close();
 }
 
 Status WriteTrainingFile(const TrainingShape& shape, const std::string& path) {
-  auto sink = trace::CreateFileSink(path);
-  if (!sink.ok()) return sink.error();
-  auto writer = trace::TraceWriter::Create(std::move(sink).value(), trace::TraceClock{});
-  if (!writer.ok()) return writer.error();
-  return WriteTrainingTrace(shape, **writer);
+  auto sink = VRAMSCOPE_TRY(trace::CreateFileSink(path));
+  auto writer = VRAMSCOPE_TRY(trace::TraceWriter::Create(std::move(sink), trace::TraceClock{}));
+  return WriteTrainingTrace(shape, *writer);
 }
 
 }  // namespace vramscope::model::testing

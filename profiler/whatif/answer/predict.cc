@@ -15,9 +15,8 @@ namespace {
 
 Result<Use> UseOf(const Step& step, const Scene& scene, UseOverStep* over_step = nullptr,
                   uint64_t most_reserved = UINT64_MAX) {
-  const Result<Replayed> replayed = ReplayScene(scene, step, over_step, most_reserved);
-  if (!replayed.ok()) return replayed.error();
-  return Use{PeakOf(scene), *replayed, ""};
+  const Replayed replayed = VRAMSCOPE_TRY(ReplayScene(scene, step, over_step, most_reserved));
+  return Use{PeakOf(scene), replayed, ""};
 }
 
 // The cost of an emptied cache is visible only in the replay.
@@ -99,10 +98,9 @@ const Lever* FindLever(std::string_view name) {
 Result<Baseline> MakeBaseline(const Step& step, const classify::Analysis& analysis) {
   Baseline baseline;
   baseline.scene = MakeScene(step);
-  const Result<Use> use = UseOf(step, baseline.scene);
-  if (!use.ok()) return use.error();
-  baseline.use = *use;
-  baseline.step = use->allocator;
+  const Use use = VRAMSCOPE_TRY(UseOf(step, baseline.scene));
+  baseline.use = use;
+  baseline.step = use.allocator;
   baseline.rest = RestOf(step, analysis);
   BoundByRun(baseline, baseline.scene, baseline.use);
   const timeline::DeviceCurve curve(analysis.run(), step.device);
@@ -180,31 +178,29 @@ std::optional<Result<Predictor::BeforeAndAfter>> Predictor::OfWholeRun(const Cha
   if (step_.run->devices[step_.device].changes.size() > most_changes_) return std::nullopt;
   const WholeRun& run = step_.whole_run.Get([&] { return WholeRun(step_); });
   if (!run.exact()) return std::nullopt;
-  const Result<Replayed> after = run.Replay(changed.scene.settings, where);
-  if (!after.ok()) return after.error();
-  return BeforeAndAfter{run.recorded(), *after};
+  const Replayed after = VRAMSCOPE_TRY(run.Replay(changed.scene.settings, where));
+  return BeforeAndAfter{run.recorded(), after};
 }
 
 Result<Prediction> Predictor::Judge(Changed changed, UseOverStep* over_step, uint64_t most_reserved) const {
   const auto whole = OfWholeRun(changed);
   if (whole && !whole->ok()) return whole->error();
-  Result<Use> after = whole && over_step == nullptr
-                          ? Result<Use>(baseline_.use)
-                          : UseOf(*changed.step, changed.scene, over_step, most_reserved);
-  if (!after.ok()) return after.error();
+  Use after = VRAMSCOPE_TRY(whole && over_step == nullptr
+                                ? Result<Use>(baseline_.use)
+                                : UseOf(*changed.step, changed.scene, over_step, most_reserved));
   Prediction prediction;
   prediction.before = baseline_.use;
   if (whole) {
     prediction.before.allocator = (*whole)->before;
-    after->allocator = (*whole)->after;
+    after.allocator = (*whole)->after;
   } else {
-    BoundByRun(baseline_, changed.scene, *after);
+    BoundByRun(baseline_, changed.scene, after);
   }
-  prediction.after = *after;
+  prediction.after = after;
   std::vector<std::string> applied;
   for (Applied& lever : changed.levers) {
     if (lever.asked.lever == EmptyCacheLever().info().name)
-      TellEmptyCacheTime(after->allocator, lever.outcome);
+      TellEmptyCacheTime(after.allocator, lever.outcome);
   }
   for (const Applied& lever : changed.levers) applied.push_back(lever.asked.lever + "=" + lever.asked.value);
   if (!changed.levers.empty()) TellPilingUp(step_, changed.levers.front().outcome);

@@ -115,9 +115,8 @@ std::vector<EventIndex> WholeRun::CallsOf(EmptyCacheAt where) const {
 }
 
 Result<Replayed> WholeRun::Replay(const std::string& text, EmptyCacheAt where) const {
-  const Result<allocator::Settings> settings = SettingsFor(step_, text);
-  if (!settings.ok()) return settings.error();
-  ModelledAllocator allocator(step_, *settings);
+  const allocator::Settings settings = VRAMSCOPE_TRY(SettingsFor(step_, text));
+  ModelledAllocator allocator(step_, settings);
   allocator::DeviceAllocator& model = allocator.model();
 
   const model::Run& run = *step_.run;

@@ -55,16 +55,13 @@ class Offload final : public Lever {
   const LeverInfo& info() const override { return *FindLeverInfo("offload"); }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    const Result<OffloadChoice> choice = ParseOffload(value);
-    if (!choice.ok()) return choice.error();
+    const OffloadChoice choice = VRAMSCOPE_TRY(ParseOffload(value));
     Outcome outcome;
-    if (choice->activations) {
-      const Status moved = Activations(step, *choice->activations, scene, outcome);
-      if (!moved.ok()) return moved.error();
+    if (choice.activations) {
+      VRAMSCOPE_TRY(Activations(step, *choice.activations, scene, outcome));
     }
-    if (choice->optimizer) {
-      const Status moved = Optimizer(step, *choice->optimizer, scene, outcome);
-      if (!moved.ok()) return moved.error();
+    if (choice.optimizer) {
+      VRAMSCOPE_TRY(Optimizer(step, *choice.optimizer, scene, outcome));
     }
     return outcome;
   }
@@ -81,24 +78,22 @@ class Offload final : public Lever {
   static Status Activations(const Step& step, double bandwidth, Scene& scene, Outcome& outcome) {
     if (std::string reason = WhyBackwardInForward(step, "offload of activations"); !reason.empty())
       return Error{reason};
-    const Result<uint64_t> moved = OffloadActivations(step, scene);
-    if (!moved.ok()) return moved.error();
-    AddTime(2 * *moved, bandwidth, "saved tensors to the host and back", outcome);
+    const uint64_t moved = VRAMSCOPE_TRY(OffloadActivations(step, scene));
+    AddTime(2 * moved, bandwidth, "saved tensors to the host and back", outcome);
     outcome.code =
         "with torch.autograd.graph.save_on_cpu():\n    loss = ...    # forward and loss\nloss.backward()\n";
     outcome.notes.push_back(
-        "the host needs " + std::to_string(*moved >> 20) +
+        "the host needs " + std::to_string(moved >> 20) +
         " MiB for saved tensors; these include weights that backward reads, which come back as copies");
     return {};
   }
 
   static Status Optimizer(const Step& step, double bandwidth, Scene& scene, Outcome& outcome) {
-    const Result<std::vector<OptimizerCall>> calls = OptimizerCalls(step, scene.optimizer);
-    if (!calls.ok()) return calls.error();
+    const std::vector<OptimizerCall> calls = VRAMSCOPE_TRY(OptimizerCalls(step, scene.optimizer));
     TakeAwayOptimizer(scene);
     scene.optimizer_on_host = true;
     uint64_t moved = 0;  // gradients to the host, parameters back
-    for (const OptimizerCall& call : *calls) {
+    for (const OptimizerCall& call : calls) {
       for (const TrainedParameter& parameter : call.stepped) moved += 2 * parameter.bytes;
     }
     AddTime(moved, bandwidth, "gradients to the host and parameters back", outcome);
@@ -109,7 +104,7 @@ class Offload final : public Lever {
         "with torch.no_grad():\n    for p, h in zip(model.parameters(), host): p.copy_(h)";
     outcome.notes.push_back(
         "the host needs memory for the parameters, their gradients and the optimizer state");
-    if (const size_t optimizers = CountOptimizers(*calls); optimizers > 1)
+    if (const size_t optimizers = CountOptimizers(calls); optimizers > 1)
       outcome.notes.push_back("the step has " + std::to_string(optimizers) +
                               " optimizers: each one moves to the host, with its own parameters");
     return {};

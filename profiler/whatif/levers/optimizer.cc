@@ -97,27 +97,23 @@ class Optimizer final : public Lever {
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    const Result<OptimizerChoice> choice = ParseOptimizer(value);
-    if (!choice.ok()) return choice.error();
-    const Result<std::vector<OptimizerCall>> calls = OptimizerCalls(step, scene.optimizer);
-    if (!calls.ok()) return calls.error();
+    const OptimizerChoice choice = VRAMSCOPE_TRY(ParseOptimizer(value));
+    const std::vector<OptimizerCall> calls = VRAMSCOPE_TRY(OptimizerCalls(step, scene.optimizer));
     Outcome outcome;
-    outcome.code = Code(*choice);
-    if (const size_t optimizers = CountOptimizers(*calls); optimizers > 1)
+    outcome.code = Code(choice);
+    if (const size_t optimizers = CountOptimizers(calls); optimizers > 1)
       outcome.notes.push_back("the step has " + std::to_string(optimizers) +
                               " optimizers: each one is replaced, with its own parameters");
     if (scene.optimizer_on_host) return outcome;
     TakeAwayOptimizer(scene);
-    switch (choice->family) {
+    switch (choice.family) {
       case Family::kAdafactor: {
-        const Status added = AddAdafactor(step, *calls, choice->way == Way::kForeach, scene);
-        if (!added.ok()) return added.error();
+        VRAMSCOPE_TRY(AddAdafactor(step, calls, choice.way == Way::kForeach, scene));
         return outcome;
       }
       case Family::kAdam8bit:
       case Family::kAdamW8bit: {
-        const Status added = AddAdam8bit(step, *calls, scene);
-        if (!added.ok()) return added.error();
+        VRAMSCOPE_TRY(AddAdam8bit(step, calls, scene));
         outcome.notes.push_back(
             "bitsandbytes 0.44 or newer: 1 byte per value of each state plus 1 float per 256 values; float "
             "state for parameters below 4,096 values. Its own embedding class also has float state; the "
@@ -127,11 +123,11 @@ class Optimizer final : public Lever {
       default:
         break;
     }
-    const bool roots = choice->family == Family::kAdam || choice->family == Family::kAdamW;
-    for (const OptimizerCall& call : *calls) {
-      AddState(step, call, *choice, scene);
-      if (roots && choice->way == Way::kForeach) Foreach(step, call, scene);
-      if (roots && choice->way == Way::kForLoop) ForLoop(step, call, scene);
+    const bool roots = choice.family == Family::kAdam || choice.family == Family::kAdamW;
+    for (const OptimizerCall& call : calls) {
+      AddState(step, call, choice, scene);
+      if (roots && choice.way == Way::kForeach) Foreach(step, call, scene);
+      if (roots && choice.way == Way::kForLoop) ForLoop(step, call, scene);
     }
     outcome.notes.push_back(
         "weight decay is assumed to be decoupled or 0; weight decay that is added to gradients needs the "

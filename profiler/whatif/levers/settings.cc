@@ -38,12 +38,12 @@ class AllocatorSettings final : public Lever {
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    const auto settings = allocator::ParseSettings(value, allocator::ReleaseOf(step.torch_version));
-    if (!settings.ok()) return settings.error();
+    const auto settings =
+        VRAMSCOPE_TRY(allocator::ParseSettings(value, allocator::ReleaseOf(step.torch_version)));
     scene.settings = value;
     Outcome outcome;
     outcome.code = "PYTORCH_CUDA_ALLOC_CONF=" + std::string(value) + " python ...";
-    outcome.notes = settings->notes;
+    outcome.notes = settings.notes;
     return outcome;
   }
 };

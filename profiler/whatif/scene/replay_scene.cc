@@ -155,9 +155,8 @@ class StepWriter {
 
 Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* over_step,
                              uint64_t most_reserved) {
-  const Result<allocator::Settings> settings = SettingsFor(step, scene.settings);
-  if (!settings.ok()) return settings.error();
-  ModelledAllocator allocator(step, *settings);
+  const allocator::Settings settings = VRAMSCOPE_TRY(SettingsFor(step, scene.settings));
+  ModelledAllocator allocator(step, settings);
   allocator::DeviceAllocator& model = allocator.model();
 
   StepWriter writer(scene, model, over_step);

@@ -64,7 +64,7 @@ class Reader {
       }
       return true;
     });
-    if (!read.ok()) return read.error();
+    VRAMSCOPE_TRY(read);
     OpenSaves::Settle(step_);
     AddWindows(recorded_, step_), AddEmptying(step_), LeaveOutFirstBatch(step_);
     std::sort(step_.trained.begin(), step_.trained.end());
@@ -333,10 +333,9 @@ class Reader {
 }  // namespace
 
 Result<Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device) {
-  const Result<LoopSteps> steps = ChooseSteps(analysis, analysis.run().devices[device].process);
-  if (!steps.ok()) return steps.error();
-  Result<Step> step = Reader(analysis, device, *steps).Read();
-  if (step.ok()) FindPilingUp(steps->before, step.value());
+  const LoopSteps steps = VRAMSCOPE_TRY(ChooseSteps(analysis, analysis.run().devices[device].process));
+  Result<Step> step = Reader(analysis, device, steps).Read();
+  if (step.ok()) FindPilingUp(steps.before, step.value());
   return step;
 }
 

@@ -221,14 +221,14 @@ void AddOptimizerBlock(const Step& step, const TrainedParameter& parameter, Posi
 
 Status AddAdafactor(const Step& step, const std::vector<OptimizerCall>& calls, bool foreach_way,
                     Scene& scene) {
-  if (const Status seen = AllSeen(step, calls); !seen.ok()) return seen;
+  VRAMSCOPE_TRY(AllSeen(step, calls));
   Adafactor adafactor(step, scene);
   for (const OptimizerCall& call : calls) adafactor.AddCall(call, foreach_way);
   return {};
 }
 
 Status AddAdam8bit(const Step& step, const std::vector<OptimizerCall>& calls, Scene& scene) {
-  if (const Status seen = AllSeen(step, calls); !seen.ok()) return seen;
+  VRAMSCOPE_TRY(AllSeen(step, calls));
   for (const OptimizerCall& call : calls) AddStateOf8bit(step, call, scene);
   return {};
 }
