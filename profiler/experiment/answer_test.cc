@@ -5,25 +5,25 @@
 #include <gtest/gtest.h>
 
 #include "profiler/model/testing/trace_bytes.h"
-#include "profiler/plan/testing/loop.h"
 #include "profiler/timeline/curve.h"
+#include "profiler/whatif/testing/block_loop.h"
 
 namespace vramscope::experiment {
 namespace {
 
-using plan::testing::BlockShape;
-using plan::testing::Loop;
+using whatif::BlockLoop;
+using whatif::BlockShape;
 
 constexpr uint64_t kMiB = 1 << 20;
 
 std::vector<BlockShape> Blocks(uint64_t features) { return {{features}, {features}, {features}}; }
 
-std::unique_ptr<VariantStep> VariantOf(Loop& loop) {
+std::unique_ptr<VariantStep> VariantOf(BlockLoop& loop) {
   return ReadVariantStep(model::testing::TraceBytes(*loop.run().source)).value();
 }
 
 TEST(AnswerFromTest, ARerunAloneIsWhatPyTorchCounted) {
-  Loop recorded(Blocks(1 << 18)), smaller(Blocks(1 << 17));
+  BlockLoop recorded(Blocks(1 << 18)), smaller(Blocks(1 << 17));
   const auto variant = VariantOf(smaller);
   const Question parts = SplitQuestion({{"amp", "bf16"}});
   whatif::UseOverStep over;
@@ -40,7 +40,7 @@ TEST(AnswerFromTest, ARerunAloneIsWhatPyTorchCounted) {
 }
 
 TEST(AnswerFromTest, FurtherChangesAreComputedOnTheStepOfTheRerun) {
-  Loop recorded(Blocks(1 << 18)), smaller(Blocks(1 << 17));
+  BlockLoop recorded(Blocks(1 << 18)), smaller(Blocks(1 << 17));
   const auto variant = VariantOf(smaller);
   const auto alone = whatif::Predict(smaller.step(), smaller.baseline(), {{"checkpoint", "blocks.1"}});
   const Question parts = SplitQuestion({{"checkpoint", "blocks.1"}, {"amp", "bf16"}});
@@ -55,7 +55,7 @@ TEST(AnswerFromTest, FurtherChangesAreComputedOnTheStepOfTheRerun) {
 }
 
 TEST(AnswerFromTest, AMomentThatIsNoStepStaysAsItWasButForWhatIsThereAllTheTime) {
-  Loop recorded(Blocks(1 << 18)), smaller(Blocks(1 << 17));
+  BlockLoop recorded(Blocks(1 << 18)), smaller(Blocks(1 << 17));
   const auto variant = VariantOf(smaller);
   whatif::Baseline with_evaluation = recorded.baseline();
   with_evaluation.rest.later = {500 * kMiB, 600 * kMiB, "evaluation after step 6"};
@@ -69,7 +69,7 @@ TEST(AnswerFromTest, AMomentThatIsNoStepStaysAsItWasButForWhatIsThereAllTheTime)
 }
 
 TEST(DriftOfTest, OnlyMoreThanOnePerCentIsTold) {
-  Loop recorded(Blocks(1 << 18)), same(Blocks(1 << 18)), smaller(Blocks(1 << 17));
+  BlockLoop recorded(Blocks(1 << 18)), same(Blocks(1 << 18)), smaller(Blocks(1 << 17));
   EXPECT_EQ(DriftOf(recorded.baseline(), *VariantOf(same)).sentence, "");
   const Drift drift = DriftOf(recorded.baseline(), *VariantOf(smaller));
   EXPECT_NE(drift.sentence.find("may be off"), std::string::npos);

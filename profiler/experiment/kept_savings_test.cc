@@ -11,18 +11,18 @@
 
 #include "profiler/experiment/variants.h"
 #include "profiler/model/testing/trace_bytes.h"
-#include "profiler/plan/testing/loop.h"
 #include "profiler/timeline/curve.h"
+#include "profiler/whatif/testing/block_loop.h"
 
 namespace vramscope::experiment {
 namespace {
 
-using plan::testing::BlockShape;
-using plan::testing::Loop;
+using whatif::BlockLoop;
+using whatif::BlockShape;
 
 TEST(KeptSavingsTest, AreWhatPyTorchCountedAndTheUsualOnesComeFirst) {
   const std::vector<BlockShape> blocks = {{1 << 18}, {1 << 18}}, smaller = {{1 << 17}, {1 << 17}};
-  Loop recorded(blocks), halved(smaller);
+  BlockLoop recorded(blocks), halved(smaller);
   const std::string path = ::testing::TempDir() + "/savings." + std::to_string(getpid()) + ".vms";
   recorded.trace().SetMetadata("simulated.gpu", "rtx-4090");
   const trace::Bytes whole = model::testing::TraceBytes(*recorded.run().source);

@@ -13,26 +13,26 @@
 
 #include "profiler/model/run.h"
 #include "profiler/plan/plan.h"
-#include "profiler/plan/testing/loop.h"
+#include "profiler/whatif/testing/block_loop.h"
 
 namespace vramscope::plan {
 namespace {
 
 // Blocks of different sizes; each operator has six events and one memory block.
-std::vector<testing::BlockShape> Blocks(size_t count, int operators) {
-  std::vector<testing::BlockShape> blocks(count);
+std::vector<whatif::BlockShape> Blocks(size_t count, int operators) {
+  std::vector<whatif::BlockShape> blocks(count);
   for (size_t i = 0; i < count; ++i) blocks[i] = {32768 * (1 + i % 4), operators};
   return blocks;
 }
 
-const testing::Loop& Large() {
-  static const testing::Loop loop(Blocks(6, 2'700));
+const whatif::BlockLoop& Large() {
+  static const whatif::BlockLoop loop(Blocks(6, 2'700));
   return loop;
 }
 
 // More modules than an exhaustive search can handle.
-const testing::Loop& Deep() {
-  static const testing::Loop loop(Blocks(24, 675));
+const whatif::BlockLoop& Deep() {
+  static const whatif::BlockLoop loop(Blocks(24, 675));
   return loop;
 }
 
@@ -40,7 +40,7 @@ struct Asking {
   const whatif::Step* step = nullptr;
   const whatif::Baseline* baseline = nullptr;
 };
-Asking OfLoop(const testing::Loop& loop) { return {&loop.step(), &loop.baseline()}; }
+Asking OfLoop(const whatif::BlockLoop& loop) { return {&loop.step(), &loop.baseline()}; }
 
 void OneLever(benchmark::State& state, const Asking& of, const char* lever, const char* value) {
   whatif::Predictor predictor(*of.step, *of.baseline);

@@ -12,20 +12,20 @@
 #include "profiler/plan/largest_batch.h"
 #include "profiler/plan/module_search.h"
 #include "profiler/plan/rerun_plans.h"
-#include "profiler/plan/testing/loop.h"
 #include "profiler/whatif/step/segments.h"
+#include "profiler/whatif/testing/block_loop.h"
 
 namespace vramscope::plan {
 namespace {
 
-using testing::BlockShape;
-using testing::Loop;
+using whatif::BlockLoop;
+using whatif::BlockShape;
 
 // Floats per sample: tensors of 16 MiB, so that more than the band's 20 MiB counts.
 constexpr uint64_t kUnit = 524'288;
 
 // Replays every combination of settings with every set of modules.
-std::optional<Rank> CheapestOfAll(const Loop& loop, const Request& request) {
+std::optional<Rank> CheapestOfAll(const BlockLoop& loop, const Request& request) {
   whatif::Predictor predictor(loop.step(), loop.baseline());
   const std::vector<std::string> modules = whatif::CheckpointUnits(loop.step());
   std::optional<Rank> cheapest;
@@ -60,7 +60,7 @@ TEST(PlanTest, TheCheapestPlanIsTheBestOfAllCombinations) {
       block.features = kUnit * (1 + random() % 8);
       block.operators = 1 + static_cast<int>(random() % 9);
     }
-    const Loop loop(blocks);
+    const BlockLoop loop(blocks);
     const uint64_t reserved = loop.baseline().use.allocator.reserved_peak;
     std::vector<std::string> levers = {"checkpoint", "alloc-conf"};
     if (!deep) levers.insert(levers.end(), {"optimizer", "empty-cache"});
@@ -90,7 +90,7 @@ TEST(PlanTest, WithManyModulesTheChoiceIsWithinTwoPercentOfTheBest) {
     std::mt19937 random(seed);
     std::vector<BlockShape> blocks(kMostExactModules + 1);
     for (BlockShape& block : blocks) block = {kUnit * (1 + random() % 8), 1 + static_cast<int>(random() % 9)};
-    const Loop loop(blocks);
+    const BlockLoop loop(blocks);
     const uint64_t reserved = loop.baseline().use.allocator.reserved_peak;
     // Between the loop's use and the least that checkpoints can reach, by their published error.
     const uint64_t least = MakePlans(loop.step(), loop.baseline(), {1, {"checkpoint"}, 1}).floor.needed;
@@ -113,7 +113,7 @@ TEST(PlanTest, WithManyModulesTheChoiceIsWithinTwoPercentOfTheBest) {
 }
 
 TEST(PlanTest, WhatFitsAlreadyNeedsNothing) {
-  const Loop loop({{2 * kUnit, 2}, {3 * kUnit, 3}});
+  const BlockLoop loop({{2 * kUnit, 2}, {3 * kUnit, 3}});
   const Answer answer = MakePlans(loop.step(), loop.baseline(), {1ull << 40, UsualLevers()});
   EXPECT_TRUE(answer.fits_already);
   ASSERT_EQ(answer.plans.size(), 1u);
@@ -121,7 +121,7 @@ TEST(PlanTest, WhatFitsAlreadyNeedsNothing) {
 }
 
 TEST(PlanTest, WhenNothingFitsTheLeastIsTold) {
-  const Loop loop({{4 * kUnit, 2}, {2 * kUnit, 8}, {4 * kUnit, 5}});
+  const BlockLoop loop({{4 * kUnit, 2}, {2 * kUnit, 8}, {4 * kUnit, 5}});
   const Answer answer = MakePlans(loop.step(), loop.baseline(), {1 << 20, UsualLevers()});
   EXPECT_TRUE(answer.plans.empty());
   EXPECT_TRUE(answer.floor.replayed);
@@ -130,7 +130,7 @@ TEST(PlanTest, WhenNothingFitsTheLeastIsTold) {
 }
 
 TEST(PlanTest, PlansComeInTheOrderOfTheirCostAndNoneNeedsTheLeversOfACheaperOne) {
-  const Loop loop({{4 * kUnit, 2}, {2 * kUnit, 8}, {4 * kUnit, 5}});
+  const BlockLoop loop({{4 * kUnit, 2}, {2 * kUnit, 8}, {4 * kUnit, 5}});
   const uint64_t reserved = loop.baseline().use.allocator.reserved_peak;
   const Answer answer = MakePlans(loop.step(), loop.baseline(), {reserved * 9 / 10, UsualLevers(), 5});
   ASSERT_GE(answer.plans.size(), 2u);
@@ -148,14 +148,14 @@ TEST(PlanTest, PlansComeInTheOrderOfTheirCostAndNoneNeedsTheLeversOfACheaperOne)
 // Stands in for PyTorch: reserved bytes grow with the batch, and checkpoints halve them.
 class MadeReruns final : public Reruns {
  public:
-  Result<uint64_t> BatchSize() override { return testing::kSamples; }
+  Result<uint64_t> BatchSize() override { return BlockLoop::kSamples; }
   Result<whatif::Prediction> Predict(std::span<const whatif::Asked> changes) override {
     whatif::Prediction prediction;
     prediction.after.allocator.reserved_peak = Needed(changes);
     return prediction;
   }
   static uint64_t Needed(std::span<const whatif::Asked> changes) {
-    uint64_t samples = testing::kSamples, each = 10 << 20;
+    uint64_t samples = BlockLoop::kSamples, each = 10 << 20;
     for (const whatif::Asked& change : changes) {
       if (change.lever == "batch") samples = std::stoull(change.value);
       if (change.lever == "checkpoint" || change.lever == "amp") each /= 2;
@@ -166,12 +166,12 @@ class MadeReruns final : public Reruns {
 };
 
 TEST(PlanTest, TheLargestBatchOfEachRowFitsAndOneSampleMoreDoesNot) {
-  const Loop loop({{4 * kUnit, 2}, {2 * kUnit, 8}, {4 * kUnit, 5}});
+  const BlockLoop loop({{4 * kUnit, 2}, {2 * kUnit, 8}, {4 * kUnit, 5}});
   const uint64_t limit = 1ull << 30;
   MadeReruns reruns;
   const auto found = FindLargestBatches(loop.step(), {limit, UsualLevers()}, &reruns);
   ASSERT_TRUE(found.ok());
-  EXPECT_EQ(found->recorded, testing::kSamples);
+  EXPECT_EQ(found->recorded, BlockLoop::kSamples);
   ASSERT_EQ(found->rows.size(), 2u) << "another setting of the allocator allows no larger one";
   for (const LargestBatch& row : found->rows) {
     const auto needed = [&](uint64_t size) {
@@ -186,16 +186,16 @@ TEST(PlanTest, TheLargestBatchOfEachRowFitsAndOneSampleMoreDoesNot) {
 }
 
 TEST(PlanTest, ReRunsAddPlansOfTheLeastChangeThatFits) {
-  const Loop loop({{4 * kUnit, 2}});
+  const BlockLoop loop({{4 * kUnit, 2}});
   MadeReruns reruns;
-  Request request{(100 << 20) + (testing::kSamples * 5 << 20) + (20 << 20), UsualLevers(), 5};
+  Request request{(100 << 20) + (BlockLoop::kSamples * 5 << 20) + (20 << 20), UsualLevers(), 5};
   request.levers.emplace_back("amp");
   Answer answer;
   AddRerunPlans(loop.step(), request, reruns, answer);
   ASSERT_EQ(answer.plans.size(), 2u);
   EXPECT_EQ(TextOf(answer.plans[0].verdict.changes), "accumulate=2");
   EXPECT_EQ(TextOf(answer.plans[1].verdict.changes), "amp=bf16");
-  request.limit = (100 << 20) + (testing::kSamples * 5 / 2 << 20) + (2 << 20);
+  request.limit = (100 << 20) + (BlockLoop::kSamples * 5 / 2 << 20) + (2 << 20);
   answer.plans.clear();
   AddRerunPlans(loop.step(), request, reruns, answer);
   ASSERT_EQ(answer.plans.size(), 2u);
@@ -203,14 +203,14 @@ TEST(PlanTest, ReRunsAddPlansOfTheLeastChangeThatFits) {
 }
 
 TEST(PlanTest, WithoutReRunsNoLargestBatchIsGuessed) {
-  const Loop loop({{4 * kUnit, 2}});
+  const BlockLoop loop({{4 * kUnit, 2}});
   const auto found = FindLargestBatches(loop.step(), {1ull << 30, UsualLevers()}, nullptr);
   ASSERT_FALSE(found.ok());
   EXPECT_THAT(found.error().sentence, ::testing::HasSubstr("re-run"));
 }
 
 TEST(PlanTest, WhatOnlyAReRunAnswersIsNotSearched) {
-  const Loop loop({{2 * kUnit, 2}, {3 * kUnit, 3}});
+  const BlockLoop loop({{2 * kUnit, 2}, {3 * kUnit, 3}});
   for (const Changes& changes : Combinations(loop.step(), AllLevers())) {
     for (const whatif::Asked& change : changes)
       EXPECT_NE(whatif::AnsweredHow(change.lever, change.value), whatif::AnsweredBy::kRerun) << change.lever;
@@ -218,7 +218,7 @@ TEST(PlanTest, WhatOnlyAReRunAnswersIsNotSearched) {
 }
 
 TEST(RankTest, TimeComesFirstThenHowDeepTheChangeGoes) {
-  const Loop loop({{2 * kUnit, 2}, {3 * kUnit, 3}});  // trained by SGD
+  const BlockLoop loop({{2 * kUnit, 2}, {3 * kUnit, 3}});  // trained by SGD
   const auto rank = [&](const Changes& changes, double ns) { return RankOf(loop.step(), changes, ns); };
   EXPECT_LT(rank({{"amp", "bf16"}}, 0), rank({{"alloc-conf", "x"}}, 1));
   EXPECT_LT(rank({{"alloc-conf", "x"}, {"empty-cache", "x"}, {"checkpoint", "all"}}, 0),
@@ -231,7 +231,7 @@ TEST(RankTest, TimeComesFirstThenHowDeepTheChangeGoes) {
 
 // A replay stops when it exceeds the limit; a larger limit replays again.
 TEST(JudgeTest, AReplayThatIsCutShortSaysThatItIsTooMuchAndNothingElse) {
-  const Loop loop({{kUnit * 4, 2}, {kUnit * 4, 5}});
+  const BlockLoop loop({{kUnit * 4, 2}, {kUnit * 4, 5}});
   whatif::Predictor predictor(loop.step(), loop.baseline());
   const Changes changes = {{"checkpoint", "all"}};
   const Verdict whole = Judge(predictor, kUsualWork).Of(changes, UINT64_MAX);
@@ -252,7 +252,7 @@ TEST(JudgeTest, AReplayThatIsCutShortSaysThatItIsTooMuchAndNothingElse) {
 }
 
 TEST(PlanTest, ASearchThatIsStoppedReplaysNoMore) {
-  const Loop loop({{kUnit * 4, 2}, {kUnit * 4, 5}});
+  const BlockLoop loop({{kUnit * 4, 2}, {kUnit * 4, 5}});
   const std::atomic<bool> stop = true;
   const Answer answer = MakePlans(loop.step(), loop.baseline(), {1 << 20, AllLevers(), 3, kUsualWork, &stop});
   EXPECT_TRUE(answer.plans.empty());

@@ -6,19 +6,19 @@
 
 #include <future>
 
-#include "profiler/plan/testing/loop.h"
+#include "profiler/whatif/testing/block_loop.h"
 #include "viewer/model/whatif_view.h"
 
 namespace vramscope::viewer {
 namespace {
 
-using plan::testing::Loop;
+using whatif::BlockLoop;
 
 constexpr uint64_t kMiB = 1 << 20;
 constexpr uint64_t kFeatures = 524'288;  // floats a sample: tensors of 16 MiB
 
 struct Case {
-  Loop loop{{{kFeatures * 4, 2}, {kFeatures * 4, 5}, {kFeatures * 4, 9}}};
+  BlockLoop loop{{{kFeatures * 4, 2}, {kFeatures * 4, 5}, {kFeatures * 4, 9}}};
   WhatIfSubject subject{loop.step(), loop.baseline(), {}, {}, {}, {}};
 
   [[nodiscard]] uint64_t reserved() const { return subject.baseline.use.allocator.reserved_peak; }

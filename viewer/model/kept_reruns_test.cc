@@ -11,16 +11,16 @@
 #include <thread>
 
 #include "profiler/model/testing/trace_bytes.h"
-#include "profiler/plan/testing/loop.h"
 #include "profiler/timeline/curve.h"
+#include "profiler/whatif/testing/block_loop.h"
 #include "viewer/model/whatif_view.h"
 
 namespace vramscope::viewer {
 namespace {
 
-using plan::testing::Loop;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using whatif::BlockLoop;
 
 constexpr char kBf16[] = "amp=bf16 @ gpu=rtx-4090 world=1";
 constexpr char kFp16[] = "amp=fp16 @ gpu=rtx-4090 world=1";
@@ -29,7 +29,7 @@ constexpr char kUnchanged[] = "@ gpu=rtx-4090 world=1";
 // A recorded loop on disk, and a smaller one as its re-run in bf16.
 class KeptRerunsTest : public ::testing::Test {
  protected:
-  static std::vector<plan::testing::BlockShape> Blocks(uint64_t features) {
+  static std::vector<whatif::BlockShape> Blocks(uint64_t features) {
     return {{features}, {features}, {features}};
   }
   void SetUp() override {
@@ -43,7 +43,7 @@ class KeptRerunsTest : public ::testing::Test {
     std::ofstream(path_, std::ios::binary)
         .write(reinterpret_cast<const char*>(whole.data()), static_cast<std::streamsize>(whole.size()));
   }
-  void Keep(const char* key, const Loop& loop) const {
+  void Keep(const char* key, const BlockLoop& loop) const {
     const auto source = model::MakeSource(std::move(trace::TraceReader::Open(path_)).value());
     const trace::Bytes bytes = model::testing::TraceBytes(*loop.run().source);
     ASSERT_TRUE(experiment::KeepVariant(*source, path_, key, bytes).ok());
@@ -61,8 +61,8 @@ class KeptRerunsTest : public ::testing::Test {
   }
 
   std::string path_;
-  Loop recorded_{Blocks(1 << 21)};
-  Loop smaller_{Blocks(1 << 18)};
+  BlockLoop recorded_{Blocks(1 << 21)};
+  BlockLoop smaller_{Blocks(1 << 18)};
 };
 
 TEST_F(KeptRerunsTest, WhatWasKeptComesBeforeTheUsualThatWasNot) {

@@ -16,13 +16,7 @@
 #include "profiler/model/testing/script.h"
 #include "profiler/whatif/answer/predict.h"
 
-namespace vramscope::plan::testing {
-
-using model::testing::Script;
-using trace::EventType;
-
-inline constexpr uint64_t kWeightBytes = 2 << 20;
-inline constexpr uint64_t kSamples = 8;
+namespace vramscope::whatif {
 
 // What one block saves of a batch, in floats per sample, and its number of operators.
 struct BlockShape {
@@ -30,9 +24,12 @@ struct BlockShape {
   int operators = 1;
 };
 
-class Loop {
+class BlockLoop {
  public:
-  explicit Loop(std::vector<BlockShape> blocks) : blocks_(std::move(blocks)) {
+  static constexpr uint64_t kWeightBytes = 2 << 20;
+  static constexpr uint64_t kSamples = 8;
+
+  explicit BlockLoop(std::vector<BlockShape> blocks) : blocks_(std::move(blocks)) {
     s_.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
     for (size_t i = 0; i < blocks_.size(); ++i)
       s_.Alloc(Name("weight", i), kWeightBytes).Parameter(Name("weight", i), Path(i) + ".linear.weight");
@@ -42,7 +39,7 @@ class Loop {
     step_ = whatif::ReadStep(*analysis_, 0).value();
     baseline_ = whatif::MakeBaseline(step_, *analysis_).value();
   }
-  Loop(const Loop&) = delete;
+  BlockLoop(const BlockLoop&) = delete;
 
   [[nodiscard]] const whatif::Step& step() const { return step_; }
   [[nodiscard]] const whatif::Baseline& baseline() const { return baseline_; }
@@ -57,7 +54,7 @@ class Loop {
   void Tensor(const std::string& block, uint64_t features, bool output, uint64_t position) {
     const uint64_t address = s_.AddressOf(block);
     const std::string shape = std::to_string(kSamples) + "," + std::to_string(features);
-    s_.Event(EventType::kOpTensor,
+    s_.Event(trace::EventType::kOpTensor,
              {output ? trace::kTensorIsOutput : 0, position, address + 7, address, 0,
               s_.trace().Intern(shape), s_.trace().Intern(std::to_string(features) + ",1"), 6});
   }
@@ -138,7 +135,7 @@ class Loop {
     if (i > 0) s_.Free(Name("out", i - 1));
   }
 
-  Script s_;
+  model::testing::Script s_;
   std::vector<BlockShape> blocks_;
   model::Run run_;
   std::optional<classify::Analysis> analysis_;
@@ -146,4 +143,4 @@ class Loop {
   whatif::Baseline baseline_;
 };
 
-}  // namespace vramscope::plan::testing
+}  // namespace vramscope::whatif
