@@ -15,6 +15,8 @@
 
 namespace vramscope::cli {
 
+using experiment::ReadRecordedStep;
+
 const VerbHelp& PlanHelp() {
   static const VerbHelp help = {
       "plan",
@@ -146,7 +148,8 @@ Result<int> Plans(const PlanRequest& request, const PlanSubject& subject, const 
   if (request.verify) {
     VRAMSCOPE_TRY(VerifyPlans(request, subject, answer));
   } else {
-    ProgramReruns reruns(*subject.recorded, request.path, {.everything = true, .gpu = request.gpu});
+    ProgramReruns reruns(*subject.recorded, request.path,
+                         {.everything = true, .gpu = request.gpu, .say = Say});
     if (request.rerun && reruns.HasProgram())
       RerunPlans(request, subject, reruns, answer);
     else
@@ -161,7 +164,7 @@ Result<int> LargestBatch(const PlanRequest& request, const PlanSubject& subject,
                          bool json) {
   if (subject.fit_bytes == 0)
     return CannotJudge("The trace does not record how much memory its GPU has; add --fit 24GiB.");
-  ProgramReruns reruns(*subject.recorded, request.path, {.gpu = request.gpu});
+  ProgramReruns reruns(*subject.recorded, request.path, {.gpu = request.gpu, .say = Say});
   const auto answer = VRAMSCOPE_TRY(CannotJudge(
       PrefixError(request.path,
                   plan::FindLargestBatches(subject.recorded->step, Question(request, subject.reserved_limit),

@@ -5,6 +5,10 @@
 
 namespace vramscope::cli {
 
+using experiment::AnswerKind;
+using experiment::WhatifCase;
+using experiment::WhatifQuestion;
+
 ProgramReruns::ProgramReruns(const RecordedStep& recorded, std::string path, AnswerOptions options)
     : program_(experiment::ProgramOf(recorded.run.source->programs())),
       answerer_(recorded, std::move(path), std::move(options)) {}

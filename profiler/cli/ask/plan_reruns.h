@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "profiler/cli/ask/plan_verify.h"
-#include "profiler/cli/ask/whatif_answer.h"
+#include "profiler/experiment/answerer.h"
 #include "profiler/plan/reruns.h"
 
 namespace vramscope::cli {
+
+using experiment::AnswerOptions;
+using experiment::RecordedStep;
+using experiment::WhatifAnswerer;
 
 class ProgramReruns final : public plan::Reruns {
  public:

@@ -8,11 +8,13 @@
 
 #include "profiler/cli/ask/plan_request.h"
 #include "profiler/cli/ask/plan_verify.h"
-#include "profiler/cli/ask/recorded_step.h"
 #include "profiler/cli/frame/terminal.h"
+#include "profiler/experiment/recorded_step.h"
 #include "profiler/plan/largest_batch.h"
 
 namespace vramscope::cli {
+
+using experiment::RecordedStep;
 
 // The question, and the share of the limit that PyTorch's allocator may use.
 struct PlanSubject : plan::FitLimit {

@@ -7,8 +7,13 @@
 
 #include "profiler/cli/ask/try_screen.h"
 #include "profiler/cli/frame/terminal.h"
+#include "profiler/cli/frame/verb.h"
 
 namespace vramscope::cli {
+
+using experiment::CommandOutput;
+using experiment::TryRunner;
+
 namespace {
 
 constexpr size_t kMostRuns = 16;
@@ -19,7 +24,7 @@ constexpr uint64_t kMoreWork = 4;  // for a search: running the command takes se
 Result<Change> ChangeOf(const plan::Changes& changes) {
   Change change;
   for (const whatif::Asked& asked : changes) {
-    VRAMSCOPE_TRY(Ask(asked.lever, asked.value, change));
+    VRAMSCOPE_TRY(experiment::Ask(asked.lever, asked.value, change));
     if (const char* why = change.WhyBeyond(asked.lever))
       return Error{fmt::format("--{} cannot be applied from outside the program: {}", asked.lever, why)};
   }
@@ -42,6 +47,7 @@ Verified Verify(const plan::Changes& changes, const std::vector<std::string>& co
   plan.run.command = command;
   plan.run.device.gpu = gpu;
   plan.run.depth = "light";
+  plan.run.say = Say;
   TryRunner runner(plan);
   std::vector<Outcome> outcomes;
   const Result<Measured> measured = runner.After(CommandOutput::kToFile, &outcomes);

@@ -13,10 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "profiler/cli/ask/try_run.h"
+#include "profiler/experiment/try/try_run.h"
 #include "profiler/plan/plan.h"
 
 namespace vramscope::cli {
+
+using experiment::Change;
 
 struct Verified {
   std::string why_not;   // why there is no measured figure; "" = measured; part of a sentence

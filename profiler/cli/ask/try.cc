@@ -6,12 +6,19 @@
 #include <filesystem>
 
 #include "profiler/allocator/settings.h"
+#include "profiler/cli/ask/try_options.h"
 #include "profiler/cli/ask/try_screen.h"
-#include "profiler/cli/frame/command_output.h"
 #include "profiler/cli/frame/verb.h"
+#include "profiler/cli/record/dryrun_options.h"
 #include "profiler/collector/launch/torch_location.h"
+#include "profiler/experiment/dryrun/command_output.h"
 
 namespace vramscope::cli {
+
+using experiment::Change;
+using experiment::CommandOutput;
+using experiment::DryrunPlan;
+using experiment::TryRunner;
 
 const VerbHelp& TryHelp() {
   static const VerbHelp help = [] {

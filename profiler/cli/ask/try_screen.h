@@ -5,11 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "profiler/cli/ask/try_prediction.h"
-#include "profiler/cli/ask/try_run.h"
 #include "profiler/cli/frame/terminal.h"
+#include "profiler/experiment/try/try_prediction.h"
+#include "profiler/experiment/try/try_run.h"
 
 namespace vramscope::cli {
+
+using experiment::Measured;
+using experiment::Outcome;
+using experiment::Predicted;
+using experiment::TryPlan;
 
 // True if everything requested was applied, at least in a part of the program.
 bool AllApplied(const std::vector<Outcome>& outcomes);

@@ -4,8 +4,6 @@
 
 #include <charconv>
 
-#include "profiler/cli/ask/recorded_step.h"
-#include "profiler/cli/ask/whatif_answer.h"
 #include "profiler/cli/ask/whatif_screen.h"
 #include "profiler/cli/ask/whatif_snapshot.h"
 #include "profiler/cli/frame/arguments.h"
@@ -14,10 +12,17 @@
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
 #include "profiler/cli/record/recording_options.h"
+#include "profiler/experiment/answerer.h"
+#include "profiler/experiment/recorded_step.h"
 #include "profiler/plan/fit_limit.h"
 #include "profiler/snapshot/read.h"
 
 namespace vramscope::cli {
+
+using experiment::AnswerOptions;
+using experiment::ReadRecordedStep;
+using experiment::WhatifAnswerer;
+using experiment::WhoAnswers;
 
 const VerbHelp& WhatifHelp() {
   static const VerbHelp help = [] {
@@ -127,6 +132,7 @@ int ListLevers() {
 
 Result<AnswerOptions> AnswerOptionsFrom(const Arguments& arguments, const report::Request& request) {
   AnswerOptions options;
+  options.say = Say;
   options.device = request;
   options.gpu = arguments.Get("gpu");
   options.quiet = arguments.Has("quiet");

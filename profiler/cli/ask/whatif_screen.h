@@ -8,24 +8,14 @@
 #include <vector>
 
 #include "profiler/cli/frame/terminal.h"
-#include "profiler/experiment/answer.h"
+#include "profiler/experiment/answerer.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/whatif/answer/predict.h"
 
 namespace vramscope::cli {
 
 using experiment::AnswerKind;
-
-// One set of changes and its result. `title`: the form in which it was requested.
-struct WhatifCase {
-  std::string title;
-  whatif::Prediction prediction;
-  AnswerKind kind = AnswerKind::kTransformed;
-  size_t rerun_levers = 0;         // PyTorch ran this many of the prediction's levers, the first ones
-  bool was_kept = false;           // the re-run comes from an earlier command
-  std::string gpu;                 // of the re-run; "" = no re-run
-  std::vector<std::string> notes;  // additional facts for the reader
-};
+using experiment::WhatifCase;
 
 struct WhatifAnswer {
   std::string path;

@@ -9,14 +9,11 @@
 
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
-#include "profiler/whatif/answer/predict.h"
+#include "profiler/experiment/answerer.h"
 
 namespace vramscope::cli {
 
-struct WhatifQuestion {
-  std::string title;  // the form in which it was requested
-  std::vector<whatif::Asked> asked;
-};
+using experiment::WhatifQuestion;
 
 // Prints the answers (`table`: one line each) and returns the exit code. Uses the same model as `vramscope
 // replay --settings`. Other changes are refused, with what to record instead.

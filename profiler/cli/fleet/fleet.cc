@@ -115,7 +115,7 @@ Result<int> FleetVerb(const Arguments& arguments, const Terminal& terminal) {
   const FleetRequest request = VRAMSCOPE_TRY(FleetRequestFrom(arguments));
   const fleet::Job job = VRAMSCOPE_TRY(ReadFleet(arguments, request));
   if (arguments.Has("html")) {
-    if (const int code = WriteFleetPage(job, arguments); code != kDone) return code;
+    VRAMSCOPE_TRY(WriteFleetPage(job, arguments));
   } else if (arguments.Has("json")) {
     Print(fleet::ToJson(job) + "\n");
   } else {

@@ -98,4 +98,9 @@ void Say(const std::string& sentence);
 // The same, and returns the exit code of its kind.
 int Fail(const Error& error);
 
+// Number of bytes that are shown from the end of a failed command's output.
+inline constexpr size_t kLogShown = 2000;
+// Exits with the command's exit status; if a signal killed the command, the same signal kills this program.
+int ExitAsCommand(int wait_status);
+
 }  // namespace vramscope::cli

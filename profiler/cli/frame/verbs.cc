@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,6 +10,7 @@
 
 #include "profiler/cli/frame/rank_request.h"
 #include "profiler/cli/frame/verb.h"
+#include "profiler/collector/launch/signal_relay.h"
 
 namespace vramscope::cli {
 namespace {
@@ -82,6 +84,12 @@ Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example) {
 int Fail(const Error& error) {
   Say(error.sentence);
   return error.kind == ErrorKind::kCannotJudge ? kCannotJudge : kBadInput;
+}
+
+int ExitAsCommand(int wait_status) {
+  std::fflush(nullptr);  // a signal would discard buffered output
+  if (WIFSIGNALED(wait_status)) collector::DieBySignal(WTERMSIG(wait_status));
+  return WEXITSTATUS(wait_status);
 }
 
 void Say(const std::string& sentence) {

@@ -7,17 +7,31 @@
 #include <functional>
 
 #include "profiler/cli/frame/arguments.h"
-#include "profiler/cli/frame/command_output.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/cli/record/dryrun_plan.h"
-#include "profiler/cli/record/dryrun_run.h"
+#include "profiler/cli/record/dryrun_options.h"
 #include "profiler/cli/record/dryrun_screen.h"
 #include "profiler/cli/record/dryrun_tables.h"
 #include "profiler/cli/record/gpu_file.h"
+#include "profiler/cli/record/usual_variants.h"
 #include "profiler/cli/report/report_screen.h"
+#include "profiler/experiment/dryrun/command_output.h"
+#include "profiler/experiment/dryrun/dryrun_run.h"
 
 namespace vramscope::cli {
+
+using experiment::AnsweredBy;
+using experiment::AssumedValues;
+using experiment::AttentionKind;
+using experiment::CommandOutput;
+using experiment::Conclude;
+using experiment::DataRead;
+using experiment::DryrunRunner;
+using experiment::OtherBound;
+using experiment::RunVariant;
+using experiment::VariantRuns;
+using experiment::WithBatch;
+
 namespace {
 
 int ListModels(const std::vector<collector::GpuModel>& models) {
@@ -74,9 +88,9 @@ Result<DryrunResult> RunOnce(const DryrunPlan& plan, DryrunRunner& runner, Comma
 }
 
 void MakeVariants(const DryrunPlan& plan, const std::string& trace) {
-  if (plan.variants == UsualVariants::kNone) return;
+  if (plan.variants == VariantRuns::kNone) return;
   UsePythonOf(plan.command);
-  if (plan.variants == UsualVariants::kNow)
+  if (plan.variants == VariantRuns::kNow)
     MakeUsualVariantsNow(trace);
   else
     MakeUsualVariantsBehind(trace);

@@ -11,6 +11,16 @@
 #include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
+
+using experiment::AssumedValues;
+using experiment::ConvolutionWorkspaces;
+using experiment::DataRead;
+using experiment::DeviceLedger;
+using experiment::LedgerEntry;
+using experiment::OtherBound;
+using experiment::ProcessShare;
+using experiment::UncountedWorkspaces;
+
 namespace {
 
 using Json = nlohmann::ordered_json;

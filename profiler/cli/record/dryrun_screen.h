@@ -7,9 +7,11 @@
 #include <string>
 
 #include "profiler/cli/frame/terminal.h"
-#include "profiler/cli/record/dryrun_run.h"
+#include "profiler/experiment/dryrun/dryrun_run.h"
 
 namespace vramscope::cli {
+
+using experiment::DryrunResult;
 
 // One run: the verdict, printed above the report.
 std::string VerdictText(const DryrunResult& result, const Terminal& terminal);

@@ -8,6 +8,9 @@
 #include <sstream>
 
 namespace vramscope::cli {
+
+using experiment::OtherBound;
+
 namespace {
 
 using testing::HasSubstr;

@@ -10,6 +10,9 @@
 #include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
+
+using experiment::AnsweredBy;
+
 namespace {
 
 using Json = nlohmann::ordered_json;

@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "profiler/cli/frame/terminal.h"
-#include "profiler/cli/record/dryrun_run.h"
+#include "profiler/experiment/dryrun/dryrun_run.h"
 
 namespace vramscope::cli {
+
+using experiment::DryrunResult;
+using experiment::GpuRow;
 
 // --gpu all: one row per model. `measured`: the run on the largest one.
 std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& measured,

@@ -11,14 +11,19 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/cli/ask/whatif_answer.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
 #include "profiler/collector/launch/torch_location.h"
+#include "profiler/experiment/answerer.h"
 #include "profiler/experiment/question.h"
 #include "profiler/plan/judge.h"
 
 namespace vramscope::cli {
+
+using experiment::Changes;
+using experiment::WhatifCase;
+using experiment::WhatifQuestion;
+
 namespace {
 
 constexpr int kLowest = 19;
@@ -67,9 +72,9 @@ void MakeUsualVariantsBehind(const std::string& path) {
 }
 
 void MakeUsualVariantsNow(const std::string& path) {
-  const auto recorded = ReadRecordedStep(path, model::LoadFile(path), {});
+  const auto recorded = experiment::ReadRecordedStep(path, model::LoadFile(path), {});
   if (!recorded.ok()) return Say(recorded.error().sentence);
-  WhatifAnswerer answerer(**recorded, path, {});
+  experiment::WhatifAnswerer answerer(**recorded, path, {.say = Say});
   std::vector<WhatifQuestion> questions;
   for (const Changes& changes : experiment::UsualVariants())
     questions.push_back({experiment::OptionsText(changes), changes});

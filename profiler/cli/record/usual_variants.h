@@ -8,13 +8,6 @@
 
 namespace vramscope::cli {
 
-// Who runs them after a dry run, and when.
-enum class UsualVariants {
-  kNone,
-  kBehind,  // a separate process, which continues after the command has ended
-  kNow,     // the command, before it ends
-};
-
 // False if VRAMSCOPE_VARIANTS=none, which turns kBehind off, for machines where no process may remain.
 [[nodiscard]] bool MayWorkBehind();
 

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "profiler/allocator/history.h"
-#include "profiler/cli/frame/command_output.h"
-#include "profiler/cli/record/device_ledger.h"
-#include "profiler/cli/record/dryrun_gpus.h"
-#include "profiler/cli/record/dryrun_plan.h"
 #include "profiler/collector/launch/record.h"
+#include "profiler/experiment/dryrun/command_output.h"
+#include "profiler/experiment/dryrun/device_ledger.h"
+#include "profiler/experiment/dryrun/dryrun_gpus.h"
+#include "profiler/experiment/dryrun/dryrun_plan.h"
 #include "profiler/report/answer.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 
 // Places where the program reads a value that a kernel would have computed
 // (injector/simulated_cuda/runtime/host_reads.h).
@@ -125,4 +125,4 @@ class DryrunRunner {
   std::string simulated_folder_;
 };
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 
 struct LedgerEntry {
   std::string library;  // "libc10_cuda.so"; "" = the driver itself
@@ -51,4 +51,4 @@ std::vector<DeviceLedger> ReadDeviceLedgers(const std::string& folder, const std
 // The ledger with the highest peak; one without capacity if there are none.
 DeviceLedger Fullest(const std::vector<DeviceLedger>& ledgers);
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/record/device_ledger.h"
+#include "profiler/experiment/dryrun/device_ledger.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "trace_format/device_use.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 namespace {
 
 class DeviceLedgerTest : public testing::Test {
@@ -91,4 +91,4 @@ TEST_F(DeviceLedgerTest, FilesThatAreCutOffOrForeignCountAsAbsent) {
 }
 
 }  // namespace
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

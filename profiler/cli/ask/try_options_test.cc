@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/ask/try_change.h"
+#include "profiler/cli/ask/try_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,11 +9,16 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "profiler/cli/ask/try_run.h"
 #include "profiler/collector/output/scratch_folder.h"
+#include "profiler/experiment/try/try_run.h"
 #include "profiler/whatif/scene/lever.h"
 
 namespace vramscope::cli {
+
+using experiment::Change;
+using experiment::Outcome;
+using experiment::ReadOutcomes;
+
 namespace {
 
 using testing::ElementsAre;

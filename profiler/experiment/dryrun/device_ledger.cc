@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/record/device_ledger.h"
+#include "profiler/experiment/dryrun/device_ledger.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 #include "trace_format/device_use.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 namespace {
 
 uint64_t Number(const nlohmann::json& object, const char* key) {
@@ -104,4 +104,4 @@ DeviceLedger Fullest(const std::vector<DeviceLedger>& ledgers) {
   return fullest != ledgers.end() ? *fullest : DeviceLedger{};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "profiler/cli/ask/try_change.h"
-#include "profiler/cli/record/dryrun_run.h"
 #include "profiler/collector/output/scratch_folder.h"
+#include "profiler/experiment/dryrun/dryrun_run.h"
+#include "profiler/experiment/try/try_change.h"
 #include "profiler/report/answer.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 
 // The figures of one run that are compared.
 struct Measured {
@@ -68,4 +68,4 @@ class TryRunner {
 // Reads the notes that vramscope_try left in `folder`, for all processes together: one entry per lever.
 std::vector<Outcome> ReadOutcomes(const std::string& folder, const Change& change);
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

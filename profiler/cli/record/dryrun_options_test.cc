@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/record/dryrun_plan.h"
+#include "profiler/cli/record/dryrun_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,9 @@
 #include "profiler/cli/frame/verb.h"
 
 namespace vramscope::cli {
+
+using experiment::WithBatch;
+
 namespace {
 
 using testing::ElementsAre;

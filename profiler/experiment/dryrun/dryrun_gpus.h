@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "profiler/allocator/history.h"
-#include "profiler/cli/record/device_ledger.h"
 #include "profiler/collector/launch/simulated_device.h"
+#include "profiler/experiment/dryrun/device_ledger.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 
 // What the processes of the fullest device would have used on GPUs of other models
 // (injector/simulated_cuda/elsewhere.h).
@@ -66,4 +66,4 @@ uint64_t BesidePyTorch(const MeasuredRun& run, const collector::GpuModel& gpu);
 // Nullopt: too close to the limit, so `gpu` needs its own run. The measured run must have fitted.
 std::optional<GpuRow> Conclude(const MeasuredRun& run, const collector::GpuModel& gpu);
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

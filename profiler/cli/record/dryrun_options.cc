@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/record/dryrun_plan.h"
+#include "profiler/cli/record/dryrun_options.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,10 +14,18 @@
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
 #include "profiler/cli/record/recording_options.h"
+#include "profiler/cli/record/usual_variants.h"
 #include "profiler/collector/output/output_place.h"
 #include "profiler/text/size_text.h"
 
 namespace vramscope::cli {
+
+using experiment::BatchRange;
+using experiment::kBatchWord;
+using experiment::kLargestBatch;
+using experiment::LoneRank;
+using experiment::VariantRuns;
+
 namespace {
 
 constexpr uint64_t kMostDevices = 16;
@@ -249,8 +257,7 @@ Status ReadRecording(const Arguments& arguments, DryrunPlan& plan) {
   const bool can = plan.program && !plan.output.empty();
   if (variants == "now" && !can)
     return Error{"--variants now keeps re-runs in the trace: add --program on and -o run.vms."};
-  if (can && variants != "none")
-    plan.variants = variants == "now" ? UsualVariants::kNow : UsualVariants::kBehind;
+  if (can && variants != "none") plan.variants = variants == "now" ? VariantRuns::kNow : VariantRuns::kBehind;
   return CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"});
 }
 
@@ -258,6 +265,7 @@ Status ReadRecording(const Arguments& arguments, DryrunPlan& plan) {
 
 Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models) {
   DryrunPlan plan;
+  plan.say = Say;
   plan.command = arguments.positionals();
   plan.keep_init = arguments.Has("keep-init");
   plan.output = VRAMSCOPE_TRY(collector::ExpandName(arguments.Get("output")));
@@ -276,15 +284,6 @@ Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collec
     return Error{fmt::format("{}: -o needs a regular file, because the trace of a dry run is read again.",
                              plan.output)};
   return plan;
-}
-
-std::vector<std::string> WithBatch(const std::vector<std::string>& command, uint64_t batch) {
-  std::vector<std::string> words = command;
-  for (std::string& word : words) {
-    for (size_t at = word.find(kBatchWord); at != std::string::npos; at = word.find(kBatchWord, at))
-      word.replace(at, sizeof(kBatchWord) - 1, std::to_string(batch));
-  }
-  return words;
 }
 
 }  // namespace vramscope::cli

@@ -2,7 +2,7 @@
 // The oracle for a history at a given capacity is the allocator model, which has tests of its own
 // (profiler/allocator). tests/simulated_cuda/dryrun_test.py checks that a run on a GPU of that capacity gives
 // the same answer.
-#include "profiler/cli/record/dryrun_gpus.h"
+#include "profiler/experiment/dryrun/dryrun_gpus.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "profiler/collector/output/scratch_folder.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 namespace {
 
 using allocator::Action;
@@ -168,4 +168,4 @@ TEST(AttentionKindTest, IsOneOfThree) {
 }
 
 }  // namespace
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

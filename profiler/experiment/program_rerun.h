@@ -8,17 +8,18 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "profiler/cli/record/dryrun_run.h"
+#include "profiler/experiment/dryrun/dryrun_run.h"
 #include "profiler/experiment/program_head.h"
 #include "profiler/experiment/question.h"
 #include "trace_format/bytes.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 
 struct RerunSetting {
   collector::GpuModel gpu;
@@ -26,6 +27,7 @@ struct RerunSetting {
   std::string alloc_conf;        // of the recorded run
   std::string cublas_workspace;  // CUBLAS_WORKSPACE_CONFIG of the recorded run
   std::chrono::seconds limit{300};
+  std::function<void(const std::string&)> say;  // shows a message to the user now; may be empty
 };
 
 // The GPU for a re-run of this trace's program: the requested one, or the simulated one of the recording.
@@ -43,4 +45,4 @@ using Changes = std::vector<whatif::Asked>;
 // The Python for re-runs: VRAMSCOPE_PYTHON, or python3 on PATH. Never one that a trace names.
 [[nodiscard]] std::string RerunPython();
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

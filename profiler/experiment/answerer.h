@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,13 +14,28 @@
 #include <string>
 #include <vector>
 
-#include "profiler/cli/ask/program_rerun.h"
-#include "profiler/cli/ask/recorded_step.h"
-#include "profiler/cli/ask/whatif_screen.h"
-#include "profiler/cli/ask/whatif_snapshot.h"
 #include "profiler/experiment/answer.h"
+#include "profiler/experiment/program_rerun.h"
+#include "profiler/experiment/recorded_step.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
+
+// One set of changes. `title`: the form in which it was requested.
+struct WhatifQuestion {
+  std::string title;
+  std::vector<whatif::Asked> asked;
+};
+
+// Its result.
+struct WhatifCase {
+  std::string title;
+  whatif::Prediction prediction;
+  AnswerKind kind = AnswerKind::kTransformed;
+  size_t rerun_levers = 0;         // PyTorch ran this many of the prediction's levers, the first ones
+  bool was_kept = false;           // the re-run comes from an earlier command
+  std::string gpu;                 // of the re-run; "" = no re-run
+  std::vector<std::string> notes;  // additional facts for the reader
+};
 
 // --by: who answers questions that only PyTorch can answer.
 enum class WhoAnswers { kAuto, kRerun, kTransform };
@@ -29,8 +45,9 @@ struct AnswerOptions {
   bool everything = false;  // re-run everything that PyTorch can do, not only what it alone can answer
   std::string gpu;          // "" = the trace's GPU
   std::chrono::seconds limit{300};
-  bool quiet = false;
+  bool quiet = false;  // says nothing of re-runs
   report::Request device;
+  std::function<void(const std::string&)> say;  // shows a message to the user now; may be empty
 };
 
 class WhatifAnswerer {
@@ -46,16 +63,16 @@ class WhatifAnswerer {
 
  private:
   struct Variant {
-    std::unique_ptr<experiment::VariantStep> step;
+    std::unique_ptr<VariantStep> step;
     bool was_kept = false;
   };
 
   Result<WhatifCase> Transform(const WhatifQuestion& question);
-  Result<WhatifCase> Rerun(const WhatifQuestion& question, const experiment::Question& parts);
+  Result<WhatifCase> Rerun(const WhatifQuestion& question, const Question& parts);
   // What a transformation knows of this change (cost and lines), if it can make it; a re-run has the lines alone.
   std::optional<whatif::Applied> AsTransformed(const whatif::Asked& asked);
   // Which part is re-run, and which is transformed.
-  [[nodiscard]] experiment::Question PartsOf(const WhatifQuestion& question) const;
+  [[nodiscard]] Question PartsOf(const WhatifQuestion& question) const;
   // The variant for these changes: kept, or from a new run.
   Result<const Variant*> Get(const Changes& changes);
   Result<std::string> KeyOf(const Changes& changes);
@@ -68,16 +85,16 @@ class WhatifAnswerer {
   // Why the program may not or cannot be run; "" = it can.
   [[nodiscard]] std::string WhyNotRun(const Changes& changes) const;
   [[nodiscard]] std::string TryLine(const Changes& changes) const;
-  experiment::Drift Drift();
+  Drift MeasureDrift();
 
   const RecordedStep& recorded_;
   std::string path_;
   AnswerOptions options_;
   whatif::Predictor predictor_;
-  std::optional<experiment::NotedProgram> program_;
+  std::optional<NotedProgram> program_;
   std::optional<Result<RerunSetting>> setting_;
   std::map<std::string, Result<Variant>> variants_;  // by key; an error: why there is none
-  std::optional<experiment::Drift> drift_;
+  std::optional<Drift> drift_;
 };
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

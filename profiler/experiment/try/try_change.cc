@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/ask/try_change.h"
+#include "profiler/experiment/try/try_change.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,58 +11,16 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "profiler/cli/frame/terminal.h"
-#include "profiler/cli/record/dryrun_plan.h"
+#include "profiler/experiment/dryrun/dryrun_plan.h"
+#include "profiler/text/harmless.h"
 #include "profiler/whatif/scene/lever_table.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 namespace {
 
 constexpr double kLargestFactor = 1024;
 constexpr uint64_t kMostMicroBatches = 1 << 20;
 constexpr uint32_t kMostRank = 1 << 16;
-
-constexpr char kBeyond[] =
-    "Cannot be applied from outside; `vramscope whatif` predicts it and shows the code.";
-
-constexpr std::array kOptions = {
-    Option{"amp", '\0', "bf16|fp16", "Run forward and loss under autocast; with fp16, also scale the loss."},
-    Option{
-        "checkpoint", '\0', "WHICH",
-        "Recompute activations of these modules in backward: 'all' blocks, 'every:2' blocks, or patterns\n"
-        "of module paths, like 'layers.*'. With ops:matmul+attention, keep the outputs of these operators.\n"
-        "Can be repeated."},
-    Option{"offload", '\0', "activations", "Move saved tensors to the host until backward."},
-    Option{"lora", '\0', "RANK[:PATHS]",
-           "Freeze linear layers and train two matrices of this rank for each of them: the layers inside\n"
-           "blocks, or those in modules like 'layers.*.mlp'."},
-    Option{"freeze", '\0', "PATHS",
-           "Do not train these parameters: 'layers.*', or several patterns separated by commas."},
-    Option{"attention", '\0', "flash|efficient|math", "Use this kernel for scaled dot product attention."},
-    Option{"cross-entropy", '\0', "fused|chunked:K",
-           "Compute the last linear layer and its loss in chunks, so that the full logits never exist."},
-    Option{"batch", '\0', "0.5x|16",
-           "Batch size of the DataLoaders: a factor, or the batch size of the first one."},
-    Option{"optimizer", '\0', "KIND[:HOW]",
-           "Replace the optimizer by sgd, momentum, adam, adamw or adafactor. HOW: fused, foreach\n"
-           "or loop."},
-    Option{"zero-grad-to-none", '\0', "yes|no", "Whether zero_grad() frees the gradients."},
-    Option{"zero-grad", '\0', "keep",
-           "The same as --zero-grad-to-none no; `vramscope whatif` has this form."},
-    Option{"empty-cache", '\0', "before-backward|before-optimizer|after-step",
-           "Call torch.cuda.empty_cache() at this point of each step."},
-    Option{"alloc-conf", '\0', "SETTINGS",
-           "Set PYTORCH_ALLOC_CONF, instead of the value in the environment."},
-    Option{
-        "accumulate", '\0', "K",
-        "Gradient accumulation over K micro-batches: DataLoader batches are K times smaller, and only every "
-        "K-th optimizer.step() takes effect."},
-    Option{"precision", '\0', "bf16|fp16", kBeyond},
-    Option{"sequence", '\0', "N|FACTORx", kBeyond},
-    Option{"quantize", '\0', "int8|nf4[:PATHS]", kBeyond},
-    Option{"free-early", '\0', "all", kBeyond},
-    Option{"shard", '\0', "KIND:N", kBeyond},
-};
 
 template <class Number>
 std::optional<Number> Parsed(std::string_view text) {
@@ -91,15 +49,15 @@ Status ReadCheckpoint(const std::string& value, Change& change) {
   for (const std::string& which : change.checkpoint) {
     const bool every = which.starts_with("every:");
     if (every && Parsed<uint32_t>(std::string_view(which).substr(6)).value_or(0) < 1)
-      return Error{
-          fmt::format("--checkpoint {}: 'every:' needs a number from 1, like every:2.", Printable(which))};
+      return Error{fmt::format("--checkpoint {}: 'every:' needs a number from 1, like every:2.",
+                               text::OneLine(which))};
     if (which.starts_with("ops:") && which.size() == 4)
       return Error{"--checkpoint ops: needs the operators whose outputs are kept: ops:matmul+attention."};
     const auto modules = std::ranges::count_if(
         change.checkpoint, [](const std::string& one) { return !one.starts_with("ops:"); });
     if ((every || which == "all") && modules > 1)
       return Error{
-          fmt::format("--checkpoint {} stands alone; leave out the other modules.", Printable(which))};
+          fmt::format("--checkpoint {} stands alone; leave out the other modules.", text::OneLine(which))};
   }
   return {};
 }
@@ -117,7 +75,7 @@ Status ReadBatch(const std::string& text, Change& change) {
     if (change.batch_size && *change.batch_size >= 1 && *change.batch_size <= kLargestBatch) return {};
   }
   return Error{
-      fmt::format("--batch {}: must be a factor like 0.5x or a number of samples.", Printable(text))};
+      fmt::format("--batch {}: must be a factor like 0.5x or a number of samples.", text::OneLine(text))};
 }
 
 Status ReadOptimizer(const std::string& text, Change& change) {
@@ -134,7 +92,7 @@ Status ReadOptimizer(const std::string& text, Change& change) {
     return Error{
         fmt::format("--optimizer {}: must be sgd, momentum, adam, adamw or adafactor, optionally with "
                     ":fused, :foreach or :loop.",
-                    Printable(text))};
+                    text::OneLine(text))};
   return {};
 }
 
@@ -144,8 +102,8 @@ Status ReadLora(const std::string& text, Change& change) {
   change.lora.modules = Split(colon == std::string::npos ? "" : text.substr(colon + 1));
   if (change.lora.rank == 0 || change.lora.rank > kMostRank ||
       (colon != std::string::npos && change.lora.modules.empty()))
-    return Error{
-        fmt::format("--lora {}: needs a rank, as in 8, or 8:'layers.*.mlp' for modules.", Printable(text))};
+    return Error{fmt::format("--lora {}: needs a rank, as in 8, or 8:'layers.*.mlp' for modules.",
+                             text::OneLine(text))};
   return {};
 }
 
@@ -156,8 +114,8 @@ Status ReadCrossEntropy(const std::string& text, Change& change) {
                              ? Parsed<uint64_t>(std::string_view(text).substr(kChunked.size())).value_or(0)
                              : 0;
   if (text == "fused" || (parts >= 2 && parts <= kMostMicroBatches)) return {};
-  return Error{
-      fmt::format("--cross-entropy {}: must be fused or chunked:K, where K is 2 or more.", Printable(text))};
+  return Error{fmt::format("--cross-entropy {}: must be fused or chunked:K, where K is 2 or more.",
+                           text::OneLine(text))};
 }
 
 // Reads one of these words into `place`.
@@ -168,7 +126,7 @@ Status ReadWord(std::string_view option, const std::string& text,
   std::string listed;
   for (const std::string_view word : words)
     listed += (listed.empty() ? "" : word == *(words.end() - 1) ? " or " : ", ") + std::string(word);
-  return Error{fmt::format("--{} {}: must be {}.", option, Printable(text), listed)};
+  return Error{fmt::format("--{} {}: must be {}.", option, text::OneLine(text), listed)};
 }
 
 std::string BatchText(const Change& change) {
@@ -177,8 +135,6 @@ std::string BatchText(const Change& change) {
 }
 
 }  // namespace
-
-std::span<const Option> ChangeOptions() { return kOptions; }
 
 Status Ask(std::string_view option, const std::string& value, Change& change) {
   if (option == "amp") return ReadWord(option, value, {"bf16", "fp16"}, change.amp);
@@ -217,7 +173,7 @@ Status Ask(std::string_view option, const std::string& value, Change& change) {
   if (option == "accumulate") {
     change.accumulate = Parsed<uint64_t>(value).value_or(0);
     if (change.accumulate >= 2 && change.accumulate <= kMostMicroBatches) return {};
-    return Error{fmt::format("--accumulate {}: must be a number, 2 or more.", Printable(value))};
+    return Error{fmt::format("--accumulate {}: must be a number, 2 or more.", text::OneLine(value))};
   }
   change.beyond.emplace_back(option, value);
   return {};
@@ -227,18 +183,6 @@ const char* Change::WhyBeyond(std::string_view lever) const {
   const bool asked = std::ranges::any_of(beyond, [&](const auto& one) { return one.first == lever; });
   const whatif::LeverInfo* const row = whatif::FindLeverInfo(lever);
   return asked && row != nullptr ? row->by_hand : nullptr;
-}
-
-Result<Change> ChangeFrom(const Arguments& arguments) {
-  Change change;
-  for (const Option& option : kOptions) {
-    for (const std::string& value : arguments.All(option.name)) {
-      VRAMSCOPE_TRY(Ask(option.name, value, change));
-    }
-  }
-  if (change.Levers().empty())
-    return Error{"try needs a change: vramscope try --amp bf16 -- python train.py"};
-  return change;
 }
 
 std::string Lora::Text() const {
@@ -310,4 +254,4 @@ std::string PlanFor(const Change& change, const std::string& notes_folder) {
   return plan.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

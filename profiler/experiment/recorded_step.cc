@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/ask/recorded_step.h"
+#include "profiler/experiment/recorded_step.h"
 
 #include <fmt/format.h>
 
-#include "profiler/cli/frame/verb.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/failed.h"
 #include "profiler/report/notes.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 
 Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
                                                        const report::Request& request) {
+  if (!run.ok()) return run.error();
   auto recorded = std::make_unique<RecordedStep>();
-  recorded->run = VRAMSCOPE_TRY(std::move(run));
+  recorded->run = std::move(*run);
   const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(recorded->run);
   const model::DeviceIndex device =
       VRAMSCOPE_TRY(PrefixError(path, report::ChooseDevice(recorded->run, curves, request)));
@@ -39,4 +39,4 @@ Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, 
   return recorded;
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

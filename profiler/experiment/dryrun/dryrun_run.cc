@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/record/dryrun_run.h"
+#include "profiler/experiment/dryrun/dryrun_run.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -15,15 +15,14 @@
 #include <tuple>
 
 #include "profiler/classify/analysis.h"
-#include "profiler/cli/frame/command_output.h"
-#include "profiler/cli/frame/verb.h"
 #include "profiler/collector/output/scratch_folder.h"
 #include "profiler/collector/output/whole_file.h"
+#include "profiler/experiment/dryrun/command_output.h"
 #include "profiler/fragmentation/trace_subject.h"
 #include "profiler/report/build.h"
 #include "trace_format/device_use.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 namespace {
 
 constexpr char kSharedFile[] = "/devices";  // in the scratch folder
@@ -154,6 +153,15 @@ void ReadStop(const std::string& folder, DryrunResult& result) {
   }
 }
 
+std::vector<std::string> WithBatch(const std::vector<std::string>& command, uint64_t batch) {
+  std::vector<std::string> words = command;
+  for (std::string& word : words) {
+    for (size_t at = word.find(kBatchWord); at != std::string::npos; at = word.find(kBatchWord, at))
+      word.replace(at, sizeof(kBatchWord) - 1, std::to_string(batch));
+  }
+  return words;
+}
+
 AssumedValues FullMasks(const DryrunPlan& plan) { return {1, plan.balanced_routing.value_or(true)}; }
 
 std::string EndingText(int wait_status) {
@@ -198,7 +206,7 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   if (!plan_.deep_steps.empty()) options.deep_steps = plan_.deep_steps;
   options.program = plan_.program;
   options.version = VRAMSCOPE_VERSION;
-  options.say = Say;
+  options.say = plan_.say;
   VRAMSCOPE_TRY(collector::CheckCommand(command));
   options.installation = VRAMSCOPE_TRY(collector::FindInstallation());
   options.environment = VRAMSCOPE_TRY(collector::SimulatedEnvironment(simulated_folder_, command, device));
@@ -216,7 +224,7 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   options.metadata["simulated.gpu"] = device.gpu.name;
   options.metadata["simulated.capacity_bytes"] = std::to_string(device.capacity_bytes);
   collector::BridgeOptions wishes;
-  wishes.progress = Say;
+  wishes.progress = plan_.say;
   collector::FindBridge(options, wishes);
   return options;
 }
@@ -266,4 +274,4 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   return result;
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

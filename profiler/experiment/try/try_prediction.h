@@ -7,9 +7,9 @@
 #include <map>
 #include <string>
 
-#include "profiler/cli/ask/try_change.h"
+#include "profiler/experiment/try/try_change.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 
 struct Predicted {
   std::string why_not;  // a sentence; empty = it was predicted, or not requested
@@ -25,4 +25,4 @@ struct Predicted {
 // `trace` is of the unchanged command and must contain the operators of a step.
 Predicted PredictChange(const Change& change, const std::string& trace);
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/ask/try_prediction.h"
+#include "profiler/experiment/try/try_prediction.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "profiler/cli/ask/recorded_step.h"
+#include "profiler/experiment/recorded_step.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 namespace {
 
 // The change in whatif's form; the error names the part that has no lever.
@@ -63,4 +63,4 @@ Predicted PredictChange(const Change& change, const std::string& trace) {
   return predicted;
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

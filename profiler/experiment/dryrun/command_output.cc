@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/frame/command_output.h"
+#include "profiler/experiment/dryrun/command_output.h"
 
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 
-#include "profiler/collector/launch/signal_relay.h"
-
-namespace vramscope::cli {
+namespace vramscope::experiment {
 namespace {
 
 void Restore(int saved, int descriptor) {
@@ -40,10 +37,4 @@ Redirected::~Redirected() {
   Restore(saved_err_, STDERR_FILENO);
 }
 
-int ExitAsCommand(int wait_status) {
-  std::fflush(nullptr);  // a signal would discard buffered output
-  if (WIFSIGNALED(wait_status)) collector::DieBySignal(WTERMSIG(wait_status));
-  return WEXITSTATUS(wait_status);
-}
-
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

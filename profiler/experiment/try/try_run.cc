@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/ask/try_run.h"
+#include "profiler/experiment/try/try_run.h"
 
 #include <fmt/format.h>
 
@@ -8,14 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/classify/analysis.h"
-#include "profiler/cli/frame/verb.h"
 #include "profiler/collector/launch/installation.h"
 #include "profiler/collector/launch/record.h"
 #include "profiler/collector/output/scratch_folder.h"
 #include "profiler/collector/output/whole_file.h"
 #include "profiler/report/build.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 namespace {
 
 constexpr char kPlanVariable[] = "VRAMSCOPE_TRY";  // injector/python/vramscope_try
@@ -187,4 +186,4 @@ Result<Measured> TryRunner::RunHere(const DryrunPlan& plan, CommandOutput output
   return measured;
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

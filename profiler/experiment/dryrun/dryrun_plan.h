@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request of `vramscope dryrun`: which GPUs, how long, which rank, which batch sizes, how many orders of
-// the data.
+// What a dry run does: which command, on which GPUs, how long, which rank, which batch sizes, how many orders of
+// the data. cli/record/dryrun_options.h reads it from a command line.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "profiler/cli/frame/arguments.h"
-#include "profiler/cli/record/usual_variants.h"
 #include "profiler/collector/launch/simulated_device.h"
-#include "trace_format/result.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
+
+// Who runs the usual variants (question.h) after a dry run, and when.
+enum class VariantRuns {
+  kNone,
+  kBehind,  // a separate process, which continues after the command has ended
+  kNow,     // the command, before it ends
+};
 
 // The word in the command that is replaced by the batch size: python train.py --batch-size {batch}.
 inline constexpr char kBatchWord[] = "{batch}";
@@ -54,15 +59,13 @@ struct DryrunPlan {
   bool embed_source = false;
   std::string deep_steps;                          // the same
   bool program = false;                            // record a step so that it can be run again
-  UsualVariants variants = UsualVariants::kNone;   // run that step again with the usual changes
+  VariantRuns variants = VariantRuns::kNone;       // run that step again with the usual changes
   std::map<std::string, std::string> environment;  // additional variables for the command
   std::string tried;                               // the changes of `try`, for the trace's metadata
+  std::function<void(const std::string&)> say;     // shows a message to the user now; may be empty
 };
-
-// `models` are those of gpus.def and of --gpu-file. An error means bad usage.
-Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models);
 
 // The command with kBatchWord replaced.
 std::vector<std::string> WithBatch(const std::vector<std::string>& command, uint64_t batch);
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

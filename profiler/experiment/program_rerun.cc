@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/ask/program_rerun.h"
+#include "profiler/experiment/program_rerun.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -16,15 +16,14 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "profiler/cli/ask/try_run.h"
-#include "profiler/cli/frame/terminal.h"
-#include "profiler/cli/frame/verb.h"
 #include "profiler/collector/launch/installation.h"
 #include "profiler/collector/output/scratch_folder.h"
 #include "profiler/collector/output/whole_file.h"
 #include "profiler/experiment/lean_trace.h"
+#include "profiler/experiment/try/try_run.h"
+#include "profiler/text/harmless.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 namespace {
 
 // A change may need more than the GPU has, and the answer is how much. So PyTorch's behavior when memory runs
@@ -142,7 +141,7 @@ std::string Failure(const Variant& variant, const nlohmann::json& answer, std::c
   if (answer.value("over", false))
     return fmt::format("the re-run took more than {} s; give it more time with --limit", limit.count());
   if (WIFSIGNALED(status)) return "the re-run was ended by " + EndingText(status);
-  if (status != 0) return Printable(answer.value("last_line", EndingText(status)));
+  if (status != 0) return text::OneLine(answer.value("last_line", EndingText(status)));
   return variant.change.Levers().empty() ? "" : NotApplied(variant.notes, variant.change);
 }
 
@@ -154,6 +153,7 @@ class Group {
     plan_.device.gpu = setting.gpu;
     plan_.device.capacity_bytes = setting.gpu.capacity_bytes * kRoom;
     plan_.deep_steps = kDeepStep;
+    plan_.say = setting.say;
     plan_.environment["VRAMSCOPE_PROGRAM"] = "off";
     plan_.environment["PYTORCH_CUDA_ALLOC_CONF"] = plan_.environment["PYTORCH_ALLOC_CONF"] = settings;
     if (!setting.cublas_workspace.empty())
@@ -180,7 +180,7 @@ class Group {
       if (std::string why = Failure(variants_[i], ended[i], setting_.limit); !why.empty())
         own = Error{std::move(why)};
       else
-        own = experiment::LeanTrace(*full, ended[i].value("pid", 0u));
+        own = LeanTrace(*full, ended[i].value("pid", 0u));
     }
     return {};
   }
@@ -197,7 +197,7 @@ class Group {
     const std::string said = LastLine(log);
     if (WIFSIGNALED(result->wait_status) || (result->wait_status != 0 && said.empty()))
       return Error{"the re-run was ended by " + EndingText(result->wait_status)};
-    if (result->wait_status != 0) return Error{Printable(said)};
+    if (result->wait_status != 0) return Error{text::OneLine(said)};
     return result->trace;
   }
 
@@ -247,11 +247,12 @@ Result<RerunSetting> SettingOf(const model::Run& run, const std::string& gpu_ask
   setting.simulated_folder = VRAMSCOPE_TRY(collector::FindSimulatedCuda());
   const auto models = VRAMSCOPE_TRY(collector::ListGpus(setting.simulated_folder));
   const trace::Metadata& metadata = run.source->metadata();
-  const experiment::Place recorded = experiment::RecordedPlace(metadata);
+  const Place recorded = RecordedPlace(metadata);
   const std::string& name = gpu_asked.empty() ? recorded.gpu : gpu_asked;
   auto found = std::ranges::find(models, name, &collector::GpuModel::name);
   if (found == models.end() && !gpu_asked.empty())
-    return Error{fmt::format("--gpu {}: no such model. See: vramscope dryrun --gpu list.", Printable(name))};
+    return Error{
+        fmt::format("--gpu {}: no such model. See: vramscope dryrun --gpu list.", text::OneLine(name))};
   if (found == models.end()) {
     const uint64_t total = RecordedTotal(run);
     if (total == 0)
@@ -276,4 +277,4 @@ std::vector<Result<trace::Bytes>> RunPrograms(std::string_view program, std::spa
   return traces;
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

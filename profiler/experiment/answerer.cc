@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/ask/whatif_answer.h"
+#include "profiler/experiment/answerer.h"
 
 #include <fmt/format.h>
 
@@ -7,26 +7,23 @@
 #include <set>
 #include <utility>
 
-#include "profiler/cli/ask/try_change.h"
-#include "profiler/cli/frame/terminal.h"
-#include "profiler/cli/frame/verb.h"
 #include "profiler/collector/output/seal.h"
+#include "profiler/experiment/try/try_change.h"
 #include "profiler/experiment/unanswered.h"
 #include "profiler/experiment/variants.h"
+#include "profiler/text/harmless.h"
 
-namespace vramscope::cli {
-
-using experiment::OptionsText;
+namespace vramscope::experiment {
 
 namespace {
 
 // With --by rerun: all changes that a re-run can make.
-experiment::Question SplitAll(const std::vector<whatif::Asked>& asked) {
-  experiment::Question parts;
+Question SplitAll(const std::vector<whatif::Asked>& asked) {
+  Question parts;
   for (const whatif::Asked& one : asked) {
     Change change;
     const bool can = Ask(one.lever, one.value, change).ok() && change.WhyBeyond(one.lever) == nullptr;
-    (can || experiment::AnsweredByRerun(one) ? parts.rerun : parts.transformed).push_back(one);
+    (can || AnsweredByRerun(one) ? parts.rerun : parts.transformed).push_back(one);
   }
   return parts;
 }
@@ -43,11 +40,11 @@ WhatifAnswerer::WhatifAnswerer(const RecordedStep& recorded, std::string path, A
       path_(std::move(path)),
       options_(std::move(options)),
       predictor_(recorded.step, recorded.baseline, whatif::Predictor::kAnyRun),
-      program_(experiment::ProgramOf(recorded.run.source->programs())) {}
+      program_(ProgramOf(recorded.run.source->programs())) {}
 
 Result<WhatifCase> WhatifAnswerer::Answer(const WhatifQuestion& question) {
   if (options_.by == WhoAnswers::kTransform) return Transform(question);
-  const experiment::Question parts = PartsOf(question);
+  const Question parts = PartsOf(question);
   if (parts.rerun.empty() && options_.by == WhoAnswers::kAuto) return Transform(question);
   return Rerun(question, parts);
 }
@@ -61,10 +58,9 @@ Result<WhatifCase> WhatifAnswerer::Transform(const WhatifQuestion& question) {
   return answer;
 }
 
-Result<WhatifCase> WhatifAnswerer::Rerun(const WhatifQuestion& question, const experiment::Question& parts) {
+Result<WhatifCase> WhatifAnswerer::Rerun(const WhatifQuestion& question, const Question& parts) {
   const Variant* const variant = VRAMSCOPE_TRY(Get(parts.rerun));
-  whatif::Prediction prediction =
-      VRAMSCOPE_TRY(experiment::AnswerFrom(*variant->step, recorded_.baseline, parts));
+  whatif::Prediction prediction = VRAMSCOPE_TRY(AnswerFrom(*variant->step, recorded_.baseline, parts));
   WhatifCase answer;
   answer.title = question.title;
   answer.prediction = std::move(prediction);
@@ -77,7 +73,7 @@ Result<WhatifCase> WhatifAnswerer::Rerun(const WhatifQuestion& question, const e
       answer.prediction.levers[i] = std::move(*known);
   }
   if (!parts.rerun.empty()) {
-    const experiment::Drift drift = Drift();
+    const Drift drift = MeasureDrift();
     if (drift.too_far)
       return Error{fmt::format("{} is not known: {}. {}", OptionsText(parts.rerun), drift.sentence,
                                TryLine(question.asked))};
@@ -87,23 +83,22 @@ Result<WhatifCase> WhatifAnswerer::Rerun(const WhatifQuestion& question, const e
 }
 
 std::optional<whatif::Applied> WhatifAnswerer::AsTransformed(const whatif::Asked& asked) {
-  if (experiment::AnsweredByRerun(asked)) return std::nullopt;
+  if (AnsweredByRerun(asked)) return std::nullopt;
   Result<whatif::Prediction> prediction = predictor_.Predict({asked});
   if (!prediction.ok() || prediction->levers.size() != 1) return std::nullopt;
   return std::move(prediction->levers.front());
 }
 
-experiment::Question WhatifAnswerer::PartsOf(const WhatifQuestion& question) const {
+Question WhatifAnswerer::PartsOf(const WhatifQuestion& question) const {
   return options_.by == WhoAnswers::kRerun || options_.everything ? SplitAll(question.asked)
-                                                                  : experiment::SplitQuestion(question.asked);
+                                                                  : SplitQuestion(question.asked);
 }
 
 void WhatifAnswerer::Prepare(std::span<const WhatifQuestion> questions) {
   if (options_.by == WhoAnswers::kTransform) return;
   std::vector<Changes> wanted;
   for (const WhatifQuestion& question : questions)
-    if (experiment::Question parts = PartsOf(question); !parts.rerun.empty())
-      wanted.push_back(std::move(parts.rerun));
+    if (Question parts = PartsOf(question); !parts.rerun.empty()) wanted.push_back(std::move(parts.rerun));
   MakeReady(wanted);
 }
 
@@ -111,12 +106,12 @@ Result<std::string> WhatifAnswerer::KeyOf(const Changes& changes) {
   if (!setting_) setting_ = SettingOf(recorded_.run, options_.gpu);
   if (!setting_->ok()) return setting_->error();
   const RerunSetting& setting = **setting_;
-  return experiment::VariantKey(changes, {setting.gpu.name, setting.alloc_conf, 1});
+  return VariantKey(changes, {setting.gpu.name, setting.alloc_conf, 1});
 }
 
 bool WhatifAnswerer::IsReady(const Changes& changes, const std::string& key) {
   if (variants_.contains(key)) return true;
-  trace::Bytes bytes = experiment::FindVariant(*recorded_.run.source, path_, key);
+  trace::Bytes bytes = FindVariant(*recorded_.run.source, path_, key);
   if (!bytes.empty()) {
     if (Result<Variant> loaded = Load(std::move(bytes)); loaded.ok()) {
       loaded->was_kept = true;
@@ -142,6 +137,7 @@ void WhatifAnswerer::MakeReady(std::span<const Changes> wanted) {
   want({});  // the re-run that the recorded step is compared with
   RerunSetting setting = **setting_;
   setting.limit = options_.limit;
+  setting.say = options_.say;
   SayWhatRuns(missing);
   std::vector<Result<trace::Bytes>> made = RunPrograms(program_->text, missing, setting);
   for (size_t i = 0; i < missing.size(); ++i)
@@ -149,11 +145,12 @@ void WhatifAnswerer::MakeReady(std::span<const Changes> wanted) {
 }
 
 void WhatifAnswerer::SayWhatRuns(std::span<const Changes> missing) const {
-  if (options_.quiet) return;
+  if (options_.quiet || !options_.say) return;
   std::string with;
   for (const Changes& changes : missing)
-    if (!changes.empty()) with += (with.empty() ? " with " : "; with ") + Printable(OptionsText(changes));
-  Say(fmt::format("Running the recorded program again{}, on the simulated {}.", with, (*setting_)->gpu.name));
+    if (!changes.empty()) with += (with.empty() ? " with " : "; with ") + text::OneLine(OptionsText(changes));
+  options_.say(
+      fmt::format("Running the recorded program again{}, on the simulated {}.", with, (*setting_)->gpu.name));
 }
 
 Result<WhatifAnswerer::Variant> WhatifAnswerer::Adopt(const Changes& changes, Result<trace::Bytes> made) {
@@ -161,10 +158,9 @@ Result<WhatifAnswerer::Variant> WhatifAnswerer::Adopt(const Changes& changes, Re
     return Error{fmt::format("{} is not known: {}. {}",
                              changes.empty() ? "The unchanged program" : OptionsText(changes),
                              OrdinaryError(made.error().sentence), TryLine(changes))};
-  const Result<std::string> kept =
-      experiment::KeepVariant(*recorded_.run.source, path_, KeyOf(changes).value(), *made);
-  if (!kept.ok() && !options_.quiet)
-    Say("The re-run could not be kept in the trace: " + kept.error().sentence);
+  const Result<std::string> kept = KeepVariant(*recorded_.run.source, path_, KeyOf(changes).value(), *made);
+  if (!kept.ok() && !options_.quiet && options_.say)
+    options_.say("The re-run could not be kept in the trace: " + kept.error().sentence);
   Result<Variant> loaded = Load(std::move(made).value());
   if (!loaded.ok()) return Error{fmt::format("the re-run has no usable step: {}", loaded.error().sentence)};
   return loaded;
@@ -179,13 +175,12 @@ Result<const WhatifAnswerer::Variant*> WhatifAnswerer::Get(const Changes& change
 }
 
 Result<WhatifAnswerer::Variant> WhatifAnswerer::Load(trace::Bytes bytes) const {
-  auto step = VRAMSCOPE_TRY(experiment::ReadVariantStep(std::move(bytes)));
+  auto step = VRAMSCOPE_TRY(ReadVariantStep(std::move(bytes)));
   return Variant{std::move(step), false};
 }
 
 std::string WhatifAnswerer::WhyNotRun(const Changes& changes) const {
-  if (std::string why = experiment::WhyNoProgram(program_, changes); !why.empty())
-    return why + " " + TryLine(changes);
+  if (std::string why = WhyNoProgram(program_, changes); !why.empty()) return why + " " + TryLine(changes);
   if (options_.by != WhoAnswers::kRerun && !collector::IsSealedHere(program_->text, program_->seal))
     return "Another user recorded this trace, and a re-run executes its program. Add --by rerun if you trust "
            "the sender.";
@@ -195,18 +190,18 @@ std::string WhatifAnswerer::WhyNotRun(const Changes& changes) const {
 std::string WhatifAnswerer::TryLine(const Changes& changes) const {
   const std::string gpu = setting_ && setting_->ok() ? (*setting_)->gpu.name : "";
   return "Apply the change to the program itself: " +
-         experiment::TryCommand(recorded_.run.source->metadata(), gpu, changes);
+         TryCommand(recorded_.run.source->metadata(), gpu, changes);
 }
 
-experiment::Drift WhatifAnswerer::Drift() {
+Drift WhatifAnswerer::MeasureDrift() {
   if (drift_) return *drift_;
   const Result<const Variant*> unchanged = Get({});
   if (unchanged.ok())
-    drift_ = experiment::DriftOf(recorded_.baseline, *(*unchanged)->step);
+    drift_ = DriftOf(recorded_.baseline, *(*unchanged)->step);
   else
-    drift_ = experiment::Drift{"the unchanged program could not be re-run for comparison: " +
-                               OrdinaryError(unchanged.error().sentence)};
+    drift_ = Drift{"the unchanged program could not be re-run for comparison: " +
+                   OrdinaryError(unchanged.error().sentence)};
   return *drift_;
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

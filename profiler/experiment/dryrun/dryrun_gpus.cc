@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/record/dryrun_gpus.h"
+#include "profiler/experiment/dryrun/dryrun_gpus.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 #include "profiler/allocator/rerun.h"
 #include "profiler/collector/output/whole_file.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 namespace {
 
 // PyTorch's own use differs between compute capabilities by cuBLAS workspaces, 8 or 32 MiB per handle and
@@ -122,4 +122,4 @@ std::optional<GpuRow> Conclude(const MeasuredRun& run, const collector::GpuModel
   return std::nullopt;
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change to a training program, as requested from `vramscope try`. This file parses its options, writes the
+// A change to a training program, as requested from `vramscope try`. This file parses its parts, writes the
 // plan for injector/python/vramscope_try, and lists the lines that make the same change in code.
 #pragma once
 
@@ -11,10 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/cli/frame/arguments.h"
 #include "trace_format/result.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 
 struct Lora {
   uint32_t rank = 0;                 // 0 = not requested
@@ -50,14 +49,8 @@ struct Change {
   [[nodiscard]] std::string Text() const;
 };
 
-// The options of `vramscope try` that define a change.
-std::span<const Option> ChangeOptions();
-
 // Adds one option of try or whatif to `change`; the error explains what is wrong with it.
 Status Ask(std::string_view option, const std::string& value, Change& change);
-
-// The error explains what is wrong with an option, or that there is none.
-Result<Change> ChangeFrom(const Arguments& arguments);
 
 // The plan for vramscope_try, as one JSON object. `notes_folder`: where vramscope_try reports what it did.
 std::string PlanFor(const Change& change, const std::string& notes_folder);
@@ -66,4 +59,4 @@ std::string PlanFor(const Change& change, const std::string& notes_folder);
 std::vector<std::string> LinesToWrite(const Change& change, std::string_view lever,
                                       std::span<const std::string> command);
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

@@ -9,7 +9,7 @@
 #include "profiler/report/device_choice.h"
 #include "profiler/whatif/answer/predict.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 
 struct RecordedStep {
   model::Run run;
@@ -26,4 +26,4 @@ struct RecordedStep {
 Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
                                                        const report::Request& request);
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment

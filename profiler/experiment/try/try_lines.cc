@@ -8,9 +8,9 @@
 #include <cmath>
 #include <optional>
 
-#include "profiler/cli/ask/try_change.h"
+#include "profiler/experiment/try/try_change.h"
 
-namespace vramscope::cli {
+namespace vramscope::experiment {
 namespace {
 
 std::optional<uint64_t> NumberIn(std::string_view text) {
@@ -166,4 +166,4 @@ std::vector<std::string> LinesToWrite(const Change& change, std::string_view lev
   return {};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::experiment
