@@ -14,8 +14,7 @@
 
 #include "profiler/fleet/summary_file.h"
 #include "profiler/model/launch.h"
-#include "profiler/snapshot/read.h"
-#include "profiler/snapshot/source.h"
+#include "profiler/snapshot/run_file.h"
 #include "trace_format/wire.h"
 
 namespace vramscope::fleet {
@@ -39,7 +38,7 @@ void AddFolder(const std::string& folder, std::set<std::string>& files) {
     if (!it->is_regular_file(unknown)) continue;
     if (IsSummary(path))
       files.insert(WithoutSuffix(path));
-    else if (IsTrace(path) || snapshot::LooksLikeSnapshot(path))
+    else if (IsTrace(path) || snapshot::RunFile(path).is_snapshot())
       files.insert(path);
   }
 }
@@ -64,7 +63,8 @@ struct Opened {
 };
 
 Result<Opened> Open(const std::string& path) {
-  model::Run run = VRAMSCOPE_TRY(snapshot::LoadFile(path));
+  auto source = VRAMSCOPE_TRY(snapshot::RunFile(path).OpenSource());
+  model::Run run = VRAMSCOPE_TRY(model::Load(std::move(source)));
   Opened opened{path, std::make_unique<model::Run>(std::move(run)), nullptr};
   opened.analysis = std::make_unique<classify::Analysis>(*opened.run);
   return opened;
@@ -144,7 +144,7 @@ ReadRanks ReadFiles(const std::vector<std::string>& files, const std::function<v
 }
 
 Result<std::string> SummaryFor(const std::string& path) {
-  const auto source = VRAMSCOPE_TRY(snapshot::OpenSource(path));
+  const auto source = VRAMSCOPE_TRY(snapshot::RunFile(path).OpenSource());
   bool of_job = false;
   for (model::ProcessIndex process = 0; process < source->processes().size(); ++process) {
     const model::Launch launch = model::LaunchOf(source->metadata(), process);

@@ -20,7 +20,7 @@ namespace vramscope::snapshot {
                                                                 const std::string& name);
 
 // True if the file begins like a snapshot (a pickle, JSON, or compressed data) and not like a trace. False if
-// it cannot be read.
+// it cannot be read. For RunFile, which keeps the answer.
 [[nodiscard]] bool LooksLikeSnapshot(const std::string& path);
 
 }  // namespace vramscope::snapshot

@@ -163,18 +163,4 @@ std::shared_ptr<const std::vector<model::EventIndex>> TraceEventsOf(const model:
   return events;
 }
 
-Result<std::shared_ptr<const model::Source>> OpenSource(const std::string& path) {
-  if (LooksLikeSnapshot(path)) {
-    auto snapshot = VRAMSCOPE_TRY(Read(path));
-    return MakeSource(std::move(snapshot), path);
-  }
-  auto reader = VRAMSCOPE_TRY(trace::TraceReader::Open(path));
-  return model::MakeSource(std::move(reader));
-}
-
-Result<model::Run> LoadFile(const std::string& path) {
-  auto source = VRAMSCOPE_TRY(OpenSource(path));
-  return model::Load(std::move(source));
-}
-
 }  // namespace vramscope::snapshot

@@ -35,9 +35,4 @@ namespace vramscope::snapshot {
 [[nodiscard]] std::shared_ptr<const std::vector<model::EventIndex>> TraceEventsOf(
     const model::Source& source, uint32_t device, std::span<const uint32_t> numbers);
 
-// Opens a trace or a snapshot, distinguished by their first bytes.
-[[nodiscard]] Result<std::shared_ptr<const model::Source>> OpenSource(const std::string& path);
-// The same, loaded.
-[[nodiscard]] Result<model::Run> LoadFile(const std::string& path);
-
 }  // namespace vramscope::snapshot

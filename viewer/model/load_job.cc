@@ -8,8 +8,7 @@
 
 #include "profiler/model/forwarding_source.h"
 #include "profiler/model/read_ahead.h"
-#include "profiler/snapshot/read.h"
-#include "profiler/snapshot/source.h"
+#include "profiler/snapshot/run_file.h"
 #include "profiler/text/failure.h"
 #include "trace_format/reader.h"
 
@@ -89,11 +88,12 @@ void LoadJob::Fail(const std::string& sentence) {
 
 Result<model::Run> LoadJob::Read(std::shared_ptr<const snapshot::Snapshot>& snapshot) {
   std::shared_ptr<const model::Source> source;
-  if (snapshot::LooksLikeSnapshot(path_)) {
-    snapshot = VRAMSCOPE_TRY(snapshot::Read(path_));
-    source = snapshot::MakeSource(snapshot, path_);
+  const snapshot::RunFile file(path_);
+  if (file.is_snapshot()) {
+    snapshot = VRAMSCOPE_TRY(file.ReadSnapshot());
+    source = VRAMSCOPE_TRY(file.OpenSource());
   } else {
-    auto reader = VRAMSCOPE_TRY(trace::TraceReader::Open(path_));
+    auto reader = VRAMSCOPE_TRY(file.OpenTrace());
     file_bytes_ = reader->file_bytes();
     closed_ = reader->damage().closed_cleanly;
     duration_ns_ = static_cast<double>(reader->last_time_ns());

@@ -77,7 +77,7 @@ Result<int> FragVerb(const Arguments& arguments, const Terminal& terminal) {
     *value = VRAMSCOPE_TRY(NumberOf(arguments, option));
   }
   const std::string& path = arguments.positionals().front();
-  const auto file = VRAMSCOPE_TRY(OpenSubject(path, arguments, {.at = question.at}));
+  const auto file = VRAMSCOPE_TRY(OpenSubject(snapshot::RunFile(path), arguments, {.at = question.at}));
   const fragmentation::Subject& subject = file->subject;
   const fragmentation::LayoutWalk walk(subject.history, subject.rules);
   const auto answer = VRAMSCOPE_TRY(PrefixError(path, fragmentation::BuildAnswer(subject, walk, question)));

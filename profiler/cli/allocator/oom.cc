@@ -175,7 +175,8 @@ Result<int> OomVerb(const Arguments& arguments, const Terminal& terminal) {
     }
   }
   const std::string& path = arguments.positionals().front();
-  const auto file = VRAMSCOPE_TRY(OpenSubject(path, arguments, {.failure = true, .number = number}));
+  const auto file =
+      VRAMSCOPE_TRY(OpenSubject(snapshot::RunFile(path), arguments, {.failure = true, .number = number}));
   const Subject& subject = file->subject;
   const fragmentation::LayoutWalk walk(subject.history, subject.rules);
   auto autopsy =

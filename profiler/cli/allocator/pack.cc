@@ -103,7 +103,7 @@ Result<PackSubject> FromCsv(const std::string& path) {
 }
 
 Result<PackSubject> FromRun(const std::string& path, const Arguments& arguments) {
-  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(RunFile(path), arguments));
   const report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
   const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(run);
   const model::DeviceIndex chosen =

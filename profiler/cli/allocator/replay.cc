@@ -172,7 +172,7 @@ Result<int> ReplayVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 1)
     return UsageError("replay needs one file: vramscope replay run.vms");
   const std::string& path = arguments.positionals().front();
-  const auto file = VRAMSCOPE_TRY(OpenSubject(path, arguments));
+  const auto file = VRAMSCOPE_TRY(OpenSubject(snapshot::RunFile(path), arguments));
   const fragmentation::Subject& subject = file->subject;
   const History& history = subject.history;
   if (arguments.Has("settings") || arguments.Has("capacity"))

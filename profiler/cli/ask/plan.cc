@@ -199,7 +199,7 @@ Result<int> PlanVerb(const Arguments& arguments, const Terminal& terminal) {
   const PlanRequest request = VRAMSCOPE_TRY(PlanRequestFrom(arguments));
   const report::Request device = VRAMSCOPE_TRY(DeviceRequest(arguments));
   const auto recorded =
-      VRAMSCOPE_TRY(ReadRecordedStep(request.path, LoadTrace(request.path, arguments), device));
+      VRAMSCOPE_TRY(ReadRecordedStep(request.path, LoadTrace(RunFile(request.path), arguments), device));
   const PlanSubject subject = SubjectOf(request, *recorded);
   const bool json = arguments.Has("json");
   if (request.largest_batch) return LargestBatch(request, subject, terminal, json);

@@ -15,7 +15,6 @@
 #include "profiler/experiment/answerer.h"
 #include "profiler/experiment/recorded_step.h"
 #include "profiler/plan/fit_limit.h"
-#include "profiler/snapshot/read.h"
 
 namespace vramscope::cli {
 
@@ -165,9 +164,10 @@ WhatifCase WithoutAnswer(const Case& question, const whatif::Baseline& baseline,
 Result<int> AnswerTo(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
   const std::vector<Case> cases = VRAMSCOPE_TRY(CasesOf(arguments));
   const bool table = arguments.Has("sweep") || arguments.Has("compare");
-  if (snapshot::LooksLikeSnapshot(path)) return AnswerForSnapshot(path, cases, table, arguments, terminal);
+  const RunFile file(path);
+  if (file.is_snapshot()) return AnswerForSnapshot(file, cases, table, arguments, terminal);
   const report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
-  const auto recorded = VRAMSCOPE_TRY(ReadRecordedStep(path, LoadTrace(path, arguments), request));
+  const auto recorded = VRAMSCOPE_TRY(ReadRecordedStep(path, LoadTrace(file, arguments), request));
   const whatif::Step& step = recorded->step;
   const whatif::Baseline& baseline = recorded->baseline;
   const AnswerOptions options = VRAMSCOPE_TRY(AnswerOptionsFrom(arguments, request));

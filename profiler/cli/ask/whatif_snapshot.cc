@@ -157,9 +157,10 @@ std::string AllText(const std::string& path, const fragmentation::Subject& subje
 
 }  // namespace
 
-Result<int> AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>& questions,
+Result<int> AnswerForSnapshot(const snapshot::RunFile& given, const std::vector<WhatifQuestion>& questions,
                               bool table, const Arguments& arguments, const Terminal& terminal) {
-  const auto file = VRAMSCOPE_TRY(OpenSubject(path, arguments));
+  const std::string& path = given.path();
+  const auto file = VRAMSCOPE_TRY(OpenSubject(given, arguments));
   const fragmentation::Subject& subject = file->subject;
   const auto rerun = VRAMSCOPE_TRY(
       CannotJudge(PrefixError(path, allocator::Rerun(subject.history, {subject.history.settings}))));

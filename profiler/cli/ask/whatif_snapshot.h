@@ -10,6 +10,7 @@
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/experiment/answerer.h"
+#include "profiler/snapshot/run_file.h"
 
 namespace vramscope::cli {
 
@@ -17,7 +18,7 @@ using experiment::WhatifQuestion;
 
 // Prints the answers (`table`: one line each) and returns the exit code. Uses the same model as `vramscope
 // replay --settings`. Other changes are refused, with what to record instead.
-Result<int> AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>& questions,
+Result<int> AnswerForSnapshot(const snapshot::RunFile& given, const std::vector<WhatifQuestion>& questions,
                               bool table, const Arguments& arguments, const Terminal& terminal);
 
 }  // namespace vramscope::cli

@@ -80,7 +80,7 @@ Result<fleet::Job> ReadFleet(const Arguments& arguments, const FleetRequest& req
   return fleet::Compare(std::move(read.ranks), fleet::SideOpener(), request.explained);
 }
 
-Result<int> WriteFleetPage(const fleet::Job& job, const Arguments& arguments) {
+Status WriteFleetPage(const fleet::Job& job, const Arguments& arguments) {
   const std::string out = arguments.Get("html");
   const std::string page = html::MakeFleetPage({.document = fleet::PageJson(job),
                                                 .headline = fleet::Headline(job),
@@ -90,8 +90,7 @@ Result<int> WriteFleetPage(const fleet::Job& job, const Arguments& arguments) {
   for (const fleet::RankSummary& rank : job.ranks) inputs.push_back(rank.file);
   collector::NewFile file = VRAMSCOPE_TRY(collector::NewFile::Create(out, inputs));
   VRAMSCOPE_TRY(file.Write(page));
-  VRAMSCOPE_TRY(file.Commit());
-  return kDone;
+  return file.Commit();
 }
 
 // True if the peaks of some peers are too far apart; says so.

@@ -10,7 +10,6 @@
 
 #include "profiler/cli/frame/redacted_source.h"
 #include "profiler/model/forwarding_source.h"
-#include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
 namespace {
@@ -126,21 +125,20 @@ void ProgressLine::Clear() {
   std::fflush(stderr);
 }
 
-Result<std::shared_ptr<const model::Source>> OpenSource(const std::string& path, const Arguments& arguments) {
-  auto source = snapshot::OpenSource(path);
-  if (!source.ok() || !arguments.Has("redact")) return source;
-  return WithoutSecrets(std::move(source).value());
+Result<std::shared_ptr<const model::Source>> OpenSource(const RunFile& file, const Arguments& arguments) {
+  auto source = VRAMSCOPE_TRY(file.OpenSource());
+  return arguments.Has("redact") ? WithoutSecrets(std::move(source)) : std::move(source);
 }
 
-Result<model::Run> LoadRun(const std::string& path, const Arguments& arguments) {
-  auto source = VRAMSCOPE_TRY(snapshot::OpenSource(path));
-  if (!arguments.Has("redact")) return Load(path, std::move(source), arguments);
-  return Load(path, ForEverybody(std::move(source)), arguments);
+Result<model::Run> LoadRun(const RunFile& file, const Arguments& arguments) {
+  auto source = VRAMSCOPE_TRY(file.OpenSource());
+  if (!arguments.Has("redact")) return Load(file.path(), std::move(source), arguments);
+  return Load(file.path(), ForEverybody(std::move(source)), arguments);
 }
 
-Result<model::Run> LoadTrace(const std::string& path, const Arguments& arguments) {
-  auto reader = VRAMSCOPE_TRY(trace::TraceReader::Open(path));
-  return Load(path, model::MakeSource(std::move(reader)), arguments);
+Result<model::Run> LoadTrace(const RunFile& file, const Arguments& arguments) {
+  auto reader = VRAMSCOPE_TRY(file.OpenTrace());
+  return Load(file.path(), model::MakeSource(std::move(reader)), arguments);
 }
 
 std::shared_ptr<const model::Source> Watched(std::shared_ptr<const model::Source> source, std::string what,

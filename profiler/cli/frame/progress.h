@@ -14,8 +14,11 @@
 
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/model/run.h"
+#include "profiler/snapshot/run_file.h"
 
 namespace vramscope::cli {
+
+using snapshot::RunFile;
 
 // Traces with fewer events are read in a moment.
 inline constexpr uint64_t kLongWork = 100'000;
@@ -50,12 +53,12 @@ class ProgressLine {
                                        uint64_t total, double seconds, const Terminal& terminal);
 
 // Opens a trace or snapshot. With --redact, secrets in its command lines are removed (text/redact.h).
-[[nodiscard]] Result<std::shared_ptr<const model::Source>> OpenSource(const std::string& path,
+[[nodiscard]] Result<std::shared_ptr<const model::Source>> OpenSource(const RunFile& file,
                                                                       const Arguments& arguments);
 // The same, read with a progress line.
-[[nodiscard]] Result<model::Run> LoadRun(const std::string& path, const Arguments& arguments);
+[[nodiscard]] Result<model::Run> LoadRun(const RunFile& file, const Arguments& arguments);
 // Traces only; fails for anything else.
-[[nodiscard]] Result<model::Run> LoadTrace(const std::string& path, const Arguments& arguments);
+[[nodiscard]] Result<model::Run> LoadTrace(const RunFile& file, const Arguments& arguments);
 // The same source; each time it is read, the progress line shows `what`.
 [[nodiscard]] std::shared_ptr<const model::Source> Watched(std::shared_ptr<const model::Source> source,
                                                            std::string what, ProgressLine& line);

@@ -28,8 +28,8 @@ std::optional<uint32_t> WholeNumber(std::string_view text) {
   return whole ? std::optional(number) : std::nullopt;
 }
 
-Result<std::set<uint32_t>> RanksOf(const std::string& path, const Arguments& arguments) {
-  const auto source = VRAMSCOPE_TRY(OpenSource(path, arguments));
+Result<std::set<uint32_t>> RanksOf(const RunFile& file, const Arguments& arguments) {
+  const auto source = VRAMSCOPE_TRY(OpenSource(file, arguments));
   std::set<uint32_t> ranks;
   const auto processes = static_cast<model::ProcessIndex>(source->processes().size());
   for (model::ProcessIndex process = 0; process < processes; ++process) {
@@ -37,7 +37,7 @@ Result<std::set<uint32_t>> RanksOf(const std::string& path, const Arguments& arg
     if (launch.rank.has_value()) ranks.insert(*launch.rank);
   }
   if (!ranks.empty()) return ranks;
-  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));  // then they are counted by their GPUs
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(file, arguments));  // then they are counted by their GPUs
   for (model::ProcessIndex process = 0; process < processes; ++process) {
     const auto rank = report::RankOf(run, process);
     if (rank.has_value()) ranks.insert(*rank);
@@ -123,7 +123,7 @@ Result<int> RunForRanks(const VerbHelp& help, const Arguments& given, const Term
   if (arguments.Has("html") || std::string_view(help.verb) == "convert")
     return UsageError("one file holds one rank. Name it: --rank 4");
   const std::string path = SplitRank(arguments.positionals().front()).first;
-  const std::set<uint32_t> ranks = VRAMSCOPE_TRY(RanksOf(path, arguments));
+  const std::set<uint32_t> ranks = VRAMSCOPE_TRY(RanksOf(RunFile(path), arguments));
   std::set<uint32_t> chosen;
   for (const uint32_t rank : ranks)
     if (rank >= request.first && rank <= request.last) chosen.insert(rank);

@@ -11,7 +11,6 @@
 #include "profiler/fragmentation/trace_subject.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/notes.h"
-#include "profiler/snapshot/read.h"
 #include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
@@ -84,11 +83,12 @@ bool CountsEvents(const Request& request) {
 }
 
 // Reads the snapshot as a run too, but only if that decides something: it doubles the time.
-Status FromSnapshot(const std::string& path, const Request& request, const SubjectQuestion& question,
+Status FromSnapshot(const RunFile& given, const Request& request, const SubjectQuestion& question,
                     SubjectFile& file) {
+  const std::string& path = given.path();
   if (request.pid.has_value() || request.rank.has_value())
     return Error{"--process and --rank apply to traces; a snapshot has one process. Leave them out."};
-  auto snapshot = VRAMSCOPE_TRY(snapshot::Read(path));
+  const auto snapshot = VRAMSCOPE_TRY(given.ReadSnapshot());
   std::optional<uint32_t> number;
   DeviceIndex device = model::kNone;
   if (HasSeveralDevices(*snapshot) || request.device.has_value() || CountsEvents(request)) {
@@ -114,9 +114,10 @@ Status FromSnapshot(const std::string& path, const Request& request, const Subje
   return {};
 }
 
-Status FromTrace(const std::string& path, const Arguments& arguments, const Request& request,
+Status FromTrace(const RunFile& given, const Arguments& arguments, const Request& request,
                  const SubjectQuestion& question, SubjectFile& file) {
-  auto run = VRAMSCOPE_TRY(LoadTrace(path, arguments));
+  const std::string& path = given.path();
+  auto run = VRAMSCOPE_TRY(LoadTrace(given, arguments));
   file.run = std::make_unique<model::Run>(std::move(run));
   file.analysis = std::make_unique<classify::Analysis>(*file.run);
   const Result<DeviceIndex> device = DeviceOf(request, question, file);
@@ -133,12 +134,12 @@ Status FromTrace(const std::string& path, const Arguments& arguments, const Requ
 
 }  // namespace
 
-Result<std::unique_ptr<SubjectFile>> OpenSubject(const std::string& path, const Arguments& arguments,
+Result<std::unique_ptr<SubjectFile>> OpenSubject(const RunFile& given, const Arguments& arguments,
                                                  const SubjectQuestion& question) {
   const Request request = VRAMSCOPE_TRY(RequestOf(arguments, question));
   auto file = std::make_unique<SubjectFile>();
-  VRAMSCOPE_TRY(snapshot::LooksLikeSnapshot(path) ? FromSnapshot(path, request, question, *file)
-                                                  : FromTrace(path, arguments, request, question, *file));
+  VRAMSCOPE_TRY(given.is_snapshot() ? FromSnapshot(given, request, question, *file)
+                                    : FromTrace(given, arguments, request, question, *file));
   return file;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the input of `vramscope frag`, `oom` and `replay`: a trace or a PyTorch snapshot, distinguished by
-// content.
+// Opens the input of `vramscope frag`, `oom` and `replay`: a trace or a PyTorch snapshot.
 #pragma once
 
 #include <memory>
@@ -11,6 +10,7 @@
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/fragmentation/subject.h"
 #include "profiler/report/request.h"
+#include "profiler/snapshot/run_file.h"
 #include "trace_format/result.h"
 
 namespace vramscope::cli {
@@ -35,7 +35,7 @@ struct SubjectQuestion {
 };
 
 // report/device_choice.h chooses the device. The error names the file.
-[[nodiscard]] Result<std::unique_ptr<SubjectFile>> OpenSubject(const std::string& path,
+[[nodiscard]] Result<std::unique_ptr<SubjectFile>> OpenSubject(const snapshot::RunFile& given,
                                                                const Arguments& arguments,
                                                                const SubjectQuestion& question = {});
 

@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "profiler/cli/frame/terminal.h"
-#include "profiler/snapshot/read.h"
+#include "profiler/snapshot/run_file.h"
 #include "trace_format/wire.h"
 
 namespace vramscope::cli {
@@ -29,7 +29,7 @@ std::optional<bool> KindOf(const fs::path& path) {
   std::array<char, trace::kFileMagic.size()> head = {};
   std::ifstream(path, std::ios::binary).read(head.data(), head.size());
   if (trace::StartsWithFileMagic(std::as_bytes(std::span(head)))) return true;
-  if (snapshot::LooksLikeSnapshot(path.string())) return false;
+  if (snapshot::RunFile(path.string()).is_snapshot()) return false;
   return std::nullopt;
 }
 

@@ -119,9 +119,10 @@ Result<std::vector<Rule>> RulesFrom(const Arguments& arguments) {
 
 Result<Checked> Check(const std::string& path, const std::vector<Rule>& rules, const Arguments& arguments) {
   const report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
-  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));
+  const RunFile file(path);
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(file, arguments));
   const classify::Analysis analysis(run);
-  CheckEvidence evidence(path, analysis, request);
+  CheckEvidence evidence(file, analysis, request);
   VRAMSCOPE_TRY(evidence.Read(rules, arguments));
   std::vector<check::Verdict> verdicts = check::JudgeAll(rules, evidence.all());
   return Checked{path, arguments.Get("baseline"), evidence.TakeAnswers(), std::move(verdicts)};

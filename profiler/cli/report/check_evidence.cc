@@ -8,7 +8,6 @@
 #include "profiler/fragmentation/snapshot_subject.h"
 #include "profiler/fragmentation/trace_subject.h"
 #include "profiler/report/build.h"
-#include "profiler/snapshot/read.h"
 
 namespace vramscope::cli {
 namespace {
@@ -20,7 +19,7 @@ bool Has(const std::vector<Rule>& rules, Rule::Kind kind) {
   return std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.kind == kind; });
 }
 
-Result<fragmentation::Answer> JudgedFragmentation(const std::string& path, const classify::Analysis& analysis,
+Result<fragmentation::Answer> JudgedFragmentation(const RunFile& file, const classify::Analysis& analysis,
                                                   DeviceIndex device) {
   const auto answered = [](Result<fragmentation::Subject> read) -> Result<fragmentation::Answer> {
     const fragmentation::Subject subject = VRAMSCOPE_TRY(std::move(read));
@@ -29,8 +28,8 @@ Result<fragmentation::Answer> JudgedFragmentation(const std::string& path, const
     question.points = 0;
     return fragmentation::BuildAnswer(subject, walk, question);
   };
-  if (!snapshot::LooksLikeSnapshot(path)) return answered(fragmentation::SubjectOf(analysis, device));
-  auto snapshot = VRAMSCOPE_TRY(snapshot::Read(path));
+  if (!file.is_snapshot()) return answered(fragmentation::SubjectOf(analysis, device));
+  const auto snapshot = VRAMSCOPE_TRY(file.ReadSnapshot());
   return answered(
       fragmentation::SubjectOf(snapshot, trace::DeviceIndexOf(analysis.run().devices[device].code)));
 }
@@ -84,14 +83,14 @@ const diff::Side* PartnerOf(const report::Answer& run, size_t index, size_t devi
 
 Status CheckEvidence::Read(const std::vector<Rule>& rules, const Arguments& arguments) {
   const model::Run& run = analysis_.run();
-  const auto devices = VRAMSCOPE_TRY(PrefixError(path_, DevicesOf(run, request_)));
-  auto sides = VRAMSCOPE_TRY(SidesOf(path_, analysis_, request_, devices));
+  const auto devices = VRAMSCOPE_TRY(PrefixError(file_.path(), DevicesOf(run, request_)));
+  auto sides = VRAMSCOPE_TRY(SidesOf(file_.path(), analysis_, request_, devices));
   for (size_t i = 0; i < sides.size(); ++i) {
     OfDevice& of = *devices_.emplace_back(std::make_unique<OfDevice>());
     of.side = std::move(sides[i]);
     if (i >= devices.size()) continue;
     if (Has(rules, Rule::Kind::kFragmentation))
-      of.fragmentation.emplace(JudgedFragmentation(path_, analysis_, devices[i]));
+      of.fragmentation.emplace(JudgedFragmentation(file_, analysis_, devices[i]));
     if (Has(rules, Rule::Kind::kNoLeak))
       of.leaks.emplace(leaks::FindGrowth(analysis_, RequestFor(run, devices[i])));
   }
@@ -100,7 +99,7 @@ Status CheckEvidence::Read(const std::vector<Rule>& rules, const Arguments& argu
 
 Status CheckEvidence::ReadBaseline(const Arguments& arguments) {
   const std::string path = arguments.Get("baseline");
-  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(RunFile(path), arguments));
   const classify::Analysis analysis(run);
   report::Request request = request_;
   request.pid.reset();  // pids differ between runs

@@ -10,14 +10,15 @@
 
 #include "profiler/check/judge.h"
 #include "profiler/cli/frame/arguments.h"
+#include "profiler/snapshot/run_file.h"
 
 namespace vramscope::cli {
 
 class CheckEvidence {
  public:
-  // `analysis` must outlive this object.
-  CheckEvidence(std::string path, const classify::Analysis& analysis, report::Request request)
-      : path_(std::move(path)), analysis_(analysis), request_(std::move(request)) {}
+  // `file` and `analysis`, which was read from it, must outlive this object.
+  CheckEvidence(const snapshot::RunFile& file, const classify::Analysis& analysis, report::Request request)
+      : file_(file), analysis_(analysis), request_(std::move(request)) {}
 
   // Fails if the request names a device that does not exist, or if the baseline cannot be read.
   Status Read(const std::vector<check::Rule>& rules, const Arguments& arguments);
@@ -37,7 +38,7 @@ class CheckEvidence {
   };
   Status ReadBaseline(const Arguments& arguments);
 
-  std::string path_;
+  const snapshot::RunFile& file_;
   const classify::Analysis& analysis_;
   report::Request request_;
   std::vector<std::unique_ptr<OfDevice>> devices_;

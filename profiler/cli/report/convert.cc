@@ -16,8 +16,6 @@
 #include "profiler/report/device_choice.h"
 #include "profiler/report/moment_choice.h"
 #include "profiler/snapshot/from_source.h"
-#include "profiler/snapshot/read.h"
-#include "profiler/snapshot/source.h"
 #include "profiler/snapshot/to_trace.h"
 #include "profiler/snapshot/write.h"
 
@@ -99,23 +97,23 @@ std::string WritingName(const std::string& to) {
   return "Writing " + Printable(to.substr(to.find_last_of('/') + 1));
 }
 
-Status WriteSnapshot(const std::string& from, const std::string& to, const Arguments& arguments,
+Status WriteSnapshot(const RunFile& from, const std::string& to, const Arguments& arguments,
                      trace::ByteSink* sink) {
-  const bool as_it_is = snapshot::LooksLikeSnapshot(from) && !arguments.Has("at");
+  const bool as_it_is = from.is_snapshot() && !arguments.Has("at");
   if (as_it_is) {
-    const auto read = VRAMSCOPE_TRY(snapshot::Read(from));
+    const auto read = VRAMSCOPE_TRY(from.ReadSnapshot());
     return snapshot::WritePickle(*read, sink);
   }
   const auto source = VRAMSCOPE_TRY(OpenSource(from, arguments));
   const model::Run run = VRAMSCOPE_TRY(model::Load(source));
-  const snapshot::Cut cut = VRAMSCOPE_TRY(PrefixError(from, FindCut(run, arguments)));
+  const snapshot::Cut cut = VRAMSCOPE_TRY(PrefixError(from.path(), FindCut(run, arguments)));
   ProgressLine line(arguments, source->event_count());
   const auto made = VRAMSCOPE_TRY(snapshot::FromSource(*Watched(source, WritingName(to), line), run, cut));
   return snapshot::WritePickle(made, sink);
 }
 
 // `path`: the file that is later renamed to `to`.
-Status WriteExport(const std::string& from, const std::string& to, const exporting::Format& format,
+Status WriteExport(const RunFile& from, const std::string& to, const exporting::Format& format,
                    const Arguments& arguments, const std::string& path) {
   report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
   if (arguments.Has("at")) {
@@ -125,7 +123,7 @@ Status WriteExport(const std::string& from, const std::string& to, const exporti
   const auto table = VRAMSCOPE_TRY(exporting::ParseTable(arguments.Get("table", "blocks")));
   const model::Run run = VRAMSCOPE_TRY(LoadRun(from, arguments));
   const classify::Analysis analysis(run);
-  auto content = VRAMSCOPE_TRY(PrefixError(from, exporting::Content::Of(analysis, request)));
+  auto content = VRAMSCOPE_TRY(PrefixError(from.path(), exporting::Content::Of(analysis, request)));
   ProgressLine line(arguments, run.event_count());
   const std::string what = WritingName(to);
   content.Watch([&](std::string_view things, uint64_t done, uint64_t total) {
@@ -134,9 +132,8 @@ Status WriteExport(const std::string& from, const std::string& to, const exporti
   return format.write(content, {table}, path);
 }
 
-Status Convert(const std::string& from, const std::string& to, const Target& target,
-               const Arguments& arguments) {
-  collector::NewFile file = VRAMSCOPE_TRY(collector::NewFile::Create(to, {from}));
+Status Convert(const RunFile& from, const std::string& to, const Target& target, const Arguments& arguments) {
+  collector::NewFile file = VRAMSCOPE_TRY(collector::NewFile::Create(to, {from.path()}));
   auto sink = file.TakeSink();
   if (target.form == Form::kTrace) {
     const auto source = VRAMSCOPE_TRY(OpenSource(from, arguments));
@@ -170,9 +167,9 @@ Status CheckOptions(const Target& target, const Arguments& arguments) {
 }
 
 // Warns about damage: the copy contains only the readable part, and nothing in it shows that there was more.
-void WarnOfDamage(const std::string& from) {
-  if (snapshot::LooksLikeSnapshot(from)) return;
-  const auto source = snapshot::OpenSource(from);
+void WarnOfDamage(const RunFile& from) {
+  if (from.is_snapshot()) return;
+  const auto source = from.OpenSource();
   if (source.ok() && !(*source)->damage().sentence.empty()) Say((*source)->damage().sentence);
 }
 
@@ -180,7 +177,7 @@ Result<int> ConvertVerb(const Arguments& arguments, const Terminal&) {
   if (arguments.positionals().size() != 2) {
     return UsageError("convert needs two files: vramscope convert snapshot.pickle run.vms");
   }
-  const std::string& from = arguments.positionals()[0];
+  const RunFile from(arguments.positionals()[0]);
   const std::string& to = arguments.positionals()[1];
   const Target target = VRAMSCOPE_TRY(TargetOf(to, arguments));
   VRAMSCOPE_TRY(CheckOptions(target, arguments));

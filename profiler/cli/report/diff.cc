@@ -43,7 +43,7 @@ Result<diff::Side> ReadSide(const std::string& file, const Arguments& arguments)
     return UsageError(fmt::format("{}: names a rank, and --rank too. Keep one.", file));
   const report::Request request =
       VRAMSCOPE_TRY(DeviceRequest(rank.empty() ? arguments : arguments.With("rank", rank)));
-  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(RunFile(path), arguments));
   const classify::Analysis analysis(run);
   diff::Side side = VRAMSCOPE_TRY(diff::SideOf(path, analysis, request));
   VRAMSCOPE_TRY(diff::IsComparable(side));

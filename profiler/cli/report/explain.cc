@@ -172,7 +172,7 @@ Result<int> ExplainVerb(const Arguments& arguments, const Terminal& terminal) {
     return UsageError("explain needs one trace: vramscope explain run.vms");
   const report::Request request = VRAMSCOPE_TRY(ExplainRequestFrom(arguments));
   const std::string& path = arguments.positionals().front();
-  const model::Run run = VRAMSCOPE_TRY(LoadTrace(path, arguments));
+  const model::Run run = VRAMSCOPE_TRY(LoadTrace(RunFile(path), arguments));
   if (const std::string why_not = report::WhyNotExplained(run); !why_not.empty())
     return CannotJudge(path + ": " + why_not);
   const classify::Analysis analysis(run);

@@ -18,7 +18,7 @@
 #include "profiler/report/coverage_json.h"
 #include "profiler/report/failed.h"
 #include "profiler/report/notes.h"
-#include "profiler/snapshot/source.h"
+#include "profiler/snapshot/run_file.h"
 #include "profiler/text/json_dump.h"
 
 namespace vramscope::cli {
@@ -348,7 +348,7 @@ Result<int> InfoVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 1)
     return UsageError("info needs one trace or snapshot: vramscope info run.vms");
   const std::string& path = arguments.positionals().front();
-  const auto source = VRAMSCOPE_TRY(snapshot::OpenSource(path));
+  const auto source = VRAMSCOPE_TRY(snapshot::RunFile(path).OpenSource());
   const TraceFacts facts = GatherFacts(*source);
   std::error_code ignored;
   const uint64_t file_bytes = std::filesystem::file_size(path, ignored);

@@ -109,7 +109,7 @@ Result<int> LeaksVerb(const Arguments& arguments, const Terminal& terminal) {
     return UsageError("leaks needs one trace: vramscope leaks run.vms");
   const report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
   const std::string& path = arguments.positionals().front();
-  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(RunFile(path), arguments));
   const classify::Analysis analysis(run);
   const std::vector<leaks::DeviceGrowth> all =
       VRAMSCOPE_TRY(CannotJudge(PrefixError(path, leaks::FindGrowthOfAll(analysis, request))));

@@ -20,7 +20,6 @@
 #include "profiler/html/page.h"
 #include "profiler/report/build.h"
 #include "profiler/report/json.h"
-#include "profiler/snapshot/read.h"
 
 namespace vramscope::cli {
 
@@ -74,14 +73,14 @@ Result<report::Request> ReportRequestFrom(const Arguments& arguments) {
 }
 
 // The layout of the answer's device. Nothing if the file has no segments: then there is no map to draw.
-std::optional<fragmentation::Subject> LayoutOf(const std::string& path, const classify::Analysis& analysis,
+std::optional<fragmentation::Subject> LayoutOf(const RunFile& file, const classify::Analysis& analysis,
                                                const report::Answer& answer) {
   if (!answer.device.starts_with("cuda")) return std::nullopt;
   const model::Run& run = analysis.run();
   const model::DeviceIndex device = report::DeviceOf(run, answer);
   Result<fragmentation::Subject> subject = Error{};
-  if (snapshot::LooksLikeSnapshot(path)) {
-    auto snapshot = snapshot::Read(path);
+  if (file.is_snapshot()) {
+    const auto snapshot = file.ReadSnapshot();
     if (!snapshot.ok()) return std::nullopt;
     subject =
         fragmentation::SubjectOf(*snapshot, trace::DeviceIndexOf(run.devices[device].code), run.source.get());
@@ -92,15 +91,16 @@ std::optional<fragmentation::Subject> LayoutOf(const std::string& path, const cl
   return std::move(subject).value();
 }
 
-Result<int> WriteHtml(const std::string& path, const Arguments& arguments, const classify::Analysis& analysis,
+Result<int> WriteHtml(const RunFile& given, const Arguments& arguments, const classify::Analysis& analysis,
                       const report::Answer& answer) {
+  const std::string& path = given.path();
   if (answer.device.empty())
     return Error{path + ": no allocation was recorded, so there is nothing to draw."};
   const std::string out = arguments.Get("html");
   collector::NewFile file = VRAMSCOPE_TRY(collector::NewFile::Create(out, arguments.positionals()));
   ProgressLine line(arguments, answer.events);
   line.Show("Drawing " + Printable(out));
-  const std::optional<fragmentation::Subject> layout = LayoutOf(path, analysis, answer);
+  const std::optional<fragmentation::Subject> layout = LayoutOf(given, analysis, answer);
   const std::string page = html::MakePage({.analysis = analysis,
                                            .answer = answer,
                                            .subject = layout.has_value() ? &*layout : nullptr,
@@ -113,10 +113,11 @@ Result<int> WriteHtml(const std::string& path, const Arguments& arguments, const
 
 Result<int> Report(const std::string& path, const report::Request& request, const Arguments& arguments,
                    const Terminal& terminal) {
-  const model::Run run = VRAMSCOPE_TRY(LoadRun(path, arguments));
+  const RunFile file(path);
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(file, arguments));
   const classify::Analysis analysis(run);
   const report::Answer answer = VRAMSCOPE_TRY(PrefixError(path, report::BuildAnswer(analysis, request)));
-  if (arguments.Has("html")) return WriteHtml(path, arguments, analysis, answer);
+  if (arguments.Has("html")) return WriteHtml(file, arguments, analysis, answer);
   if (arguments.Has("json")) {
     Print(report::ToJson(answer) + "\n");
   } else {

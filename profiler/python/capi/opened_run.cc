@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "profiler/report/device_choice.h"
-#include "profiler/snapshot/source.h"
+#include "profiler/snapshot/run_file.h"
 #include "profiler/text/harmless.h"
 
 namespace vramscope::python {
@@ -30,13 +30,10 @@ Status Take(std::string_view key, std::string_view value, Question& question) {
   if (key == "device") {
     question.request.device = std::string(value);
   } else if (key == "process" || key == "rank") {
-    const Result<uint32_t> number = NumberIn(key, value);
-    if (!number.ok()) return number.error();
-    (key == "rank" ? question.request.rank : question.request.pid) = *number;
+    const uint32_t number = VRAMSCOPE_TRY(NumberIn(key, value));
+    (key == "rank" ? question.request.rank : question.request.pid) = number;
   } else if (key == "steps") {
-    const auto steps = report::ParseStepRange(value);
-    if (!steps.ok()) return steps.error();
-    question.request.steps = *steps;
+    question.request.steps = VRAMSCOPE_TRY(report::ParseStepRange(value));
   } else if (key == "all") {
     question.all_devices = value == "1";
   } else {
@@ -52,9 +49,7 @@ Result<Question> Parsed(std::string_view text) {
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     const size_t equals = std::min(line.find('='), line.size());
-    const Status taken =
-        Take(line.substr(0, equals), line.substr(std::min(equals + 1, line.size())), question);
-    if (!taken.ok()) return taken.error();
+    VRAMSCOPE_TRY(Take(line.substr(0, equals), line.substr(std::min(equals + 1, line.size())), question));
   }
   return question;
 }
@@ -62,16 +57,14 @@ Result<Question> Parsed(std::string_view text) {
 }  // namespace
 
 Result<std::unique_ptr<OpenedRun>> OpenedRun::Open(const std::string& path) {
-  auto source = snapshot::OpenSource(path);
-  if (!source.ok()) return source.error();
-  return std::unique_ptr<OpenedRun>(new OpenedRun(*source));
+  auto source = VRAMSCOPE_TRY(snapshot::RunFile(path).OpenSource());
+  return std::unique_ptr<OpenedRun>(new OpenedRun(source));
 }
 
 Result<const model::Run*> OpenedRun::Loaded() {
   if (!run_.has_value()) {
-    Result<model::Run> run = model::Load(source_);
-    if (!run.ok()) return run.error();
-    run_.emplace(std::move(run).value());
+    model::Run run = VRAMSCOPE_TRY(model::Load(source_));
+    run_.emplace(std::move(run));
   }
   return &*run_;
 }
@@ -79,28 +72,24 @@ Result<const model::Run*> OpenedRun::Loaded() {
 Result<const exporting::Content*> OpenedRun::ContentFor(const report::Request& request,
                                                         const std::string& question) {
   if (content_.has_value() && content_question_ == question) return &*content_;
-  const Result<const model::Run*> run = Loaded();
-  if (!run.ok()) return run.error();
-  if (!analysis_.has_value()) analysis_.emplace(**run);
-  Result<exporting::Content> content = exporting::Content::Of(*analysis_, request);
-  if (!content.ok()) return content.error();
-  content_.emplace(std::move(content).value());
+  const model::Run* const run = VRAMSCOPE_TRY(Loaded());
+  if (!analysis_.has_value()) analysis_.emplace(*run);
+  exporting::Content content = VRAMSCOPE_TRY(exporting::Content::Of(*analysis_, request));
+  content_.emplace(std::move(content));
   content_question_ = question;
   return &*content_;
 }
 
 Result<SharedTable> OpenedRun::Series(const std::string& question) {
-  Result<Question> asked = Parsed(question);
-  if (!asked.ok()) return asked.error();
-  const auto steps = std::exchange(asked->request.steps, std::nullopt).value_or(std::pair{0U, 0U});
-  const auto content = ContentFor(asked->request, question);
-  if (!content.ok()) return content.error();
-  std::vector<model::DeviceIndex> devices = {(*content)->device()};
-  if (asked->all_devices) {
-    devices.resize((*content)->run().devices.size());
+  Question asked = VRAMSCOPE_TRY(Parsed(question));
+  const auto steps = std::exchange(asked.request.steps, std::nullopt).value_or(std::pair{0U, 0U});
+  const auto content = VRAMSCOPE_TRY(ContentFor(asked.request, question));
+  std::vector<model::DeviceIndex> devices = {content->device()};
+  if (asked.all_devices) {
+    devices.resize(content->run().devices.size());
     std::iota(devices.begin(), devices.end(), model::DeviceIndex{0});
   }
-  return SeriesTable(**content, devices, steps.first, steps.second);
+  return SeriesTable(*content, devices, steps.first, steps.second);
 }
 
 Result<SharedTable> OpenedRun::TableNamed(const std::string& name, const std::string& question) {
@@ -110,16 +99,13 @@ Result<SharedTable> OpenedRun::TableNamed(const std::string& name, const std::st
   if (name == "operators") return OperatorsTable(*source_);
   if (name == "series") return Series(question);
   if (name == "blocks") {
-    const Result<Question> asked = Parsed(question);
-    if (!asked.ok()) return asked.error();
-    const auto content = ContentFor(asked->request, question);
-    if (!content.ok()) return content.error();
-    return BlocksTable(**content);
+    const Question asked = VRAMSCOPE_TRY(Parsed(question));
+    const auto content = VRAMSCOPE_TRY(ContentFor(asked.request, question));
+    return BlocksTable(*content);
   }
   if (name == "segments") {
-    const Result<const model::Run*> run = Loaded();
-    if (!run.ok()) return run.error();
-    return SegmentsTable(**run);
+    const model::Run* const run = VRAMSCOPE_TRY(Loaded());
+    return SegmentsTable(*run);
   }
   return Error{"there is no table '" + text::Clean(name) + "'."};
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of a run: a trace, or a memory snapshot of PyTorch. Its first bytes decide which, once, when this
+// object is created; every verb and the viewer take it from here.
+//
+//   const RunFile file("run.pickle");
+//   file.is_snapshot()     true
+//   file.ReadSnapshot()    its tables, read at the first call and then kept
+//   file.OpenSource()      what every analysis reads, made from the same tables
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "profiler/model/source.h"
+#include "profiler/snapshot/read.h"
+#include "trace_format/reader.h"
+#include "trace_format/result.h"
+
+namespace vramscope::snapshot {
+
+class RunFile {
+ public:
+  // A file that does not exist, or that is neither of both, counts as a trace: opening it returns the error.
+  explicit RunFile(std::string path) : path_(std::move(path)), is_snapshot_(LooksLikeSnapshot(path_)) {}
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool is_snapshot() const { return is_snapshot_; }
+
+  // Only if is_snapshot(). Not for several threads.
+  [[nodiscard]] Result<std::shared_ptr<const Snapshot>> ReadSnapshot() const;
+  // Fails for snapshots.
+  [[nodiscard]] Result<std::unique_ptr<trace::TraceReader>> OpenTrace() const;
+  // Both kinds.
+  [[nodiscard]] Result<std::shared_ptr<const model::Source>> OpenSource() const;
+
+ private:
+  std::string path_;
+  bool is_snapshot_;
+  mutable std::optional<Result<std::shared_ptr<const Snapshot>>> snapshot_;
+};
+
+}  // namespace vramscope::snapshot
