@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dry runs that must hold for any data. No kernel computes on the simulated GPU, so a program that reads computed
+// values gets assumed ones, and runs again with others if its memory may depend on them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/experiment/dryrun/dryrun_run.h"
+
+namespace vramscope::experiment {
+
+// One run of the plan's command. If it fails with assumed zeros, it runs again with computed integers. If its
+// memory depends on data, it runs again for `upper`. plan.say announces further runs.
+[[nodiscard]] Result<DryrunResult> RunWithBounds(const DryrunPlan& plan, DryrunRunner& runner,
+                                                 CommandOutput output);
+
+// Runs of the same program whose results are compared: all with the same assumptions, once a run has shown which
+// ones it needs.
+class Series {
+ public:
+  Series(const DryrunPlan& plan, DryrunRunner& runner);
+
+  // `log`: the command's output.
+  [[nodiscard]] Result<DryrunResult> Run(const std::vector<std::string>& command,
+                                         const collector::SimulatedDevice& device, uint64_t order,
+                                         std::string& log);
+
+ private:
+  [[nodiscard]] bool DependsOnMasks(const DryrunResult& result) const;
+  void TakeUpperBound(const std::vector<std::string>& command, const collector::SimulatedDevice& device,
+                      uint64_t order, DryrunResult& result);
+
+  const DryrunPlan& plan_;
+  DryrunRunner& runner_;
+  std::optional<AssumedValues> assumed_;
+};
+
+}  // namespace vramscope::experiment
