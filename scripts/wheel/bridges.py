@@ -6,8 +6,8 @@
 
 FOLDER gets the libraries and index.txt, which the recorder reads (profiler/collector/launch/prebuilt_bridge.h). `--releases newest`: only
 the release of PYTHON, whose own headers are used. The headers of the others are from their wheels for aarch64, the smallest ones that have them: pip
-downloads each wheel once, and only its headers are kept. They differ from those for x86-64 in four files that the recorder does not include; the recorder
-compares the headers before it uses a library.
+downloads each wheel once, and only its headers are kept. What the deep recorder includes of them declares the same as in the wheels for x86-64 (compared
+for 2.6.0 and 2.15.0, preprocessed), and the recorder compares the layout headers before it uses a library.
 
     headers/torch-2.6.0.zip    the headers of one release
     facts/HASH.json            release, ABI, sources, compiler and flags -> the hash of the preprocessed source, and of the layout headers
@@ -129,7 +129,7 @@ class Bridges:
         standard = "c++20" if "#error C++20" in (headers / "ATen/ATen.h").read_text() else "c++17"
         done = subprocess.run(
             [self.compiler, "-E", "-P", f"-std={standard}", "-DNDEBUG", f"-D_GLIBCXX_USE_CXX11_ABI={int(abi == 'new')}", *FLAGS,
-             f"-fmacro-prefix-map={headers}=torch", f"-fmacro-prefix-map={SOURCE}=.", "-isystem", str(headers),
+             f"-fmacro-prefix-map={SOURCE}=.", f"-fmacro-prefix-map={headers}=torch", "-isystem", str(headers),
              "-isystem", str(headers / "torch/csrc/api/include"), "-I", str(SOURCE), str(BRIDGE / "bridge.cc")],
             capture_output=True)
         if done.returncode:
