@@ -46,7 +46,7 @@ def sources() -> Iterator[Path]:
     yield from (SOURCE / "scripts/wheel").glob("*.*")
     yield from (SOURCE / "injector/torch/bridge").glob("*.*")
     yield from (BUILD / "lib/vramscope").rglob("*.so.*")
-    for folder in ("injector/python", "injector/simulated_cuda/python"):
+    for folder in ("injector/python", "injector/simulated_cuda/python", "profiler/python/vramscope"):
         yield from (path for path in (SOURCE / folder).rglob("*.py") if "tests" not in path.parts)
 
 
@@ -148,6 +148,15 @@ class Wheel(unittest.TestCase):
         for name, built in (("wheel.png", False), ("build.png", True)):
             self.vramscope("view", "--screenshot", name, trace, built=built)
         self.assertEqual((self.folder / "wheel.png").read_bytes(), (self.folder / "build.png").read_bytes())
+
+    def test_python_reads_a_trace(self) -> None:
+        trace = str(SOURCE / "trace_format/testdata/v1_training.vms")
+        show = "import sys, vramscope; run = vramscope.open(sys.argv[1]); print(run.peak.allocated_bytes, len(run.blocks()))"
+        done = recorded_run.run([str(self.venv / "bin/python"), "-I", "-c", show, trace], cwd=self.folder)
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        peak, blocks = map(int, done.stdout.split())
+        self.assertEqual(peak, json.loads(self.vramscope("report", trace, "--json"))["peak"]["allocated_bytes"])
+        self.assertGreater(blocks, 100)
 
     def test_no_file_needs_a_newer_glibc(self) -> None:
         files = [path for path in self.venv.rglob("*") if path.is_file() and not path.is_symlink() and "vramscope" in str(path.relative_to(self.venv))]
