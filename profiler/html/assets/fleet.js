@@ -3,6 +3,7 @@
 
 const names = {out_of_memory: "Out of memory", dead: "Dead", memory: "Peak", fragmentation: "Fragmentation", outside: "Outside PyTorch",
   elsewhere: "On another GPU", growth: "Growth", late: "Late", missing: "Missing"};
+const mostRanks = 64; // in sight; of more, those that stand out and the first ones
 const urgent = new Set(["out_of_memory", "dead"]);
 
 const nameOf = (rank) => (rank.rank === null ? rank.device : "rank " + rank.rank);
@@ -137,7 +138,10 @@ function makeRankTable() {
   const used = picture.categories.filter((category) => report.ranks.some((rank) => rank.peak.categories[category.key] > 0));
   const legend = element("div", {class: "legend"}, used.map((category) => element("span", {class: "key"}, swatch(category.color), category.name)));
   const lost = picture.left_out.ranks ? counted(picture.left_out.ranks, "rank") + " more are in vramscope fleet --json." : null;
-  const made = section("ranks", "Ranks", lost, legend, table(columns, rows));
+  const inSight = report.ranks.map((rank, i) => i).filter((i) => report.ranks.length <= mostRanks || flagged.has(report.ranks[i].rank) || i < mostRanks / 2);
+  const others = rows.filter((row, i) => !inSight.includes(i));
+  const unfolded = others.length === 0 ? null : element("details", {}, element("summary", {}, counted(others.length, "rank") + " more"), table(columns, others));
+  const made = section("ranks", "Ranks", lost, legend, table(columns, inSight.map((i) => rows[i])), unfolded);
   made.classList.add("long");
   return made;
 }
