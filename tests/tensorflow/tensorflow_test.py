@@ -73,6 +73,11 @@ class KerasTest(RecordingTest):
         self.assertGreater(self.category("activation"), 0)
         self.check_steps({"optimizer", "backward"})
 
+    def test_fit_in_mixed_precision(self) -> None:
+        self.train("--loop", "fit", "--policy", "mixed_float16")
+        self.check_variables()
+        self.assertEqual(set(self.labels[GRADIENT]), set(self.truth["parameter"]))
+
     def test_a_program_behaves_as_without_us(self) -> None:
         program = "import os; os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'; import tensorflow as tf; print(tf.add(1, 2).numpy()); raise SystemExit(5)"
         alone = subprocess.run([PYTHON, "-c", program], capture_output=True, text=True, check=False)

@@ -41,13 +41,14 @@ class Optimizers:
         self._policy_told = False
 
     def install(self) -> None:
-        from keras.src.optimizers import base_optimizer
+        from keras.src.optimizers import base_optimizer, loss_scale_optimizer
         from tensorflow.python.eager import context
         from tensorflow.python.framework import ops
 
         self._eager: Callable[[], bool] = context.executing_eagerly
         self._graph: Callable[[], Any] = ops.get_default_graph
         patches.wrap_method(base_optimizer.BaseOptimizer, "apply", self._around)
+        patches.wrap_method(loss_scale_optimizer.LossScaleOptimizer, "apply", guard.before(HOOK, self._scaled))
         native.coverage(HOOK, native.State.HOOKED)
 
     def _around(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,6 +118,14 @@ class Optimizers:
         while graph is not None:
             self._traced(graph, optimizer)
             graph = getattr(graph, "outer_graph", None)
+        self._tell_operators(grads, targets)
+
+    def _scaled(self, optimizer: Any, grads: Any, trainable_variables: Any = None) -> None:
+        """Mixed precision: what comes from the tape. The optimizer inside gets these gradients divided by the loss scale."""
+        if not self._eager() and isinstance(grads, (list, tuple)):
+            self._tell_operators(grads, list(trainable_variables or getattr(optimizer, "_trainable_variables", ())))
+
+    def _tell_operators(self, grads: Any, targets: List[Any]) -> None:
         for gradient, target in zip(grads, targets):
             held = getattr(gradient, "_value", gradient)
             name = self._variables.name_of(target)
