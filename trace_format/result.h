@@ -119,9 +119,10 @@ Result<T> CannotJudge(Result<T> result) {
 
 }  // namespace vramscope
 
-// The value of a Result, moved out of it; if it failed, the function that uses the macro returns the error.
-// Use it as a statement, or as all that a variable is initialized with or assigned, never within a larger
-// expression: what was computed to the left of it would be lost. (A statement expression, which gcc and clang know.)
+// Moves the value out of a Result. If the Result failed, the function that uses the macro returns its error.
+// Use it as a statement, or as the entire right side of an initialization or assignment. Within a larger
+// expression, the return would discard what was computed before it. (gcc and clang know statement
+// expressions.)
 #define VRAMSCOPE_TRY(...)                  \
   __extension__({                           \
     auto vramscope_tried = (__VA_ARGS__);   \

@@ -17,8 +17,9 @@ namespace vramscope::attach {
 // and processes that are already recorded.
 Status CheckTarget(pid_t pid);
 
-// Why Yama forbids the attach, and what to do; empty if it does not. `scope` is the text of
-// /proc/sys/kernel/yama/ptrace_scope (Documentation/admin-guide/LSM/Yama.rst), empty on kernels without it.
+// Returns why Yama forbids the attach and what to do about it, or "" if Yama allows it. `scope` is the
+// content of /proc/sys/kernel/yama/ptrace_scope (Documentation/admin-guide/LSM/Yama.rst), or "" on a kernel
+// without it.
 std::string ForbiddenByPtraceScope(const std::string& scope, bool may_trace_anything);
 
 // True if the process has loaded a library of PyTorch.

@@ -8,7 +8,7 @@
 //
 //   saved rsp ──► │ the thread's own stack   │
 //                 │ red zone, 128 bytes      │
-//                 │ texts                    │ PushText
+//                 │ strings                  │ PushText
 //                 │ return address 0         │ a return from the call faults at 0: that is how we know
 //   rsp of call ► │                          │
 #pragma once
@@ -36,13 +36,14 @@ std::optional<user_regs_struct> ReadRegisters(pid_t thread);
 
 class RemoteCall {
  public:
-  // A running call invokes `others_may_run` again and again.
+  // `others_may_run` is called repeatedly until the remote call returns. It must let the other stopped threads
+  // continue, because they might hold a lock.
   RemoteCall(pid_t pid, Tracee& tracee, const LoaderLocks& locks, std::function<void()> others_may_run)
       : pid_(pid), tracee_(tracee), locks_(locks), others_may_run_(std::move(others_may_run)) {}
 
   // Saves the thread's state. Call it before anything else.
   bool Prepare();
-  // Puts a text below the thread's stack and returns its address.
+  // Copies a string below the thread's stack and returns its address.
   uint64_t PushText(const std::string& text);
   // Calls `function` with up to three integer arguments and returns rax. The call may take any time, but a
   // wait for the dynamic loader's lock is aborted after some seconds.

@@ -13,8 +13,8 @@
 //   "start\n<folder>\n<options>\n<collector>" ──► vramscope_attach()   its answer as a number: 0 = begun
 //   "who"                                     ──► the pid of the collector that records it, 0 = nobody
 //
-// Guests of users other than this process's or root are rejected unread. A forked child opens its own door at
-// its first event.
+// Only this process's user and root may be guests. Orders from anyone else are rejected without being read. A
+// forked child opens its own door at its first event.
 #pragma once
 
 namespace vramscope::injector {

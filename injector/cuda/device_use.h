@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a device is in use before there is a context to ask the driver in: NVML reports it.
+// Queries NVML for the used memory of a device. The driver reports it only in a context, which may not exist
+// yet.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our function for each row of driver_functions.def, with the driver's name and type.
 //
-// The names are exported: a program linked to libcuda calls ours. If there is no driver, or it lacks the
-// function, they return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND.
+// The symbols are exported, so a program linked to libcuda calls our functions. If there is no driver, or the
+// driver lacks a function, ours returns CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND.
 #pragma once
 
 #include "injector/cuda/driver_abi.h"

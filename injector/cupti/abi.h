@@ -91,8 +91,8 @@ enum MemoryKind : int {
 };
 enum PoolOperation : int { kPoolCreated = 1, kPoolDestroyed = 2, kPoolTrimmed = 3 };
 
-// The first fields that CUpti_ActivityMemory3 (CUDA 11) and 4 (12 and 13) share. CUPTI itself steps from
-// record to record.
+// The leading fields, which CUpti_ActivityMemory3 (CUDA 11) and CUpti_ActivityMemory4 (12 and 13) share. Do
+// not use sizeof to reach the next record: `next_record` finds it.
 struct MemoryRecord {
   int kind;
   int operation;

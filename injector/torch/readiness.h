@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The moment when torch is fully loaded and the program is about to use it: hooks are tested, the bridge is
-// loaded.
+// What happens when torch is fully loaded and the program is about to use it: the hooks are tested and the
+// bridge is loaded.
 //
-// In Python the shim reports it (vramscope_torch_ready). Without the shim, block_hooks make Python run it
-// (python_route.h). In a C++ program the first registered parameter or the first optimizer step shows it.
+// In Python, the shim reports this moment (vramscope_torch_ready). If the shim has not started, block_hooks
+// make Python start it (python_route.h). In a C++ program, it is the first registered parameter or the first
+// optimizer step.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace vramscope::injector {
 // The implementation of vramscope_torch_ready. May be called again. Not from inside an allocator.
 uint32_t TorchReady();
 
-// The same for a process without Python; does nothing in others and after the first call.
+// The same for a process without Python. Does nothing if Python runs, or if it was called before.
 void CxxProgramReady();
 
 // True when a Python interpreter runs in this process.

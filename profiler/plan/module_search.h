@@ -14,10 +14,14 @@
 //
 // (Together they free no more than the sum: if two modules save the same tensor, neither alone frees it, and
 // it waits for the later one.) With up to 12 modules, all subsets are tried in order of their time, so the
-// answer is optimal. With more, modules are added greedily by bytes freed at the peak per time, and removed
-// again where a replay still fits. Then sets that take less time come from the cuts (module_covers.h), the
-// shortest first. If no sets are left, nothing takes less time. If replays run out, modules are exchanged,
-// and the shortest set that was not replayed bounds how much better the optimum could be.
+// answer is optimal. With more modules, the search has three parts:
+//
+//   1. Greedy: adds the module that frees the most bytes at the peak per time, until a replay fits. Then it
+//      removes each module without which a replay still fits.
+//   2. Cuts: module_covers.h lists sets that take less time than the best one so far, the shortest first, and
+//      they are replayed. If no sets are left, the answer is optimal.
+//   3. If replays run out before that, modules are exchanged. The shortest set that was not replayed bounds
+//      how much better the optimum could be.
 #pragma once
 
 #include <map>

@@ -15,8 +15,8 @@ struct Cut {
   uint64_t events = ~uint64_t{0};  // only this many of the trace's events
 };
 
-// `run` must be loaded from `source`: it joins what the events record separately. Segments, stacks, and the
-// driver's free memory at a failed request come from the run.
+// `run` must be loaded from `source`. Segments, stacks, and the driver's free memory at a failed request are
+// taken from `run`, because it combines what the events record separately.
 //
 // CUDA devices keep their number. A process that used none gets its CPU memory as device 0. If the trace does
 // not record the allocator's segments, each range of addresses that its blocks ever used counts as one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The message for an unexpected exception: lack of memory is the machine's problem, everything else is our
-// bug.
+// The message for an unexpected exception. If memory ran out, it asks for more memory. Any other exception is
+// reported as a bug in vramscope.
 #pragma once
 
 #include <exception>
@@ -8,7 +8,7 @@
 
 namespace vramscope::text {
 
-// A sentence that begins in lower case; `what` was being done: "report run.vms".
+// Returns the message, which may begin in lower case. `what` is the task that failed: "report run.vms".
 [[nodiscard]] std::string SentenceOf(const std::exception& failure, const std::string& what);
 
 }  // namespace vramscope::text

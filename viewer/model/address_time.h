@@ -24,7 +24,8 @@
 
 namespace vramscope::viewer {
 
-// Addresses without the unused ones; a place is 0 at the lowest and 1 at the highest.
+// The vertical axis, which has only used addresses. A place is a position on it: 0 at the lowest address,
+// 1 at the highest.
 class AddressAxis {
  public:
   struct Area {
@@ -64,8 +65,8 @@ struct SegmentSpan {
 // others. Immutable.
 class AddressTimeIndex {
  public:
-  // `layout` may have no segments. Its walk is used only if the history begins in the middle of a run.
-  // O(blocks), 4 bytes each.
+  // `layout` may have no segments. If its history begins in the middle of a run, its walk supplies the
+  // segments that existed at the beginning. O(blocks), 4 bytes each.
   AddressTimeIndex(const model::Run& run, model::DeviceIndex device, const LayoutView& layout);
 
   [[nodiscard]] const AddressAxis& axis() const { return axis_; }

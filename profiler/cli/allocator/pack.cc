@@ -142,8 +142,8 @@ std::string NotReached(const packing::Answer& answer) {
   return answer.reached == packing::Reached::kFirstFit
              ? "Found by first fit: there was no time to search for a better one, or there are too many "
                "blocks.\n"
-             : "The time limit ended before first fit did, so the blocks are in order of time. Give a longer "
-               "--budget.\n";
+             : "The time limit passed before first fit finished, so the blocks are packed in order of time. "
+               "Give a longer --budget.\n";
 }
 
 std::string PackJson(const PackSubject& subject, const packing::Answer& answer) {

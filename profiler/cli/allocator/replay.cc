@@ -26,7 +26,7 @@ const VerbHelp& ReplayHelp() {
       "replay [options] FILE",
       {{"vramscope replay snapshot.pickle", "check the model against the recording, event by event"},
        {"vramscope replay run.vms --settings expandable_segments:True --capacity 24GiB",
-        "show how much the same requests reserve then, and whether they fit"}},
+        "show how much the same requests reserve with these settings, and whether they fit"}},
       {{"settings", '\0', "TEXT",
         "Allocator settings as in PYTORCH_CUDA_ALLOC_CONF; \"\" = PyTorch's defaults."},
        {"capacity", '\0', "80GiB", "Device memory available to PyTorch; default: no limit."},
