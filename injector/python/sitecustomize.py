@@ -20,8 +20,7 @@ def _step_aside() -> None:
         if os.environ.get("VRAMSCOPE_SESSION"):
             from vramscope_shim import import_hook
 
-            import_hook.watch_for_torch()
-            import_hook.watch_for_tensorflow()
+            import_hook.watch_for_frameworks()
         if os.environ.get("VRAMSCOPE_TRY"):
             import vramscope_try
 

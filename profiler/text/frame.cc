@@ -132,7 +132,7 @@ bool IsInstalled(std::string_view path) {
 bool IsOfInterpreter(std::string_view path) {
   if (path.starts_with("<frozen ")) return true;
   for (const std::string_view ours :
-       {"vramscope_shim", "vramscope_try", "vramscope_dryrun", "libvramscope"}) {
+       {"vramscope_shim", "vramscope_try", "vramscope_program", "vramscope_dryrun", "libvramscope"}) {
     if (path.find(ours) != kNowhere) return true;
   }
   if (IsInstalled(path)) return false;

@@ -33,7 +33,7 @@ def _start(attached: bool) -> bool:
         from . import torch_hook
 
         return torch_hook.install(sys.modules["torch"], attached)
-    import_hook.watch_for_torch()
+    import_hook.watch_for_frameworks()
     return False
 
 

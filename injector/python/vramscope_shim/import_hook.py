@@ -90,9 +90,7 @@ def when_imported(name: str, react: "Callable[[], object]") -> None:
     if is_imported(name):
         react()
         return
-    module = sys.modules.get(name)
-    if module is not None:
-        _watch(getattr(module, "__spec__", None))  # being imported right now, by another thread or further up this one
+    _watch(getattr(sys.modules.get(name), "__spec__", None))  # it may be being imported right now, by another thread or further up this one
     _finder.waiting.setdefault(name, []).append(react)
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
@@ -105,19 +103,20 @@ def forget() -> None:
         sys.meta_path.remove(_finder)
 
 
-def watch_for_torch() -> None:
-    def react() -> None:
-        from . import start
+def room(name: str) -> "Any":
+    """A package next to this one, or a module in it: sys.path may not have the folder any more."""
+    import importlib.machinery
+    import importlib.util
 
-        start()
+    folder, package = __file__.rpartition("/vramscope_shim/")[0], name.partition(".")[0]
+    if package not in sys.modules:
+        spec: Any = importlib.machinery.PathFinder.find_spec(package, [folder])
+        sys.modules[package] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[package])
+    return importlib.import_module(name)
 
-    when_imported("torch", react)
 
-
-def watch_for_tensorflow() -> None:
-    def react() -> None:
-        from . import beside
-
-        beside.module("vramscope_shim_tensorflow").start()
-
-    when_imported("tensorflow", react)
+def watch_for_frameworks() -> None:
+    """Each framework's room starts when the program has imported the framework."""
+    when_imported("torch", lambda: room("vramscope_shim").start())
+    when_imported("tensorflow", lambda: room("vramscope_shim_tensorflow").start())

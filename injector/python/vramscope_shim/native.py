@@ -111,10 +111,9 @@ def _bind() -> None:
 
 def function(name: str, result: Any, arguments: List[Any]) -> Optional[Any]:
     """One more C function, of a framework's own room. None if this injector does not have it. After connect()."""
-    if not hasattr(_library, "vramscope_" + name):
-        return None
-    found = getattr(_library, "vramscope_" + name)
-    found.restype, found.argtypes = result, arguments
+    found = getattr(_library, "vramscope_" + name, None)
+    if found is not None:
+        found.restype, found.argtypes = result, arguments
     return found
 
 

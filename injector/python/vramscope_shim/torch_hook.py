@@ -7,7 +7,7 @@ import platform
 import sys
 from typing import Any, Callable, Dict, Optional, Tuple
 
-from . import beside, gathered, guard, held, native, patches, storage
+from . import gathered, guard, held, import_hook, native, patches, storage
 from .compiler import Compiler
 from .data import Batches
 from .deep import ModuleRanges
@@ -109,7 +109,7 @@ class Recorder:
         wanted = os.environ.get("VRAMSCOPE_PROGRAM") or native.option("program")  # a process that is attached to has the option alone
         if wanted == "off" or os.environ.get("VRAMSCOPE_TRY"):
             return
-        self._program = beside.module("vramscope_program.noting").Program(torch, self._registry, self._optimizers, native.deep)
+        self._program = import_hook.room("vramscope_program.noting").Program(torch, self._registry, self._optimizers, native.deep)
         self.loop.watchers.append(guard.hook("python.program", self._program.turned))
 
     def _step_turned(self, deep: int) -> None:

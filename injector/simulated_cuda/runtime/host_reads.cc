@@ -116,8 +116,10 @@ struct Place {
   bool of_scaler = false;  // GradScaler looks whether gradients are finite: memory does not depend on it
 };
 
+// PyTorch, or a package of ours that calls it.
 bool InTorch(const std::string& file) {
-  for (const char* const folder : {"/torch/", "/vramscope_shim/", "/vramscope_dryrun/"}) {
+  for (const char* const folder :
+       {"/torch/", "/vramscope_shim", "/vramscope_dryrun/", "/vramscope_program/", "/vramscope_try/"}) {
     if (file.find(folder) != std::string::npos) return true;
   }
   return file.rfind("<frozen", 0) == 0;
