@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -15,6 +14,7 @@
 #include "profiler/text/failure.h"
 #include "viewer/model/recent_files.h"
 #include "viewer/panels/app.h"
+#include "viewer/panels/redraw.h"
 #include "viewer/platform/window.h"
 #include "viewer/script/headless.h"
 #include "viewer/script/script.h"
@@ -130,33 +130,6 @@ std::string Title(const Session& session) {
   }
   return text::OneLine(session.file()->name()) + where + " · vramscope";
 }
-
-// Whether the next frame may differ from the last one. An idle window draws nothing: without a GPU each frame
-// would cost 20 ms of processor time.
-class Redraw {
- public:
-  // `happened`: input, or a thread that has something new.
-  [[nodiscard]] bool Wanted(App& app, bool happened) {
-    Session& session = app.session;
-    session.Update();  // a file may have grown
-    const bool moves = session.playing() || session.loading() || ImGui::GetIO().WantTextInput ||
-                       app.generation != session.generation();
-    const bool live = std::any_of(session.files().begin(), session.files().end(),
-                                  [](const auto& file) { return file->live(); });
-    if (happened || moves || live || live != was_live_) left_ = kFramesToSettle;
-    was_live_ = live;
-    if (left_ == 0) return false;
-    --left_;
-    return true;
-  }
-
- private:
-  // Movement without input, such as the end of a drag, settles within this many frames.
-  static constexpr int kFramesToSettle = 4;
-
-  int left_ = kFramesToSettle;
-  bool was_live_ = false;
-};
 
 int RunWindow(const Start& start, const cli::Arguments& arguments) {
   ImGui::CreateContext();

@@ -44,9 +44,4 @@ std::string BesideText(const FitLimit& limit) {
                      text::FormatBytes(limit.beside_bytes), text::FormatBytes(limit.reserved_limit));
 }
 
-Result<std::vector<collector::GpuModel>> GpuTable() {
-  const std::string folder = VRAMSCOPE_TRY(collector::FindSimulatedCuda());
-  return collector::ListGpus(folder);
-}
-
 }  // namespace vramscope::plan

@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "profiler/collector/launch/simulated_device.h"
+#include "profiler/collector/launch/gpu_table.h"
 #include "profiler/model/run.h"
 #include "profiler/whatif/step/step.h"
+#include "trace_format/result.h"
 
 namespace vramscope::plan {
 

@@ -46,9 +46,9 @@ std::vector<std::string> CommunicationNotes(const classify::Analysis& analysis,
   for (const model::BlockId block : live) {
     if (analysis.categories().At(block, at).category != Category::kCommunication) continue;
     const std::string_view name = analysis.names().Of(block);
-    const auto* kind =
-        std::ranges::find_if(kKinds, [&](const Kind& each) { return name.starts_with(each.label); });
-    auto& [bytes, which] = sums[static_cast<size_t>(kind - kKinds.begin())];
+    const Kind* const kind = std::find_if(kKinds.data(), kKinds.data() + kKinds.size(),
+                                          [&](const Kind& each) { return name.starts_with(each.label); });
+    auto& [bytes, which] = sums[static_cast<size_t>(kind - kKinds.data())];
     bytes += analysis.run().blocks[block].size;
     which = kind;
   }

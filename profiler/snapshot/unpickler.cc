@@ -194,7 +194,7 @@ class Machine {
     if (length > ByteStream::kMaxWindow) return Fail("it has a text of " + std::to_string(length) + " bytes");
     if (!Available(length)) return Next::kCut;
     p_ += length;
-    return On(objects_.PushText({reinterpret_cast<const char*>(p_) - length, length}));
+    return On(objects_.PushText({reinterpret_cast<const char*>(p_) - length, static_cast<size_t>(length)}));
   }
 
   // Protocol 1 writes large numbers as lines of text.

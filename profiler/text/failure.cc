@@ -15,4 +15,13 @@ std::string SentenceOf(const std::exception& failure, const std::string& what) {
   return std::string(failure.what()) + ". This is a bug in vramscope; please report it.";
 }
 
+std::string FailureOf(const std::function<void()>& work, const std::string& what) {
+  try {
+    work();
+    return "";
+  } catch (const std::exception& failure) {
+    return SentenceOf(failure, what);
+  }
+}
+
 }  // namespace vramscope::text

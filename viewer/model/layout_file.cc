@@ -2,20 +2,19 @@
 #include "viewer/model/layout_file.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <charconv>
-#include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
 #include "viewer/model/recent_files.h"
+#include "viewer/model/small_file.h"
 
 namespace vramscope::viewer {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr size_t kMostBytes = 1 << 16;
 
 // The number in `text`, if it is within the bounds.
 void ReadNumber(std::string_view text, float least, float most, float& value) {
@@ -29,12 +28,12 @@ void ReadNumber(std::string_view text, float least, float most, float& value) {
 
 std::string LayoutPath() {
   const std::string recent = RecentFilesPath();
-  return recent.empty() ? "" : (fs::path(recent).parent_path() / "layout").string();
+  return recent.empty() ? "" : recent.substr(0, recent.rfind('/')) + "/layout";
 }
 
 WindowLayout ReadLayout(const std::string& path) {
   WindowLayout layout;
-  std::ifstream file(path);
+  std::istringstream file(ReadSmallFile(path, kMostBytes).value_or(""));
   for (std::string line; std::getline(file, line);) {
     const std::string_view text = line;
     const size_t sign = text.find('=');
@@ -50,23 +49,10 @@ WindowLayout ReadLayout(const std::string& path) {
 }
 
 void WriteLayout(const std::string& path, const WindowLayout& layout) {
-  std::error_code ignored;
   if (path.empty()) return;
-  fs::create_directories(fs::path(path).parent_path(), ignored);
-  const std::string fresh = path + "." + std::to_string(getpid());
-  {
-    std::ofstream file(fresh, std::ios::trunc);
-    file << fmt::format("theme={}\ntext_size={:.3f}\ntable_share={:.3f}\ndetails_width={:.2f}\n",
-                        layout.dark ? "dark" : "light", layout.text_size, layout.table_share,
-                        layout.details_width);
-    file.close();
-    if (!file) {
-      fs::remove(fresh, ignored);
-      return;
-    }
-  }
-  fs::rename(fresh, path, ignored);
-  if (ignored) fs::remove(fresh, ignored);
+  ReplaceSmallFile(path, fmt::format("theme={}\ntext_size={:.3f}\ntable_share={:.3f}\ndetails_width={:.2f}\n",
+                                     layout.dark ? "dark" : "light", layout.text_size, layout.table_share,
+                                     layout.details_width));
 }
 
 }  // namespace vramscope::viewer

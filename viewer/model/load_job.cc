@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <utility>
 
 #include "profiler/model/forwarding_source.h"
@@ -60,11 +59,9 @@ LoadJob::LoadJob(std::string path, std::function<void()> wake)
     : path_(std::move(path)), wake_(std::move(wake)) {
   thread_ = std::thread([this] {
     const auto begin = std::chrono::steady_clock::now();
-    try {
-      Work();
-    } catch (const std::exception& failure) {  // memory that is not there, above all
-      Fail(text::SentenceOf(failure, path_));
-    }
+    // Memory that is not there, above all.
+    if (const std::string failure = text::FailureOf([this] { Work(); }, path_); !failure.empty())
+      Fail(failure);
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     finished_ = true;
     wake_();

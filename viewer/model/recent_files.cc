@@ -4,27 +4,41 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
+#include <sstream>
+
+#include "viewer/model/small_file.h"
 
 namespace vramscope::viewer {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr size_t kLongestPath = 4096;
 
 // As they stand in the list.
 std::vector<std::string> Listed(const std::string& list) {
   std::vector<std::string> paths;
-  std::ifstream file(list);
+  std::istringstream file(ReadSmallFile(list, kMostRecentFiles * (kLongestPath + 1)).value_or(""));
   std::string line;
   while (paths.size() < kMostRecentFiles && std::getline(file, line)) {
     if (!line.empty() && line.size() <= kLongestPath && line[0] == '/') paths.push_back(line);
   }
   return paths;
+}
+
+// From the root, without "." and ".."; "" if the current folder is unknown.
+std::string WholePath(const std::string& path) {
+  std::array<char, kLongestPath> here{};
+  if (!path.starts_with('/') && getcwd(here.data(), here.size()) == nullptr) return "";
+  std::istringstream words(path.starts_with('/') ? path : std::string(here.data()) + "/" + path);
+  std::vector<std::string> parts;
+  for (std::string part; std::getline(words, part, '/');) {
+    if (part == ".." && !parts.empty()) parts.pop_back();
+    if (!part.empty() && part != "." && part != "..") parts.push_back(part);
+  }
+  std::string whole;
+  for (const std::string& part : parts) whole += "/" + part;
+  return whole;
 }
 
 }  // namespace
@@ -43,26 +57,15 @@ std::vector<std::string> RecentFiles(const std::string& list) {
 }
 
 void RememberFile(const std::string& list, const std::string& path) {
-  std::error_code ignored;
-  const std::string whole = fs::absolute(path, ignored).lexically_normal().string();
-  if (list.empty() || ignored || whole.find('\n') != std::string::npos) return;
+  const std::string whole = WholePath(path);
+  if (list.empty() || whole.empty() || whole.find('\n') != std::string::npos) return;
   std::vector<std::string> paths = Listed(list);
   std::erase(paths, whole);
   paths.insert(paths.begin(), whole);
   paths.resize(std::min(paths.size(), kMostRecentFiles));
-  fs::create_directories(fs::path(list).parent_path(), ignored);
-  const std::string fresh = list + "." + std::to_string(getpid());
-  {
-    std::ofstream file(fresh, std::ios::trunc);
-    for (const std::string& each : paths) file << each << '\n';
-    file.close();
-    if (!file) {
-      fs::remove(fresh, ignored);
-      return;
-    }
-  }
-  fs::rename(fresh, list, ignored);  // at once: a reader sees the old list or the new one
-  if (ignored) fs::remove(fresh, ignored);
+  std::string text;
+  for (const std::string& each : paths) text += each + '\n';
+  ReplaceSmallFile(list, text);
 }
 
 }  // namespace vramscope::viewer

@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <fstream>
-
 #include "profiler/text/format.h"
 #include "profiler/text/harmless.h"
+#include "viewer/model/small_file.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -26,13 +24,9 @@ Result<DiskText> ReadFile(const std::string& path) {
   struct stat facts = {};
   if (stat(path.c_str(), &facts) != 0) return Error{fmt::format("{} is not on this machine.", name)};
   if (!S_ISREG(facts.st_mode)) return Error{fmt::format("{} is not a file.", name)};
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{fmt::format("{} cannot be read.", name)};
-  DiskText read{std::string(std::min(static_cast<size_t>(facts.st_size), kMostBytes), '\0'),
-                static_cast<size_t>(facts.st_size) > kMostBytes};
-  file.read(read.text.data(), static_cast<std::streamsize>(read.text.size()));
-  read.text.resize(static_cast<size_t>(file.gcount()));
-  return read;
+  auto text = ReadSmallFile(path, kMostBytes);
+  if (!text) return Error{fmt::format("{} cannot be read.", name)};
+  return DiskText{std::move(*text), static_cast<size_t>(facts.st_size) > kMostBytes};
 }
 
 // The lines of `text` around `line`; `count` is set to the number of lines up to those.

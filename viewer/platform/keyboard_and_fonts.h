@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys and fonts: the two things that differ between the Dear ImGui releases of the distributions (1.86 in
 // Debian 12, 1.89 and 1.90 in Ubuntu 24.04 and Debian 13). Everything that depends on the release is in
-// keyboard_and_fonts.cc.
+// keyboard_and_fonts.cc and installed_fonts.cc.
 //
 // Why an event queue of our own: before 1.87, a key that goes down and up within one frame is lost, one tap
 // in three at 60 frames a second.

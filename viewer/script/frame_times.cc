@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/script/frame_times.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "viewer/model/small_file.h"
+#include "viewer/script/most_resident.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -71,9 +71,7 @@ Status FrameTimes::Write(const std::string& path, const Session& session) const 
     all.insert(all.end(), frames_[tab].begin(), frames_[tab].end());
   }
   if (!all.empty()) views["all"] = Summary(all);
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto resident = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+  const uint64_t resident = MostResidentBytes();
   OrderedJson memory = {{"most_resident_bytes", resident}};
   if (const Document* document = session.document()) {
     const uint64_t events = document->run->event_count();
@@ -83,9 +81,8 @@ Status FrameTimes::Write(const std::string& path, const Session& session) const 
     memory["of_raw_events"] = static_cast<double>(resident) /
                               static_cast<double>(std::max<uint64_t>(events, 1) * sizeof(trace::Event));
   }
-  std::ofstream file(path);
-  file << OrderedJson{{"opening", opening}, {"memory", memory}, {"views", views}}.dump(2) << "\n";
-  return file.good() ? Status() : Error{path + ": cannot be written."};
+  const std::string text = OrderedJson{{"opening", opening}, {"memory", memory}, {"views", views}}.dump(2);
+  return WriteSmallFile(path, text + "\n") ? Status() : Error{path + ": cannot be written."};
 }
 
 }  // namespace vramscope::viewer

@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include <thread>
 
 #include "profiler/diff/words.h"
+#include "viewer/model/small_file.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -195,9 +195,8 @@ class Runner {
   }
   Status WriteState(const Line& line) {
     viewer_.Frame();
-    std::ofstream file(line.rest);
-    file << StateJson(app_) << "\n";
-    return file.good() ? Status() : Error{line.rest + ": cannot be written."};
+    return WriteSmallFile(line.rest, StateJson(app_) + "\n") ? Status()
+                                                             : Error{line.rest + ": cannot be written."};
   }
 
   Status Expect(const Line& line) {
@@ -282,8 +281,9 @@ std::string StateJson(const App& app) {
 }
 
 Status RunScript(const std::string& path, Headless& viewer) {
-  std::ifstream file(path);
-  if (!file) return Error{path + ": cannot be read."};
+  const auto script = ReadSmallFile(path);
+  if (!script) return Error{path + ": cannot be read."};
+  std::istringstream file(*script);
   Runner runner(viewer);
   std::string text;
   for (int number = 1; std::getline(file, text); ++number) {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <regex>
 
 #include "profiler/collector/launch/torch_location.h"
@@ -63,23 +62,7 @@ Result<std::string> FindSimulatedCuda() {
 }
 
 Result<std::vector<GpuModel>> ListGpus(const std::string& folder) {
-  std::vector<GpuModel> models;
-  std::ifstream table(fs::path(folder) / "gpus.def");
-  // Name, product, then compute capability and multiprocessors before the capacity in MiB. Last come the
-  // context, its source kind, the source kind of the capacity, and the source itself.
-  const std::regex row(
-      R"x(^GPU\("([^"]+)",\s*"([^"]+)",\s*(\d+),\s*(\d+),\s*\d+,\s*(\d+),.*,\s*(\d+),\s*k\w+,\s*k(\w+),\s*"([^"]+)"\))x");
-  for (std::string line; std::getline(table, line);) {
-    std::smatch found;
-    if (!std::regex_search(line, found, row)) continue;
-    const bool nominal = found[7] == "Nominal", by_capacity = found[7] == "ByCapacity";
-    models.push_back({found[1], found[2], std::stoull(found[5]) << 20, std::stoull(found[6]) << 20, "",
-                      10 * std::stoi(found[3]) + std::stoi(found[4]),
-                      nominal       ? fmt::format("{} nominal, minus 4 %", found[8].str())
-                      : by_capacity ? fmt::format("{} nominal; only the memory is simulated", found[8].str())
-                                    : found[8].str(),
-                      by_capacity});
-  }
+  std::vector<GpuModel> models = ParseGpus(ReadWhole(folder + "/gpus.def"));
   if (models.empty()) return Error{fmt::format("{}/gpus.def lists no GPU. Reinstall vramscope.", folder)};
   return models;
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a frame is drawn: for the window and for the page in a browser.
+#pragma once
+
+#include <algorithm>
+
+#include "viewer/panels/app.h"
+
+namespace vramscope::viewer {
+
+// Whether the next frame may differ from the last one. An idle window draws nothing: without a GPU each frame
+// would cost 20 ms of processor time.
+class Redraw {
+ public:
+  // `happened`: input, or a thread that has something new.
+  [[nodiscard]] bool Wanted(App& app, bool happened) {
+    Session& session = app.session;
+    session.Update();  // a file may have grown
+    const bool moves = session.playing() || session.loading() || ImGui::GetIO().WantTextInput ||
+                       app.generation != session.generation();
+    const bool live = std::any_of(session.files().begin(), session.files().end(),
+                                  [](const auto& file) { return file->live(); });
+    if (happened || moves || live || live != was_live_) left_ = kFramesToSettle;
+    was_live_ = live;
+    if (left_ == 0) return false;
+    --left_;
+    return true;
+  }
+
+ private:
+  // Movement without input, such as the end of a drag, settles within this many frames.
+  static constexpr int kFramesToSettle = 4;
+
+  int left_ = kFramesToSettle;
+  bool was_live_ = false;
+};
+
+}  // namespace vramscope::viewer
