@@ -4,6 +4,7 @@
 #
 #   scripts/setup.sh                   compiler, libraries, and a Python with PyTorch
 #   scripts/setup.sh --tests           also clang, for the sanitizers and the fuzz targets, CUDA's headers (4 MB), and training frameworks (600 MB)
+#   scripts/setup.sh --web             also what scripts/web.sh needs: clang 22 with its C++ library for WebAssembly, sources of three libraries (400 MB)
 #   scripts/setup.sh --triton          also Triton, for the test of torch.compile (1 GB)
 #   scripts/setup.sh --torch VERSION   also build/venv-VERSION with that release of PyTorch (repeatable)
 #
@@ -14,10 +15,12 @@ cd "$(dirname "$0")/.."
 source scripts/environment.sh
 
 readonly newest_torch=2.15.0
-readonly build_packages=(g++ cmake ninja-build pkg-config git libzstd-dev zlib1g-dev libsqlite3-dev libfmt-dev nlohmann-json3-dev libboost-program-options-dev
+readonly build_packages=(g++ cmake ninja-build pkg-config git libzstd-dev zlib1g-dev libsqlite3-dev libfmt-dev nlohmann-json3-dev libboost-program-options-dev libboost-dev
   libgtest-dev libgmock-dev libbenchmark-dev python3)
 # The desktop viewer's; without them everything else is built.
 readonly viewer_packages=(libimgui-dev libglfw3-dev libstb-dev libfreetype-dev libegl-dev libopengl-dev libgl-dev fonts-inter fonts-jetbrains-mono)
+# Debian 12 has clang 22; its C++ library is the first one that is complete enough for us on WebAssembly. chromium is for the test.
+readonly web_packages=(clang-22 lld-22 libc++-22-dev-wasm32 libc++abi-22-dev-wasm32 libclang-rt-22-dev-wasm32 wasi-libc dpkg-dev chromium)
 readonly test_packages=(clang libclang-rt-dev procps python3-venv)
 # What PyTorch imports, without the nvidia-* packages that its own metadata asks for.
 readonly torch_dependencies=(filelock typing-extensions setuptools sympy networkx jinja2 fsspec)
@@ -27,13 +30,15 @@ readonly cuda_headers=(nvidia-cuda-runtime-cu11==11.8.89 nvidia-cuda-runtime-cu1
 
 with_tests=no
 with_triton=no
+with_web=no
 releases=()
 while (($#)); do
   case $1 in
     --tests) with_tests=yes ;;
     --triton) with_triton=yes ;;
+    --web) with_web=yes ;;
     --torch) releases+=("${2:?--torch wants a version}"); shift ;;
-    *) sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done
@@ -99,9 +104,36 @@ PYTHON
   done
 }
 
+# fetch_web_sources: the libraries that the page is compiled with, from the distribution's source packages, into build/web-sources.
+fetch_web_sources() {
+  local folder=$PWD/build/web-sources release package path
+  [[ -e $folder/include/fmt ]] && return 0
+  release=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
+  mkdir -p "$folder/lists/partial" "$folder/include"
+  # The package sources of this machine, read as sources of source packages, without a change to it.
+  sed 's/^Types:.*/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$folder/web.sources" ||
+    die "only Debian 12's package sources are known here: put imgui, zstd and zlib into $folder by hand"
+  local options=(-qq -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$folder" -o "Dir::State::lists=$folder/lists")
+  (
+    cd "$folder"
+    apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only "libzstd/$release" zlib imgui
+  ) >"$folder/fetch.log" 2>&1 || die "apt-get could not fetch the sources of zstd, zlib and Dear ImGui; see $folder/fetch.log"
+  for package in libzstd:zstd zlib:zlib imgui:imgui; do
+    rm -rf "${folder:?}/${package#*:}"
+    mkdir "$folder/${package#*:}"
+    tar -x -f "$folder/${package%:*}"_*.orig.tar.* --strip-components 1 -C "$folder/${package#*:}"
+  done
+  # Headers alone; the rest of /usr/include is for another machine.
+  for path in nlohmann stb fmt; do ln -sfn "/usr/include/$path" "$folder/include/$path"; done
+}
+
 if command -v dpkg-query >/dev/null; then
   install_packages "${build_packages[@]}" "${viewer_packages[@]}"
   [[ $with_tests == no ]] || install_packages "${test_packages[@]}"
+  if [[ $with_web == yes ]]; then
+    install_packages "${web_packages[@]}"
+    fetch_web_sources
+  fi
 else
   for tool in g++ cmake ninja pkg-config python3; do
     command -v "$tool" >/dev/null || die "$tool is missing, and this is not Debian or Ubuntu: install ${build_packages[*]} by their names here"

@@ -27,8 +27,8 @@ Result<std::unique_ptr<Window>> Window::Open(int width, int height, KeyQueue& ke
   if (glfwInit() == GLFW_FALSE) {
     return Error{
         "a window cannot be opened: " + LastError() +
-        ". Without a display, write a page for a browser: vramscope report FILE --html page.html; or a "
-        "picture: vramscope view FILE --screenshot out.png"};
+        ". Without a display, use a browser: vramscope serve FILE; or write a picture: vramscope view FILE "
+        "--screenshot out.png"};
   }
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The module is compiled without exceptions: what would throw ends it, and the page says so (page.js).
+#include "profiler/text/failure.h"
+
+namespace vramscope::text {
+
+std::string SentenceOf(const std::exception& failure, const std::string&) { return failure.what(); }
+
+std::string FailureOf(const std::function<void()>& work, const std::string&) {
+  work();
+  return "";
+}
+
+}  // namespace vramscope::text

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the module asks of its page: functions of worker.js. Texts are UTF-8, without a terminating zero.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#define VRAMSCOPE_HOST(name) __attribute__((import_module("host"), import_name(#name))) name
+
+extern "C" {
+
+// One frame: begin, then per draw list its buffers and its commands, then end.
+void VRAMSCOPE_HOST(host_texture)(const void* rgba, int width, int height);
+void VRAMSCOPE_HOST(host_begin)(int width, int height, uint32_t background);
+void VRAMSCOPE_HOST(host_list)(const void* vertices, size_t vertex_bytes, const void* indices,
+                               size_t index_bytes);
+void VRAMSCOPE_HOST(host_command)(uint32_t first_index, uint32_t count, uint32_t first_vertex, int left,
+                                  int top, int right, int bottom);
+void VRAMSCOPE_HOST(host_end)();
+
+void VRAMSCOPE_HOST(host_cursor)(int cursor);  // ImGuiMouseCursor
+void VRAMSCOPE_HOST(host_text_wanted)(int wanted);
+void VRAMSCOPE_HOST(host_copy)(const char* text, size_t bytes);
+void VRAMSCOPE_HOST(host_title)(const char* text, size_t bytes);
+void VRAMSCOPE_HOST(host_place)(const char* text, size_t bytes);  // for the fragment of the page's address
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work that the desktop program does on threads, in a module that has only one: it waits here until a frame
+// has been drawn, and then runs to its end.
+//
+//   frame   │ task (opens a file: frames are drawn from within) │ frame │ task │ frame   idle
+//
+// A task that nobody owns any more is not run.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+namespace vramscope::web {
+
+class Task {
+ public:
+  explicit Task(std::function<void()> work) : work_(std::move(work)) {}
+  // Once; later calls do nothing.
+  void Run() {
+    if (const std::function<void()> work = std::move(work_); work) {
+      work_ = nullptr;
+      work();
+    }
+  }
+  [[nodiscard]] bool begun() const { return !work_; }
+
+ private:
+  std::function<void()> work_;
+};
+
+void Later(const std::shared_ptr<Task>& task);
+// Runs the oldest task that somebody owns. False if there is none.
+bool RunOne();
+[[nodiscard]] bool AnyTask();
+
+}  // namespace vramscope::web
