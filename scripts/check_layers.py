@@ -38,7 +38,7 @@ FLOORS = (
     ("classify", "snapshot"),
     ("growth", "whatif"),
     ("fragmentation", "report"),
-    ("diff", "experiment", "export", "html", "leaks", "plan"),
+    ("diff", "experiment", "export", "html", "leaks", "plan", "serve"),
     ("fleet",),
     ("check", "python"),
     ("cli",),

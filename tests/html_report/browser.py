@@ -18,7 +18,7 @@ import unittest
 from pathlib import Path
 from queue import Empty, Queue
 from types import TracebackType
-from typing import Any, Dict, List, Optional, Type
+from typing import Any, Dict, List, Optional, Type, Union
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE_S = 600.0  # for one answer: the machine may be busy
@@ -36,10 +36,11 @@ def executable() -> str:
 class Browser:
     """One page of one browser. Whatever it complained about is in `complaints`, what it loaded in `requests`."""
 
-    def __init__(self, width: int = 1280, height: int = 1400) -> None:
+    def __init__(self, width: int = 1280, height: int = 1400, webgl: bool = False) -> None:
         self.complaints: List[str] = []
         self.requests: List[str] = []
         self._width, self._height = width, height
+        self._graphics = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"] if webgl else ["--disable-gpu"]
         self._next = 0
         self._session: Optional[str] = None
         self._answers: Queue[Dict[str, Any]] = Queue()
@@ -57,7 +58,7 @@ class Browser:
             os.dup2(21, 4)
 
         self._process = subprocess.Popen(
-            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",
+            [program, "--headless=new", "--no-sandbox", *self._graphics, "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",
              "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--remote-debugging-pipe",
              f"--user-data-dir={self._profile.name}", f"--window-size={self._width},{self._height}", "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False, preexec_fn=pipes,
@@ -131,8 +132,8 @@ class Browser:
             raise AssertionError(f"{method}: {answer['error']}")
         return answer["result"]
 
-    def open(self, page: Path) -> None:
-        self.call("Page.navigate", url=page.as_uri())
+    def open(self, page: Union[Path, str]) -> None:
+        self.call("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
         self._wait(lambda one: one.get("method") == "Page.loadEventFired")
 
     def evaluate(self, script: str) -> Any:

@@ -44,6 +44,7 @@ constexpr std::array kVerbs = {
     Verb{"check", "check the memory of a run against rules, for CI", RunCheck, CheckHelp},
     Verb{"convert", "convert a trace or snapshot to the format of another tool", RunConvert, ConvertHelp},
     Verb{"view", "see a run in a window: memory over time, every block at every moment", RunView, ViewHelp},
+    Verb{"serve", "show runs of this machine in a browser, also over ssh", RunServe, ServeHelp},
     Verb{"mcp", "answer an agent's questions about the runs of a folder", RunMcp, McpHelp},
     Verb{"completion", "print a completion script for a shell", RunCompletion, CompletionHelp},
     Verb{"man", "print or install the manual pages", RunMan, ManHelp},

@@ -13,6 +13,7 @@
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
 #include "profiler/cli/report/report_screen.h"
+#include "profiler/cli/report/viewer_file.h"
 #include "profiler/collector/output/new_file.h"
 #include "profiler/experiment/savings.h"
 #include "profiler/fragmentation/snapshot_subject.h"
@@ -34,6 +35,8 @@ const VerbHelp& ReportHelp() {
         "list every block that is live at the peak of step 3"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"html", '\0', "OUT", "Write one HTML file instead, with timeline, address map and flame graph."},
+       {"viewer", '\0', nullptr,
+        "With --html: write the whole viewer with the trace in it, as one file that any browser opens."},
        {"at", '\0', "T",
         "Also report this moment: peak (most is allocated), step:3 (the peak of step 3), oom,\n"
         "oom:2, reserved (most is reserved), end, event:1200, nanoseconds since the trace's\n"
@@ -131,6 +134,13 @@ Result<int> Report(const std::string& path, const report::Request& request, cons
 Result<int> ReportVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 1)
     return UsageError("report needs one trace or snapshot: vramscope report run.vms");
+  if (arguments.Has("viewer")) {
+    if (!arguments.Has("html")) return UsageError("--viewer needs --html OUT, the file to write.");
+    if (arguments.Has("redact"))
+      return UsageError(
+          "--viewer embeds the whole trace. Redact it first: vramscope convert --redact run.vms clean.vms");
+    return WriteViewerFile(arguments.Get("html"), arguments.positionals());
+  }
   if (arguments.Has("json") && arguments.Has("html"))
     return UsageError("--json and --html exclude each other. Keep one.");
   const report::Request request = VRAMSCOPE_TRY(ReportRequestFrom(arguments));

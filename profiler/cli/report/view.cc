@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "profiler/cli/frame/verb.h"
+#include "profiler/cli/report/serve.h"
+#include "profiler/cli/report/viewer_file.h"
 
 namespace vramscope::cli {
 
@@ -20,7 +22,8 @@ const VerbHelp& ViewHelp() {
       "view [options] FILE...",
       {{"vramscope view run.vms", "open a window; F1 lists the keys"},
        {"vramscope view --screenshot peak.png --goto step:3,peak run.vms",
-        "write a picture, without a display"}},
+        "write a picture, without a display"},
+       {"vramscope view --save run.html run.vms", "write the viewer with the run in it as one HTML file"}},
       {{"view", '\0', "NAME",
         "Open this view: timeline, owners, map, address-time, fragmentation, oom, leaks, compare or whatif."},
        {"goto", '\0', "PLACE",
@@ -31,6 +34,8 @@ const VerbHelp& ViewHelp() {
         "Scale of text and controls. Default: the display's scale, or 1 without a display."},
        {"size", '\0', "1600x1000", "Size of the window, or of the picture before scaling."},
        {"font", '\0', "FILE", "Use this .ttf or .otf file instead of the installed fonts."},
+       {"web", '\0', nullptr, "Open it in the browser instead of a window, as vramscope serve does."},
+       {"save", '\0', "OUT", "Write the viewer and the files as one HTML file for any browser, and exit."},
        {"screenshot", '\0', "FILE", "Write a PNG file and exit; needs no display and no GPU."},
        {"script", '\0', "FILE", "Run commands without a display (docs/viewer.md)."},
        {"frame-times", '\0', "FILE", "With --script: write the times of opening and of each frame as JSON."},
@@ -50,6 +55,13 @@ std::string ProgramFolder() {
   return program.substr(0, program.find_last_of('/') + 1);
 }
 
+Result<int> InBrowser(const Arguments& arguments, const Terminal&) {
+  if (arguments.Has("save") && arguments.positionals().empty())
+    return UsageError("--save needs a trace or snapshot: vramscope view --save run.html run.vms");
+  if (arguments.Has("save")) return WriteViewerFile(arguments.Get("save"), arguments.positionals());
+  return Serve(arguments.positionals(), 0, true);
+}
+
 }  // namespace
 
 int RunView(std::span<const std::string> words) {
@@ -57,6 +69,10 @@ int RunView(std::span<const std::string> words) {
   if (std::find(words.begin(), words.end(), "--help") != words.end())
     return RunParsed(ViewHelp(), Arguments::Parse(ViewHelp(), words),
                      [](const Arguments&, const Terminal&) -> Result<int> { return kDone; });
+  if (std::ranges::any_of(words, [](const std::string& word) {
+        return word == "--web" || word == "--save" || word.starts_with("--save=");
+      }))
+    return RunParsed(ViewHelp(), Arguments::Parse(ViewHelp(), words), InBrowser);
   const std::string viewer = ProgramFolder() + "vramscope-viewer";
   std::vector<char*> arguments = {const_cast<char*>(viewer.c_str())};
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -65,7 +81,7 @@ int RunView(std::span<const std::string> words) {
   if (errno == ENOENT) {
     return Fail(
         {fmt::format("the viewer is not installed: there is no {}. Building it needs Dear ImGui and GLFW "
-                     "(docs/viewer.md). For a browser: vramscope report FILE --html page.html",
+                     "(docs/viewer.md). In a browser: vramscope serve FILE",
                      Printable(viewer))});
   }
   return Fail({fmt::format("{} cannot be started: {}.", Printable(viewer), std::strerror(errno))});

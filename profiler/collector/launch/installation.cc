@@ -62,4 +62,15 @@ Result<Installation> FindInstallation() {
   return FindInstallationFor(fs::path(program).parent_path().string());
 }
 
+Result<std::string> FindWebViewer() {
+  const fs::path program = ExecutableOf(static_cast<uint32_t>(getpid()));
+  const fs::path folder = (program.parent_path() / "../share/vramscope/web").lexically_normal();
+  std::error_code ignored;
+  if (fs::exists(folder / "index.html", ignored)) return folder.string();
+  return Error{
+      fmt::format("the viewer for browsers is not installed: there is no {}. It is built by "
+                  "scripts/web.sh, before vramscope is installed (docs/viewer.md).",
+                  folder.string())};
+}
+
 }  // namespace vramscope::collector

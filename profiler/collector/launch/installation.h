@@ -24,4 +24,7 @@ Result<Installation> FindInstallation();
 // The same for a program in `program_folder`.
 Result<Installation> FindInstallationFor(const std::string& program_folder);
 
+// The folder of the viewer for browsers. An error: it was not built, with what to do.
+Result<std::string> FindWebViewer();
+
 }  // namespace vramscope::collector

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `vramscope serve` answers: the pages of the web viewer, and the files it may show. Decides on every
+// request without a socket, so that tests and the fuzz target need none.
+//
+//   /TOKEN/                   the viewer (share/vramscope/web)
+//   /TOKEN/viewer.wasm ...    its parts
+//   /TOKEN/files.json         {"open": [names], "files": [{"name", "bytes"}]}
+//   /TOKEN/files/NAME         a trace or snapshot; byte ranges
+//
+// Why the token is part of the path: the page's own requests carry it then, without a cookie, and a link is
+// all that a person needs. Whoever does not have it gets 403, whatever the path.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace_format/result.h"
+
+namespace vramscope::serve {
+
+struct Request {
+  std::string_view method;
+  std::string_view target;
+  std::string_view range;  // the header; "" = none
+};
+
+struct Answer {
+  unsigned status = 200;
+  std::string type = "text/plain; charset=utf-8";
+  std::string body;  // if `file` is empty
+  std::string file;  // a path, of which these bytes are the body
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  std::optional<uint64_t> whole;  // size of the file, if the answer is a part of it
+};
+
+// The bytes of a file of `whole` bytes that a Range header asks for. Nothing: the header is not for us
+// (several ranges, another unit), so the whole file is the answer. An error: no such bytes.
+struct ByteRange {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+[[nodiscard]] Result<std::optional<ByteRange>> ParseRange(std::string_view header, uint64_t whole);
+
+// "%20" and the like; nothing if it is malformed or has a zero byte.
+[[nodiscard]] std::optional<std::string> DecodePath(std::string_view text);
+
+class Site {
+ public:
+  // `web_folder`: of the viewer. `paths`: files, which are opened at once, and folders, whose traces and
+  // snapshots are offered. Folders are listed again for each request: a run that begins appears.
+  Site(std::string token, std::string web_folder, std::vector<std::string> paths);
+
+  [[nodiscard]] Answer AnswerTo(const Request& request) const;
+  [[nodiscard]] const std::string& token() const { return token_; }
+
+  struct Offered {
+    std::string path;
+    bool opened = false;  // named itself, not by its folder
+  };
+  // By the name that a link has.
+  [[nodiscard]] std::map<std::string, Offered> Files() const;
+
+ private:
+  [[nodiscard]] Answer OfViewer(std::string_view name) const;
+  [[nodiscard]] Answer OfFile(const std::string& name, std::string_view range) const;
+  [[nodiscard]] std::string FilesJson() const;
+
+  std::string token_;
+  std::string web_folder_;
+  std::vector<std::string> paths_;
+};
+
+// 128 random bits in hex.
+[[nodiscard]] std::string NewToken();
+
+}  // namespace vramscope::serve
