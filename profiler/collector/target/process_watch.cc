@@ -29,6 +29,23 @@ constexpr uint64_t kExitInfo = 1 << 3;
 
 constexpr int kStartTicks = 22, kExitCode = 52;  // fields of /proc/PID/stat
 
+// Known once the parent has waited for the process, from Linux 6.15 on.
+std::optional<int32_t> StatusAfterWait(int pidfd) {
+  PidfdInfo info;
+  info.mask = kExitInfo;
+  if (pidfd < 0 || ioctl(pidfd, kGetInfo, &info) != 0 || (info.mask & kExitInfo) == 0) return std::nullopt;
+  return info.exit_code;
+}
+
+// Known until then.
+std::optional<int32_t> StatusOfZombie(uint32_t pid, uint64_t start_ticks) {
+  const std::string name = std::to_string(pid);
+  const auto status = static_cast<int32_t>(trace::StatFieldOf(name.c_str(), kExitCode));
+  if (pid == 0 || start_ticks == 0 || trace::StatFieldOf(name.c_str(), kStartTicks) != start_ticks)
+    return std::nullopt;
+  return status;
+}
+
 }  // namespace
 
 ProcessWatch::ProcessWatch(uint32_t pid)
@@ -56,16 +73,9 @@ bool ProcessWatch::HasEnded() const {
 }
 
 std::optional<int32_t> ProcessWatch::ExitStatus(uint64_t start_ticks) const {
-  PidfdInfo info;
-  info.mask = kExitInfo;
-  if (pidfd_ >= 0 && ioctl(pidfd_, kGetInfo, &info) == 0 && (info.mask & kExitInfo) != 0)
-    return info.exit_code;
-  // A zombie still has its status.
-  const std::string pid = std::to_string(pid_);
-  const auto status = static_cast<int32_t>(trace::StatFieldOf(pid.c_str(), kExitCode));
-  if (pid_ == 0 || start_ticks == 0 || trace::StatFieldOf(pid.c_str(), kStartTicks) != start_ticks)
-    return std::nullopt;
-  return status;
+  if (const auto status = StatusAfterWait(pidfd_)) return status;
+  if (const auto status = StatusOfZombie(pid_, start_ticks)) return status;
+  return StatusAfterWait(pidfd_);  // the parent may have waited between the two
 }
 
 }  // namespace vramscope::collector
