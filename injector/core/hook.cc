@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/core/hook.h"
 
+#include <string.h>
+
 #include "injector/core/coverage.h"
 #include "injector/core/elf_image.h"
 
@@ -33,6 +35,16 @@ void* ProveHook(Hook& hook) {
     RecordCoverage(hook.name, trace::CoverageState::kProven, nullptr);
   }
   return real;
+}
+
+trace::CoverageState StateOfHook(const Hook* hooks, size_t count, const char* name) {
+  auto state = trace::CoverageState::kMissing;
+  for (const Hook* hook = hooks; hook != hooks + count; ++hook) {
+    if (strcmp(hook->name, name) != 0) continue;
+    if (hook->proven.load(std::memory_order_relaxed)) return trace::CoverageState::kProven;
+    if (hook->found.load(std::memory_order_relaxed) != nullptr) state = trace::CoverageState::kHooked;
+  }
+  return state;
 }
 
 }  // namespace vramscope::injector

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstddef>
 
+#include "trace_format/event.h"
+
 namespace vramscope::injector {
 
 struct Hook {
@@ -22,5 +24,8 @@ void FindRealFunctions(Hook* hooks, size_t count);
 // The real function of a hook that was just called. Records kProven the first time. nullptr if no loaded
 // object defines it.
 void* ProveHook(Hook& hook);
+
+// The best known state of any of the hooks with that name: a function with several manglings is one hook.
+trace::CoverageState StateOfHook(const Hook* hooks, size_t count, const char* name);
 
 }  // namespace vramscope::injector

@@ -11,23 +11,13 @@
 namespace vramscope::injector::tensorflow {
 namespace {
 
-trace::CoverageState StateOf(const char* name) {
-  auto state = trace::CoverageState::kMissing;
-  for (const Hook& hook : hooks) {
-    if (strcmp(hook.name, name) != 0) continue;
-    if (hook.proven.load(std::memory_order_relaxed)) return trace::CoverageState::kProven;
-    if (hook.found.load(std::memory_order_relaxed) != nullptr) state = trace::CoverageState::kHooked;
-  }
-  return state;
-}
-
 // Proven hooks have already reported themselves.
 void RecordHookCoverage() {
   const char* previous = "";
   for (const Hook& hook : hooks) {
     if (strcmp(hook.name, previous) == 0) continue;
     previous = hook.name;
-    const trace::CoverageState state = StateOf(hook.name);
+    const trace::CoverageState state = StateOfHook(hooks, kHookCount, hook.name);
     if (state == trace::CoverageState::kProven) continue;
     const bool missing = state == trace::CoverageState::kMissing;
     RecordCoverage(hook.name, state, missing ? "no such function in this release of TensorFlow" : nullptr);

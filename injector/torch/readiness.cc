@@ -40,17 +40,6 @@ bool VtableReachesUs() {
   return false;
 }
 
-// A function with several manglings is one hook: the best known state of any form.
-trace::CoverageState StateOf(const char* name) {
-  auto state = trace::CoverageState::kMissing;
-  for (const Hook& hook : torch_hooks) {
-    if (strcmp(hook.name, name) != 0) continue;
-    if (hook.proven.load(std::memory_order_relaxed)) return trace::CoverageState::kProven;
-    if (hook.found.load(std::memory_order_relaxed) != nullptr) state = trace::CoverageState::kHooked;
-  }
-  return state;
-}
-
 bool CudaIsHere() {
   bool here = false;
   ForEachImage(
@@ -76,7 +65,7 @@ void RecordHookCoverage() {
   for (const Hook& hook : torch_hooks) {
     if (strcmp(hook.name, previous) == 0) continue;
     previous = hook.name;
-    const trace::CoverageState state = StateOf(hook.name);
+    const trace::CoverageState state = StateOfHook(torch_hooks, kHookCount, hook.name);
     if (state == trace::CoverageState::kProven) continue;
     const bool missing = state == trace::CoverageState::kMissing;
     if (missing && IsOfCuda(hook) && !cuda_is_here) continue;  // there is nothing that could be missed

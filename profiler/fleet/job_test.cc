@@ -79,15 +79,7 @@ TEST(JobTest, RanksThatAreAlikeHaveNoFindings) {
 }
 
 TEST(JobTest, EachFaultIsNamedWithItsRankAndCause) {
-  const Job job = Eight([](RankScript& script) {
-    if (script.rank == 1) script.long_batch_since = 5;
-    if (script.rank == 2) script.leak_bytes = 4 * kMiB;
-    if (script.rank == 3) script.context_bytes = 480 * kMiB;
-    if (script.rank == 4) script.late_ns = 3 * RankScript::kSecond;
-    if (script.rank == 5) script.reserved_more = 900 * kMiB;
-    if (script.rank == 6) script.out_of_memory_in = 7;
-    if (script.rank == 7) script.killed_in = 4;
-  });
+  const Job job = Eight([](RankScript& script) { script.PlantFaultOfRank(); });
   const Finding& batch = Only(job, Kind::kMemory);
   EXPECT_THAT(batch.ranks, ElementsAre(1u));
   EXPECT_EQ(batch.since_step, 5u);

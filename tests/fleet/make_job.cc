@@ -13,22 +13,7 @@
 #include "profiler/snapshot/to_trace.h"
 #include "trace_format/file_sink.h"
 
-namespace {
-
-using vramscope::fleet::testing::kMiB;
 using vramscope::fleet::testing::RankScript;
-
-void AddFault(RankScript& script) {
-  if (script.rank == 1) script.long_batch_since = 5;
-  if (script.rank == 2) script.leak_bytes = 4 * kMiB;
-  if (script.rank == 3) script.context_bytes = 480 * kMiB;
-  if (script.rank == 4) script.late_ns = 3 * RankScript::kSecond;
-  if (script.rank == 5) script.reserved_more = 900 * kMiB;
-  if (script.rank == 6) script.out_of_memory_in = 7;
-  if (script.rank == 7) script.killed_in = 4;
-}
-
-}  // namespace
 
 int main(int count, char** words) {
   if (count != 4 && count != 5) {
@@ -40,7 +25,7 @@ int main(int count, char** words) {
     RankScript script(rank);
     script.world_size = ranks;
     script.steps = static_cast<uint32_t>(std::atoi(words[3]));
-    AddFault(script);
+    script.PlantFaultOfRank();
     const std::string path = std::string(words[1]) + "/rank" + std::to_string(rank) + ".vms";
     auto sink = vramscope::trace::CreateFileSink(path);
     if (!sink.ok() || !vramscope::snapshot::WriteTrace(*script.Write(), std::move(*sink)).ok()) {

@@ -36,6 +36,17 @@ struct RankScript {
   uint32_t killed_in = 0;         // step
   int32_t killed_by = 9;          // signal
 
+  // Ranks 1 to 7 of a job get a fault each, and rank 0 none.
+  void PlantFaultOfRank() {
+    if (rank == 1) long_batch_since = 5;
+    if (rank == 2) leak_bytes = 4 * kMiB;
+    if (rank == 3) context_bytes = 480 * kMiB;
+    if (rank == 4) late_ns = 3 * kSecond;
+    if (rank == 5) reserved_more = 900 * kMiB;
+    if (rank == 6) out_of_memory_in = 7;
+    if (rank == 7) killed_in = 4;
+  }
+
   [[nodiscard]] std::shared_ptr<const model::Source> Write() const {
     DriverScript s;
     const uint64_t device = trace::DeviceCode(1, rank);
