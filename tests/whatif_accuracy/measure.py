@@ -353,6 +353,7 @@ def main() -> None:
         return
     if not options.python or not options.results:
         parser.error("--python and --results are needed, or --tables")
+    os.environ.setdefault("VRAMSCOPE_PYTHON", options.python)  # runs the noted programs
     models = options.model or list({"frozen": FROZEN, "unseen": UNSEEN, "both": ALL}[options.set])
     run = Run(options.python, Results(options.results.resolve()), options.size or list(SIZES), options.lever or list(LEVERS))
     if options.again:

@@ -55,7 +55,7 @@ class Block(nn.Module):
         x = x + self.out(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(b, t, c))
         return x + self.down(F.gelu(self.up(self.norms[1](x))))
 class GPT(nn.Module):
-    def __init__(self, layers=6, width=256):
+    def __init__(self, layers=6, width=WIDTH):
         super().__init__()
         self.table, self.blocks = nn.Embedding(1024, width), nn.ModuleList(Block(width, 4) for _ in range(layers))
     def forward(self, ids):
@@ -68,7 +68,7 @@ optimizer = torch.optim.AdamW(net.parameters())
 times = []
 def step():
     begun = time.perf_counter()
-    ids = torch.randint(1024, (4, 64))
+    ids = torch.randint(1024, BATCH)
     F.cross_entropy(net(ids).view(-1, 1024), ids.view(-1)).backward()
     optimizer.step()
     optimizer.zero_grad()
@@ -114,8 +114,9 @@ def main() -> int:
             shim.append(measure(PROGRAM.replace("WORK", work), recorded)[0])
         cost = statistics.median(with_shim - without for with_shim, without in zip(shim, bare))
         print(f"{name:24} {statistics.median(bare):6.2f} us bare, {statistics.median(shim):6.2f} us with the shim: {cost:+.2f} us")
-    plain, noted, times = measure(NOTED, recorded)
-    print(f"{'noted step':24} {plain:6.2f} ms plain, {noted:6.2f} ms noted: {times:.2f} times")
+    for width, batch in ((256, (4, 64)), (32, (2, 16))):
+        plain, noted, times = measure(NOTED.replace("WIDTH", str(width)).replace("BATCH", str(batch)), recorded)
+        print(f"{f'noted step, width {width}':24} {plain:6.2f} ms plain, {noted:6.2f} ms noted: {times:.2f} times")
     return 0
 
 

@@ -41,6 +41,7 @@ class Listener:
         self._thread = 0
         self._mode: Any = None
         self._leaving_mode: Any = None
+        self._is_aside = False  # the mode, during an optimizer's step
         self.step: Step
         self.quiet = 0  # within code of ours, or something that is noted as a whole
         self.optimizers: List[Any] = []  # weak references
@@ -55,7 +56,7 @@ class Listener:
         torch = self._torch
         self.step = step
         self._thread = threading.get_ident()
-        self._mode = _mode_class(torch)(guard.instead(HOOK, _run, self._watched(self._called)))
+        self._mode = _mode_class(torch)(self, guard.instead(HOOK, _run, self._watched(self._called)))
         torch.overrides._push_mode(self._mode)
         self._patch(torch.nn.Module, "__call__", self._module)
         self._patch(torch.autograd, "backward", self._named_call("torch.autograd:backward"))
@@ -94,6 +95,8 @@ class Listener:
     def mode_is_out(self) -> bool:
         """Removes the mode; impossible within a call of it, because PyTorch puts it back then."""
         overrides, kept = self._torch.overrides, []
+        if self._is_aside and self._leaving_mode is not None:
+            self._leaving_mode, self._is_aside = None, False
         for _ in range(self._torch._C._len_torch_function_stack() if self._leaving_mode is not None else 0):
             mode = overrides._pop_mode()  # the program may have left one of its own above ours
             if mode is self._leaving_mode:
@@ -333,10 +336,19 @@ class Listener:
             if len(args or ()) > 1 or any(value is not None for value in (named or {}).values()):
                 self.step.lack("an optimizer's step() with arguments, such as a closure")
             self.step.emit(["o", self._number(optimizer), "step", []])
+            self._set_aside()
 
     def stepped(self) -> None:
         if self._is_ours():
             self.quiet = max(self.quiet - 1, 0)
+            if self._is_aside and self.quiet == 0:
+                self._is_aside = False
+                self._torch.overrides._push_mode(self._mode)
+
+    def _set_aside(self) -> None:
+        """An optimizer's step, noted as a whole, may make thousands of calls: they are quicker without the mode."""
+        if self._torch._C._len_torch_function_stack() and self._torch.overrides._get_current_function_mode() is self._mode:
+            self._is_aside = self._torch.overrides._pop_mode() is self._mode
 
     def _zeroing(self, call: Any, owner: Any, set_to_none: bool = True) -> Any:
         step = self.step
@@ -376,10 +388,12 @@ def _mode_class(torch: Any) -> Any:
     global _class
     if _class is None:
         class Noting(torch.overrides.TorchFunctionMode):  # type: ignore[misc,name-defined]
-            def __init__(self, noted: Callable[..., Any]) -> None:
-                self.noted = noted
+            def __init__(self, listener: Any, noted: Callable[..., Any]) -> None:
+                self.listener, self.noted = listener, noted
 
             def __torch_function__(self, function: Any, types: Any, args: Any = (), named: Any = None) -> Any:
+                if self.listener.quiet:
+                    return function(*args, **(named or {}))
                 return self.noted(function, args, named or {})
 
         _class = Noting

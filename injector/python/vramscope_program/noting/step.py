@@ -53,6 +53,7 @@ class Step:
         self._stated: Set[str] = set()
         self._ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
         folder = os.path.dirname(torch.__file__) + os.sep
+        self._known_files: Dict[str, bool] = {}
         self._passed_over = (self._ours, os.path.join(os.path.dirname(os.path.dirname(self._ours)), "vramscope_shim"), folder + "overrides.py",
                              folder + "_tensor.py", folder + "functional.py", folder + "nn" + os.sep + "functional.py", folder + "_jit_internal.py",
                              folder + "nn" + os.sep + "modules" + os.sep + "module.py")
@@ -139,7 +140,14 @@ class Step:
     def frame(self) -> Any:
         """The program's own place that makes a call."""
         frame: Any = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename.startswith(self._passed_over):
+        known = self._known_files
+        while frame is not None:
+            file = frame.f_code.co_filename
+            passed_over = known.get(file)
+            if passed_over is None:
+                passed_over = known[file] = file.startswith(self._passed_over)
+            if not passed_over:
+                break
             frame = frame.f_back
         return frame
 
