@@ -5,91 +5,18 @@
 // step finds an empty cache, the optimizer state is allocated in the middle of it, and later steps find the
 // holes that this left.
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "profiler/whatif/scene/loop_actions.h"
 #include "profiler/whatif/scene/modelled_allocator.h"
 #include "profiler/whatif/scene/scene.h"
-#include "profiler/whatif/step/order.h"
 
 namespace vramscope::whatif {
 namespace {
 
 constexpr int kSteps = kReplayedSteps;
-
-enum class What : uint8_t { kFree, kEmptyCache, kAlloc };
-
-struct Action {
-  Position at;
-  uint32_t block;  // into Scene::blocks
-  uint32_t slot;   // its address: one for each block and parity of the step
-  What what;
-};
-
-// Actions and their order. The index of a moment is that of an action.
-class Actions {
- public:
-  explicit Actions(size_t about) {
-    all_.reserve(about);
-    moments_.reserve(about);
-  }
-  void Add(const Action& action) {
-    moments_.push_back({action.at, static_cast<uint32_t>(action.what), static_cast<uint32_t>(all_.size())});
-    all_.push_back(action);
-  }
-  // At the same moment, those that free memory come first.
-  [[nodiscard]] std::vector<Action> InOrder() && {
-    PutInOrder(moments_);
-    std::vector<Action> ordered;
-    ordered.reserve(all_.size());
-    for (const Moment& moment : moments_) ordered.push_back(all_[moment.index]);
-    return ordered;
-  }
-
- private:
-  std::vector<Action> all_;
-  std::vector<Moment> moments_;
-};
-
-// What came before the first step.
-std::vector<Action> WriteOutSetup(const Scene& scene) {
-  Actions actions(0);
-  for (uint32_t i = 0; i < scene.blocks.size(); ++i) {
-    const Block& block = scene.blocks[i];
-    if (block.bytes == 0 || block.birth != Birth::kSetup) continue;
-    actions.Add({block.begin, i, 2 * i, What::kAlloc});
-    if (block.end < 0) actions.Add({block.end, i, 2 * i, What::kFree});
-  }
-  return std::move(actions).InOrder();
-}
-
-std::vector<Action> WriteOut(const Scene& scene) {
-  Actions actions(scene.blocks.size() * 2 * kSteps);
-  for (uint32_t i = 0; i < scene.blocks.size(); ++i) {
-    const Block& block = scene.blocks[i];
-    if (block.bytes == 0) continue;
-    if (block.birth == Birth::kSetup) {
-      if (block.Passes() && block.end >= 0) actions.Add({block.end, i, 2 * i, What::kFree});
-      continue;
-    }
-    if (block.birth == Birth::kOnce) {
-      actions.Add({block.begin, i, 2 * i, What::kAlloc});
-      if (block.Passes()) actions.Add({block.end, i, 2 * i, What::kFree});
-      continue;
-    }
-    for (int step = block.but_in_first ? 1 : 0; step < kSteps; ++step) {
-      const int64_t start = step * scene.length;
-      const uint32_t slot = 2 * i + (step & 1);
-      actions.Add({block.begin + start, i, slot, What::kAlloc});
-      if (!block.piles_up) actions.Add({block.end + start, i, slot, What::kFree});
-    }
-  }
-  for (const Position at : scene.empty_cache) {
-    for (int step = 0; step < kSteps; ++step)
-      actions.Add({at + step * scene.length, 0, 0, What::kEmptyCache});
-  }
-  return std::move(actions).InOrder();
-}
 
 // Records the counters over each step of the replay, and keeps the step with the highest peak.
 class StepWriter {
@@ -151,56 +78,161 @@ class StepWriter {
   std::vector<UseAt> points_;
 };
 
+// Runs the loop through the allocator until its steps repeat.
+//
+// Why it may stop early: once the allocator is in the same state at the same place of two steps, all that
+// follows happens again, with the same addresses. The state is the same if the segments are (the driver was not
+// called in between) and all live blocks are at the same addresses with the same sizes: free memory is what lies
+// between them, and is always merged. So it is enough to compare the blocks of the steps; what was allocated
+// once has not moved. Most loops repeat from their second or third step on.
+class LoopReplay {
+ public:
+  LoopReplay(const Scene& scene, allocator::DeviceAllocator& model, UseOverStep* over_step,
+             uint64_t most_reserved)
+      : scene_(scene),
+        actions_(ActionsOf(scene)),
+        cut_(FindCut(actions_, scene.blocks.size(), over_step != nullptr)),
+        model_(model),
+        writer_(scene, model, over_step),
+        reserved_then_(model.statistics()),
+        most_reserved_(most_reserved),
+        addresses_(scene.blocks.size() * 2, 0) {
+    // The age of a free block is a part of the state that is not compared.
+    if (model.settings().garbage_collection_threshold > 0) cut_.usable = false;
+  }
+
+  Replayed Run() {
+    RunSetup();
+    calls_before_ = Calls();
+    for (int window = actions_.first_window; window < kSteps; ++window)
+      if (!RunWindow(window)) break;
+    if (!full_ && !repeats_) RunOnceBefore(kSteps * scene_.length);
+    if (!full_) writer_.End();
+    const allocator::Statistics& all = model_.statistics();
+    return {all.all.reserved_bytes.peak, all.all.allocated_bytes.peak, repeats_ ? 0 : Calls() - calls_before_,
+            reserved_then_.bytes()};
+  }
+
+ private:
+  // What must be equal at a cut of two steps.
+  struct State {
+    uint64_t driver_calls = 0;
+    size_t once = 0;     // actions so far that happen once
+    size_t missing = 0;  // actions so far whose step is not one of those that are run
+    std::vector<std::pair<uint64_t, uint64_t>> blocks;  // address and size of those that are alive
+    friend bool operator==(const State&, const State&) = default;
+  };
+
+  [[nodiscard]] uint64_t Calls() const {
+    return model_.statistics().num_device_alloc + model_.statistics().num_device_free;
+  }
+  static size_t SlotOf(uint32_t block, int step) { return 2 * size_t{block} + (step & 1); }
+
+  void RunSetup() {
+    for (const OnceAction& action : actions_.setup) {
+      const Block& block = scene_.blocks[action.block];
+      uint64_t& address = addresses_[SlotOf(action.block, 0)];
+      if (action.what == What::kAlloc)
+        address = model_.Malloc(block.bytes, block.stream).value_or(0);
+      else
+        (void)model_.Free(address);
+      reserved_then_.Look();
+      writer_.Before(block);
+    }
+    writer_.Start();
+  }
+
+  // The rest of Run's loop is left out after `false`: too much is reserved, or it would only repeat.
+  bool RunWindow(int window) {
+    const int64_t start = window * scene_.length;
+    const std::vector<StepAction>& step = actions_.step;
+    for (size_t place = 0; place < step.size(); ++place) {
+      if (place == cut_.place && Repeats(window)) return false;
+      const StepAction& action = step[place];
+      while (once_ < actions_.once.size() && ComesBefore(actions_.once[once_], action, start))
+        if (!RunOnce()) return false;
+      const int of = window - action.lag;
+      if (of < (action.but_in_first ? 1 : 0) || of >= kSteps) {
+        ++missing_;
+        continue;
+      }
+      if (!Do(action.at + start, action.block, SlotOf(action.block, of), action.what)) return false;
+    }
+    return true;
+  }
+
+  bool RunOnce() {
+    const OnceAction& action = actions_.once[once_++];
+    return Do(action.at, action.block, SlotOf(action.block, 0), action.what);
+  }
+  void RunOnceBefore(int64_t end) {
+    while (once_ < actions_.once.size() && actions_.once[once_].at < Position(end))
+      if (!RunOnce()) return;
+  }
+
+  // False if too much is reserved.
+  bool Do(Position at, uint32_t index, size_t slot, What what) {
+    const Block& block = scene_.blocks[index];
+    if (at < Position((kSteps - 1) * scene_.length)) calls_before_ = Calls();
+    switch (what) {
+      case What::kAlloc:
+        addresses_[slot] = model_.Malloc(block.bytes, block.stream).value_or(0);
+        reserved_then_.Look();
+        full_ = model_.statistics().all.reserved_bytes.current > most_reserved_;
+        if (full_) return false;
+        break;
+      case What::kFree:
+        (void)model_.Free(addresses_[slot]);
+        break;
+      case What::kEmptyCache:
+        model_.EmptyCache();
+        break;
+    }
+    writer_.Changed(at, block);
+    return true;
+  }
+
+  // True if the state at the cut is that of one step before, and the rest of the loop does what this step did.
+  bool Repeats(int window) {
+    if (!cut_.usable) return false;
+    State now{Calls(), once_, missing_, {}};
+    const bool more_once =
+        once_ < actions_.once.size() && actions_.once[once_].at < Position(kSteps * scene_.length);
+    if (more_once) return false;
+    now.blocks.reserve(cut_.alive.size());
+    for (const Cut::Alive& alive : cut_.alive) {
+      const uint64_t address = addresses_[SlotOf(alive.block, window - alive.lag)];
+      const allocator::Block* const block = model_.Find(address);
+      now.blocks.emplace_back(address, block == nullptr ? 0 : block->bytes);
+    }
+    repeats_ = last_ && *last_ == now;
+    last_ = std::move(now);
+    return repeats_;
+  }
+
+  const Scene& scene_;
+  const LoopActions actions_;
+  Cut cut_;
+  allocator::DeviceAllocator& model_;
+  StepWriter writer_;
+  ReservedThen reserved_then_;
+  uint64_t most_reserved_;
+  std::vector<uint64_t> addresses_;  // two for each block: of the even steps and of the odd ones
+  size_t once_ = 0;
+  size_t missing_ = 0;
+  uint64_t calls_before_ = 0;  // of the last step
+  bool full_ = false;
+  bool repeats_ = false;
+  std::optional<State> last_;  // at the cut of the step before
+};
+
 }  // namespace
 
 Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* over_step,
                              uint64_t most_reserved) {
   const allocator::Settings settings = VRAMSCOPE_TRY(SettingsFor(step, scene.settings));
   ModelledAllocator allocator(step, settings);
-  allocator::DeviceAllocator& model = allocator.model();
-
-  StepWriter writer(scene, model, over_step);
-  ReservedThen reserved_then(model.statistics());
-  std::vector<uint64_t> addresses(scene.blocks.size() * 2, 0);
-  for (const Action& action : WriteOutSetup(scene)) {
-    const Block& block = scene.blocks[action.block];
-    if (action.what == What::kAlloc)
-      addresses[action.slot] = model.Malloc(block.bytes, block.stream).value_or(0);
-    else
-      (void)model.Free(addresses[action.slot]);
-    reserved_then.Look();
-    writer.Before(block);
-  }
-  writer.Start();
-  const int64_t end = kSteps * scene.length;
-  const allocator::Statistics& statistics = model.statistics();
-  const auto calls = [&] { return statistics.num_device_alloc + statistics.num_device_free; };
-  uint64_t calls_before = calls();
-  const auto so_far = [&] {
-    return Replayed{statistics.all.reserved_bytes.peak, statistics.all.allocated_bytes.peak,
-                    calls() - calls_before, reserved_then.bytes()};
-  };
-  for (const Action& action : WriteOut(scene)) {
-    if (action.at >= end) break;
-    if (action.at < end - scene.length) calls_before = std::max(calls_before, calls());
-    const Block& block = scene.blocks[action.block];
-    switch (action.what) {
-      case What::kAlloc:
-        addresses[action.slot] = model.Malloc(block.bytes, block.stream).value_or(0);
-        reserved_then.Look();
-        if (statistics.all.reserved_bytes.current > most_reserved) return so_far();
-        break;
-      case What::kFree:
-        (void)model.Free(addresses[action.slot]);
-        break;
-      case What::kEmptyCache:
-        model.EmptyCache();
-        break;
-    }
-    writer.Changed(action.at, block);
-  }
-  writer.End();
-  return so_far();
+  return LoopReplay(scene, allocator.model(), over_step, most_reserved).Run();
 }
 
 }  // namespace vramscope::whatif
