@@ -5,14 +5,15 @@
     scripts/check_names.py [FOLDER]
 
 Two definitions of one class in one program are undefined behavior that neither the compiler nor the linker reports, and which of them wins
-can depend on the order of the object files. Two functions are a linker error only if both are linked. So a name belongs to one file:
+can depend on the order of the object files. Two inline functions are the same; two others are a linker error only if both are linked. So a name
+belongs to one file:
 
     a.h   namespace n { struct Row { int a; }; }
     b.cc  namespace n { struct Row { long b; }; }      b.cc:1: n::Row is also defined in a.h:1
 
-Checked: classes, structs, unions and enums, and functions that are not inline, outside unnamed namespaces. A function is its name and the
-types of its parameters. Not checked: members of classes defined elsewhere, templates of functions, and functions with C linkage, which several
-libraries define on purpose (stand-ins, hooks). Of an #if with an #else only the first part is read, which keeps braces in balance.
+Checked: classes, structs, unions, enums and functions, outside unnamed namespaces. A function is its name and the types of its parameters. Not
+checked: members of classes defined elsewhere, templates of functions, and functions with C linkage, which several libraries define on purpose
+(stand-ins, hooks). Of an #if with an #else only the first part is read, which keeps braces in balance.
 
 Exit 0: all names differ; 1: each line printed is one clash.
 """
@@ -42,7 +43,7 @@ TOKEN = re.compile(
 C_LINKAGE_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+extern[ \t]+\"C\"", re.MULTILINE)
 MACRO = re.compile(r"[A-Z][A-Z0-9_]+$")
 TYPE_KINDS = ("class", "struct", "union", "enum")
-INLINE = {"inline", "constexpr", "consteval", "static", "template"}
+OF_ITS_FILE = {"static", "template"}
 AFTER_PARAMETERS = {"const", "noexcept", "override", "final", "&", "try", "volatile"}
 BUILT_IN = {"int", "long", "short", "char", "bool", "float", "double", "unsigned", "signed", "void", "auto", "const"}
 
@@ -238,7 +239,7 @@ def opened_by(words: List[str], outer: Scope, c_linkage: FrozenSet[str]) -> Tupl
             return nothing, None
         return Scope((*outer.names, name_of_type), outer.c_linkage), f"{prefix}::{name_of_type}" if prefix else name_of_type
     function = function_name(rest)
-    if function is None or is_template or outer.c_linkage or INLINE & set(rest) or "friend" in rest:
+    if function is None or is_template or outer.c_linkage or OF_ITS_FILE & set(rest) or "friend" in rest:
         return nothing, None
     if function.startswith("main("):
         return nothing, None

@@ -92,6 +92,11 @@ class CheckNamesTest(unittest.TestCase):
                            "vramscope::model::Count(const Row&, int)", "profiler/b.cc:10")
         self.assertEqual(self.clashes("namespace vramscope::model { int Count(const Row& row, long limit) { return 0; } }"), [])
 
+    def test_an_inline_function_that_another_file_defines_is_caught(self) -> None:
+        for inline in ("inline", "constexpr"):
+            self.assert_caught(f"namespace vramscope::model {{\n{inline} int Twice(int y) {{ return y + y; }}\n}}", 2, "vramscope::model::Twice(int)",
+                               "profiler/a.h:9")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -7,9 +7,8 @@
 #   scripts/test.sh --quick          lint, unit tests and the end-to-end tests without PyTorch, all on the release build; no sanitizers
 #   scripts/test.sh --all            also the long tests that take turns from commit to commit (tests/drawn.py), and unit tests on the release build
 #   scripts/test.sh --wheels all     the end-to-end tests also on PyTorch 2.6.0 and 2.2.2
-#   scripts/test.sh --strict         a test that fails has failed; otherwise it runs once more, alone, and is named if it passes then
 #
-# The last line is "N passed, N failed"; exit 0 when nothing failed.
+# A test that fails once has failed: none runs a second time. The last line is "N passed, N failed"; exit 0 when nothing failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
@@ -17,13 +16,11 @@ source scripts/environment.sh
 readonly older_torch=(2.6.0 2.2.2)
 quick=no
 every=no
-strict=no
 setup=(--tests)
 more_pythons=()
 while (($#)); do
   case $1 in
     --quick) quick=yes ;;
-    --strict) strict=yes ;;
     --all) every=yes; export VRAMSCOPE_TEST_EVERY=1 ;;
     --wheels)
       [[ ${2:-} == all ]] || die "--wheels wants: all"
@@ -32,7 +29,7 @@ while (($#)); do
         more_pythons+=("$PWD/build/venv-$release/bin/python")
       done
       shift ;;
-    *) sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done
@@ -52,38 +49,27 @@ stage() {
   if "$@"; then say "$name: $((SECONDS - begin)) s"; else count 0 1; say "$name FAILED after $((SECONDS - begin)) s"; fi
 }
 
-# run_tests BUILD [ctest options]: adds what ctest counted. Skipped tests are neither passed nor failed. What failed runs once more with the machine
-# to itself: a test that fails twice has failed, one that fails once is named, for it is to be mended.
+# run_tests BUILD [ctest options]: adds what ctest counted. Skipped tests are neither passed nor failed. ctest's own exit status says less than its
+# report.
 run_tests() {
-  local folder="$PWD/build/$1" tests failures skipped ignored
-  in_ctest "$folder" tests.xml --parallel "$(nproc)" "${@:2}"
+  local folder="$PWD/build/$1" tests failures skipped
+  rm -f "$folder/tests.xml"
+  "${launcher[@]}" ctest --test-dir "$folder" --output-on-failure --output-junit "$folder/tests.xml" --parallel "$(nproc)" "${@:2}" || true
   read -r tests failures skipped < <(python3 scripts/junit_totals.py "$folder/tests.xml") || return 1
-  if ((failures)) && [[ $strict == no ]]; then
-    say "$failures failed; once more, one at a time: $(cut -d: -f2 "$folder/Testing/Temporary/LastTestsFailed.log" | tr '\n' ' ')"
-    signal_builder STOP
-    in_ctest "$folder" tests-again.xml --rerun-failed
-    signal_builder CONT
-    local before=$failures
-    read -r ignored failures ignored < <(python3 scripts/junit_totals.py "$folder/tests-again.xml") || return 1
-    ((failures == before)) || say "WARNING: $((before - failures)) of them passed the second time"
-  fi
   count $((tests - failures - skipped)) "$failures"
 }
 
-# in_ctest FOLDER REPORT [ctest options]: ctest's own exit status says less than its report.
-in_ctest() {
-  rm -f "$1/$2"
-  "${launcher[@]}" ctest --test-dir "$1" --output-on-failure --output-junit "$1/$2" "${@:3}" || true
-}
-
-# fuzz_one TARGET SECONDS: with a corpus that lasts between runs; the exit status goes into a file, for it runs beside others.
+# fuzz_one TARGET SECONDS: begins with the room's own corpus (ROOM/fuzz/corpus/TARGET) and with what earlier runs here have found. The exit status goes
+# into a file, for it runs beside others.
 fuzz_one() {
-  local name
+  local name seeds
   name=$(basename "$1")
+  seeds=$(find trace_format profiler -type d -path "*/fuzz/corpus/$name")
   mkdir -p "build/fuzz/$name"
   rm -f "build/fuzz/$name.status"
   local status=0
-  "$1" -max_total_time="$2" -rss_limit_mb=2048 -timeout=20 -artifact_prefix="build/fuzz/$name-" "build/fuzz/$name" \
+  [[ -n $seeds ]] || { echo "there is no */fuzz/corpus/$name" >"build/fuzz/$name.log"; echo 1 >"build/fuzz/$name.status"; return; }
+  "$1" -max_total_time="$2" -rss_limit_mb=2048 -timeout=20 -artifact_prefix="build/fuzz/$name-" "build/fuzz/$name" "$seeds" \
     >"build/fuzz/$name.log" 2>&1 || status=$?
   echo "$status" >"build/fuzz/$name.status"
 }
@@ -158,11 +144,8 @@ build_behind() {
       echo "$status" >"build/behind-$preset.status"
     done' "$0" "$@" </dev/null >/dev/null 2>&1 &
   builder=$!
-  trap 'signal_builder TERM; signal_builder CONT' EXIT
+  trap '[[ -z $builder ]] || pkill -s "$builder" || true' EXIT  # all that it began and that still runs
 }
-
-# signal_builder NAME: to all that build_behind began and that still runs.
-signal_builder() { [[ -z $builder ]] || pkill "-$1" -s "$builder" || true; }
 
 built() {
   while [[ ! -s build/behind-$1.status ]]; do

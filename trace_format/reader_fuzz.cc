@@ -2,7 +2,7 @@
 // Any bytes as a trace: nothing crashes, hangs, or allocates out of proportion to the input.
 //
 // Checksums keep a fuzzer out of the code after them. So each input is read twice: as it is, and with
-// corrected checksums of its headers and payloads. Seeds: trace_format/testdata/*.vms (v1_tiny has blocks too
+// corrected checksums of its headers and payloads. Seeds: two of trace_format/testdata (v1_tiny has blocks too
 // small to be compressed, so that bit flips reach columns).
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses any bytes as PYTORCH_CUDA_ALLOC_CONF by the rules of every release. The result must be settings
-// within PyTorch's limits, or a sentence that names a key; never a crash. Seeds: the strings of
-// settings_test.cc.
+// within PyTorch's limits, or a sentence that names a key; never a crash. Seeds: strings like
+// those of settings_test.cc.
 #include <bit>
 #include <cstddef>
 #include <cstdint>

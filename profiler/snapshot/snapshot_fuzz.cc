@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads any bytes as a snapshot. The result must be an error sentence, or a snapshot whose indices are valid.
 // It must not crash, take more than a second, or use more memory than twice the input plus 64 MiB. Then the
-// snapshot is converted to a trace, which runs the allocator model: that must end too. Seeds: real pickles,
-// cut to a few kilobytes.
+// snapshot is converted to a trace, which runs the allocator model: that must end too. Seeds: pickles of
+// two protocols, packed and cut off, and JSON.
 #include <malloc.h>
 
 #include <cstddef>
