@@ -9,7 +9,8 @@
 //   <session>/<pid>.<n>.ring       n counts process images and forks of the same pid
 //   ┌ RingFileHeader (4 KiB) ┬ ring 0: RingHeader (4 KiB) + data (ring_bytes) ┬ ring 1 ┬ ...
 //   └────────────────────────┴───────────────────────────────────────────────┴────────┴──
-//   sparse; a ring's pages are allocated and touched when a thread takes the ring
+//   sparse; a ring's pages are allocated and touched when a thread takes the ring; on aarch64 each header has
+//   64 KiB (kLargestPageBytes)
 //
 // Each ring has one writer (its thread) and one reader (the collector). `head` and `tail` count bytes since
 // the ring was created and never wrap; offset = counter % ring_bytes. A record becomes visible by one release
@@ -34,7 +35,14 @@ namespace vramscope::trace {
 
 inline constexpr uint64_t kRingMagic = 0x31474E4952535600;  // "\0VSRING1" read as little endian
 inline constexpr uint32_t kRingVersion = 1;
-inline constexpr size_t kRingHeaderBytes = 4096;
+// Rings are mapped one by one, so their offsets must be multiples of the kernel's page: 64 KiB on some kernels
+// for aarch64 (NVIDIA Grace).
+#if defined(__aarch64__)
+inline constexpr size_t kLargestPageBytes = 65536;
+#else
+inline constexpr size_t kLargestPageBytes = 4096;
+#endif
+inline constexpr size_t kRingHeaderBytes = kLargestPageBytes;
 inline constexpr uint32_t kMaxRings = 512;
 inline constexpr uint64_t kDefaultRingBytes = 1 << 20;
 inline constexpr uint64_t kSmallestRingBytes = 1 << 16;

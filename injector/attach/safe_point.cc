@@ -29,8 +29,11 @@ constexpr int32_t kRecursive = 1;
 
 // System calls that return EINTR after any stop, whatever the signal's handler (signal(7)).
 constexpr long kFragileCalls[] = {
-    SYS_epoll_wait,      SYS_epoll_pwait,  441 /* epoll_pwait2 */,  SYS_semop,  SYS_semtimedop,
-    SYS_rt_sigtimedwait, SYS_io_getevents, 333 /* io_pgetevents */, SYS_msgrcv, SYS_msgsnd};
+#if defined(__x86_64__)
+    SYS_epoll_wait,      333 /* io_pgetevents */,
+#endif
+    SYS_epoll_pwait,     441 /* epoll_pwait2 */,  SYS_semop,  SYS_semtimedop,
+    SYS_rt_sigtimedwait, SYS_io_getevents,        SYS_msgrcv, SYS_msgsnd};
 
 bool InFragileCall(pid_t pid, pid_t thread) {
   const std::string text =

@@ -95,10 +95,15 @@ void Tracee::ContinueForUs() {
   Resume(PTRACE_CONT, 0);
 }
 
+#if defined(__x86_64__)
 bool Tracee::SetDebugRegister(size_t number, uint64_t value) const {
   const size_t offset = offsetof(struct user, u_debugreg) + number * sizeof(user::u_debugreg[0]);
   return ptrace(PTRACE_POKEUSER, thread_, offset, value) == 0;
 }
+#else
+// Attaching is refused before this is needed (inject.cc).
+bool Tracee::SetDebugRegister(size_t, uint64_t) const { return false; }
+#endif
 
 bool Tracee::Arm(std::span<const uint64_t> addresses) {
   uint64_t control = 0;

@@ -26,7 +26,7 @@
 
 namespace vramscope::injector {
 
-inline constexpr size_t kPageBytes = 4096;
+inline constexpr size_t kPageBytes = trace::kLargestPageBytes;
 
 // What every record reads. It is a page of its own that the kernel wipes in a forked child (MADV_WIPEONFORK).
 // So a child made by a bare clone system call, which runs no pthread_atfork handler, cannot write into its

@@ -125,8 +125,9 @@ void* MapInRoom(int file, uint64_t offset, uint64_t length, void* place) {
 
 void Warm(void* memory, uint64_t length) {
   if (madvise(memory, length, MADV_POPULATE_WRITE) == 0) return;
+  constexpr uint64_t kSmallestPage = 4096;
   auto* const bytes = static_cast<volatile std::byte*>(memory);  // Linux before 5.14
-  for (uint64_t at = 0; at < length; at += kPageBytes) bytes[at] = bytes[at];
+  for (uint64_t at = 0; at < length; at += kSmallestPage) bytes[at] = bytes[at];
 }
 
 int CreateFile(uint32_t& image) {

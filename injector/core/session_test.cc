@@ -83,7 +83,7 @@ TEST(SessionTest, AGrandchildOfASilentChildStillKnowsWhoseTextsItHas) {
 TEST(SessionTest, ABareCloneDoesNotWriteIntoItsParentsRing) {
   TestCollector& collector = FreshCollector();
   RecordCounter(1);
-  const pid_t child = static_cast<pid_t>(syscall(SYS_fork));
+  const pid_t child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
   if (child == 0) {
     RecordCounter(2);
     syscall(SYS_exit_group, 0);

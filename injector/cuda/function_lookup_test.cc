@@ -47,8 +47,13 @@ extern "C" void* realloc(void* memory, size_t bytes) {
 }
 extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) {
   locks.fetch_add(1, std::memory_order_relaxed);
+#if defined(__aarch64__)
+  constexpr char kFirstGlibc[] = "GLIBC_2.17";
+#else
+  constexpr char kFirstGlibc[] = "GLIBC_2.2.5";
+#endif
   static const auto real =
-      reinterpret_cast<int (*)(pthread_mutex_t*)>(dlvsym(RTLD_NEXT, "pthread_mutex_lock", "GLIBC_2.2.5"));
+      reinterpret_cast<int (*)(pthread_mutex_t*)>(dlvsym(RTLD_NEXT, "pthread_mutex_lock", kFirstGlibc));
   return real(mutex);
 }
 #endif

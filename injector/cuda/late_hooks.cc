@@ -21,7 +21,7 @@ namespace vramscope::injector {
 namespace {
 
 constexpr char kCoverage[] = "CUDA driver pointers found at attach";
-constexpr uintptr_t kPage = 4096;
+constexpr uintptr_t kCopied = 4096;  // divides every kernel's page
 
 constinit bool patched = false;
 constinit size_t pointers_replaced = 0;
@@ -69,7 +69,7 @@ class WrittenPages {
   [[nodiscard]] bool Contains(uintptr_t address) {
     constexpr uint64_t kPresent = uint64_t{1} << 63, kSwapped = uint64_t{1} << 62,
                        kOfFile = uint64_t{1} << 61;
-    const uintptr_t page = address / kPage;
+    const uintptr_t page = address / page_bytes_;
     if (page - first_ >= kAtOnce) Read(page);
     const uint64_t entry = entries_[page - first_];
     return (entry & (kPresent | kSwapped)) != 0 && (entry & kOfFile) == 0;
@@ -86,14 +86,15 @@ class WrittenPages {
   }
 
   int file_;
+  uintptr_t page_bytes_ = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   uintptr_t first_ = ~uintptr_t{0} / 2;
   uint64_t entries_[kAtOnce] = {};
 };
 
-// One page, or the object's part of it. Copied before it is examined: a program may have removed the page's
+// At most kCopied bytes of one page. Copied before they are examined: a program may have removed the page's
 // access rights.
 void ExchangeWordsOfPage(uintptr_t begin, uintptr_t end, size_t& changed) {
-  uintptr_t words[kPage / sizeof(uintptr_t)];
+  uintptr_t words[kCopied / sizeof(uintptr_t)];
   const iovec local = {words, end - begin};
   const iovec remote = {reinterpret_cast<void*>(begin), end - begin};
   if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != static_cast<ssize_t>(end - begin)) return;
@@ -122,8 +123,8 @@ size_t ExchangeWordsOf(const dl_phdr_info& info, WrittenPages& pages) {
     const uintptr_t end = (info.dlpi_addr + part.p_vaddr + part.p_memsz) & ~uintptr_t{7};
     if (read_only_end > at && read_only_end <= end) at = (read_only_end + 7) & ~uintptr_t{7};
     while (at < end) {
-      const uintptr_t page_end = (at & ~(kPage - 1)) + kPage;
-      const uintptr_t part_end = page_end < end ? page_end : end;
+      const uintptr_t copied_end = (at & ~(kCopied - 1)) + kCopied;
+      const uintptr_t part_end = copied_end < end ? copied_end : end;
       if (pages.Contains(at)) ExchangeWordsOfPage(at, part_end, changed);
       at = part_end;
     }
