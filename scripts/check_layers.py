@@ -6,6 +6,7 @@
     injector/attach, which runs in the `vramscope` command: profiler may include it, it includes trace_format only
     profiler and viewer: the floors of FLOORS, each of which includes the floors below it only; the command's words (profiler/cli) are for the
     two programs alone
+    the analysing half: no header of Unix, except in the files of SYSTEM_SEAMS
 
 Also: PyTorch and CUDA headers only where a program is built against them; nothing heavy inside the recorded process; an SPDX line in
 every source file; no file too long to read in one sitting; no path of somebody's machine. Exit 0: all holds; 1: each line printed is
@@ -45,6 +46,15 @@ FLOORS = (
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 USERS_OF_CLI = ("viewer/main.cc",)
+# The analysing half: what must also build for Windows and macOS. It reads files through these few; they alone may ask the operating system.
+ANALYSIS = re.compile(r"trace_format/|profiler/(?!collector/|experiment/|serve/|python/|cli/)|profiler/cli/(allocator|ask|frame|report)/")
+SYSTEM_HEADER = re.compile(r"(sys|linux|netinet|arpa)/|(unistd|fcntl|poll|dlfcn|pthread|signal|link|elf|spawn|termios|pwd|netdb|sched|dirent)\.h$|csignal$")
+SYSTEM_SEAMS = {
+    "trace_format/append_variant.cc", "trace_format/file_sink.cc", "trace_format/mapped_file.cc", "trace_format/process_identity.h",
+    "profiler/model/symbol_files.cc", "profiler/report/failed.cc", "profiler/snapshot/byte_stream.cc",
+    "profiler/cli/frame/progress.cc", "profiler/cli/frame/terminal.cc", "profiler/cli/frame/verb.h", "profiler/cli/frame/verbs.cc",
+    "profiler/cli/report/info.cc", "profiler/cli/report/report.cc", "profiler/cli/report/serve.cc", "profiler/cli/report/view.cc",
+}
 # Built against LibTorch: the sample, the optional bridge, and tests of both.
 TORCH_USERS = ("injector/torch/bridge/", "samples/", "tests/")
 TORCH_HEADER = re.compile(r"(torch|ATen|c10|caffe2)/|(cuda|cudnn|cublas|cupti|nccl|nvml|nvtx)\w*(\.h|/)")
@@ -127,6 +137,15 @@ def check_floors(path: str, text: str) -> Iterator[Violation]:
             yield Violation(path, text.count("\n", 0, match.start()) + 1, f"{room} must not include profiler/{target}: it is no lower floor")
 
 
+def check_system(path: str, text: str) -> Iterator[Violation]:
+    """The analysing half stays free of Unix outside of its seams."""
+    if not ANALYSIS.match(path) or not CXX_FILE.search(path) or path in SYSTEM_SEAMS or TEST_OR_BENCH.search(path):
+        return
+    for match in INCLUDE.finditer(text):
+        if match.group(1) == "<" and SYSTEM_HEADER.match(match.group(2)):
+            yield Violation(path, text.count("\n", 0, match.start(1)) + 1, f"not in the analysing half, except in SYSTEM_SEAMS: <{match.group(2)}>")
+
+
 def check_shim_imports(root: str, path: str, text: str) -> Iterator[Violation]:
     """The Python shim runs in every user's environment: the standard library, its framework when it is there, and itself."""
     if not path.startswith("injector/python/") or not path.endswith(".py") or path.endswith("_test.py"):
@@ -167,6 +186,7 @@ def check(root: str) -> List[Violation]:
             text = file.read()
         found += check_includes(root, path, text)
         found += check_floors(path, text)
+        found += check_system(path, text)
         found += check_shim_imports(root, path, text)
         found += check_text(path, text)
     return found
