@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records itself in several ways, and prints what recording_test.py checks, as one JSON document. Usage: in_code.py PACKAGE FOLDER"""
+import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -94,6 +96,30 @@ while started.active:
     time.sleep(0.01)
 found["after kill"] = train(4) == alone
 found["stop after kill"] = refusal(vramscope.stop)
+
+
+
+@vramscope.record(FOLDER / "coroutine.vms", device="cpu")
+async def coroutine() -> "list[float]":
+    await asyncio.sleep(0)
+    return train(4)
+
+
+found["coroutine"] = asyncio.run(coroutine()) == alone
+
+with vramscope.record(FOLDER / "first.vms", device="cpu"):  # the block itself ends it and begins another, which is the block's own
+    vramscope.stop()
+    second = vramscope.start(FOLDER / "second_in_block.vms", device="cpu")
+found["second in block"] = second.active
+vramscope.stop()
+
+with vramscope.record(FOLDER / "box.vms", device="cpu", black_box=2) as box:
+    train(5)
+    subprocess.run([vramscope.installation.command(), "dump", str(os.getpid())], stdout=subprocess.PIPE, check=True)
+found["box"] = [box.paths, len(box.run.steps)]
+with vramscope.record(FOLDER / "empty_box.vms", device="cpu", black_box=2) as empty_box:
+    train(1)
+found["empty box"] = [empty_box.paths, refusal(lambda: empty_box.run)]
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")

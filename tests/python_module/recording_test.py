@@ -28,7 +28,7 @@ class InCodeTest(recorded_run.RecordingTest):
         self.check_program(found)
         self.check_traces()
         self.assertIn("Peak ", done.stdout.decode())  # what %vramscope report printed
-        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(("second", "bad"))], [])
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(("second.", "bad"))], [])
 
     def test_a_program_that_records_itself_is_recorded(self) -> None:
         program = ("import sys; sys.path.insert(0, sys.argv[1]); import vramscope\n"
@@ -43,7 +43,7 @@ class InCodeTest(recorded_run.RecordingTest):
         self.assertIn("inside", vramscope.open(outer).events().column("name"))
 
     def check_program(self, found: Dict[str, Any]) -> None:
-        for key in ("same losses", "same descriptors", "decorated", "after kill", "failed cell"):
+        for key in ("same losses", "same descriptors", "decorated", "after kill", "failed cell", "coroutine", "second in block"):
             self.assertIs(found[key], True, key)
         self.assertEqual(found["block"], str(self.folder / "block.vms"))
         self.assertIn("nothing lost", found["summary"])
@@ -53,6 +53,9 @@ class InCodeTest(recorded_run.RecordingTest):
         self.assertIn("missing", found["bad place"])
         self.assertNotEqual(found["stop after kill"], "")
         self.assertEqual(found["user's exception"], [])
+        self.assertEqual(found["box"], [[str(self.folder / "box.vms")], 2])
+        self.assertEqual(found["empty box"], [[], "The black box was not written, because memory did not run out."])
+        self.assertFalse((self.folder / "empty_box.vms").exists())
         self.assertEqual(found["cell"], [str(self.folder / "cell.vms"), 2])
 
     def check_traces(self) -> None:
@@ -66,6 +69,7 @@ class InCodeTest(recorded_run.RecordingTest):
         self.assertIn("aten::addmm", decorated.operators().column("name"))
         self.assertTrue(any("in_code.py" in frame for frame in decorated.stacks().column("frame")))
         self.assertEqual(vramscope.open(self.folder / "raises.vms").peak.categories.parameter, PARAMETERS)
+        self.assertEqual(len(vramscope.open(self.folder / "coroutine.vms").steps), 4)
 
 
 if __name__ == "__main__":

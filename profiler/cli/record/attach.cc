@@ -43,10 +43,12 @@ const VerbHelp& AttachHelp() {
 
 namespace {
 
-// The options of deep steps, which `start` takes and `attach` does not: a stranger's process gets as little as
-// possible.
-std::vector<Option> WithDepth(std::vector<Option> options) {
-  const std::vector<Option> depth = {
+// The options that `start` takes and `attach` does not: a stranger's process gets as little as possible.
+std::vector<Option> WithMore(std::vector<Option> options) {
+  const std::vector<Option> more = {
+      {"black-box", '\0', "STEPS",
+       "Keep only the last STEPS optimizer steps, in memory. They are written when memory runs out, or by\n"
+       "vramscope dump; otherwise nothing is written."},
       {"depth", '\0', "light|auto|deep|all",
        "light (default): every allocation, with names. auto: also operators, in steps 2 to 4 of the "
        "recording.\n"
@@ -55,7 +57,7 @@ std::vector<Option> WithDepth(std::vector<Option> options) {
        "The deep steps of --depth deep, and of auto: one or more ranges, with commas."},
       {"stacks", '\0', "none|python|native|all",
        "Record the call stacks of allocations, in deep steps; --depth is then auto."}};
-  options.insert(options.end(), depth.begin(), depth.end());
+  options.insert(options.end(), more.begin(), more.end());
   return options;
 }
 
@@ -69,7 +71,7 @@ const VerbHelp& StartHelp() {
       {{"vramscope record --dormant -- python train.py",
         "runs as if not recorded; start can record it at any time"},
        {"vramscope start 4711 --steps 5", "record five steps, or until Ctrl-C or vramscope stop 4711"}},
-      WithDepth(AttachHelp().options)};
+      WithMore(AttachHelp().options)};
   return help;
 }
 
@@ -193,6 +195,7 @@ Status ReadDepth(const Arguments& arguments, collector::AttachOptions& options) 
 Result<int> StartVerb(const Arguments& arguments, const Terminal&) {
   collector::AttachOptions options = VRAMSCOPE_TRY(AttachOptionsFrom(arguments, "start"));
   VRAMSCOPE_TRY(ReadDepth(arguments, options));
+  VRAMSCOPE_TRY(ReadBlackBox(arguments, options.recording));
   options.recording.installation = VRAMSCOPE_TRY(collector::FindInstallation());
   options.through_door = true;
   return RecordUntilEnough(options, arguments.Has("quiet"));

@@ -68,22 +68,6 @@ const VerbHelp& RecordHelp() {
 
 namespace {
 
-constexpr uint32_t kMostBlackBoxSteps = 10'000;
-
-Result<uint32_t> ParseBlackBox(const Arguments& arguments) {
-  const std::string text = arguments.Get("black-box");
-  uint32_t steps = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), steps);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || steps == 0 ||
-      steps > kMostBlackBoxSteps) {
-    return Error{fmt::format("--black-box is a number of steps from 1 to {}, not '{}'.", kMostBlackBoxSteps,
-                             Printable(text))};
-  }
-  if (arguments.Has("max-size"))
-    return Error{"--black-box keeps the last steps, --max-size the first ones. Leave out one of the two."};
-  return steps;
-}
-
 Result<collector::RecordOptions> RecordOptionsFrom(const Arguments& arguments) {
   collector::RecordOptions options;
   options.command = arguments.positionals();
@@ -105,9 +89,7 @@ Result<collector::RecordOptions> RecordOptionsFrom(const Arguments& arguments) {
     VRAMSCOPE_TRY(status);
   }
   if (options.command.empty()) return Error{"record needs a command: vramscope record -- python train.py"};
-  if (arguments.Has("black-box")) {
-    options.black_box_steps = VRAMSCOPE_TRY(ParseBlackBox(arguments));
-  }
+  VRAMSCOPE_TRY(ReadBlackBox(arguments, options));
   if (arguments.Has("max-size")) {
     options.max_bytes = VRAMSCOPE_TRY(text::ParseSize("max-size", arguments.Get("max-size")));
   }

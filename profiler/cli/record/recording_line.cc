@@ -29,8 +29,7 @@ std::string LossSentence(const collector::RecordOutcome& outcome) {
 std::string BlackBoxLine(const collector::RecordOutcome& outcome) {
   if (!outcome.stop_sentence.empty())
     return fmt::format("The last steps could not be written: {}", outcome.stop_sentence);
-  if (outcome.black_boxes.empty())
-    return "Nothing was written: the command succeeded and did not run out of memory.";
+  if (outcome.black_boxes.empty()) return "Nothing was written: nothing failed, and memory did not run out.";
   return fmt::format("{}: the last steps, {}, {}. See: vramscope report {}",
                      fmt::join(outcome.black_boxes, ", "), FormatCount(outcome.events, "event"),
                      FormatBytes(outcome.file_bytes), outcome.path);

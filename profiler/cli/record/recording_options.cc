@@ -23,6 +23,7 @@ bool IsStepRange(std::string_view text) {
   return parsed.ec == std::errc() && parsed.ptr == end && first >= 1 && last >= first;
 }
 
+constexpr uint32_t kMostBlackBoxSteps = 10'000;
 constexpr size_t kMostStepRanges = 16;  // the limit of the injector
 
 }  // namespace
@@ -62,6 +63,21 @@ Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options)
   if (options.embed_source && options.stacks == "none") {
     return Error{"--embed-source needs recorded stacks. Add --stacks python."};
   }
+  return {};
+}
+
+Status ReadBlackBox(const Arguments& arguments, collector::RecordOptions& options) {
+  if (!arguments.Has("black-box")) return {};
+  const std::string text = arguments.Get("black-box");
+  uint32_t& steps = options.black_box_steps;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), steps);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || steps == 0 ||
+      steps > kMostBlackBoxSteps) {
+    return Error{fmt::format("--black-box is a number of steps from 1 to {}, not '{}'.", kMostBlackBoxSteps,
+                             Printable(text))};
+  }
+  if (arguments.Has("max-size"))
+    return Error{"--black-box keeps the last steps, --max-size the first ones. Leave out one of the two."};
   return {};
 }
 

@@ -21,6 +21,9 @@ Status CheckSteps(const std::string& text);
 // nothing.
 Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options);
 
+// Reads --black-box into `options`.
+Status ReadBlackBox(const Arguments& arguments, collector::RecordOptions& options);
+
 // Reads --program into `options`.
 Status ReadProgram(const Arguments& arguments, collector::RecordOptions& options);
 inline constexpr char kProgramHelp[] =

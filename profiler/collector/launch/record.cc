@@ -16,12 +16,11 @@
 #include <optional>
 #include <utility>
 
-#include "profiler/collector/black_box/black_box_files.h"
+#include "profiler/collector/launch/black_box_orders.h"
 #include "profiler/collector/launch/command.h"
 #include "profiler/collector/launch/recorder.h"
 #include "profiler/collector/output/recording_trace.h"
 #include "profiler/collector/output/session_folder.h"
-#include "profiler/collector/target/control_socket.h"
 #include "profiler/collector/target/process_facts.h"
 #include "profiler/collector/target/target_program.h"
 #include "profiler/text/redact.h"
@@ -71,32 +70,6 @@ std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& opt
   }
   changes[trace::kOptionsVariable] = OptionsText(options);
   return changes;
-}
-
-// Out-of-memory errors and requests are handled between two turns, when everything before them has been
-// drained.
-void TakeOrders(const std::string& session, BlackBoxFiles& files, Recorder& recorder,
-                std::optional<ControlSocket>& control) {
-  if (Result<ControlSocket> listening = ControlSocket::Listen(session); listening.ok())
-    control.emplace(std::move(listening).value());
-  recorder.AfterEachTurn(control ? control->descriptor() : -1, [&files, &control] {
-    files.WriteAfterOutOfMemory();
-    if (!control) return;
-    control->Serve([&](const std::string& order) -> Result<std::string> {
-      if (order == "dump") return files.WriteByOrder();
-      return Error{"A recording accepts only the command dump."};
-    });
-  });
-}
-
-void FinishBlackBox(TraceOutput& output, BlackBoxFiles& files, RecordOutcome& outcome) {
-  outcome.is_black_box = true;
-  if (outcome.wait_status != 0) files.WriteAtEnd();
-  outcome.black_boxes = files.paths();
-  outcome.path = files.paths().empty() ? "" : files.paths().back();
-  if (!files.trouble().empty()) outcome.stop_sentence = files.trouble();
-  outcome.events = output.events();
-  outcome.file_bytes = output.bytes();
 }
 
 // A large launch needs a pidfd per process: more than the soft limit of 1024 that many systems set. The
@@ -165,14 +138,13 @@ Result<RecordOutcome> Record(const RecordOptions& options) {
   RecordOutcome outcome;
   outcome.path = trace_file.path;
   outcome.unrecorded = unrecorded;
-  BlackBoxFiles black_box(output, options.output, [&] { recorder.drain().WriteSummary(); });
-  std::optional<ControlSocket> control;
-  if (options.black_box_steps != 0) TakeOrders((*session)->path(), black_box, recorder, control);
+  std::optional<BlackBoxOrders> black_box;
+  if (options.black_box_steps != 0) black_box.emplace((*session)->path(), options.output, output, recorder);
   outcome.wait_status = recorder.Run(*command);
   try {
     output.writer().SetMetadata("command.wait_status", std::to_string(outcome.wait_status));
     CloseTrace(*command, outcome.wait_status, recorder, folder, output, outcome);
-    if (options.black_box_steps != 0) FinishBlackBox(output, black_box, outcome);
+    if (black_box) black_box->Finish(outcome.wait_status != 0, outcome);
   } catch (const std::exception& failure) {  // report only how the command ended
     outcome.stop_sentence = fmt::format("the trace could not be closed ({})", failure.what());
   }

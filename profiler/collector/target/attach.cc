@@ -11,11 +11,13 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "injector/attach/inject.h"
 #include "injector/attach/process_view.h"
 #include "injector/attach/refusal.h"
+#include "profiler/collector/launch/black_box_orders.h"
 #include "profiler/collector/launch/recorder.h"
 #include "profiler/collector/output/recording_trace.h"
 #include "profiler/collector/output/session_folder.h"
@@ -185,6 +187,9 @@ Result<AttachOutcome> RecordAttached(const AttachOptions& options) {
   output.writer().SetMetadata("attach.stopped_ns", std::to_string(entered->stopped_ns));
 
   Recorder recorder(output, trace_file.start, folder, nullptr);
+  std::optional<BlackBoxOrders> black_box;
+  if (options.recording.black_box_steps != 0)
+    black_box.emplace((*session)->path(), options.recording.output, output, recorder);
   Until until(options, output, recorder);
   recorder.RunUntil([&until] { return until(); });
   AttachOutcome outcome;
@@ -196,6 +201,7 @@ Result<AttachOutcome> RecordAttached(const AttachOptions& options) {
   try {
     CloseTrace(options.pid, std::nullopt, recorder, folder, output, outcome.recording);
     outcome.recording.left_running.clear();
+    if (black_box) black_box->Finish(false, outcome.recording);
   } catch (const std::exception& failure) {
     outcome.recording.stop_sentence = fmt::format("the trace could not be closed ({})", failure.what());
   }

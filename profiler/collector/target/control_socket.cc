@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -89,6 +90,22 @@ std::string VariableOf(uint32_t pid, std::string_view name) {
   return {};
 }
 
+// The session folder of a recording that began while the process ran: it is mapped there, and not in the
+// environment.
+std::string MappedSession(uint32_t pid) {
+  constexpr std::string_view kRing = ".ring";
+  const std::string maps = ReadWhole(fmt::format("/proc/{}/maps", pid));
+  for (size_t begin = 0; begin < maps.size();) {
+    const size_t end = std::min(maps.find('\n', begin), maps.size());
+    const std::string_view line = std::string_view(maps).substr(begin, end - begin);
+    const size_t path = line.find('/');
+    if (path != std::string_view::npos && line.ends_with(kRing))
+      return std::string(line.substr(path, line.rfind('/') - path));
+    begin = end + 1;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ControlSocket> ControlSocket::Listen(const std::string& folder) {
@@ -124,7 +141,8 @@ void ControlSocket::Serve(const std::function<Result<std::string>(const std::str
 Result<std::string> AskRecordingOf(uint32_t pid, const std::string& order) {
   if (access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0)
     return Error{fmt::format("There is no process {}.", pid)};
-  const std::string folder = VariableOf(pid, trace::kSessionVariable);
+  std::string folder = VariableOf(pid, trace::kSessionVariable);
+  if (folder.empty()) folder = MappedSession(pid);
   if (folder.empty()) {
     return Error{
         fmt::format("Process {} is not recorded, or belongs to another user. See: vramscope record "

@@ -6,6 +6,7 @@
 What can go wrong is raised where a recording begins. Once your code runs, nothing of this raises or changes its result: what goes wrong is a warning."""
 
 import functools
+import inspect
 import os
 import signal
 import subprocess
@@ -30,14 +31,17 @@ _LOOK_EVERY = 0.002
 class Recording:
     """A recording of this process, from start() to stop()."""
 
-    def __init__(self, path: str, collector: "Optional[subprocess.Popen[bytes]]", words: Optional[IO[bytes]]) -> None:
+    def __init__(self, path: str, collector: "Optional[subprocess.Popen[bytes]]", words: Optional[IO[bytes]], black_box: bool = False) -> None:
         self.path = path
         """Of the trace. Another name than asked for if another recorder is writing that file; known after the end."""
+        self.paths = [path]
+        """All files that were written, known after the end: several or none with `black_box`, else one."""
         self.summary = ""
         """The command's line about the finished trace."""
         self._pid = os.getpid()
         self._collector = collector
         self._words = words
+        self._black_box = black_box
 
     @property
     def elsewhere(self) -> bool:
@@ -57,7 +61,16 @@ class Recording:
             raise Error("This process was recorded by another vramscope, which has the trace.")
         if self.active:
             raise Error(f"{self.path} is still being recorded. Call vramscope.stop() first.")
+        if not self.paths:
+            raise Error("The black box was not written, because memory did not run out.")
         return Run(self.path)
+
+    def stop(self) -> None:
+        """Ends this recording, as stop() does. Does nothing if it has ended."""
+        global _current
+        if _current is self:
+            _current = None
+        self._end()
 
     def _said(self) -> str:
         assert self._words is not None
@@ -75,7 +88,7 @@ class Recording:
             time.sleep(_LOOK_EVERY)  # Python's main thread lets the recorder in between two instructions
 
     def _end(self) -> None:
-        if self._collector is None or self._words is None or self._pid != os.getpid():
+        if self._collector is None or self._words is None or self._words.closed or self._pid != os.getpid():
             return
         if self._collector.poll() is None:
             self._collector.send_signal(signal.SIGINT)
@@ -90,21 +103,31 @@ class Recording:
             raise Error(_without_prefix(said) or f"{self.path} could not be written.")
         for line in said.splitlines():
             if ": " in line and not line.startswith("vramscope: "):
-                self.summary = line
-                if not line.startswith(self.path + ": "):
-                    self.path = line.split(": ", 1)[0]
+                self._take_summary(line)
+
+    def _take_summary(self, line: str) -> None:
+        """Reads "run.vms: 1,200 events ..."; of a black box "run.vms, run-2.vms: the last steps ..." or "Nothing was written: ..."."""
+        self.summary = line
+        names = line.split(": ", 1)[0]
+        if self._black_box:
+            self.paths = names.split(", ") if ": the last steps, " in line else []
+        elif not line.startswith(self.path + ": "):
+            self.paths = [names]
+        self.path = self.paths[-1] if self.paths else self.path
 
 
 _current: Optional[Recording] = None
 
 
 def start(path: Path = "run.vms", *, device: str = "auto", stacks: Optional[str] = None, depth: Optional[str] = None, deep_steps: Optional[str] = None,
-          steps: Optional[int] = None, duration: Optional[str] = None, max_size: Optional[str] = None, program: bool = False) -> Recording:
+          steps: Optional[int] = None, duration: Optional[str] = None, max_size: Optional[str] = None, black_box: Optional[int] = None,
+          program: bool = False) -> Recording:
     """Begins to record this process into `path`. Returns when every following allocation is recorded.
 
     device: "auto" (CUDA if the program uses it, else the CPU), "cpu", "cuda", "all". stacks: "python", "native" or "all", of allocations in deep steps.
     depth: "light" (default; "auto" with stacks), "auto", "deep", "all"; deep_steps: "2-4". steps, duration ("30s"), max_size ("10GiB"): end by itself
-    after that. program: note a step that `whatif` can run again. docs/python.md describes them.
+    after that. black_box: keep the last so many steps in memory, and write them only when memory runs out. program: note a step that `whatif` can run
+    again. docs/python.md describes them.
 
     Raises vramscope.Error if this process cannot be recorded, or if start() has begun a recording already. Under `vramscope record` and the like, that
     recording goes on, and this one is a warning (see Recording.elsewhere): a program that records itself can be recorded too."""
@@ -116,15 +139,19 @@ def start(path: Path = "run.vms", *, device: str = "auto", stacks: Optional[str]
         _current = Recording(os.path.abspath(os.fspath(path)), None, None)
         return _current
     options = command.words(device=device, stacks=stacks, depth=depth, deep_steps=deep_steps, steps=steps, duration=duration, max_size=max_size,
-                            program="on" if program else "off")
+                            black_box=black_box, program="on" if program else "off")
     name = os.path.abspath(os.fspath(path))
     recorder.open_door()
     words: IO[bytes] = tempfile.TemporaryFile()
     # A session of its own: Ctrl-C is for the program, and the trace is closed when the program has ended.
     collector = subprocess.Popen([installation.command(), "start", str(os.getpid()), "-o", name, *options], stdin=subprocess.DEVNULL,
                                  stdout=subprocess.DEVNULL, stderr=words, env=command.environment(), start_new_session=True)
-    recording = Recording(name, collector, words)
-    recording._wait_until_in_place()
+    recording = Recording(name, collector, words, black_box is not None)
+    try:
+        recording._wait_until_in_place()
+    except KeyboardInterrupt:  # else it would go on, and nobody could stop it
+        recording._end()
+        raise
     _current = recording
     return recording
 
@@ -147,7 +174,7 @@ def mark(text: str) -> None:
 
 
 class record:
-    """Records a block or each call of a function; takes what start() takes.
+    """Records a block or each call of a function; takes what start() takes. A coroutine and a generator are recorded until they end.
 
         with vramscope.record("run.vms", stacks="python") as recording:
             train()
@@ -161,18 +188,40 @@ class record:
     def __init__(self, path: Path = "run.vms", **options: Any) -> None:
         self._path = path
         self._options: Dict[str, Any] = options
+        self._begun: Optional[Recording] = None
 
     def __enter__(self) -> Recording:
-        return start(self._path, **self._options)
+        self._begun = start(self._path, **self._options)
+        return self._begun
 
     def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
+        begun, self._begun = self._begun, None
         try:
-            if _current is not None and _current._pid == os.getpid():
+            if begun is not None and begun is _current and begun._pid == os.getpid():  # the block may have stopped it, or begun another
                 stop()
         except Exception as failure:
             warnings.warn(f"vramscope: {failure}", RuntimeWarning, stacklevel=2)
 
     def __call__(self, function: Function) -> Function:
+        if inspect.isasyncgenfunction(function):
+            raise TypeError("record() cannot decorate an asynchronous generator: write `with vramscope.record(...)` inside it")
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def recorded_coroutine(*arguments: Any, **named: Any) -> Any:
+                with record(self._path, **self._options):
+                    return await function(*arguments, **named)
+
+            return recorded_coroutine  # type: ignore[return-value]
+        if inspect.isgeneratorfunction(function):
+
+            @functools.wraps(function)
+            def recorded_generator(*arguments: Any, **named: Any) -> Any:
+                with record(self._path, **self._options):
+                    return (yield from function(*arguments, **named))
+
+            return recorded_generator  # type: ignore[return-value]
+
         @functools.wraps(function)
         def recorded(*arguments: Any, **named: Any) -> Any:
             with record(self._path, **self._options):

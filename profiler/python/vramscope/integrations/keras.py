@@ -9,27 +9,27 @@ from typing import Any, Dict, Optional
 
 from keras.callbacks import Callback
 
-from .memory import OutOfMemoryDump, StepMemory, check, dump_for, harmless
+from .memory import StepMemory, Watch, check, harmless, watch_for
 
 
 class VramscopeCallback(Callback):
     """Adds the figures of memory.py to the logs of each batch and epoch.
 
-    on_oom="dump": if memory runs out, a snapshot for `vramscope oom` is written to `folder`, which is the working directory by default."""
+    on_oom: what is written to `folder`, the working directory by default, if memory runs out. "dump": a snapshot for
+    `vramscope oom`; "trace": the last steps as a trace."""
 
     def __init__(self, on_oom: Optional[str] = "dump", log: bool = True, folder: Optional[str] = None) -> None:
         super().__init__()
         self._on_oom, self._log, self._folder = check(on_oom), log, folder
         self._memory = StepMemory()
         self._figures: Dict[str, float] = {}
-        self._dump: Optional[OutOfMemoryDump] = None
+        self._watch = Watch()
 
     @harmless
     def on_train_begin(self, logs: Optional[Dict[str, Any]] = None) -> None:
         self._memory = StepMemory()
-        self._dump = dump_for(self._on_oom, self._folder or ".")
-        if self._dump is not None:
-            self._dump.begin()
+        self._watch = watch_for(self._on_oom, self._folder or ".")
+        self._watch.begin()
 
     @harmless
     def on_train_batch_end(self, batch: int, logs: Optional[Dict[str, Any]] = None) -> None:
@@ -44,5 +44,4 @@ class VramscopeCallback(Callback):
 
     @harmless
     def on_train_end(self, logs: Optional[Dict[str, Any]] = None) -> None:
-        if self._dump is not None:
-            self._dump.end()
+        self._watch.end()

@@ -11,26 +11,26 @@ if "lightning" in sys.modules or "pytorch_lightning" not in sys.modules:
 else:
     from pytorch_lightning.callbacks import Callback
 
-from .memory import OutOfMemoryDump, StepMemory, check, dump_for, harmless
+from .memory import StepMemory, Watch, check, harmless, watch_for
 
 
 class VramscopeCallback(Callback):
     """Gives the figures of memory.py to all loggers of the trainer, as often as the trainer logs (log_every_n_steps).
 
-    on_oom="dump": if memory runs out, a snapshot for `vramscope oom` is written to `folder`, which is the trainer's root folder by default."""
+    on_oom: what is written to `folder`, the trainer's root folder by default, if memory runs out. "dump": a snapshot for
+    `vramscope oom`; "trace": the last steps as a trace."""
 
     def __init__(self, on_oom: Optional[str] = "dump", log: bool = True, folder: Optional[str] = None) -> None:
         super().__init__()
         self._on_oom, self._log, self._folder = check(on_oom), log, folder
         self._memory = StepMemory()
-        self._dump: Optional[OutOfMemoryDump] = None
+        self._watch = Watch()
 
     @harmless
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         self._memory = StepMemory()
-        self._dump = dump_for(self._on_oom, self._folder or trainer.default_root_dir)
-        if self._dump is not None:
-            self._dump.begin()
+        self._watch = watch_for(self._on_oom, self._folder or trainer.default_root_dir)
+        self._watch.begin()
 
     @harmless
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
@@ -41,10 +41,8 @@ class VramscopeCallback(Callback):
 
     @harmless
     def on_train_end(self, trainer: Any, pl_module: Any) -> None:
-        if self._dump is not None:
-            self._dump.end()
+        self._watch.end()
 
     @harmless
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
-        if self._dump is not None:
-            self._dump.end()
+        self._watch.end()

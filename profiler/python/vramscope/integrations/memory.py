@@ -15,6 +15,8 @@ import os
 import sys
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, TypeVar
 
+from .. import recording
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PREFIX = "vramscope/"
@@ -22,6 +24,7 @@ LOG = logging.getLogger("vramscope")
 _STEPS = 32
 _FIRST_STEPS = 2  # warm up: optimizer state and workspaces come
 _FEWEST = 3
+_LAST_STEPS = 3  # of a black box
 _HISTORY = 100_000  # events that a snapshot can explain
 
 
@@ -87,7 +90,43 @@ def slope(points: List[Tuple[int, int]]) -> float:
     return sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
 
 
-class OutOfMemoryDump:
+class Watch:
+    """What a callback does between the begin and the end of training, for the case that memory runs out."""
+
+    def begin(self) -> None:
+        """Watches from here on."""
+
+    def end(self) -> None:
+        """Watches no longer."""
+
+
+class OutOfMemoryTrace(Watch):
+    """Records the training, keeps its last steps in memory, and leaves them as a trace if memory runs out: `vramscope view` shows each block of them.
+
+    The recorder costs about a percent of a step (docs/performance.md). It writes the file by itself, when PyTorch's allocator reports the failure."""
+
+    def __init__(self, folder: str) -> None:
+        self.path = os.path.join(folder, f"vramscope-oom-{os.getpid()}.vms")
+        self._recording: Optional[recording.Recording] = None
+
+    @harmless
+    def begin(self) -> None:
+        if self._recording is not None and self._recording.active:
+            return
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        self._recording = recording.start(self.path, black_box=_LAST_STEPS)
+
+    @harmless
+    def end(self) -> None:
+        begun, self._recording = self._recording, None
+        if begun is None or not begun.active:
+            return
+        begun.stop()
+        if begun.paths:
+            LOG.warning("vramscope: out of memory; the last steps are in %s. See: vramscope oom %s", begun.path, begun.path)
+
+
+class OutOfMemoryDump(Watch):
     """Writes PyTorch's memory snapshot when a request fails, before the exception reaches the program: `vramscope oom` reads it.
 
     PyTorch calls an observer at that moment. It cannot be removed, so there is one for the process, which does nothing while no training runs."""
@@ -145,13 +184,14 @@ def _observe(device: int, requested: int, device_total: int, device_free: int) -
         active.write()
 
 
-def dump_for(on_oom: Optional[str], folder: str) -> Optional[OutOfMemoryDump]:
-    """For the option on_oom of the callbacks: "dump" or None."""
-    return OutOfMemoryDump(os.path.abspath(folder)) if on_oom == "dump" else None
+def watch_for(on_oom: Optional[str], folder: str) -> Watch:
+    """For the option on_oom of the callbacks: "dump", "trace" or None."""
+    place = os.path.abspath(folder)
+    return OutOfMemoryDump(place) if on_oom == "dump" else OutOfMemoryTrace(place) if on_oom == "trace" else Watch()
 
 
 def check(on_oom: Optional[str]) -> Optional[str]:
     """Raises for a value that on_oom cannot have."""
-    if on_oom not in (None, "dump"):
-        raise ValueError(f"on_oom is 'dump' or None, not {on_oom!r}")
+    if on_oom not in (None, "dump", "trace"):
+        raise ValueError(f"on_oom is 'dump', 'trace' or None, not {on_oom!r}")
     return on_oom

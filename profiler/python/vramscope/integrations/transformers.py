@@ -9,19 +9,20 @@ from typing import Any, Dict, Optional
 from transformers import TrainerCallback
 from transformers.trainer_callback import DefaultFlowCallback
 
-from .memory import OutOfMemoryDump, StepMemory, check, dump_for, harmless
+from .memory import StepMemory, Watch, check, harmless, watch_for
 
 
 class VramscopeCallback(TrainerCallback):
     """Adds the figures of memory.py to what the Trainer logs, for all of its loggers (report_to), its screen and its history.
 
-    on_oom="dump": if memory runs out, a snapshot for `vramscope oom` is written to `folder`, which is the Trainer's output folder by default."""
+    on_oom: what is written to `folder`, the Trainer's output folder by default, if memory runs out. "dump": a snapshot for
+    `vramscope oom`; "trace": the last steps as a trace."""
 
     def __init__(self, on_oom: Optional[str] = "dump", log: bool = True, folder: Optional[str] = None) -> None:
         self._on_oom, self._log, self._folder = check(on_oom), log, folder
         self._memory = StepMemory()
         self._figures: Dict[str, float] = {}
-        self._dump: Optional[OutOfMemoryDump] = None
+        self._watch = Watch()
 
     @harmless
     def on_init_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -34,9 +35,8 @@ class VramscopeCallback(TrainerCallback):
     @harmless
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         self._memory = StepMemory()
-        self._dump = dump_for(self._on_oom, self._folder or args.output_dir)
-        if self._dump is not None:
-            self._dump.begin()
+        self._watch = watch_for(self._on_oom, self._folder or args.output_dir)
+        self._watch.begin()
 
     @harmless
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -52,5 +52,4 @@ class VramscopeCallback(TrainerCallback):
 
     @harmless
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        if self._dump is not None:
-            self._dump.end()
+        self._watch.end()

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording that keeps only its last steps: when their file is written, and what the recording's outcome is.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "profiler/collector/black_box/black_box_files.h"
+#include "profiler/collector/launch/record.h"
+#include "profiler/collector/launch/recorder.h"
+#include "profiler/collector/target/control_socket.h"
+
+namespace vramscope::collector {
+
+class BlackBoxOrders {
+ public:
+  // From now on, between two turns of the recorder, the last steps are written if the program has run out of
+  // memory, and on request (control_socket.h, in the session folder). Everything before that moment has then
+  // been drained. `wanted` is the name of the first file (black_box_files.h). Must outlive the recorder's run.
+  BlackBoxOrders(const std::string& session, const std::string& wanted, TraceOutput& output,
+                 Recorder& recorder);
+  BlackBoxOrders(const BlackBoxOrders&) = delete;
+  BlackBoxOrders& operator=(const BlackBoxOrders&) = delete;
+
+  // After the run. `failed`: the command ended with an error, so its last steps are wanted too.
+  void Finish(bool failed, RecordOutcome& outcome);
+
+ private:
+  TraceOutput& output_;
+  BlackBoxFiles files_;
+  std::optional<ControlSocket> control_;
+};
+
+}  // namespace vramscope::collector
