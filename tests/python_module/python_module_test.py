@@ -8,6 +8,8 @@ import doctest
 import gc
 import importlib
 import importlib.util
+import os
+import pickle
 import sys
 import unittest
 from collections import Counter
@@ -204,6 +206,36 @@ class UseTest(unittest.TestCase):
             run.series(device="cuda:7")
         with self.assertRaisesRegex(vramscope.Error, "no option --nonsense"):
             run.whatif(nonsense=1)
+        with self.assertRaisesRegex(vramscope.Error, "no column 'nonsense'.*bytes"):
+            run.blocks().column("nonsense")
+        for name in ("", "a\0b"):
+            with self.assertRaisesRegex(vramscope.Error, "not the name of a file"):
+                vramscope.open(name)
+        for moment in (None, 3.5, [None]):
+            with self.assertRaisesRegex(TypeError, "a moment is"):
+                run.at(moment)  # type: ignore[arg-type]
+        self.assertEqual(run.at([]), [])
+
+    def test_a_run_answers_after_a_change_of_folder_and_in_a_copy(self) -> None:
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(EXAMPLE.parent)
+        run = vramscope.open(EXAMPLE.name)
+        os.chdir("/")
+        peak = run.peak.allocated_bytes
+        again = pickle.loads(pickle.dumps(run))
+        with self.assertRaisesRegex(TypeError, "to_arrow"):
+            pickle.dumps(run.blocks())
+        self.assertEqual((again.peak.allocated_bytes, len(again.blocks())), (peak, len(run.blocks())))
+
+    def test_closing_leaves_tables_and_answers(self) -> None:
+        with vramscope.open(EXAMPLE) as run:
+            blocks = run.blocks()
+            peak = run.peak.allocated_bytes
+        run.close()
+        self.assertEqual(sum(row["bytes"] for row in blocks.rows() if row["peak_category"]), peak)
+        with self.assertRaisesRegex(vramscope.Error, "is closed"):
+            run.blocks()
 
     def test_docstrings(self) -> None:
         for name in ("answer", "run", "table"):

@@ -5,6 +5,7 @@
     %vramscope plan --fit 24GiB                 the command's answer about the last recorded cell, or about a file that is named
     %vramscope report run.vms"""
 
+import inspect
 import os
 import shlex
 import tempfile
@@ -15,6 +16,7 @@ from .errors import Error
 from .run import Run
 
 _ABOUT_A_RUN = ("report", "whatif", "plan", "oom", "leaks", "frag", "explain", "info", "pack", "replay", "check")
+_WRITTEN = (".html", ".csv", ".png")  # not about such a file: an option names it as output
 _last: Optional[Run] = None
 _folder: Optional["tempfile.TemporaryDirectory[str]"] = None  # removed when the kernel ends
 
@@ -38,7 +40,7 @@ def _line(line: str) -> Optional[Run]:
 
 def _about_the_last(words: List[str]) -> List[str]:
     """Adds the last recorded cell if no file is named."""
-    names_a_file = any(os.path.isfile(word) for word in words[1:])
+    names_a_file = any(os.path.isfile(word) and not word.endswith(_WRITTEN) for word in words[1:])
     if words[0] not in _ABOUT_A_RUN or names_a_file:
         return words
     if _last is None:
@@ -72,11 +74,18 @@ def _options_of(words: List[str]) -> Tuple[Optional[str], Dict[str, Any]]:
     for word in rest:
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
-            options[name.replace("-", "_")] = value if equals else next(rest, "")
+            if not equals:
+                value = next(rest, "")
+            if not value:
+                raise Error(f"{word} has no value. Write {word} VALUE.")
+            options[name.replace("-", "_")] = value
         elif path is None:
             path = word
         else:
             raise Error(f"%%vramscope takes one file, not also '{word}'.")
+    unknown = [name for name in options if name not in inspect.signature(recording.start).parameters]
+    if unknown:
+        raise Error(f"%%vramscope has no option --{unknown[0].replace('_', '-')}. docs/python.md lists those of vramscope.start().")
     if "program" in options:
         options["program"] = options["program"] == "on"
     return path, options

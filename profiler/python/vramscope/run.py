@@ -31,14 +31,38 @@ class Run:
     """
 
     def __init__(self, path: "Union[str, os.PathLike[str]]") -> None:
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
+        if not self.path or "\0" in self.path:
+            raise Error(f"{self.path!r} is not the name of a file.")
+        self._folder = os.path.abspath(os.path.dirname(self.path))
         loaded = library.library()
         self._handle = library.checked(loaded.vramscope_python_open, os.fsencode(self.path))
-        weakref.finalize(self, loaded.vramscope_python_close, self._handle).atexit = False
+        self._close = weakref.finalize(self, loaded.vramscope_python_close, self._handle)
+        self._close.atexit = False
         self._reports: Dict[Tuple[str, ...], Answer] = {}
 
     def __repr__(self) -> str:
         return f"<vramscope.Run {self.path}>"
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """For pickle and copy: the file is opened again, also in another process."""
+        return Run, (os.path.join(self._folder, os.path.basename(self.path)),)
+
+    def close(self) -> None:
+        """Closes the file now, and not when this object is deleted. Answers and tables that you have stay valid. Safe to call twice."""
+        self._close()
+
+    def __enter__(self) -> "Run":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def _file(self) -> str:
+        """The path for the command: as it was given while that leads to the file, which it does not after os.chdir()."""
+        moved = os.path.abspath(os.path.dirname(self.path)) != self._folder
+        path = os.path.join(self._folder, os.path.basename(self.path)) if moved else self.path
+        return os.path.join(".", path) if path.startswith("-") else path
 
     # ---- figures
 
@@ -80,7 +104,11 @@ class Run:
         [9834528, 5497888]
         """
         given = [moments] if isinstance(moments, (str, int)) else moments
+        if not isinstance(given, (list, tuple)) or not all(isinstance(each, (str, int)) for each in given):
+            raise TypeError(f"a moment is a text such as 'step:3', or nanoseconds as an int, or a list of these, not {moments!r}")
         wanted = [moment.strip() for each in given for moment in str(each).split(",")]
+        if not wanted:
+            return []
         asked = command.words(at=wanted, blocks=blocks, **choice)
         return list(self.ask("report", *asked)["moments"])
 
@@ -88,7 +116,7 @@ class Run:
 
     def ask(self, verb: str, *arguments: str) -> Answer:
         """The answer of any verb about this run: run.ask("frag", "--at", "oom"). Raises vramscope.Error, with the verb's sentence, if there is none."""
-        return command.ask(verb, self.path, *arguments)
+        return command.ask(verb, self._file(), *arguments)
 
     def whatif(self, **changes: Any) -> Answer:
         """How much memory the program would need after changes: whatif(amp="bf16", checkpoint="all", batch="0.5x"). A keyword is an option of
@@ -123,9 +151,11 @@ class Run:
     # ---- tables
 
     def _table(self, name: str, **question: Any) -> Table:
+        if not self._close.alive:
+            raise Error(f"{self.path} is closed. Open it again.")
         lines = "\n".join(f"{key}={value}" for key, value in question.items() if value is not None)
-        if len(lines.splitlines()) > len(question):
-            raise Error("A device has no name of several lines.")
+        if len(lines.splitlines()) > len(question) or "\0" in lines:
+            raise Error("A device has a name of one line, such as 'cuda:0'.")
         return Table(library.checked(library.library().vramscope_python_table, self._handle, name.encode(), lines.encode()))
 
     def events(self) -> Table:
@@ -166,7 +196,7 @@ class Run:
         """The report as one HTML page that loads nothing (docs/report.md). redact: without folders, command arguments and source files."""
         with tempfile.TemporaryDirectory(prefix="vramscope-") as folder:
             page = Path(folder) / "report.html"
-            done = command.run(["report", self.path, "--html", str(page), "--quiet", *command.words(redact=redact, **choice)])
+            done = command.run(["report", self._file(), "--html", str(page), "--quiet", *command.words(redact=redact, **choice)])
             if done.returncode != 0:
                 raise Error(command.sentence(done))
             return page.read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from . import library
+from .errors import Error
 
 if TYPE_CHECKING:
     import numpy
@@ -57,6 +58,9 @@ class Table:
             words = _texts(column.dictionary.contents) if field.dictionary else None
             self._columns[field.name.decode()] = _Column(field.format, self._length, column.null_count, column.buffers[0], column.buffers[1], words)
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        raise TypeError("a table is not copied or pickled, for its memory belongs to the C library: use to_arrow() or list(table.rows())")
+
     def __len__(self) -> int:
         """The number of rows."""
         return self._length
@@ -77,11 +81,11 @@ class Table:
 
     def words(self, name: str) -> Optional[List[str]]:
         """The different texts of a text column; None for other columns."""
-        return self._columns[name].words
+        return self._named(name).words
 
     def present(self, name: str) -> Optional[memoryview]:
         """The validity bits of a column, 8 rows in each byte, least significant bit first; None: no value is missing."""
-        column = self._columns[name]
+        column = self._named(name)
         return None if column.validity is None else self._bytes(column.validity, (column.length + 7) // 8)
 
     def column(self, name: str) -> List[Any]:
@@ -90,7 +94,7 @@ class Table:
         >>> sorted(set(vramscope.open(example).blocks().column("phase")))
         ['backward', 'data', 'forward', 'other']
         """
-        column = self._columns[name]
+        column = self._named(name)
         view = self._view(column)
         values: List[Any] = [bool(bit) for bit in _bits(view, column.length)] if column.format == b"b" else view.tolist()
         if column.words is not None:
@@ -162,6 +166,11 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The table as a stream of one record batch. `requested_schema` is a wish that is not fulfilled, as the interface allows."""
         return library.capsule("stream", self._handle)
+
+    def _named(self, name: str) -> _Column:
+        if name not in self._columns:
+            raise Error(f"This table has no column '{name}'. It has: {', '.join(self._columns)}.")
+        return self._columns[name]
 
     def _bytes(self, address: int, length: int) -> memoryview:
         """A view that keeps the table alive."""
