@@ -18,6 +18,7 @@ source scripts/environment.sh
 readonly tools=(ziglang==0.17.0 auditwheel==6.8.2 glfw==2.11.0)
 readonly venv=build/wheel-venv build=build/release work=build/wheel
 readonly tree=$work/tree licenses=$work/licenses sbom=$work/vramscope.cdx.json
+readonly fonts=(/usr/share/fonts/opentype/inter/Inter-{Regular,SemiBold}.otf /usr/share/fonts/truetype/jetbrains-mono/JetBrainsMono-Regular.ttf)
 readonly glibc=2.28 platform=manylinux_2_28_x86_64
 
 out=$work
@@ -67,7 +68,10 @@ build_installed() {
 install_tree() {
   rm -rf "$tree"
   cmake --install "$build" --prefix "$work/tree" >"$work/install.log" 2>&1 || { cat "$work/install.log" >&2; die "installing failed"; }
-  [[ ! -x $tree/bin/vramscope-viewer ]] || cp "$(folder_of glfw)/x11/libglfw.so" "$tree/lib/vramscope/libglfw.so.3"
+  [[ -x $tree/bin/vramscope-viewer ]] || return 0
+  cp "$(folder_of glfw)/x11/libglfw.so" "$tree/lib/vramscope/libglfw.so.3"
+  mkdir -p "$tree/share/vramscope/fonts"
+  cp "${fonts[@]}" "$tree/share/vramscope/fonts/" || die "the viewer's fonts are missing; scripts/setup.sh installs them"
 }
 
 # The deep recorders for releases of PyTorch, of which pip downloads the headers the first time.
@@ -80,18 +84,20 @@ make_bridges() {
 # The licenses of what is linked in, or compiled in from headers, from the packages of the distribution that own the files. packages.txt lists them
 # all, for the bill of materials.
 copy_licenses() {
-  local file package glfw=()
-  [[ ! -x $tree/bin/vramscope-viewer ]] || glfw=(GLFW/glfw3.h)
+  local file package glfw=() files=(/usr/include/{nlohmann/json.hpp,fmt/format.h})
+  [[ ! -x $tree/bin/vramscope-viewer ]] || { glfw=("${tools[2]/==/ }"); files+=(/usr/include/GLFW/glfw3.h "${fonts[@]}"); }
+  # The viewer for browsers has these inside, and otherwise what the desktop viewer has.
+  [[ ! -d $tree/share/vramscope/web ]] || files+=(/usr/include/wasm32-wasi/stdlib.h /usr/lib/llvm-22/lib/wasm32-wasi/libc++.a)
   rm -rf "$licenses"
   mkdir -p "$licenses"
   cp LICENSE "$licenses/"
   cp "$(folder_of ziglang)/LICENSE" "$licenses/zig.txt"
-  printf 'pypi %s\n' "${tools[0]/==/ }" ${glfw[@]+"${tools[2]/==/ }"} >"$work/packages.txt"
+  printf 'pypi %s\n' "${tools[0]/==/ }" "${glfw[@]}" >"$work/packages.txt"
   while IFS= read -r file; do
     package=$(dpkg-query -S "$file" 2>/dev/null | cut -d: -f1) || die "no package owns $file: its license is unknown"
     cp "/usr/share/doc/$package/copyright" "$licenses/$package.txt"
     dpkg-query -W -f='deb ${Package} ${Version}\n' "$package" >>"$work/packages.txt"
-  done < <(cat "$work/archives.txt"; printf '/usr/include/%s\n' nlohmann/json.hpp fmt/format.h ${glfw[@]+"${glfw[@]}"})
+  done < <(cat "$work/archives.txt"; printf '%s\n' "${files[@]}")
   python3 scripts/wheel/sbom.py --version "$version" <"$work/packages.txt" >"$sbom"
 }
 

@@ -4,7 +4,7 @@
 #
 #   scripts/wheel_roots.sh                     Debian 11, 12, 13 and Ubuntu 22.04, 24.04; one line of a table for each
 #   scripts/wheel_roots.sh bookworm noble      only these
-#   scripts/wheel_roots.sh --wheel FILE ...    another wheel than the newest in build/wheel
+#   scripts/wheel_roots.sh --wheel FILE ...    another wheel than the newest in build/wheel, or a Debian package (scripts/deb.sh)
 #
 # Needs root, debootstrap and a network the first time: the systems stay in build/wheel/roots, 0.3 GB each. Debian 12 also gets the PyTorch of
 # build/venv, if that is for Python 3.11, and records operators with it. Exit 0: all steps passed in all systems; 1: some did not; the output of
@@ -66,7 +66,8 @@ inside() {
 # run_step SYSTEM STEP
 run_step() {
   case $2 in
-    install) inside "$1" sh -c 'rm -rf /w && python3 -m venv /w && pip install --no-index /wheel/*.whl && ! command -v cc c++ g++ clang++' ;;
+    install) [[ $wheel != *.deb ]] || { inside "$1" sh -c 'rm -rf /w && dpkg -i /wheel/*.deb && ! command -v cc c++ g++ clang++'; return; }
+      inside "$1" sh -c 'rm -rf /w && { dpkg -r vramscope 2>/dev/null || true; } && python3 -m venv /w && pip install --no-index /wheel/*.whl && ! command -v cc c++ g++ clang++' ;;
     version) inside "$1" vramscope --version ;;
     record) inside "$1" sh -c 'rm -f /run.vms && vramscope record --device cpu -o /run.vms -- python3 -c "print(sum(range(10**6)))" && vramscope info /run.vms' ;;
     report) inside "$1" sh -c 'vramscope report /trace.vms && vramscope report /trace.vms --json >/report.json' &&
@@ -104,7 +105,7 @@ for system in "${systems[@]}"; do
   make_root "$system" >"$log" 2>&1 || { say "$system cannot be installed; see $log"; failed=1; continue; }
   root=$roots/$system torch=$(torch_for "$system")
   mkdir -p "$root/wheel"
-  rm -f "$root"/wheel/*.whl
+  rm -f "$root"/wheel/*
   cp "$wheel" "$root/wheel/"
   cp "$trace" "$root/trace.vms"
   printf '%s\n' "$program_with_torch" >"$root/train.py"

@@ -17,10 +17,11 @@ from typing import Any, Dict
 
 # SPDX identifiers of what the wheel takes from each package. Their full texts are in the wheel too.
 LICENSES = {
-    "fonts-inter": "OFL-1.1", "fonts-jetbrains-mono": "OFL-1.1", "glfw": "Zlib", "libboost": "BSL-1.0", "libbrotli": "MIT", "libfmt": "MIT",
+    "fonts-inter": "OFL-1.1", "fonts-jetbrains-mono": "OFL-1.1", "glfw": "Zlib", "libboost": "BSL-1.0", "libbrotli": "MIT",
+    "libc++": "Apache-2.0 WITH LLVM-exception", "libfmt": "MIT",
     "libfreetype": "FTL", "libgcc": "GPL-3.0-or-later WITH GCC-exception-3.1", "libglfw3": "Zlib", "libimgui": "MIT", "libpng": "libpng-2.0",
     "libsqlite3": "blessing", "libstb": "MIT", "libstdc++": "GPL-3.0-or-later WITH GCC-exception-3.1", "libzstd": "BSD-3-Clause",
-    "nlohmann-json3": "MIT", "ziglang": "MIT", "zlib1g": "Zlib",
+    "nlohmann-json3": "MIT", "wasi-libc": "Apache-2.0 WITH LLVM-exception AND MIT", "ziglang": "MIT", "zlib1g": "Zlib",
 }
 
 

@@ -158,6 +158,28 @@ class Wheel(unittest.TestCase):
         self.assertEqual(peak, json.loads(self.vramscope("report", trace, "--json"))["peak"]["allocated_bytes"])
         self.assertGreater(blocks, 100)
 
+    def test_the_debian_package_has_the_same(self) -> None:
+        """Unpacked and not installed: the programs and the package find each other in any folder."""
+        command = [str(SOURCE / "scripts/deb.sh"), "--tree", "--quick", "--out", str(self.folder)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode == recorded_run.SKIPPED:
+            self.skipTest(done.stdout.strip())
+        self.assertEqual(done.returncode, 0, done.stdout)
+        root, trace = self.folder / "debian", str(SOURCE / "trace_format/testdata/v1_training.vms")
+        subprocess.run(["dpkg-deb", "-x", str(next(self.folder.glob("*.deb"))), str(root)], check=True)
+        report = recorded_run.run([str(root / "usr/bin/vramscope"), "report", trace, "--json"], env={"PATH": "/usr/bin:/bin"})
+        self.assertEqual(report.stdout.decode(), self.vramscope("report", trace, "--json"), report.stderr.decode())
+        show = "import sys, vramscope; print(vramscope.open(sys.argv[1]).peak.allocated_bytes)"
+        environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(root / "usr/lib/python3/dist-packages")}
+        python = recorded_run.run([recorded_run.python(), "-c", show, trace], env=environment, cwd=self.folder)
+        self.assertEqual(int(python.stdout), json.loads(report.stdout)["peak"]["allocated_bytes"], python.stderr.decode())
+        # Each file of the wheel is there, so nothing of it was left out or put elsewhere unseen.
+        names = {path.name.removesuffix(".gz") for path in root.rglob("*") if path.is_file()}
+        with zipfile.ZipFile(self.wheel) as opened:
+            expected = {Path(name).name for name in opened.namelist() if ".dist-info/" not in name}
+        self.assertEqual(expected - names, set())
+        self.assertIn("annotate.h", expected)
+
     def test_no_file_needs_a_newer_glibc(self) -> None:
         files = [path for path in self.venv.rglob("*") if path.is_file() and not path.is_symlink() and "vramscope" in str(path.relative_to(self.venv))]
         needed = {str(path.relative_to(self.venv)): needed_glibc(path) for path in files}

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fonts of the machine. A page in a browser brings its own: viewer/platform/web has another file.
+// Finds the viewer's fonts: those that a package of vramscope brings along, else those of the machine.
+//
+//   PREFIX/bin/vramscope-viewer     PREFIX/share/vramscope/fonts/Inter-Regular.otf, ...
+//
+// A page in a browser has its fonts inside: viewer/platform/web has another file.
 #include <imgui_freetype.h>
 
 #include <filesystem>
@@ -30,6 +34,14 @@ ImFont* AddFont(const std::vector<std::string>& files, float size, const ImWchar
   return atlas->AddFontDefault(&built_in);
 }
 
+// Ends in '/'. Empty if the program's own path is unknown, as without /proc.
+std::string OwnFonts() {
+  std::error_code unknown;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  if (unknown) return "";
+  return (program.parent_path().parent_path() / "share/vramscope/fonts/").string();
+}
+
 }  // namespace
 
 Fonts LoadFonts(float scale, const std::string& preferred) {
@@ -37,22 +49,25 @@ Fonts LoadFonts(float scale, const std::string& preferred) {
   static constexpr ImWchar kRanges[] = {0x0020, 0x017F, 0x2010, 0x205E, 0x2190, 0x21FF, 0x2212,
                                         0x2212, 0x2248, 0x2265, 0x2500, 0x25FF, 0};
   const std::string fonts = "/usr/share/fonts/";
+  const std::string own = OwnFonts();
   const std::vector<std::string> text = {preferred,
+                                         own + "Inter-Regular.otf",
                                          fonts + "opentype/inter/Inter-Regular.otf",
                                          fonts + "truetype/inter/Inter-Regular.ttf",
                                          fonts + "truetype/roboto/unhinted/RobotoTTF/Roboto-Regular.ttf",
                                          fonts + "truetype/noto/NotoSans-Regular.ttf",
                                          fonts + "truetype/dejavu/DejaVuSans.ttf"};
   const std::vector<std::string> strong = {preferred,
+                                           own + "Inter-SemiBold.otf",
                                            fonts + "opentype/inter/Inter-SemiBold.otf",
                                            fonts + "truetype/inter/Inter-SemiBold.ttf",
                                            fonts + "truetype/roboto/unhinted/RobotoTTF/Roboto-Medium.ttf",
                                            fonts + "truetype/noto/NotoSans-Bold.ttf",
                                            fonts + "truetype/dejavu/DejaVuSans-Bold.ttf"};
-  const std::vector<std::string> mono = {fonts + "truetype/jetbrains-mono/JetBrainsMono-Regular.ttf",
-                                         fonts + "truetype/firacode/FiraCode-Regular.ttf",
-                                         fonts + "truetype/noto/NotoSansMono-Regular.ttf",
-                                         fonts + "truetype/dejavu/DejaVuSansMono.ttf"};
+  const std::vector<std::string> mono = {
+      own + "JetBrainsMono-Regular.ttf", fonts + "truetype/jetbrains-mono/JetBrainsMono-Regular.ttf",
+      fonts + "truetype/firacode/FiraCode-Regular.ttf", fonts + "truetype/noto/NotoSansMono-Regular.ttf",
+      fonts + "truetype/dejavu/DejaVuSansMono.ttf"};
   ImFontAtlas* atlas = ImGui::GetIO().Fonts;
   atlas->Clear();
 #if IMGUI_VERSION_NUM < 19200
