@@ -4,7 +4,7 @@
     VRAMSCOPE_TEST_PYTHON=.../python bench/record_cost.py [--pairs 10] [--only mlp] [--markdown]
 
 How: each variant runs as many times as there are pairs, each time beside an unrecorded run. The two programs share one core and run in
-turns of some milliseconds, so that a busy neighbour or a slower clock hits both; the collector has the other cores. A run's figure is its
+turns of some milliseconds, so that a busy neighbor or a slower clock hits both; the collector has the other cores. A run's figure is its
 median step; a pair's is the ratio of its two runs; a variant's is the median of its pairs, and the spread printed is that of the middle
 half. Ratios below 1 are noise. "Quiet" is the same ratio for the fastest tenth of the steps.
 

@@ -24,14 +24,14 @@ SPREAD = 0.05
 
 
 class Stack(nn.Module):
-    """Linear layers; the generator normalises between them, the discriminator does not."""
+    """Linear layers; the generator normalizes between them, the discriminator does not."""
 
-    def __init__(self, widths: Sequence[int], normalise: bool, recompute: bool) -> None:
+    def __init__(self, widths: Sequence[int], normalize: bool, recompute: bool) -> None:
         super().__init__()
         self.recompute = recompute
         self.blocks = nn.ModuleList()
         for before, after in zip(widths, widths[1:-1]):
-            norm: nn.Module = nn.BatchNorm1d(after) if normalise else nn.Identity()
+            norm: nn.Module = nn.BatchNorm1d(after) if normalize else nn.Identity()
             self.blocks.append(nn.Sequential(nn.Linear(before, after), norm, nn.LeakyReLU(0.2)))
         self.out = nn.Linear(widths[-2], widths[-1])
 
@@ -51,20 +51,20 @@ class Gan(nn.Module):
         return self.generator(torch.randn(len(like), NOISE, device=like.device))
 
 
-def cluster_centres() -> Tensor:
+def cluster_centers() -> Tensor:
     angles = torch.arange(CLUSTERS) * (2 * math.pi / CLUSTERS)
     return torch.stack([torch.cos(angles), torch.sin(angles)], dim=1)
 
 
 def ring(count: int) -> Sequence[Tensor]:
-    """Points near the cluster centres, float32 [count, 2]."""
-    centres = cluster_centres()[torch.randint(CLUSTERS, (count,))]
-    return (centres + SPREAD * torch.randn(count, 2),)
+    """Points near the cluster centers, float32 [count, 2]."""
+    centers = cluster_centers()[torch.randint(CLUSTERS, (count,))]
+    return (centers + SPREAD * torch.randn(count, 2),)
 
 
 def distance_to_ring(points: Tensor) -> float:
-    """Mean distance of the points to the nearest centre: what the training is for, and comparable between steps, which GAN losses are not."""
-    return torch.cdist(points.detach().float(), cluster_centres().to(points.device)).min(dim=1).values.mean().item()
+    """Mean distance of the points to the nearest center: what the training is for, and comparable between steps, which GAN losses are not."""
+    return torch.cdist(points.detach().float(), cluster_centers().to(points.device)).min(dim=1).values.mean().item()
 
 
 def build(options: argparse.Namespace) -> training.Job:

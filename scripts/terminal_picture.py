@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws what a command prints on a colour terminal as a PNG, for the documentation. Needs Pillow and a monospaced TrueType font.
+"""Draws what a command prints on a color terminal as a PNG, for the documentation. Needs Pillow and a monospaced TrueType font.
 
     scripts/terminal_picture.py docs/images/report.png -- vramscope report run.vms --color always
 """
@@ -31,7 +31,7 @@ class Style(NamedTuple):
 
 
 def cube(index: int) -> Color:
-    """Colour `index` of the 256 that terminals have."""
+    """Color `index` of the 256 that terminals have."""
     if index < 16:
         return BASIC[index % 8]
     if index >= 232:

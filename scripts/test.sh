@@ -198,8 +198,8 @@ if [[ $quick == yes ]]; then
 else
   build_behind asan tsan
   if with_unit_tests; then stage "test release" run_tests release; else stage "test release" run_tests release -L 'e2e|shim|scripts|samples|torch'; fi
-  stage "build with the address and undefined-behaviour sanitizers" built asan
-  stage "test with the address and undefined-behaviour sanitizers" run_tests asan -L unit
+  stage "build with the address and undefined-behavior sanitizers" built asan
+  stage "test with the address and undefined-behavior sanitizers" run_tests asan -L unit
   stage "use the viewer with these sanitizers" viewer_with_sanitizers
   stage "fuzz" fuzz 15
   stage "build with the thread sanitizer" built tsan

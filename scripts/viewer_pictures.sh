@@ -90,7 +90,7 @@ if python3 -c 'import PIL' 2>/dev/null; then
 import pathlib, sys
 from PIL import Image
 for path in pathlib.Path(sys.argv[1]).glob("*/*.png"):
-    # Maximum coverage: the median cut gives a small square of a legend the colour of a larger one.
+    # Maximum coverage: the median cut gives a small square of a legend the color of a larger one.
     Image.open(path).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
 PYTHON
 fi

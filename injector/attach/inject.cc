@@ -243,7 +243,7 @@ Result<Injected> Inject(pid_t pid, const Injection& injection) {
     return Error{
         "The path of the recorder library is too long to be given to a process. Install vramscope "
         "elsewhere."};
-  return InSeparateProcess(injection.cancelled, [&](const Command& command) {
+  return InSeparateProcess(injection.canceled, [&](const Command& command) {
     Attempt attempt(pid, injection, command);
     const Result<Injected> answer = attempt.Run();
     bool let_go = attempt.LetGo();

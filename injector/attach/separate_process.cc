@@ -53,11 +53,11 @@ void KeepOnly(int socket) {
 }
 
 // False if the child ended without an answer.
-bool WaitForAnswer(int socket, const std::atomic<bool>* cancelled, Message& message) {
+bool WaitForAnswer(int socket, const std::atomic<bool>* canceled, Message& message) {
   for (;;) {
     pollfd event = {socket, POLLIN, 0};
     const int ready = poll(&event, 1, kLookEveryMs);
-    if (cancelled != nullptr && cancelled->load()) shutdown(socket, SHUT_WR);
+    if (canceled != nullptr && canceled->load()) shutdown(socket, SHUT_WR);
     if (ready <= 0) continue;
     const ssize_t got = recv(socket, &message, sizeof message, 0);
     if (got < 0 && errno == EINTR) continue;
@@ -90,7 +90,7 @@ void Command::Answer(const Result<Injected>& answer) const {
   send(socket_, &message, sizeof message, MSG_NOSIGNAL);
 }
 
-Result<Injected> InSeparateProcess(const std::atomic<bool>* cancelled,
+Result<Injected> InSeparateProcess(const std::atomic<bool>* canceled,
                                    const std::function<void(const Command&)>& enter) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
@@ -101,7 +101,7 @@ Result<Injected> InSeparateProcess(const std::atomic<bool>* cancelled,
   const int why = errno;
   close(ends[1]);
   Message message;
-  const bool answered = child > 0 && WaitForAnswer(ends[0], cancelled, message);
+  const bool answered = child > 0 && WaitForAnswer(ends[0], canceled, message);
   close(ends[0]);
   if (child < 0)
     return Error{"vramscope cannot start the process that enters the program (" +

@@ -11,7 +11,7 @@
 //   waits for the answer ◄─────── answer
 //   goes on                       releases threads that do not stop at once, ends
 //
-//   killed, or cancelled ───────► its socket is closed. Nothing called yet: it gives up. Otherwise it lets
+//   killed, or canceled ────────► its socket is closed. Nothing called yet: it gives up. Otherwise it lets
 //                                 the call complete. Either way it puts everything back.
 #pragma once
 
@@ -37,9 +37,9 @@ class Command {
 
 // Calls `enter` in a child process and returns what it passed to Command::Answer(). `enter` returns when the
 // target is restored. Returns an error if no process can be created, or if the child ended without an answer.
-// `cancelled` may be nullptr. The calling thread waits for the child only if the child ends promptly;
+// `canceled` may be nullptr. The calling thread waits for the child only if the child ends promptly;
 // otherwise the child runs on alone.
-Result<Injected> InSeparateProcess(const std::atomic<bool>* cancelled,
+Result<Injected> InSeparateProcess(const std::atomic<bool>* canceled,
                                    const std::function<void(const Command&)>& enter);
 
 }  // namespace vramscope::attach

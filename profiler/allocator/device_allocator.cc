@@ -281,8 +281,8 @@ void DeviceAllocator::FreeBlock(BlockNumber number) {
   }
   block.requested_bytes = 0;
   int64_t blocks = 0, bytes = 0;
-  for (const BlockNumber neighbour : {block.previous, block.next}) {
-    const uint64_t merged = TryMerge(number, neighbour);
+  for (const BlockNumber neighbor : {block.previous, block.next}) {
+    const uint64_t merged = TryMerge(number, neighbor);
     blocks -= merged > 0 ? 1 : 0;
     bytes -= static_cast<int64_t>(merged);
   }

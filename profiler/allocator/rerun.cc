@@ -141,17 +141,17 @@ class Rerunner {
   // Maps recorded addresses to the model's.
   class Addresses {
    public:
-    void Set(uint64_t recorded, uint64_t modelled) {
+    void Set(uint64_t recorded, uint64_t modeled) {
       if (recorded == 0) return;
-      const auto place = numbers_.Insert(recorded, static_cast<uint32_t>(modelled_.size()));
+      const auto place = numbers_.Insert(recorded, static_cast<uint32_t>(modeled_.size()));
       if (!place.fresh) {
-        modelled_[*place.value] = modelled;
+        modeled_[*place.value] = modeled;
       } else if (spare_.empty()) {
-        modelled_.push_back(modelled);
+        modeled_.push_back(modeled);
       } else {
         *place.value = spare_.back();
         spare_.pop_back();
-        modelled_[*place.value] = modelled;
+        modeled_[*place.value] = modeled;
       }
     }
     std::optional<uint64_t> Take(uint64_t recorded) {
@@ -159,12 +159,12 @@ class Rerunner {
       if (number == nullptr) return std::nullopt;
       spare_.push_back(*number);
       numbers_.Erase(recorded);
-      return modelled_[spare_.back()];
+      return modeled_[spare_.back()];
     }
 
    private:
     model::FlatMap numbers_;
-    std::vector<uint64_t> modelled_;
+    std::vector<uint64_t> modeled_;
     std::vector<uint32_t> spare_;
   };
 

@@ -24,7 +24,7 @@ bool Births::WasHeld(const model::Block& block) {
 Births::Births(const model::Run& run, std::span<const timeline::Training> training)
     : run_(run), training_(training), places_(training.size()) {
   for (const model::Label& label : run.labels)
-    state_is_labelled_ |= label.source == trace::LabelSource::kOptimizer;
+    state_is_labeled_ |= label.source == trace::LabelSource::kOptimizer;
 }
 
 Birth Births::BirthIn(size_t number, const timeline::Training& training) const {
@@ -39,7 +39,7 @@ Birth Births::BirthIn(size_t number, const timeline::Training& training) const {
     birth.next_step_end = next->end;
   }
   const bool first = !training.steps().empty() && span.step == training.steps().front().number;
-  if (span.part == timeline::Part::kOptimizer && first && !state_is_labelled_ && number + 1 < spans.size())
+  if (span.part == timeline::Part::kOptimizer && first && !state_is_labeled_ && number + 1 < spans.size())
     birth.optimizer_end = spans[number + 1].begin;
   return birth;
 }

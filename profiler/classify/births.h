@@ -49,7 +49,7 @@ class Births {
   [[nodiscard]] Birth BirthIn(size_t span, const timeline::Training& training) const;
 
   const model::Run& run_;
-  bool state_is_labelled_ = false;
+  bool state_is_labeled_ = false;
   std::unordered_map<uint32_t, bool> held_stacks_;  // by stack: is it the one of trace::kHeldFrame?
   uint32_t last_stack_ = 0;                         // looked up last; mostly the next block has the same
   bool last_held_ = false;

@@ -162,7 +162,7 @@ std::optional<Stretch> MadeToCommunicate(const Block& block, const Birth& birth,
 void AddUseBeforeGradient(Life& life, const model::Run& run, const Block& block, const Birth& birth,
                           const BlockFacts* facts, const Roles& roles) {
   const EventIndex born = block.alloc_event;
-  if (const auto labelled = ByLabel(roles, born, kWeakRoles)) return life.Add(*labelled);
+  if (const auto labeled = ByLabel(roles, born, kWeakRoles)) return life.Add(*labeled);
   const bool saved = facts != nullptr && facts->first_saved != kNever;
   const model::Label* communicated = roles[Role::kCommunication];
   if (communicated != nullptr && !saved && roles[Role::kGradient] == nullptr)
@@ -194,8 +194,8 @@ Life Classify(const model::Run& run, const Block& block, const Birth& birth, con
     life.Add(*communication);
     return life;
   }
-  if (const auto labelled = ByLabel(roles, block.alloc_event, kStrongRoles)) {
-    life.Add(*labelled);
+  if (const auto labeled = ByLabel(roles, block.alloc_event, kStrongRoles)) {
+    life.Add(*labeled);
     return life;
   }
   const model::Label* gradient = roles[Role::kGradient];

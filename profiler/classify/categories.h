@@ -4,7 +4,7 @@
 // A block changes its category at most twice. An activation becomes a temporary when autograd releases it.
 // The result of backward becomes a gradient when AccumulateGrad takes it.
 //
-//   birth                     released            labelled                 free
+//   birth                     released            labeled                  free
 //   ├──── activation ─────────┼──── temporary ────┼──── gradient ──────────┤
 //
 // Rules, strongest first (a label speaks for the whole life, also before it came; a gradient label from then

@@ -52,7 +52,7 @@ Vector Lab(const Vector& rgb) {
   return {116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])};
 }
 
-TEST(CategoryTest, AnyTwoColoursAreToldApartAlsoByColourBlindReaders) {
+TEST(CategoryTest, AnyTwoColorsAreToldApartAlsoByColorBlindReaders) {
   for (const Matrix& eyes : {kNormal, kProtanopia, kDeuteranopia}) {
     for (size_t a = 0; a < kCategoryCount; ++a) {
       for (size_t b = 0; b < a; ++b) {
@@ -67,7 +67,7 @@ TEST(CategoryTest, AnyTwoColoursAreToldApartAlsoByColourBlindReaders) {
   }
 }
 
-TEST(CategoryTest, EachColourOfTheSmallPaletteIsTheNearestToItsTrueColour) {
+TEST(CategoryTest, EachColorOfTheSmallPaletteIsTheNearestToItsTrueColor) {
   constexpr std::array<int, 6> kLevels = {0, 95, 135, 175, 215, 255};  // xterm's color cube, then its grays
   const auto distance = [](uint32_t rgb, int r, int g, int b) {
     const int dr = static_cast<int>(rgb >> 16 & 0xff) - r;

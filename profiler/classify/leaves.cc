@@ -107,7 +107,7 @@ class Search {
     return step != nullptr && next(step->end) == model::kNever;
   }
 
-  // The leaf that a gradient belongs to: the last one labelled with its tensor. nullptr if it has a name.
+  // The leaf that a gradient belongs to: the last one labeled with its tensor. nullptr if it has a name.
   const Leaf* LeafBefore(const Label& gradient) const {
     const TensorOfProcess tensor = TensorOf(gradient);
     const auto next =

@@ -152,7 +152,7 @@ void Loader::AddAlloc(const Event& event, ProcessIndex process) {
 
   const uint64_t address = field[trace::alloc::kAddress];
   if (address == 0) {
-    ++run_.anomalies.bad_events;  // it can never be freed or labelled, but its bytes count
+    ++run_.anomalies.bad_events;  // it can never be freed or labeled, but its bytes count
   } else if (const auto [known, fresh] = processes_[process].live.Insert(address, id); !fresh) {
     ++run_.anomalies.double_allocs;
     const BlockId before = *known;

@@ -79,7 +79,7 @@ TEST(ReportTest, ThePeakSaysWhenWhereAndOfWhat) {
   EXPECT_EQ(In(answer.peak, Category::kOptimizerState), 1000u);
   EXPECT_EQ(In(answer.peak, Category::kActivation), 500u);
   EXPECT_EQ(In(answer.peak, Category::kGradient), 1000u);
-  EXPECT_EQ(In(answer.peak, Category::kTemporaryBackward), 1000u) << "the gradient that is not labelled yet";
+  EXPECT_EQ(In(answer.peak, Category::kTemporaryBackward), 1000u) << "the gradient that is not labeled yet";
   EXPECT_EQ(In(answer.peak, Category::kInput), 64u);
   EXPECT_EQ(answer.peak.module, "layers.0");
 }

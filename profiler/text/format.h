@@ -32,7 +32,7 @@ std::string FormatTime(uint64_t time_ns, bool counts_events);
 // The same within a sentence: "1.20 s after the start"; "event 7".
 std::string FormatMoment(uint64_t time_ns, bool counts_events);
 
-// Columns that `text` takes: UTF-8 code points without colour sequences. Wide (CJK) and combining characters
+// Columns that `text` takes: UTF-8 code points without color sequences. Wide (CJK) and combining characters
 // count as one.
 size_t DisplayWidth(std::string_view text);
 // Cut to `columns` with an ellipsis in the middle, which keeps both ends of a path or dotted name. For

@@ -55,7 +55,7 @@ bool IsInvisible(uint32_t c) {
 }
 
 // Length of a color sequence at the start of `text`: ESC [ numbers m. 0: there is none.
-size_t ColourLength(std::string_view text) {
+size_t ColorLength(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;
   const size_t end = text.find_first_not_of("0123456789;", 2);
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
@@ -121,12 +121,12 @@ std::string ForTerminal(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());
   AppendVisible(shown, text, [](std::string& out, uint32_t c, std::string_view rest) {
-    const size_t colour = ColourLength(rest);
-    if (colour != 0)
-      out += rest.substr(0, colour);
+    const size_t color = ColorLength(rest);
+    if (color != 0)
+      out += rest.substr(0, color);
     else
       out += c == '\n' || c == '\t' ? static_cast<char>(c) : '?';
-    return colour;
+    return color;
   });
   return shown;
 }

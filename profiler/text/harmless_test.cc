@@ -53,7 +53,7 @@ TEST(OneLineTest, HasNoCharacterThatChangesTheLookOfOthers) {
   EXPECT_EQ(OneLine(std::string(5000, 'x')).size(), 5000u);
 }
 
-TEST(ForTerminalTest, KeepsOurColoursAndLinesAndNothingElse) {
+TEST(ForTerminalTest, KeepsOurColorsAndLinesAndNothingElse) {
   EXPECT_EQ(ForTerminal("\x1b[1;31mred\x1b[0m\nnext\tone"), "\x1b[1;31mred\x1b[0m\nnext\tone");
   EXPECT_EQ(ForTerminal("\x1b[2J\x1b]0;title\x07\rover"), "?[2J?]0;title??over");
   EXPECT_EQ(ForTerminal("\x1b["), "?[");

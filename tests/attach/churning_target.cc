@@ -77,7 +77,7 @@ void Sleeper() {
 }
 
 // Sends itself signals; each must arrive once.
-void Signaller() {
+void Signaler() {
   while (!stop) {
     ++signals_sent;
     if (raise(SIGUSR1) != 0) Fail("raise failed");
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
 
   std::vector<std::thread> workers;
   for (int i = 0; i < threads; ++i)
-    workers.emplace_back(i % 3 == 0 ? BirthsAndDeaths : i % 3 == 1 ? Sleeper : Signaller);
+    workers.emplace_back(i % 3 == 0 ? BirthsAndDeaths : i % 3 == 1 ? Sleeper : Signaler);
   // It ends after the time, or when its input does.
   pollfd input = {STDIN_FILENO, POLLIN | POLLHUP, 0};
   poll(&input, 1, static_cast<int>(seconds * 1000));

@@ -81,7 +81,7 @@ class Help(unittest.TestCase):
                 self.assertNotIn("\x1b", text)
                 self.assertIn("\x1b[", vramscope(verb, "--help", "--color", "always"))
 
-    def test_a_colour_that_is_none_is_refused(self) -> None:
+    def test_a_color_that_is_none_is_refused(self) -> None:
         done = recorded_run.run([recorded_run.vramscope(), "report", "--color", "blue", "x.vms"])
         self.assertEqual(done.code, 2)
         self.assertIn(b"blue", done.stderr)

@@ -24,7 +24,7 @@ PROGRAMS: Dict[str, List[str]] = {
     "ResNet, bf16": ["resnet.py", "--amp", "bf16"],
     "GAN": ["gan.py"],
 }
-# What a dry run promises (docs/dryrun.md): the allocator's figures; the device has modelled parts.
+# What a dry run promises (docs/dryrun.md): the allocator's figures; the device has modeled parts.
 ALLOCATED, RESERVED, DEVICE = 0.01, 0.03, 0.05
 ORACLES = ("GptOnCuda", "ResnetOnCuda", "GanOnCuda", "AutoencoderLbfgsOnCuda", "GptOnGpus")
 

@@ -79,7 +79,7 @@ class Ends(HarmlessTest):
 class Signals(HarmlessTest):
     """Ctrl-C reaches the whole process group; a scheduler signals the process that it started."""
 
-    def signalled(self, command: Sequence[str], send: Callable[[int], None]) -> Finished:
+    def signaled(self, command: Sequence[str], send: Callable[[int], None]) -> Finished:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=clean_environment(), start_new_session=True)
         assert process.stdout is not None
@@ -88,24 +88,24 @@ class Signals(HarmlessTest):
         stdout, stderr = process.communicate(timeout=900)
         return Finished(process.returncode, first + stdout, stderr)
 
-    def same_when_signalled(self, name: str, send: Callable[[int], None]) -> None:
+    def same_when_signaled(self, name: str, send: Callable[[int], None]) -> None:
         command = [python(), PROGRAMS, name]
-        plain = self.signalled(command, send)
-        recorded = self.signalled(record_command(self.folder / "run.vms", command), send)
+        plain = self.signaled(command, send)
+        recorded = self.signaled(record_command(self.folder / "run.vms", command), send)
         self.assertEqual(recorded, plain)
         self.assertGreater(self.events(), 0)
 
     def test_interrupt_from_the_keyboard(self) -> None:
-        self.same_when_signalled("wait_for_a_signal", lambda pid: os.killpg(pid, signal.SIGINT))
+        self.same_when_signaled("wait_for_a_signal", lambda pid: os.killpg(pid, signal.SIGINT))
 
     def test_interrupt_from_the_keyboard_that_the_program_handles(self) -> None:
-        self.same_when_signalled("handle_a_signal", lambda pid: os.killpg(pid, signal.SIGINT))
+        self.same_when_signaled("handle_a_signal", lambda pid: os.killpg(pid, signal.SIGINT))
 
     def test_terminate_sent_to_one_process(self) -> None:
-        self.same_when_signalled("wait_for_a_signal", lambda pid: os.kill(pid, signal.SIGTERM))
+        self.same_when_signaled("wait_for_a_signal", lambda pid: os.kill(pid, signal.SIGTERM))
 
     def test_terminate_that_the_program_handles(self) -> None:
-        self.same_when_signalled("handle_a_signal", lambda pid: os.kill(pid, signal.SIGTERM))
+        self.same_when_signaled("handle_a_signal", lambda pid: os.kill(pid, signal.SIGTERM))
 
 
 @drawn.share(2)

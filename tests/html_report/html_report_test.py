@@ -190,7 +190,7 @@ class HtmlReport(unittest.TestCase):
         ink = ("(() => { const one = document.getElementById('timeline'); const copy = new OffscreenCanvas(one.width, one.height);"
                " const pen = copy.getContext('2d', {willReadFrequently: true}); pen.drawImage(one, 0, 0); const data = pen.getImageData(0, 0,"
                " one.width, one.height).data; let found = 0; for (let i = 0; i < data.length; i += 4) found += data[i] === 0x4e && data[i + 1] === 0x63 &&"
-               " data[i + 2] === 0xdc; return found; })()")  # the colour of parameters
+               " data[i + 2] === 0xdc; return found; })()")  # the color of parameters
         self.assertGreater(self.browser.evaluate(ink), 100)
         box = self.box("[data-category=parameter]")
         self.browser.click(box["x"] + 12, box["y"] + box["height"] / 2)
@@ -214,7 +214,7 @@ class HtmlReport(unittest.TestCase):
         self.browser.evaluate("document.querySelector('#flame button').click()")
         self.assertEqual(self.browser.evaluate(count), 0)
 
-    def test_it_follows_the_readers_colours_and_prints_in_light_ones(self) -> None:
+    def test_it_follows_the_readers_colors_and_prints_in_light_ones(self) -> None:
         pictures = os.environ.get("VRAMSCOPE_TEST_PICTURES")
         seen = []
         for scheme in ("light", "dark"):

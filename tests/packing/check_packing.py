@@ -4,7 +4,7 @@
 
     check_packing.py INSTANCE.csv OFFSETS.csv        prints the height; exit 1 and the fault if there is one
 
-Knows nothing of how the packing was found. A sweep over time keeps the items that are alive, ordered by offset: only neighbours
+Knows nothing of how the packing was found. A sweep over time keeps the items that are alive, ordered by offset: only neighbors
 can be the first to overlap.
 """
 import bisect

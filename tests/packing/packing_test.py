@@ -14,7 +14,7 @@ import check_packing  # noqa: E402
 VRAMSCOPE = os.environ["VRAMSCOPE_BIN"]
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "shared", "data")
 CAPACITY = 1048576
-# Heights that MiniMalloc itself, minimising, reaches in five seconds.
+# Heights that MiniMalloc itself, minimizing, reaches in five seconds.
 MINIMALLOC = dict(A=1063936, B=1081344, C=1039360, D=1041408, E=1471488, F=1165312, G=1119232, H=1152000, I=1464320, J=1137664,
                   K=1256448)
 

@@ -230,7 +230,7 @@ def pipeline(schedule: str, stages_per_rank: int = 1) -> None:
     numbers = [rank + world * turn for turn in range(stages_per_rank)]
     modules = [layers(2).to(device) for _ in numbers]
     def shape(has_gradient: bool) -> torch.Tensor:
-        """What goes from stage to stage: a rank alone cannot ask its neighbours."""
+        """What goes from stage to stage: a rank alone cannot ask its neighbors."""
         return torch.empty(BATCH, WIDTH, device=device, requires_grad=has_gradient)
 
     stages = [pipelining.PipelineStage(module, number, world * stages_per_rank, device, input_args=shape(number > 0), output_args=shape(True))

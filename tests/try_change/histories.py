@@ -5,7 +5,7 @@ allocator recorded of each: every allocation, free and segment, in order, with a
     python histories.py OUTPUT < cases.json          [{"name", "program", "flags", "plan"}, ...]; plan null: unchanged from outside;
                                                      "settings": what the code tells the allocator
 
-One process imports PyTorch; each case runs in a fork of it, before CUDA is initialised, so a case costs as much as its steps.
+One process imports PyTorch; each case runs in a fork of it, before CUDA is initialized, so a case costs as much as its steps.
 """
 import contextlib
 import importlib

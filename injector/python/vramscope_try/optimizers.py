@@ -35,7 +35,7 @@ class Replacement:
         self._implementation = implementation
         self._notes = notes
         self._making = False
-        self._ready: Set[int] = set()  # made, and about to be initialised by Python once more
+        self._ready: Set[int] = set()  # made, and about to be initialized by Python once more
 
     def install(self) -> None:
         self._base.__new__ = guard.instead(HOOK, _new_object, self._new)

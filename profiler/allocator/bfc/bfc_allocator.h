@@ -17,7 +17,7 @@
 // A request of 1000 bytes is rounded to 1024. A free chunk of 2048 is split, and one of 1792 is handed out as
 // a whole: a chunk is split if it has twice the bytes, or if 128 MiB would be wasted.
 //
-// Not modelled: timestamped frees (SetTimingCounter), which TensorFlow uses only with an experimental option,
+// Not modeled: timestamped frees (SetTimingCounter), which TensorFlow uses only with an experimental option,
 // and waiting for other threads before a request fails.
 #pragma once
 
@@ -30,7 +30,7 @@
 
 namespace vramscope::allocator::bfc {
 
-// What the allocator takes its regions from: the driver, the C library, or a modelled device.
+// What the allocator takes its regions from: the driver, the C library, or a modeled device.
 class SubAllocator {
  public:
   virtual ~SubAllocator() = default;

@@ -19,7 +19,7 @@ TEST(TerminalTest, BarsFillEighthsAndNeverHideSomethingSmall) {
   EXPECT_EQ(terminal.Bar(1, 0, 10), "");
 }
 
-TEST(TerminalTest, ColourOnlyWhereThereIsColour) {
+TEST(TerminalTest, ColorOnlyWhereThereIsColor) {
   Terminal terminal;
   EXPECT_EQ(terminal.Paint("peak", Ink::Bold()), "peak");
   terminal.color = true;

@@ -127,7 +127,7 @@ TEST_F(InfoTest, TextSaysTheSameAndNoTextOfTheTraceCommandsTheTerminal) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b[2J")));
 }
 
-TEST_F(InfoTest, ColourIsForTerminalsOnly) { EXPECT_THAT(Run({Path()}), Not(HasSubstr("\x1b["))); }
+TEST_F(InfoTest, ColorIsForTerminalsOnly) { EXPECT_THAT(Run({Path()}), Not(HasSubstr("\x1b["))); }
 
 TEST_F(InfoTest, ADamagedTraceSaysSoAndShowsTheRest) {
   std::filesystem::resize_file(Path(), std::filesystem::file_size(Path()) - 10);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the last steps of a run in memory, with everything needed to understand them.
 //
-// Why not just the last events: a parameter was allocated and labelled before the first step. Without those
+// Why not just the last events: a parameter was allocated and labeled before the first step. Without those
 // events its bytes would be missing and nameless. So an event that leaves the window is not simply dropped:
 // it updates the state that is still valid:
 //

@@ -76,7 +76,7 @@ Result<attach::Injected> Enter(const AttachOptions& options, const std::string& 
   injection.library = recording.installation->injector;
   injection.entry = kEntry;
   injection.argument = fmt::format("{}\n{}\n{}", session, OptionsText(recording), getpid());
-  injection.cancelled = options.interrupted;
+  injection.canceled = options.interrupted;
   auto entered = options.through_door ? AskAtDoor(options.pid, injection.argument)
                                       : attach::Inject(options.pid, injection);
   if (!entered.ok() || entered->result == kBegun) return entered;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the sections onto the page and draws the pictures again when size, colours or paper change.
+// Puts the sections onto the page and draws the pictures again when size, colors or paper change.
 
 (() => {
   const page = document.getElementById("page");

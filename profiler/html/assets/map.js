@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address map: segments in order of their addresses, written like text from row to row, all to one scale; blocks in the colours of
+// The address map: segments in order of their addresses, written like text from row to row, all to one scale; blocks in the colors of
 // their categories, free memory hatched. Arrows walk from block to block.
 
 function makeMap() {

@@ -93,7 +93,7 @@ function largestCategory(categories) {
   return largest;
 }
 
-// A colour of the style sheet, as it is now.
+// A color of the style sheet, as it is now.
 function themeColor(name) {
   return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 }
@@ -107,7 +107,7 @@ function swatch(color) {
   return element("span", {class: "swatch", color: color});
 }
 
-// One tooltip for all pictures: rows are [label, value] or [label, value, colour].
+// One tooltip for all pictures: rows are [label, value] or [label, value, color].
 const tooltip = {
   box: element("div", {id: "tooltip", role: "status", hidden: ""}),
   show(x, y, title, rows, more) {

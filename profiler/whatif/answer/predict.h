@@ -86,7 +86,7 @@ class Predictor {
 
   // Applies levers in the order of the table.
   [[nodiscard]] Changed Change(std::vector<Asked> asked);
-  // Computes peak and replay of the changed program. Fails only if the settings cannot be modelled.
+  // Computes peak and replay of the changed program. Fails only if the settings cannot be modeled.
   // `over_step` and `most_reserved`: as for ReplayScene, for the changed program.
   [[nodiscard]] Result<Prediction> Judge(Changed changed, UseOverStep* over_step = nullptr,
                                          uint64_t most_reserved = UINT64_MAX) const;

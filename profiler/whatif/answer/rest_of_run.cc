@@ -90,8 +90,8 @@ void ReplayOutside(const Step& step, const classify::Analysis& analysis, const M
                    RestOfRun& rest) {
   const Result<allocator::Settings> settings = SettingsFor(step, step.settings);
   if (!settings.ok()) return;
-  ModelledAllocator modelled(step, *settings);
-  allocator::DeviceAllocator& model = modelled.model();
+  ModelledAllocator modeled(step, *settings);
+  allocator::DeviceAllocator& model = modeled.model();
   const Transient transient(analysis.training()[step.run->devices[step.device].process]);
   std::vector<uint64_t> addresses(step.run->blocks.size(), 0);
   moments.Each([&](const model::Change& change, const timeline::Span&, Kind kind) {

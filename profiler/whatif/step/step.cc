@@ -168,13 +168,13 @@ class Reader {
     if (role == trace::Role::kWorkspace) step_.blocks[block].workspace = true;
     const auto source = event.field[trace::label::kSource];
     if (!Inside() || source != static_cast<uint64_t>(trace::LabelSource::kAccumulateGrad)) return;
-    StepBlock& labelled = step_.blocks[block];
+    StepBlock& labeled = step_.blocks[block];
     OpenThread& thread = threads_[event.thread];
     BlockIndex& leaf = thread.leaf;
     if (role == trace::Role::kGradient)
-      labelled.accumulated = std::min(labelled.accumulated, Now()), labelled.leaf = leaf;
+      labeled.accumulated = std::min(labeled.accumulated, Now()), labeled.leaf = leaf;
     if (role == trace::Role::kParameter)
-      leaf = labelled.begin == kBefore ? BlockIndex() : block;  // a batch that requires a gradient
+      leaf = labeled.begin == kBefore ? BlockIndex() : block;  // a batch that requires a gradient
     // In forward the node is created, whether or not it will receive a gradient.
     if (role == trace::Role::kParameter && leaf == kNone && thread.node != kNone)
       step_.trained.push_back(block);

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .sizes import VOCABULARY, length, width
-from .subject import Batch, Subject, images, labelled, scaled, tokens
+from .subject import Batch, Subject, images, labeled, scaled, tokens
 
 
 def vit_pytorch_pit(size: str) -> Subject:
@@ -17,7 +17,7 @@ def vit_pytorch_pit(size: str) -> Subject:
 
     pixels, wide = scaled(size, 128, 144, 160), scaled(size, 144, 192, 256)
     model = PiT(image_size=pixels, patch_size=16, num_classes=100, dim=wide, depth=(2, 3, 2), heads=(2, 4, 8), mlp_dim=8 * wide, dropout=0.1, emb_dropout=0.1)
-    return labelled(model, pixels)
+    return labeled(model, pixels)
 
 
 def x_transformers_vi_transformer(size: str) -> Subject:
@@ -45,7 +45,7 @@ def vit_pytorch_cait(size: str) -> Subject:
 
     pixels, wide = scaled(size, 64, 96, 112), scaled(size, 192, 256, 384)
     model = CaiT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=scaled(size, 4, 5, 6), cls_depth=2, heads=scaled(size, 4, 4, 6), mlp_dim=2 * wide, dropout=0.1, emb_dropout=0.1)
-    return labelled(model, pixels)
+    return labeled(model, pixels)
 
 
 def monai_patchgan_discriminator(size: str) -> Subject:
@@ -143,4 +143,4 @@ def vit_pytorch_simple(size: str) -> Subject:
 
     pixels, wide = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
     model = SimpleViT(image_size=pixels, patch_size=8, num_classes=100, dim=wide, depth=scaled(size, 4, 5, 6), heads=scaled(size, 4, 4, 6), mlp_dim=2 * wide)
-    return labelled(model, pixels)
+    return labeled(model, pixels)

@@ -43,6 +43,6 @@ def classified(model: nn.Module, pixels: Tensor, labels: Tensor) -> Tensor:
     return F.cross_entropy(model(pixel_values=pixels).logits, labels)
 
 
-def labelled(model: nn.Module, pixels: int) -> Subject:
+def labeled(model: nn.Module, pixels: int) -> Subject:
     """One of images that hands out logits alone."""
     return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))

@@ -30,7 +30,7 @@ def cohere(size: str) -> Subject:
 
 
 def helium(size: str) -> Subject:
-    """Positions turn neighbours, as complex numbers."""
+    """Positions turn neighbors, as complex numbers."""
     from transformers import HeliumConfig, HeliumForCausalLM
 
     config = HeliumConfig(**stack(size), num_key_value_heads=2, head_dim=width(size) // 4,

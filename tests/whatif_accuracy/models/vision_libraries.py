@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .sizes import SPECIAL, VOCABULARY, length, stack
-from .subject import Batch, LENGTH, Subject, labelled, scaled
+from .subject import Batch, LENGTH, Subject, labeled, scaled
 
 
 def fast_vlm(size: str) -> Subject:
@@ -51,7 +51,7 @@ def timm_twins(size: str) -> Subject:
     heads, pixels = scaled(size, 1, 2, 3), scaled(size, 64, 96, 128)
     model = Twins(img_size=pixels, num_classes=100, embed_dims=(32 * heads, 64 * heads, 128 * heads, 256 * heads), num_heads=(heads, 2 * heads, 4 * heads, 8 * heads), depths=(2, 2, scaled(size, 2, 4, 4), 2),
                   wss=(7, 7, 7, 7), sr_ratios=(8, 4, 2, 1))
-    return labelled(model, pixels)
+    return labeled(model, pixels)
 
 
 OF_CAMVID = 12  # classes
@@ -71,7 +71,7 @@ def timm_efficientvit_mit(size: str) -> Subject:
 
     wide = scaled(size, 16, 24, 32)
     model = EfficientVit(widths=(wide, 2 * wide, 4 * wide, 8 * wide, 16 * wide), depths=(1, 2, 2, 2, 2), head_dim=16, head_widths=(1024, 1280), num_classes=100)
-    return labelled(model, scaled(size, 64, 128, 192))
+    return labeled(model, scaled(size, 64, 128, 192))
 
 
 def timm_efficientvit_msra(size: str) -> Subject:
@@ -79,7 +79,7 @@ def timm_efficientvit_msra(size: str) -> Subject:
     from timm.models.efficientvit_msra import EfficientVitMsra
 
     part, pixels = scaled(size, 32, 64, 96), scaled(size, 128, 192, 256)
-    return labelled(EfficientVitMsra(pixels, num_classes=100, embed_dim=(2 * part, 4 * part, 6 * part)), pixels)
+    return labeled(EfficientVitMsra(pixels, num_classes=100, embed_dim=(2 * part, 4 * part, 6 * part)), pixels)
 
 
 def timm_maxxvit(size: str) -> Subject:
@@ -88,14 +88,14 @@ def timm_maxxvit(size: str) -> Subject:
 
     pixels, wide = scaled(size, 96, 128, 192), scaled(size, 32, 48, 80)
     config = replace(model_cfgs["coatnet_pico_rw"], embed_dim=(wide, 2 * wide, 4 * wide, 8 * wide), depths=(2, 3, scaled(size, 3, 4, 5), 2), stem_width=(wide // 2, wide))
-    return labelled(MaxxVit(config, img_size=pixels, num_classes=100), pixels)
+    return labeled(MaxxVit(config, img_size=pixels, num_classes=100), pixels)
 
 
 def timm_rexnet(size: str) -> Subject:
     """Each block is wider than the one before: what it is given is added to the first of its channels, and the others are put beside them."""
     from timm.models.rexnet import RexNet
 
-    return labelled(RexNet(num_classes=100, width_mult=scaled(size, 10, 13, 15) / 10), scaled(size, 64, 96, 128))
+    return labeled(RexNet(num_classes=100, width_mult=scaled(size, 10, 13, 15) / 10), scaled(size, 64, 96, 128))
 
 
 def timm_nfnet(size: str) -> Subject:
@@ -103,7 +103,7 @@ def timm_nfnet(size: str) -> Subject:
     from timm.models.nfnet import NormFreeNet, model_cfgs
 
     parts = scaled(size, 1, 2, 4)  # of four
-    return labelled(NormFreeNet(model_cfgs["eca_nfnet_l0"], num_classes=100, width_factor=parts / 4, group_size=16 * parts), scaled(size, 96, 128, 128))
+    return labeled(NormFreeNet(model_cfgs["eca_nfnet_l0"], num_classes=100, width_factor=parts / 4, group_size=16 * parts), scaled(size, 96, 128, 128))
 
 
 def timm_xcit(size: str) -> Subject:
@@ -111,12 +111,12 @@ def timm_xcit(size: str) -> Subject:
     from timm.models.xcit import Xcit
 
     pixels = scaled(size, 128, 160, 192)
-    return labelled(Xcit(img_size=pixels, num_classes=100, embed_dim=scaled(size, 128, 192, 384), depth=scaled(size, 4, 6, 6), num_heads=scaled(size, 4, 4, 8), tokens_norm=True), pixels)
+    return labeled(Xcit(img_size=pixels, num_classes=100, embed_dim=scaled(size, 128, 192, 384), depth=scaled(size, 4, 6, 6), num_heads=scaled(size, 4, 4, 8), tokens_norm=True), pixels)
 
 
 def _classifier(make: Callable[..., nn.Module], pixels: int) -> Subject:
     """One of torchvision, which hands out logits alone."""
-    return labelled(make(num_classes=100), pixels)
+    return labeled(make(num_classes=100), pixels)
 
 
 def mobilenet(size: str) -> Subject:
@@ -163,7 +163,7 @@ def timm_gcvit(size: str) -> Subject:
 
     pixels, heads, deep = scaled(size, 64, 96, 128), scaled(size, 1, 2, 2), scaled(size, 2, 3, 4)
     model = GlobalContextVit(img_size=pixels, num_classes=100, embed_dim=scaled(size, 32, 48, 64), depths=(2, 2, 2 * deep, 2), num_heads=(heads, 2 * heads, 4 * heads, 8 * heads), drop_path_rate=0.2)
-    return labelled(model, pixels)
+    return labeled(model, pixels)
 
 
 def timm_lowformer(size: str) -> Subject:
@@ -173,7 +173,7 @@ def timm_lowformer(size: str) -> Subject:
     wide, deep = scaled(size, 16, 20, 24), scaled(size, 2, 3, 4)
     model = LowFormer(width_list=[wide, 2 * wide, 4 * wide, 8 * wide, 16 * wide], depth_list=[scaled(size, 0, 1, 1), 1, 1, deep, deep], num_classes=100,
                       head_widths=(scaled(size, 768, 1536, 2304), scaled(size, 800, 1600, 2560)), downsample_expand_ratios=(6, 6, 6, 6))
-    return labelled(model, scaled(size, 96, 128, 160))
+    return labeled(model, scaled(size, 96, 128, 160))
 
 
 def smp_fpn(size: str) -> Subject:

@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterator
 from vramscope_shim import guard
 
 HOOK = "dryrun.shuffle"
-_ODD = 0x9E3779B97F4A7C15  # 2^64 / golden ratio: neighbouring orders and seeds fall far apart
+_ODD = 0x9E3779B97F4A7C15  # 2^64 / golden ratio: neighboring orders and seeds fall far apart
 _SAMPLERS = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
 
 
