@@ -22,7 +22,7 @@ class BlockWriter {
 
   // Sizes, compression and checksum of `header` are filled in here. On failure the file is as before.
   Status Write(BlockHeader header, ByteView payload);
-  // The same, but the block is not listed: an index does not list itself.
+  // Like Write, but the block is not listed: an index does not list itself.
   Status WriteIndex(BlockHeader header, ByteView payload);
   // Bytes outside any block: file header and trailer.
   Status WriteBare(ByteView bytes);

@@ -33,8 +33,8 @@ enum class Storage : uint8_t {
 // Appends `values` to `*out` in the best storage for them, and returns that storage. `values` must not be
 // empty.
 Storage EncodeColumn(std::span<const uint64_t> values, Bytes* out);
-// The same, but always as byte planes of the smallest width, at least 1. This takes at least one byte per
-// value, so the number of values is bounded by the bytes they take.
+// Like EncodeColumn, but always as byte planes of the smallest width, at least 1. This takes at least one
+// byte per value, so the number of values is bounded by the bytes they take.
 Storage EncodePlanes(std::span<const uint64_t> values, Bytes* out);
 
 // A view of one stored column, with a read position.

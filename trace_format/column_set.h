@@ -33,7 +33,7 @@ class ColumnSetWriter {
   // Adds no column for no values. The caller decides whether to leave out a column of zeros: with some
   // transforms, zeros carry information.
   void Add(uint8_t type, uint8_t field, uint8_t transform, std::span<const uint64_t> values);
-  // The same with at least one byte per value: for a column that defines how many rows there are.
+  // Like Add, with at least one byte per value: for a column that defines how many rows there are.
   void AddCounted(uint8_t type, uint8_t field, uint8_t transform, std::span<const uint64_t> values);
 
   // The payload of all columns added since the last Finish.

@@ -22,11 +22,11 @@ class ByteSink {
 // path cannot be created.
 Result<std::unique_ptr<ByteSink>> CreateFileSink(const std::string& path);
 
-// The same over an open descriptor of an empty regular file. The sink closes the descriptor at the end.
-// `path` is used in error sentences.
+// Like CreateFileSink, over an open descriptor of an empty regular file. The sink closes the descriptor at
+// the end. `path` is used in error sentences.
 std::unique_ptr<ByteSink> FileSinkOf(int descriptor, const std::string& path);
-// The same over a descriptor that cannot seek or is shared (a pipe, a device, standard output). Bytes written
-// before a failure stay written.
+// Like FileSinkOf, over a descriptor that cannot seek or is shared (a pipe, a device, standard output). Bytes
+// written before a failure stay written.
 std::unique_ptr<ByteSink> StreamSinkOf(int descriptor, const std::string& path);
 
 }  // namespace vramscope::trace

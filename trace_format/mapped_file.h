@@ -2,8 +2,8 @@
 // A file as bytes in memory, read only.
 //
 // The file must not be truncated while it is mapped (growing is fine): the kernel answers a read past its end
-// with SIGBUS. vramscope's own writer shortens a file only to take back a block that no reader has seen
-// whole.
+// with SIGBUS. vramscope's own writer shortens a file in one case only: to remove a block that is not
+// complete, which no reader uses.
 #pragma once
 
 #include <string>

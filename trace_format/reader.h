@@ -66,7 +66,7 @@ class TraceReader {
   // and malformed content is skipped too, and the result reports it.
   using Visit = std::function<bool(std::span<const Event>)>;
   Status ForEachBatch(const Visit& visit) const;
-  // The same for the blocks that may hold events in [begin_ns, end_ns).
+  // Like ForEachBatch above, for the blocks that may hold events in [begin_ns, end_ns).
   Status ForEachBatch(uint64_t begin_ns, uint64_t end_ns, const Visit& visit) const;
 
   // Blocks alive after the last event with time <= time_ns, by allocation number. Starts at the nearest

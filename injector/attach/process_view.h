@@ -31,7 +31,7 @@ std::string_view FileNameOf(const Mapping& mapping);
 
 // The value of one line of /proc/PID/status ("TracerPid"); nothing if there is no such line or process.
 std::optional<std::string> StatusOf(pid_t pid, std::string_view key);
-// The same of one thread.
+// Like StatusOf, for one thread.
 std::optional<std::string> ThreadStatusOf(pid_t pid, pid_t thread, std::string_view key);
 // The first number in such a value, in the given base; `absent` if there is none.
 uint64_t NumberIn(const std::optional<std::string>& value, int base = 10, uint64_t absent = 0);

@@ -51,8 +51,8 @@ class Tracee {
   // Resumes a stopped thread and delivers a signal that is due. In a group stop it stays stopped, as it would
   // without us.
   void Continue();
-  // The same, but also runs when the process is in a group stop, and holds a due signal back until Release().
-  // Used for the calls that we inject.
+  // Like Continue, but it also runs when the process is in a group stop, and holds a due signal back until
+  // Release(). Used for the calls that we inject.
   void ContinueForUs();
 
   // Sets breakpoints on the execution of up to four addresses. Stopped threads only.

@@ -24,8 +24,8 @@ inline constexpr size_t kMostFrames = 4 << 20;  // of all stacks together
 uint32_t InternString(const char* text, size_t length);
 uint32_t InternString(const char* text);
 
-// The same for a stack: string ids, outermost frame first. Deeper stacks keep the innermost kRawMaxFrames
-// frames. 0 also if the table is full.
+// Like InternString, for a stack: string ids, outermost frame first. Deeper stacks keep the innermost
+// kRawMaxFrames frames. 0 also if the table is full.
 uint32_t InternStack(const uint32_t* frames, size_t count);
 
 // The ids that will be given next.

@@ -32,8 +32,8 @@ inline int CollectorPid() { return __atomic_load_n(&options.collector, __ATOMIC_
 
 // Reads the environment. A process with raised privileges (setuid) is never recorded.
 void ReadOptions();
-// The same from arguments, for a session on demand. False, with nothing changed, if one is too long. An empty
-// session stops recording.
+// Like ReadOptions, but from arguments, for a session on demand. If one of them is too long, returns false
+// and changes nothing. An empty session stops recording.
 bool SetOptions(const char* session, const char* text, int collector);
 // Copies the value of `key` into `buffer`, truncated to fit, always 0-terminated if capacity > 0. Returns the
 // length copied, 0 if absent.

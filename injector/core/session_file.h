@@ -35,8 +35,8 @@ bool HasRoomBeside(int file, uint64_t bytes);
 // and never a SIGBUS at a later store. File systems that cannot reserve are refused the same way. `place`:
 // where to map it, replacing the mapping there; nullptr = anywhere.
 void* MapReserved(int file, uint64_t offset, uint64_t length, void* place = nullptr);
-// The same, charged to the session's room (trace_format/ring.h): nullptr also if too little room is left. The
-// collector returns the room when this process has ended.
+// Like MapReserved, but the memory is charged to the session's room (trace_format/ring.h): nullptr also if
+// too little room is left. The collector returns the room when this process has ended.
 void* MapInRoom(int file, uint64_t offset, uint64_t length, void* place = nullptr);
 // Touches all pages. Page faults of a cold ring cost 4 to 7 % of a small training step, the records 1 %.
 void Warm(void* memory, uint64_t length);

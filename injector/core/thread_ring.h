@@ -99,7 +99,7 @@ class RecordScope {
 // Records one event of at most two words, which is one unit. Not inline: one copy in the instruction cache
 // serves all hooks.
 bool RecordUnit(uint8_t type, uint16_t small, uint32_t id, uint64_t first, uint64_t second);
-// The same for a block that was just handed out: see TicksAfterAll.
+// Like RecordUnit, for a block that was just handed out: see TicksAfterAll.
 bool RecordUnitAfterAll(uint8_t type, uint16_t small, uint32_t id, uint64_t first, uint64_t second);
 // One event of any number of words up to kMaxEventFields.
 bool RecordWords(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, size_t count);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the recorder asks the driver itself: which device, which pool, how much memory is in use.
 //
-// The functions are libcuda's exports, found once and called directly instead of through our own. None is
-// ever called from inside dlsym. Each may fail, and then the answer is "not known".
+// The functions are libcuda's exports, found once and called directly instead of through our own. They are
+// never called from inside dlsym. Each of them may fail; the answer is then "not known".
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ uint64_t CodeOfDevice(int device);
 
 // Memory in use on the current context's device; false if there is none.
 bool MemoryInUse(uint64_t* used, uint64_t* total);
-// The same with `context` made current for the question.
+// Like MemoryInUse, for the device of `context`, which is made current for the question.
 bool MemoryInUseOf(driver::Handle context, uint64_t* used, uint64_t* total);
 
 driver::Handle CurrentPoolOf(int device);                 // nullptr = not known

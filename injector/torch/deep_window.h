@@ -34,7 +34,8 @@ bool PrepareDeepWindows();
 
 // Step `done` (1 = first) has ended. Returns true if the step that begins now is deep.
 bool StepDone(uint64_t done);
-// The same from the hooks of torch::optim; ignored once the program itself (the shim) has reported a step.
+// Like StepDone, called by the hooks of torch::optim; ignored once the program itself (the shim) has reported
+// a step.
 void StepDoneInCxx(uint64_t done);
 
 // Ends a deep step in progress, because recording ends.

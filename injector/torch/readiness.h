@@ -14,7 +14,7 @@ namespace vramscope::injector {
 // The implementation of vramscope_torch_ready. May be called again. Not from inside an allocator.
 uint32_t TorchReady();
 
-// The same for a process without Python. Does nothing if Python runs, or if it was called before.
+// Like TorchReady, for a process without Python. Does nothing if Python runs, or if it was called before.
 void CxxProgramReady();
 
 // True when a Python interpreter runs in this process.

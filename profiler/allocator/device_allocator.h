@@ -85,7 +85,7 @@ class DeviceAllocator {
   std::optional<uint64_t> Malloc(uint64_t bytes, StreamIndex stream, PoolIndex pool = kDefaultPool);
   // Frees the allocated block at `address`. Returns false and does nothing if there is none.
   bool Free(uint64_t address);
-  // The same for a block that another stream may still use. It becomes free by CompleteFree, or when a
+  // Like Free, for a block that another stream may still use. It becomes free by CompleteFree, or when a
   // failing request or an emptied cache waits for all streams. (record_stream itself has no effect on the
   // allocator before this call.)
   bool FreeLater(uint64_t address);

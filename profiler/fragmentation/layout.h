@@ -164,7 +164,7 @@ class Layout {
   static uint64_t WholePages(const Block& block, const Segment& segment);
   // Adds (sign 1) or subtracts (-1) a block in the sums of its domain.
   void Count(const Block& block, int sign);
-  // The same for a free block that is cut or merged, which changes only what could be given back.
+  // Like Count, for a free block that is cut or merged, which changes only what could be given back.
   void CountWhole(const Block& block, int sign);
   void CountFrom(BlockIndex from, int sign);
   void Trouble(uint64_t Troubles::*kind, uint32_t index);

@@ -16,7 +16,7 @@ namespace vramscope::fragmentation {
 // `analysis` and its run must outlive the subject. An error if the device has no caching allocator.
 [[nodiscard]] Result<Subject> SubjectOf(const classify::Analysis& analysis, model::DeviceIndex device);
 
-// The same in two parts. The positions of blocks follow from the run alone, so a viewer computes them while
+// SubjectOf in two parts. The positions of blocks follow from the run alone, so a viewer computes them while
 // the run is analyzed.
 struct PlacedSubject {
   Subject subject;  // without steps and without descriptions of blocks

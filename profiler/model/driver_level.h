@@ -137,7 +137,7 @@ class DriverDevice {
 
   // All rows that are not 0 after event `at` (kNever: at the end). O(256 + rows).
   [[nodiscard]] std::vector<RowBytes> RowsAfter(EventIndex at) const;
-  // The same, summed by owner, from the point of view of one process.
+  // Like RowsAfter, summed by owner, from the point of view of one process.
   [[nodiscard]] DriverUse UseAfter(EventIndex at, ProcessIndex process) const;
   // The used memory that the driver would report: its last figure before `at`, plus or minus the calls since.
   [[nodiscard]] std::optional<uint64_t> UsedAfter(EventIndex at) const;

@@ -24,7 +24,7 @@ struct Beside {
   uint64_t capacity_bytes = 0;  // of the recorded device; 0 = unknown
 
   [[nodiscard]] uint64_t total() const { return context_bytes + other_bytes; }
-  // The same on a GPU of another model.
+  // The total on a GPU of another model.
   [[nodiscard]] uint64_t On(const collector::GpuModel& gpu) const {
     return std::max(context_bytes, gpu.context_bytes) + other_bytes;
   }

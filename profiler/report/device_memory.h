@@ -64,8 +64,8 @@ struct DeviceMemory {
   [[nodiscard]] int64_t Sum() const;
 };
 
-// After event `at`, from the view of `process`, whose allocator has `allocated` bytes allocated there.
-// Nothing if no driver call was recorded for that device.
+// Returns the rows after event `at`, as `process` sees the device; its allocator has `allocated` bytes there.
+// Returns nothing if no driver call was recorded for that device.
 [[nodiscard]] std::optional<DeviceMemory> DeviceMemoryAfter(const model::Run& run,
                                                             model::ProcessIndex process, uint16_t device_code,
                                                             model::EventIndex at, uint64_t allocated);

@@ -29,7 +29,7 @@ struct Place {
 // The frame that represents a stack (text::TellingFrame); "" for an unknown stack.
 [[nodiscard]] std::string_view FrameToShow(const model::Run& run, uint32_t stack);
 
-// The same, cached: many blocks share a stack. `run` must outlive it.
+// FrameToShow with a cache: many blocks share a stack. `run` must outlive it.
 class FramesToShow {
  public:
   explicit FramesToShow(const model::Run& run) : run_(run) {}

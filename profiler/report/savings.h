@@ -38,8 +38,8 @@ struct Savings {
   // peak. Best first, at most `most`. If an allocator setting saves a tenth or more, it gets the last place,
   // because it costs the training nothing.
   [[nodiscard]] std::vector<const Saving*> Worthwhile(size_t most) const;
-  // The same, and the best re-run of each single change that saves as much. At most `most` of each kind, best
-  // first.
+  // Like Worthwhile, and the best re-run of each single change that saves as much. At most `most` of each
+  // kind, best first.
   [[nodiscard]] std::vector<const Saving*> Advised(size_t most) const;
   [[nodiscard]] bool IsRerun(const Saving& saving) const {
     return !reruns.empty() && &saving >= reruns.data() && &saving < reruns.data() + reruns.size();

@@ -157,7 +157,7 @@ void ForEachEvent(const Snapshot& snapshot, const std::vector<EventRange>& range
     for (uint32_t i = 0; i < range.count; ++i) visit(snapshot.events[range.first + i]);
   }
 }
-// The same for all events of a device.
+// Calls `visit` for all events of a device.
 template <typename Visit>
 void ForEachEvent(const Snapshot& snapshot, size_t device, const Visit& visit) {
   ForEachEvent(snapshot, snapshot.device_traces[device], visit);

@@ -21,7 +21,8 @@ inline constexpr size_t kLongest = 1024;  // bytes of a cleaned name
 // change the look of their neighbors (Unicode's format characters: direction, joiners, tags, soft hyphens).
 // Tabs and newlines become spaces, the others '?', invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string OneLine(std::string_view text);
-// The same; a longer text than kLongest keeps both ends with " ... " between. O(min(length, kLongest)).
+// Like OneLine, but a text longer than kLongest keeps both ends with " ... " between. O(min(length,
+// kLongest)).
 [[nodiscard]] std::string Clean(std::string_view name);
 // Text of several lines for a terminal: newlines, tabs and our own colors (SGR sequences) stay.
 [[nodiscard]] std::string ForTerminal(std::string_view text);

@@ -41,7 +41,7 @@ struct WhatIfQuestion {
 [[nodiscard]] WhatIfQuestion QuestionOf(const std::vector<whatif::Asked>& asked, const whatif::Step& step);
 // The paths for a value of the checkpoint lever; empty if it matches no module.
 [[nodiscard]] std::set<std::string> PathsOf(const whatif::Step& step, std::string_view value);
-// The same on the command line: "vramscope whatif run.vms --batch 8". `gpu`: of a re-run; "" = the
+// The question on the command line: "vramscope whatif run.vms --batch 8". `gpu`: of a re-run; "" = the
 // recording's own.
 [[nodiscard]] std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>& asked,
                                      const std::string& gpu = "");

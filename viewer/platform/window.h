@@ -23,15 +23,14 @@ class Window {
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  // 2 on a display set to 200 %.
+  // The scale of the display: 2 if it is set to 200 %.
   [[nodiscard]] float display_scale() const;
   [[nodiscard]] bool closing() const;
-  // Sleeps until there is input, Wake is called, or `seconds` have passed. Returns true for one of the first
-  // two.
+  // Sleeps until there is input, Wake is called, or `seconds` have passed. Returns false if the time is over.
   [[nodiscard]] bool Wait(double seconds);
-  // From any thread.
+  // Ends a sleep. May be called from any thread.
   static void Wake();
-  // Call after fonts were loaded again.
+  // Must be called when fonts were loaded again.
   void UploadFonts();
   void BeginFrame();
   void EndFrame();

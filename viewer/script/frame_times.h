@@ -38,8 +38,8 @@ class FrameTimes {
   // Opening begins when this is created.
   FrameTimes();
 
-  // {"opening", "memory", "views"}. One of the views: "timeline": {"frames": 90, "median_ms": 1.2, "p99_ms":
-  // 2.5, "longest_ms": 2.6}.
+  // Returns {"opening", "memory", "views"}, where a view is "timeline": {"frames": 90, "median_ms": 1.2,
+  // "p99_ms": 2.5, "longest_ms": 2.6}.
   [[nodiscard]] Status Write(const std::string& path, const Session& session) const;
 
  private:

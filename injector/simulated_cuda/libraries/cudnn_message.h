@@ -21,7 +21,7 @@ inline constexpr uint32_t kLargestMessage = 16 << 20;  // bytes; a graph has som
 // The root and everything it refers to. Left out: handles and pointers, which mean nothing to other
 // processes, and attributes that only cuDNN sets.
 std::string TextOfQuestion(const Descriptor& root);
-// The same with the attributes that cuDNN has set.
+// Like TextOfQuestion, with the attributes that cuDNN has set.
 std::string TextOfAnswer(const Descriptor& root);
 
 // The root, which the caller has to release; nullptr if the bytes are not a tree.

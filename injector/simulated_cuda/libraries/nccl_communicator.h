@@ -50,8 +50,8 @@ class Communicator {
   [[nodiscard]] uint64_t id() const { return id_; }
   // 1, 2, ...: all ranks of a communicator split it in the same order.
   uint32_t CountSplit() { return ++splits_; }
-  // The same for the messages it sends to a rank or to all (MessageKey::kToAll), and for those it awaits from
-  // one.
+  // Like CountSplit, for the messages it sends to a rank or to all (MessageKey::kToAll), and for those that
+  // it awaits from one rank.
   uint32_t CountMessage(int to) { return ++messages_[to]; }
   uint32_t CountAwaited(int from) { return ++awaited_[from]; }
 

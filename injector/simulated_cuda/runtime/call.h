@@ -62,7 +62,7 @@ class CallFrom {
     return Keep(TheDriver()->__VA_ARGS__);             \
   } while (false)
 
-// The same for functions that need no context.
+// Like ON_DEVICE, for functions that need no context.
 #define WITH_DRIVER(...)                                \
   do {                                                  \
     if (TheDriver() == nullptr) return Keep(kNoDevice); \

@@ -20,7 +20,8 @@ bool PreparePythonStacks();
 // (autograd nodes hold one while they run).
 uint32_t CapturePythonStack();
 
-// The same if the thread already holds the GIL, otherwise 0. It never waits, so a lock may be held.
+// Like CapturePythonStack, but returns 0 if the thread does not hold the GIL. It never waits, so the caller
+// may hold a lock.
 uint32_t CapturePythonStackWithoutWaiting();
 
 }  // namespace vramscope::bridge

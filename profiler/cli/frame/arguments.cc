@@ -26,7 +26,7 @@ constexpr Option kSelection[] = {
     {"process", '\0', "PID", "Use the process with this PID."},
     {"rank", '\0', "N|N..M|all|worst",
      "Use the process with this rank: RANK of its environment, else its order among processes on GPUs.\n"
-     "Several ranks get an answer each. FILE@rank:N is the same for one FILE."},
+     "Several ranks: one answer each. FILE@rank:N chooses them in one FILE."},
 };
 
 po::options_description Describe(const VerbHelp& help) {

@@ -53,8 +53,8 @@ class Arguments {
  public:
   // The error names the argument and the nearest existing option.
   static Result<Arguments> Parse(const VerbHelp& help, std::span<const std::string> arguments);
-  // The same for verbs that end in a command. The command starts at the first word that is not an option, or
-  // after "--". positionals() contains it unchanged, with all its own options.
+  // Like Parse, for verbs that end in a command. The command starts at the first word that is not an option,
+  // or after "--". positionals() contains it unchanged, with all its own options.
   static Result<Arguments> ParseWithCommand(const VerbHelp& help, std::span<const std::string> arguments);
 
   [[nodiscard]] bool Has(std::string_view option) const;

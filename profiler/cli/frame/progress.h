@@ -55,11 +55,11 @@ class ProgressLine {
 // Opens a trace or snapshot. With --redact, secrets in its command lines are removed (text/redact.h).
 [[nodiscard]] Result<std::shared_ptr<const model::Source>> OpenSource(const RunFile& file,
                                                                       const Arguments& arguments);
-// The same, read with a progress line.
+// Opens and reads the file, with a progress line.
 [[nodiscard]] Result<model::Run> LoadRun(const RunFile& file, const Arguments& arguments);
 // Traces only; fails for anything else.
 [[nodiscard]] Result<model::Run> LoadTrace(const RunFile& file, const Arguments& arguments);
-// The same source; each time it is read, the progress line shows `what`.
+// Returns `source` with a progress line: each time it is read, the line shows `what`.
 [[nodiscard]] std::shared_ptr<const model::Source> Watched(std::shared_ptr<const model::Source> source,
                                                            std::string what, ProgressLine& line);
 

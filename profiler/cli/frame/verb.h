@@ -97,7 +97,7 @@ Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example);
 
 // Prints "vramscope: <sentence>" to stderr. A closed stderr is not an error.
 void Say(const std::string& sentence);
-// The same, and returns the exit code of its kind.
+// Like Say, and returns the exit code of the kind of error.
 int Fail(const Error& error);
 
 // Number of bytes that are shown from the end of a failed command's output.

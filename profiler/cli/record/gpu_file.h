@@ -21,7 +21,7 @@ namespace vramscope::cli {
 Result<std::vector<collector::GpuModel>> ReadGpuFile(const std::string& path,
                                                      const std::vector<collector::GpuModel>& known);
 
-// The same for the text of the file; errors name `path`.
+// Like ReadGpuFile, for the text of the file; errors name `path`.
 Result<std::vector<collector::GpuModel>> ParseGpuFile(const std::string& text, const std::string& path,
                                                       const std::vector<collector::GpuModel>& known);
 

@@ -21,7 +21,7 @@ struct Installation {
 
 // The parts that belong to this executable. An error names the missing part and where it was searched.
 Result<Installation> FindInstallation();
-// The same for a program in `program_folder`.
+// Like FindInstallation, for a program in `program_folder`.
 Result<Installation> FindInstallationFor(const std::string& program_folder);
 
 // The folder of the viewer for browsers. An error: it was not built, with what to do.

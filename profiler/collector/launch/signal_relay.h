@@ -63,7 +63,7 @@ class SignalRelay {
   // Signals that came to this process since the last call, as bit signal - 1.
   uint64_t ReadSignals();
   [[nodiscard]] pid_t ForkSentinel() const;
-  // The same for signals that went to the group; a fresh sentinel sees the following ones.
+  // Like ReadSignals, for signals that went to the group; a fresh sentinel sees the following ones.
   uint64_t TakeGroupSignals();
 
   std::array<struct sigaction, kSignalCount> found_actions_{};

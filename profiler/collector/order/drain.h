@@ -48,7 +48,7 @@ class Drain {
 
   // From now on no target records anything.
   void DetachAll();
-  // The same, but what the targets do not record from now on does not count as lost.
+  // Like DetachAll, but what the targets do not record from now on does not count as lost.
   void PauseAll();
 
   // Writes the process table and the results of the checks into the trace. Call after the last pass.

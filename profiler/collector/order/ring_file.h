@@ -43,7 +43,7 @@ class RingFile {
   // nullptr if the target has not finished the header yet (try again later). An error if it is not a ring
   // file that this collector can read; the sentence names `path`.
   static Result<std::unique_ptr<RingFile>> Open(const std::string& path);
-  // The same for memory that the caller owns. `memory` must be aligned to 64 bytes and outlive the object.
+  // Like Open, for memory that the caller owns. `memory` must be aligned to 64 bytes and outlive the object.
   static Result<std::unique_ptr<RingFile>> Attach(std::byte* memory, size_t bytes, const std::string& name);
   ~RingFile();
   RingFile(const RingFile&) = delete;

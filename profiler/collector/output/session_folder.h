@@ -26,7 +26,7 @@ class SessionFolder {
  public:
   // Removes this user's folders of dead collectors, then creates a new one.
   static Result<std::unique_ptr<SessionFolder>> Create();
-  // The same in the best of `roots`, by the rules above.
+  // Like Create, in the best of `roots`, by the rules above.
   static Result<std::unique_ptr<SessionFolder>> CreateIn(const std::vector<std::string>& roots);
   // Removes the folder and its contents. Running targets keep what they have mapped; new processes find no
   // folder and are not recorded.

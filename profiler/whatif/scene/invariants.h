@@ -12,8 +12,8 @@ namespace vramscope::whatif {
 // Returns the first violation, "block 12 ends before it begins", or "". Lives begin before they end, windows
 // are in order, indices point into their lists, owners precede what they own. O(step).
 [[nodiscard]] std::string WhyBroken(const Step& step);
-// The same for a scene of that step. Also checks that births match positions, and that categories add up at
-// the peak. O(blocks), with a logarithm.
+// Like WhyBroken above, for a scene of that step. Also checks that births match positions, and that
+// categories add up at the peak. O(blocks), with a logarithm.
 [[nodiscard]] std::string WhyBroken(const Step& step, const Scene& scene);
 
 }  // namespace vramscope::whatif

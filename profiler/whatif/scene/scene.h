@@ -84,7 +84,7 @@ struct Peak {
   classify::CategoryBytes categories{};
 };
 [[nodiscard]] Peak PeakOf(const Scene& scene);
-// The same sum at one given moment.
+// The bytes that PeakOf sums, at one given moment.
 [[nodiscard]] uint64_t LiveAt(const Scene& scene, Position at);
 
 // Four steps of the loop, replayed through PyTorch's caching allocator from an empty state.

@@ -78,7 +78,7 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // of a stage, 
   return HooksAfter(at, static_cast<int32_t>(stage));
 }
 
-// The same position within its step; `at` may lie in the following step.
+// Returns `at` as a position within its own step; `at` may lie in the following step.
 [[nodiscard]] constexpr Position InItsStep(Position at, int64_t length) {
   return {at.event % length, at.order, at.further};
 }

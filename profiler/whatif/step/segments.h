@@ -16,7 +16,7 @@ namespace vramscope::whatif {
 // stands for one name. Fails with a sentence if nothing matches, also if only one of several patterns does
 // not.
 [[nodiscard]] Result<std::vector<CallIndex>> ChooseSegments(const Step& step, std::string_view value);
-// The same, including matching modules inside others: "stages.*,stages.*.layers.*" selects both.
+// Like ChooseSegments, including matching modules inside others: "stages.*,stages.*.layers.*" selects both.
 [[nodiscard]] Result<std::vector<CallIndex>> ChooseNestedSegments(const Step& step, std::string_view value);
 
 // All members of the lists that contain the blocks, including members that are no blocks, such as the stem of
