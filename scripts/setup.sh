@@ -19,8 +19,8 @@ readonly build_packages=(g++ cmake ninja-build pkg-config git libzstd-dev zlib1g
   libgtest-dev libgmock-dev libbenchmark-dev python3)
 # The desktop viewer's; without them everything else is built.
 readonly viewer_packages=(libimgui-dev libglfw3-dev libstb-dev libfreetype-dev libegl-dev libopengl-dev libgl-dev fonts-inter fonts-jetbrains-mono)
-# Debian 12 has clang 22; its C++ library is the first one that is complete enough for us on WebAssembly. chromium is for the test.
-readonly web_packages=(clang-22 lld-22 libc++-22-dev-wasm32 libc++abi-22-dev-wasm32 libclang-rt-22-dev-wasm32 wasi-libc dpkg-dev chromium)
+# Debian 12 has clang 22; its C++ library is the first one that is complete enough for us on WebAssembly. The browsers are for the test.
+readonly web_packages=(clang-22 lld-22 libc++-22-dev-wasm32 libc++abi-22-dev-wasm32 libclang-rt-22-dev-wasm32 wasi-libc dpkg-dev chromium firefox-esr)
 readonly test_packages=(clang libclang-rt-dev procps python3-venv)
 # What PyTorch imports, without the nvidia-* packages that its own metadata asks for.
 readonly torch_dependencies=(filelock typing-extensions setuptools sympy networkx jinja2 fsspec)
@@ -118,6 +118,7 @@ fetch_web_sources() {
     cd "$folder"
     apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only "libzstd/$release" zlib imgui
   ) >"$folder/fetch.log" 2>&1 || die "apt-get could not fetch the sources of zstd, zlib and Dear ImGui; see $folder/fetch.log"
+  rm -f "$folder"/*.asc  # some archives come with a signature beside them
   for package in libzstd:zstd zlib:zlib imgui:imgui; do
     rm -rf "${folder:?}/${package#*:}"
     mkdir "$folder/${package#*:}"

@@ -12,6 +12,7 @@
 #include "profiler/cli/frame/verb.h"
 #include "profiler/collector/output/output_place.h"
 #include "profiler/text/failure.h"
+#include "profiler/text/format.h"
 #include "viewer/model/recent_files.h"
 #include "viewer/panels/app.h"
 #include "viewer/panels/redraw.h"
@@ -153,7 +154,8 @@ int RunWindow(const Start& start, const cli::Arguments& arguments) {
       std::string title;
       Redraw redraw;
       while (!window.closing() && !app.quit) {
-        const bool happened = window.Wait(app.session.playing()   ? 0.005
+        const bool happened = window.Wait(redraw.owed()           ? 0.001
+                                          : app.session.playing() ? 0.005
                                           : app.session.loading() ? 0.03
                                                                   : 0.25);
         if (!redraw.Wanted(app, happened)) continue;
@@ -169,6 +171,7 @@ int RunWindow(const Start& start, const cli::Arguments& arguments) {
         ImGui::NewFrame();
         ShowFrame(app);
         ImGui::Render();
+        SavePicture(app);
         window.EndFrame();
         if (const std::string now = Title(app.session); now != title) window.SetTitle(title = now);
         if (!place.empty() && app.session.device() != nullptr) {
@@ -192,6 +195,7 @@ int Run(const std::vector<std::string>& words) {
     cli::Print(cli::HelpText(cli::ViewHelp(), cli::Terminal::For(STDOUT_FILENO, *color)));
     return EXIT_SUCCESS;
   }
+  text::UseThreeDigits();
   const Result<Start> start = StartFrom(*arguments);
   if (!start.ok()) return Fail(start.error().sentence);
   const bool headless = arguments->Has("screenshot") || arguments->Has("script");

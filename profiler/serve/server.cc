@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/write.hpp>
@@ -170,9 +171,10 @@ class Server {
  public:
   Server(asio::io_context& context, const Site& site) : acceptor_(context), site_(site) {}
 
-  Code Listen(uint16_t port) {
+  Code Listen(const std::string& address, uint16_t port) {
     Code failed;
-    const Tcp::endpoint place(asio::ip::address_v4::loopback(), port);
+    const Tcp::endpoint place(asio::ip::make_address(address, failed), port);
+    if (failed) return failed;
     acceptor_.open(place.protocol(), failed);
     if (!failed) acceptor_.set_option(asio::socket_base::reuse_address(true), failed);
     if (!failed) acceptor_.bind(place, failed);
@@ -199,12 +201,20 @@ class Server {
 
 }  // namespace
 
-Status ServeUntilSignal(const Site& site, uint16_t port, const std::function<void(uint16_t)>& ready) {
+std::optional<bool> IsLoopback(const std::string& address) {
+  Code failed;
+  const auto parsed = asio::ip::make_address(address, failed);
+  return failed ? std::nullopt : std::optional(parsed.is_loopback());
+}
+
+Status ServeUntilSignal(const Site& site, const std::string& address, uint16_t port,
+                        const std::function<void(uint16_t)>& ready) {
   asio::io_context context(1);
   Server server(context, site);
-  if (const Code failed = server.Listen(port))
-    return Error{fmt::format("port {} cannot be used: {}. Choose another one with --port, or leave it out.",
-                             port, failed.message())};
+  if (const Code failed = server.Listen(address, port))
+    return Error{
+        fmt::format("{} port {} cannot be used: {}. Choose another port with --port, or leave it out.",
+                    address, port, failed.message())};
   asio::signal_set signals(context, SIGINT, SIGTERM);
   signals.async_wait([&](Code, int) { context.stop(); });
   server.Accept();

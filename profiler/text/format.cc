@@ -30,7 +30,14 @@ std::string WithThousands(const std::string& digits) {
   return grouped;
 }
 
+bool& ThreeDigits() {
+  static bool three = false;
+  return three;
+}
+
 }  // namespace
+
+void UseThreeDigits() { ThreeDigits() = true; }
 
 std::string FormatBytes(uint64_t bytes) {
   static constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -42,6 +49,8 @@ std::string FormatBytes(uint64_t bytes) {
     value /= 1024;
     ++unit;
   }
+  if (ThreeDigits() && value < 1023.5)
+    return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, kUnits[unit]);
   if (value < 1023.95) return fmt::format("{:.1f} {}", value, kUnits[unit]);
   return fmt::format("{} {}", FormatCount(static_cast<uint64_t>(value)), kUnits[unit]);
 }

@@ -5,6 +5,14 @@
 #include <utility>
 
 namespace vramscope::viewer {
+
+void ComparedFiles::Follow(size_t shown, size_t files) {
+  if (shown != shown_ && shown_ != SIZE_MAX && shown != before) after = shown;
+  shown_ = shown;
+  if (before >= files) before = 0;
+  if (after >= files || after == before) after = before == 0 ? 1 : 0;
+}
+
 namespace {
 
 Result<Comparison> Make(const Document& before, const Document& after) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <future>
 #include <optional>
+#include <utility>
 
 #include "profiler/diff/compare.h"
 #include "viewer/model/document.h"
@@ -16,6 +17,20 @@ struct Comparison {
   diff::Side before;
   diff::Side after;
   diff::Diff diff;
+};
+
+// Which of the open files are compared. The first one named is before. A file that is shown next, such as one
+// that was just dropped, is after.
+class ComparedFiles {
+ public:
+  // Call once per frame; `shown` is the file that the other views show. Needs two files.
+  void Follow(size_t shown, size_t files);
+  void Swap() { std::swap(before, after); }
+  size_t before = 0;
+  size_t after = 1;
+
+ private:
+  size_t shown_ = SIZE_MAX;
 };
 
 class ComparisonView {

@@ -41,6 +41,8 @@ WindowLayout ReadLayout(const std::string& path) {
     const std::string_view key = text.substr(0, sign);
     const std::string_view value = text.substr(sign + 1);
     if (key == "theme" && (value == "dark" || value == "light")) layout.dark = value == "dark";
+    if (key == "details") layout.details = value != "folded";
+    if (key == "table") layout.table = value != "folded";
     if (key == "text_size") ReadNumber(value, kSmallestText, kLargestText, layout.text_size);
     if (key == "table_share") ReadNumber(value, 0, 1, layout.table_share);
     if (key == "details_width") ReadNumber(value, 1, 200, layout.details_width);
@@ -50,9 +52,13 @@ WindowLayout ReadLayout(const std::string& path) {
 
 void WriteLayout(const std::string& path, const WindowLayout& layout) {
   if (path.empty()) return;
-  ReplaceSmallFile(path, fmt::format("theme={}\ntext_size={:.3f}\ntable_share={:.3f}\ndetails_width={:.2f}\n",
-                                     layout.dark ? "dark" : "light", layout.text_size, layout.table_share,
-                                     layout.details_width));
+  const auto part = [](bool shown) { return shown ? "shown" : "folded"; };
+  ReplaceSmallFile(
+      path,
+      fmt::format(
+          "theme={}\ntext_size={:.3f}\ntable_share={:.3f}\ndetails_width={:.2f}\ndetails={}\ntable={}\n",
+          layout.dark ? "dark" : "light", layout.text_size, layout.table_share, layout.details_width,
+          part(layout.details), part(layout.table)));
 }
 
 }  // namespace vramscope::viewer

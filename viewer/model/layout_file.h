@@ -14,6 +14,8 @@ struct WindowLayout {
   float text_size = 1;        // relative to the display's
   float table_share = 0.34f;  // of the height
   float details_width = 20;   // in text heights
+  bool details = true;        // whether it is shown
+  bool table = true;
   friend bool operator==(const WindowLayout&, const WindowLayout&) = default;
 };
 

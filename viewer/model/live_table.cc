@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <chrono>
 #include <tuple>
 
 #include "profiler/report/owners.h"
@@ -14,6 +15,8 @@
 
 namespace vramscope::viewer {
 namespace {
+
+constexpr double kSearchPerFrame = 0.004;  // seconds
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -62,11 +65,13 @@ Result<RowFilter> RowFilter::Parse(std::string_view text) {
     const size_t mark = word.find_first_of(":<>");
     if (mark != std::string::npos) {
       const std::string column = word.substr(0, mark);
-      static constexpr std::array<std::pair<const char*, Column>, 6> kColumns = {
+      static constexpr std::array<std::pair<const char*, Column>, 8> kColumns = {
           {{"category", Column::kCategory},
            {"name", Column::kName},
            {"module", Column::kModule},
+           {"in", Column::kWithin},
            {"op", Column::kOp},
+           {"line", Column::kLine},
            {"step", Column::kStep},
            {"size", Column::kBytes}}};
       const auto known =
@@ -112,8 +117,14 @@ bool RowFilter::Matches(const LiveRow& row) const {
         return Contains(row.name, term.text);
       case Column::kModule:
         return Glob(term.text, Lower(row.module));
+      case Column::kWithin: {
+        const std::string module = Lower(row.module);
+        return Glob(term.text, module) || Glob(term.text + ".*", module);
+      }
       case Column::kOp:
         return Contains(row.op, term.text);
+      case Column::kLine:
+        return Contains(row.line, term.text);
       case Column::kStep:
         return compare(term, row.step);
       case Column::kBytes:
@@ -122,36 +133,54 @@ bool RowFilter::Matches(const LiveRow& row) const {
         break;
     }
     return Contains(row.name, term.text) || Contains(row.module, term.text) || Contains(row.op, term.text) ||
-           Contains(classify::Info(row.category).name, term.text);
+           Contains(row.line, term.text) || Contains(classify::Info(row.category).name, term.text);
   });
 }
 
 void LiveTable::Update(const Document& document, const DeviceView& device, model::EventIndex moment,
-                       const std::string& filter) {
+                       const std::string& filter, const ListedBlocks& listed) {
+  const bool live = listed.kind == ListedBlocks::Kind::kLive;
   const bool same_file = document_ == &document && device_ == &device;
-  if (same_file && moment_ == moment && filter_ == filter) return;
-  if (!same_file || moment_ != moment) {
-    if (document_ != &document) {
-      origins_ = std::make_unique<classify::Origins>(*document.run, document.analysis->training());
-    }
-    document_ = &document;
-    device_ = &device;
-    moment_ = moment;
-    const model::Run& run = *document.run;
-    const classify::Analysis& analysis = *document.analysis;
-    const timeline::Training& training = document.training(device);
-    all_.clear();
-    for (const model::BlockId id : device.live.At(moment_)) {
-      const model::Block& block = run.blocks[id];
-      const report::Place place = report::PlaceOf(analysis, *origins_, id);
-      const timeline::Step* step = training.StepAt(block.alloc_event);
-      all_.push_back({id, block.size, block.address, run.times.TimeOf(block.alloc_event),
-                      step == nullptr ? 0 : step->number, analysis.categories().At(id, moment).category,
-                      analysis.names().Of(id), place.module, place.node.empty() ? place.op : place.node});
-    }
+  const bool same = same_file && listed_ == listed && filter_ == filter && (!live || moment_ == moment);
+  if (same && busy()) Search(kSearchPerFrame);
+  if (same) return;
+  const bool other_blocks = !same_file || listed_ != listed || moment_ != moment;
+  if (document_ != &document) {
+    origins_ = std::make_unique<classify::Origins>(*document.run, document.analysis->training());
+    frames_ = std::make_unique<report::FramesToShow>(*document.run);
   }
+  document_ = &document;
+  device_ = &device;
+  moment_ = moment;
+  listed_ = listed;
   filter_ = filter;
+  if (!live) return BeginSearch();
+  to_search_ = searched_ = 0;
+  if (other_blocks) {
+    all_.clear();
+    for (const model::BlockId id : device.live.At(moment_)) all_.push_back(RowOf(id, moment_));
+  }
+  count_ = all_.size();
   Filter();
+}
+
+LiveRow LiveTable::RowOf(model::BlockId id, model::EventIndex at) {
+  const model::Run& run = *document_->run;
+  const classify::Analysis& analysis = *document_->analysis;
+  const model::Block& block = run.blocks[id];
+  const report::Place place = report::PlaceOf(analysis, *origins_, id);
+  const timeline::Step* step = document_->training(*device_).StepAt(block.alloc_event);
+  return {id,
+          block.size,
+          block.address,
+          run.times.TimeOf(block.alloc_event),
+          step == nullptr ? 0 : step->number,
+          analysis.categories().At(id, at).category,
+          analysis.names().Of(id),
+          place.module,
+          place.node.empty() ? place.op : place.node,
+          frames_->Of(block.stack),
+          block.free_event};
 }
 
 void LiveTable::Filter() {
@@ -164,7 +193,78 @@ void LiveTable::Filter() {
     rows_.push_back(row);
     bytes_ += row.bytes;
   }
+  matched_ = rows_.size();
   SortRows();
+}
+
+void LiveTable::BeginSearch() {
+  Result<RowFilter> filter = RowFilter::Parse(filter_);
+  filter_error_ = filter.ok() ? "" : filter.error().sentence;
+  all_.clear();
+  rows_.clear();
+  found_.clear();
+  bytes_ = matched_ = count_ = searched_ = to_search_ = 0;
+  if (!filter.ok()) return;
+  search_filter_ = std::move(filter.value());
+  to_search_ = document_->run->devices[device_->index].changes.size();
+  Search(kSearchPerFrame);
+}
+
+void LiveTable::Search(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr size_t kBetweenLooks = 256;  // at the clock
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  const model::Run& run = *document_->run;
+  const auto& changes = run.devices[device_->index].changes;
+  const bool whole = listed_.kind == ListedBlocks::Kind::kRun;
+  for (size_t until_look = kBetweenLooks; searched_ < to_search_; ++searched_) {
+    const model::Change change = changes[searched_];
+    if (!whole && change.event > listed_.last) {
+      searched_ = to_search_;
+      break;
+    }
+    if (change.freed()) continue;
+    const model::Block& block = run.blocks[change.block()];
+    if (!whole && block.free_event <= listed_.first) continue;
+    ++count_;
+    // What it was when it ended, or at the end of the range.
+    const model::EventIndex last = whole ? run.event_count() - 1 : listed_.last;
+    LiveRow row = RowOf(change.block(), std::min(last, block.free_event - 1));
+    bool matches = search_filter_->Matches(row);
+    const classify::Categories& categories = document_->analysis->categories();
+    if (!matches && categories.Changes(change.block())) {  // or what it was before
+      for (const classify::Stretch& stretch : categories.Of(change.block())) {
+        if (matches || stretch.begin > last) break;
+        row.category = stretch.category;
+        matches = search_filter_->Matches(row);
+      }
+    }
+    if (matches) {
+      ++matched_;
+      bytes_ += row.bytes;
+      found_.push_back(row);
+      if (found_.size() >= 2 * kMostFound) KeepLargest();
+    }
+    if (--until_look != 0) continue;
+    until_look = kBetweenLooks;
+    if (Clock::now() < end) continue;
+    ++searched_;
+    break;
+  }
+  if (busy()) return;
+  KeepLargest();
+  rows_ = std::move(found_);
+  found_ = {};
+  SortRows();
+}
+
+void LiveTable::KeepLargest() {
+  if (found_.size() <= kMostFound) return;
+  std::nth_element(found_.begin(), found_.begin() + kMostFound, found_.end(),
+                   [](const LiveRow& a, const LiveRow& b) {
+                     return a.bytes != b.bytes ? a.bytes > b.bytes : a.block < b.block;
+                   });
+  found_.resize(kMostFound);
 }
 
 void LiveTable::Sort(LiveColumn column, bool descending) {
@@ -205,11 +305,13 @@ std::string LiveTable::ToCsv() const {
     for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
     return result + "\"";
   };
-  std::string csv = "number,bytes,category,name,module,op,step,born_ns,address\n";
+  std::string csv = "number,bytes,category,name,module,op,step,born_ns,address,line,freed_ns\n";
   for (const LiveRow& row : rows_) {
-    csv += fmt::format("{},{},{},{},{},{},{},{},{:#x}\n", row.block + 1, row.bytes,
+    const std::string freed =
+        row.freed == model::kNever ? "" : std::to_string(document_->run->times.TimeOf(row.freed));
+    csv += fmt::format("{},{},{},{},{},{},{},{},{:#x},{},{}\n", row.block + 1, row.bytes,
                        classify::Info(row.category).key, quoted(row.name), quoted(row.module), quoted(row.op),
-                       row.step, row.born_ns, row.address);
+                       row.step, row.born_ns, row.address, quoted(row.line), freed);
   }
   return csv;
 }

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks alive at a moment, as rows to filter and sort.
+// The blocks alive at a moment, or those that lived in a range or in the whole run, as rows to filter and
+// sort.
+//
+// A long run has millions of blocks: they are searched a few milliseconds per frame, and the largest are
+// listed. All are counted.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "profiler/classify/origin.h"
+#include "profiler/report/owners.h"
 #include "viewer/model/document.h"
 
 namespace vramscope::viewer {
@@ -21,6 +27,16 @@ struct LiveRow {
   std::string_view name;  // "" = unnamed
   std::string_view module;
   std::string_view op;
+  std::string_view line;  // of code: the frame that tells most
+  model::EventIndex freed = model::kNever;
+};
+
+// Which blocks are listed: those that lived at any time between two events, or all.
+struct ListedBlocks {
+  enum class Kind : uint8_t { kLive, kRange, kRun } kind = Kind::kLive;
+  model::EventIndex first = 0;  // of a range
+  model::EventIndex last = 0;
+  friend bool operator==(const ListedBlocks&, const ListedBlocks&) = default;
 };
 
 // A small language: a row must match all words. "category:activation size>1MiB module:layers.3* relu": a word
@@ -32,7 +48,7 @@ class RowFilter {
   [[nodiscard]] bool Matches(const LiveRow& row) const;
 
  private:
-  enum class Column : uint8_t { kAny, kCategory, kName, kModule, kOp, kStep, kBytes };
+  enum class Column : uint8_t { kAny, kCategory, kName, kModule, kWithin, kOp, kLine, kStep, kBytes };
   struct Term {
     Column column = Column::kAny;
     char comparison = ':';  // or '<', '>'
@@ -48,12 +64,20 @@ class LiveTable {
  public:
   // The rows for that state; recomputed only if something changed. Keeps the filter's error, if any.
   void Update(const Document& document, const DeviceView& device, model::EventIndex moment,
-              const std::string& filter);
+              const std::string& filter, const ListedBlocks& listed = {});
+  // A search goes on with the next Update.
+  [[nodiscard]] bool busy() const { return searched_ < to_search_; }
+  [[nodiscard]] double share() const {
+    return to_search_ == 0 ? 1 : static_cast<double>(searched_) / static_cast<double>(to_search_);
+  }
   void Sort(LiveColumn column, bool descending);
 
   [[nodiscard]] const std::vector<LiveRow>& rows() const { return rows_; }
-  [[nodiscard]] uint64_t bytes() const { return bytes_; }          // of the rows
-  [[nodiscard]] size_t live_count() const { return all_.size(); }  // including those that the filter hides
+  [[nodiscard]] const std::vector<LiveRow>& all_live() const { return all_; }  // without the filter
+  [[nodiscard]] uint64_t bytes() const { return bytes_; }     // of all that match, listed or not
+  [[nodiscard]] size_t matched() const { return matched_; }   // their number
+  [[nodiscard]] size_t live_count() const { return count_; }  // including those that the filter hides
+  static constexpr size_t kMostFound = 10000;                 // rows of a search
   [[nodiscard]] const std::string& filter_error() const { return filter_error_; }
   // The table as shown, for a spreadsheet.
   [[nodiscard]] std::string ToCsv() const;
@@ -61,6 +85,10 @@ class LiveTable {
  private:
   void Filter();
   void SortRows();
+  [[nodiscard]] LiveRow RowOf(model::BlockId id, model::EventIndex at);
+  void BeginSearch();
+  void Search(double seconds);
+  void KeepLargest();
 
   const Document* document_ = nullptr;
   const DeviceView* device_ = nullptr;
@@ -73,6 +101,14 @@ class LiveTable {
   std::vector<LiveRow> all_;
   std::vector<LiveRow> rows_;
   uint64_t bytes_ = 0;
+  size_t matched_ = 0;
+  size_t count_ = 0;
+  ListedBlocks listed_;
+  std::unique_ptr<report::FramesToShow> frames_;
+  std::optional<RowFilter> search_filter_;
+  std::vector<LiveRow> found_;
+  size_t searched_ = 0;  // changes of the device
+  size_t to_search_ = 0;
 };
 
 }  // namespace vramscope::viewer

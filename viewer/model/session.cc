@@ -44,8 +44,10 @@ std::string OpenFile::name() const { return job->path().substr(job->path().find_
 void Session::Open(const std::string& path) {
   auto file = std::make_unique<OpenFile>();
   file->job = std::make_unique<LoadJob>(path, wake_);
+  file->notes = Notes::Read(path);
   files_.push_back(std::move(file));
   place = Place{.file = files_.size() - 1, .tab = place.tab, .window = TimeView(TimeView::kShortest)};
+  Settle();
 }
 
 void Session::Close(size_t file) {
@@ -57,6 +59,7 @@ void Session::Close(size_t file) {
   place = Place{};
   place.tab = tab;
   if (!files_.empty()) ShowFile(std::min(file, files_.size() - 1));
+  Settle();
 }
 
 namespace {
@@ -95,7 +98,9 @@ void Session::TakeLayouts(OpenFile& file) {
 
 void Session::Arrive(OpenFile& arrived) {
   arrived.layouts.resize(arrived.document->devices.size());
-  if (&arrived == file()) ShowFile(place.file);
+  if (&arrived != file()) return;
+  ShowFile(place.file);
+  Settle();
 }
 
 void Session::ShowFile(size_t index) {
@@ -137,6 +142,37 @@ DeviceView* Session::device() const {
 
 const LayoutView* Session::layout() const {
   return device() == nullptr ? nullptr : file()->layouts[place.device].get();
+}
+
+ListedBlocks Session::RangeEvents() const {
+  const auto event_at = [&](double time_ns) -> EventIndex {
+    const EventIndex event =
+        document()->run->times.LastEventAt(time_ns <= 0 ? 0 : static_cast<uint64_t>(time_ns));
+    return event == model::kNever ? 0 : event;
+  };
+  return {ListedBlocks::Kind::kRange, event_at(std::min(place.range->begin_ns, place.range->end_ns)),
+          event_at(std::max(place.range->begin_ns, place.range->end_ns))};
+}
+
+ListedBlocks Session::BlocksListed() const {
+  if (table_shows == TableShows::kRun) return {ListedBlocks::Kind::kRun};
+  const bool range = table_shows == TableShows::kByRange && place.range && document() != nullptr;
+  return range ? RangeEvents() : ListedBlocks{};
+}
+
+void Session::FilterBy(std::string_view column, std::string_view value) {
+  std::string words;
+  const std::string prefix = std::string(column) + ":";
+  for (std::string_view rest = filter; !rest.empty();) {
+    const size_t space = rest.find(' ');
+    const std::string_view word = rest.substr(0, space);
+    rest = space == std::string_view::npos ? std::string_view() : rest.substr(space + 1);
+    if (!word.empty() && !word.starts_with(prefix)) words += (words.empty() ? "" : " ") + std::string(word);
+  }
+  std::string safe(value);  // a word has no spaces; '*' stands for any
+  std::replace(safe.begin(), safe.end(), ' ', '*');
+  if (!value.empty()) words += (words.empty() ? "" : " ") + prefix + safe;
+  filter = words;
 }
 
 double Session::MomentTime() const {
@@ -192,6 +228,7 @@ void Session::ShowCategories(CategoryMask categories) {
 
 void Session::Play() {
   if (document() == nullptr) return;
+  Remember();
   playing_ = true;
   played_to_ns_ = MomentTime();
   if (place.moment + 1 >= document()->run->event_count()) played_to_ns_ = place.window.begin();
@@ -199,7 +236,21 @@ void Session::Play() {
 
 void Session::ChangeSpeed(int tens) { speed_ = std::clamp(speed_ * std::pow(10.0, tens), 0.001, 1000.0); }
 
+void Session::SeeMoves(double seconds) {
+  still_for_ += seconds;
+  if (place == seen_) return;
+  const bool was_shown = seen_.window.whole() > TimeView::kShortest && seen_.file < files_.size();
+  if (!playing_ && was_shown && still_for_ >= kOneMove && (back_.empty() || back_.back() != seen_)) {
+    back_.push_back(seen_);
+    if (back_.size() > kMostPlaces) back_.erase(back_.begin());
+    forward_.clear();
+  }
+  still_for_ = 0;
+  Settle();
+}
+
 void Session::Advance(double seconds) {
+  SeeMoves(seconds);
   if (!playing_ || document() == nullptr) return;
   played_to_ns_ += seconds * 1e9 * speed_;
   if (played_to_ns_ >= place.window.whole()) playing_ = false;
@@ -223,6 +274,7 @@ Status Session::GoTo(const std::string& text) {
 Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
   const DeviceView& of = *device();
   const timeline::Training& training = document()->training(of);
+  if (const auto done = GoToView(word)) return *done;
   constexpr std::string_view kColour = "colour:";
   if (word.starts_with(kColour)) {
     const auto by = ColouringFromKey(std::string_view(word).substr(kColour.size()));
@@ -259,13 +311,6 @@ Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
   return {};
 }
 
-std::string Session::Locator() const {
-  if (document() == nullptr) return "";
-  const std::string colour =
-      colouring == Colouring::kCategory ? "" : fmt::format(",colour:{}", Info(colouring).key);
-  return fmt::format("{}@{:.0f}{}", document()->path, MomentTime(), colour);
-}
-
 void Session::Remember() {
   if (!back_.empty() && back_.back() == place) return;
   back_.push_back(place);
@@ -275,9 +320,12 @@ void Session::Remember() {
 
 void Session::Restore(std::vector<Place>& from, std::vector<Place>& to) {
   if (from.empty()) return;
+  if (from.back() == place) from.pop_back();  // a jump that went nowhere
+  if (from.empty()) return;
   to.push_back(place);
   place = from.back();
   from.pop_back();
+  Settle();
 }
 
 void Session::Back() { Restore(back_, forward_); }
@@ -302,6 +350,9 @@ std::string Session::ToJson() const {
                              {"events", each->document ? each->document->run->event_count() : 0}});
   }
   json["filter"] = filter;
+  constexpr std::array<const char*, 4> kListed = {"range", "live", "run", "events"};
+  json["listed"] = kListed[static_cast<size_t>(table_shows)];
+  json["link"] = Locator();
   json["colouring"] = Info(colouring).key;
   json["playing"] = playing_;
   json["speed"] = speed_;

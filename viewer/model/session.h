@@ -13,7 +13,9 @@
 
 #include "viewer/model/colouring.h"
 #include "viewer/model/document.h"
+#include "viewer/model/live_table.h"
 #include "viewer/model/load_job.h"
+#include "viewer/model/notes.h"
 #include "viewer/model/tail.h"
 #include "viewer/model/time_view.h"
 
@@ -57,6 +59,7 @@ struct OpenFile {
   std::vector<std::unique_ptr<LayoutView>> layouts;  // by device; nullptr while it is being computed
   std::unique_ptr<LoadJob> job;                      // uses the document: destroyed first
   Tail tail;
+  Notes notes;
   bool remembered = false;        // among the recent files
   bool followed = false;          // the tail knows what the first read found
   std::unique_ptr<LoadJob> next;  // the same file, after it has grown
@@ -121,13 +124,16 @@ class Session {
   void Advance(double seconds);
 
   // A place as text: "peak", "oom", "end", "step:3", "step:3,peak", "1500000" (ns since the start);
-  // "colour:size" sets what the colors of blocks show.
+  // "colour:size" sets what the colors of blocks show. "view:owners", "device:cuda:1", "shown:BEGIN-END" (ns),
+  // "block:12", "filter:WORDS" and "note:TEXT" set the rest, texts as in links.
   [[nodiscard]] Status GoTo(const std::string& text);
   // The text for GoTo to come back here, with the file: "run.vms@1500000".
   [[nodiscard]] std::string Locator() const;
 
-  // Call before a jump, so that "back" returns to the current place.
+  // Call before a jump, so that "back" returns to the current place. Moves without a call (a zoom, a drag, a
+  // click) are seen by Advance; those that follow each other within kOneMove count as one.
   void Remember();
+  static constexpr double kOneMove = 0.6;  // seconds
   [[nodiscard]] bool can_go_back() const { return !back_.empty(); }
   [[nodiscard]] bool can_go_forward() const { return !forward_.empty(); }
   void Back();
@@ -145,7 +151,14 @@ class Session {
   bool tab_chosen = false;                     // by the user: then no file opens with another tab
   Colouring colouring = Colouring::kCategory;  // of blocks at their addresses
   std::string filter;                          // of the table of live blocks
-  std::string message;                         // one sentence about the last failure
+  // What the table lists. kByRange: the blocks of the range if one is selected, else those alive.
+  enum class TableShows : uint8_t { kByRange, kLive, kRun, kEvents };
+  TableShows table_shows = TableShows::kByRange;
+  [[nodiscard]] ListedBlocks BlocksListed() const;
+  [[nodiscard]] ListedBlocks RangeEvents() const;  // of the selected range
+  // Sets one word of the filter, "category:activation", in place of others of its column; "" takes it away.
+  void FilterBy(std::string_view column, std::string_view value);
+  std::string message;  // one sentence about the last failure
 
  private:
   void Arrive(OpenFile& file);
@@ -156,9 +169,15 @@ class Session {
   void KeepPlaces(const OpenFile& file, const Document& before);
   // `step`: the step that an earlier word named; set if this word names one.
   [[nodiscard]] Status GoToOne(const std::string& word, const timeline::Step*& step);
+  // What is not a moment (session_link.cc); nothing if the word is another.
+  [[nodiscard]] std::optional<Status> GoToView(const std::string& word);
   // If a program imports for half a minute before it allocates, the first view skips that half minute.
   void ShowBusyPart();
   void Restore(std::vector<Place>& from, std::vector<Place>& to);
+  // Puts a place that the user has left onto the history.
+  void SeeMoves(double seconds);
+  // The place was changed by the program, not by the user.
+  void Settle() { seen_ = place; }
 
   std::function<void()> wake_;
   std::vector<std::unique_ptr<OpenFile>> files_;
@@ -166,6 +185,8 @@ class Session {
   uint64_t generation_ = 0;
   std::vector<Place> back_;
   std::vector<Place> forward_;
+  Place seen_;                   // in the last frame
+  double still_for_ = kOneMove;  // seconds since the last move
   bool playing_ = false;
   double speed_ = 0.1;
   double played_to_ns_ = 0;  // also between events, because slow playback would otherwise stand still

@@ -99,6 +99,7 @@ void Session::KeepPlaces(const OpenFile& file, const Document& before) {
   for (Place& each : forward_) keep(each);
   if (before.devices.empty() && this->file() == &file) return ShowFile(place.file);  // now there is something
   keep(place);
+  keep(seen_);
 }
 
 }  // namespace vramscope::viewer

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "profiler/collector/output/new_file.h"
+#include "viewer/model/notes.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -18,13 +19,20 @@ std::string Stem(const std::string& path) {
 
 }  // namespace
 
+std::string NotesPath(const std::string& trace) { return trace + ".notes.json"; }
+
 Result<std::string> SaveBeside(const std::string& trace, model::EventIndex moment, std::string_view csv) {
-  const std::string stem = fmt::format("{}.live-{}", Stem(trace), moment);
-  std::string path = stem + ".csv";
+  return SaveNamed(trace, fmt::format("live-{}", moment), "csv", csv);
+}
+
+Result<std::string> SaveNamed(const std::string& trace, std::string_view what, std::string_view extension,
+                              std::string_view bytes) {
+  const std::string stem = fmt::format("{}.{}", Stem(trace), what);
+  std::string path = fmt::format("{}.{}", stem, extension);
   for (int number = 2; access(path.c_str(), F_OK) == 0; ++number)
-    path = fmt::format("{}-{}.csv", stem, number);
+    path = fmt::format("{}-{}.{}", stem, number, extension);
   auto file = VRAMSCOPE_TRY(collector::NewFile::Create(path, {trace}));
-  VRAMSCOPE_TRY(file.Write(csv));
+  VRAMSCOPE_TRY(file.Write(bytes));
   VRAMSCOPE_TRY(file.Commit());
   return path;
 }

@@ -26,6 +26,8 @@ constexpr TabSpec kTabs[] = {{Tab::kTimeline, "Timeline", ShowTimeline},
                              {Tab::kCompare, "Compare", ShowCompare},
                              {Tab::kWhatIf, "What if", ShowWhatIf}};
 
+constexpr float kStackedBelow = 36;  // text heights: narrower windows have their parts below each other
+
 // A draggable strip between two parts; returns the movement in pixels.
 float Splitter(const char* name, ImVec2 size, bool vertical) {
   ImGui::InvisibleButton(name, size);
@@ -36,6 +38,29 @@ float Splitter(const char* name, ImVec2 size, bool vertical) {
   }
   if (!ImGui::IsItemActive()) return 0;
   return vertical ? ImGui::GetIO().MouseDelta.x : ImGui::GetIO().MouseDelta.y;
+}
+
+// What can be done with the view as a whole, at the right end of its tabs.
+void ShowViewButtons(App& app) {
+  const auto button = [&](const char* label, const char* name, const char* why) {
+    const bool clicked = ImGui::SmallButton(label);
+    app.NameLastItem(name);
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", why);
+    ImGui::SameLine(0, Em(0.2f));
+    return clicked;
+  };
+  const float width = Em(9.6f);
+  if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0f, ImGui::GetContentRegionAvail().x - width));
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + Em(0.25f));
+  ImGui::PushStyleColor(ImGuiCol_Button, IM_COL32(0, 0, 0, 0));
+  ImGui::PushStyleColor(ImGuiCol_Text, look().colors.dim);
+  if (button("Copy", "view.copy", "Copy what the view shows, as a table (Ctrl+C)")) CopyViewTable(app);
+  if (button("PNG", "view.png", "Save a picture of the view beside the file (Ctrl+S)"))
+    app.picture = PictureKind::kPng;
+  if (button("SVG", "view.svg", "Save it as shapes and texts (Ctrl+Shift+S)"))
+    app.picture = PictureKind::kSvg;
+  ImGui::PopStyleColor(2);
 }
 
 void ShowTabs(App& app) {
@@ -61,6 +86,7 @@ void ShowTabs(App& app) {
              active ? look().colors.text : look().colors.dim, spec.title);
     ImGui::SameLine(0, Em(0.3f));
   }
+  if (app.session.device() != nullptr) ShowViewButtons(app);
   ImGui::NewLine();
 }
 
@@ -78,15 +104,91 @@ void ShowView(App& app, ImVec2 size) {
                  "No allocation was recorded in this file. Did the command use PyTorch? vramscope info shows "
                  "what was hooked.");
   } else {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
     for (const TabSpec& spec : kTabs) {
       if (spec.tab == app.session.place.tab) spec.show(app, rest);
     }
     ShowOverview(app, {rest.x, overview_height});
+    app.Name("view", at, {at.x + rest.x, ImGui::GetItemRectMax().y});
   }
   EndPanel();
 }
 
+// What was just done, at the bottom, without moving anything.
+void ShowSaid(App& app) {
+  constexpr double kShown = 2.5;  // seconds
+  if (ImGui::GetTime() - app.said_at > kShown) app.said.clear();
+  if (app.said.empty()) return;
+  ImDrawList& list = *ImGui::GetForegroundDrawList();
+  const ImVec2 text = TextSize(look().fonts.text, app.said);
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const ImVec2 at = {(screen.x - text.x) / 2, screen.y - text.y - Em(1.4f)};
+  list.AddRectFilled({at.x - Em(0.8f), at.y - Em(0.4f)}, {at.x + text.x + Em(0.8f), at.y + text.y + Em(0.4f)},
+                     look().colors.raised, Em(0.3f));
+  DrawText(list, look().fonts.text, at, look().colors.text, app.said);
+}
+
+// The parts below each other, for windows too narrow to have them beside each other; the wheel scrolls.
+void ShowStacked(App& app) {
+  ImGui::BeginChild("stacked", {0, 0}, false, ImGuiWindowFlags_AlwaysVerticalScrollbar);
+  const ImVec2 all = ImGui::GetContentRegionAvail();
+  ShowView(app, {all.x, std::max(all.y * 0.72f, Em(30))});
+  if (app.layout.details) ShowDetails(app, {all.x, Em(26)});
+  if (app.layout.table) ShowLiveBlocks(app, {all.x, Em(20)});
+  ImGui::EndChild();
+}
+
+void ShowSideBySide(App& app) {
+  const ImVec2 all = ImGui::GetContentRegionAvail();
+  const float gap = Em(0.5f);
+  const bool with_table = app.layout.table;
+  const bool with_details = app.layout.details;
+  const float table = std::clamp(all.y * app.layout.table_share, Em(5), std::max(Em(5), all.y - Em(14)));
+  const float details = std::clamp(Em(app.layout.details_width), Em(12), std::max(Em(12), all.x - Em(24)));
+  const float upper = with_table ? all.y - table - gap : all.y;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+  const ImGuiStyle& style = ImGui::GetStyle();
+  const ImVec2 spacing = {style.FramePadding.x * 0.9f, style.FramePadding.y * 1.5f};
+  const auto framed = [&](void (*show)(App&, ImVec2), ImVec2 size) {
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, spacing);
+    show(app, size);
+    ImGui::PopStyleVar();
+  };
+  framed(ShowView, {with_details ? all.x - details - gap : all.x, upper});
+  if (with_details) {
+    ImGui::SameLine();
+    app.layout.details_width -= Splitter("split.details", {gap, upper}, true) / Em();
+    ImGui::SameLine();
+    framed(ShowDetails, {details, upper});
+  }
+  if (with_table) {
+    app.layout.table_share -= Splitter("split.table", {all.x, gap}, false) / std::max(all.y, 1.0f);
+    framed(ShowLiveBlocks, {all.x, table});
+  }
+  ImGui::PopStyleVar();
+}
+
 }  // namespace
+
+void App::Say(std::string what) {
+  said = std::move(what);
+  said_at = ImGui::GetTime();
+}
+
+bool ShowViewNumber(App& app, size_t number) {
+  if (number == 0 || number > std::size(kTabs)) return false;
+  if (app.session.place.tab == kTabs[number - 1].tab) return true;
+  app.session.Remember();
+  app.session.place.tab = kTabs[number - 1].tab;
+  app.session.tab_chosen = true;
+  return true;
+}
+
+void AskForFile(App& app) {
+  if (app.choose_files) return app.choose_files();
+  app.show_open = !app.show_open;
+  app.focus_open = app.show_open;
+}
 
 const TimelinePicture& TimelineCache::Get(const Document& document, const DeviceView& of,
                                           const TimeView& view, size_t columns_wanted) {
@@ -113,6 +215,8 @@ void App::ForgetViews() {
   leaks.Clear();    // and this
   fragmentation_history.Clear();
   owners.Clear();
+  range_change = {};
+  event_in_table = model::kNever;
 }
 
 void App::CloseFile(size_t file) {
@@ -164,29 +268,14 @@ void ShowFrame(App& app) {
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                    ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse);
   ShowTopBar(app);
-  const ImVec2 all = ImGui::GetContentRegionAvail();
-  const float gap = Em(0.5f);
-  const float table = std::clamp(all.y * app.layout.table_share, Em(5), std::max(Em(5), all.y - Em(14)));
-  const float details = std::clamp(Em(app.layout.details_width), Em(12), std::max(Em(12), all.x - Em(24)));
-  const float upper = all.y - table - gap;
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-  const ImGuiStyle& style = ImGui::GetStyle();
-  const ImVec2 spacing = {style.FramePadding.x * 0.9f, style.FramePadding.y * 1.5f};
-  const auto framed = [&](void (*show)(App&, ImVec2), ImVec2 size) {
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, spacing);
-    show(app, size);
-    ImGui::PopStyleVar();
-  };
-  framed(ShowView, {all.x - details - gap, upper});
-  ImGui::SameLine();
-  app.layout.details_width -= Splitter("split.details", {gap, upper}, true) / Em();
-  ImGui::SameLine();
-  framed(ShowDetails, {details, upper});
-  app.layout.table_share -= Splitter("split.table", {all.x, gap}, false) / std::max(all.y, 1.0f);
-  framed(ShowLiveBlocks, {all.x, table});
-  ImGui::PopStyleVar();
+  if (ImGui::GetContentRegionAvail().x < Em(kStackedBelow))
+    ShowStacked(app);
+  else
+    ShowSideBySide(app);
   ImGui::End();
+  ShowSaid(app);
   if (app.show_help) ShowHelp(app);
+  if (app.show_open) ShowOpen(app);
 }
 
 }  // namespace vramscope::viewer

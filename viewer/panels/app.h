@@ -22,6 +22,7 @@
 #include "viewer/model/leaks_view.h"
 #include "viewer/model/live_table.h"
 #include "viewer/model/owner_view.h"
+#include "viewer/model/range_change.h"
 #include "viewer/model/session.h"
 #include "viewer/model/source_lines.h"
 #include "viewer/model/table_file.h"
@@ -48,6 +49,9 @@ struct TimelineCache {
   const TimelinePicture& Get(const Document& document, const DeviceView& of, const TimeView& view,
                              size_t columns_wanted);
 };
+
+// A picture of the view, to keep: pixels, or shapes and texts.
+enum class PictureKind : uint8_t { kNone, kPng, kSvg };
 
 // How much of the timeline its ranges may take.
 enum class LaneRowsShown : uint8_t { kFew, kAll, kNone };
@@ -79,10 +83,22 @@ struct App {
   double address_low = 0;  // visible places on the address axis
   double address_high = 1;
   model::BlockId hover_block = model::kNone;  // there
-  size_t compare_with = 0;                    // the file to compare with ("before")
+  model::EventIndex moment_before_click = 0;
+  ComparedFiles compared;
   FragmentationHistory fragmentation_history;
 
   bool show_help = false;
+  PictureKind picture = PictureKind::kNone;  // wanted: drawn at the end of the next frame
+  bool picture_ready = false;                // that frame is being drawn
+  ImVec2 mouse_before_picture = {0, 0};
+  // What was just done, shown for a moment: "copied", "saved as run.owners-4711.png".
+  void Say(std::string what);
+  std::string said;
+  double said_at = -1e9;
+  bool show_open = false;  // the overlay that asks for a file
+  std::string open_path;   // what is typed there
+  // Asks for files in the platform's own way; empty: the viewer asks.
+  std::function<void()> choose_files;
   bool show_pins = false;  // on the address map
   LaneRowsShown lane_rows = LaneRowsShown::kFew;
   std::optional<OpenSource> source;
@@ -93,10 +109,18 @@ struct App {
   float scale = 1;             // of the display
   [[nodiscard]] float text_scale() const { return scale * layout.text_size; }
   bool focus_filter = false;
-  model::BlockId block_in_table = model::kNone;  // the selection that the table has scrolled to
+  bool focus_open = false;
+  RangeChangeView range_change;
+  std::optional<std::string> note_text;  // being written
+  double note_at_ns = 0;
+  bool focus_note = false;
+  model::EventIndex event_in_table = model::kNever;  // the moment that the list of events has scrolled to
+  size_t file_in_view = SIZE_MAX;                    // the file whose tab was scrolled to
+  model::BlockId block_in_table = model::kNone;      // the selection that the table has scrolled to
   bool quit = false;
   std::string renderer;  // for the help
   std::optional<double> drag_from_ns;
+  bool drags_edge = false;  // of the range: the other edge stays
   std::optional<double> hover_ns;
 
   std::string recent_list;                         // file of the recent files; "" = not remembered
@@ -140,6 +164,26 @@ void ShowOwners(App& app, ImVec2 size);
 void ShowLeaks(App& app, ImVec2 size);
 void ShowLoading(App& app, ImVec2 size);
 void ShowHelp(App& app);
+// The list of events, in the room that is left.
+void ShowEvents(App& app);
+// Notes: their flags over a view of time, their list among the details.
+void DrawNotes(App& app, ImVec2 min, ImVec2 max);
+void ShowNotes(App& app);
+void AskForNote(App& app);
+// What a range changed, by category and by line of code.
+void ShowRangeChange(App& app, const DeviceView& device);
+// Asks for a file: what is typed, and what the folder holds.
+void ShowOpen(App& app);
+void AskForFile(App& app);
+// The nine views in the order of their tabs; false if there are fewer.
+bool ShowViewNumber(App& app, size_t number);
+// What the view shows, as lines of CSV; "" if it is no table.
+[[nodiscard]] std::string ViewTable(const App& app);
+void CopyViewTable(App& app);
+// Call after ImGui::Render, with what was drawn: saves the picture that was asked for beside the file.
+void SavePicture(App& app);
+// A window over everything else, in the middle.
+bool BeginOverlay(const char* title, bool& open);
 
 // How many rows of named ranges fit below the timeline in a view of that height; their height; and drawing
 // them, from `min` to `right`. The last returns true if the mouse is on a row, which it then handles.
@@ -158,6 +202,14 @@ void DrawText(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, const std:
 [[nodiscard]] ImVec2 TextSize(ImFont* font, const std::string& text);
 // The same, truncated with an ellipsis to at most `width`.
 [[nodiscard]] std::string FitText(ImFont* font, const std::string& text, float width);
+// Two parts of a view beside each other, the first `left` wide; below each other where the view is narrow,
+// then the first has `share` of the height.
+struct TwoParts {
+  ImVec2 first;
+  ImVec2 second;
+  bool beside = true;
+};
+[[nodiscard]] TwoParts SplitView(ImVec2 size, float left, float share);
 // One sentence in the middle of `size` that explains why there is nothing to show.
 void ShowWhyEmpty(ImVec2 size, const std::string& sentence);
 // Wraps only at spaces: ImGui's own wrapping also breaks after a period, and so within a number.

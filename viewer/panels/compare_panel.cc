@@ -21,32 +21,32 @@ using report::Owner;
 
 constexpr size_t kMostRows = 200;  // of each kind
 
-// Chooses the file "before"; the shown file is "after".
-void ShowChoice(App& app, size_t& before) {
+// One of the two files, out of those that are open; `other` is the other one.
+void ShowComparedFile(App& app, const char* which, size_t& file, size_t& other) {
   const Session& session = app.session;
-  const auto name = [&](size_t file) { return text::OneLine(session.files()[file]->name()); };
+  const auto name = [&](size_t each) { return text::OneLine(session.files()[each]->name()); };
   ImGui::AlignTextToFramePadding();
-  ImGui::TextDisabled("before");
+  ImGui::TextDisabled("%s", which);
   ImGui::SameLine();
-  ImGui::SetNextItemWidth(Em(13));
-  if (ImGui::BeginCombo("##before", name(before).c_str())) {
+  ImGui::SetNextItemWidth(std::min(Em(13), ImGui::GetContentRegionAvail().x));
+  if (ImGui::BeginCombo(fmt::format("##{}", which).c_str(), name(file).c_str())) {
     for (size_t i = 0; i < session.files().size(); ++i) {
-      if (i == session.place.file) continue;
-      if (ImGui::Selectable(fmt::format("{}##{}", name(i), i).c_str(), i == before)) before = i;
+      if (!ImGui::Selectable(fmt::format("{}##{}", name(i), i).c_str(), i == file)) continue;
+      if (i == other) other = file;
+      file = i;
     }
     ImGui::EndCombo();
   }
-  app.NameLastItem("compare.before");
-  ImGui::SameLine(0, Em(1));
-  ImGui::TextDisabled("after");
-  ImGui::SameLine();
-  ImGui::TextUnformatted(FitText(look().fonts.text, name(session.place.file), Em(16)).c_str());
-  ImGui::SameLine(0, Em(1));
-  if (ImGui::Button("Swap")) {
-    const size_t shown = session.place.file;
-    app.session.ShowFile(before);
-    before = shown;
-  }
+  app.NameLastItem(fmt::format("compare.{}", which));
+}
+
+void ShowChoice(App& app) {
+  const float least = Em(20);  // of a file and the button after it
+  ShowComparedFile(app, "before", app.compared.before, app.compared.after);
+  if (ImGui::GetContentRegionAvail().x > Em(36)) ImGui::SameLine(0, Em(1));
+  ShowComparedFile(app, "after", app.compared.after, app.compared.before);
+  if (ImGui::GetContentRegionAvail().x > least) ImGui::SameLine(0, Em(1));
+  if (ImGui::Button("Swap")) app.compared.Swap();
   app.NameLastItem("compare.swap");
 }
 
@@ -227,13 +227,11 @@ void ShowCompare(App& app, ImVec2 size) {
                         "Only one file is open. Drop a second one on the window, or start with both: "
                         "vramscope view before.vms after.vms");
   }
-  size_t& before = app.compare_with;
-  if (before >= session.files().size() || before == session.place.file)
-    before = session.place.file == 0 ? 1 : 0;
+  app.compared.Follow(session.place.file, session.files().size());
   ImGui::BeginChild("compare", size);
-  ShowChoice(app, before);
-  const Document* first = session.files()[before]->document.get();
-  const Document* second = session.document();
+  ShowChoice(app);
+  const Document* first = session.files()[app.compared.before]->document.get();
+  const Document* second = session.files()[app.compared.after]->document.get();
   const ImVec2 rest = ImGui::GetContentRegionAvail();
   if (first == nullptr || second == nullptr) {
     ShowWhyEmpty(rest, "The other file is still being read, or could not be read.");

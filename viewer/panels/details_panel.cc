@@ -31,6 +31,7 @@ void ShowCategory(App& app, DeviceView& device, Category category, uint64_t byte
     app.session.ShowCategories(chosen ^ mask);
   } else if (clicked) {
     app.session.ShowCategories(chosen == mask ? kAllCategories : mask);
+    app.session.FilterBy("category", chosen == mask ? "" : classify::Info(category).key);
   }
   ImDrawList& list = *ImGui::GetWindowDrawList();
   if (ImGui::IsItemHovered()) {
@@ -229,7 +230,9 @@ void ShowDetails(App& app, ImVec2 size) {
   ImGui::BeginChild("scrolled", {0, 0});
   if (DeviceView* device = app.session.device(); device != nullptr) {
     ShowMoment(app, *device);
+    ShowNotes(app);
     if (app.session.place.range) ShowRange(app.session, *device);
+    if (app.session.place.range) ShowRangeChange(app, *device);
     if (app.session.place.block != model::kNone) ShowBlock(app);
   }
   ImGui::EndChild();

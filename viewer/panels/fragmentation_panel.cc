@@ -165,14 +165,14 @@ void ShowFragmentation(App& app, ImVec2 size) {
   const float history = size.y > Em(26) ? std::clamp(size.y * 0.3f, Em(8), Em(13)) : 0;
   const ImVec2 whole = size;
   size.y -= history;
-  const float left = size.x * 0.52f;
-  ImGui::BeginChild("causes", {left, size.y});
+  const TwoParts parts = SplitView(size, size.x * 0.52f, 0.55f);
+  ImGui::BeginChild("causes", parts.first);
   ShowCauses(answer);
   ShowRequests(layout->subject, answer);
   ShowHistogram(answer, std::clamp(ImGui::GetContentRegionAvail().y - Em(2), Em(5), Em(11)));
   ImGui::EndChild();
-  ImGui::SameLine(0, Em(1));
-  ImGui::BeginChild("pins", {size.x - left - Em(1), size.y});
+  if (parts.beside) ImGui::SameLine(0, Em(1));
+  ImGui::BeginChild("pins", parts.second);
   ShowSegments(app, layout->subject, app.fragmentation.segments());
   ImGui::EndChild();
   if (history > 0)

@@ -69,10 +69,37 @@ const Binding kBindings[] = {
      [](App& app) {
        if (!app.owners.zoom().empty()) app.owners.ZoomOut(app.owners.zoom().size() - 1);
      }},
-    {"ctrl+f /", "filter the live blocks", [](App& app) { app.focus_filter = true; }},
+    {"ctrl+f /", "filter the listed blocks", [](App& app) { app.focus_filter = app.layout.table = true; }},
+    {"ctrl+shift+f", "search all blocks that ever lived",
+     [](App& app) {
+       app.session.table_shows = Session::TableShows::kRun;
+       app.focus_filter = app.layout.table = true;
+     }},
+    {"e", "list the events, or the blocks again",
+     [](App& app) {
+       using Shows = Session::TableShows;
+       Shows& shows = app.session.table_shows;
+       shows = shows == Shows::kEvents ? Shows::kByRange : Shows::kEvents;
+       app.layout.table = true;
+     }},
+    {"b", "write a note at this moment", AskForNote},
     {"ctrl+l", "copy a link to this moment (--goto opens it)",
-     [](App& app) { ImGui::SetClipboardText(app.session.Locator().c_str()); }},
+     [](App& app) {
+       ImGui::SetClipboardText(app.session.Locator().c_str());
+       app.Say("link copied");
+     }},
+    {"ctrl+o", "open a file", AskForFile},
+    {"ctrl+w", "close the file that is shown",
+     [](App& app) {
+       if (app.session.file() != nullptr) app.CloseFile(app.session.place.file);
+     }},
     {"ctrl+q", "close the window", [](App& app) { app.quit = true; }},
+    {"1", "the first view; 2 to 9: the others", [](App& app) { ShowViewNumber(app, 1); }},
+    {"i", "with or without the details", [](App& app) { app.layout.details = !app.layout.details; }},
+    {"l", "with or without the table", [](App& app) { app.layout.table = !app.layout.table; }},
+    {"ctrl+c", "copy what the view shows, as a table", CopyViewTable},
+    {"ctrl+s", "save a picture of the view as PNG", [](App& app) { app.picture = PictureKind::kPng; }},
+    {"ctrl+shift+s", "the same as SVG", [](App& app) { app.picture = PictureKind::kSvg; }},
     {"c", "color blocks by another property: age, size, stream, ...",
      [](App& app) { app.session.colouring = NextColouring(app.session.colouring); }},
     {"n", "mark the blocks that pin free memory on the address map",
@@ -89,8 +116,8 @@ const Binding kBindings[] = {
     {"ctrl+0", "text at the display's scale", [](App& app) { ScaleText(app, 1 / app.layout.text_size); }},
     {"escape", "clear the selection, close this",
      [](App& app) {
-       if (app.show_help) {
-         app.show_help = false;
+       if (app.show_help || app.show_open) {
+         app.show_help = app.show_open = false;
          return;
        }
        app.session.place.range.reset();
@@ -109,6 +136,8 @@ std::vector<std::string> Words(std::string_view text) {
   return words;
 }
 
+}  // namespace
+
 bool BeginOverlay(const char* title, bool& open) {
   const ImGuiIO& io = ImGui::GetIO();
   ImGui::SetNextWindowPos({io.DisplaySize.x / 2, io.DisplaySize.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
@@ -122,6 +151,8 @@ bool BeginOverlay(const char* title, bool& open) {
   ImGui::PopStyleColor();
   return shown;
 }
+
+namespace {
 
 // Versions, the renderer, and how much of the program the recorder saw.
 void ShowAbout(const App& app) {
@@ -161,6 +192,9 @@ void HandleKeys(App& app) {
         binding.act(app);
       }
     }
+  }
+  for (char digit = '2'; digit <= '9' && !typing; ++digit) {
+    if (app.keys.Take(digit)) (void)ShowViewNumber(app, static_cast<size_t>(digit - '0'));
   }
   if (!typing && (app.keys.Take('/', false, true)))
     app.show_help = !app.show_help;                                    // '?' on an American keyboard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks alive at the moment, as a table.
+// The blocks alive at the moment, those of a range or of the whole run, or the events: as a table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,6 +61,7 @@ void ShowRow(App& app, const LiveRow& row, int number) {
   TextCell(row.name, l.colors.text);
   TextCell(row.module, l.colors.text);
   TextCell(row.op, l.colors.dim);
+  TextCell(row.line, l.colors.dim);
   const std::string born = TimeText(*app.session.document()->run, row.born_ns);
   NumberCell(row.step == 0 ? born : fmt::format("{}, step {}", born, row.step), l.colors.dim);
   NumberCell(fmt::format("{:#x}", row.address), l.colors.dim);
@@ -87,7 +88,7 @@ void ShowTable(App& app) {
                                      ImGuiTableFlags_Reorderable | ImGuiTableFlags_Hideable |
                                      ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
                                      ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_NoSavedSettings;
-  if (!ImGui::BeginTable("live", 8, kFlags)) return;
+  if (!ImGui::BeginTable("live", 9, kFlags)) return;
   constexpr ImGuiTableColumnFlags kDescending = ImGuiTableColumnFlags_PreferSortDescending;
   ImGui::TableSetupScrollFreeze(0, 1);
   ImGui::TableSetupColumn("#", ImGuiTableColumnFlags_WidthFixed, Em(4.4f));
@@ -97,6 +98,7 @@ void ShowTable(App& app) {
   ImGui::TableSetupColumn("Name", ImGuiTableColumnFlags_WidthStretch, 3);
   ImGui::TableSetupColumn("Module", ImGuiTableColumnFlags_WidthStretch, 2);
   ImGui::TableSetupColumn("Op", ImGuiTableColumnFlags_WidthStretch, 2);
+  ImGui::TableSetupColumn("Line", ImGuiTableColumnFlags_WidthStretch, 2);
   ImGui::TableSetupColumn("Born", ImGuiTableColumnFlags_WidthFixed, Em(8));
   ImGui::TableSetupColumn("Address", ImGuiTableColumnFlags_WidthFixed, Em(8.2f));
   ImGui::TableHeadersRow();
@@ -125,15 +127,48 @@ void Save(App& app) {
 void ShowCount(const App& app, float width) {
   const LiveTable& live = app.live;
   std::string count =
-      fmt::format("{}, {}", text::FormatCount(live.rows().size(), "block"), text::FormatBytes(live.bytes()));
-  if (live.rows().size() != live.live_count())
-    count += fmt::format(" of {}", text::FormatCount(live.live_count()));
+      fmt::format("{}, {}", text::FormatCount(live.matched(), "block"), text::FormatBytes(live.bytes()));
+  if (live.matched() != live.live_count())
+    count = fmt::format("{} of {}, {}", text::FormatCount(live.matched()),
+                        text::FormatCount(live.live_count(), "block"), text::FormatBytes(live.bytes()));
+  if (live.busy())
+    count += fmt::format(" · searching, {:.0f} %", 100 * live.share());
+  else if (live.rows().size() < live.matched())
+    count += fmt::format(" · the {} largest", text::FormatCount(live.rows().size()));
   const SavedTable& saved = app.saved;
   const bool here = !saved.path.empty() && saved.trace == app.session.document()->path &&
                     saved.moment == app.session.place.moment && saved.filter == app.session.filter;
   if (here) count += " · saved as " + text::OneLine(saved.path.substr(saved.path.rfind('/') + 1));
   ImGui::TextDisabled("%s", FitText(look().fonts.text, count, width).c_str());
   if (here && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text::OneLine(saved.path).c_str());
+}
+
+// What is listed: blocks alive at the moment or of the range, blocks of the whole run, events.
+void ShowTableChoice(App& app) {
+  using Shows = Session::TableShows;
+  Session& session = app.session;
+  const bool range = session.place.range.has_value();
+  if (!range && session.table_shows == Shows::kLive) session.table_shows = Shows::kByRange;
+  const auto choice = [&](const char* label, const char* name, Shows shows, bool active, const char* why) {
+    ImGui::PushStyleColor(ImGuiCol_Button, active ? look().colors.selected : IM_COL32(0, 0, 0, 0));
+    ImGui::PushStyleColor(ImGuiCol_Text, active ? look().colors.text : look().colors.dim);
+    if (ImGui::Button(label)) session.table_shows = shows;
+    ImGui::PopStyleColor(2);
+    app.NameLastItem(name);
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", why);
+    ImGui::SameLine(0, Em(0.1f));
+  };
+  const Shows shown = session.table_shows;
+  choice("Live blocks", "table.live", range ? Shows::kLive : Shows::kByRange,
+         shown == Shows::kLive || (shown == Shows::kByRange && !range),
+         "Blocks that are alive at the moment");
+  if (range)
+    choice("Of the range", "table.range", Shows::kByRange, shown == Shows::kByRange,
+           "Blocks that lived at any time of the selected range");
+  choice("Whole run", "table.run", Shows::kRun, shown == Shows::kRun, "All blocks that ever lived");
+  choice("Events", "table.events", Shows::kEvents, shown == Shows::kEvents,
+         "Allocations and frees, one after the other");
+  ImGui::SameLine();
 }
 
 }  // namespace
@@ -146,11 +181,19 @@ void ShowLiveBlocks(App& app, ImVec2 size) {
                  session.document() == nullptr ? "" : "Nothing was allocated.");
     return EndPanel();
   }
-  app.live.Update(*session.document(), *session.device(), session.place.moment, session.filter);
+  const bool events = session.table_shows == Session::TableShows::kEvents;
+  if (!events)
+    app.live.Update(*session.document(), *session.device(), session.place.moment, session.filter,
+                    session.BlocksListed());
   const LiveTable& live = app.live;
-  ImGui::AlignTextToFramePadding();
-  ShowHeading("Live blocks");
-  ImGui::SameLine();
+  ShowTableChoice(app);
+  if (events) {
+    ShowEvents(app);
+    app.Name("live", ImGui::GetWindowPos(),
+             {ImGui::GetWindowPos().x + size.x, ImGui::GetWindowPos().y + size.y});
+    return EndPanel();
+  }
+  if (ImGui::GetContentRegionAvail().x < Em(26)) ImGui::NewLine();
   const float box = std::min(Em(24), ImGui::GetContentRegionAvail().x * 0.42f);
   const float button = Em(5.6f);
   const float controls = box + 2 * button + 2 * ImGui::GetStyle().ItemSpacing.x;
@@ -173,16 +216,22 @@ void ShowLiveBlocks(App& app, ImVec2 size) {
   }
   app.NameLastItem("filter");
   ImGui::SameLine();
-  if (ImGui::Button("Copy CSV", {button, 0})) ImGui::SetClipboardText(live.ToCsv().c_str());
+  if (ImGui::Button("Copy CSV", {button, 0})) {
+    ImGui::SetClipboardText(live.ToCsv().c_str());
+    app.Say("table copied");
+  }
   app.NameLastItem("copy");
   ImGui::SameLine();
   if (ImGui::Button("Save CSV", {button, 0})) Save(app);
   app.NameLastItem("save");
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("Save the listed blocks as a file next to the trace.");
   if (live.rows().empty()) {
-    ShowWhyEmpty(ImGui::GetContentRegionAvail(), live.live_count() == 0
+    ShowWhyEmpty(ImGui::GetContentRegionAvail(), live.busy() ? "Searching ..."
+                                                 : live.live_count() != 0
+                                                     ? "The filter hides all of these blocks."
+                                                 : session.BlocksListed().kind == ListedBlocks::Kind::kLive
                                                      ? "Nothing is allocated at this moment."
-                                                     : "The filter hides all live blocks.");
+                                                     : "No block lived then.");
   } else {
     ShowTable(app);
   }

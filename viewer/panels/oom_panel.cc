@@ -68,8 +68,8 @@ void ShowHolders(const Autopsy& autopsy) {
 }
 
 void ShowAutopsy(App& app, const Autopsy& autopsy, ImVec2 size) {
-  const float left = size.x * 0.55f;
-  ImGui::BeginChild("verdict", {left, size.y});
+  const TwoParts parts = SplitView(size, size.x * 0.55f, 0.55f);
+  ImGui::BeginChild("verdict", parts.first);
   if (autopsy.failure) {
     ImGui::PushStyleColor(ImGuiCol_Text, look().colors.bad);
     ShowHeading(fmt::format("Out of memory: {} {} requested", text::FormatBytes(autopsy.failure->requested),
@@ -96,8 +96,8 @@ void ShowAutopsy(App& app, const Autopsy& autopsy, ImVec2 size) {
   }
   app.NameLastItem("oom.show");
   ImGui::EndChild();
-  ImGui::SameLine(0, Em(1));
-  ImGui::BeginChild("holders", {size.x - left - Em(1), size.y});
+  if (parts.beside) ImGui::SameLine(0, Em(1));
+  ImGui::BeginChild("holders", parts.second);
   ShowHolders(autopsy);
   ImGui::EndChild();
 }

@@ -53,6 +53,44 @@ void ShowOwnerChoices(App& app) {
   if (OwnerSwitch(app, "Treemap", "owners.treemap", owners.treemap)) owners.treemap = true;
 }
 
+// Whether a module of some live block has this name, or lies in it.
+bool IsModule(const App& app, const std::string& name) {
+  const auto& rows = app.live.all_live();
+  return std::any_of(rows.begin(), rows.end(), [&](const LiveRow& row) {
+    return row.module.starts_with(name) &&
+           (row.module.size() == name.size() || row.module[name.size()] == '.');
+  });
+}
+
+// The table lists the blocks of the node that the picture shows.
+void FilterByOwner(App& app) {
+  const OwnerView& owners = app.owners;
+  std::vector<std::string> path = owners.zoom();
+  std::string first;
+  if (owners.by != OwnersBy::kModule && owners.by != OwnersBy::kStack && !path.empty()) {
+    first = path.front();
+    path.erase(path.begin());
+  }
+  std::string op = owners.by == OwnersBy::kOperator ? first : "";
+  std::string module;
+  size_t parts = 0;
+  for (; owners.by != OwnersBy::kStack && parts < path.size(); ++parts) {
+    const std::string longer = module.empty() ? path[parts] : module + "." + path[parts];
+    if (!IsModule(app, longer)) break;
+    module = longer;
+  }
+  const bool more = parts < path.size();
+  if (more && op.empty() && owners.by != OwnersBy::kStack && path.back() != "not known") op = path.back();
+  app.session.FilterBy("in", module);
+  app.session.FilterBy("op", op);
+  app.session.FilterBy("line", owners.by == OwnersBy::kStack && more ? path.back() : "");
+  if (owners.by != OwnersBy::kCategory) return;
+  for (const classify::Category category : StackOrder()) {
+    if (first.empty() || classify::Info(category).name == first)
+      app.session.FilterBy("category", first.empty() ? "" : classify::Info(category).key);
+  }
+}
+
 // "all / layers / 3", each a way back.
 void ShowOwnerPath(App& app) {
   OwnerView& owners = app.owners;
@@ -72,7 +110,10 @@ void ShowOwnerPath(App& app) {
     }
   }
   ImGui::PopStyleColor();
-  owners.ZoomOut(to);
+  if (to < path.size()) {
+    owners.ZoomOut(to);
+    FilterByOwner(app);
+  }
   const OwnerNode& shown = owners.shown();
   ImGui::SameLine(0, Em(0.8f));
   ImGui::TextDisabled("%s", fmt::format("{} in {}, {} of what is live", text::FormatBytes(shown.bytes),
@@ -183,6 +224,7 @@ void ShowOwnerPicture(App& app, ImVec2 size) {
     owners.ZoomTo(boxes, hovered);
   else if (!owners.zoom().empty())
     owners.ZoomOut(owners.zoom().size() - 1);
+  FilterByOwner(app);
 }
 
 }  // namespace

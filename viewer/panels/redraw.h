@@ -17,21 +17,26 @@ class Redraw {
     Session& session = app.session;
     session.Update();  // a file may have grown
     const bool moves = session.playing() || session.loading() || ImGui::GetIO().WantTextInput ||
-                       app.generation != session.generation();
+                       app.live.busy() || app.generation != session.generation() || !app.said.empty();
     const bool live = std::any_of(session.files().begin(), session.files().end(),
                                   [](const auto& file) { return file->live(); });
+    if (happened) owed_ = kFramesToSettle;
     if (happened || moves || live || live != was_live_) left_ = kFramesToSettle;
     was_live_ = live;
     if (left_ == 0) return false;
     --left_;
+    if (owed_ != 0) --owed_;
     return true;
   }
+  // True if input asks for another frame at once. Movement without input keeps the pace of its waits.
+  [[nodiscard]] bool owed() const { return owed_ != 0; }
 
  private:
   // Movement without input, such as the end of a drag, settles within this many frames.
   static constexpr int kFramesToSettle = 4;
 
   int left_ = kFramesToSettle;
+  int owed_ = 0;
   bool was_live_ = false;
 };
 

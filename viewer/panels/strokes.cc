@@ -49,6 +49,13 @@ void ShowWrapped(const std::string& text) {
   ImGui::EndGroup();
 }
 
+TwoParts SplitView(ImVec2 size, float left, float share) {
+  constexpr float kLeastBeside = 34;  // text heights
+  const float gap = ImGui::GetStyle().ItemSpacing.y;
+  if (size.x >= Em(kLeastBeside)) return {{left, size.y}, {size.x - left - Em(1), size.y}, true};
+  return {{size.x, size.y * share}, {size.x, size.y * (1 - share) - gap}, false};
+}
+
 void ShowWhyEmpty(ImVec2 size, const std::string& sentence) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImFont* font = look().fonts.text;

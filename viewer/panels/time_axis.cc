@@ -34,6 +34,7 @@ void NavigateTime(App& app, const TimeMouse& mouse) {
     const float sideways = io.MouseWheelH + (io.KeyShift ? io.MouseWheel : 0);
     if (sideways != 0) view.Pan(-view.width() * 0.1 * sideways);
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+      session.place.moment = app.moment_before_click;  // the first of the two clicks moved it
       session.Remember();
       view.Fit();
       session.place.range.reset();
@@ -44,14 +45,32 @@ void NavigateTime(App& app, const TimeMouse& mouse) {
   const bool panning =
       ImGui::IsMouseDragging(ImGuiMouseButton_Right) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle);
   if (mouse.active && panning) view.Pan(-io.MouseDelta.x / width * view.width());
-  if (ImGui::IsItemActivated() && io.MouseDown[0] && mouse.selects) app.drag_from_ns = mouse_ns;
+  // The edges of the range can be moved: the other one is where the drag began.
+  std::optional<double> other_edge;
+  if (const auto& range = session.place.range; range && mouse.hovered && mouse.selects && !app.drag_from_ns) {
+    const auto near = [&](double edge_ns) {
+      const float x = mouse.left + static_cast<float>(view.PlaceOf(edge_ns)) * width;
+      return std::abs(x - io.MousePos.x) < Em(0.35f);
+    };
+    if (near(range->end_ns))
+      other_edge = range->begin_ns;
+    else if (near(range->begin_ns))
+      other_edge = range->end_ns;
+    if (other_edge) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  }
+  if (ImGui::IsItemActivated() && io.MouseDown[0] && mouse.selects) {
+    app.drags_edge = other_edge.has_value();
+    app.drag_from_ns = other_edge.value_or(mouse_ns);
+  }
   if (mouse.active && app.drag_from_ns && ImGui::IsMouseDragging(ImGuiMouseButton_Left, Em(0.3f))) {
     session.place.range =
         TimeRange{std::min(*app.drag_from_ns, mouse_ns), std::max(*app.drag_from_ns, mouse_ns)};
   }
   if (ImGui::IsItemDeactivated() && app.drag_from_ns) {
-    const bool clicked = !session.place.range || ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0).x == 0;
+    const bool still = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0).x == 0;
+    const bool clicked = !app.drags_edge && (!session.place.range || still);
     if (clicked) session.place.range.reset();
+    if (clicked) app.moment_before_click = session.place.moment;
     if (clicked) session.SetMomentAt(*app.drag_from_ns);
     app.drag_from_ns.reset();
   }

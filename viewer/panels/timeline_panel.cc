@@ -245,6 +245,7 @@ void ShowTimeline(App& app, ImVec2 size) {
   list.PopClipRect();
   list.PushClipRect({at.x, at.y}, {at.x + size.x, at.y + size.y}, true);
   DrawMarks(list, plot, app, device);
+  DrawNotes(app, plot.min, plot.max);
   const bool on_range =
       ShowRangeLanes(app, device, lanes, {plot.min.x, lanes_top}, plot.max.x, hovered && on_lanes);
   list.PopClipRect();

@@ -17,6 +17,22 @@ bool ArrowButton(App& app, const char* name, ImGuiDir direction, bool enabled) {
   return clicked;
 }
 
+// An x at the end of a file's tab.
+bool CrossButton(App& app, const std::string& name, float height) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = Em(1);
+  const bool clicked = ImGui::InvisibleButton(name.c_str(), {width, height});
+  app.NameLastItem(name);
+  const ImU32 ink = ImGui::IsItemHovered() ? look().colors.text : look().colors.dim;
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("Close it (Ctrl+W; or a click with the middle button)");
+  const ImVec2 middle = {at.x + width * 0.4f, at.y + height / 2};
+  const float arm = Em(0.22f);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.AddLine({middle.x - arm, middle.y - arm}, {middle.x + arm, middle.y + arm}, ink, Em(0.09f));
+  list.AddLine({middle.x - arm, middle.y + arm}, {middle.x + arm, middle.y - arm}, ink, Em(0.09f));
+  return clicked;
+}
+
 void ShowLiveMark(App& app, size_t file) {
   ImGui::SameLine(0, Em(0.2f));
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -33,6 +49,7 @@ void ShowLiveMark(App& app, size_t file) {
 void ShowFiles(App& app) {
   Session& session = app.session;
   size_t closed = session.files().size();
+  const float height = ImGui::GetFrameHeight();
   for (size_t i = 0; i < session.files().size(); ++i) {
     const bool active = session.place.file == i;
     ImGui::PushID(static_cast<int>(i));
@@ -41,15 +58,63 @@ void ShowFiles(App& app) {
     const std::string name = FitText(look().fonts.text, text::OneLine(session.files()[i]->name()), Em(16));
     if (ImGui::Button(name.c_str()) && !active) session.ShowFile(i);
     app.NameLastItem(fmt::format("file.{}", i));
+    if (active && app.file_in_view != i) ImGui::SetScrollHereX();
+    if (active) app.file_in_view = i;
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("%s\nMiddle click closes it.", session.files()[i]->job->path().c_str());
+      ImGui::SetTooltip("%s", text::OneLine(session.files()[i]->job->path()).c_str());
     if (ImGui::IsItemHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Middle)) closed = i;
+    ImGui::SameLine(0, 0);
+    if (CrossButton(app, fmt::format("close.{}", i), height)) closed = i;
     ImGui::PopStyleColor(2);
     ImGui::PopID();
     if (session.files()[i]->live()) ShowLiveMark(app, i);
     ImGui::SameLine();
   }
   if (closed < session.files().size()) app.CloseFile(closed);
+}
+
+// The files, and a button for another one. Where they do not fit, the wheel scrolls them.
+void ShowFileTabs(App& app, float room) {
+  const ImGuiStyle& style = ImGui::GetStyle();
+  float wanted = ImGui::GetFrameHeight() + style.ItemSpacing.x;
+  for (const auto& file : app.session.files()) {
+    const std::string name = FitText(look().fonts.text, text::OneLine(file->name()), Em(16));
+    wanted += TextSize(look().fonts.text, name).x + 2 * style.FramePadding.x + ImGui::GetFrameHeight() +
+              style.ItemSpacing.x + (file->live() ? Em(3.2f) : 0);
+  }
+  const float width = std::min(wanted, std::max(room, Em(7)));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, IM_COL32(0, 0, 0, 0));
+  ImGui::BeginChild("files", {width, ImGui::GetFrameHeight()}, false,
+                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  const ImGuiIO& io = ImGui::GetIO();
+  if (ImGui::IsWindowHovered() && (io.MouseWheel != 0 || io.MouseWheelH != 0))
+    ImGui::SetScrollX(ImGui::GetScrollX() - (io.MouseWheel + io.MouseWheelH) * Em(6));
+  app.Name("files", ImGui::GetWindowPos(),
+           {ImGui::GetWindowPos().x + width, ImGui::GetWindowPos().y + ImGui::GetFrameHeight()});
+  ShowFiles(app);
+  if (ImGui::Button("+", {ImGui::GetFrameHeight(), 0})) AskForFile(app);
+  app.NameLastItem("open");
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("Open a file (Ctrl+O)");
+  ImGui::EndChild();
+  ImGui::PopStyleColor();
+}
+
+// A small picture of the window with one part filled: shows the part, or folds it.
+void ShowPartSwitch(App& app, const char* name, bool right, bool& shown, const char* why) {
+  const float side = ImGui::GetFrameHeight();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  if (ImGui::InvisibleButton(name, {side, side})) shown = !shown;
+  app.NameLastItem(name);
+  const ImU32 ink = ImGui::IsItemHovered() ? look().colors.text : look().colors.dim;
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", why);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 min = {at.x + side * 0.2f, at.y + side * 0.25f};
+  const ImVec2 max = {at.x + side * 0.8f, at.y + side * 0.75f};
+  const ImVec2 from =
+      right ? ImVec2{min.x + (max.x - min.x) * 0.62f, min.y} : ImVec2{min.x, min.y + (max.y - min.y) * 0.58f};
+  list.AddRect(min, max, ink, 1);
+  if (shown) list.AddRectFilled(from, max, ink, 1);
+  ImGui::SameLine(0, Em(0.1f));
 }
 
 void ShowDevices(App& app) {
@@ -90,6 +155,21 @@ void ShowBanner(const Session& session) {
   ImGui::PopStyleColor();
 }
 
+// The device and what it holds, or why there is none. `reserved`: room at the right that others need.
+void ShowWhatIsOpen(App& app, float reserved) {
+  const Session& session = app.session;
+  if (session.device() != nullptr) {
+    ShowDevices(app);
+    const float room = ImGui::GetContentRegionAvail().x - reserved;
+    ImGui::TextUnformatted(FitText(look().fonts.text, Summary(session), room).c_str());
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", Summary(session).c_str());
+    return app.NameLastItem("summary");
+  }
+  const OpenFile* file = session.file();
+  const bool ready = file != nullptr && (file->document != nullptr || !file->job->error().empty());
+  ImGui::TextDisabled("%s", file == nullptr ? "no file is open" : ready ? "nothing to show" : "opening");
+}
+
 }  // namespace
 
 void ShowTopBar(App& app) {
@@ -98,18 +178,15 @@ void ShowTopBar(App& app) {
   ImGui::SameLine(0, Em(0.2f));
   if (ArrowButton(app, "forward", ImGuiDir_Right, session.can_go_forward())) session.Forward();
   ImGui::SameLine();
-  ShowFiles(app);
-  const float buttons = Em(9.2f);
-  if (session.device() != nullptr) {
-    ShowDevices(app);
-    const std::string summary = Summary(session);
-    ImGui::TextUnformatted(
-        FitText(look().fonts.text, summary, ImGui::GetContentRegionAvail().x - buttons).c_str());
-    app.NameLastItem("summary");
-  } else {
-    ImGui::TextDisabled(session.files().empty() ? "no file is open" : "opening");
-  }
+  const float buttons = Em(9.4f) + 2 * (ImGui::GetFrameHeight() + Em(0.1f));
+  const float room = ImGui::GetContentRegionAvail().x - buttons;
+  const bool narrow = room < Em(24);  // what the file holds goes below
+  ShowFileTabs(app, narrow ? room : room * 0.6f);
+  ImGui::SameLine();
+  if (!narrow) ShowWhatIsOpen(app, buttons);
   ImGui::SameLine(ImGui::GetWindowContentRegionMax().x - buttons);
+  ShowPartSwitch(app, "fold.details", true, app.layout.details, "With or without the details (I)");
+  ShowPartSwitch(app, "fold.table", false, app.layout.table, "With or without the table (L)");
   if (ImGui::Button(app.layout.dark ? "Light" : "Dark", {Em(4.4f), 0})) {
     app.layout.dark = !app.layout.dark;
     app.look_changed = true;
@@ -118,6 +195,7 @@ void ShowTopBar(App& app) {
   ImGui::SameLine();
   if (ImGui::Button("Help", {Em(4.2f), 0})) app.show_help = !app.show_help;
   app.NameLastItem("help");
+  if (narrow) ShowWhatIsOpen(app, 0);
   ShowBanner(session);
 }
 

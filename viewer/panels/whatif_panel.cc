@@ -293,12 +293,12 @@ void ShowWhatIf(App& app, ImVec2 size) {
   if (!subject->ok())
     return ShowWhyEmpty(size,
                         "What-if has no step to change here. " + text::OneLine(subject->error().sentence));
-  const float left = std::clamp(size.x * 0.27f, Em(17.6f), Em(20));
-  ImGui::BeginChild("levers", {left, size.y});
+  const TwoParts parts = SplitView(size, std::clamp(size.x * 0.27f, Em(17.6f), Em(20)), 0.4f);
+  ImGui::BeginChild("levers", parts.first);
   ShowWhatIfControls(app, subject->value());
   ImGui::EndChild();
-  ImGui::SameLine(0, Em(1));
-  ImGui::BeginChild("answer", {size.x - left - Em(1), size.y});
+  if (parts.beside) ImGui::SameLine(0, Em(1));
+  ImGui::BeginChild("answer", parts.second);
   ShowFit(app, subject->value());
   ShowWhatIfAnswer(app, subject->value());
   ImGui::EndChild();

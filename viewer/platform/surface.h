@@ -23,6 +23,8 @@ struct Image {
   std::vector<uint32_t> pixels;  // RGBA in memory order, from the top
 };
 
+// The bytes of a PNG file; "" if there is no memory for it.
+[[nodiscard]] std::string EncodePng(const Image& image);
 // An error names the file and the reason.
 [[nodiscard]] Status WritePng(const Image& image, const std::string& path);
 

@@ -68,6 +68,7 @@ void Headless::Frame() {
   ImGui::NewFrame();
   ShowFrame(*app_);
   ImGui::Render();
+  SavePicture(*app_);
 }
 
 void Headless::Rest(int frames) {
@@ -90,7 +91,7 @@ void Headless::WaitUntilLoaded() {
 
 void Headless::WaitForAnswers() {
   Rest(kFramesToSettle);
-  while (app_->session.counting() || AnswerIsAwaited(*app_)) {
+  while (app_->session.counting() || app_->live.busy() || AnswerIsAwaited(*app_)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     Rest(1);
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
@@ -245,6 +246,20 @@ std::string StateJson(const App& app) {
   json["live_error"] = app.live.filter_error();
   json["saved"] = app.saved.path;
   json["first_row"] = app.live.rows().empty() ? Json() : Json(app.live.rows()[0].block + 1);
+  json["matched"] = app.live.matched();
+  json["view_rows"] = std::ranges::count(ViewTable(app), '\n');
+  const char* copied = ImGui::GetClipboardText();
+  json["copied"] =
+      copied == nullptr ? "" : std::string_view(copied).substr(0, std::string_view(copied).find('\n'));
+  json["said"] = app.said;
+  json["details"] = app.layout.details;
+  json["table"] = app.layout.table;
+  json["notes"] = Json::array();
+  if (app.session.file() != nullptr) {
+    for (const Note& note : app.session.file()->notes.all())
+      json["notes"].push_back({{"at_ns", note.at_ns}, {"text", note.text}});
+  }
+  json["compared"] = {app.compared.before, app.compared.after};
   json["hover_ns"] = app.hover_ns ? Json(*app.hover_ns) : Json();
   const auto& comparison = app.comparison.comparison();
   json["compare"] = comparison && comparison->ok() ? Json(diff::Headline(comparison->value().diff)) : Json();

@@ -27,7 +27,12 @@ const VerbHelp& ServeHelp() {
       "serve [options] FOLDER|FILE...",
       {{"vramscope serve runs", "offer all traces and snapshots in a folder; prints the link to open"},
        {"vramscope serve --port 8764 run.vms", "use this port, for a tunnel that is already open"}},
-      {{"port", '\0', "N", "Listen on this port of the loopback interface. Default: any free one."}}};
+      {{"port", '\0', "N", "Listen on this port. Default: any free one."},
+       {"bind", '\0', "ADDRESS",
+        "Listen on this IP address instead of 127.0.0.1, so that other machines reach it. Needs --token. "
+        "Nothing is encrypted: prefer a tunnel over ssh."},
+       {"token", '\0', "WORD",
+        "Use this word in the link instead of a random one: at least 16 letters, digits, '-' or '_'."}}};
   return help;
 }
 
@@ -41,6 +46,32 @@ Result<uint16_t> PortFrom(const Arguments& arguments) {
   if (failed != std::errc() || end != text.data() + text.size() || port == 0)
     return UsageError(fmt::format("--port must be a number from 1 to 65535, not '{}'.", Printable(text)));
   return port;
+}
+
+// A word that nobody guesses and that needs no escape in a link; "" = none was given.
+Result<std::string> TokenFrom(const Arguments& arguments) {
+  constexpr size_t kLeast = 16;
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+  const std::string token = arguments.Get("token");
+  if (!arguments.Has("token")) return token;
+  if (token.size() < kLeast || token.find_first_not_of(kLetters) != std::string::npos)
+    return UsageError(fmt::format(
+        "--token must have at least {} letters, digits, '-' or '_'. Leave it out for a random one.", kLeast));
+  return token;
+}
+
+Result<std::string> AddressFrom(const Arguments& arguments) {
+  const std::string address = arguments.Get("bind", serve::kLoopback);
+  const auto loopback = serve::IsLoopback(address);
+  if (!loopback)
+    return UsageError(
+        fmt::format("--bind must be an IP address, such as 0.0.0.0, not '{}'.", Printable(address)));
+  if (!*loopback && !arguments.Has("token"))
+    return UsageError(
+        "--bind to an address that other machines reach needs --token, and nothing is encrypted. Without "
+        "both, "
+        "serve prints the line for a tunnel over ssh.");
+  return address;
 }
 
 std::string HostName() {
@@ -58,30 +89,42 @@ void OpenBrowser(const std::string& link) {
 }
 
 Result<int> ServeVerb(const Arguments& arguments, const Terminal&) {
-  const uint16_t port = VRAMSCOPE_TRY(PortFrom(arguments));
-  return Serve(arguments.positionals(), port, false);
+  Service service;
+  service.port = VRAMSCOPE_TRY(PortFrom(arguments));
+  service.address = VRAMSCOPE_TRY(AddressFrom(arguments));
+  service.token = VRAMSCOPE_TRY(TokenFrom(arguments));
+  return Serve(arguments.positionals(), service);
 }
 
 }  // namespace
 
-Result<int> Serve(const std::vector<std::string>& paths, uint16_t port, bool open_browser) {
+Result<int> Serve(const std::vector<std::string>& paths, const Service& service) {
   if (paths.empty()) return UsageError("serve needs a folder or files: vramscope serve runs");
   for (const std::string& path : paths) {
     if (access(path.c_str(), R_OK) != 0)
       return Error{fmt::format("{}: cannot be read. Check the path.", Printable(path))};
   }
   const std::string folder = VRAMSCOPE_TRY(collector::FindWebViewer());
-  const serve::Site site(serve::NewToken(), folder, paths);
+  const serve::Site site(service.token.empty() ? serve::NewToken() : service.token, folder, paths);
+  const bool here = serve::IsLoopback(service.address).value_or(true);
+  const bool any = service.address == "0.0.0.0" || service.address == "::";
+  const std::string host = any                                              ? Printable(HostName())
+                           : service.address.find(':') != std::string::npos ? "[" + service.address + "]"
+                                                                            : service.address;
   const auto ready = [&](uint16_t on) {
-    const std::string link = fmt::format("http://127.0.0.1:{}/{}/", on, site.token());
-    Print(fmt::format(
-        "{0}\n\nFrom another machine, run this there, then open the link in its browser:\n"
-        "  ssh -L {1}:127.0.0.1:{1} {2}\n\nWhoever has the link can read {3}. Ctrl-C ends it.\n",
-        link, on, Printable(HostName()), paths.size() == 1 ? Printable(paths[0]) : "these files"));
+    const std::string link = fmt::format("http://{}:{}/{}/{}", host, on, site.token(),
+                                         service.fragment.empty() ? "" : "#" + service.fragment);
+    const std::string tunnel = fmt::format(
+        "\nFrom another machine, run this there, then open the link in its browser:\n"
+        "  ssh -L {0}:{1}:{0} {2}\n",
+        on, host, Printable(HostName()));
+    const std::string open = "\nOther machines reach it, and nothing is encrypted.\n";
+    Print(fmt::format("{}\n{}\nWhoever has the link can read {}. Ctrl-C ends it.\n", link,
+                      here ? tunnel : open, paths.size() == 1 ? Printable(paths[0]) : "these files"));
     std::fflush(stdout);
-    if (open_browser) OpenBrowser(link);
+    if (service.open_browser) OpenBrowser(link);
   };
-  VRAMSCOPE_TRY(serve::ServeUntilSignal(site, port, ready));
+  VRAMSCOPE_TRY(serve::ServeUntilSignal(site, service.address, service.port, ready));
   return kDone;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Shows files in a browser: `vramscope serve`, and `vramscope view` in its way.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,15 @@
 
 namespace vramscope::cli {
 
-// Serves the viewer with these files and folders until Ctrl-C; prints the link. `port` 0: any. Returns the
-// exit code.
-Result<int> Serve(const std::vector<std::string>& paths, uint16_t port, bool open_browser);
+struct Service {
+  std::string address = "127.0.0.1";
+  uint16_t port = 0;  // 0 = any free one
+  std::string token;  // "" = a random one
+  bool open_browser = false;
+  std::string fragment;  // of the link: "run.vms@step:3"
+};
+
+// Returns after Ctrl-C.
+[[nodiscard]] Result<int> Serve(const std::vector<std::string>& paths, const Service& service);
 
 }  // namespace vramscope::cli

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "profiler/cli/frame/verb.h"
+#include "profiler/cli/report/remote_file.h"
 #include "profiler/cli/report/serve.h"
 #include "profiler/cli/report/viewer_file.h"
+#include "profiler/collector/launch/installation.h"
 
 namespace vramscope::cli {
 
@@ -23,6 +26,7 @@ const VerbHelp& ViewHelp() {
       {{"vramscope view run.vms", "open a window; F1 lists the keys"},
        {"vramscope view --screenshot peak.png --goto step:3,peak run.vms",
         "write a picture, without a display"},
+       {"vramscope view ssh://host/path/run.vms", "fetch it with your ssh, and follow it if it grows"},
        {"vramscope view --save run.html run.vms", "write the viewer with the run in it as one HTML file"}},
       {{"view", '\0', "NAME",
         "Open this view: timeline, owners, map, address-time, fragmentation, oom, leaks, compare or whatif."},
@@ -59,20 +63,42 @@ Result<int> InBrowser(const Arguments& arguments, const Terminal&) {
   if (arguments.Has("save") && arguments.positionals().empty())
     return UsageError("--save needs a trace or snapshot: vramscope view --save run.html run.vms");
   if (arguments.Has("save")) return WriteViewerFile(arguments.Get("save"), arguments.positionals());
-  return Serve(arguments.positionals(), 0, true);
+  Service service;
+  service.open_browser = true;
+  std::vector<std::string> paths = arguments.positionals();
+  std::string place = arguments.Get("goto");
+  for (std::string& path : paths) {  // "run.vms@step:3", unless a file has the whole name
+    const size_t at = path.rfind('@');
+    if (at == std::string::npos || access(path.c_str(), F_OK) == 0) continue;
+    if (place.empty()) place = path.substr(at + 1);
+    path.resize(at);
+  }
+  if (arguments.Has("view")) place += (place.empty() ? "peak,view:" : ",view:") + arguments.Get("view");
+  if (!place.empty() && !paths.empty())
+    service.fragment = paths.front().substr(paths.front().rfind('/') + 1) + "@" + place;
+  return Serve(paths, service);
 }
 
-}  // namespace
+// What needs no window.
+bool IsWithoutWindow(const std::string& word) {
+  for (const std::string_view option : {"--screenshot", "--script", "--frame-times"}) {
+    if (word == option || (word.starts_with(option) && word[option.size()] == '=')) return true;
+  }
+  return false;
+}
 
-int RunView(std::span<const std::string> words) {
-  // Works even if the viewer is not installed.
-  if (std::find(words.begin(), words.end(), "--help") != words.end())
-    return RunParsed(ViewHelp(), Arguments::Parse(ViewHelp(), words),
-                     [](const Arguments&, const Terminal&) -> Result<int> { return kDone; });
-  if (std::ranges::any_of(words, [](const std::string& word) {
-        return word == "--web" || word == "--save" || word.starts_with("--save=");
-      }))
-    return RunParsed(ViewHelp(), Arguments::Parse(ViewHelp(), words), InBrowser);
+// Without a display, files are shown in the browser of wherever the user sits.
+bool OnlyABrowserCanShow(std::span<const std::string> words) {
+  const auto set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  const bool file = std::ranges::any_of(words, [](const std::string& word) { return word[0] != '-'; });
+  return file && !set("DISPLAY") && !set("WAYLAND_DISPLAY") && !std::ranges::any_of(words, IsWithoutWindow) &&
+         collector::FindWebViewer().ok();
+}
+
+int StartViewer(std::span<const std::string> words) {
   const std::string viewer = ProgramFolder() + "vramscope-viewer";
   std::vector<char*> arguments = {const_cast<char*>(viewer.c_str())};
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -85,6 +111,27 @@ int RunView(std::span<const std::string> words) {
                      Printable(viewer))});
   }
   return Fail({fmt::format("{} cannot be started: {}.", Printable(viewer), std::strerror(errno))});
+}
+
+}  // namespace
+
+int RunView(std::span<const std::string> words) {
+  // Works even if the viewer is not installed.
+  if (std::find(words.begin(), words.end(), "--help") != words.end())
+    return RunParsed(ViewHelp(), Arguments::Parse(ViewHelp(), words),
+                     [](const Arguments&, const Terminal&) -> Result<int> { return kDone; });
+  if (std::ranges::any_of(words, IsRemote)) {
+    const auto status = WithRemoteFiles({words.begin(), words.end()},
+                                        [](const std::vector<std::string>& local) { return RunView(local); });
+    return status.ok() ? *status : Fail(status.error());
+  }
+  if (std::ranges::any_of(words, [](const std::string& word) {
+        return word == "--web" || word == "--save" || word.starts_with("--save=");
+      }))
+    return RunParsed(ViewHelp(), Arguments::Parse(ViewHelp(), words), InBrowser);
+  if (OnlyABrowserCanShow(words))
+    return RunParsed(ViewHelp(), Arguments::Parse(ViewHelp(), words), InBrowser);
+  return StartViewer(words);
 }
 
 }  // namespace vramscope::cli

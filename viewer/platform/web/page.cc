@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "profiler/text/format.h"
 #include "profiler/text/harmless.h"
 #include "viewer/model/small_file.h"
 #include "viewer/panels/app.h"
@@ -58,6 +59,8 @@ class Page {
     app_.UseLayout(kLayout, viewer::ReadSmallFile(kLayout) ? std::nullopt : std::optional(dark));
     app_.layout_kept = app_.layout;  // the system's theme is no choice to keep
     app_.renderer = "WebGL2";
+    app_.choose_files = [] { host_choose(); };
+    text::UseThreeDigits();
     app_.scale = scale;
     Resize(width, height, scale);
   }
@@ -105,6 +108,7 @@ class Page {
     viewer::ShowFrame(app_);
     ImGui::Render();
     DrawOnPage(*ImGui::GetDrawData());
+    viewer::SavePicture(app_);
     io.MouseWheel = io.MouseWheelH = 0;
     app_.keys.Clear();
     Tell();
@@ -239,13 +243,16 @@ void VRAMSCOPE_PAGE(character)(unsigned code) {
 // For tests: what `state` of a script writes.
 void VRAMSCOPE_PAGE(state)() { Text() = vramscope::viewer::StateJson(ThePage()->app()); }
 // For tests, instead of start: runs the script (a text) as `vramscope view --script` does, with the files
-// whose names are its first line, and leaves its error, or "".
+// whose names are its first line, and leaves its error, or "". Also writes what --frame-times would.
 void VRAMSCOPE_PAGE(run_script)(int width, int height, float scale, int dark) {
   const size_t line = Text().find('\n');
   const std::string files = Text().substr(0, line);
   const std::string script = "/script";
   (void)vramscope::viewer::WriteSmallFile(script, Text().substr(line + 1));
-  vramscope::viewer::Headless viewer({.width = width, .height = height, .scale = scale, .dark = dark != 0});
+  vramscope::text::UseThreeDigits();
+  vramscope::viewer::FrameTimes times;
+  vramscope::viewer::Headless viewer(
+      {.width = width, .height = height, .scale = scale, .dark = dark != 0, .times = &times});
   vramscope::Status done = viewer.Begin();
   for (size_t at = 0; at < files.size();) {
     const size_t end = std::min(files.find('\t', at), files.size());
@@ -255,6 +262,7 @@ void VRAMSCOPE_PAGE(run_script)(int width, int height, float scale, int dark) {
   if (!viewer.app().session.files().empty()) viewer.app().session.ShowFile(0);
   viewer.WaitUntilLoaded();
   if (done.ok()) done = vramscope::viewer::RunScript(script, viewer);
+  (void)times.Write("/frame-times", viewer.app().session);
   Text() = done.ok() ? "" : done.error().sentence;
 }
 }

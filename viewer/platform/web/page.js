@@ -8,7 +8,7 @@ const element = (id) => document.getElementById(id);
 const canvas = element('picture'), note = element('note'), typing = element('typing');
 const screen = canvas.getContext('bitmaprenderer');
 const darkWanted = matchMedia('(prefers-color-scheme: dark)');
-const KEPT = ['state/layout'];
+const KEPT = 'vramscope/state/';
 const PARTS = {code: 'viewer.wasm', text: 'text.otf', strong: 'strong.otf', mono: 'mono.ttf'};
 let opened = 0;
 let copied = '';
@@ -37,10 +37,7 @@ async function makeWorker() {
 function kept() {
   const all = {};
   try {
-    for (const path of KEPT) {
-      const text = localStorage.getItem(`vramscope/${path}`);
-      if (text !== null) all[path] = text;
-    }
+    for (const [key, text] of Object.entries(localStorage)) if (key.startsWith(KEPT)) all[key.slice('vramscope/'.length)] = text;
   } catch { /* a page without storage starts as new */ }
   return all;
 }
@@ -100,6 +97,7 @@ function listen(worker, handlers) {
     } else if (data.failed) fail(data.failed);
     else if ('cursor' in data) canvas.style.cursor = CURSORS[data.cursor] ?? 'none';
     else if ('copy' in data) copy(data.copy);
+    else if ('choose' in data) element('chosen').click();
     else if ('title' in data) document.title = data.title;
     else if ('place' in data) showPlace(data.place);
     else if (data.keep) keep(data.keep, data.text);

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The viewer in Chromium against the native one: opening, frames and memory of the same script in one run.
+
+    VRAMSCOPE_BIN=build/release/bin/vramscope python3 bench/viewer_web.py run.vms [SCRIPT]
+
+Frames are the time from the shown state to the draw lists, as with --frame-times. In the browser, they are also handed to WebGL.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Dict
+
+TESTS = Path(__file__).resolve().parent.parent / "tests"
+sys.path[:0] = [str(TESTS / "viewer"), str(TESTS / "html_report")]
+from browser import Browser  # noqa: E402
+from web_test import VRAMSCOPE, Served, run_in_page  # noqa: E402
+
+SCRIPT = """wait loaded
+click tab.timeline
+repeat 24 wheel timeline 0.31 0.5 1
+repeat 12 dragright timeline 0.7 0.5 0.3 0.5
+repeat 24 wheel timeline 0.6 0.5 -1
+drag timeline 0.2 0.5 0.4 0.5
+key escape
+repeat 30 key ]
+key home
+click tab.owners
+repeat 20 key ]
+click tab.map
+repeat 20 key ]
+click tab.address-time
+repeat 12 wheel address-time 0.4 0.5 1
+wait answered
+click tab.fragmentation
+wait answered
+repeat 10 key ]
+"""
+
+
+def native(trace: str, script: str) -> Dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        (path / "script").write_text(script)
+        subprocess.run([VRAMSCOPE, "view", "--script", str(path / "script"), "--frame-times", str(path / "times"), "--size", "1600x1000", "--renderer",
+                        "software", trace], check=True, env={**os.environ, "XDG_STATE_HOME": folder})
+        return json.loads((path / "times").read_text())
+
+
+def in_browser(trace: str, script: str) -> Dict[str, Any]:
+    with Served(trace) as served, Browser(1600, 1000, webgl=True) as browser:
+        answer = run_in_page(browser, served.link, script, [trace], (1600, 1000), 1)
+        return json.loads(answer["frame-times"])
+
+
+def main() -> None:
+    trace = sys.argv[1]
+    script = Path(sys.argv[2]).read_text() if len(sys.argv) > 2 else SCRIPT
+    desktop, web = native(trace, script), in_browser(trace, script)
+    print(f"{'':34}{'native':>12}{'browser':>12}{'ratio':>8}")
+
+    def row(name: str, unit: str, a: float, b: float) -> None:
+        print(f"{name:34}{a:>9.2f} {unit:2}{b:>9.2f} {unit:2}{b / a:>8.2f}")
+
+    for step in ("first_picture", "timeline", "everything"):
+        row("opened: " + step.replace("_", " "), "s", desktop["opening"][step]["seconds"], web["opening"][step]["seconds"])
+    row("memory", "MB", desktop["memory"]["most_resident_bytes"] / 1e6, web["memory"]["most_resident_bytes"] / 1e6)
+    for view, frames in desktop["views"].items():
+        for figure in ("median_ms", "p99_ms"):
+            row(f"frames, {view}: {figure[:-3]}", "ms", frames[figure], web["views"][view][figure])
+
+
+main()

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a folder offers to be opened: folders, traces and snapshots.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace vramscope::viewer {
+
+struct FolderEntry {
+  std::string path;
+  std::string name;  // folders end with '/'
+  bool folder = false;
+};
+
+// `typed`: a path that is being typed. The entries of its folder whose names begin with its last part; ".."
+// and folders first, then files by their names. At most `most`. Empty if there is no such folder.
+[[nodiscard]] std::vector<FolderEntry> EntriesFor(const std::string& typed, size_t most);
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies between two moments: live bytes at the second less those at the first, by category and by line of
+// code. Blocks that are alive at both cancel out, so a line has what it added less what it freed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiler/report/owners.h"
+#include "viewer/model/document.h"
+
+namespace vramscope::viewer {
+
+struct ChangeOfLine {
+  std::string name;
+  int64_t bytes = 0;
+  int64_t blocks = 0;
+};
+
+struct RangeChange {
+  std::vector<std::pair<classify::Category, int64_t>> categories;  // in the order of the stack; without zeros
+  std::vector<ChangeOfLine> lines;                                 // largest change first
+  int64_t bytes = 0;
+};
+
+[[nodiscard]] RangeChange ChangeBetween(const Document& document, const DeviceView& device,
+                                        model::EventIndex first, model::EventIndex last);
+
+// The same, computed again only if something changed.
+class RangeChangeView {
+ public:
+  const RangeChange& Of(const Document& document, const DeviceView& device, model::EventIndex first,
+                        model::EventIndex last);
+
+ private:
+  const DeviceView* device_ = nullptr;
+  model::EventIndex first_ = 0;
+  model::EventIndex last_ = 0;
+  RangeChange change_;
+};
+
+}  // namespace vramscope::viewer
