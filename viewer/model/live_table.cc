@@ -294,6 +294,8 @@ void LiveTable::SortRows() {
       return by([](const LiveRow& row) { return row.module; });
     case LiveColumn::kOp:
       return by([](const LiveRow& row) { return row.op; });
+    case LiveColumn::kLine:
+      return by([](const LiveRow& row) { return row.line; });
     case LiveColumn::kAddress:
       return by([](const LiveRow& row) { return row.address; });
   }

@@ -58,7 +58,7 @@ class RowFilter {
   std::vector<Term> terms_;
 };
 
-enum class LiveColumn : uint8_t { kNumber, kBytes, kCategory, kName, kModule, kOp, kBorn, kAddress };
+enum class LiveColumn : uint8_t { kNumber, kBytes, kCategory, kName, kModule, kOp, kLine, kBorn, kAddress };
 
 class LiveTable {
  public:
