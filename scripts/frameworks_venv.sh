@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes build/venv-frameworks: training frameworks over the PyTorch that the tests use, which is not installed again.
 #
-#   scripts/frameworks_venv.sh           Accelerate, Transformers, Lightning, pytest: what the tests `frameworks` and `frameworks_callbacks` run
+#   scripts/frameworks_venv.sh           Accelerate, Transformers, Lightning, Keras, pytest, nbclient: what the tests `frameworks` and `frameworks_callbacks` run
 #   scripts/frameworks_venv.sh --all     all that tests/frameworks/run_all runs (1 GB)
 #
 # Packages that ask for torch find it: a file .pth leads to its folder, and a copy of its metadata without requirements keeps pip from
@@ -11,10 +11,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
 
-packages=(accelerate transformers lightning pytest)
+packages=(accelerate transformers lightning keras pytest nbclient ipykernel)
 with_torch_pinned=()
 if [[ ${1:-} == --all ]]; then
-  packages+=(datasets peft trl diffusers torch-geometric keras bitsandbytes deepspeed fastcore fastprogress fastdownload fasttransform matplotlib scikit-learn scipy pillow
+  packages+=(datasets peft trl diffusers torch-geometric bitsandbytes deepspeed fastcore fastprogress fastdownload fasttransform matplotlib scikit-learn scipy pillow
     cloudpickle)
   with_torch_pinned=(timm fastai torchvision)  # these want a torch of their own choice
 fi

@@ -7,14 +7,14 @@
 #   scripts/wheel_roots.sh --wheel FILE ...    another wheel than the newest in build/wheel, or a Debian package (scripts/deb.sh)
 #
 # Needs root, debootstrap and a network the first time: the systems stay in build/wheel/roots, 0.3 GB each. Debian 12 also gets the PyTorch of
-# build/venv, if that is for Python 3.11, and records operators with it. Exit 0: all steps passed in all systems; 1: some did not; the output of
-# each step is in build/wheel/roots/SYSTEM.log.
+# build/venv, if that is for Python 3.11, and records operators and a dry run with it. Exit 0: all steps passed in all systems; 1: some did not; the
+# output of each step is in build/wheel/roots/SYSTEM.log.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
 
 readonly roots=build/wheel/roots trace=trace_format/testdata/v1_training.vms
-readonly steps=(install version record report screenshot import operators)
+readonly steps=(install version record report screenshot import operators dryrun)
 
 wheel=
 systems=()
@@ -60,7 +60,7 @@ inside() {
     mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev/shm" 2>/dev/null || mount -t tmpfs tmpfs "$1/tmp"
     [[ ! -d $1/torch ]] || mount --bind -o ro "$2" "$1/torch"
     root=$1; shift 2
-    exec chroot "$root" env -i PATH=/w/bin:/usr/bin:/bin HOME=/root OMP_NUM_THREADS=1 "$@"' - "$root" "$torch" "$@"
+    exec chroot "$root" env -i PATH=/w/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/root OMP_NUM_THREADS=1 "$@"' - "$root" "$torch" "$@"
 }
 
 # run_step SYSTEM STEP
@@ -75,7 +75,9 @@ run_step() {
     screenshot) inside "$1" sh -c 'rm -f /view.png && vramscope view --screenshot /view.png /trace.vms' && [[ -s $roots/$1/view.png ]] ;;
     import) inside "$1" python3 -c 'import vramscope; print(vramscope.open("/trace.vms").peak)' ;;
     operators) inside "$1" sh -c 'rm -f /run.vms && PYTHONPATH=/torch vramscope record -o /run.vms -- python3 /train.py cpu && vramscope info /run.vms' |
-      tee /dev/stderr | grep -q 'LibTorch bridge *hooked' ;;
+      tee -a /dev/stderr | grep -q 'LibTorch bridge *hooked' ;;
+    dryrun) inside "$1" sh -c 'PYTHONPATH=/torch vramscope dryrun --gpu rtx-4090 -o /dryrun.vms -- python3 /train.py cuda' |
+      tee -a /dev/stderr | grep -q 'Peak allocated  *[1-9]' ;;
   esac
 }
 
@@ -86,10 +88,10 @@ torch_for() {
 }
 
 program_with_torch='import sys, torch
-model = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 10))
+model = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 10)).to(sys.argv[1])
 optimizer = torch.optim.Adam(model.parameters())
 for step in range(4):
-    model(torch.randn(64, 256)).square().mean().backward()
+    model(torch.randn(64, 256, device=sys.argv[1])).square().mean().backward()
     optimizer.step()
     optimizer.zero_grad()'
 
@@ -112,7 +114,7 @@ for system in "${systems[@]}"; do
   [[ -z $torch ]] || mkdir -p "$root/torch"
   printf '| %s | %s | %s |' "$system" "$(inside "$system" python3 -c 'import platform; print(platform.python_version(), "|", platform.libc_ver()[1])')" "" | sed 's/ |  |$/ |/'
   for step in "${steps[@]}"; do
-    if [[ $step == operators && -z $torch ]]; then
+    if [[ $step == @(operators|dryrun) && -z $torch ]]; then
       printf ' - |'
     elif { echo "== $step"; run_step "$system" "$step"; } >>"$log" 2>&1; then
       printf ' yes |'

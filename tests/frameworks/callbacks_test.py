@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""vramscope's callbacks in the trainers: their figures reach the trainer's loggers, and a snapshot is left when memory runs out. And its pytest plugin.
+"""vramscope's callbacks in the trainers: their figures reach the trainer's loggers, and a snapshot or a trace is left when memory runs out. Also its
+pytest plugin, and its magics in a notebook.
 
     VRAMSCOPE_FRAMEWORKS_PYTHON    a Python with PyTorch and these packages; default: build/venv-frameworks"""
 import json
@@ -63,6 +64,32 @@ class CallbacksTest(WithPackage):
 
     def test_keras(self) -> None:
         self.check("keras")
+
+    def test_the_last_steps_as_a_trace(self) -> None:
+        self.skip_without("torch")
+        done = self.run_with_package(recorded_run.vramscope(), "dryrun", "--gpu", "rtx-4090", "-o", str(self.folder / "run.vms"), "--", python(),
+                                     str(HERE / "last_steps.py"), str(self.folder))
+        self.assertIn(b"out of memory\n", done.stdout, done.stderr.decode())
+        self.assertNotIn("is left out", done.stderr.decode())
+        (trace,) = self.folder.glob("vramscope-oom-*.vms")
+        self.assertIn(f"the last steps are in {trace}", done.stderr.decode())
+        self.assertEqual(recorded_run.ask("oom", str(trace))["request"]["rounded_bytes"], 1 << 40)
+        self.assertEqual(len([step for step in recorded_run.ask("report", str(trace))["steps"] if step["complete"]]), 3)
+
+    def test_a_notebook(self) -> None:
+        self.skip_without("nbclient", "ipykernel", "torch")
+        done = self.run_with_package(python(), str(HERE / "notebook.py"), str(self.folder))
+        lines = [line for line in done.stdout.decode().splitlines() if line.startswith("found ")]
+        self.assertEqual(len(lines), 1, done.stdout.decode() + done.stderr.decode())
+        _, _, page, report, failed, info, unknown = json.loads(lines[0][len("found "):])
+        self.assertIn("<iframe srcdoc=", page)
+        self.assertIn("Peak ", report)
+        self.assertIn("its own", failed)
+        self.assertIn(f"what it allocated until then is in {self.folder / 'kept.vms'}", failed)
+        self.assertIn("<iframe srcdoc=", failed)
+        self.assertIn(str(self.folder / "kept.vms"), info)
+        self.assertIn("no option --nonsense", unknown)
+        self.assertTrue((self.folder / "kept.vms").exists())
 
     def test_pytest_plugin(self) -> None:
         self.skip_without("pytest", "torch")
