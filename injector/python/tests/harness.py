@@ -126,12 +126,12 @@ class _Warm:
         self._process = subprocess.Popen(command, env=_settings(self._log, environment), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         atexit.register(self._end)
 
-    def run(self, folder: str) -> Run:
+    def run(self, folder: str, changes: Dict[str, str]) -> Run:
         assert self._process.stdin is not None and self._process.stdout is not None
         with tempfile.TemporaryDirectory() as temporary:
             own = os.path.join(temporary, "own")
             log = own if self._log else ""
-            print(json.dumps({"folder": folder, "output": own, "log": log}), file=self._process.stdin, flush=True)
+            print(json.dumps({"folder": folder, "output": own, "log": log, "environment": changes}), file=self._process.stdin, flush=True)
             status = int(self._process.stdout.readline())
             code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
             written = [Path(f"{own}.{ending}").read_text(encoding="utf-8") for ending in ("out", "err")]
@@ -148,15 +148,16 @@ _warm: Dict[Tuple[bool, str], _Warm] = {}
 
 
 def run_warm(
-    program: str, before: str = "", recorded: bool = True, environment: Optional[Dict[str, str]] = None, folder: Optional[str] = None
+    program: str, before: str = "", recorded: bool = True, environment: Optional[Dict[str, str]] = None, folder: Optional[str] = None,
+    changes: Optional[Dict[str, str]] = None,
 ) -> Run:
-    """As run(), with one process for each kind of recording and each environment."""
+    """As run(), with one process for each kind of recording and each environment. changes: variables that only the program has, not that process."""
     key = recorded, json.dumps(environment or {}, sort_keys=True)
     if key not in _warm:
         _warm[key] = _Warm(recorded, environment)
     with tempfile.TemporaryDirectory() as temporary:
         _write_program(folder or temporary, before, program)
-        return _warm[key].run(folder or temporary)
+        return _warm[key].run(folder or temporary, changes or {})
 
 
 def _lines(logs: Sequence[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ import tempfile
 import textwrap
 import unittest
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 import harness
 from harness import TORCH_PYTHON, needs_torch
@@ -200,52 +200,16 @@ def instructions(body: List[Any]) -> Iterator[List[Any]]:
             yield from instructions(each[-1])
 
 
-# Runs each of `tasks` in a fork: its code, or the file it names with these arguments; output in NAME.out and NAME.err. Prints how each ended.
-IN_FORKS = """
-    import atexit, gc, json, os, runpy, sys
-    import torch._dynamo  # the first step of each would do it
-    gc.freeze()
-    for name, code, words, environment in json.load(open("tasks.json")):
-        sys.stdout.flush()
-        child = os.fork()
-        if child == 0:
-            for number, ending in ((1, "out"), (2, "err")):
-                os.dup2(os.open(f"{name}.{ending}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-            os.environ.update(environment)
-            if code is not None:
-                exec(compile(code, "task.py", "exec"))
-            else:
-                sys.argv = words
-                runpy.run_path(words[0], run_name="__main__")
-            atexit._run_exitfuncs()
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(0)  # to tear down PyTorch takes longer than most of these
-        print(name, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
-
-
 class Ended(NamedTuple):
     exit_code: int
     stdout: str
     stderr: str
 
 
-def in_forks(before: str, tasks: List[Any], recorded: bool, **environment: str) -> Dict[str, Ended]:
-    """All in one process that has imported PyTorch once."""
-    with tempfile.TemporaryDirectory() as folder:
-        with open(os.path.join(folder, "tasks.json"), "w", encoding="utf-8") as file:
-            json.dump(tasks, file)
-        done = harness.run(IN_FORKS, before, recorded=recorded, environment=environment, folder=folder)
-        assert done.exit_code == 0 and not done.failures(), (done.stderr, done.failures())
-        found = {}
-        for name, exit_code in map(str.split, done.stdout.splitlines()):
-            written = []
-            for ending in ("out", "err"):
-                with open(os.path.join(folder, f"{name}.{ending}"), encoding="utf-8") as file:
-                    written.append(file.read())
-            found[name] = Ended(int(exit_code), *written)
-        return found
+def run_warm(program: str, before: str = "", recorded: bool = False, changes: Optional[Dict[str, str]] = None) -> Ended:
+    done = harness.run_warm(program, before, recorded, {"VRAMSCOPE_STUB_DEEP": "2-4"}, changes=changes)
+    assert not done.failures(), done.failures()
+    return Ended(*done[:3])
 
 
 @needs_torch
@@ -257,11 +221,10 @@ class ProgramTest(unittest.TestCase):
     def setUpClass(cls) -> None:
         cls.documents = {}
         cls.folder = tempfile.TemporaryDirectory()
-        tasks = [(name, textwrap.dedent(program), [], {"VRAMSCOPE_PROGRAM_TO": cls.path(name)}) for name, program in PROGRAMS.items()]
-        noted = in_forks(MODELS, tasks, True, VRAMSCOPE_STUB_DEEP="2-4")
-        assert noted == in_forks(MODELS, tasks, False), noted
-        assert {each.exit_code for each in noted.values()} == {0}, noted
-        for name in PROGRAMS:
+        for name, program in PROGRAMS.items():
+            noted = run_warm(program, MODELS, True, {"VRAMSCOPE_PROGRAM_TO": cls.path(name)})
+            assert noted == run_warm(program, MODELS), noted
+            assert noted.exit_code == 0, noted
             with open(cls.path(name), encoding="utf-8") as file:
                 cls.documents[name] = json.load(file)
 
@@ -275,9 +238,12 @@ class ProgramTest(unittest.TestCase):
 
     def run_again(self, *runs: Any) -> List[Ended]:
         """Each is a program's name, options, and environment settings."""
-        tasks = [(f"{number}-{name}", None, [os.path.join(RUNNER, "__main__.py"), self.path(name), *options], environment)
-                 for number, (name, options, environment) in enumerate(runs)]
-        return list(in_forks(f"import sys, torch; sys.path.insert(0, {RUNNER!r})\n", tasks, False).values())
+        ended = []
+        for name, options, environment in runs:
+            words = [os.path.join(RUNNER, "__main__.py"), self.path(name), *options]
+            program = f"import runpy, sys\nsys.path.insert(0, {RUNNER!r})\nsys.argv = {words!r}\nrunpy.run_path(sys.argv[0], run_name='__main__')"
+            ended.append(run_warm(program, changes=environment))
+        return ended
 
     def test_a_step_after_the_deep_ones_is_noted_whole(self) -> None:
         for name, document in self.documents.items():

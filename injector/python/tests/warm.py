@@ -2,9 +2,10 @@
 """A process that has imported PyTorch and runs each program in a fork of itself, for the import costs more than most programs of these tests.
 
 harness.run_warm() starts it. Each line of its input is a request in JSON:
-    folder   where program.py is, and where it runs
-    output   the program's output goes to OUTPUT.out and OUTPUT.err
-    log      what the recorder's stand-in writes there; empty: there is none
+    folder       where program.py is, and where it runs
+    output       the program's output goes to OUTPUT.out and OUTPUT.err
+    log          the file of the recorder's stand-in; empty: there is none
+    environment  variables to set in the program
 The answer is a line with the status that waitpid() returns. A program sees what it would see as `python program.py`: it is __main__, and tracebacks
 begin with it."""
 
@@ -47,6 +48,7 @@ def prepare(request: Dict[str, Any]) -> None:
 
         ctypes.CDLL(None).vramscope_stub_log(os.fsencode(request["log"]))
         os.environ["VRAMSCOPE_STUB_LOG"] = request["log"]  # for processes that the program starts
+    os.environ.update(request["environment"])
     os.chdir(request["folder"])
     sys.argv, sys.path[0] = ["program.py"], request["folder"]
 
