@@ -249,6 +249,23 @@ class NamesTest(unittest.TestCase):
         self.assertLessEqual(truth[GRADIENT], self.told(done, GRADIENT))
         self.assertEqual(len(done.labels(GRADIENT)["weight"]), 20)
 
+    def test_copies_of_parameters_have_gradients_and_state_in_their_place_is_none(self) -> None:
+        program = """
+            def swap(optimizer, *_):                                    # as SAM does
+                parameter.data = optimizer.state[parameter]["old"] = parameter.data.clone()
+            model = nn.Linear(4, 4).bfloat16()
+            parameter = model.weight.detach().float().requires_grad_()
+            optimizer = torch.optim.SGD([parameter], lr=0.1)
+            optimizer.register_step_pre_hook(swap)
+            for step in range(12):
+                model(torch.randn(2, 4).bfloat16()).sum().backward()
+                parameter.grad = model.weight.grad.float()              # autograd does not see it
+                optimizer.step()
+        """
+        done = harness.run_warm(program, ORACLE)
+        self.assertEqual((done.exit_code, done.failures(), done.labels(OPTIMIZER_STATE)), (0, {}, {}))
+        self.assertEqual(len(done.labels(GRADIENT)["param_groups[0].params[0]"]), 12)
+
     def test_inference_is_named_under_no_grad(self) -> None:
         for way in ("with torch.no_grad():", "with torch.inference_mode():"):
             with self.subTest(way):

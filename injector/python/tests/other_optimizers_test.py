@@ -44,6 +44,34 @@ PROGRAM = """
         def own(self):
             return [each._value for each in self.momentums]
 
+    class Moments:
+        __slots__ = ("first", "second")
+
+    class Slotted:                          # no attribute is in a __dict__
+        __slots__ = ("params", "state")
+        update = ByParameter.update
+        def __init__(self, params):
+            self.params, self.state = list(params), {}
+        def step(self):
+            for p in self.params:
+                if p not in self.state:
+                    self.state[p] = Moments()
+                    self.state[p].first = torch.zeros_like(p)
+                self.update(p, self.state[p].first)
+        def own(self):
+            return [each.first for each in self.state.values()]
+
+    class Flat(Slotted):                    # one tensor for all parameters
+        __slots__ = ()
+        def step(self):
+            self.state = torch.zeros(sum(p.numel() for p in self.params)) if isinstance(self.state, dict) else self.state
+            begin = 0
+            for p in self.params:
+                self.update(p, self.state[begin:begin + p.numel()].view_as(p))
+                begin += p.numel()
+        def own(self):
+            return [self.state]
+
     class Loop:                             # holds everything
         def train(self, kind):
             self.model = nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.Linear(16, 4))
@@ -54,10 +82,13 @@ PROGRAM = """
                 self.model(self.x).pow(2).mean().backward()
                 ctypes.CDLL(None).vramscope_stub_passed()
                 self.optimizer.step()
-            return self.optimizer.own()
+                yield
 
-    loops = [Loop(), Loop()]
-    kept = [loop.train(kind) for loop, kind in zip(loops, (ByParameter, OfVariables))]
+    kinds = (ByParameter, OfVariables, Slotted, Flat)
+    loops = [Loop() for _ in kinds]
+    for _ in zip(*[loop.train(kind) for loop, kind in zip(loops, kinds)]):  # in turns
+        pass
+    kept = [loop.optimizer.own() for loop in loops]
     print(json.dumps([[(each.data_ptr(), each.untyped_storage().nbytes()) for each in own] for own in kept]))
 """
 
@@ -70,10 +101,10 @@ class OtherOptimizersTest(unittest.TestCase):
         own = [{tuple(each) for each in state} for state in json.loads(done.stdout)]
         labels = done.labels(OPTIMIZER_STATE)
         told = {(address, size) for each in labels.values() for address, size, _ in each}
-        self.assertEqual(told, own[0] | own[1], "and nothing else: no batch, no output, no buffer")
+        self.assertEqual(told, set().union(*own), "and nothing else: no batch, no output, no buffer")
         steps = [event.number[0] for event in done.events if event.what == "step_done"]
-        self.assertEqual(steps, list(range(2, 18)), "once it is known, a batch that is asked for after a backward pass ends a step")
-        self.assertLessEqual({"count", "average of 0.weight", "average of 2.bias", "momentums[0]._value"}, set(labels))
+        self.assertEqual(steps, list(range(2, 36)), "once it is known, a batch that is asked for after a backward pass ends a step")
+        self.assertLessEqual({"count", "average of 0.weight", "average of 2.bias", "momentums[0]._value", "first of Sequential#2.0.weight"}, set(labels))
 
 
 if __name__ == "__main__":

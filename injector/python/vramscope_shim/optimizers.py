@@ -159,10 +159,8 @@ class Optimizers:
         elif any(registry.name_of(parameter) is None for _, parameter in _parameters(optimizer)):
             registry.search()
             registry.look(only_if_due=False)
-        key = id(optimizer)
-        track = Track(optimizer, weakref.ref(optimizer, partial(self._is_gone, key)))
-        self._tracks[key] = track
-        self._loop.joined(key, track)
+        track = self._tracks[id(optimizer)] = Track(optimizer, weakref.ref(optimizer, partial(self._is_gone, id(optimizer))))
+        self._loop.joined(id(optimizer), track)
         return track
 
     def _gone(self, key: int, _reference: Any) -> None:
@@ -177,7 +175,9 @@ class Optimizers:
         # Autograd is not the only one who sets .grad: reducers of a process group (FSDP shards, DDP buckets) do it behind its back. The
         # new gradient may lie where the old one lay, so there, and where the injector sees no autograd, all are told in every step.
         distributed = self._torch.distributed
-        track.pace.always = not self._gradients_are_seen or (distributed.is_available() and distributed.is_initialized())
+        # So does a program that trains in half precision, for its own copies of the parameters, which are in no module.
+        copies = bool(self._registry.parameters()) and any(self._registry.name_of(parameter) is None for _, parameter in _parameters(optimizer))
+        track.pace.always = not self._gradients_are_seen or copies or (distributed.is_available() and distributed.is_initialized())
         track.others.start(everything_is_news=track.pace.always)
         with storage.untouched():
             for place, parameter in _parameters(optimizer):
@@ -198,21 +198,21 @@ class Optimizers:
         # State that still moves (LBFGS makes its own anew in every step) may lie where other state lay before: all of it is told.
         track.states.start(everything_is_news=track.pace.calm == 0)
         with storage.untouched():
+            # A step may put the state in the place of the parameter (p.data = state["old"]): the block is the parameter.
+            own = {address for _, parameter in _parameters(optimizer) for _, _, address, _ in storage.places(parameter)}
             for owner, kept in list(state.items()):
-                if not isinstance(kept, dict):
-                    kept = {"state": kept}
                 name = self._owner_name(places, owner)
-                for key, value in list(kept.items()):
+                for key, value in list((kept if isinstance(kept, dict) else {"state": kept}).items()):
                     for path, tensor in tensors_in(value, ""):
-                        told_as = f"{key} of {name}"
-                        track.states.tell(native.Role.OPTIMIZER_STATE, (id(owner), key, path), tensor, told_as)
+                        is_state = own.isdisjoint(address for _, _, address, _ in storage.places(tensor))
+                        role, told_as = (native.Role.OPTIMIZER_STATE, f"{key} of {name}") if is_state else (native.Role.PARAMETER, name)
+                        track.states.tell(role, (id(owner), key, path), tensor, told_as)
         track.states.finish()
         track.pace.finish(track.states.changed)
 
     def _owner_name(self, places: Dict[int, str], owner: Any) -> str:
-        if not storage.is_tensor(owner):
-            return str(owner)
-        return self._registry.name_of(owner) or places.get(id(owner), "a parameter of no group")
+        named = storage.is_tensor(owner) and (self._registry.name_of(owner) or places.get(id(owner), "a parameter of no group"))
+        return named or str(owner)
 
 
 def _parameters(optimizer: Any) -> Iterator[Tuple[str, Any]]:

@@ -6,8 +6,8 @@ both parameters of the program's models and other tensors of their shapes. What 
 
     optimizer ─ params ─ [weight, bias]                             a list of the parameters
              ├─ state ─ {weight: {"grad_avg": tensor}}              their shapes: "grad_avg of weight"
-             └─ _momentums ─ [variable ─ _value ─ tensor]           variables of a library's own:
-                                                                    "_momentums[0]._value"
+             ├─ _momentums ─ [variable ─ _value ─ tensor]           variables of a library: "_momentums[0]._value"
+             └─ averages ─ tensor                                   as long as all parameters together
 
 The search goes up from the parameters: who refers to them, who refers to those, through lists, dicts and objects. From each object it goes down the
 same way, not into modules. It passes over all objects of the garbage collector, once for each level above a few of the parameters. That takes a
@@ -17,7 +17,10 @@ Their step() is not seen. Once one is known, a step of the training loop ends wh
 
 import gc
 from collections import deque
+from contextlib import suppress
+from math import prod
 from threading import get_ident, main_thread
+from types import MemberDescriptorType
 from typing import Any, Callable, Deque, Dict, Iterator, List, Set, Tuple
 
 from . import guard, native, storage
@@ -89,7 +92,7 @@ class OtherOptimizers:
             shapes = {tuple(parameter.shape) for _, parameter in self._registry.parameters()}
             for optimizer in self._optimizers(parameters, shapes):
                 self._found = True
-                for name, tensor in self._state_of(optimizer, parameters):
+                for name, tensor in self._state_of(optimizer, parameters)[0]:
                     self._told.tell(native.Role.OPTIMIZER_STATE, (id(optimizer), name), tensor, name)
 
     def _optimizers(self, parameters: Dict[int, str], shapes: Set[Tuple[int, ...]]) -> Iterator[Any]:
@@ -101,9 +104,9 @@ class OtherOptimizers:
             level = []
             for each in above[:MOST_REFERRERS]:
                 met.add(id(each))
-                if type(each) in _CONTAINERS or issubclass(type(each), dict):
-                    level.append(each)
-                elif any(tuple(tensor.shape) in shapes for _, tensor in self._state_of(each, parameters)):
+                is_container = type(each) in _CONTAINERS or issubclass(type(each), dict)
+                state, size = ([], 0) if is_container else self._state_of(each, parameters)
+                if any(tuple(tensor.shape) in shapes or tuple(tensor.shape) == (size,) for _, tensor in state):
                     yield each
                 else:
                     level.append(each)
@@ -115,30 +118,29 @@ class OtherOptimizers:
         kind = type(thing)
         if kind in _CONTAINERS or issubclass(kind, (dict, list)):
             return "__name__" not in thing if issubclass(kind, dict) else True  # the variables of a file
-        module = str(getattr(kind, "__module__", ""))
-        if kind.__module__ == "builtins" or module.split(".", 1)[0] in ("torch", "vramscope_shim", "vramscope_try"):
-            return False
-        return not issubclass(kind, (self._torch.nn.Module, type)) and bool(_attributes(thing))
+        module = str(getattr(kind, "__module__", "")).split(".", 1)[0]
+        others = module in ("builtins", "torch", "vramscope_shim", "vramscope_try") or issubclass(kind, (self._torch.nn.Module, type))
+        return not others and bool(_attributes(thing))
 
-    def _state_of(self, optimizer: Any, parameters: Dict[int, str]) -> List[Tuple[str, Any]]:
-        """(name, tensor) of everything it reaches except parameters; nothing if it reaches no parameter."""
+    def _state_of(self, optimizer: Any, parameters: Dict[int, str]) -> Tuple[List[Tuple[str, Any]], int]:
+        """(name, tensor) of everything it reaches except parameters, and how many elements those have; nothing if it reaches no parameter."""
         state: List[Tuple[str, Any]] = []
         met: Set[int] = set()
         waiting: Deque[Tuple[str, Any, int]] = deque([("", optimizer, 0)])
-        holds_parameters = False
-        while waiting and len(met) < (MAX_OBJECTS if holds_parameters else MAX_WITHOUT_PARAMETER):
+        size = 0
+        while waiting and len(met) < (MAX_OBJECTS if size else MAX_WITHOUT_PARAMETER):
             name, thing, depth = waiting.popleft()
             if id(thing) in met:
                 continue
             met.add(id(thing))
             if storage.is_tensor(thing):
                 if id(thing) in parameters:
-                    holds_parameters = True
+                    size += prod(thing.shape)
                 elif not self._registry.is_known(thing):
                     state.append((name or "state", thing))
             elif depth < MAX_DOWN:
                 waiting += [(inner_name, inner, depth + 1) for inner_name, inner in _inside(thing, name, parameters, self._may_hold)]
-        return state if holds_parameters else []
+        return (state if size else []), size
 
 
 def _inside(thing: Any, name: str, parameters: Dict[int, str], may_hold: Any) -> Iterator[Tuple[str, Any]]:
@@ -147,7 +149,8 @@ def _inside(thing: Any, name: str, parameters: Dict[int, str], may_hold: Any) ->
         for key, value in list(dict.items(thing)):
             if id(key) in parameters:
                 yield "", key
-                yield from ((f"{inner} of {parameters[id(key)]}", each) for inner, each in _named(value))
+                named = value if issubclass(type(value), dict) else (may_hold(value) and _attributes(value)) or {"state": value}
+                yield from ((f"{inner} of {parameters[id(key)]}", each) for inner, each in list(dict.items(named)))
             else:
                 yield f"{name}.{key}" if name else str(key), value
     elif issubclass(kind, (list, tuple)):
@@ -158,17 +161,15 @@ def _inside(thing: Any, name: str, parameters: Dict[int, str], may_hold: Any) ->
         yield from ((f"{name}.{key}" if name else key, value) for key, value in _attributes(thing).items())
 
 
-def _named(value: Any) -> Iterator[Tuple[str, Any]]:
-    if issubclass(type(value), dict):
-        yield from ((str(key), each) for key, each in list(dict.items(value)))
-    else:
-        yield "state", value
-
-
 def _attributes(thing: Any) -> Dict[str, Any]:
-    """Raw values: reading an attribute may run code of the program."""
-    try:
-        found = object.__getattribute__(thing, "__dict__")
-    except AttributeError:
-        return {}
-    return dict(found) if type(found) is dict else {}
+    """Raw values, of __slots__ too: reading an attribute may run code of the program."""
+    found: Dict[str, Any] = {}
+    for kind in type(thing).__mro__:
+        slots = vars(kind).get("__slots__", ())
+        for name in slots if type(slots) in (tuple, list) else ():
+            if type(vars(kind).get(name)) is MemberDescriptorType:
+                with suppress(AttributeError):
+                    found[name] = vars(kind)[name].__get__(thing)
+    with suppress(AttributeError):
+        found.update(object.__getattribute__(thing, "__dict__"))
+    return found

@@ -132,8 +132,7 @@ class Recorder:
 def _triton_operators() -> Optional[str]:
     """The operators, separated by commas, that have a Triton kernel instead of PyTorch's own. That is the case from 2.11 on if Triton is installed;
     such a matrix product takes no workspace of cuBLAS. None if PyTorch has no such feature."""
-    registry = sys.modules.get("torch._native.registry")
-    operators = getattr(registry, "get_dsl_operations", None)
+    operators = getattr(sys.modules.get("torch._native.registry"), "get_dsl_operations", None)
     try:
         return None if operators is None else ",".join(operators("triton"))
     except Exception as error:  # it is private to PyTorch
