@@ -4,15 +4,26 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
+#include <optional>
 
 #include "profiler/fleet/spread.h"
 
 namespace vramscope::fleet {
 namespace {
 
-// Signed: differences are what counts.
-using StepEnds = std::map<uint32_t, int64_t>;
+// When a step ended. Signed: differences are what counts.
+struct StepEnd {
+  uint32_t step = 0;
+  int64_t ns = 0;
+};
+// By step, each once. Not a map: 16,384 ranks with 1,000 steps would take a gigabyte.
+using StepEnds = std::vector<StepEnd>;
+
+const StepEnd* Find(const StepEnds& ends, uint32_t step) {
+  const auto found = std::lower_bound(ends.begin(), ends.end(), step,
+                                      [](const StepEnd& one, uint32_t number) { return one.step < number; });
+  return found != ends.end() && found->step == step ? &*found : nullptr;
+}
 
 // The year 2096. Later times are damage, and sums of three of them would not fit into 63 bits.
 constexpr uint64_t kLatestNs = 4'000'000'000'000'000'000;
@@ -28,26 +39,38 @@ StepEnds EndsOf(const RankSummary& rank) {
   if (!HasTimes(rank)) return ends;
   for (const StepFigures& step : rank.steps)
     if (step.end_ns < kLatestNs - rank.start_realtime_ns)
-      ends[step.number] = static_cast<int64_t>(rank.start_realtime_ns + step.end_ns);
+      ends.push_back({step.number, static_cast<int64_t>(rank.start_realtime_ns + step.end_ns)});
+  std::stable_sort(ends.begin(), ends.end(),
+                   [](const StepEnd& a, const StepEnd& b) { return a.step < b.step; });
+  const auto again = std::unique(ends.begin(), ends.end(),
+                                 [](const StepEnd& a, const StepEnd& b) { return a.step == b.step; });
+  ends.erase(again, ends.end());
   return ends;
 }
 
 // The median over ranks of the end of each step.
 StepEnds MedianEnds(const std::vector<const StepEnds*>& ranks) {
-  std::map<uint32_t, std::vector<int64_t>> all;
-  for (const StepEnds* ends : ranks)
-    for (const auto& [step, ns] : *ends) all[step].push_back(ns);
+  // All ranks side by side, one step after the other: the times of one step are all that is kept.
+  std::vector<StepEnds::const_iterator> next;
+  for (const StepEnds* ends : ranks) next.push_back(ends->begin());
   StepEnds medians;
-  for (auto& [step, times] : all) medians[step] = MedianOf(std::move(times));
-  return medians;
+  for (;;) {
+    std::optional<uint32_t> step;
+    for (size_t i = 0; i < ranks.size(); ++i)
+      if (next[i] != ranks[i]->end()) step = std::min(step.value_or(next[i]->step), next[i]->step);
+    if (!step.has_value()) return medians;
+    std::vector<int64_t> times;
+    for (size_t i = 0; i < ranks.size(); ++i)
+      if (next[i] != ranks[i]->end() && next[i]->step == *step) times.push_back((next[i]++)->ns);
+    medians.push_back({*step, MedianOf(std::move(times))});
+  }
 }
 
 std::vector<std::pair<int64_t, int64_t>> Differences(const StepEnds& base, const StepEnds& other) {
   std::vector<std::pair<int64_t, int64_t>> differences;  // time by the base's clock, difference
-  for (const auto& [step, ns] : other) {
-    const auto found = base.find(step);
-    if (found != base.end()) differences.emplace_back(found->second, ns - found->second);
-  }
+  for (const StepEnd& end : other)
+    if (const StepEnd* const found = Find(base, end.step))
+      differences.emplace_back(found->ns, end.ns - found->ns);
   return differences;
 }
 
@@ -84,7 +107,7 @@ std::vector<int64_t> StepsDone(const std::vector<StepEnds>& ranks, int64_t until
   std::vector<int64_t> done;
   for (const StepEnds& ends : ranks)
     done.push_back(
-        std::count_if(ends.begin(), ends.end(), [&](const auto& step) { return step.second <= until; }));
+        std::count_if(ends.begin(), ends.end(), [&](const StepEnd& end) { return end.ns <= until; }));
   return done;
 }
 
@@ -99,8 +122,7 @@ int64_t UsualCount(const std::vector<int64_t>& done, const std::vector<StepEnds>
 uint64_t MedianStep(const std::vector<StepEnds>& ranks) {
   std::vector<int64_t> all;
   for (const StepEnds& ends : ranks)
-    for (auto step = ends.begin(); step != ends.end() && std::next(step) != ends.end(); ++step)
-      all.push_back(std::next(step)->second - step->second);
+    for (size_t i = 1; i < ends.size(); ++i) all.push_back(ends[i].ns - ends[i - 1].ns);
   return static_cast<uint64_t>(std::max<int64_t>(MedianOf(std::move(all)), 0));
 }
 
@@ -117,7 +139,7 @@ class Aligner {
     std::vector<int64_t> last_ends;
     for (const StepEnds& ends : ends_) {
       all.push_back(&ends);
-      if (!ends.empty()) last_ends.push_back(ends.rbegin()->second);
+      if (!ends.empty()) last_ends.push_back(ends.back().ns);
     }
     const int64_t usual_end = MedianOf(std::move(last_ends));
     const StepEnds median = MedianEnds(all);
@@ -126,7 +148,7 @@ class Aligner {
     for (size_t i = 0; i < ends_.size(); ++i) {
       Timing timing;
       std::vector<int64_t> behind;
-      for (const auto& [step, ns] : ends_[i]) behind.push_back(ns - median.at(step));
+      for (const StepEnd& end : ends_[i]) behind.push_back(end.ns - Find(median, end.step)->ns);
       if (!behind.empty()) timing.behind_ns = MedianOf(std::move(behind));
       if (!ends_[i].empty())
         timing.steps_behind = static_cast<uint32_t>(std::max<int64_t>(usual - done[i], 0));
@@ -162,7 +184,7 @@ class Aligner {
         rest.push_back(std::abs(difference - Predicted(clock, zero_ns, at)));
       clock.residual_ns = static_cast<uint64_t>(MedianOf(std::move(rest)));
       for (const size_t i : by_host[host])
-        for (auto& [step, ns] : ends_[i]) ns -= Predicted(clock, zero_ns, ns - clock.offset_ns);
+        for (StepEnd& end : ends_[i]) end.ns -= Predicted(clock, zero_ns, end.ns - clock.offset_ns);
       clocks_.hosts.push_back(clock);
     }
   }

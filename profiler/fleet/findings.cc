@@ -30,6 +30,7 @@ class Finder {
   void Find() {
     FindEndings();
     for (size_t i = 0; i < job_.ranks.size(); ++i) FindOutlier(i);
+    FindImbalance();
     FindElsewhere();
     for (size_t i = 0; i < job_.ranks.size(); ++i) FindGrowth(i);
     for (size_t i = 0; i < job_.ranks.size(); ++i) FindLate(i);
@@ -117,13 +118,22 @@ class Finder {
       const uint64_t more = *rank.reserved_bytes - group.reserved.median;
       Add(Finding::Kind::kFragmentation, {i},
           fmt::format("{} reserves {} more than its peers ({}) for the same peak of allocated memory: "
-                      "fragmentation. vramscope frag{} shows what pins it.",
-                      job_.NameOf(i), text::FormatBytes(more), Percent(more, group.reserved.median),
-                      rank.rank.has_value() ? fmt::format(" --rank {}", *rank.rank) : ""),
+                      "fragmentation. vramscope frag {} shows what pins it.",
+                      job_.NameOf(i), text::FormatBytes(more), Percent(more, group.reserved.median), SubjectOf(rank)),
           static_cast<int64_t>(more));
       return;
     }
     FindOutside(i, group);
+  }
+
+  // What to write on a command line for this rank.
+  [[nodiscard]] std::string SubjectOf(const RankSummary& rank) const {
+    const bool quoted = rank.file.find_first_of(" '\"$&;()*?") != std::string::npos;
+    std::string subject = quoted ? "'" + rank.file + "'" : rank.file;
+    const auto in_file = std::count_if(job_.ranks.begin(), job_.ranks.end(),
+                                       [&](const RankSummary& one) { return one.file == rank.file; });
+    if (in_file > 1 && rank.rank.has_value()) subject += fmt::format(" --rank {}", *rank.rank);
+    return subject;
   }
 
   void AddMemory(size_t i, const PeerGroup& group) {
@@ -200,6 +210,33 @@ class Finder {
         static_cast<int64_t>(more));
   }
 
+  // The fullest stage decides what fits, and all others have room that nobody uses.
+  void FindImbalance() {
+    constexpr double kLeast = 0.1;  // stages are never quite alike: the first has the embedding
+    const PeerGroup* fullest = nullptr;
+    const PeerGroup* lightest = nullptr;
+    for (const PeerGroup& group : job_.groups) {
+      if (group.stage.empty()) continue;
+      const uint64_t median = group.allocated.median;
+      if (fullest == nullptr || median > fullest->allocated.median) fullest = &group;
+      if (lightest == nullptr || median < lightest->allocated.median) lightest = &group;
+    }
+    if (fullest == nullptr || fullest == lightest) return;
+    const uint64_t most = fullest->allocated.median;
+    const uint64_t least = lightest->allocated.median;
+    if (static_cast<double>(most - least) < kLeast * static_cast<double>(least)) return;
+    const bool experts = fullest->stage.substr(0, fullest->stage.find(' ')) ==
+                             lightest->stage.substr(0, lightest->stage.find(' ')) &&
+                         fullest->stage.starts_with("e");
+    Add(Finding::Kind::kImbalance, fullest->members,
+        fmt::format("The ranks at {} peak at {}, those at {} at {} ({:+.0f} %). {}.", fullest->stage,
+                    text::FormatBytes(most), lightest->stage, text::FormatBytes(least),
+                    least == 0 ? 0.0 : 100.0 * static_cast<double>(most - least) / static_cast<double>(least),
+                    experts ? "The experts there get more tokens, or there are more of them"
+                            : "To balance them, move layers from the first to the second"),
+        static_cast<int64_t>(most - least));
+  }
+
   // Memory on the device of another rank of the same host: mostly a context that a call without a device
   // created on GPU 0.
   void FindElsewhere() {
@@ -267,7 +304,7 @@ class Finder {
     if (all_grow && i == GroupOf(i).typical && GroupOf(i).members.size() > 1) text += ", and so do its peers";
     text += ".";
     if (const auto left = rank.steps_left())
-      text += fmt::format(" It runs out of memory after {} more.", text::FormatCount(*left, "step"));
+      text += fmt::format(" It runs out of memory in {}.", text::FormatCount(*left, "step"));
     Finding& finding =
         Add(Finding::Kind::kGrowth, {i}, std::move(text), static_cast<int64_t>(rank.growth_per_step));
     finding.line = rank.growth_line;

@@ -11,8 +11,8 @@
 namespace vramscope::fleet {
 namespace {
 
-constexpr std::array kKinds = {"out_of_memory", "dead",   "memory", "fragmentation", "outside",
-                               "elsewhere",     "growth", "late",   "missing"};
+constexpr std::array kKinds = {"out_of_memory", "dead",      "memory", "imbalance", "fragmentation",
+                               "outside",       "elsewhere", "growth", "late",      "missing"};
 
 std::vector<uint64_t> Values(const std::vector<RankSummary>& ranks, const std::vector<size_t>& members,
                              std::optional<uint64_t> RankSummary::*figure) {
@@ -37,7 +37,7 @@ size_t TypicalOf(const std::vector<RankSummary>& ranks, const PeerGroup& group) 
   return best;
 }
 
-// By the names of their parameters. If these put every rank into a group of its own, there is nothing to
+// By their stage, else by the names of their parameters. If these put every rank into a group of its own, there is nothing to
 // compare in them: then all ranks on one kind of device are peers.
 void AddGroups(Job& job) {
   const auto kind = [](const RankSummary& rank) { return rank.device.substr(0, rank.device.find(':')); };
@@ -45,10 +45,14 @@ void AddGroups(Job& job) {
   for (size_t i = 0; i < job.ranks.size(); ++i) {
     const RankSummary& rank = job.ranks[i];
     by_device[kind(rank)].push_back(i);
-    by_model[kind(rank) + "/" + rank.model].push_back(i);
+    const std::string stage = rank.Stage();
+    by_model[kind(rank) + (stage.empty() ? "/" + rank.model : ":" + stage)].push_back(i);
   }
   const bool alone = std::all_of(by_model.begin(), by_model.end(),
-                                 [](const auto& group) { return group.second.size() == 1; });
+                                 [&](const auto& group) {
+                                   return group.second.size() == 1 &&
+                                          job.ranks[group.second.front()].Stage().empty();
+                                 });
   if (alone && job.ranks.size() > 2)
     job.notes.push_back("Every rank has parameters of its own, so all ranks are compared with each other.");
   for (auto& [name, members] : alone ? by_device : by_model) {
@@ -60,6 +64,7 @@ void AddGroups(Job& job) {
     group.reserved = SpreadOf(Values(job.ranks, group.members, &RankSummary::reserved_bytes));
     group.used = SpreadOf(Values(job.ranks, group.members, &RankSummary::used_bytes));
     group.typical = TypicalOf(job.ranks, group);
+    if (!alone) group.stage = job.ranks[group.members.front()].Stage();
     job.groups.push_back(std::move(group));
   }
   std::stable_sort(job.groups.begin(), job.groups.end(), [](const PeerGroup& a, const PeerGroup& b) {
@@ -84,6 +89,23 @@ void AddMissing(Job& job) {
   if (!doubled.empty())
     job.notes.push_back("Rank " + *doubled.begin() +
                         " is there more than once: the files may be of several jobs.");
+}
+
+// Of several jobs in one folder only the one that started last is compared: ranks of different jobs are no peers.
+void KeepNewestJob(Job& job) {
+  std::map<std::string, uint64_t> started;
+  for (const RankSummary& rank : job.ranks)
+    if (!rank.job.empty()) started[rank.job] = std::max(started[rank.job], rank.start_realtime_ns);
+  if (started.size() < 2) return;
+  const auto newest = std::max_element(started.begin(), started.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const size_t left_out = std::erase_if(job.ranks, [&](const RankSummary& rank) {
+    return !rank.job.empty() && rank.job != newest->first;
+  });
+  job.notes.push_back("The files are of " + std::to_string(started.size()) + " jobs. Only the newest, " +
+                      newest->first + ", is compared; " + std::to_string(left_out) +
+                      (left_out == 1 ? " rank of others is" : " ranks of others are") +
+                      " left out. Name the files of a job to compare it.");
 }
 
 void AddNotes(Job& job) {
@@ -112,13 +134,8 @@ const char* FindingKey(Finding::Kind kind) { return kKinds[static_cast<size_t>(k
 Job Compare(std::vector<RankSummary> ranks, const OpenSide& open, size_t explained) {
   Job job;
   job.ranks = std::move(ranks);
-  std::stable_sort(job.ranks.begin(), job.ranks.end(), [](const RankSummary& a, const RankSummary& b) {
-    const auto key = [](const RankSummary& rank) {
-      return std::tuple(rank.rank.value_or(UINT32_MAX), std::string_view(rank.file),
-                        std::string_view(rank.device));
-    };
-    return key(a) < key(b);
-  });
+  std::stable_sort(job.ranks.begin(), job.ranks.end(), InOrderOfRank);
+  KeepNewestJob(job);
   std::set<std::string_view> hosts;
   for (const RankSummary& rank : job.ranks) hosts.insert(rank.host);
   job.several_hosts = hosts.size() > 1;

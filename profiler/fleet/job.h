@@ -20,8 +20,10 @@
 
 namespace vramscope::fleet {
 
-// Ranks that should take the same memory: their parameters have the same names.
+// Ranks that should take the same memory: at the same place of the pipeline and of the experts if the trace
+// knows it, else those whose parameters have the same names.
 struct PeerGroup {
+  std::string stage;            // "pp 2, ep 0"; "" = grouped by names
   std::vector<size_t> members;  // into Job::ranks
   Spread allocated;
   Spread reserved;  // of those that know it
@@ -34,6 +36,7 @@ struct Finding {
     kOutOfMemory,
     kDead,           // killed, failed, or its recording was cut off
     kMemory,         // its peak stands out among its peers
+    kImbalance,      // the ranks of one stage, or of one group of experts, take more than those of another
     kFragmentation,  // what it reserves stands out, what it allocates does not
     kOutside,        // what it takes outside PyTorch stands out
     kElsewhere,      // it holds memory on the device of another rank

@@ -116,6 +116,23 @@ TEST(JobTest, EachFaultIsNamedWithItsRankAndCause) {
   EXPECT_EQ(job.findings.front().kind, Kind::kOutOfMemory) << "the most urgent one comes first";
 }
 
+TEST(JobTest, StagesOfAPipelineAreComparedAsStages) {
+  const Job job = Eight([](RankScript& script) {
+    const uint32_t stage = script.rank / 4;
+    script.mesh = "pp " + std::to_string(stage) + "/2, dp " + std::to_string(script.rank % 4) + "/4, tp 0/1";
+    script.more_weights = stage == 0 ? 800 * kMiB : 0;
+    script.long_batch_since = script.rank == 6 ? 1 : 0;
+  });
+  ASSERT_EQ(job.groups.size(), 2u);
+  EXPECT_EQ(job.groups[0].stage, "pp 0");
+  EXPECT_THAT(job.groups[1].members, ElementsAre(4u, 5u, 6u, 7u));
+  EXPECT_THAT(Only(job, Kind::kMemory).text, HasSubstr("rank 6 (pp 1, dp 2) peaks"));
+  const Finding& imbalance = Only(job, Kind::kImbalance);
+  EXPECT_EQ(imbalance.bytes, static_cast<int64_t>(800 * kMiB));
+  EXPECT_THAT(imbalance.text, HasSubstr("The ranks at pp 0 peak at 3.3 GiB, those at pp 1 at 2.6 GiB"));
+  EXPECT_EQ(nlohmann::json::parse(ToJson(job))["ranks"][6]["mesh"]["dp"]["index"], 2);
+}
+
 TEST(JobTest, RanksThatTheLauncherStoppedAreNotTheCause) {
   const Job job = Eight([](RankScript& script) {
     script.killed_in = 4;
@@ -125,6 +142,22 @@ TEST(JobTest, RanksThatTheLauncherStoppedAreNotTheCause) {
   EXPECT_THAT(job.findings[0].text, HasSubstr("rank 3 ended badly after step 3: killed by signal 9"));
   EXPECT_THAT(job.findings[1].text,
               HasSubstr("rank 0, rank 1, rank 2, rank 4, rank 5, rank 6 and 1 more were stopped"));
+}
+
+TEST(JobTest, OfSeveralJobsTheNewestIsCompared) {
+  std::vector<RankSummary> ranks;
+  for (const uint32_t i : {0, 1, 2, 3}) {
+    RankSummary rank;
+    rank.rank = i % 2;
+    rank.file = std::to_string(i);
+    rank.job = i < 2 ? "41" : "42";
+    rank.start_realtime_ns = i < 2 ? 100 : 200;
+    ranks.push_back(rank);
+  }
+  const Job job = Compare(ranks);
+  ASSERT_EQ(job.ranks.size(), 2u);
+  EXPECT_EQ(job.ranks[0].job, "42");
+  EXPECT_THAT(job.notes.at(0), HasSubstr("of 2 jobs. Only the newest, 42, is compared; 2 ranks of others are"));
 }
 
 TEST(JobTest, ARankWithoutAFileIsMissing) {

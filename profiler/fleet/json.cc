@@ -39,6 +39,13 @@ Json SlowestJson(const RankSummary& rank) {
   return {{"step", slowest->number}, {"duration_ns", slowest->end_ns - slowest->begin_ns}};
 }
 
+Json MeshJson(const RankSummary& rank) {
+  Json mesh = Json::object();
+  for (const model::MeshPlace& place : rank.mesh)
+    mesh[place.name] = {{"index", place.index}, {"size", place.size}};
+  return mesh;
+}
+
 // Without its steps.
 Json RankJson(const Job& job, size_t index) {
   const RankSummary& rank = job.ranks[index];
@@ -48,7 +55,9 @@ Json RankJson(const Job& job, size_t index) {
     elsewhere.push_back({{"device", there.device}, {"bytes", there.bytes}});
   return {{"rank", text::OrNull(rank.rank)},
           {"host", TextOrNull(rank.host)},
+          {"mesh", MeshJson(rank)},
           {"device", rank.device},
+          {"gpu_uuid", TextOrNull(rank.gpu_uuid)},
           {"process", rank.is_snapshot ? Json(nullptr) : Json(rank.pid)},
           {"file", rank.file},
           {"group", job.group_of[index]},
@@ -87,7 +96,8 @@ Json RankOrName(const Job& job, size_t rank) {
 Json GroupJson(const Job& job, const PeerGroup& group) {
   Json members = Json::array();
   for (const size_t member : group.members) members.push_back(RankOrName(job, member));
-  return {{"ranks", members},
+  return {{"stage", TextOrNull(group.stage)},
+          {"ranks", members},
           {"typical", RankOrName(job, group.typical)},
           {"allocated", SpreadJson(group.allocated)},
           {"reserved", group.reserved.median == 0 ? Json(nullptr) : SpreadJson(group.reserved)},

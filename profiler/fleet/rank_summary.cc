@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <tuple>
 
 namespace vramscope::fleet {
 namespace {
@@ -52,10 +53,27 @@ const StepFigures* RankSummary::slowest_step() const {
   return slowest;
 }
 
+std::string RankSummary::Stage() const {
+  constexpr std::array kStages = {"pp", "pipe", "pipeline", "stage", "ep", "expert"};
+  std::vector<model::MeshPlace> stage;
+  for (const model::MeshPlace& place : mesh)
+    if (std::find(kStages.begin(), kStages.end(), place.name) != kStages.end()) stage.push_back(place);
+  return model::MeshText(stage);
+}
+
 std::string RankSummary::Name(bool with_host) const {
   if (!rank.has_value()) return device + " of " + file.substr(file.find_last_of('/') + 1);
-  const std::string name = "rank " + std::to_string(*rank);
+  std::string name = "rank " + std::to_string(*rank);
+  if (const std::string place = model::MeshText(mesh); !place.empty()) name += " (" + place + ")";
   return with_host && !host.empty() ? name + " on " + host : name;
+}
+
+bool InOrderOfRank(const RankSummary& a, const RankSummary& b) {
+  const auto key = [](const RankSummary& rank) {
+    return std::tuple(rank.rank.value_or(UINT32_MAX), std::string_view(rank.file),
+                      std::string_view(rank.device));
+  };
+  return key(a) < key(b);
 }
 
 std::optional<uint32_t> RankOfName(std::string_view file) {

@@ -12,6 +12,7 @@
 
 #include "profiler/classify/analysis.h"
 #include "profiler/classify/category.h"
+#include "profiler/model/launch.h"
 #include "profiler/timeline/training.h"
 
 namespace vramscope::fleet {
@@ -46,7 +47,10 @@ struct RankSummary {
   bool rank_from_name = false;  // of the file: nothing in the file says it
   std::optional<uint32_t> world_size;
   std::string host;  // "" = unknown
+  std::string job;   // of the batch system or of torchrun; "" = unknown
   std::string device;
+  std::string gpu_uuid;                // "" = unknown
+  std::vector<model::MeshPlace> mesh;  // empty = unknown
   uint32_t pid = 0;
 
   uint64_t start_realtime_ns = 0;  // of time 0 of its file, by the clock of its host
@@ -85,13 +89,18 @@ struct RankSummary {
   [[nodiscard]] std::optional<uint64_t> steps_left() const;
   // The one that took longest, except the first, which starts up; nullptr without steps or times.
   [[nodiscard]] const StepFigures* slowest_step() const;
-  // "rank 37 on node-09", "cuda:1 of run.vms"
+  // Its place among ranks that do other work than it: "pp 2", "pp 2, ep 0"; "" = unknown, or all do the same.
+  [[nodiscard]] std::string Stage() const;
+  // "rank 37 (pp 2, dp 5) on node-09", "cuda:1 of run.vms"
   [[nodiscard]] std::string Name(bool with_host) const;
 };
 
 // The ranks of a run: one for each process that used a GPU, without GPUs for each process that trains; a single
 // process has one for each of its GPUs. `file`: its path.
 [[nodiscard]] std::vector<RankSummary> Summarize(const classify::Analysis& analysis, const std::string& file);
+
+// Ranks of a job in their order: those without a number come last, by file and device.
+[[nodiscard]] bool InOrderOfRank(const RankSummary& a, const RankSummary& b);
 
 // The rank that a file name gives: "rank3.pickle", "trace_rank-12.vms", "snapshot_7.pickle". Nothing without a
 // number.

@@ -43,17 +43,18 @@ void AddFolder(const std::string& folder, std::set<std::string>& files) {
   }
 }
 
-// Nothing if there is none, or it is not of this trace as it is now.
-std::optional<SummaryFile> SummaryOf(const std::string& path) {
+// Nothing if there is none, or it is not of this trace as it is now. An error if it is damaged and stands for a
+// trace that is not there.
+Result<std::optional<SummaryFile>> SummaryOf(const std::string& path) {
   std::ifstream file(path + std::string(kSummarySuffix), std::ios::binary);
-  if (!file) return std::nullopt;
+  if (!file) return std::optional<SummaryFile>();
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   Result<SummaryFile> summary = ParseSummary(text, path);
-  if (!summary.ok()) return std::nullopt;
   std::error_code missing;
   const uint64_t bytes = fs::file_size(path, missing);
-  if (!missing && bytes != summary->trace_bytes) return std::nullopt;
-  return std::move(*summary);
+  if (!summary.ok() && missing) return summary.error();
+  if (!summary.ok() || (!missing && bytes != summary->trace_bytes)) return std::optional<SummaryFile>();
+  return std::optional(std::move(*summary));
 }
 
 struct Opened {
@@ -103,12 +104,15 @@ std::vector<std::string> TracesOf(uint32_t pid) {
 
 Result<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths) {
   std::set<std::string> files;
-  for (const std::string& path : paths) {
+  for (const std::string& given : paths) {
     std::error_code failed;
+    const std::string path = fs::path(given).lexically_normal().string();  // ./a.vms and a.vms are one file
     const fs::file_status status = fs::status(path, failed);
     if (!fs::exists(status)) return Error{path + ": there is no such file or folder."};
     if (fs::is_directory(status))
       AddFolder(path, files);
+    else if (!fs::is_regular_file(status))  // reading a pipe would wait forever
+      return Error{path + ": is no file and no folder."};
     else
       files.insert(IsSummary(path) ? WithoutSuffix(path) : path);
   }
@@ -124,8 +128,13 @@ ReadRanks ReadFiles(const std::vector<std::string>& files, const std::function<v
   for (size_t i = 0; i < files.size(); ++i) {
     if (progress) progress(i);
     std::vector<RankSummary> ranks;
-    if (auto summary = SummaryOf(files[i])) {
-      ranks = std::move(summary->ranks);
+    Result<std::optional<SummaryFile>> summary = SummaryOf(files[i]);
+    if (!summary.ok()) {
+      read.unreadable.push_back(summary.error().sentence);
+      continue;
+    }
+    if (summary->has_value()) {
+      ranks = std::move((*summary)->ranks);
       ++read.summaries;
     } else {
       const Result<Opened> opened = Open(files[i]);

@@ -121,6 +121,11 @@ class RankSummarizer {
     rank.rank = report::RankOf(run_, of.process);
     rank.world_size = launch.world_size;
     rank.host = launch.host;
+    rank.job = launch.job;
+    rank.mesh = launch.mesh;
+    if (const auto uuid = launch.gpu_uuids.find(trace::DeviceIndexOf(of.code));
+        uuid != launch.gpu_uuids.end())
+      rank.gpu_uuid = uuid->second;
     rank.device = of.name;
     rank.pid = run_.processes[of.process].info.pid;
     rank.start_realtime_ns = run_.source->clock().start_realtime_ns;

@@ -16,11 +16,16 @@ constexpr int kVersion = 1;
 Json HeadJson(const RankSummary& rank) {
   Json elsewhere = Json::array();
   for (const Elsewhere& there : rank.elsewhere) elsewhere.push_back({there.device, there.bytes});
+  Json mesh = Json::array();
+  for (const model::MeshPlace& place : rank.mesh) mesh.push_back({place.name, place.index, place.size});
   return {{"rank", text::OrNull(rank.rank)},
           {"rank_from_name", rank.rank_from_name},
           {"world_size", text::OrNull(rank.world_size)},
           {"host", rank.host},
           {"device", rank.device},
+          {"job", rank.job},
+          {"gpu_uuid", rank.gpu_uuid},
+          {"mesh", mesh},
           {"pid", rank.pid},
           {"start_realtime_ns", rank.start_realtime_ns},
           {"last_ns", rank.last_ns},
@@ -85,6 +90,12 @@ RankSummary RankFrom(const Json& json, const std::string& file) {
   rank.world_size = Optional<uint32_t>(json, "world_size");
   rank.host = json.at("host").get<std::string>();
   rank.device = json.at("device").get<std::string>();
+  rank.job = json.value("job", "");  // summaries of earlier versions have none of these three
+  rank.gpu_uuid = json.value("gpu_uuid", "");
+  if (json.contains("mesh"))
+    for (const Json& place : json.at("mesh"))
+      rank.mesh.push_back(
+          {place.at(0).get<std::string>(), place.at(1).get<uint32_t>(), place.at(2).get<uint32_t>()});
   rank.pid = json.at("pid").get<uint32_t>();
   rank.start_realtime_ns = json.at("start_realtime_ns").get<uint64_t>();
   rank.last_ns = json.at("last_ns").get<uint64_t>();

@@ -18,6 +18,7 @@ std::vector<RankSummary> Leaking() {
   RankScript script(3);
   script.leak_bytes = 4 * kMiB;
   script.context_bytes = 300 * kMiB;
+  script.mesh = "pp 1/2, dp 0/4";
   const model::Run run = model::Load(script.Write()).value();
   return Summarize(classify::Analysis(run), "rank3.vms");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/model/launch.h"
 
+#include <algorithm>
 #include <charconv>
 #include <initializer_list>
 #include <string_view>
@@ -10,7 +11,7 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-std::optional<uint32_t> WholeNumber(const std::string& text) {
+std::optional<uint32_t> WholeNumber(std::string_view text) {
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = error == std::errc() && end == text.data() + text.size() && !text.empty();
@@ -47,12 +48,17 @@ Launch LaunchOf(const trace::Metadata& metadata, ProcessIndex process) {
   Launch launch;
   const std::string prefix = "process." + std::to_string(process) + ".";
   const std::string_view kVariable = "env.";
+  const std::string_view kGpu = "gpu.";
   for (auto fact = metadata.lower_bound(prefix); fact != metadata.end() && fact->first.starts_with(prefix);
        ++fact) {
     const std::string_view key = std::string_view(fact->first).substr(prefix.size());
     if (key == "rank") launch.rank = WholeNumber(fact->second);
     if (key == "host") launch.host = fact->second;
     if (key == "pod") launch.pod = fact->second;
+    if (key == "mesh") launch.mesh = ParseMesh(fact->second);
+    if (key.starts_with(kGpu))
+      if (const auto device = WholeNumber(key.substr(kGpu.size())))
+        launch.gpu_uuids.emplace(*device, fact->second);
     if (key.starts_with(kVariable)) launch.variables.emplace(key.substr(kVariable.size()), fact->second);
   }
   const Variables& variables = launch.variables;
@@ -68,9 +74,40 @@ Launch LaunchOf(const trace::Metadata& metadata, ProcessIndex process) {
   return launch;
 }
 
+std::vector<MeshPlace> ParseMesh(std::string_view text) {
+  std::vector<MeshPlace> mesh;
+  while (!text.empty()) {
+    std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    const size_t space = part.find(' ');
+    const size_t slash = part.find('/');
+    if (space == 0 || space == std::string_view::npos || slash == std::string_view::npos || slash < space)
+      continue;
+    const auto index = WholeNumber(part.substr(space + 1, slash - space - 1));
+    const auto size = WholeNumber(part.substr(slash + 1));
+    if (index.has_value() && size.has_value() && *index < *size)
+      mesh.push_back({std::string(part.substr(0, space)), *index, *size});
+  }
+  return mesh;
+}
+
+std::string MeshText(const std::vector<MeshPlace>& mesh) {
+  constexpr size_t kMost = 4;
+  std::string text;
+  size_t shown = 0;
+  for (const MeshPlace& place : mesh) {
+    if (place.size < 2 || shown == kMost) continue;
+    text += (text.empty() ? "" : ", ") + place.name + " " + std::to_string(place.index);
+    ++shown;
+  }
+  return text;
+}
+
 std::string RankText(const Launch& launch) {
   if (!launch.rank.has_value()) return "";
-  const std::string rank = "rank " + std::to_string(*launch.rank);
+  std::string rank = "rank " + std::to_string(*launch.rank);
+  if (const std::string mesh = MeshText(launch.mesh); !mesh.empty()) rank += " (" + mesh + ")";
   return launch.on_several_hosts() && !launch.host.empty() ? rank + " on " + launch.host : rank;
 }
 
@@ -79,7 +116,8 @@ void RedactLaunches(trace::Metadata& metadata) {
     const auto& [key, value] = fact;
     if (!key.starts_with("process.") || value.find_first_not_of("0123456789") == std::string::npos)
       return false;
-    return key.ends_with(".host") || key.ends_with(".pod") || key.find(".env.") != std::string::npos;
+    return key.ends_with(".host") || key.ends_with(".pod") || key.find(".env.") != std::string::npos ||
+           key.find(".gpu.") != std::string::npos;
   });
 }
 

@@ -10,11 +10,22 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "profiler/model/ids.h"
 #include "trace_format/definitions.h"
 
 namespace vramscope::model {
+
+// One dimension of a device mesh or process group: "pp 2/4" is stage 2 of 4.
+struct MeshPlace {
+  std::string name;
+  uint32_t index = 0;
+  uint32_t size = 1;
+
+  friend bool operator==(const MeshPlace&, const MeshPlace&) = default;
+};
 
 struct Launch {
   std::optional<uint32_t> rank;
@@ -25,6 +36,8 @@ struct Launch {
   std::string pod;
   std::string job;                               // of the batch system, else of torchrun
   std::string gpus;                              // CUDA_VISIBLE_DEVICES
+  std::vector<MeshPlace> mesh;                   // in the order in which the program made its dimensions
+  std::map<uint32_t, std::string> gpu_uuids;     // by CUDA's number of the device in this process
   std::map<std::string, std::string> variables;  // RANK -> 37, ...
 
   // True if the job is known to have processes on other hosts.
@@ -34,7 +47,12 @@ struct Launch {
 // All unknown if the trace notes nothing, as traces of older recorders do (these have the rank alone).
 [[nodiscard]] Launch LaunchOf(const trace::Metadata& metadata, ProcessIndex process);
 
-// "rank 37", "rank 37 on node-09": the host if the job has several. "" without a rank.
+// "pp 2/4, dp 5/8" in parts; what does not read like that is left out.
+[[nodiscard]] std::vector<MeshPlace> ParseMesh(std::string_view text);
+// "pp 2, dp 5": at most four dimensions, and none that has one rank; "" = none.
+[[nodiscard]] std::string MeshText(const std::vector<MeshPlace>& mesh);
+
+// "rank 37", "rank 37 (pp 2, dp 5) on node-09": the host if the job has several. "" without a rank.
 [[nodiscard]] std::string RankText(const Launch& launch);
 
 // Removes what names hosts, pods and jobs; ranks and other numbers stay.

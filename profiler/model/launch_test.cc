@@ -22,6 +22,15 @@ TEST(LaunchTest, TheHostIsNamedWhenTheJobHasOthers) {
   EXPECT_EQ(RankText(LaunchOf(metadata, 1)), "rank 37");
 }
 
+TEST(LaunchTest, TheMeshNamesARankAsTheProgramDoes) {
+  trace::Metadata metadata = {
+      {"process.0.rank", "37"}, {"process.0.mesh", "pp 2/4, dp 5/8, tp 0/1"}, {"process.0.gpu.3", "8a1b"}};
+  EXPECT_EQ(RankText(LaunchOf(metadata, 0)), "rank 37 (pp 2, dp 5)");
+  EXPECT_EQ(LaunchOf(metadata, 0).gpu_uuids.at(3), "8a1b");
+  for (const char* const broken : {"pp", "pp 4/4", " 1/2", "pp x/2,,", "pp /,/ 3"})
+    EXPECT_TRUE(ParseMesh(broken).empty()) << broken;
+}
+
 TEST(LaunchTest, MpirunAndSrunCountToo) {
   const trace::Metadata metadata = {{"process.0.env.OMPI_COMM_WORLD_LOCAL_RANK", "1"},
                                     {"process.0.env.SLURM_NTASKS", "16"},

@@ -7,7 +7,7 @@ import platform
 import sys
 from typing import Any, Callable, Dict, Optional, Tuple
 
-from . import gathered, guard, held, import_hook, native, patches, storage
+from . import gathered, guard, held, import_hook, mesh, native, patches, storage
 from .compiler import Compiler
 from .data import Batches
 from .deep import ModuleRanges
@@ -77,10 +77,13 @@ class Recorder:
             ("python.modules", self._module_ranges.install),
             ("python.settings", self._settings.install),
             ("python.gathered", gathered.install),
+            (mesh.HOOK, mesh.install),
             ("python.program", self._install_program),
         )
         self._program: Any = None
+        self._gpu_told = False
         self._exiting = guard.hook("python.names", self._at_exit)
+        self._tell_gpu = guard.hook(mesh.HOOK, mesh.tell_gpu)
 
     def install(self, attached: bool) -> None:
         for key, value in _facts(self._torch).items():
@@ -114,6 +117,9 @@ class Recorder:
 
     def _step_turned(self, deep: int) -> None:
         self._first_use.stop()
+        if not self._gpu_told:
+            self._gpu_told = True
+            self._tell_gpu(self._torch)
         if deep:
             self._settings.tell()
             self._module_ranges.enter()
@@ -123,6 +129,8 @@ class Recorder:
     def _at_exit(self) -> None:
         """A program without optimizer, loader or no_grad: what still lives can be named now."""
         self._module_ranges.leave()
+        if not self._gpu_told:
+            self._tell_gpu(self._torch)
         if self._program is not None:
             self._program.stop()
         if not self._registry.looks and native.memory_seen():  # a look takes 70 ms after a mere `import torch`

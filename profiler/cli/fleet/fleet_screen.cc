@@ -98,6 +98,7 @@ class Screen {
   [[nodiscard]] std::string Ranks() const {
     const auto any = [&](auto known) { return std::any_of(job_.ranks.begin(), job_.ranks.end(), known); };
     const bool host = job_.several_hosts;
+    const bool mesh = any([](const RankSummary& rank) { return !model::MeshText(rank.mesh).empty(); });
     const bool reserved = any([](const RankSummary& rank) { return rank.reserved_bytes.has_value(); });
     const bool used = any([](const RankSummary& rank) { return rank.used_bytes.has_value(); });
     const bool room = any([](const RankSummary& rank) { return rank.headroom_bytes().has_value(); });
@@ -110,6 +111,7 @@ class Screen {
       head.emplace_back(name);
       align.push_back(side);
     };
+    column(mesh, "place", Align::kLeft);
     column(host, "host", Align::kLeft);
     column(true, "device", Align::kLeft);
     column(true, "peak", Align::kRight);
@@ -129,6 +131,7 @@ class Screen {
     for (const size_t index : shown) {
       const RankSummary& rank = job_.ranks[index];
       std::vector<std::string> row = {rank.rank.has_value() ? std::to_string(*rank.rank) : "-"};
+      if (mesh) row.push_back(Printable(model::MeshText(rank.mesh)));
       if (host) row.push_back(Printable(rank.host));
       row.push_back(rank.rank.has_value() ? rank.device : rank.Name(false));
       row.push_back(FormatBytes(rank.peak_bytes));
@@ -174,7 +177,7 @@ class Screen {
   [[nodiscard]] std::string EndingText(const RankSummary& rank) const {
     switch (rank.ending) {
       case fleet::Ending::kFinished:
-        return "well";
+        return "finished";
       case fleet::Ending::kOutOfMemory:
         return terminal_.Paint("out of memory", Ink::Bad());
       case fleet::Ending::kKilled:
@@ -199,17 +202,35 @@ class Screen {
                   terminal_.Paint("spread", Ink::Dim())});
     for (size_t i = 0; i < std::min(job_.groups.size(), kMostGroups); ++i) {
       const fleet::PeerGroup& group = job_.groups[i];
-      table.AddRow({"like " + job_.NameOf(group.typical), FormatCount(group.members.size()),
-                    FormatBytes(group.allocated.lowest), FormatBytes(group.allocated.highest),
+      table.AddRow({group.stage.empty() ? "like " + job_.NameOf(group.typical) : Printable(group.stage),
+                    FormatCount(group.members.size()), FormatBytes(group.allocated.lowest),
+                    FormatBytes(group.allocated.highest),
                     fmt::format("{:.1f} %", 100 * group.allocated.share())});
     }
-    return Heading("Peers: ranks whose parameters have the same names") + table.ToString();
+    const bool staged = !job_.groups.front().stage.empty();
+    return Heading(staged ? "Peers: ranks at the same place of the pipeline and of the experts"
+                          : "Peers: ranks whose parameters have the same names") +
+           table.ToString();
+  }
+
+  // The first host, which is the reference, and those whose clocks are furthest from it.
+  [[nodiscard]] std::vector<size_t> HostsShown() const {
+    constexpr size_t kMostHosts = 12;
+    std::vector<size_t> order(job_.clocks.hosts.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    if (order.size() <= kMostHosts) return order;
+    std::stable_sort(order.begin() + 1, order.end(), [&](size_t a, size_t b) {
+      return std::abs(job_.clocks.hosts[a].offset_ns) > std::abs(job_.clocks.hosts[b].offset_ns);
+    });
+    order.resize(kMostHosts);
+    return order;
   }
 
   [[nodiscard]] std::string Clocks() const {
     if (job_.clocks.hosts.size() < 2) return "";
     Table table({Align::kLeft, Align::kRight, Align::kLeft, Align::kLeft});
-    for (size_t i = 0; i < job_.clocks.hosts.size(); ++i) {
+    const std::vector<size_t> shown = HostsShown();
+    for (const size_t i : shown) {
       const fleet::HostClock& clock = job_.clocks.hosts[i];
       const auto ns = static_cast<uint64_t>(std::abs(clock.offset_ns));
       const std::string offset = i == 0             ? "reference"
@@ -223,7 +244,11 @@ class Screen {
                         : fmt::format("drift {:+.1f} ppm, steps agree within {}", clock.drift_ppm,
                                       FormatDuration(clock.residual_ns))});
     }
-    return Heading("Clocks, aligned by the ends of steps") + table.ToString();
+    std::string text = Heading("Clocks, aligned by the ends of steps") + table.ToString();
+    if (shown.size() < job_.clocks.hosts.size())
+      text += fmt::format("  and {} more, closer to the reference; --json has all.\n",
+                          job_.clocks.hosts.size() - shown.size());
+    return text;
   }
 
   const fleet::Job& job_;

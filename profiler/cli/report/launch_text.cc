@@ -21,6 +21,13 @@ std::string Counted(const char* name, const std::optional<uint32_t>& value) {
   return value.has_value() ? fmt::format("{} {}", name, *value) : "";
 }
 
+std::string GpuText(const model::Launch& launch) {
+  std::string text;
+  for (const auto& [device, uuid] : launch.gpu_uuids)
+    text += fmt::format("{}cuda:{} {}", text.empty() ? "" : ", ", device, Printable(uuid));
+  return text;
+}
+
 }  // namespace
 
 void AddLaunch(const model::Launch& launch, nlohmann::json& process) {
@@ -31,16 +38,22 @@ void AddLaunch(const model::Launch& launch, nlohmann::json& process) {
   process["pod"] = NamedOrNull(launch.pod);
   process["job"] = NamedOrNull(launch.job);
   process["environment"] = launch.variables;
+  nlohmann::json& mesh = process["mesh"] = nlohmann::json::object();
+  for (const model::MeshPlace& place : launch.mesh)
+    mesh[place.name] = {{"index", place.index}, {"size", place.size}};
+  nlohmann::json& gpus = process["gpu_uuids"] = nlohmann::json::object();
+  for (const auto& [device, uuid] : launch.gpu_uuids) gpus[std::to_string(device)] = uuid;
 }
 
 std::string RankTable(const TraceFacts& facts) {
-  Table table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft});
+  Table table(std::vector<Align>(8, Align::kLeft));
   for (const ProcessFacts& process : facts.processes) {
     const model::Launch& launch = process.launch;
     if (!launch.rank.has_value() || process.role == "worker") continue;
     table.AddRow({fmt::format("rank {} {}", *launch.rank, Counted("of", launch.world_size)),
-                  Counted("local rank", launch.local_rank), Printable(launch.host), Named("pod", launch.pod),
-                  Named("job", launch.job), fmt::format("process {}", process.info.pid)});
+                  Printable(model::MeshText(launch.mesh)), Counted("local rank", launch.local_rank),
+                  Printable(launch.host), Named("pod", launch.pod), Named("job", launch.job),
+                  fmt::format("process {}", process.info.pid), GpuText(launch)});
   }
   return table.ToString();
 }

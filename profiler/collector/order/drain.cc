@@ -32,6 +32,15 @@ bool IsOwnKey(std::string_view key) {
                      [&](std::string_view own) { return key.starts_with(own); });
 }
 
+// What a target says about itself: "own.mesh" of process 3 becomes "process.3.mesh". Only these: its rank and
+// its host are the collector's to say.
+constexpr std::string_view kOwnPrefix = "own.";
+bool IsFactOfProcess(std::string_view key) {
+  if (!key.starts_with(kOwnPrefix)) return false;
+  const std::string_view fact = key.substr(kOwnPrefix.size());
+  return fact == "mesh" || fact.starts_with("gpu.");
+}
+
 bool IsMetadataKey(std::string_view key) {
   const auto fits = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
@@ -181,8 +190,13 @@ bool Drain::TakeMetadata(TargetProcess& process, const trace::RawRecord& record)
   if (text.empty()) return false;
   const size_t equals = std::min(text.find('='), text.size());
   const std::string_view key = text.substr(0, equals);
-  if (IsMetadataKey(key))
-    output_.writer().SetMetadata(key, text.substr(std::min(equals + 1, text.size()), kMaxMetadataValue));
+  if (!IsMetadataKey(key)) return true;
+  const std::string_view value = text.substr(std::min(equals + 1, text.size()), kMaxMetadataValue);
+  if (IsFactOfProcess(key))
+    output_.writer().SetMetadata(
+        fmt::format("process.{}.{}", process.trace_process, key.substr(kOwnPrefix.size())), value);
+  else
+    output_.writer().SetMetadata(key, value);
   return true;
 }
 

@@ -138,11 +138,13 @@ TEST(DrainTest, MetadataMarksBecomeMetadataAndNotEvents) {
   writer.DefineString(1, 1, "meta:torch.version=2.15.0");
   writer.DefineString(2, 2, "meta:vramscope.version=forged");
   writer.DefineString(3, 3, "a mark of the user");
-  writer.Mark(4, MarkKind::kUser, 0, 1);
-  writer.Mark(5, MarkKind::kUser, 0, 2);
-  writer.Mark(6, MarkKind::kUser, 0, 3);
+  writer.DefineString(4, 4, "meta:own.mesh=pp 2/4");
+  writer.DefineString(5, 5, "meta:own.rank=7");
+  for (uint32_t text = 1; text <= 5; ++text) writer.Mark(5 + text, MarkKind::kUser, 0, text);
   rig.drain->Pass(100);
   EXPECT_EQ(rig.Metadata("torch.version"), "2.15.0");
+  EXPECT_EQ(rig.Metadata("process.0.mesh"), "pp 2/4");
+  EXPECT_EQ(rig.Metadata("process.0.rank"), "");
   EXPECT_EQ(rig.Metadata("vramscope.version"), "");
   EXPECT_EQ(rig.Events().size(), 1U);
 }

@@ -25,11 +25,13 @@ struct RankScript {
   uint32_t rank = 0;
   uint32_t world_size = 8;
   uint32_t steps = 10;
+  std::string mesh;  // "pp 1/2, dp 0/4"; "" = the program has none
   uint64_t start_realtime_ns = uint64_t{1'700'000'000} * kSecond;
   // Faults; 0 = none.
   uint32_t long_batch_since = 0;  // sequences are 1.8 times as long from this step on
   uint64_t leak_bytes = 0;        // kept of each step
   uint64_t context_bytes = 0;     // on cuda:0
+  uint64_t more_weights = 0;      // than other stages
   uint64_t late_ns = 0;           // later than the others
   uint64_t reserved_more = 0;
   uint32_t out_of_memory_in = 0;  // step
@@ -53,6 +55,7 @@ struct RankScript {
     s.trace().SetMetadata("process.0.rank", std::to_string(rank));
     s.trace().SetMetadata("process.0.host", "node-0");
     s.trace().SetMetadata("process.0.env.WORLD_SIZE", std::to_string(world_size));
+    if (!mesh.empty()) s.trace().SetMetadata("process.0.mesh", mesh);
     s.trace().SetClock({.start_realtime_ns = start_realtime_ns});
     s.Device(device);
     if (context_bytes != 0) s.OnDevice(trace::DeviceCode(1, 0)).Context(context_bytes);
@@ -61,7 +64,7 @@ struct RankScript {
     s.Total(512 * kMiB + reserved + leak_bytes * steps, kCapacity);
     s.TotalsAre(0, reserved);
     s.Stack({"main (train.py:10)", "build (model.py:20)"});
-    s.Alloc("weight", 1024 * kMiB).Parameter("weight", "layers.0.attn.weight");
+    s.Alloc("weight", 1024 * kMiB + more_weights).Parameter("weight", "layers.0.attn.weight");
     for (uint32_t step = 1; step <= steps; ++step) {
       if (out_of_memory_in == step || killed_in == step) break;
       Step(s, step);

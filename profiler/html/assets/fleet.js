@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of a job, from the document of `vramscope fleet`: what stands out, ranks by steps, and every rank in figures.
 
-const names = {out_of_memory: "Out of memory", dead: "Dead", memory: "Peak", fragmentation: "Fragmentation", outside: "Outside PyTorch",
+const names = {out_of_memory: "Out of memory", dead: "Dead", memory: "Peak", imbalance: "Imbalance", fragmentation: "Fragmentation", outside: "Outside PyTorch",
   elsewhere: "On another GPU", growth: "Growth", late: "Late", missing: "Missing"};
 const mostRanks = 64; // in sight; of more, those that stand out and the first ones
 const urgent = new Set(["out_of_memory", "dead"]);
 
-const nameOf = (rank) => (rank.rank === null ? rank.device : "rank " + rank.rank);
+const placeOf = (rank) => Object.entries(rank.mesh || {}).filter(([, place]) => place.size > 1).slice(0, 4).map(([name, place]) => name + " " + place.index).join(", ");
+const nameOf = (rank) => (rank.rank === null ? rank.device : "rank " + rank.rank + (placeOf(rank) ? " (" + placeOf(rank) + ")" : ""));
 const orDash = (value, show) => (value === null || value === undefined ? "\u2013" : show(value));
 
 function makeFleetHeader() {

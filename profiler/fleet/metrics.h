@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a job as metrics for other tools: the text that Prometheus scrapes, and OTLP for collectors of
+// OpenTelemetry.
+//
+//   vramscope_allocated_bytes{rank="37",host="node-09",device="cuda:3",place="pp 2, dp 5"} 8589934592
+//
+// Why at most so many series: each one costs memory in the database for weeks. A job has 13 for each rank, and
+// categories only if it has few ranks. Process IDs and file names are no labels, because they change with every
+// start.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "profiler/fleet/job.h"
+
+namespace vramscope::fleet {
+
+// Of more ranks, those that stand out and then the fullest; vramscope_ranks has the number of all.
+inline constexpr size_t kMostRanksInMetrics = 1024;
+inline constexpr size_t kMostRanksWithCategories = 64;
+
+// The text format 0.0.4 of Prometheus. A figure that is not known has no line.
+[[nodiscard]] std::string PrometheusText(const Job& job);
+// One JSON document of OTLP (ExportMetricsServiceRequest), as of `now_ns` since 1970.
+[[nodiscard]] std::string OtlpText(const Job& job, uint64_t now_ns);
+
+}  // namespace vramscope::fleet
