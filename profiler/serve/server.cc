@@ -57,6 +57,8 @@ const char* Reason(unsigned status) {
       return "Method Not Allowed";
     case 416:
       return "Range Not Satisfiable";
+    case 503:
+      return "Service Unavailable";
     default:
       return "Not Found";
   }
@@ -77,11 +79,11 @@ std::string Header(const Answer& answer, bool keep) {
   return header + "\r\n";
 }
 
-Answer AnswerOf(const Site& site, const Parser& parser) {
+Answer AnswerOf(const Answerer& answer, const Parser& parser) {
   const auto& request = parser.get();
   const auto range = request.find(http::field::range);
-  return site.AnswerTo({View(request.method_string()), View(request.target()),
-                        range == request.end() ? std::string_view() : View(range->value())});
+  return answer({View(request.method_string()), View(request.target()),
+                 range == request.end() ? std::string_view() : View(range->value())});
 }
 
 void Limit(Parser& parser) {
@@ -91,8 +93,8 @@ void Limit(Parser& parser) {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(Tcp::socket socket, const Site& site, std::shared_ptr<size_t> open)
-      : stream_(std::move(socket)), site_(site), open_(std::move(open)) {
+  Connection(Tcp::socket socket, const Answerer& answerer, std::shared_ptr<size_t> open)
+      : stream_(std::move(socket)), answerer_(answerer), open_(std::move(open)) {
     ++*open_;
   }
   ~Connection() {
@@ -117,7 +119,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   void Respond() {
-    answer_ = AnswerOf(site_, *parser_);
+    answer_ = AnswerOf(answerer_, *parser_);
     keep_ = parser_->keep_alive();
     Write();
   }
@@ -156,7 +158,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   beast::tcp_stream stream_;
-  const Site& site_;
+  const Answerer& answerer_;
   std::shared_ptr<size_t> open_;  // connections; outlives the server
   beast::flat_buffer buffer_{2 * kMostHeader};
   std::optional<Parser> parser_;
@@ -169,7 +171,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
 class Server {
  public:
-  Server(asio::io_context& context, const Site& site) : acceptor_(context), site_(site) {}
+  Server(asio::io_context& context, const Answerer& answerer) : acceptor_(context), answerer_(answerer) {}
 
   Code Listen(const std::string& address, uint16_t port) {
     Code failed;
@@ -188,14 +190,14 @@ class Server {
       if (failed == asio::error::operation_aborted) return;
       // Too many: this one is closed, and the client tries again.
       if (!failed && *open_ < kMostConnections)
-        std::make_shared<Connection>(std::move(socket), site_, open_)->Read();
+        std::make_shared<Connection>(std::move(socket), answerer_, open_)->Read();
       Accept();
     });
   }
 
  private:
   Tcp::acceptor acceptor_;
-  const Site& site_;
+  const Answerer& answerer_;
   std::shared_ptr<size_t> open_ = std::make_shared<size_t>(0);
 };
 
@@ -207,13 +209,13 @@ std::optional<bool> IsLoopback(const std::string& address) {
   return failed ? std::nullopt : std::optional(parsed.is_loopback());
 }
 
-Status ServeUntilSignal(const Site& site, const std::string& address, uint16_t port,
+Status ServeUntilSignal(const Answerer& answer, const std::string& address, uint16_t port,
                         const std::function<void(uint16_t)>& ready) {
   asio::io_context context(1);
-  Server server(context, site);
+  Server server(context, answer);
   if (const Code failed = server.Listen(address, port))
     return Error{
-        fmt::format("{} port {} cannot be used: {}. Choose another port with --port, or leave it out.",
+        fmt::format("{} port {} cannot be used: {}. Choose another port.",
                     address, port, failed.message())};
   asio::signal_set signals(context, SIGINT, SIGTERM);
   signals.async_wait([&](Code, int) { context.stop(); });
@@ -223,7 +225,14 @@ Status ServeUntilSignal(const Site& site, const std::string& address, uint16_t p
   return {};
 }
 
+Status ServeUntilSignal(const Site& site, const std::string& address, uint16_t port,
+                        const std::function<void(uint16_t)>& ready) {
+  return ServeUntilSignal([&](const Request& request) { return site.AnswerTo(request); }, address, port,
+                          ready);
+}
+
 size_t AnswerBytes(const Site& site, std::string_view bytes) {
+  const Answerer answerer = [&](const Request& request) { return site.AnswerTo(request); };
   size_t answered = 0;
   while (!bytes.empty()) {
     Parser parser;
@@ -232,7 +241,7 @@ size_t AnswerBytes(const Site& site, std::string_view bytes) {
     Code failed;
     const size_t used = parser.put(asio::buffer(bytes.data(), bytes.size()), failed);
     if (failed || !parser.is_done() || used == 0) break;
-    const Answer answer = AnswerOf(site, parser);
+    const Answer answer = AnswerOf(answerer, parser);
     ++answered;
     if (Header(answer, parser.keep_alive()).find("\r\n\r\n") == std::string::npos) break;
     bytes.remove_prefix(used);

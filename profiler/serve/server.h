@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sockets of `vramscope serve`: HTTP/1.1 on one address, by default of the loopback interface, on one
-// thread.
+// The sockets of `vramscope serve` and of `top --prometheus`: HTTP/1.1 on one address, by default of the
+// loopback interface, on one thread.
 //
 // A request has at most 8 KiB of header and no body. A connection that says nothing for 30 seconds is closed.
 // At most 64 connections are open. A file is sent in pieces, so a large trace costs no memory.
@@ -20,8 +20,12 @@ inline constexpr const char* kLoopback = "127.0.0.1";
 // Whether only this machine reaches that address. Nothing: the text is no IPv4 or IPv6 address.
 [[nodiscard]] std::optional<bool> IsLoopback(const std::string& address);
 
+using Answerer = std::function<Answer(const Request&)>;
+
 // Serves until SIGINT or SIGTERM. `port` 0 takes any free one. `ready` is called with the port as soon as
 // requests are answered. An error: address and port cannot be used.
+[[nodiscard]] Status ServeUntilSignal(const Answerer& answer, const std::string& address, uint16_t port,
+                                      const std::function<void(uint16_t)>& ready);
 [[nodiscard]] Status ServeUntilSignal(const Site& site, const std::string& address, uint16_t port,
                                       const std::function<void(uint16_t)>& ready);
 

@@ -5,10 +5,12 @@ No recording and no torch: what a recorder writes is tested elsewhere, and the t
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -132,6 +134,80 @@ class FleetTest(recorded_run.RecordingTest):
         trace.unlink()
         self.assertEqual(recorded_run.ask("fleet", str(job))["ranks"][0]["device"], "from-summary", "it is all there is")
 
+    def test_the_files_of_a_job_are_one_subject(self) -> None:
+        job = self.folder / "a job"
+        make_job(job, 4, 6)
+        third = recorded_run.ask("report", str(job / "rank3.vms"))
+        self.assertEqual(recorded_run.ask("report", str(job), "--rank", "3"), third)
+        self.assertEqual(recorded_run.ask("report", *[str(job / f"rank{rank}.vms") for rank in range(4)], "--rank", "2..3")["ranks"][1], third)
+        worst = recorded_run.run([recorded_run.vramscope(), "report", str(job)])
+        self.assertIn(b"About rank 1 on node-0, ", worst.stderr, "the rank with the long batch is the fullest")
+        checked = recorded_run.run([recorded_run.vramscope(), "check", str(job), "--peak-below", "2.7GiB", "--json"])
+        self.assertEqual((checked.code, len(json.loads(checked.stdout)["ranks"])), (1, 4))
+        for wrong, sentence in ((["--rank", "9"], b"has ranks 0 to 3"), (["--rank", "all", "--html", "x.html"], b"one file holds one rank")):
+            done = recorded_run.run([recorded_run.vramscope(), "report", str(job), *wrong])
+            self.assertEqual(done.code, 2)
+            self.assertIn(sentence, done.stderr)
+
+    def test_metrics_are_served_and_printed(self) -> None:
+        job = self.folder / "job"
+        make_job(job, 8, 10)
+        with subprocess.Popen([recorded_run.vramscope(), "top", str(job), "--prometheus", "0"], stdout=subprocess.PIPE) as server:
+            assert server.stdout is not None
+            address = server.stdout.readline().decode().strip()
+            with urllib.request.urlopen(address) as answer:
+                self.assertTrue(answer.headers["Content-Type"].startswith("text/plain; version=0.0.4"))
+                metrics = answer.read().decode()
+            with urllib.request.urlopen(address.replace("/metrics", "/otlp")) as answer:
+                otlp = json.load(answer)
+            server.terminate()
+        self.assertRegex(metrics, r'(?m)^vramscope_growth_bytes_per_step\{rank="2",host="node-0",device="cuda:2"\} 4194304$')
+        self.assertRegex(metrics, r'(?m)^vramscope_rank_well\{rank="6",.*\} 0$')
+        self.assertIn('vramscope_findings{kind="late"} 1\n', metrics)
+        printed = recorded_run.run([recorded_run.vramscope(), "top", str(job), "--once", "--format", "prometheus"])
+        self.assertEqual(printed.stdout.decode(), metrics)
+        names = {metric["name"] for metric in otlp["resourceMetrics"][0]["scopeMetrics"][0]["metrics"]}
+        self.assertEqual(names, set(re.findall(r"(?m)^# TYPE (\w+)", metrics)))
+
+    def test_an_order_to_the_job_reaches_every_black_box(self) -> None:
+        job = self.folder / "job"
+        job.mkdir()
+        counters = self.folder / "counters"
+        counters.write_bytes(bytes(32))
+        recorders = []
+        for rank in range(2):
+            target = [recorded_run.target("counting_target"), str(counters), "1", "100000000"]
+            command = recorded_run.record_command(job / "%r.vms", target, ["--black-box", "2"])
+            recorders.append(subprocess.Popen(command, env=recorded_run.clean_environment(RANK=str(rank), WORLD_SIZE="2"), stdin=subprocess.DEVNULL))
+        try:
+            written = {job / "0.vms", job / "1.vms"}
+            deadline = time.monotonic() + 120
+            while {path for path in written if path.exists()} != written and time.monotonic() < deadline:
+                self.fleet("dump", str(job))
+                time.sleep(1)
+            self.assertEqual({path for path in written if path.exists()}, written)
+        finally:
+            for recorder in recorders:
+                recorder.terminate()
+                recorder.wait()
+        self.assertEqual([rank["rank"] for rank in recorded_run.ask("fleet", str(job / "0.vms"), str(job / "1.vms"))["ranks"]], [0, 1])
+        self.assertIn(b"is not a folder", self.fleet("dump", str(job / "0.vms"), code=2).stderr)
+        self.assertIn(b"--step is for fleet dump", self.fleet("start", str(job), "--step", "3", code=2).stderr)
+
+    def test_mpi_gives_the_answer_of_one_process(self) -> None:
+        if shutil.which("mpirun") is None or not Path(recorded_run.vramscope()).with_name("vramscope-fleet-mpi").exists():
+            self.skipTest("no MPI when this was built")
+        job = self.folder / "job"
+        make_job(job, 8, 10)
+        (job / "broken.vms").write_bytes((job / "rank0.vms").read_bytes()[:100])
+        alone = self.fleet(str(job), "--json")
+        for processes in ("1", "3"):
+            done = recorded_run.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", processes, recorded_run.vramscope(), "fleet", "--mpi", str(job),
+                                     "--json"])
+            self.assertEqual(done.code, 0, done.stderr)
+            self.assertEqual(done.stdout, alone.stdout)
+            self.assertIn(b"broken.vms", done.stderr)
+
     def test_wrong_use_and_broken_files_are_sentences(self) -> None:
         job = self.folder / "job"
         make_job(job, 3, 3)
@@ -146,6 +222,8 @@ class FleetTest(recorded_run.RecordingTest):
         empty.mkdir()
         self.assertIn(b"has no trace", self.fleet(str(empty), code=2).stderr)
         self.assertIn(b"there is no such file", self.fleet(str(job / "none.vms"), code=2).stderr)
+        os.mkfifo(empty / "pipe")
+        self.assertIn(b"is no file", self.fleet(str(empty / "pipe"), code=2).stderr)
         self.assertIn(b"fleet needs a folder", self.fleet(code=2).stderr)
         self.assertIn(b"needs a percentage", self.fleet(str(job), "--spread-below", "5", code=2).stderr)
 

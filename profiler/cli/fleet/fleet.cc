@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vramscope fleet`: all ranks of a job, which of them stand out, and why.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
 
+#include "profiler/cli/fleet/fleet_answer.h"
 #include "profiler/cli/fleet/fleet_screen.h"
+#include "profiler/cli/fleet/orders.h"
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/progress.h"
 #include "profiler/cli/frame/terminal.h"
@@ -24,11 +32,16 @@ const VerbHelp& FleetHelp() {
       "all ranks of a job: which stand out, and why",
       "fleet [options] FOLDER|FILE...",
       {{"vramscope record -o 'job/%r.vms' -- python train.py", "record one rank; the same on every rank"},
+       {"vramscope fleet dump job",
+        "let all black boxes of the job write their last steps (also start, stop)"},
+       {"mpirun -n 8 vramscope fleet --mpi job", "read many whole traces in eight processes"},
        {"vramscope fleet job", "compare all ranks of these files"},
        {"vramscope fleet run.vms --html job.html", "show the ranks of one trace as a picture"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"html", '\0', "OUT", "Write one HTML file instead, with a heat map of ranks and steps."},
        {"top", '\0', "N", "List this many ranks, 0 = all. Default: 32. --json has all of them."},
+       {"mpi", '\0', nullptr, "Share the reading among the processes of mpirun or srun."},
+       {"step", '\0', "N", "With dump: write when this optimizer step has finished."},
        {"explain", '\0', "N",
         "Read the traces of this many outliers to find the cause; default 8. Others are\n"
         "named without a cause."},
@@ -41,11 +54,23 @@ namespace {
 
 constexpr uint64_t kFilesForProgress = 32;
 
-struct FleetRequest {
-  size_t top = 32;
-  size_t explained = 8;
-  double most_spread = -1;  // negative = not asked
-};
+// Replaces this process: only that program links MPI, so that nobody else needs it.
+Error RunUnderMpi(const std::vector<std::string>& words) {
+  std::error_code failed;
+  const std::string program =
+      (std::filesystem::read_symlink("/proc/self/exe", failed).parent_path() / kFleetMpiProgram).string();
+  std::vector<std::string> all = {program};
+  std::copy_if(words.begin(), words.end(), std::back_inserter(all),
+               [](const std::string& word) { return word != "--mpi"; });
+  std::vector<char*> pointers;
+  for (std::string& word : all) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  execv(program.c_str(), pointers.data());
+  return Error{fmt::format("{}: {}. It is built where CMake finds MPI and Boost.MPI: see docs/fleet.md.",
+                           program, strerror(errno))};
+}
+
+}  // namespace
 
 Result<FleetRequest> FleetRequestFrom(const Arguments& arguments) {
   FleetRequest request;
@@ -66,18 +91,16 @@ Result<FleetRequest> FleetRequestFrom(const Arguments& arguments) {
   return request;
 }
 
-Result<fleet::Job> ReadFleet(const Arguments& arguments, const FleetRequest& request) {
+namespace {
+
+Result<fleet::ReadRanks> ReadFleet(const Arguments& arguments) {
   const auto files = VRAMSCOPE_TRY(fleet::FindFiles(arguments.positionals()));
   fleet::ReadRanks read;
   {
     ProgressLine line(arguments, files.size() > kFilesForProgress ? UINT64_MAX : 0);
     read = fleet::ReadFiles(files, [&](size_t file) { line.Show("Reading", "files", file, files.size()); });
   }
-  if (read.ranks.empty())
-    return Error{read.unreadable.empty() ? "there are no ranks in these files." : read.unreadable.front()};
-  for (const std::string& sentence : read.unreadable)
-    if (!arguments.Has("quiet")) Say(sentence);
-  return fleet::Compare(std::move(read.ranks), fleet::SideOpener(), request.explained);
+  return read;
 }
 
 Status WriteFleetPage(const fleet::Job& job, const Arguments& arguments) {
@@ -109,10 +132,23 @@ bool SpreadIsBroken(const fleet::Job& job, const FleetRequest& request) {
 Result<int> FleetVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().empty())
     return UsageError("fleet needs a folder or files: vramscope fleet job");
+  if (IsOrder(arguments.positionals())) return RunOrder(arguments);
   if (arguments.Has("json") && arguments.Has("html"))
     return UsageError("--json and --html exclude each other. Keep one.");
   const FleetRequest request = VRAMSCOPE_TRY(FleetRequestFrom(arguments));
-  const fleet::Job job = VRAMSCOPE_TRY(ReadFleet(arguments, request));
+  fleet::ReadRanks read = VRAMSCOPE_TRY(ReadFleet(arguments));
+  return AnswerFleet(std::move(read), fleet::SideOpener(), request, arguments, terminal);
+}
+
+}  // namespace
+
+Result<int> AnswerFleet(fleet::ReadRanks read, const fleet::OpenSide& open, const FleetRequest& request,
+                        const Arguments& arguments, const Terminal& terminal) {
+  if (read.ranks.empty())
+    return Error{read.unreadable.empty() ? "there are no ranks in these files." : read.unreadable.front()};
+  for (const std::string& sentence : read.unreadable)
+    if (!arguments.Has("quiet")) Say(sentence);
+  const fleet::Job job = fleet::Compare(std::move(read.ranks), open, request.explained);
   if (arguments.Has("html")) {
     VRAMSCOPE_TRY(WriteFleetPage(job, arguments));
   } else if (arguments.Has("json")) {
@@ -123,9 +159,9 @@ Result<int> FleetVerb(const Arguments& arguments, const Terminal& terminal) {
   return SpreadIsBroken(job, request) ? kNo : kDone;
 }
 
-}  // namespace
-
 int RunFleet(std::span<const std::string> words) {
+  if (std::find(words.begin(), words.end(), "--mpi") != words.end())
+    return Fail(RunUnderMpi({words.begin(), words.end()}));
   return RunParsed(FleetHelp(), Arguments::Parse(FleetHelp(), words), FleetVerb);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vramscope top`: the ranks of running recordings, read from the traces that their recorders write.
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,13 +9,17 @@
 #include <chrono>
 #include <filesystem>
 #include <system_error>
-#include <thread>
 
+#include "profiler/cli/fleet/keyboard.h"
+#include "profiler/cli/fleet/metrics_site.h"
+#include "profiler/cli/fleet/orders.h"
 #include "profiler/cli/fleet/top_screen.h"
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
+#include "profiler/cli/record/recording_options.h"
 #include "profiler/fleet/job.h"
+#include "profiler/fleet/metrics.h"
 #include "profiler/fleet/read.h"
 
 namespace vramscope::cli {
@@ -27,6 +32,10 @@ const VerbHelp& TopHelp() {
       {{"vramscope top job", "watch the traces that recorders write into this folder"},
        {"vramscope top 4711 --once", "print one picture of the recording that process 4711 belongs to"}},
       {{"once", '\0', nullptr, "Print one picture and end. This is the default unless on a terminal."},
+       {"format", '\0', "table|prometheus|otlp",
+        "With --once: print the figures as metrics of Prometheus or OTLP."},
+       {"prometheus", '\0', "ADDRESS",
+        "Answer Prometheus at this port (9400: this machine only) or address (0.0.0.0:9400)."},
        {"interval", '\0', "SECONDS", "Read again after this time; default 2."}}};
   return help;
 }
@@ -62,6 +71,11 @@ Result<std::vector<std::string>> TopFiles(const std::vector<std::string>& words)
   return fleet::FindFiles(paths);
 }
 
+uint64_t SinceEpochNs() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
 uint64_t AgeNs(const std::string& path) {
   std::error_code failed;
   const auto written = std::filesystem::last_write_time(path, failed);
@@ -71,27 +85,56 @@ uint64_t AgeNs(const std::string& path) {
       std::max<int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(age).count(), 0));
 }
 
-Result<std::string> TopPicture(const std::vector<std::string>& words, const Terminal& terminal) {
+Result<fleet::Job> ReadTop(const std::vector<std::string>& words) {
   const auto files = VRAMSCOPE_TRY(TopFiles(words));
   fleet::ReadRanks read = fleet::ReadFiles(files);
   if (read.ranks.empty())
     return Error{read.unreadable.empty() ? "there are no ranks in these files." : read.unreadable.front()};
-  const fleet::Job job = fleet::Compare(std::move(read.ranks));
+  return fleet::Compare(std::move(read.ranks));
+}
+
+std::string TopPicture(const fleet::Job& job, const Terminal& terminal) {
   std::vector<uint64_t> ages;
   for (const fleet::RankSummary& rank : job.ranks) ages.push_back(AgeNs(rank.file));
   return TopScreen(job, ages, terminal);
 }
 
+// What a key asked for, as one sentence; "" = the key has no meaning.
+std::string Obey(char key, const std::vector<std::string>& words) {
+  std::error_code failed;
+  const std::string& folder = words.front();
+  const bool has_folder = std::filesystem::is_directory(folder, failed);
+  if ((key == 'd' || key == 's') && !has_folder)
+    return "This needs the folder of the job: vramscope top FOLDER";
+  const Result<std::string> done = key == 'd'   ? DumpAll(folder, 0)
+                                   : key == 's' ? StartAll(folder, {})
+                                   : key == 'x' ? StopAll()
+                                                : Result<std::string>(std::string());
+  return done.ok() ? *done : done.error().sentence;
+}
+
 int Watch(const std::vector<std::string>& words, milliseconds interval, const Terminal& terminal) {
+  const Keyboard keyboard;
+  signal(SIGCHLD, SIG_IGN);  // of the recorders that the key s starts
+  std::string said;
   for (;;) {
     const Clock::time_point begin = Clock::now();
-    const Result<std::string> picture = TopPicture(words, terminal);
+    const Result<fleet::Job> job = ReadTop(words);
+    const Result<std::string> picture =
+        job.ok() ? Result<std::string>(TopPicture(*job, terminal)) : job.error();
     const auto cost = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
     std::fputs("\x1b[H\x1b[2J", stdout);  // home, clear
     Print(picture.ok() ? *picture : Printable(picture.error().sentence) + "\n");
-    Print(terminal.Paint("Ctrl-C ends it.", Ink::Dim()) + "\n");
+    Print(terminal.Paint(
+              keyboard.there() ? "d dump black boxes   s start   x stop   q quit" : "Ctrl-C ends it.",
+              Ink::Dim()) +
+          "\n");
+    if (!said.empty()) Print(Printable(said) + "\n");
     if (std::fflush(stdout) != 0) return kDone;  // the reader is gone
-    std::this_thread::sleep_for(std::max(interval, cost * kRestFactor));
+    if (const auto key = keyboard.Wait(std::max(interval, cost * kRestFactor))) {
+      if (*key == 'q') return kDone;
+      said = Obey(*key, words);
+    }
   }
 }
 
@@ -106,10 +149,21 @@ Result<int> TopVerb(const Arguments& arguments, const Terminal& terminal) {
         !(seconds >= 0.1 && seconds <= 3600))
       return UsageError(fmt::format("--interval needs seconds from 0.1 to 3600, not '{}'.", Printable(text)));
   }
-  if (!arguments.Has("once") && isatty(STDOUT_FILENO) == 1)
+  const std::string format = arguments.Get("format", "table");
+  VRAMSCOPE_TRY(CheckChoice("format", format, {"table", "prometheus", "otlp"}));
+  if (arguments.Has("prometheus")) {
+    if (arguments.Has("once") || arguments.Has("format"))
+      return UsageError("--prometheus serves until Ctrl-C. Leave out --once and --format.");
+    const MetricsPlace place = VRAMSCOPE_TRY(ParsePlace(arguments.Get("prometheus")));
+    VRAMSCOPE_TRY(ServeMetrics(place, [&] { return ReadTop(arguments.positionals()); }));
+    return kDone;
+  }
+  if (!arguments.Has("once") && format == "table" && isatty(STDOUT_FILENO) == 1)
     return Watch(arguments.positionals(), milliseconds(static_cast<int64_t>(seconds * 1000)), terminal);
-  const std::string picture = VRAMSCOPE_TRY(TopPicture(arguments.positionals(), terminal));
-  Print(picture);
+  const fleet::Job job = VRAMSCOPE_TRY(ReadTop(arguments.positionals()));
+  Print(format == "prometheus" ? fleet::PrometheusText(job)
+        : format == "otlp"     ? fleet::OtlpText(job, SinceEpochNs())
+                               : TopPicture(job, terminal));
   return kDone;
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <system_error>
 
+#include "profiler/cli/frame/job_subject.h"
 #include "profiler/cli/frame/progress.h"
 #include "profiler/cli/frame/verb.h"
 #include "profiler/model/launch.h"
@@ -59,30 +60,87 @@ std::string ListOf(const std::set<uint32_t>& ranks) {
   return text;
 }
 
-int RunForEach(const std::set<uint32_t>& ranks, const Arguments& arguments, const Terminal& terminal,
-               Run run) {
+// One answer, and what it is the answer about.
+struct About {
+  std::string heading;  // "Rank 4"
+  Arguments arguments;
+};
+
+int RunForEach(const std::vector<About>& all, const Arguments& arguments, const Terminal& terminal, Run run) {
   const bool json = arguments.Has("json");
   int code = kDone;
   std::string text = json ? "{\"schema_version\": 1, \"ranks\": [\n" : "";
   bool any = false;
-  for (const uint32_t rank : ranks) {
+  for (const About& about : all) {
     std::string answer;
     {
       const CapturedOutput captured(answer);
-      const Result<int> one = run(arguments.With("rank", std::to_string(rank)), terminal);
+      const Result<int> one = run(about.arguments, terminal);
       code = std::max(code, one.ok() ? *one : Fail(one.error()));
     }
     if (answer.empty()) continue;
     if (json)
       text += any ? ",\n" : "";
     else
-      text +=
-          fmt::format("{}{}\n", any ? "\n" : "", terminal.Paint(fmt::format("Rank {}", rank), Ink::Bold()));
+      text += fmt::format("{}{}\n", any ? "\n" : "", terminal.Paint(about.heading, Ink::Bold()));
     any = true;
     text += json && answer.ends_with('\n') ? answer.substr(0, answer.size() - 1) : answer;
   }
   if (any) Print(json ? text + "\n]}\n" : text);
   return code;
+}
+
+Status CheckSeveral(const VerbHelp& help, const Arguments& arguments) {
+  if (arguments.Has("html") || std::string_view(help.verb) == "convert")
+    return UsageError("one file holds one rank. Name it: --rank 4");
+  return {};
+}
+
+// The same options, about this one file.
+Arguments ForPlace(const VerbHelp& help, const Arguments& arguments, const RankPlace& place) {
+  std::vector<std::string> words;
+  for (const Option& option : AllOptions(help)) {
+    const std::string word = std::string("--") + option.name;
+    if (option.value == nullptr && arguments.Has(option.name)) words.push_back(word);
+    for (const std::string& value : arguments.All(option.name)) words.push_back(word + "=" + value);
+  }
+  words.push_back(place.file.starts_with('-') ? "./" + place.file : place.file);
+  const Arguments one = Arguments::Parse(help, words).value().Without("rank");  // they were parsed before
+  if (place.alone) return one;
+  return place.rank.has_value() ? one.With("rank", std::to_string(*place.rank))
+                                : one.With("device", place.device);
+}
+
+Result<int> RunForJob(const VerbHelp& help, const Arguments& arguments, const Terminal& terminal, Run run) {
+  RankRequest request{0, 0, true};
+  if (std::string_view(help.verb) == "check") request = {0, UINT32_MAX, false};  // a rule holds for all ranks
+  if (arguments.Has("rank")) request = VRAMSCOPE_TRY(ParseRanks(arguments.Get("rank")));
+  const JobRanks job = VRAMSCOPE_TRY(FindJobRanks(arguments));
+  if (request.worst) {
+    const RankPlace& worst = job.ranks[job.worst];
+    if (job.ranks.size() > 1 && !arguments.Has("quiet"))
+      Say(fmt::format("About {}, {}; the job has {}. --rank selects others.", worst.name, worst.file,
+                      FormatCount(job.ranks.size(), "rank")));
+    return run(ForPlace(help, arguments, worst), terminal);
+  }
+  std::vector<About> chosen;
+  std::set<uint32_t> there;
+  for (const RankPlace& place : job.ranks) {
+    if (place.rank.has_value()) there.insert(*place.rank);
+    const bool all = request.last == UINT32_MAX;
+    if (all || (place.rank.has_value() && *place.rank >= request.first && *place.rank <= request.last))
+      chosen.push_back({place.rank.has_value() ? fmt::format("Rank {}", *place.rank) : Printable(place.name),
+                        ForPlace(help, arguments, place)});
+  }
+  if (chosen.empty())
+    return Error{fmt::format("{}: has {}, none of them in {}.", arguments.positionals().front(),
+                             ListOf(there), arguments.Get("rank"))};
+  if (request.one() && chosen.size() > 1)
+    return Error{fmt::format("{} files have rank {}: these are several jobs. Name one file.", chosen.size(),
+                             request.first)};
+  if (request.one()) return run(chosen.front().arguments, terminal);
+  VRAMSCOPE_TRY(CheckSeveral(help, arguments));
+  return RunForEach(chosen, arguments, terminal, run);
 }
 
 }  // namespace
@@ -116,17 +174,18 @@ Result<int> RunForRanks(const VerbHelp& help, const Arguments& given, const Term
           fmt::format("--rank and {}{} exclude each other. Keep one.", kSuffix, Printable(rank)));
     if (!rank.empty()) arguments = arguments.With("rank", rank).WithFirst(path);
   }
+  if (IsJob(help, arguments)) return RunForJob(help, arguments, terminal, run);
   if (!arguments.Has("rank") || arguments.positionals().empty()) return run(arguments, terminal);
   const RankRequest request = VRAMSCOPE_TRY(ParseRanks(arguments.Get("rank")));
   if (request.worst) return run(arguments.Without("rank"), terminal);
   if (request.one()) return run(arguments, terminal);
-  if (arguments.Has("html") || std::string_view(help.verb) == "convert")
-    return UsageError("one file holds one rank. Name it: --rank 4");
+  VRAMSCOPE_TRY(CheckSeveral(help, arguments));
   const std::string path = SplitRank(arguments.positionals().front()).first;
   const std::set<uint32_t> ranks = VRAMSCOPE_TRY(RanksOf(RunFile(path), arguments));
-  std::set<uint32_t> chosen;
+  std::vector<About> chosen;
   for (const uint32_t rank : ranks)
-    if (rank >= request.first && rank <= request.last) chosen.insert(rank);
+    if (rank >= request.first && rank <= request.last)
+      chosen.push_back({fmt::format("Rank {}", rank), arguments.With("rank", std::to_string(rank))});
   if (chosen.empty())
     return Error{fmt::format("{}: has {}, none of them in {}.", path, ListOf(ranks), arguments.Get("rank"))};
   return RunForEach(chosen, arguments, terminal, run);

@@ -5,6 +5,7 @@
 //   vramscope report run.vms --rank 4..6    three answers, each below "Rank 4" ...; with --json one document:
 //                                           {"schema_version": 1, "ranks": [ANSWER, ANSWER, ANSWER]}
 //   vramscope diff run.vms@rank:0 run.vms@rank:63
+//   vramscope report job --rank 37          the file of the folder that has rank 37 (job_subject.h)
 #pragma once
 
 #include <cstdint>

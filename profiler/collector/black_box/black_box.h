@@ -43,6 +43,8 @@ class BlackBox {
   [[nodiscard]] std::vector<trace::Event> Events() const;
   // Number of steps folded away: Events() begins with the step after them.
   [[nodiscard]] uint64_t steps_before() const { return steps_before_; }
+  // Number of steps that are complete, folded away or not.
+  [[nodiscard]] uint64_t steps_done() const { return steps_before_ + step_ends_.size(); }
 
  private:
   struct Item {

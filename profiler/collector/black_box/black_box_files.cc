@@ -41,9 +41,22 @@ Result<std::string> BlackBoxFiles::Write(const char* why) {
   return claim->path();
 }
 
-void BlackBoxFiles::WriteAfterOutOfMemory() {
-  if (!output_.TakeOutOfMemory() || paths_.size() >= kMostFilesByItself) return;
+bool BlackBoxFiles::WriteAfterOutOfMemory() {
+  if (!output_.TakeOutOfMemory() || paths_.size() >= kMostFilesByItself) return false;
   last_was_out_of_memory_ = Write("out of memory").ok();
+  return last_was_out_of_memory_;
+}
+
+void BlackBoxFiles::Take(const std::vector<JobOrder>& orders) {
+  waiting_.insert(waiting_.end(), orders.begin(), orders.end());
+  std::erase_if(waiting_, [&](const JobOrder& order) {
+    if (order.step > output_.steps_done()) return false;
+    if (paths_.size() < kMostFilesByItself) {
+      last_was_out_of_memory_ = false;
+      static_cast<void>(Write(order.why.c_str()));  // see trouble()
+    }
+    return true;
+  });
 }
 
 Result<std::string> BlackBoxFiles::WriteByOrder() {

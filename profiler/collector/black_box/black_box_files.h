@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/collector/black_box/job_orders.h"
 #include "profiler/collector/output/trace_output.h"
 #include "trace_format/result.h"
 
@@ -25,8 +26,10 @@ class BlackBoxFiles {
   // processes so far.
   BlackBoxFiles(TraceOutput& output, std::string wanted, std::function<void()> complete);
 
-  // Call after each turn of the recorder. Writes a file if the program has run out of memory.
-  void WriteAfterOutOfMemory();
+  // Call after each turn of the recorder. Writes a file if the program has run out of memory; true: it has.
+  bool WriteAfterOutOfMemory();
+  // Obeys orders to the job (job_orders.h), each when its step has finished.
+  void Take(const std::vector<JobOrder>& orders);
   // Writes a file on request (control_socket.h). Returns its path, or why there is none.
   Result<std::string> WriteByOrder();
   // Call when the command has failed. If the last file was written for an out-of-memory error and no step has
@@ -46,6 +49,7 @@ class BlackBoxFiles {
   std::function<void()> complete_;
   std::vector<std::string> paths_;
   std::string trouble_;
+  std::vector<JobOrder> waiting_;  // for their step
   bool last_was_out_of_memory_ = false;
   uint64_t steps_before_last_ = 0;
 };

@@ -10,8 +10,13 @@ BlackBoxOrders::BlackBoxOrders(const std::string& session, const std::string& wa
     : output_(output), files_(output, wanted, [&recorder] { recorder.drain().WriteSummary(); }) {
   if (Result<ControlSocket> listening = ControlSocket::Listen(session); listening.ok())
     control_.emplace(std::move(listening).value());
+  if (wanted.find('/') != std::string::npos) job_.emplace(wanted);
   recorder.AfterEachTurn(control_ ? control_->descriptor() : -1, [this] {
-    files_.WriteAfterOutOfMemory();
+    const bool written = files_.WriteAfterOutOfMemory();
+    if (job_) {
+      if (written) static_cast<void>(job_->Send(0, "another rank of the job ran out of memory"));
+      files_.Take(job_->TakeNew(MonotonicNs()));
+    }
     if (!control_) return;
     control_->Serve([this](const std::string& order) -> Result<std::string> {
       if (order == "dump") return files_.WriteByOrder();

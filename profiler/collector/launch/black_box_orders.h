@@ -6,6 +6,7 @@
 #include <string>
 
 #include "profiler/collector/black_box/black_box_files.h"
+#include "profiler/collector/black_box/job_orders.h"
 #include "profiler/collector/launch/record.h"
 #include "profiler/collector/launch/recorder.h"
 #include "profiler/collector/target/control_socket.h"
@@ -15,7 +16,7 @@ namespace vramscope::collector {
 class BlackBoxOrders {
  public:
   // From now on, between two turns of the recorder, the last steps are written if the program has run out of
-  // memory, and on request (control_socket.h, in the session folder). Everything before that moment has then
+  // memory, and on request (control_socket.h, in the session folder; job_orders.h, in the folder of `wanted`). Everything before that moment has then
   // been drained. `wanted` is the name of the first file (black_box_files.h). Must outlive the recorder's run.
   BlackBoxOrders(const std::string& session, const std::string& wanted, TraceOutput& output,
                  Recorder& recorder);
@@ -29,6 +30,8 @@ class BlackBoxOrders {
   TraceOutput& output_;
   BlackBoxFiles files_;
   std::optional<ControlSocket> control_;
+  // None in the current folder: several programs may record there that have nothing to do with each other.
+  std::optional<JobOrders> job_;
 };
 
 }  // namespace vramscope::collector

@@ -38,6 +38,8 @@ class TraceOutput {
   bool TakeOutOfMemory();
   // Number of steps that the black box no longer has.
   [[nodiscard]] uint64_t steps_before() const { return box_->steps_before(); }
+  // Number of optimizer steps that are complete. Only for a black box.
+  [[nodiscard]] uint64_t steps_done() const { return box_->steps_done(); }
 
   // The writer's interning and process tables. Still safe to use after a stop.
   [[nodiscard]] trace::TraceWriter& writer() { return *writer_; }

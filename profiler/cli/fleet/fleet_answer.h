@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `vramscope fleet` does once the ranks are read: the same for one process and for many under MPI.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/fleet/read.h"
+#include "trace_format/result.h"
+
+namespace vramscope::cli {
+
+struct FleetRequest {
+  size_t top = 32;
+  size_t explained = 8;
+  double most_spread = -1;  // negative = not asked
+};
+[[nodiscard]] Result<FleetRequest> FleetRequestFrom(const Arguments& arguments);
+
+// Compares, prints or writes the answer, and returns the exit code.
+Result<int> AnswerFleet(fleet::ReadRanks read, const fleet::OpenSide& open, const FleetRequest& request,
+                        const Arguments& arguments, const Terminal& terminal);
+
+// The program that does the same under MPI, next to this one.
+inline constexpr char kFleetMpiProgram[] = "vramscope-fleet-mpi";
+
+}  // namespace vramscope::cli

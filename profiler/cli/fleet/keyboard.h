@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single keys of the terminal, without Enter and without echo, until this object goes.
+#pragma once
+
+#include <termios.h>
+
+#include <chrono>
+#include <optional>
+
+namespace vramscope::cli {
+
+class Keyboard {
+ public:
+  // Does nothing if stdin is not a terminal: then no key ever comes.
+  Keyboard();
+  ~Keyboard();
+  Keyboard(const Keyboard&) = delete;
+  Keyboard& operator=(const Keyboard&) = delete;
+
+  // The next key; nothing if none came in time. Ctrl-C ends the program as always.
+  [[nodiscard]] std::optional<char> Wait(std::chrono::milliseconds patience) const;
+  [[nodiscard]] bool there() const { return there_; }
+
+ private:
+  termios before_{};
+  bool there_ = false;
+};
+
+}  // namespace vramscope::cli

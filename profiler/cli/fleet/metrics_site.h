@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope top --prometheus ADDRESS`: the figures of a running job for Prometheus, at /metrics, and at /otlp as
+// OTLP.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "profiler/fleet/job.h"
+#include "profiler/serve/server.h"
+#include "trace_format/result.h"
+
+namespace vramscope::cli {
+
+// Where requests are accepted.
+struct MetricsPlace {
+  std::string address = serve::kLoopback;
+  uint16_t port = 0;  // 0 = any free one
+};
+
+// "9400" and "127.0.0.1:9400" are for this machine alone; ":9400" and "0.0.0.0:9400" for the network.
+[[nodiscard]] Result<MetricsPlace> ParsePlace(const std::string& text);
+
+// Serves until Ctrl-C. `read` is called for a request if the last answer is older than the time that it took ten
+// times over, and than a second: whoever scrapes does not take the processors from the training.
+Status ServeMetrics(const MetricsPlace& place, const std::function<Result<fleet::Job>()>& read);
+
+}  // namespace vramscope::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several files, or a folder of them, as the one subject of a verb that answers about one rank.
+//
+//   vramscope report job            the rank that ran out of memory first, else the fullest: as in one file
+//   vramscope report job --rank 37  the file that has rank 37
+//   vramscope frag a.vms b.vms --rank all
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/cli/frame/arguments.h"
+#include "trace_format/result.h"
+
+namespace vramscope::cli {
+
+// A rank and where it is.
+struct RankPlace {
+  std::string file;
+  std::optional<uint32_t> rank;  // nothing in the job says it
+  std::string device;
+  bool alone = true;  // in its file; else --rank or --device selects it
+  std::string name;   // "rank 37 (pp 2, dp 5) on node-09"
+};
+
+// True if the positionals of a verb are a job and not one file.
+[[nodiscard]] bool IsJob(const VerbHelp& help, const Arguments& arguments);
+
+// All ranks of the job, by rank. A file that cannot be read is one sentence on stderr.
+struct JobRanks {
+  std::vector<RankPlace> ranks;  // not empty
+  size_t worst = 0;              // out of memory first, else the fullest
+};
+[[nodiscard]] Result<JobRanks> FindJobRanks(const Arguments& arguments);
+
+}  // namespace vramscope::cli
