@@ -9,6 +9,7 @@
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
 #include "profiler/cli/record/dryrun_options.h"
+#include "profiler/cli/record/dryrun_ranks.h"
 #include "profiler/cli/record/dryrun_screen.h"
 #include "profiler/cli/record/dryrun_tables.h"
 #include "profiler/cli/record/gpu_file.h"
@@ -169,6 +170,7 @@ Result<int> DryRun(const Arguments& arguments, const Terminal& terminal) {
   }
   if (arguments.Get("gpu") == "list") return ListModels(models);
   const DryrunPlan plan = VRAMSCOPE_TRY(PlanFrom(arguments, models));
+  if (arguments.Has("ranks")) return DryrunRanks(plan, simulated, arguments, terminal);
   DryrunRunner runner(plan, simulated);
   const JudgedRuns series(plan, runner, arguments.Has("json"));
   if (!plan.table.empty()) return AllGpus(plan, series, arguments, terminal);

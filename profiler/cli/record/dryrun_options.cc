@@ -216,6 +216,9 @@ const VerbHelp& DryrunHelp() {
         "Run N times, each with another order of the data, and report the range; needs --steps."},
        {"world-size", '\0', "W", "Run only one rank of a job with W ranks."},
        {"rank", '\0', "R", "The rank to run, from 0; default 0."},
+       {"ranks", '\0', "distinct|all|0,7,max",
+        "Run several ranks of that job, one after the other: each distinct role once, all, or these.\n"
+        "-o names a folder for their traces."},
        {"masks", '\0', "all|none|SHARE",
         "The share of elements for which comparisons of computed values are true. Default: if memory\n"
         "depends on them, run twice and report both bounds."},

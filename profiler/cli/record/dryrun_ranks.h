@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope dryrun --world-size 512 --ranks distinct`: several ranks of a planned job, each alone on the simulated
+// GPU. Do all of them fit, and which one takes most?
+//
+//   --ranks distinct   one rank of each role: of each place in the pipeline and among the experts, if the program
+//                      makes a mesh with such dimensions; else the first and the last rank, and those between
+//                      them where neighbors differ
+//   --ranks 0,7,max    these; max is the last one
+//   --ranks all
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/terminal.h"
+#include "profiler/experiment/dryrun/dryrun_run.h"
+#include "profiler/fleet/rank_summary.h"
+
+namespace vramscope::cli {
+
+struct RanksWanted {
+  bool distinct = false;
+  std::vector<uint64_t> ranks;  // in order, each once; empty if `distinct`
+};
+[[nodiscard]] Result<RanksWanted> ParseRanksWanted(const std::string& text, uint64_t world);
+
+// Which rank to run next, from those that ran; nothing if every role has one. Asks for at most 64.
+struct RankRun {
+  uint64_t rank = 0;
+  fleet::RankSummary summary;
+};
+[[nodiscard]] std::optional<uint64_t> NextDistinct(uint64_t world, const std::vector<RankRun>& runs);
+
+Result<int> DryrunRanks(const experiment::DryrunPlan& plan, const std::string& simulated,
+                        const Arguments& arguments, const Terminal& terminal);
+
+}  // namespace vramscope::cli
