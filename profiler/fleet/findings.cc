@@ -119,7 +119,8 @@ class Finder {
       Add(Finding::Kind::kFragmentation, {i},
           fmt::format("{} reserves {} more than its peers ({}) for the same peak of allocated memory: "
                       "fragmentation. vramscope frag {} shows what pins it.",
-                      job_.NameOf(i), text::FormatBytes(more), Percent(more, group.reserved.median), SubjectOf(rank)),
+                      job_.NameOf(i), text::FormatBytes(more), Percent(more, group.reserved.median),
+                      SubjectOf(rank)),
           static_cast<int64_t>(more));
       return;
     }

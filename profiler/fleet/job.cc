@@ -48,11 +48,9 @@ void AddGroups(Job& job) {
     const std::string stage = rank.Stage();
     by_model[kind(rank) + (stage.empty() ? "/" + rank.model : ":" + stage)].push_back(i);
   }
-  const bool alone = std::all_of(by_model.begin(), by_model.end(),
-                                 [&](const auto& group) {
-                                   return group.second.size() == 1 &&
-                                          job.ranks[group.second.front()].Stage().empty();
-                                 });
+  const bool alone = std::all_of(by_model.begin(), by_model.end(), [&](const auto& group) {
+    return group.second.size() == 1 && job.ranks[group.second.front()].Stage().empty();
+  });
   if (alone && job.ranks.size() > 2)
     job.notes.push_back("Every rank has parameters of its own, so all ranks are compared with each other.");
   for (auto& [name, members] : alone ? by_device : by_model) {
@@ -99,9 +97,8 @@ void KeepNewestJob(Job& job) {
   if (started.size() < 2) return;
   const auto newest = std::max_element(started.begin(), started.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  const size_t left_out = std::erase_if(job.ranks, [&](const RankSummary& rank) {
-    return !rank.job.empty() && rank.job != newest->first;
-  });
+  const size_t left_out = std::erase_if(
+      job.ranks, [&](const RankSummary& rank) { return !rank.job.empty() && rank.job != newest->first; });
   job.notes.push_back("The files are of " + std::to_string(started.size()) + " jobs. Only the newest, " +
                       newest->first + ", is compared; " + std::to_string(left_out) +
                       (left_out == 1 ? " rank of others is" : " ranks of others are") +

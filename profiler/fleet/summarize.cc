@@ -128,7 +128,9 @@ class RankSummarizer {
       rank.gpu_uuid = uuid->second;
     rank.device = of.name;
     rank.pid = run_.processes[of.process].info.pid;
-    rank.start_realtime_ns = run_.source->clock().start_realtime_ns;
+    // Ranks that were tried one after the other on a simulated GPU have no common time.
+    const bool alone = run_.source->metadata().contains("simulated.gpu") && run_.processes.size() == 1;
+    rank.start_realtime_ns = alone ? 0 : run_.source->clock().start_realtime_ns;
     rank.last_ns = run_.times.last_ns();
     rank.counts_events = run_.counts_events();
     rank.model = models_[of.process];

@@ -215,8 +215,7 @@ Status ServeUntilSignal(const Answerer& answer, const std::string& address, uint
   Server server(context, answer);
   if (const Code failed = server.Listen(address, port))
     return Error{
-        fmt::format("{} port {} cannot be used: {}. Choose another port.",
-                    address, port, failed.message())};
+        fmt::format("{} port {} cannot be used: {}. Choose another port.", address, port, failed.message())};
   asio::signal_set signals(context, SIGINT, SIGTERM);
   signals.async_wait([&](Code, int) { context.stop(); });
   server.Accept();

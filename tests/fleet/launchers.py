@@ -3,7 +3,7 @@
 
     tests/fleet/launchers.py VRAMSCOPE PYTHON     PYTHON has torch, and accelerate, lightning and deepspeed where these are to be tried
 
-Not part of the test suite: it needs all of these, and each row imports PyTorch several times. docs/fleet.md has its output."""
+Not part of the test suite: it needs all of these, and each row imports PyTorch several times."""
 import json
 import os
 import shutil
@@ -71,8 +71,8 @@ LAUNCHERS = [
              ["{record}", "mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(RANKS), "{python}", "{script}"]),
     Launcher("srun vramscope record -- (its environment)", "", ["{record}", "{python}", "{script}"], TRAIN, SRUN),
     Launcher("vramscope record -- accelerate launch", "accelerate",
-             ["{record}", "{python}", "-m", "accelerate.commands.launch", "--cpu", "--num_processes", str(RANKS), "--num_machines", "1", "--mixed_precision", "no",
-              "--dynamo_backend", "no", "--main_process_port", "29613", "{script}"]),
+             ["{record}", "{python}", "-m", "accelerate.commands.launch", "--cpu", "--num_processes", str(RANKS), "--num_machines", "1",
+              "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "29613", "{script}"]),
     Launcher("vramscope record -- python (Lightning, ddp)", "lightning", ["{record}", "{python}", "{script}"], LIGHTNING),
     Launcher("vramscope record -- deepspeed", "deepspeed",
              ["{record}", "{python}", "-m", "deepspeed.launcher.launch", "--world_info", "eyJsb2NhbGhvc3QiOiBbMCwgMV19", "--master_port", "29614", "{script}"]),
@@ -82,7 +82,8 @@ LAUNCHERS = [
 def is_there(needs: str, python: str) -> bool:
     if needs == "mpirun":
         return shutil.which("mpirun") is not None
-    return needs == "" or subprocess.run([python, "-c", f"import importlib.util as u; raise SystemExit(u.find_spec('{needs}') is None)"], check=False).returncode == 0
+    find = f"import importlib.util as u; raise SystemExit(u.find_spec('{needs}') is None)"
+    return needs == "" or subprocess.run([python, "-c", find], check=False).returncode == 0
 
 
 def row(launcher: Launcher, vramscope: str, python: str) -> List[str]:

@@ -79,7 +79,8 @@ Result<MetricsPlace> ParsePlace(const std::string& text) {
 
 Status ServeMetrics(const MetricsPlace& place, const std::function<Result<fleet::Job>()>& read) {
   MetricsSite site(read);
-  return serve::ServeUntilSignal([&](const serve::Request& request) { return site.AnswerTo(request); }, place.address, place.port,
+  return serve::ServeUntilSignal([&](const serve::Request& request) { return site.AnswerTo(request); },
+                                 place.address, place.port,
                                  [&](uint16_t port) {
                                    const bool wide = place.address.find(':') != std::string::npos;
                                    Print(fmt::format("http://{}{}{}:{}/metrics\nCtrl-C ends it.\n",

@@ -121,11 +121,13 @@ std::string RanksText(const std::vector<JudgedRank>& rows, uint64_t world, bool 
   const JudgedRank& fullest = Fullest(rows);
   const auto fitting = static_cast<size_t>(
       std::count_if(rows.begin(), rows.end(), [](const JudgedRank& row) { return row.result.fits; }));
-  const std::string what = distinct ? FormatCount(rows.size(), "distinct rank") : FormatCount(rows.size(), "rank");
+  const std::string what =
+      distinct ? FormatCount(rows.size(), "distinct rank") : FormatCount(rows.size(), "rank");
   const std::string sentence = fmt::format(
-      "{} of {} fit on {} ({}), of a job of {}. {} takes most: {}.", fitting == rows.size() ? "All" : std::to_string(fitting),
-      what, fullest.result.device.gpu.name, FormatBytes(fullest.result.ledger.capacity_bytes),
-      FormatCount(world), fullest.run.summary.Name(false), FormatBytes(fullest.result.ledger.peak_bytes));
+      "{} {} fit on {} ({}), of a job of {}. {} takes most: {}.",
+      fitting == rows.size() ? "All" : fmt::format("{} of", fitting), what, fullest.result.device.gpu.name,
+      FormatBytes(fullest.result.ledger.capacity_bytes), FormatCount(world), fullest.run.summary.Name(false),
+      FormatBytes(fullest.result.ledger.peak_bytes));
   Table table({Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
   table.AddRow({"rank", "place", "allocated", "reserved", "used", ""});
   for (const JudgedRank& row : rows)
@@ -133,7 +135,8 @@ std::string RanksText(const std::vector<JudgedRank>& rows, uint64_t world, bool 
                   FormatBytes(row.result.answer.peak.allocated_bytes), FormatBytes(row.result.PeakReserved()),
                   FormatBytes(row.result.ledger.peak_bytes),
                   row.result.fits ? terminal.Paint("fits", Ink::Good())
-                                  : terminal.Paint(fmt::format("lacks {} at least", FormatBytes(row.result.shortfall_bytes)),
+                                  : terminal.Paint(fmt::format("lacks {} at least",
+                                                               FormatBytes(row.result.shortfall_bytes)),
                                                    Ink::Bad())});
   const std::string balance = BalanceText(rows);
   return terminal.Paint(Printable(sentence), fitting == rows.size() ? Ink::Good() : Ink::Bad()) + "\n" +
@@ -142,14 +145,15 @@ std::string RanksText(const std::vector<JudgedRank>& rows, uint64_t world, bool 
 
 std::string RanksDocument(const std::vector<JudgedRank>& rows, uint64_t world) {
   const JudgedRank& fullest = Fullest(rows);
-  RanksJson document = {{"schema_version", 1},
-                   {"gpu", fullest.result.device.gpu.name},
-                   {"capacity_bytes", fullest.result.ledger.capacity_bytes},
-                   {"world_size", world},
-                   {"fits", std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.result.fits; })},
-                   {"fullest_rank", fullest.run.rank},
-                   {"balance", nullptr},
-                   {"ranks", RanksJson::array()}};
+  RanksJson document = {
+      {"schema_version", 1},
+      {"gpu", fullest.result.device.gpu.name},
+      {"capacity_bytes", fullest.result.ledger.capacity_bytes},
+      {"world_size", world},
+      {"fits", std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.result.fits; })},
+      {"fullest_rank", fullest.run.rank},
+      {"balance", nullptr},
+      {"ranks", RanksJson::array()}};
   if (const std::string balance = BalanceText(rows); !balance.empty()) document["balance"] = balance;
   for (const JudgedRank& row : rows) {
     RanksJson mesh = RanksJson::object();
@@ -182,8 +186,8 @@ Result<RanksWanted> ParseRanksWanted(const std::string& text, uint64_t world) {
     if (text.substr(begin, end - begin) != "max") {
       const auto parsed = std::from_chars(text.data() + begin, text.data() + end, rank);
       if (parsed.ec != std::errc() || parsed.ptr != text.data() + end || rank >= world)
-        return Error{fmt::format("--ranks {}: must be distinct, all, or ranks below {} like 0,7,max.", Printable(text),
-                                 world)};
+        return Error{fmt::format("--ranks {}: must be distinct, all, or ranks below {} like 0,7,max.",
+                                 Printable(text), world)};
     }
     ranks.insert(rank);
     begin = end + 1;
@@ -218,7 +222,8 @@ Result<int> DryrunRanks(const experiment::DryrunPlan& plan, const std::string& s
                         const Arguments& arguments, const Terminal& terminal) {
   if (!plan.lone_rank) return Error{"--ranks needs --world-size: --world-size 64 --ranks distinct"};
   if (arguments.Has("rank") || plan.batches || plan.shuffles != 0 || !plan.table.empty())
-    return Error{"--ranks runs several ranks on one model; leave out --rank, --batch, --shuffles and --gpu all."};
+    return Error{
+        "--ranks runs several ranks on one model; leave out --rank, --batch, --shuffles and --gpu all."};
   const uint64_t world = plan.lone_rank->world;
   const RanksWanted wanted = VRAMSCOPE_TRY(ParseRanksWanted(arguments.Get("ranks"), world));
   const collector::ScratchFolder scratch;

@@ -32,7 +32,9 @@ std::vector<uint64_t> RunAll(uint64_t world, const std::function<fleet::RankSumm
 TEST(DryrunRanksTest, EachStageOfAMeshIsRunOnce) {
   const auto order = RunAll(64, [](uint64_t rank) {
     fleet::RankSummary summary;
-    const auto at = [&](uint64_t stride, uint32_t size) { return static_cast<uint32_t>(rank / stride) % size; };
+    const auto at = [&](uint64_t stride, uint32_t size) {
+      return static_cast<uint32_t>(rank / stride) % size;
+    };
     summary.mesh = {{"pp", at(16, 4), 4}, {"dp", at(2, 8), 8}, {"tp", at(1, 2), 2}, {"dp_tp", 0, 16}};
     return summary;
   });
