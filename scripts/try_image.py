@@ -37,7 +37,7 @@ for step in range(3):
 ENTER = """mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev/shm" || exit 1
 [ -z "$2" ] || { mkdir -p "$1/root/.cache/ccache" && mount --bind "$2" "$1/root/.cache/ccache" || exit 1; }
 root=$1 folder=$3; shift 3
-exec chroot "$root" sh -c 'cd "$1" && shift && exec "$@"' - "$folder" "$@" """
+exec /usr/sbin/chroot "$root" sh -c 'cd "$1" && shift && exec "$@"' - "$folder" "$@" """
 
 
 def instructions(text: str) -> List[Tuple[str, str]]:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the wheel in clean systems and uses it there: no compiler, no library but what python3-pip and python3-venv bring. For a release, by hand.
 #
-#   scripts/wheel_roots.sh                     Debian 11, 12, 13 and Ubuntu 22.04, 24.04; one line of a table for each
+#   scripts/wheel_roots.sh                     Debian 11 to 14 and Ubuntu 22.04, 24.04, 26.04; one line of a table for each
 #   scripts/wheel_roots.sh bookworm noble      only these
 #   scripts/wheel_roots.sh --wheel FILE ...    another wheel than the newest in build/wheel, or a Debian package (scripts/deb.sh)
 #
@@ -21,12 +21,12 @@ systems=()
 while (($#)); do
   case $1 in
     --wheel) wheel=${2:?--wheel wants a file}; shift ;;
-    bullseye | bookworm | trixie | jammy | noble) systems+=("$1") ;;
+    bullseye | bookworm | trixie | forky | jammy | noble | resolute) systems+=("$1") ;;
     *) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done
-((${#systems[@]})) || systems=(bullseye bookworm trixie jammy noble)
+((${#systems[@]})) || systems=(bullseye bookworm trixie forky jammy noble resolute)
 [[ -n $wheel ]] || wheel=$(ls -t build/wheel/*.whl 2>/dev/null | head -n 1)
 [[ -f $wheel ]] || die "there is no wheel: run scripts/wheel.sh"
 ((EUID == 0)) || die "debootstrap and chroot need root"
@@ -36,7 +36,7 @@ command -v debootstrap >/dev/null || die "debootstrap is missing: apt-get instal
 make_root() {
   local options=()
   [[ -e $roots/$1/complete ]] && return 0
-  if [[ $1 == jammy || $1 == noble ]]; then
+  if [[ $1 == @(jammy|noble|resolute) ]]; then
     options=(--components=main,universe)
     # Debian's debootstrap has no key for Ubuntu. What is installed here is thrown away.
     [[ -e /usr/share/keyrings/ubuntu-archive-keyring.gpg ]] || options+=(--no-check-gpg)
@@ -49,7 +49,7 @@ make_root() {
 # debootstrap may be older than the system that it installs.
 script_of() {
   [[ -e /usr/share/debootstrap/scripts/$1 ]] && { echo "$1"; return; }
-  case $1 in jammy | noble) echo gutsy ;; *) echo sid ;; esac
+  case $1 in jammy | noble | resolute) echo gutsy ;; *) echo sid ;; esac
 }
 
 # inside SYSTEM COMMAND...: in the root, with /proc, and nothing of our environment.

@@ -113,6 +113,11 @@ with vramscope.record(FOLDER / "first.vms", device="cpu"):  # the block itself e
 found["second in block"] = second.active
 vramscope.stop()
 
+other = threading.Thread(target=lambda: found.update({"other thread": vramscope.record(FOLDER / "thread.vms", device="cpu")(train)(4) == alone}))
+other.start()
+while other.is_alive():  # the main thread lets the recorder in
+    time.sleep(0.01)
+
 with vramscope.record(FOLDER / "box.vms", device="cpu", black_box=2) as box:
     train(5)
     subprocess.run([vramscope.installation.command(), "dump", str(os.getpid())], stdout=subprocess.PIPE, check=True)

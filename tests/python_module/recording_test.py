@@ -43,7 +43,7 @@ class InCodeTest(recorded_run.RecordingTest):
         self.assertIn("inside", vramscope.open(outer).events().column("name"))
 
     def check_program(self, found: Dict[str, Any]) -> None:
-        for key in ("same losses", "same descriptors", "decorated", "after kill", "failed cell", "coroutine", "second in block"):
+        for key in ("same losses", "same descriptors", "decorated", "after kill", "failed cell", "coroutine", "second in block", "other thread"):
             self.assertIs(found[key], True, key)
         self.assertEqual(found["block"], str(self.folder / "block.vms"))
         self.assertIn("nothing lost", found["summary"])

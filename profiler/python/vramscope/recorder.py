@@ -95,8 +95,8 @@ def is_in_place() -> bool:
         return False
     if "torch" not in sys.modules:
         return True
-    names = sys.modules.get("vramscope_shim.torch_hook")
-    return names is not None and names.training_loop() is not None
+    training_loop = getattr(sys.modules.get("vramscope_shim.torch_hook"), "training_loop", None)  # None while the main thread imports it
+    return training_loop is not None and training_loop() is not None
 
 
 def _mapped() -> Optional[str]:

@@ -5,12 +5,14 @@
 
 What can go wrong is raised where a recording begins. Once your code runs, nothing of this raises or changes its result: what goes wrong is a warning."""
 
+import contextlib
 import functools
 import inspect
 import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import warnings
 from types import TracebackType
@@ -24,6 +26,7 @@ Path = Union[str, "os.PathLike[str]"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _BEGINS_WITHIN = 180.0  # seconds: the part for operators may have to be compiled
+_MAIN_THREAD_WITHIN = 20.0  # if another thread begins the recording; the main thread may wait for that one, and never let the recorder in
 _ENDS_WITHIN = 60.0
 _LOOK_EVERY = 0.002
 
@@ -79,9 +82,12 @@ class Recording:
 
     def _wait_until_in_place(self) -> None:
         deadline = time.monotonic() + _BEGINS_WITHIN
+        waits_for_main = threading.current_thread() is not threading.main_thread()
         while not recorder.is_in_place():
             if not self.active:
                 raise Error(_without_prefix(self._said()) or "The recording could not begin.")
+            if waits_for_main and recorder.is_recording():  # all that is left is the main thread's part
+                waits_for_main, deadline = False, min(deadline, time.monotonic() + _MAIN_THREAD_WITHIN)
             if time.monotonic() > deadline:
                 self._end()
                 raise Error("The recorder did not begin in time. If this is not the main thread: let the main thread run Python code meanwhile.")
@@ -149,8 +155,10 @@ def start(path: Path = "run.vms", *, device: str = "auto", stacks: Optional[str]
     recording = Recording(name, collector, words, black_box is not None)
     try:
         recording._wait_until_in_place()
-    except KeyboardInterrupt:  # else it would go on, and nobody could stop it
-        recording._end()
+    except BaseException:  # an interrupt too: else it would go on, and nobody could stop it
+        if recording.active:
+            with contextlib.suppress(Error):
+                recording._end()
         raise
     _current = recording
     return recording
