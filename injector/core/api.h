@@ -118,6 +118,14 @@ void vramscope_tensorflow_gradient(const char* operator_name, uint32_t name, uin
 /* Around a call of a traced function that makes a step; the optimizer's operators have names in this scope. */
 void vramscope_tensorflow_step_begin(const char* optimizer_scope);
 void vramscope_tensorflow_step_end(void);
+/* From now on vramscope_tensorflow_look() records a label when this variable has a new buffer. `handle`: its
+ * resource handle, a Python object of type EagerTensor. `address`: where the variable lies now. Returns a
+ * number, from 1; 0 if the variable cannot be followed. Records no label itself. */
+uint32_t vramscope_tensorflow_follow(const void* handle, uint64_t address, uint64_t bytes, uint32_t role,
+                                     uint32_t source, uint32_t name, uint64_t tensor);
+/* Call it before the variable with this number releases its handle. */
+void vramscope_tensorflow_forget(uint32_t number);
+void vramscope_tensorflow_look(void);
 
 /* The bridge: a library built against the user's torch headers, loaded by vramscope_torch_ready. It exports
  *     int vramscope_bridge_start(const struct VramscopeHost*);   0 = ready; otherwise the bridge does not fit

@@ -8,7 +8,10 @@
 // have 64 or more (tsl::Allocator::kAllocatorAlignment). The CPU's sub-allocator gets its regions from
 // AlignedMalloc too: inside a call of BFCAllocator that is no block. What VisitAlloc and VisitFree report
 // there is a segment: a region that the allocator adds or gives back.
+#include <atomic>
+
 #include "injector/core/block_filter.h"
+#include "injector/core/elf_image.h"
 #include "injector/core/native_stack.h"
 #include "injector/core/thread_ring.h"
 #include "injector/tensorflow/allocators.h"
@@ -16,6 +19,7 @@
 #include "injector/tensorflow/gradient_ops.h"
 #include "injector/tensorflow/hook_table.h"
 #include "injector/tensorflow/phases.h"
+#include "injector/tensorflow/variable_buffers.h"
 #include "trace_format/event.h"
 
 namespace vramscope::injector::tensorflow {
@@ -46,6 +50,7 @@ void RecordBlock(const void* block, uint64_t bytes, uint64_t requested, uint16_t
 }
 
 void RecordFree(const void* block, uint16_t device) {
+  NoteFreed(block);
   Record(EventType::kFree, device, 0, reinterpret_cast<uint64_t>(block), 0);
 }
 
@@ -86,6 +91,20 @@ void FreeAligned(const void* block, size_t alignment, Real real) {
   in_aligned = false;
 }
 
+// On the simulated device no kernel writes a block before the host reads it, so that leftovers of an earlier
+// block would decide a condition of the program. Its driver makes the block read as zeros (private_calls.h).
+void ClearIfSimulated(const Allocator* allocator, void* block, size_t bytes) {
+  using Clear = int(void* block, size_t bytes);
+  static constinit std::atomic<Clear*> known = nullptr;
+  static constinit std::atomic<bool> searched = false;
+  if (allocator == nullptr || allocator->device_type == kCpu) return;
+  if (__builtin_expect(!searched.load(std::memory_order_acquire), 0)) {
+    known.store(reinterpret_cast<Clear*>(FindSymbol("vramscope_simulated_clear")), std::memory_order_relaxed);
+    searched.store(true, std::memory_order_release);
+  }
+  if (auto* const clear = known.load(std::memory_order_relaxed)) clear(block, bytes);
+}
+
 void RecordRegion(const void* region, uint64_t bytes, uint64_t change) {
   if (!Wants(inside)) return;
   Record(EventType::kSegment, inside->DeviceCode(), 0, reinterpret_cast<uint64_t>(region), bytes, 0, change,
@@ -102,6 +121,7 @@ void* AllocateRaw(void* object, size_t alignment, size_t bytes, const void* attr
   inside = allocator;
   void* const block = real(object, alignment, bytes, attributes);
   inside = around;
+  if (block != nullptr && bytes != 0) ClearIfSimulated(allocator, block, bytes);
   if (bytes == 0 || !Wants(allocator)) return block;
   if (block != nullptr) {
     RecordBlock(block, BlockBytes(object, block, bytes), bytes, allocator->DeviceCode());

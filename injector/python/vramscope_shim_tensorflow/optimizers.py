@@ -32,8 +32,9 @@ class Track:
 
 
 class Optimizers:
-    def __init__(self, variables: Variables, traced: Callable[[Any, Any], None]) -> None:
-        """traced(graph, optimizer): the function that is being traced to this graph makes a step."""
+    def __init__(self, variables: Variables, traced: Callable[[Any, Any], None], stepped: Callable[[], None]) -> None:
+        """traced(graph, optimizer): the function that is being traced to this graph makes a step. stepped(): a step in eager mode has ended."""
+        self._stepped = stepped
         self._variables = variables
         self._traced = traced
         self._tracks: Dict[int, Track] = {}
@@ -97,7 +98,7 @@ class Optimizers:
         if track.depth == 0:
             track.count += 1
             track.window.done(track.count)
-            self._variables.look()
+            self._stepped()
 
     def _raised(self, track: Track) -> None:
         track.depth -= 1

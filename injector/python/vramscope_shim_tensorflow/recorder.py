@@ -5,7 +5,7 @@ import atexit
 import ctypes
 import platform
 import sys
-from typing import Any, Callable, Optional
+from typing import Any, Callable, List, Optional
 
 from vramscope_shim import guard, import_hook, native
 
@@ -18,6 +18,12 @@ from .tape import Tape
 from .variables import Variables
 
 _recorder: Optional["Recorder"] = None
+
+
+def watch_steps(watch: Callable[[], None]) -> None:
+    """watch() is called after each optimizer step from now on, at a place where it may raise SystemExit."""
+    if _recorder is not None:
+        _recorder.watchers.append(watch)
 
 
 def install() -> bool:
@@ -37,8 +43,9 @@ def install() -> bool:
 class Recorder:
     def __init__(self) -> None:
         self.variables = Variables()
-        self._functions = Functions(self.variables.look)
-        self._optimizers = Optimizers(self.variables, self._functions.traced)
+        self.watchers: List[Callable[[], None]] = []
+        self._functions = Functions(self._stepped)
+        self._optimizers = Optimizers(self.variables, self._functions.traced, self._stepped)
 
     def install(self, tensorflow: Any) -> None:
         native.fact("python", platform.python_version())
@@ -53,6 +60,11 @@ class Recorder:
         import_hook.when_imported("keras", self._keras_is_here)
         self._at_exit = guard.hook("python.names", self.variables.look)
         atexit.register(self._at_exit, only_if_due=False)
+
+    def _stepped(self) -> None:
+        self.variables.look()
+        for watch in self.watchers:
+            watch()
 
     def _keras_is_here(self) -> None:
         keras = sys.modules["keras"]

@@ -5,9 +5,11 @@ A Keras variable has a path, `sequential/fc1/kernel`, and holds a tf.Variable. W
 of the rest, trainable variables are parameters and others are buffers (moving averages, metrics, counters). A tf.Variable that the program passes to an
 optimizer as a gradient is an accumulated gradient.
 
-`assign` may give a variable the buffer of the new value, as SGD with momentum does in each step. So all are looked at after each step until they stay in
-place, and then as often as pace allows."""
+`assign` may give a variable the buffer of the new value, as SGD with momentum does in each step. Where a variable lies is examined by the injector, after
+each step (injector/tensorflow/variable_buffers.h). Python walks over the variables only as often as pace allows: for new ones, for another role, and for
+those that the injector cannot follow, such as variables of another process."""
 
+import ctypes
 import weakref
 from functools import partial
 from time import monotonic
@@ -29,7 +31,12 @@ class Variables:
         self._gradients: Dict[int, Tuple[Any, str]] = {}  # id of a tf.Variable that accumulates -> weak reference, name of the parameter
         self._optimizers: Dict[int, Any] = {}
         self._told: Dict[int, Tuple[int, int, str]] = {}  # id of a tf.Variable -> address, role, name
+        self._followed: Dict[int, int] = {}  # id of a tf.Variable -> its number in the injector
         self._pace = Pace()
+        wide, number = ctypes.c_uint64, ctypes.c_uint32
+        self._follow = native.function("tensorflow_follow", number, [wide, wide, wide, number, number, number, wide])
+        self._forget = native.function("tensorflow_forget", None, [number])
+        self._moved = native.function("tensorflow_look", None, [])
 
     def install_tensorflow(self) -> None:
         from tensorflow.python.ops import resource_variable_ops
@@ -57,6 +64,8 @@ class Variables:
         return str(path or variable.name).partition(":")[0]
 
     def look(self, only_if_due: bool = True) -> None:
+        if self._moved is not None:
+            self._moved()
         if only_if_due and monotonic() < self._pace.next_look:
             return
         self._pace.start()
@@ -93,16 +102,38 @@ class Variables:
 
     def _tell(self, role: int, name: str, variable: Any) -> bool:
         """True if it is news."""
+        key = id(variable)
+        told = self._told.get(key)
+        if key in self._followed and told is not None and told[1:] == (role, name):
+            return False
         try:
             address, size = buffers.place_of_variable(variable)
         except Exception:  # not initialized yet, or of a type without bytes (string, resource)
             return False
-        if not address or self._told.get(id(variable)) == (address, role, name):
+        if not address or told == (address, role, name):
             return False
-        self._told[id(variable)] = (address, role, name)
+        self._told[key] = (address, role, name)
         source = native.Source.OPTIMIZER if role == native.Role.OPTIMIZER_STATE else native.Source.MODULE_REGISTRY
-        native.label(role, source, address, size, native.intern(name), id(variable))
+        native.label(role, source, address, size, native.intern(name), key)
+        self._let_follow(variable, address, size, role, source, name)
         return True
+
+    def _let_follow(self, variable: Any, address: int, size: int, role: int, source: int, name: str) -> None:
+        if self._follow is None or self._forget is None:
+            return
+        key = id(variable)
+        if key in self._followed:
+            self._forget(self._followed.pop(key))
+        number = self._follow(id(variable.handle), address, size, role, source, native.intern(name), key)
+        if number:
+            self._followed[key] = number
+            weakref.finalize(variable, self._gone, key).atexit = False
+
+    def _gone(self, key: int) -> None:
+        """Before the variable releases its handle: weak references are told first."""
+        number = self._followed.pop(key, 0)
+        if number and self._forget is not None:
+            self._forget(number)
 
 
 def _slot_name(slot: Any, flat: Dict[str, str]) -> str:
