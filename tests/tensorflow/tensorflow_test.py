@@ -26,7 +26,7 @@ STEPS = 4
 class KerasTest(RecordingTest):
     def train(self, *options: str) -> None:
         self.truth_file = self.folder / "truth.json"
-        sample = [PYTHON, str(SAMPLES / "keras_mlp.py"), "--steps", str(STEPS), "--truth", str(self.truth_file), *options]
+        sample = [PYTHON, str(SAMPLES / "keras_train.py"), "--steps", str(STEPS), "--truth", str(self.truth_file), *options]
         self.trace = self.recorded(sample)
         self.truth: Dict[str, Any] = json.loads(self.truth_file.read_text(encoding="utf-8"))
         self.labels: Dict[int, Dict[str, Set[int]]] = defaultdict(lambda: defaultdict(set))
