@@ -15,6 +15,7 @@ struct LibraryRule {
 // The first match applies. libcublas* includes libcublasLt, which cuBLAS and PyTorch both call.
 constexpr std::array kLibraryRules = {
     LibraryRule{"libc10_cuda", DriverOwner::kPyTorch},
+    LibraryRule{"libtensorflow_framework", DriverOwner::kPyTorch},  // regions of its BFC allocator
     LibraryRule{"libtorch", DriverOwner::kPyTorchBeside},
     LibraryRule{"libc10", DriverOwner::kPyTorchBeside},
     LibraryRule{"libnccl", DriverOwner::kNccl},

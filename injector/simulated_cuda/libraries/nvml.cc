@@ -262,13 +262,9 @@ SIMULATED_EXPORT int nvmlDeviceGetBAR1MemoryInfo(void* handle, Memory* memory) {
 #define NOT_SUPPORTED(name) \
   SIMULATED_EXPORT int name() { return kNotSupportedByNvml; }
 NOT_SUPPORTED(nvmlDeviceGetApplicationsClock)
-NOT_SUPPORTED(nvmlDeviceGetCurrPcieLinkGeneration)
-NOT_SUPPORTED(nvmlDeviceGetCurrPcieLinkWidth)
 NOT_SUPPORTED(nvmlDeviceGetEccMode)
 NOT_SUPPORTED(nvmlDeviceGetEnforcedPowerLimit)
 NOT_SUPPORTED(nvmlDeviceGetFanSpeed)
-NOT_SUPPORTED(nvmlDeviceGetMaxPcieLinkGeneration)
-NOT_SUPPORTED(nvmlDeviceGetMaxPcieLinkWidth)
 NOT_SUPPORTED(nvmlDeviceGetMemoryErrorCounter)
 NOT_SUPPORTED(nvmlDeviceGetMigMode)
 NOT_SUPPORTED(nvmlDeviceGetNvLinkState)
@@ -282,6 +278,18 @@ NOT_SUPPORTED(nvmlDeviceGetTemperatureThreshold)
 NOT_SUPPORTED(nvmlDeviceGetTotalEccErrors)
 NOT_SUPPORTED(nvmlDeviceGetTotalEnergyConsumption)
 NOT_SUPPORTED(nvmlDeviceGetVbiosVersion)
+
+// A full link of PCIe 4. XLA computes the time of copies with it; memory does not depend on it.
+constexpr unsigned kPcieGeneration = 4, kPcieLanes = 16;
+#define PCIE_LINK(name, number)                       \
+  SIMULATED_EXPORT int name(void*, unsigned* value) { \
+    *value = number;                                  \
+    return kOk;                                       \
+  }
+PCIE_LINK(nvmlDeviceGetCurrPcieLinkGeneration, kPcieGeneration)
+PCIE_LINK(nvmlDeviceGetCurrPcieLinkWidth, kPcieLanes)
+PCIE_LINK(nvmlDeviceGetMaxPcieLinkGeneration, kPcieGeneration)
+PCIE_LINK(nvmlDeviceGetMaxPcieLinkWidth, kPcieLanes)
 
 SIMULATED_EXPORT int nvmlDeviceGetBrand(void*, unsigned* brand) { return GiveZero(brand); }
 SIMULATED_EXPORT int nvmlDeviceGetComputeMode(void*, unsigned* mode) { return GiveZero(mode); }

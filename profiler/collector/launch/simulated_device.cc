@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <regex>
 
@@ -43,6 +44,43 @@ std::vector<std::string> Libraries(const fs::path& folder) {
   std::stable_partition(paths.begin(), paths.end(),
                         [](const std::string& path) { return path.ends_with("/libcuda.so.1"); });
   return paths;
+}
+
+// The wheel of TensorFlow states the release in tensorflow/python/platform/build_info.py:
+// ('cuda_version', '12.5.1').
+Result<int> CudaMajorOfTensorFlow(const std::string& root) {
+  const std::string text = ReadWhole(fs::path(root) / "python/platform/build_info.py");
+  std::smatch found;
+  if (!std::regex_search(text, found, std::regex(R"('cuda_version', '(\d+)\.)")))
+    return Error{
+        fmt::format("The TensorFlow in {} has no CUDA code. Install the wheel for Linux from PyPI: pip "
+                    "install tensorflow",
+                    root)};
+  return std::stoi(found[1]);
+}
+
+// The CUDA release that the command's framework was built for. PyTorch comes first: a program with both is
+// taken for one of PyTorch.
+struct Framework {
+  std::string name;
+  std::string root;
+  int cuda_major = 0;
+};
+
+Result<Framework> FrameworkOf(std::span<const std::string> command) {
+  const Result<TorchLocation> torch = FindTorch(command);
+  if (torch.ok()) return Framework{"PyTorch", torch->root, VRAMSCOPE_TRY(CudaMajorOf(torch->root))};
+  if (const Result<std::string> root = FindTensorFlow(command); root.ok())
+    return Framework{"TensorFlow", *root, VRAMSCOPE_TRY(CudaMajorOfTensorFlow(*root))};
+  return Error{fmt::format("{} {}", torch.error().sentence, kInstall)};
+}
+
+// XLA records a compiled function's kernels to a CUDA graph and then updates that graph, which the simulated
+// device cannot do. Without graphs it launches them one by one, with the same memory.
+std::string XlaFlags() {
+  const char* const already = std::getenv("XLA_FLAGS");
+  return fmt::format("{}{}--xla_gpu_enable_command_buffer=", already != nullptr ? already : "",
+                     already != nullptr ? " " : "");
 }
 
 }  // namespace
@@ -89,14 +127,12 @@ Result<int> CudaMajorOf(const std::string& root) {
 Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::string& folder,
                                                                 std::span<const std::string> command,
                                                                 const SimulatedDevice& device) {
-  const Result<TorchLocation> torch = FindTorch(command);
-  if (!torch.ok()) return Error{fmt::format("{} {}", torch.error().sentence, kInstall)};
-  const int major = VRAMSCOPE_TRY(CudaMajorOf(torch->root));
-  const std::vector<std::string> libraries = Libraries(fs::path(folder) / fmt::format("cuda{}", major));
+  const Framework framework = VRAMSCOPE_TRY(FrameworkOf(command));
+  const std::vector<std::string> libraries =
+      Libraries(fs::path(folder) / fmt::format("cuda{}", framework.cuda_major));
   if (libraries.empty()) {
-    return Error{
-        fmt::format("The PyTorch in {} is built for CUDA {}, which this vramscope does not support yet.",
-                    torch->root, major)};
+    return Error{fmt::format("The {} in {} is built for CUDA {}, which this vramscope does not support yet.",
+                             framework.name, framework.root, framework.cuda_major)};
   }
   std::map<std::string, std::string> environment = {
       {"LD_PRELOAD", fmt::format("{}", fmt::join(libraries, ":"))},
@@ -112,6 +148,7 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
     environment["VRAMSCOPE_SIMULATED_GPU_DESCRIPTION"] = device.gpu.description;
   if (device.capacity_bytes != 0)
     environment["VRAMSCOPE_SIMULATED_CAPACITY"] = std::to_string(device.capacity_bytes);
+  if (framework.name == "TensorFlow") environment["XLA_FLAGS"] = XlaFlags();
   if (!device.ledger.empty()) environment["VRAMSCOPE_SIMULATED_LEDGER"] = device.ledger;
   return environment;
 }

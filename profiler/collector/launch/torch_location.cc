@@ -35,12 +35,18 @@ constexpr char kLoader[] = "/lib64/ld-linux-x86-64.so.2";
 constexpr char kLoader[] = "/lib/ld-linux-aarch64.so.1";
 #endif
 
-// find_spec reads the folders of sys.path and runs nothing of torch. The folders are the answer's witnesses:
-// installing or removing a package changes one of them.
+// find_spec reads the folders of sys.path and runs nothing of the package. The folders are the answer's
+// witnesses: installing or removing a package changes one of them.
 constexpr char kAskPython[] =
-    "import importlib.util as u, sys; s = u.find_spec('torch'); "
+    "import importlib.util as u, sys; s = u.find_spec('{}'); "
     "[print('vramscope-path:' + p) for p in sys.path if p]; "
-    "print('vramscope-torch:' + (s.origin or '') if s else '')";
+    "print('vramscope-package:' + (s.origin or '') if s else '')";
+
+// What is looked for, and where earlier answers are stored ("" = nowhere).
+struct Search {
+  std::string package;  // "torch", "tensorflow"
+  std::string memory;
+};
 
 bool IsPythonName(const std::string& path) {
   std::string name = fs::path(path).filename().string();
@@ -132,8 +138,8 @@ std::vector<std::string> MarkedLines(const std::string& text, std::string_view m
 }
 
 // What sys.path depends on in addition to the interpreter.
-std::string PathQuestion(const std::string& python) {
-  std::string question = "where is the torch of " + python;
+std::string PathQuestion(const std::string& package, const std::string& python) {
+  std::string question = "where is the " + package + " of " + python;
   for (const char* variable : {"PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "HOME"}) {
     const char* const value = std::getenv(variable);
     question += fmt::format(" {}={}", variable, value == nullptr ? "" : value);
@@ -152,16 +158,17 @@ void Remember(const std::string& memory, const std::string& question, const std:
   KeepAnswer(memory, question, origin, folders);
 }
 
-Result<TorchLocation> AskPython(const std::string& python, const std::string& memory) {
-  const std::string question = PathQuestion(python);
-  std::optional<std::string> origin = RecallAnswer(memory, question);
+Result<TorchLocation> AskPython(const std::string& python, const Search& search) {
+  const std::string question = PathQuestion(search.package, python);
+  std::optional<std::string> origin = RecallAnswer(search.memory, question);
   if (!origin) {
-    const std::string answer = VRAMSCOPE_TRY(RunTool({python, "-c", kAskPython}, kPythonLimit));
-    const std::vector<std::string> found = MarkedLines(answer, "vramscope-torch:");
+    const std::string program = fmt::format(kAskPython, search.package);
+    const std::string answer = VRAMSCOPE_TRY(RunTool({python, "-c", program}, kPythonLimit));
+    const std::vector<std::string> found = MarkedLines(answer, "vramscope-package:");
     origin = found.empty() ? std::string() : found.back();
-    Remember(memory, question, python, MarkedLines(answer, "vramscope-path:"), *origin);
+    Remember(search.memory, question, python, MarkedLines(answer, "vramscope-path:"), *origin);
   }
-  if (origin->empty()) return Error{fmt::format("{} has no torch.", python)};
+  if (origin->empty()) return Error{fmt::format("{} has no {}.", python, search.package)};
   return LocationAt(fs::path(*origin).parent_path(), python);
 }
 
@@ -176,42 +183,51 @@ Result<TorchLocation> AskLoader(const std::string& program) {
   return LocationAt(library.parent_path().parent_path());
 }
 
-Result<TorchLocation> AskPythonOnPath(const std::string& shell, const std::string& memory) {
+Result<TorchLocation> AskPythonOnPath(const std::string& shell, const Search& search) {
   for (const char* name : {"python3", "python"}) {
     const Result<std::string> python = FindProgram(name);
     if (!python.ok()) continue;
-    if (Result<TorchLocation> found = AskPython(*python, memory); found.ok()) return found;
+    if (Result<TorchLocation> found = AskPython(*python, search); found.ok()) return found;
   }
-  return Error{fmt::format("{} may start a Python, but the Python on PATH has no torch.", shell)};
+  return Error{
+      fmt::format("{} may start a Python, but the Python on PATH has no {}.", shell, search.package)};
 }
 
 // Handles the first word of `command` itself: a Python, a script for one, a program linked to libtorch, or
 // env before one of these.
-Result<TorchLocation> FindInProgram(std::span<const std::string> command, const std::string& memory,
+Result<TorchLocation> FindInProgram(std::span<const std::string> command, const Search& search,
                                     int nesting = 0) {
   if (command.empty() || nesting > kMaxNesting) return Error{"The command starts no program."};
   const std::string program = VRAMSCOPE_TRY(FindProgram(command[0]));
-  if (IsPythonName(program)) return AskPython(program, memory);
+  if (IsPythonName(program)) return AskPython(program, search);
   if (fs::path(program).filename() == "env")
-    return FindInProgram(command.subspan(CommandOfEnv(command)), memory, nesting + 1);
+    return FindInProgram(command.subspan(CommandOfEnv(command)), search, nesting + 1);
   const std::string head = FirstBytes(program, 1024);
   if (IsElf(head)) return AskLoader(program);
-  return FindInProgram(InterpreterLine(head), memory, nesting + 1);
+  return FindInProgram(InterpreterLine(head), search, nesting + 1);
+}
+
+Result<TorchLocation> Find(std::span<const std::string> command, const Search& search) {
+  Result<TorchLocation> found = FindInProgram(command, search);
+  // A program without the package may start one with it.
+  for (size_t i = 1; !found.ok() && i < std::min(command.size(), kMaxWordsLookedAt); ++i) {
+    if (Result<TorchLocation> in_argument = FindInProgram(command.subspan(i), search); in_argument.ok())
+      return in_argument;
+  }
+  if (found.ok() || command.empty()) return found;
+  const Result<std::string> program = FindProgram(command[0]);
+  if (program.ok() && MayStartPython(*program)) return AskPythonOnPath(*program, search);
+  return found;
 }
 
 }  // namespace
 
 Result<TorchLocation> FindTorch(std::span<const std::string> command, const std::string& memory) {
-  Result<TorchLocation> found = FindInProgram(command, memory);
-  // A program without torch may start one with it.
-  for (size_t i = 1; !found.ok() && i < std::min(command.size(), kMaxWordsLookedAt); ++i) {
-    if (Result<TorchLocation> in_argument = FindInProgram(command.subspan(i), memory); in_argument.ok())
-      return in_argument;
-  }
-  if (found.ok() || command.empty()) return found;
-  const Result<std::string> program = FindProgram(command[0]);
-  if (program.ok() && MayStartPython(*program)) return AskPythonOnPath(*program, memory);
-  return found;
+  return Find(command, {"torch", memory});
+}
+
+Result<std::string> FindTensorFlow(std::span<const std::string> command) {
+  return VRAMSCOPE_TRY(Find(command, {"tensorflow", {}})).root;
 }
 
 }  // namespace vramscope::collector
