@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Real Keras programs on TensorFlow, recorded on the CPU. The oracle is Keras itself: the sample writes the bytes of its variables.
+"""Real Keras programs on TensorFlow, recorded on the CPU and on simulated GPUs. The oracles are Keras, which tells the bytes of its variables, and
+TensorFlow, which tells the peak of each GPU.
 
 Needs VRAMSCOPE_TENSORFLOW_PYTHON, a Python that has TensorFlow. One program takes about 4 CPU seconds, nearly all of them in `import tensorflow`."""
 
@@ -19,6 +20,7 @@ from recorded_run import SAMPLES, RecordingTest, ask  # noqa: E402
 
 PYTHON = os.environ.get("VRAMSCOPE_TENSORFLOW_PYTHON", "")
 PARAMETER, GRADIENT, OPTIMIZER_STATE = 1, 3, 4
+PROVEN = 2
 STEPS = 4
 
 
@@ -77,6 +79,31 @@ class KerasTest(RecordingTest):
         self.train("--loop", "fit", "--policy", "mixed_float16")
         self.check_variables()
         self.assertEqual(set(self.labels[GRADIENT]), set(self.truth["parameter"]))
+
+    def test_variables_that_move_in_each_step_are_followed(self) -> None:
+        self.train("--loop", "graph", "--optimizer", "sgd")
+        self.check_variables()
+        states = {event.fields[0]: event.number(1) for event in recorded_run.events(self.trace, "coverage")}
+        self.assertEqual(states["TensorFlow's_buffer_of_each_variable"], PROVEN)
+        slots = {event.number(0) for event in recorded_run.events(self.trace, "label") if event.number(2) == OPTIMIZER_STATE}
+        self.assertGreater(len(slots), len(self.truth["optimizer_state"]), "each assignment of a momentum gives it another buffer")
+        momentum = sum(size for name, size in self.truth["optimizer_state"].items() if name.endswith("momentum"))
+        self.assertGreaterEqual(self.category("optimizer_state"), momentum)
+
+    def dry_run(self, gpus: str, *options: str) -> Dict[str, Any]:
+        self.trace, truth = self.folder / "dry.vms", self.folder / "truth.json"
+        sample = [PYTHON, str(SAMPLES / "keras_train.py"), "--steps", str(STEPS), "--truth", str(truth), *options]
+        done = recorded_run.run([recorded_run.vramscope(), "dryrun", "--gpu", gpus, "--steps", "all", "-o", str(self.trace), "--json", "--", *sample])
+        self.assertEqual(done.code, 0, done.stderr.decode()[-2000:])
+        self.truth = json.loads(truth.read_text(encoding="utf-8"))
+        answer: Dict[str, Any] = json.loads(done.stdout)
+        self.assertTrue(answer["fits"])
+        return answer
+
+    def test_dry_run_of_two_replicas(self) -> None:
+        self.dry_run("h100-80gb:2", "--loop", "mirrored")
+        peaks = [ask("report", str(self.trace), "--device", f"cuda:{gpu}")["peak"]["allocated_bytes"] for gpu in (0, 1)]
+        self.assertEqual(peaks, self.truth["device_peaks"])
 
     def test_a_program_behaves_as_without_us(self) -> None:
         program = "import os; os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'; import tensorflow as tf; print(tf.add(1, 2).numpy()); raise SystemExit(5)"
