@@ -56,10 +56,10 @@ Result<Start> StartFrom(const cli::Arguments& arguments) {
   if (arguments.Has("view")) {
     start.tab = TabFromKey(arguments.Get("view"));
     if (!start.tab)
-      return Error{
-          fmt::format("--view must be timeline, owners, map, address-time, fragmentation, oom, leaks, "
-                      "compare or whatif, not \"{}\".",
-                      text::OneLine(arguments.Get("view")))};
+      return Error{fmt::format(
+          "--view must be summary, timeline, owners, map, address-time, fragmentation, oom, leaks, "
+          "compare or whatif, not \"{}\".",
+          text::OneLine(arguments.Get("view")))};
   }
   const std::string theme = arguments.Get("theme", "dark");
   if (theme != "dark" && theme != "light") return Error{"--theme must be dark or light."};

@@ -249,12 +249,14 @@ std::string_view WithoutArguments(std::string_view function) {
 }
 
 bool IsFrameworkFunction(std::string_view function) {
-  std::string_view name = WithoutArguments(function);
-  name = name.substr(name.rfind(' ') + 1);  // after the return type of a template
+  const std::string_view whole = WithoutArguments(function);
+  const std::string_view name = whole.substr(whole.rfind(' ') + 1);  // after the return type of a template
   static constexpr std::string_view kNamespaces[] = {
       "at::", "c10::", "torch::", "caffe2::", "std::", "pybind11::"};
-  return std::any_of(std::begin(kNamespaces), std::end(kNamespaces),
-                     [&](std::string_view known) { return name.starts_with(known); });
+  return std::any_of(
+      std::begin(kNamespaces), std::end(kNamespaces),
+      // "at::(anonymous namespace)::f" has a space, too.
+      [&](std::string_view known) { return name.starts_with(known) || whole.starts_with(known); });
 }
 
 // The part of a path that determines its kind, otherwise the file's name.
@@ -295,8 +297,10 @@ FrameKind KindOf(const Frame& frame) {
     return FrameKind::kInterpreter;
   if (IsAllocation(frame.function) || frame.function.empty() || frame.function == "(generated code)")
     return FrameKind::kAllocation;
+  if (IsFrameworkFunction(frame.function))
+    return FrameKind::kNative;  // "RegisterCUDA_0.cpp:0", without a folder
   const bool own_source = !frame.file.empty() && !binary && IsOwnFile(frame.file) && !IsOfPyTorch(frame.file);
-  const bool own_binary = binary && !IsFrameworkBinary(frame.file) && !IsFrameworkFunction(frame.function);
+  const bool own_binary = binary && !IsFrameworkBinary(frame.file);
   return own_source || own_binary ? FrameKind::kOwn : FrameKind::kNative;
 }
 

@@ -35,6 +35,12 @@ TEST(FrameTest, TheProgramsOwnLineStandsForAStackOnLinuxAndWindows) {
       "step (/tmp/ipykernel_7/99.py:2)");
 }
 
+TEST(FrameTest, SourcesOfPyTorchWithoutAFolderAreNotTheProgram) {
+  EXPECT_EQ(Telling({"at::(anonymous namespace)::create_out(c10::ArrayRef<long>) (RegisterCUDA_0.cpp:0)",
+                     "forward (/src/model.py:101)"}),
+            "forward (/src/model.py:101)");
+}
+
 TEST(FrameTest, WithoutALineOfTheProgramALibrarysIsNamedThenTheNodeThenTheOperator) {
   EXPECT_EQ(Telling({"linear (/v/lib/python3.11/site-packages/torch/nn/functional.py:10)",
                      "train (/v/lib/python3.11/site-packages/transformers/trainer.py:7)",

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from viewing import GROWING, VRAMSCOPE, ViewerTest, picture
+from viewing import GROWING, TRAINING, VRAMSCOPE, ViewerTest, picture
 
 
 class TrainingOnAGpu(ViewerTest):
@@ -29,6 +29,30 @@ class TrainingOnAGpu(ViewerTest):
         done = subprocess.run([VRAMSCOPE, "dryrun", "--gpu", "rtx-4090", "--steps", "all", "-o", cls.trace, "--", python, program], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=900)
         assert done.returncode == 0, done.stdout
+
+    def test_the_lines_over_the_timeline_and_the_tensor_in_a_block(self) -> None:
+        self.run_script([
+            "click tab.timeline",
+            "wait answered",
+            "expect lines.capacity = shown",
+            "click timeline.line.capacity",  # far above a small model: the axis now reaches up to it
+            "expect lines.capacity = reached",
+            "click timeline.line.capacity",
+            "expect lines.capacity = shown",
+            "click line.reserved",
+            "expect lines.reserved = hidden",
+            "click line.reserved",
+            "expect lines.reserved = shown",
+            "expect moment_text ~ step",  # a click on a name is no click on a time
+            "click live.row.0",
+            "wait answered",
+            "click card.Freed",
+            "click card.Tensor",
+            "click card.copy",
+            "state " + self.path("card.json"),
+        ], self.trace, "--goto", "peak")
+        with open(self.path("card.json"), encoding="utf-8") as file:
+            self.assertIsNotNone(json.load(file)["block"])
 
     def test_one_session_over_all_views(self) -> None:
         near = ["key w"] * 14  # 300 times nearer to the moment: within one step
@@ -244,6 +268,48 @@ class TrainingOnAGpu(ViewerTest):
                                   check=True, text=True).stdout
             self.assertEqual(tried["peak_reserved_bytes"], json.loads(told)["peak"]["reserved_peak_bytes"], tried["settings"])
         self.assertNotEqual(picture(self.path("before.png"))[2], picture(self.path("after.png"))[2])
+
+
+class FirstPicture(ViewerTest):
+    def test_the_axes_the_lines_and_the_card_of_a_block(self) -> None:
+        self.run_script([
+            "wait answered",
+            "expect tab = summary",
+            "click summary.headline",  # leads to the peak
+            "expect tab = timeline",
+            "expect moment_text = step 1, backward",
+            "key ctrl+0",
+            "expect time_axis = time",
+            "key x",
+            "expect time_axis = event",
+            "click time.axis",
+            "expect time_axis = step",
+            "expect begin_ns > 0",
+            "wheel timeline 0.5 0.5 6",
+            "drag overview 0.5 0.5 0.1 0.5",
+            "key x",
+            "expect time_axis = time",
+            "key backspace",
+            "expect time_axis = step",
+            "key home",
+            "key x",
+            "click tab.summary",
+            "wait answered",
+            "click summary.growth",
+            "expect tab = leaks",
+            "key backspace",
+            "expect tab = summary",
+            "goto step:1,peak",
+            "click live.row.0",
+            "wait answered",
+            "expect block > 0",
+            "click card.Born",  # the moment of its birth
+            "state " + self.path("born.json"),
+            "goto end",
+        ], TRAINING)
+        with open(self.path("born.json"), encoding="utf-8") as file:
+            born = json.load(file)
+        self.assertNotEqual(born["moment_text"], "outside of all steps")
 
 
 if __name__ == "__main__":

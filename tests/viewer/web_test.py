@@ -25,7 +25,7 @@ from firefox import Firefox  # noqa: E402
 
 PAGE = Path(VRAMSCOPE).resolve().parent.parent / "share/vramscope/web"
 PICTURES = os.environ.get("VRAMSCOPE_WEB_PICTURES")  # a folder that keeps what the browser showed, to look at
-VIEWS = ("timeline", "owners", "map", "address-time", "fragmentation", "oom", "leaks", "compare", "whatif")
+VIEWS = ("summary", "timeline", "owners", "map", "address-time", "fragmentation", "oom", "leaks", "compare", "whatif")
 # The triangles that letters take: two rasterizers leave out different ones.
 BY_LETTERS = {"vertices"}
 # The native viewer opens a path, the page a name.

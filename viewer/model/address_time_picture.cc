@@ -42,18 +42,18 @@ classify::Category LongestOf(const model::Run& run, const classify::Life& life, 
 // Blocks that are too small, summed up.
 class Cells {
  public:
-  Cells(const AddressTimeWindow& window, double pixel_ns, double pixel_place)
+  Cells(const AddressTimeWindow& window, double pixel_place)
       : window_(window),
-        cell_ns_(pixel_ns * kCellColumns),
+        cells_per_width_(static_cast<double>(window.columns) / kCellColumns),
         cell_place_(pixel_place * kCellRows),
         columns_(static_cast<size_t>(std::ceil(static_cast<double>(window.columns) / kCellColumns))),
         rows_(static_cast<size_t>(std::ceil(static_cast<double>(window.rows) / kCellRows))),
         cells_(columns_ * rows_) {}
 
-  void Add(BlockId block, uint64_t bytes, double begin_ns, double end_ns, double low, double high,
-           uint8_t entry) {
-    const double x0 = (begin_ns - window_.time.begin()) / cell_ns_;
-    const double x1 = (end_ns - window_.time.begin()) / cell_ns_;
+  // `begin` and `end` are places in the window: 0 at its left edge, 1 at its right one.
+  void Add(BlockId block, uint64_t bytes, double begin, double end, double low, double high, uint8_t entry) {
+    const double x0 = begin * cells_per_width_;
+    const double x1 = end * cells_per_width_;
     const double y0 = (low - window_.low) / cell_place_;
     const double y1 = (high - window_.low) / cell_place_;
     for (size_t row = Clamp(y0, rows_); row <= Clamp(y1, rows_); ++row) {
@@ -111,8 +111,8 @@ class Cells {
     piece.block = cell.blocks == 1 ? cell.block : model::kNone;
     piece.blocks = cell.blocks;
     piece.bytes = cell.bytes;
-    piece.begin_ns = window_.time.begin() + static_cast<double>(first) * cell_ns_;
-    piece.end_ns = window_.time.begin() + static_cast<double>(last) * cell_ns_;
+    piece.begin_ns = window_.time.TimeAt(static_cast<double>(first) / cells_per_width_);
+    piece.end_ns = window_.time.TimeAt(static_cast<double>(last) / cells_per_width_);
     piece.low = window_.low + static_cast<double>(row) * cell_place_;
     piece.high = piece.low + cell_place_;
     piece.cover = static_cast<float>(Shade(cell) + 1) / kShades;
@@ -121,7 +121,7 @@ class Cells {
   }
 
   const AddressTimeWindow& window_;
-  const double cell_ns_;
+  const double cells_per_width_;
   const double cell_place_;
   const size_t columns_;
   const size_t rows_;
@@ -147,17 +147,18 @@ AddressTimePicture DrawAddressTime(const Document& document, const DeviceView& d
   classify::Origins origins(run, document.analysis->training());
   const std::vector<uint8_t> entries =
       colours.Paint(document, document.training(device), origins, window.by, std::nullopt, blocks);
-  const double pixel_ns = window.time.width() / static_cast<double>(window.columns);
+  const double pixel = 1 / static_cast<double>(window.columns);
   const double pixel_place = (window.high - window.low) / static_cast<double>(window.rows);
-  Cells cells(window, pixel_ns, pixel_place);
+  Cells cells(window, pixel_place);
   for (size_t i = 0; i < blocks.size(); ++i) {
     const BlockId id = blocks[i].block;
-    const double begin = index.BeginOf(id);
-    const double end = index.EndOf(id);
+    const double begin = window.time.PlaceOf(index.BeginOf(id));
+    const double end = window.time.PlaceOf(index.EndOf(id));
     const double low = index.axis().PlaceOf(run.blocks[id].address);
     const double high = low + static_cast<double>(blocks[i].bytes) * index.axis().places_per_byte();
-    if (end - begin >= pixel_ns && high - low >= pixel_place) {
-      picture.blocks.push_back({id, 1, blocks[i].bytes, begin, end, low, high, 1, entries[i]});
+    if (end - begin >= pixel && high - low >= pixel_place) {
+      picture.blocks.push_back(
+          {id, 1, blocks[i].bytes, index.BeginOf(id), index.EndOf(id), low, high, 1, entries[i]});
     } else {
       ++picture.merged_blocks;
       cells.Add(id, blocks[i].bytes, begin, end, low, high, entries[i]);

@@ -23,8 +23,6 @@ constexpr std::array<ColouringInfo, kColouringCount> kInfos = {{{"category", "ca
 // Okabe and Ito's colors, which are also distinct for color-blind people.
 constexpr std::array<uint32_t, 7> kDistinctRgb = {0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7,
                                                   0x56b4e9, 0xd55e00, 0xf0e442};
-constexpr uint32_t kOthersRgb = 0x8a93a3;
-constexpr uint32_t kUnknownRgb = 0x5b6472;
 // Light to dark, perceptually uniform (viridis without its darkest end).
 constexpr std::array<uint32_t, 7> kRampRgb = {0xfde725, 0xa0da39, 0x4ac16d, 0x1fa187,
                                               0x277f8e, 0x365c8d, 0x46327e};
@@ -81,6 +79,8 @@ std::optional<Colouring> ColouringFromKey(std::string_view key) {
 Colouring NextColouring(Colouring colouring) {
   return static_cast<Colouring>((static_cast<size_t>(colouring) + 1) % kColouringCount);
 }
+
+uint32_t DistinctRgb(size_t number) { return kDistinctRgb[number % kDistinctRgb.size()]; }
 
 bool BlockColours::HasOrder() const { return by_ == Colouring::kAge || by_ == Colouring::kSize; }
 

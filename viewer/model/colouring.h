@@ -28,6 +28,10 @@ struct ColouringInfo {
 [[nodiscard]] const ColouringInfo& Info(Colouring colouring);
 [[nodiscard]] std::optional<Colouring> ColouringFromKey(std::string_view key);
 [[nodiscard]] Colouring NextColouring(Colouring colouring);
+// The colors of classes without an order, 0 to 6, and of all others and unrecorded ones.
+[[nodiscard]] uint32_t DistinctRgb(size_t number);
+inline constexpr uint32_t kOthersRgb = 0x8a93a3;
+inline constexpr uint32_t kUnknownRgb = 0x5b6472;
 
 // A block as the colouring sees it.
 struct ColouredBlock {

@@ -39,6 +39,12 @@ std::vector<TimelineMark> MarksOf(const Run& run, const model::Device& device,
   return marks;
 }
 
+std::optional<uint64_t> CapacityOf(const Run& run, const model::DriverDevice* driver,
+                                   model::ProcessIndex process) {
+  if (driver == nullptr || run.event_count() == 0) return std::nullopt;
+  return driver->UseAfter(run.event_count() - 1, process).capacity;
+}
+
 std::unique_ptr<DeviceView> MakeDevice(const Run& run, const classify::Analysis& analysis,
                                        DeviceIndex index) {
   const model::Device& device = run.devices[index];
@@ -51,6 +57,7 @@ std::unique_ptr<DeviceView> MakeDevice(const Run& run, const classify::Analysis&
                                                       {},
                                                       StepLine(device.reserved),
                                                       driver == nullptr ? StepLine() : UsedLine(*driver),
+                                                      CapacityOf(run, driver, device.process),
                                                       {},
                                                       RangeLanes(run, device.process)});
   view->marks = MarksOf(run, device, view->curve);

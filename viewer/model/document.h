@@ -52,7 +52,8 @@ struct DeviceView {
   MemorySeries series;
   CategoryChoice choice;  // of what the series shows
   StepLine reserved;
-  StepLine used;  // of the whole device, from the driver
+  StepLine used;                     // of the whole device, from the driver
+  std::optional<uint64_t> capacity;  // of the device, if the driver was asked
   std::vector<TimelineMark> marks;
   RangeLanes lanes;  // of its process
 };

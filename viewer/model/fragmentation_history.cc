@@ -50,17 +50,15 @@ FragmentationOverTime MakeFragmentationOverTime(const LayoutView& layout) {
   return made;
 }
 
-std::vector<const SeriesPoint*> ColumnsOf(const std::vector<SeriesPoint>& points, double begin_ns,
-                                          double end_ns, size_t columns) {
+std::vector<const SeriesPoint*> ColumnsOf(const std::vector<SeriesPoint>& points, const TimeView& view,
+                                          size_t columns) {
   std::vector<const SeriesPoint*> drawn(columns, nullptr);
   const auto after = [](double time, const SeriesPoint& point) {
     return time < static_cast<double>(point.time_ns);
   };
   for (size_t i = 0; i < columns; ++i) {
-    const double begin =
-        begin_ns + (end_ns - begin_ns) * static_cast<double>(i) / static_cast<double>(columns);
-    const double end =
-        begin_ns + (end_ns - begin_ns) * static_cast<double>(i + 1) / static_cast<double>(columns);
+    const double begin = view.TimeAt(static_cast<double>(i) / static_cast<double>(columns));
+    const double end = view.TimeAt(static_cast<double>(i + 1) / static_cast<double>(columns));
     auto point = std::upper_bound(points.begin(), points.end(), begin, after);
     if (point != points.begin()) --point;  // it holds until the next one
     for (; point != points.end() && static_cast<double>(point->time_ns) < end; ++point) {

@@ -11,6 +11,7 @@
 
 #include "profiler/fragmentation/answer.h"
 #include "viewer/model/document.h"
+#include "viewer/model/time_view.h"
 
 namespace vramscope::viewer {
 
@@ -33,10 +34,10 @@ struct FragmentationOverTime {
 // O(events), several passes.
 [[nodiscard]] FragmentationOverTime MakeFragmentationOverTime(const LayoutView& layout);
 
-// The points to draw in `columns` pixel columns from begin_ns to end_ns. Each column gets the point within it
+// The points to draw in `columns` pixel columns of the view. Each column gets the point within it
 // with the most bytes reserved beyond the requests; nullptr before the first point.
 [[nodiscard]] std::vector<const fragmentation::SeriesPoint*> ColumnsOf(
-    const std::vector<fragmentation::SeriesPoint>& points, double begin_ns, double end_ns, size_t columns);
+    const std::vector<fragmentation::SeriesPoint>& points, const TimeView& view, size_t columns);
 
 class FragmentationHistory {
  public:

@@ -22,14 +22,15 @@ TEST(FragmentationHistoryTest, EachColumnShowsTheWorstPointThatHoldsInIt) {
       point.time_ns = time += random() % 50;
       point.causes.pinned = random() % 1000;
     }
-    const double begin = static_cast<double>(random() % 3000);
-    const double end = begin + 1 + static_cast<double>(random() % 5000);
+    TimeView view(10'000);
+    const auto left = static_cast<double>(random() % 3000);
+    view.Show(left, left + TimeView::kShortest + static_cast<double>(random() % 5000));
     const size_t columns = 1 + random() % 300;
-    const auto drawn = ColumnsOf(points, begin, end, columns);
+    const auto drawn = ColumnsOf(points, view, columns);
     ASSERT_EQ(drawn.size(), columns);
     for (size_t i = 0; i < columns; ++i) {
-      const double from = begin + (end - begin) * static_cast<double>(i) / static_cast<double>(columns);
-      const double to = begin + (end - begin) * static_cast<double>(i + 1) / static_cast<double>(columns);
+      const double from = view.TimeAt(static_cast<double>(i) / static_cast<double>(columns));
+      const double to = view.TimeAt(static_cast<double>(i + 1) / static_cast<double>(columns));
       const SeriesPoint* worst = nullptr;
       for (size_t p = 0; p < points.size(); ++p) {
         const bool begun = static_cast<double>(points[p].time_ns) < to;

@@ -148,6 +148,9 @@ void LiveTable::Update(const Document& document, const DeviceView& device, model
   if (document_ != &document) {
     origins_ = std::make_unique<classify::Origins>(*document.run, document.analysis->training());
     frames_ = std::make_unique<report::FramesToShow>(*document.run);
+    const auto& metadata = document.run->source->metadata();
+    const auto begin = metadata.find(model::kBeginKey);
+    in_the_middle_ = begin != metadata.end() && begin->second == model::kInTheMiddle;
   }
   document_ = &document;
   device_ = &device;
@@ -180,7 +183,10 @@ LiveRow LiveTable::RowOf(model::BlockId id, model::EventIndex at) {
           place.module,
           place.node.empty() ? place.op : place.node,
           frames_->Of(block.stack),
-          block.free_event};
+          block.free_event,
+          document_->snapshot != nullptr &&
+              analysis.categories().At(id, at).category != classify::Category::kUnattributed,
+          in_the_middle_ && run.times.TimeOf(block.alloc_event) == run.times.TimeOf(0)};
 }
 
 void LiveTable::Filter() {

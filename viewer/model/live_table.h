@@ -29,6 +29,8 @@ struct LiveRow {
   std::string_view op;
   std::string_view line;  // of code: the frame that tells most
   model::EventIndex freed = model::kNever;
+  bool guessed = false;           // the category: the file names no tensors
+  bool before_recording = false;  // it was already there when the recording began
 };
 
 // Which blocks are listed: those that lived at any time between two events, or all.
@@ -98,13 +100,14 @@ class LiveTable {
   LiveColumn column_ = LiveColumn::kBytes;
   bool descending_ = true;
   std::unique_ptr<classify::Origins> origins_;
+  std::unique_ptr<report::FramesToShow> frames_;
+  bool in_the_middle_ = false;  // the recording began with blocks that were there
   std::vector<LiveRow> all_;
   std::vector<LiveRow> rows_;
   uint64_t bytes_ = 0;
   size_t matched_ = 0;
   size_t count_ = 0;
   ListedBlocks listed_;
-  std::unique_ptr<report::FramesToShow> frames_;
   std::optional<RowFilter> search_filter_;
   std::vector<LiveRow> found_;
   size_t searched_ = 0;  // changes of the device

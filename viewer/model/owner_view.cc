@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "viewer/model/line_bands.h"
+
 namespace vramscope::viewer {
 namespace {
 
@@ -100,6 +102,10 @@ std::vector<OwnerBox> LayOutTreemap(const OwnerNode& root, float width, float he
 
 void OwnerView::Update(const Document& document, const DeviceView& device, model::EventIndex moment) {
   const bool same_file = document_ == &document && device_ == &device;
+  if (!same_file && !chosen && (by == OwnersBy::kModule || by_itself_)) {
+    by_itself_ = LinesTellMore(document, device);
+    by = by_itself_ ? OwnersBy::kStack : OwnersBy::kModule;
+  }
   if (same_file && moment_ == moment && made_by_ == by) return;
   if (document_ != &document)
     origins_ = std::make_unique<classify::Origins>(*document.run, document.analysis->training());

@@ -54,6 +54,7 @@ class OwnerView {
   void ZoomOut(size_t depth);
 
   OwnersBy by = OwnersBy::kModule;
+  bool chosen = false;  // by the user; else stacks show where neither modules nor operators are known
   bool treemap = false;
 
  private:
@@ -64,6 +65,7 @@ class OwnerView {
   std::unique_ptr<classify::Origins> origins_;
   OwnerNode tree_;
   std::vector<std::string> zoom_;
+  bool by_itself_ = false;  // `by` was not the user's choice
 };
 
 }  // namespace vramscope::viewer

@@ -14,6 +14,8 @@
 #include "profiler/report/moment_choice.h"
 #include "profiler/report/request.h"
 #include "profiler/text/format.h"
+#include "viewer/model/first_window.h"
+#include "viewer/model/line_bands.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -21,7 +23,8 @@ namespace {
 using model::EventIndex;
 
 constexpr std::array<const char*, kTabCount> kTabKeys = {
-    "timeline", "map", "address-time", "fragmentation", "oom", "compare", "whatif", "owners", "leaks"};
+    "timeline", "map",    "address-time", "fragmentation", "oom",
+    "compare",  "whatif", "owners",       "leaks",         "summary"};
 constexpr size_t kMostPlaces = 200;
 
 nlohmann::json BytesOrNull(const std::optional<uint64_t>& bytes) {
@@ -105,13 +108,18 @@ void Session::Arrive(OpenFile& arrived) {
 
 void Session::ShowFile(size_t index) {
   const Tab tab = place.tab;
+  const TimeAxis axis = time_axis();
   place = Place{.file = index, .tab = tab, .window = TimeView(TimeView::kShortest)};
   if (document() == nullptr) return;
   const auto last = static_cast<double>(document()->run->times.last_ns());
   place.window = document()->run->counts_events() ? TimeView::OfEvents(last) : TimeView(last);
   if (device() == nullptr) return;
+  ShowTimeAxis(axis);
   SetMoment(device()->curve.peak().event);
-  ShowBusyPart();
+  if (!colouring_chosen)
+    colouring = LinesTellMore(*document(), *device()) ? Colouring::kStack : Colouring::kCategory;
+  const auto [begin, end] = FirstWindow(*document(), *device());
+  place.window.Show(begin, end);
   const auto failed =
       report::ChooseFailure(*document()->run, RequestFor(*document()->run, device()->index), 0);
   if (!failed) return;
@@ -119,19 +127,12 @@ void Session::ShowFile(size_t index) {
   if (!tab_chosen) place.tab = Tab::kOutOfMemory;
 }
 
-void Session::ShowBusyPart() {
-  const model::TimeIndex& times = document()->run->times;
-  const auto& changes = document()->run->devices[device()->index].changes;
-  const auto begin = static_cast<double>(times.TimeOf(changes[0].event));
-  const auto end = static_cast<double>(times.TimeOf(changes.back().event));
-  const double room = (end - begin) * 0.03;
-  if (end - begin < place.window.whole() * 0.8) place.window.Show(begin - room, end + room);
-}
-
 void Session::ShowDevice(size_t index) {
   if (document() == nullptr || index >= document()->devices.size()) return;
   place.device = index;
   place.block = model::kNone;
+  if (place.window.scale() != nullptr)  // another process has other steps
+    place.window.SetScale(ScaleFor(*document(), *device(), time_axis()));
 }
 
 DeviceView* Session::device() const {
@@ -280,7 +281,7 @@ Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
     const auto by = ColouringFromKey(std::string_view(word).substr(kColour.size()));
     if (!by)
       return Error{"Blocks are colored by category, age, size, stream, stack or step, as in colour:size."};
-    colouring = *by;
+    Colour(*by);
     return {};
   }
   const Result<report::MomentSpec> spec = report::ParseMoment(word);
@@ -362,6 +363,12 @@ std::string Session::ToJson() const {
   json["device"] = device()->title;
   json["begin_ns"] = static_cast<uint64_t>(place.window.begin());
   json["end_ns"] = static_cast<uint64_t>(place.window.end());
+  json["time_axis"] = TimeAxisKey(time_axis());
+  json["memory_zoom"] = {place.memory.low, place.memory.high};
+  for (size_t i = 0; i < kMemoryLineCount; ++i) {
+    const auto& info = Info(static_cast<MemoryLine>(i));
+    json["lines"][info.key] = !lines.shown[i] ? "hidden" : lines.reached[i] ? "reached" : "shown";
+  }
   json["moment"] = place.moment;
   json["moment_ns"] = static_cast<uint64_t>(MomentTime());
   json["moment_text"] = MomentText();

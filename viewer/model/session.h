@@ -15,6 +15,7 @@
 #include "viewer/model/document.h"
 #include "viewer/model/live_table.h"
 #include "viewer/model/load_job.h"
+#include "viewer/model/memory_axis.h"
 #include "viewer/model/notes.h"
 #include "viewer/model/tail.h"
 #include "viewer/model/time_view.h"
@@ -30,9 +31,10 @@ enum class Tab : uint8_t {
   kCompare,
   kWhatIf,
   kOwners,
-  kLeaks
+  kLeaks,
+  kSummary
 };
-inline constexpr size_t kTabCount = 9;
+inline constexpr size_t kTabCount = 10;
 [[nodiscard]] const char* TabKey(Tab tab);  // "timeline": for --view and scripts
 [[nodiscard]] std::optional<Tab> TabFromKey(std::string_view key);
 
@@ -46,8 +48,9 @@ struct TimeRange {
 struct Place {
   size_t file = 0;
   size_t device = 0;
-  Tab tab = Tab::kTimeline;
+  Tab tab = Tab::kSummary;
   TimeView window;
+  MemoryZoom memory;  // of the timeline
   model::EventIndex moment = 0;
   std::optional<TimeRange> range;
   model::BlockId block = model::kNone;
@@ -106,6 +109,9 @@ class Session {
   void SetMoment(model::EventIndex event);
   void SetMomentAt(double time_ns);
   void StepMoment(int events);
+  // What the x axis counts. Steps need a run that has some; runs without times always count events.
+  [[nodiscard]] TimeAxis time_axis() const { return place.window.axis(); }
+  void ShowTimeAxis(TimeAxis axis);
   // Moves to the peak of the next (1) or previous (-1) training step.
   void StepTraining(int steps);
   void SelectBlock(model::BlockId block);
@@ -148,9 +154,16 @@ class Session {
   [[nodiscard]] const std::function<void()>& wake() const { return wake_; }
 
   Place place;
-  bool tab_chosen = false;                     // by the user: then no file opens with another tab
-  Colouring colouring = Colouring::kCategory;  // of blocks at their addresses
-  std::string filter;                          // of the table of live blocks
+  bool tab_chosen = false;  // by the user: then no file opens with another tab
+  // Of blocks at their addresses, and by line of code also of the timeline.
+  Colouring colouring = Colouring::kCategory;
+  bool colouring_chosen = false;  // by the user: then no file opens with another one
+  void Colour(Colouring by) {
+    colouring = by;
+    colouring_chosen = true;
+  }
+  MemoryLineChoice lines;  // over the timeline
+  std::string filter;      // of the table of live blocks
   // What the table lists. kByRange: the blocks of the range if one is selected, else those alive.
   enum class TableShows : uint8_t { kByRange, kLive, kRun, kEvents };
   TableShows table_shows = TableShows::kByRange;
@@ -171,8 +184,8 @@ class Session {
   [[nodiscard]] Status GoToOne(const std::string& word, const timeline::Step*& step);
   // What is not a moment (session_link.cc); nothing if the word is another.
   [[nodiscard]] std::optional<Status> GoToView(const std::string& word);
-  // If a program imports for half a minute before it allocates, the first view skips that half minute.
-  void ShowBusyPart();
+  static std::shared_ptr<const TimeScale> ScaleFor(const Document& document, const DeviceView& device,
+                                                   TimeAxis axis);
   void Restore(std::vector<Place>& from, std::vector<Place>& to);
   // Puts a place that the user has left onto the history.
   void SeeMoves(double seconds);

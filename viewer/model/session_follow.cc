@@ -92,7 +92,10 @@ void Session::KeepPlaces(const OpenFile& file, const Document& before) {
     if (each.file >= files_.size() || files_[each.file].get() != &file) return;
     const bool at_end = each.moment + 1 >= before.run->event_count();
     each.device = device_now(each.device);
+    const TimeAxis axis = each.window.axis();
     each.window = Grown(each.window, static_cast<double>(now.run->times.last_ns()));
+    if (each.device < now.devices.size())
+      each.window.SetScale(ScaleFor(now, *now.devices[each.device], axis));
     if (at_end && now.run->event_count() != 0) each.moment = now.run->event_count() - 1;
   };
   for (Place& each : back_) keep(each);

@@ -2,12 +2,15 @@
 // The visible stretch of the run, and how it moves: zoom at a point, pan, fit.
 //
 // Times are nanoseconds since the trace's start, as doubles: exact to a nanosecond for runs of 100 days.
+// Places on the screen follow the axis (time_scale.h): without a scale they are proportional to time.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "profiler/model/time_index.h"
+#include "viewer/model/time_scale.h"
 
 namespace vramscope::viewer {
 
@@ -27,15 +30,32 @@ class TimeView {
   [[nodiscard]] double whole() const { return whole_; }
   [[nodiscard]] bool all() const { return begin_ <= 0 && end_ >= whole_; }
   // 0 at the left edge, 1 at the right one; also defined outside.
-  [[nodiscard]] double PlaceOf(double time_ns) const { return (time_ns - begin_) / width(); }
-  [[nodiscard]] double TimeAt(double place) const { return begin_ + place * width(); }
+  [[nodiscard]] double PlaceOf(double time_ns) const {
+    return scale_ == nullptr ? (time_ns - begin_) / width()
+                             : (scale_->UnitsAt(time_ns) - first_unit_) / (last_unit_ - first_unit_);
+  }
+  [[nodiscard]] double TimeAt(double place) const {
+    return scale_ == nullptr ? begin_ + place * width()
+                             : scale_->TimeAt(first_unit_ + place * (last_unit_ - first_unit_));
+  }
+
+  // What the axis counts from now on; nullptr: time. The visible stretch stays.
+  void SetScale(std::shared_ptr<const TimeScale> scale);
+  [[nodiscard]] const std::shared_ptr<const TimeScale>& scale() const { return scale_; }
+  // Time, or what the scale counts. Runs without times count events.
+  [[nodiscard]] TimeAxis axis() const {
+    if (scale_ != nullptr) return scale_->axis();
+    return counts_events_ ? TimeAxis::kEvent : TimeAxis::kTime;
+  }
 
   void Fit() { Show(0, whole_); }
   // Stays within the run and at least kShortest wide; the ends may come in either order.
   void Show(double begin_ns, double end_ns);
   // Keeps `time_ns` at its position; factor 2 shows half as much.
   void Zoom(double factor, double time_ns);
+  // By nanoseconds; by a share of the visible width of the axis.
   void Pan(double ns) { Show(begin_ + ns, end_ + ns); }
+  void PanBy(double widths);
   // Pans as little as needed to make it visible with a little margin.
   void Reveal(double time_ns);
 
@@ -43,11 +63,17 @@ class TimeView {
 
  private:
   [[nodiscard]] double shortest() const { return counts_events_ ? 1 : kShortest; }
+  // The same as Show, in units of the scale.
+  void ShowUnits(double first, double last);
+  void FollowScale();
 
   double whole_ = kShortest;
   double begin_ = 0;
   double end_ = kShortest;
   bool counts_events_ = false;
+  std::shared_ptr<const TimeScale> scale_;
+  double first_unit_ = 0;  // at the edges, if there is a scale
+  double last_unit_ = 1;
 };
 
 // The events whose states a pixel column stands for: the state at its begin, and all within it.
@@ -62,7 +88,7 @@ struct EventColumn {
 
 struct TimeTick {
   double time_ns = 0;
-  std::string text;  // "12.5 ms", with one unit per axis; or "event 12"
+  std::string text;  // "12.5 ms", with one unit per axis; or "event 12", "step 3"
 };
 // At most `most` ticks, at round times.
 [[nodiscard]] std::vector<TimeTick> TimeTicks(const TimeView& view, int most);
@@ -71,7 +97,10 @@ struct ByteTick {
   uint64_t bytes = 0;
   std::string text;  // "16 GiB"
 };
-// From 0 to `top`, at round numbers of MiB, GiB, ...; at most `most` ticks plus 0.
-[[nodiscard]] std::vector<ByteTick> ByteTicks(uint64_t top, int most);
+// From `low` to `top`, at round numbers of MiB, GiB, ...; at most `most` ticks plus one.
+[[nodiscard]] std::vector<ByteTick> ByteTicks(uint64_t low, uint64_t top, int most);
+[[nodiscard]] inline std::vector<ByteTick> ByteTicks(uint64_t top, int most) {
+  return ByteTicks(0, top, most);
+}
 
 }  // namespace vramscope::viewer

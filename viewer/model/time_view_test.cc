@@ -40,6 +40,16 @@ TEST(ByteTicksTest, AreRoundNumbersOfOneUnit) {
   EXPECT_EQ(ticks[5].text, "5 GiB");
   EXPECT_EQ(ByteTicks((uint64_t{3} << 20) - 1, 6).back().text, "2.5 MiB");
   EXPECT_LE(ByteTicks(~uint64_t{0} / 2, 5).size(), 6u);
+  EXPECT_EQ(ByteTicks(uint64_t{1} << 30, 8).back().text, "1024 MiB") << "not 0.875 GiB below it";
+}
+
+TEST(ByteTicksTest, OfAPartOfTheAxisAreInIt) {
+  const uint64_t gib = uint64_t{1} << 30;
+  const std::vector<ByteTick> ticks = ByteTicks(10 * gib + 1, 10 * gib + (50 << 20), 6);
+  ASSERT_GE(ticks.size(), 3u);
+  ASSERT_LE(ticks.size(), 7u);
+  EXPECT_EQ(ticks[0].text, "10248 MiB");
+  EXPECT_EQ(ticks[1].text, "10256 MiB");
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ struct TabSpec {
   void (*show)(App& app, ImVec2 size);
 };
 
-constexpr TabSpec kTabs[] = {{Tab::kTimeline, "Timeline", ShowTimeline},
+constexpr TabSpec kTabs[] = {{Tab::kSummary, "Summary", ShowSummary},
+                             {Tab::kTimeline, "Timeline", ShowTimeline},
                              {Tab::kOwners, "Owners", ShowOwners},
                              {Tab::kMap, "Address map", ShowAddressMap},
                              {Tab::kAddressTime, "Addresses over time", ShowAddressTime},
@@ -176,10 +177,10 @@ void App::Say(std::string what) {
 }
 
 bool ShowViewNumber(App& app, size_t number) {
-  if (number == 0 || number > std::size(kTabs)) return false;
-  if (app.session.place.tab == kTabs[number - 1].tab) return true;
+  if (number == 0 || number >= std::size(kTabs)) return false;
+  if (app.session.place.tab == kTabs[number].tab) return true;  // the summary has no number
   app.session.Remember();
-  app.session.place.tab = kTabs[number - 1].tab;
+  app.session.place.tab = kTabs[number].tab;
   app.session.tab_chosen = true;
   return true;
 }
@@ -206,13 +207,17 @@ void App::ForgetViews() {
   live = {};
   timeline = {};
   overview = {};
+  strips.Forget();
+  lines.Forget();
   map = {};
   address_time.Forget();
   fragmentation = {};
-  autopsy = {};     // waits for its thread
-  comparison = {};  // and this
-  whatif.Forget();  // and this
-  leaks.Clear();    // and this
+  autopsy = {};      // waits for its thread
+  comparison = {};   // and this
+  whatif.Forget();   // and this
+  leaks.Clear();     // and this
+  summary.Forget();  // and this
+  card.Clear();      // and this
   fragmentation_history.Clear();
   owners.Clear();
   range_change = {};
@@ -222,6 +227,7 @@ void App::ForgetViews() {
 void App::CloseFile(size_t file) {
   ForgetViews();
   whatif.Clear();  // the next file has other questions
+  summary.Clear();
   session.Close(file);
 }
 

@@ -15,16 +15,20 @@
 
 #include "viewer/model/address_map.h"
 #include "viewer/model/address_time.h"
+#include "viewer/model/block_card.h"
 #include "viewer/model/comparison.h"
 #include "viewer/model/fragmentation_history.h"
 #include "viewer/model/fragmentation_view.h"
 #include "viewer/model/layout_file.h"
 #include "viewer/model/leaks_view.h"
+#include "viewer/model/line_bands.h"
 #include "viewer/model/live_table.h"
 #include "viewer/model/owner_view.h"
 #include "viewer/model/range_change.h"
+#include "viewer/model/rank_strips.h"
 #include "viewer/model/session.h"
 #include "viewer/model/source_lines.h"
+#include "viewer/model/summary_view.h"
 #include "viewer/model/table_file.h"
 #include "viewer/model/timeline_picture.h"
 #include "viewer/model/whatif_view.h"
@@ -52,6 +56,11 @@ struct TimelineCache {
 
 // A picture of the view, to keep: pixels, or shapes and texts.
 enum class PictureKind : uint8_t { kNone, kPng, kSvg };
+// The name of a line over the timeline, where it was drawn in the last frame.
+struct DrawnLineLabel {
+  MemoryLine line{};
+  Rectangle where;
+};
 
 // How much of the timeline its ranges may take.
 enum class LaneRowsShown : uint8_t { kFew, kAll, kNone };
@@ -72,12 +81,17 @@ struct App {
   SavedTable saved;  // of it
   TimelineCache timeline;
   TimelineCache overview;
+  std::vector<DrawnLineLabel> line_labels;
+  RankStripsView strips;
+  LineBandsView lines;  // of code
   AddressMap map;
   FragmentationView fragmentation;
   AutopsyView autopsy;        // declared after the session, whose layouts it reads on a thread
   ComparisonView comparison;  // likewise its documents
   WhatIfView whatif;
   LeaksView leaks;
+  SummaryView summary;
+  BlockCardView card;
   OwnerView owners;
   AddressTimeView address_time;
   double address_low = 0;  // visible places on the address axis
@@ -149,9 +163,11 @@ void ShowFrame(App& app);
 
 // Panels.
 void ShowTopBar(App& app);
+void ShowSummary(App& app, ImVec2 size);
 void ShowTimeline(App& app, ImVec2 size);
 void ShowOverview(App& app, ImVec2 size);
 void ShowDetails(App& app, ImVec2 size);
+void ShowBlockCard(App& app);  // of the selected block, within the details
 void ShowLiveBlocks(App& app, ImVec2 size);
 void ShowAddressMap(App& app, ImVec2 size);
 void ShowAddressTime(App& app, ImVec2 size);
@@ -185,11 +201,42 @@ void SavePicture(App& app);
 // A window over everything else, in the middle.
 bool BeginOverlay(const char* title, bool& open);
 
+// The strips of all GPUs, at most a third of `size` high; returns the height that they take.
+float ShowRankStrips(App& app, ImVec2 size);
 // How many rows of named ranges fit below the timeline in a view of that height; their height; and drawing
 // them, from `min` to `right`. The last returns true if the mouse is on a row, which it then handles.
 [[nodiscard]] size_t LaneRows(const App& app, const DeviceView& device, float height);
 [[nodiscard]] float LaneHeight(size_t rows);
 bool ShowRangeLanes(App& app, const DeviceView& device, size_t rows, ImVec2 min, float right, bool hovered);
+
+// The timeline's plot of memory.
+struct MemoryPlot {
+  ImVec2 min;
+  ImVec2 max;
+  MemoryAxis axis;
+  [[nodiscard]] float Y(double bytes) const {
+    return max.y - static_cast<float>(axis.ShareOf(bytes)) * (max.y - min.y);
+  }
+  [[nodiscard]] float X(const TimeView& view, double time_ns) const {
+    return min.x + static_cast<float>(view.PlaceOf(time_ns)) * (max.x - min.x);
+  }
+  [[nodiscard]] bool Holds(ImVec2 point) const {
+    return point.x >= min.x && point.x < max.x && point.y >= min.y && point.y < max.y;
+  }
+};
+// What the allocator has reserved, what the device uses, and its capacity, as lines; then their names. The
+// names are drawn last, because they must be readable.
+void DrawMemoryLines(const App& app, const MemoryPlot& plot, const TimelinePicture& picture);
+void DrawLineLabels(App& app, const MemoryPlot& plot, const TimelinePicture& picture);
+[[nodiscard]] ImU32 ColorOf(MemoryLine line);
+// The mouse on these names: true if it is on one, which it then handles.
+bool HandleLineLabels(App& app, bool hovered);
+// Ctrl and the wheel over the plot zoom the memory axis.
+void ZoomMemory(App& app, const MemoryPlot& plot);
+// The button that chooses what the x axis counts, at the left of the steps.
+void ShowAxisChoice(App& app, ImVec2 at, ImVec2 size);
+// To the next thing that the x axis can count.
+void NextTimeAxis(App& app);
 
 // Keys that work wherever the focus is, except in text fields.
 void HandleKeys(App& app);

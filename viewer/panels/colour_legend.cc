@@ -47,7 +47,7 @@ void ShowColouringChoice(App& app, float width) {
   }
   for (size_t i = 0; i < kColouringCount; ++i) {
     const auto by = static_cast<Colouring>(i);
-    if (ImGui::Selectable(title(by).c_str(), by == session.colouring)) session.colouring = by;
+    if (ImGui::Selectable(title(by).c_str(), by == session.colouring)) session.Colour(by);
     app.NameLastItem(fmt::format("colouring.{}", Info(by).key));
   }
   ImGui::EndCombo();

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Next to the views: the state at the moment, with the categories as a clickable legend; the selected range
-// or block.
+// Next to the views: the state at the moment, with the categories as a clickable legend; the selected range;
+// the card of the selected block.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "profiler/report/owners.h"
 #include "profiler/text/format.h"
-#include "profiler/text/harmless.h"
 #include "viewer/model/range_summary.h"
 #include "viewer/panels/app.h"
 
@@ -65,6 +63,61 @@ void ShowCategory(App& app, DeviceView& device, Category category, uint64_t byte
   ImGui::PopID();
 }
 
+// A line over the timeline; a click shows or hides it.
+void ShowLine(App& app, MemoryLine line, const std::optional<uint64_t>& bytes) {
+  bool& shown = app.session.lines.shown[static_cast<size_t>(line)];
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size = {ImGui::GetContentRegionAvail().x, ImGui::GetTextLineHeight()};
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const bool hovered =
+      bytes && ImGui::IsMouseHoveringRect(at, {at.x + size.x, at.y + size.y}) && ImGui::IsWindowHovered();
+  if (hovered) {
+    list.AddRectFilled(at, {at.x + size.x, at.y + size.y}, look().colors.raised, Em(0.2f));
+    ImGui::SetTooltip(
+        "%s", shown ? "Click: hide this line of the timeline." : "Click: show this line in the timeline.");
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) shown = !shown;
+  }
+  ShowFact(Info(line).name, bytes ? text::FormatBytes(*bytes) : "not recorded");
+  app.Name(fmt::format("line.{}", Info(line).key), at, {at.x + size.x, at.y + size.y});
+  if (!bytes) return;
+  const float y = at.y + size.y / 2;
+  // In the margin, drawn like the line itself.
+  const ImVec2 min = {at.x + Em(6.1f), y - 1};
+  list.AddRectFilled(min, {min.x + Em(0.8f), y + 1}, WithAlpha(ColorOf(line), shown ? 1 : 0.25f));
+}
+
+// The bands of the timeline, where it is colored by line of code.
+void ShowLines(App& app, DeviceView& device, uint64_t allocated) {
+  const Look& l = look();
+  app.lines.Update(*app.session.document(), device);
+  const LineBands::Bytes bytes = app.lines.bands().After(app.session.place.moment);
+  for (size_t i = LineBands::kCount; i-- > 0;) {
+    const LineBand& band = app.lines.bands().bands()[i];
+    if (bytes[i] == 0 || band.text.empty()) continue;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float height = Em(1.3f);
+    ImGui::Dummy({width, height});
+    app.NameLastItem(fmt::format("band.{}", i));
+    if (ImGui::IsItemHovered())
+      ImGui::SetTooltip("%s\n%s", band.text.c_str(), text::FormatPercent(bytes[i], allocated).c_str());
+    const float middle = at.y + height / 2;
+    const float box = Em(0.75f);
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled({at.x, middle - box / 2}, {at.x + box, middle + box / 2}, FromRgb(band.rgb), 2);
+    const std::string size = text::FormatBytes(bytes[i]);
+    const float figures = TextSize(l.fonts.mono, size).x;
+    const auto place = SourcePlaceOf(band.text);
+    const std::string name =
+        place ? fmt::format("{}:{}", place->path.substr(place->path.find_last_of("/\\") + 1), place->line)
+              : band.text;
+    DrawText(list, l.fonts.text, {at.x + Em(1.2f), middle - l.fonts.text->FontSize / 2}, l.colors.text,
+             FitText(l.fonts.text, name, width - figures - Em(2)));
+    DrawText(list, l.fonts.mono, {at.x + width - figures, middle - l.fonts.mono->FontSize / 2}, l.colors.text,
+             size);
+  }
+}
+
 void ShowMoment(App& app, DeviceView& device) {
   const Session& session = app.session;
   const model::EventIndex moment = session.place.moment;
@@ -72,17 +125,14 @@ void ShowMoment(App& app, DeviceView& device) {
   ImGui::TextDisabled("%s", session.MomentText().c_str());
   const uint64_t allocated = device.curve.AllocatedAfter(moment);
   ShowFact("Allocated", text::FormatBytes(allocated));
-  // Drawn like the lines over the stack.
-  const auto line = [](const char* label, ImU32 color, const std::optional<uint64_t>& bytes) {
-    ShowFact(label, bytes ? text::FormatBytes(*bytes) : "not recorded");
-    if (!bytes) return;
-    const ImVec2 min = ImGui::GetItemRectMin();
-    const float y = (min.y + ImGui::GetItemRectMax().y) / 2;
-    ImGui::GetWindowDrawList()->AddRectFilled({min.x - Em(1.3f), y - 1}, {min.x - Em(0.4f), y + 1}, color);
-  };
-  line("Reserved", look().colors.reserved, device.reserved.After(moment));
-  line("Device used", look().colors.used, device.used.After(moment));
+  ShowLine(app, MemoryLine::kReserved, device.reserved.After(moment));
+  ShowLine(app, MemoryLine::kUsed, device.used.After(moment));
+  if (device.capacity) ShowLine(app, MemoryLine::kCapacity, device.capacity);
   ImGui::Dummy({0, Em(0.2f)});
+  if (session.colouring == Colouring::kStack && device.series.shown() == kAllCategories) {
+    ShowLines(app, device, allocated);
+    ImGui::Dummy({0, Em(0.2f)});
+  }
   const classify::CategoryBytes bytes = device.series.After(moment);
   const classify::CategoryBytes at_peak = device.series.After(device.curve.peak().event);
   for (auto category = StackOrder().rbegin(); category != StackOrder().rend(); ++category) {
@@ -91,6 +141,12 @@ void ShowMoment(App& app, DeviceView& device) {
     // A category with memory now or at the peak keeps its row, so that the list does not jump.
     if (bytes[i] != 0 || at_peak[i] != 0 || (hidden && bytes[i] != 0))
       ShowCategory(app, device, *category, bytes[i], allocated);
+  }
+  if (session.document()->snapshot != nullptr) {
+    ImGui::PushTextWrapPos(0);
+    ImGui::TextDisabled(
+        "Categories are guesses from when a block was allocated: a snapshot names no tensors.");
+    ImGui::PopTextWrapPos();
   }
 }
 
@@ -109,120 +165,6 @@ void ShowRange(const Session& session, const DeviceView& device) {
   ShowFact("Stayed", text::FormatBytes(summary.stayed));
 }
 
-constexpr uint32_t kLinesAround = 4;
-
-// The file's text in the trace.
-std::optional<std::string_view> EmbeddedText(const model::Run& run, const SourcePlace& place) {
-  const trace::SourceFiles& files = run.source->source_files();
-  const auto found = files.find(place.path);
-  return found == files.end() ? std::nullopt : std::optional(found->second);
-}
-
-// The lines around a frame's line, and whether they are from disk or from the trace.
-void ShowSource(const OpenSource& source) {
-  const Look& l = look();
-  if (!source.excerpt.ok()) {
-    ImGui::PushTextWrapPos(0);
-    ImGui::PushStyleColor(ImGuiCol_Text, l.colors.warning);
-    ImGui::TextUnformatted(source.excerpt.error().sentence.c_str());
-    ImGui::PopStyleColor();
-    ImGui::PopTextWrapPos();
-    return;
-  }
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float row = Em(1.25f);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const auto& lines = source.excerpt->lines;
-  list.AddRectFilled(at, {at.x + width, at.y + row * static_cast<float>(lines.size())}, l.colors.raised,
-                     Em(0.2f));
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const uint32_t number = source.excerpt->first + static_cast<uint32_t>(i);
-    const float top = at.y + row * static_cast<float>(i);
-    const bool here = number == source.place.line;
-    if (here) list.AddRectFilled({at.x, top}, {at.x + width, top + row}, l.colors.selected);
-    const float y = top + (row - l.fonts.mono->FontSize) / 2;
-    const std::string label = std::to_string(number);
-    DrawText(list, l.fonts.mono, {at.x + Em(2.2f) - TextSize(l.fonts.mono, label).x, y}, l.colors.dim, label);
-    DrawText(list, l.fonts.mono, {at.x + Em(2.8f), y}, here ? l.colors.text : l.colors.dim,
-             FitText(l.fonts.mono, lines[i], width - Em(3)));
-    ImGui::InvisibleButton(label.c_str(), {width, row});
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", lines[i].c_str());
-    ImGui::SetCursorScreenPos({at.x, top + row});
-  }
-  ImGui::PushTextWrapPos(0);
-  ImGui::PushFont(l.fonts.small);
-  ImGui::TextDisabled("%s", text::OneLine(source.excerpt->from).c_str());
-  ImGui::PopFont();
-  ImGui::PopTextWrapPos();
-  ImGui::Dummy({0, Em(0.2f)});
-}
-
-// Innermost first; clicking a frame that names a file opens the lines around its own.
-void ShowFrames(App& app, const std::vector<trace::StringId>& frames) {
-  const model::Run& run = *app.session.document()->run;
-  ImGui::Dummy({0, Em(0.2f)});
-  ImGui::TextDisabled("ALLOCATED AT");
-  ImGui::PushFont(look().fonts.mono);
-  size_t number = 0;
-  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame, ++number) {
-    const std::string whole(run.Text(static_cast<uint32_t>(*frame)));
-    const std::string text = text::OneLine(whole);
-    ImGui::PushID(static_cast<int>(number));
-    const std::optional<SourcePlace> place = SourcePlaceOf(whole);
-    const bool open = app.source && app.source->frame == whole;
-    ImGui::PushStyleColor(ImGuiCol_Text, open ? look().colors.accent : look().colors.text);
-    ImGui::TextUnformatted(FitText(look().fonts.mono, text, ImGui::GetContentRegionAvail().x).c_str());
-    ImGui::PopStyleColor();
-    app.NameLastItem(fmt::format("frame.{}", number));
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s%s", text.c_str(), place ? "\nClick: the source." : "");
-    if (place && ImGui::IsItemHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-      open ? app.source.reset()
-           : (void)app.source.emplace(
-                 OpenSource{whole, *place, ReadSource(*place, kLinesAround, EmbeddedText(run, *place))});
-    }
-    if (app.source && app.source->frame == whole) ShowSource(*app.source);
-    ImGui::PopID();
-  }
-  ImGui::PopFont();
-}
-
-void ShowBlock(App& app) {
-  const Session& session = app.session;
-  const Document& document = *session.document();
-  const model::Run& run = *document.run;
-  const model::BlockId id = session.place.block;
-  const model::Block& block = run.blocks[id];
-  const model::EventIndex seen =
-      block.AliveAfter(session.place.moment) ? session.place.moment : block.alloc_event;
-  const classify::Stretch stretch = document.analysis->categories().At(id, seen);
-  const std::string name(document.analysis->names().Of(id));
-  classify::Origins origins(run, document.analysis->training());
-  const report::Place place = report::PlaceOf(*document.analysis, origins, id);
-  ImGui::Dummy({0, Em(0.4f)});
-  ShowHeading(name.empty() ? fmt::format("Block {}", text::FormatCount(id + 1)) : text::OneLine(name));
-  ShowFact("Size", fmt::format("{} ({} B)", text::FormatBytes(block.size), text::FormatCount(block.size)));
-  if (block.slack != model::Block::kUnknownSlack) {
-    ShowFact("Requested", fmt::format("{} B, waste {}", text::FormatCount(block.size - block.slack),
-                                      text::FormatPercent(block.slack, block.size)));
-  }
-  ShowFact("Address", fmt::format("{:#x}", block.address));
-  const uint64_t born = run.times.TimeOf(block.alloc_event);
-  const bool ends = block.free_event != model::kNever;
-  ShowFact("Lifetime", fmt::format("{} to {}", TimeText(run, born),
-                                   ends ? TimeText(run, run.times.TimeOf(block.free_event)) : "the end"));
-  ShowFact("Category", classify::Info(stretch.category).name);
-  if (!place.module.empty()) ShowFact("Module", text::OneLine(place.module));
-  const std::string_view op = place.node.empty() ? place.op : place.node;
-  if (!op.empty()) ShowFact("Op", text::OneLine(op));
-  if (place.as_in_step != 0) ShowFact("", fmt::format("as in step {}", place.as_in_step));
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextDisabled("%s", classify::ProofSentence(stretch.proof));
-  ImGui::PopTextWrapPos();
-  const std::vector<trace::StringId> frames = run.source->Stack(block.stack);
-  if (!frames.empty()) ShowFrames(app, frames);
-}
-
 }  // namespace
 
 void ShowDetails(App& app, ImVec2 size) {
@@ -233,7 +175,7 @@ void ShowDetails(App& app, ImVec2 size) {
     ShowNotes(app);
     if (app.session.place.range) ShowRange(app.session, *device);
     if (app.session.place.range) ShowRangeChange(app, *device);
-    if (app.session.place.block != model::kNone) ShowBlock(app);
+    if (app.session.place.block != model::kNone) ShowBlockCard(app);
   }
   ImGui::EndChild();
   EndPanel();

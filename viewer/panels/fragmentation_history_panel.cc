@@ -38,7 +38,7 @@ void ShowCausesOverTime(App& app, const std::vector<SeriesPoint>& points, ImVec2
   const ImVec2 min = {std::floor(at.x + label), std::floor(at.y + Em(0.4f))};
   const ImVec2 max = {std::floor(at.x + size.x), std::floor(at.y + size.y - Em(0.4f))};
   if (max.x - min.x < Em(3) || max.y - min.y < Em(1)) return;
-  const auto drawn = ColumnsOf(points, view.begin(), view.end(), static_cast<size_t>(max.x - min.x));
+  const auto drawn = ColumnsOf(points, view, static_cast<size_t>(max.x - min.x));
   uint64_t most = 1;
   for (const SeriesPoint* point : drawn) most = std::max(most, point == nullptr ? 0 : point->reserved);
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -67,7 +67,7 @@ void ShowCausesOverTime(App& app, const std::vector<SeriesPoint>& points, ImVec2
     }
   }
   const auto x_of = [&](double time) {
-    return min.x + (max.x - min.x) * static_cast<float>((time - view.begin()) / view.width());
+    return min.x + (max.x - min.x) * static_cast<float>(view.PlaceOf(time));
   };
   const float moment = x_of(app.session.MomentTime());
   if (moment >= min.x && moment <= max.x) list.AddLine({moment, min.y}, {moment, max.y}, look().colors.text);
@@ -76,8 +76,7 @@ void ShowCausesOverTime(App& app, const std::vector<SeriesPoint>& points, ImVec2
   if (const SeriesPoint* point = drawn[static_cast<size_t>(mouse - min.x)]; point != nullptr)
     ShowCauseTip(*point);
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left))
-    app.session.SetMomentAt(view.begin() +
-                            static_cast<double>((mouse - min.x) / (max.x - min.x)) * view.width());
+    app.session.SetMomentAt(view.TimeAt(static_cast<double>((mouse - min.x) / (max.x - min.x))));
 }
 
 void ShowOutcomes(App& app, const std::vector<SettingsOutcome>& outcomes) {

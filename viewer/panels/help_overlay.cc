@@ -17,9 +17,7 @@ struct Binding {
   void (*act)(App& app);
 };
 
-void PanBy(App& app, double widths) {
-  app.session.place.window.Pan(app.session.place.window.width() * widths);
-}
+void PanBy(App& app, double widths) { app.session.place.window.PanBy(widths); }
 void ZoomBy(App& app, double factor) {
   TimeView& view = app.session.place.window;
   const double moment = app.session.MomentTime();
@@ -44,6 +42,12 @@ const Binding kBindings[] = {
      [](App& app) {
        app.session.Remember();
        app.session.place.window.Fit();
+     }},
+    {"x", "what the x axis counts: time, events or steps", NextTimeAxis},
+    {"y", "the whole memory axis (Ctrl+wheel zooms it)",
+     [](App& app) {
+       app.session.Remember();
+       app.session.place.memory = {};
      }},
     {"z", "zoom into the selection",
      [](App& app) {
@@ -101,7 +105,7 @@ const Binding kBindings[] = {
     {"ctrl+s", "save a picture of the view as PNG", [](App& app) { app.picture = PictureKind::kPng; }},
     {"ctrl+shift+s", "the same as SVG", [](App& app) { app.picture = PictureKind::kSvg; }},
     {"c", "color blocks by another property: age, size, stream, ...",
-     [](App& app) { app.session.colouring = NextColouring(app.session.colouring); }},
+     [](App& app) { app.session.Colour(NextColouring(app.session.colouring)); }},
     {"n", "mark the blocks that pin free memory on the address map",
      [](App& app) { app.show_pins = !app.show_pins; }},
     {"r", "ranges below the timeline: a few, all, none",

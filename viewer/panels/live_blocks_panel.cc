@@ -13,7 +13,8 @@
 namespace vramscope::viewer {
 namespace {
 
-void TextCell(std::string_view text, ImU32 color) {
+// `whole` is what the tooltip shows, if the cell has less of it.
+void TextCell(std::string_view text, ImU32 color, std::string_view all = {}) {
   ImGui::TableNextColumn();
   if (text.empty()) return;
   const std::string whole = text::OneLine(text);
@@ -21,7 +22,16 @@ void TextCell(std::string_view text, ImU32 color) {
   ImGui::PushStyleColor(ImGuiCol_Text, color);
   ImGui::TextUnformatted(fitted.c_str());
   ImGui::PopStyleColor();
-  if (fitted != whole && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", whole.c_str());
+  const std::string tip = all.empty() ? whole : text::OneLine(all);
+  if (fitted != tip && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", tip.c_str());
+}
+
+// "model.py:101 forward" of "forward (/src/model.py:101)": the end of a path is what people know.
+std::string ShortLine(std::string_view frame) {
+  const auto place = SourcePlaceOf(frame);
+  if (!place) return std::string(frame);
+  return fmt::format("{}:{} {}", place->path.substr(place->path.find_last_of("/\\") + 1), place->line,
+                     place->function);
 }
 
 void NumberCell(const std::string& text, ImU32 color) {
@@ -58,12 +68,22 @@ void ShowRow(App& app, const LiveRow& row, int number) {
                                             ColorOf(row.category), 2);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + Em(1));
   ImGui::TextUnformatted(classify::Info(row.category).name);
-  TextCell(row.name, l.colors.text);
+  if (row.guessed) {
+    ImGui::SameLine(0, Em(0.3f));
+    ImGui::TextDisabled("?");
+    if (ImGui::IsItemHovered())
+      ImGui::SetTooltip("%s", "A guess from when it was allocated: the file names no tensors.");
+  }
+  const bool ghost = row.name.empty() && row.before_recording;
+  TextCell(ghost ? "allocated before recording began" : row.name, ghost ? l.colors.dim : l.colors.text);
   TextCell(row.module, l.colors.text);
   TextCell(row.op, l.colors.dim);
-  TextCell(row.line, l.colors.dim);
+  TextCell(ShortLine(row.line), l.colors.dim, row.line);
   const std::string born = TimeText(*app.session.document()->run, row.born_ns);
-  NumberCell(row.step == 0 ? born : fmt::format("{}, step {}", born, row.step), l.colors.dim);
+  NumberCell(row.before_recording ? "before"
+             : row.step == 0      ? born
+                                  : fmt::format("{}, step {}", born, row.step),
+             l.colors.dim);
   NumberCell(fmt::format("{:#x}", row.address), l.colors.dim);
 }
 

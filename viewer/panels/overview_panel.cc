@@ -52,7 +52,8 @@ void ShowOverview(App& app, ImVec2 size) {
   Session& session = app.session;
   const DeviceView& device = *session.device();
   TimeView& view = session.place.window;
-  const TimeView all(view.whole());
+  TimeView all = view;
+  all.Fit();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 min = {std::floor(at.x + Em(4.4f)), std::floor(at.y + Em(0.2f))};
   const ImVec2 max = {std::floor(at.x + size.x - Em(0.4f)), std::floor(at.y + size.y - Em(0.2f))};
@@ -63,17 +64,18 @@ void ShowOverview(App& app, ImVec2 size) {
   ImGui::InvisibleButton("overview", {max.x - min.x, size.y});
   app.Name("overview", min, max);
   const ImGuiIO& io = ImGui::GetIO();
-  const double mouse_ns = std::clamp<double>((io.MousePos.x - min.x) / (max.x - min.x), 0, 1) * all.whole();
+  const double mouse_ns = all.TimeAt(std::clamp<double>((io.MousePos.x - min.x) / (max.x - min.x), 0, 1));
   if (ImGui::IsItemActivated()) {
     session.Remember();
     // A click outside the shown part moves it here.
     if (!io.KeyShift && (mouse_ns < view.begin() || mouse_ns > view.end()))
-      view.Pan(mouse_ns - (view.begin() + view.end()) / 2);
+      view.PanBy(view.PlaceOf(mouse_ns) - 0.5);
   }
   if (ImGui::IsItemActive() && (io.KeyShift || view.all())) {
     session.SetMomentAt(mouse_ns);
   } else if (ImGui::IsItemActive()) {
-    view.Pan(io.MouseDelta.x / (max.x - min.x) * all.whole());
+    const double width = std::max(all.PlaceOf(view.end()) - all.PlaceOf(view.begin()), 1e-9);
+    view.PanBy(io.MouseDelta.x / (max.x - min.x) / width);
   }
   if (ImGui::IsItemHovered() && io.MouseWheel != 0) view.Zoom(std::pow(1.25, io.MouseWheel), mouse_ns);
 

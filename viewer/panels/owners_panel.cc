@@ -43,8 +43,10 @@ bool OwnerSwitch(App& app, const char* label, const std::string& name, bool acti
 void ShowOwnerChoices(App& app) {
   OwnerView& owners = app.owners;
   for (const OwnerChoice& choice : kChoices) {
-    if (OwnerSwitch(app, choice.label, fmt::format("owners.{}", choice.name), owners.by == choice.by))
+    if (OwnerSwitch(app, choice.label, fmt::format("owners.{}", choice.name), owners.by == choice.by)) {
       owners.by = choice.by;
+      owners.chosen = true;
+    }
     ImGui::SameLine(0, Em(0.2f));
   }
   ImGui::SameLine(0, Em(1.5f));

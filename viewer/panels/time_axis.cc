@@ -32,7 +32,7 @@ void NavigateTime(App& app, const TimeMouse& mouse) {
     app.hover_ns = mouse_ns;
     if (io.MouseWheel != 0 && !io.KeyShift && !io.KeyCtrl) view.Zoom(std::pow(1.25, io.MouseWheel), mouse_ns);
     const float sideways = io.MouseWheelH + (io.KeyShift ? io.MouseWheel : 0);
-    if (sideways != 0) view.Pan(-view.width() * 0.1 * sideways);
+    if (sideways != 0) view.PanBy(-0.1 * sideways);
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
       session.place.moment = app.moment_before_click;  // the first of the two clicks moved it
       session.Remember();
@@ -44,7 +44,7 @@ void NavigateTime(App& app, const TimeMouse& mouse) {
   }
   const bool panning =
       ImGui::IsMouseDragging(ImGuiMouseButton_Right) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle);
-  if (mouse.active && panning) view.Pan(-io.MouseDelta.x / width * view.width());
+  if (mouse.active && panning) view.PanBy(-io.MouseDelta.x / width);
   // The edges of the range can be moved: the other one is where the drag began.
   std::optional<double> other_edge;
   if (const auto& range = session.place.range; range && mouse.hovered && mouse.selects && !app.drag_from_ns) {

@@ -82,7 +82,8 @@ void DrawPiece(ImDrawList& list, const model::Run& run, const RangeLanes::Lane& 
 size_t LaneRows(const App& app, const DeviceView& device, float height) {
   if (app.lane_rows == LaneRowsShown::kNone) return 0;
   // Memory is what the view is about: it keeps the larger part.
-  const auto room = static_cast<size_t>(std::max(0.0f, height * 0.45f / Em(kRow)));
+  const float lanes = std::min(height * 0.45f, height - Em(13));
+  const auto room = static_cast<size_t>(std::max(0.0f, lanes / Em(kRow)));
   const size_t wanted = app.lane_rows == LaneRowsShown::kFew ? kFewRows : device.lanes.lanes().size();
   return std::min({device.lanes.lanes().size(), wanted, room});
 }

@@ -14,25 +14,12 @@ namespace {
 
 using classify::Category;
 
-struct Plot {
-  ImVec2 min;
-  ImVec2 max;
-  uint64_t top = 1;  // bytes at the upper edge
-  [[nodiscard]] float Y(double bytes) const {
-    return max.y - static_cast<float>(bytes / static_cast<double>(top)) * (max.y - min.y);
-  }
-  [[nodiscard]] float X(const TimeView& view, double time_ns) const {
-    return min.x + static_cast<float>(view.PlaceOf(time_ns)) * (max.x - min.x);
-  }
-  [[nodiscard]] bool Holds(ImVec2 point) const {
-    return point.x >= min.x && point.x < max.x && point.y >= min.y && point.y < max.y;
-  }
-};
-
-void DrawGrid(ImDrawList& list, const Plot& plot, const TimeView& view, float axis_top) {
+void DrawGrid(ImDrawList& list, const MemoryPlot& plot, const TimeView& view, float axis_top) {
   const Look& l = look();
-  const int rows = std::max(2, static_cast<int>((plot.max.y - plot.min.y) / Em(3)));
-  for (const ByteTick& tick : ByteTicks(plot.top, rows)) {
+  const int rows = std::max(2, static_cast<int>((plot.max.y - plot.min.y) / Em(2)));
+  const MemoryAxis& axis = plot.axis;
+  for (const ByteTick& tick :
+       ByteTicks(static_cast<uint64_t>(axis.low), static_cast<uint64_t>(axis.high), rows)) {
     const float y = std::round(plot.Y(static_cast<double>(tick.bytes))) + 0.5f;
     list.AddLine({plot.min.x, y}, {plot.max.x, y}, WithAlpha(l.colors.line, 0.6f));
     const ImVec2 size = TextSize(l.fonts.small, tick.text);
@@ -43,7 +30,7 @@ void DrawGrid(ImDrawList& list, const Plot& plot, const TimeView& view, float ax
 }
 
 // Bands of one category; neighboring columns of equal height become one rectangle.
-void DrawStack(ImDrawList& list, const Plot& plot, const TimelinePicture& picture, CategoryMask shown) {
+void DrawStack(ImDrawList& list, const MemoryPlot& plot, const TimelinePicture& picture, CategoryMask shown) {
   std::vector<float> below(picture.memory.size(), plot.max.y);
   std::vector<uint64_t> sums(picture.memory.size(), 0);
   for (const Category category : StackOrder()) {
@@ -73,8 +60,35 @@ void DrawStack(ImDrawList& list, const Plot& plot, const TimelinePicture& pictur
   }
 }
 
+// The same by line of code.
+void DrawLineStack(ImDrawList& list, const MemoryPlot& plot, App& app, const TimelinePicture& picture) {
+  app.lines.Update(*app.session.document(), *app.session.device());
+  const auto& columns = app.lines.Columns(picture, app.session.place.window);
+  std::vector<float> below(columns.size(), plot.max.y);
+  std::vector<uint64_t> sums(columns.size(), 0);
+  for (size_t band = 0; band < LineBands::kCount; ++band) {
+    const ImU32 color = FromRgb(app.lines.bands().bands()[band].rgb);
+    for (size_t first = 0; first < columns.size();) {
+      size_t end = first;
+      const float bottom = below[first];
+      float top = bottom;
+      for (; end < columns.size() && below[end] == bottom; ++end) {
+        const float y = std::round(plot.Y(static_cast<double>(sums[end] + columns[end][band])));
+        if (end != first && y != top) break;
+        sums[end] += columns[end][band];
+        top = y;
+        below[end] = y;
+      }
+      if (top < bottom)
+        list.AddRectFilled({plot.min.x + static_cast<float>(first), top},
+                           {plot.min.x + static_cast<float>(end), bottom}, color);
+      first = end;
+    }
+  }
+}
+
 // Where the memory changes within a column, the part above the minimum is veiled.
-void DrawVeil(ImDrawList& list, const Plot& plot, const TimelinePicture& picture) {
+void DrawVeil(ImDrawList& list, const MemoryPlot& plot, const TimelinePicture& picture) {
   const ImU32 color = WithAlpha(look().colors.panel, 0.32f);
   for (size_t i = 0; i < picture.memory.size(); ++i) {
     const float top = std::round(plot.Y(static_cast<double>(picture.memory[i].high)));
@@ -84,32 +98,7 @@ void DrawVeil(ImDrawList& list, const Plot& plot, const TimelinePicture& picture
   }
 }
 
-void DrawStepLine(ImDrawList& list, const Plot& plot, const std::vector<Extremes>& line, ImU32 color) {
-  const float width = std::max(1.0f, std::round(look().scale));
-  float x_from = plot.min.x;
-  float y_from = -1;
-  const auto flush = [&](float x) {
-    if (y_from >= 0) list.AddRectFilled({x_from, y_from}, {x, y_from + width}, color);
-  };
-  for (size_t i = 0; i < line.size(); ++i) {
-    const float x = plot.min.x + static_cast<float>(i);
-    const float high = line[i].empty() ? -1 : std::round(plot.Y(static_cast<double>(line[i].high)));
-    if (high != y_from) {
-      flush(x);
-      if (y_from >= 0 && high >= 0) {
-        list.AddRectFilled({x, std::min(high, y_from)}, {x + width, std::max(high, y_from) + width}, color);
-      }
-      x_from = x;
-      y_from = high;
-    }
-    if (line[i].empty()) continue;
-    const float low = std::round(plot.Y(static_cast<double>(line[i].low)));
-    if (low > high + 1) list.AddRectFilled({x, high}, {x + 1, low}, color);
-  }
-  flush(plot.min.x + static_cast<float>(line.size()));
-}
-
-void DrawBands(ImDrawList& list, const Plot& plot, const TimelinePicture& picture, float top) {
+void DrawBands(ImDrawList& list, const MemoryPlot& plot, const TimelinePicture& picture, float top) {
   const Look& l = look();
   const float step_height = Em(1.25f);
   const float phase_top = top + step_height + 1;
@@ -126,7 +115,7 @@ void DrawBands(ImDrawList& list, const Plot& plot, const TimelinePicture& pictur
   for (const StepBand& step : picture.steps) {
     const std::string wide = fmt::format("step {}{}", step.step, step.deep ? " (deep)" : "");
     const bool fits =
-        TextSize(l.fonts.small, wide).x + Em(0.6f) <= static_cast<float>(step.last - step.first);
+        TextSize(l.fonts.small, wide).x + Em(0.6f) <= static_cast<float>(step.last - step.first) - 1;
     band(step.first, step.last, top, step_height, l.colors.raised, fits ? wide : std::to_string(step.step));
   }
   for (const PhaseBand& phase : picture.phases) {
@@ -135,7 +124,25 @@ void DrawBands(ImDrawList& list, const Plot& plot, const TimelinePicture& pictur
   }
 }
 
-void DrawMarks(ImDrawList& list, const Plot& plot, App& app, const DeviceView& device) {
+// The lifetime of the selected block, at the lower edge of the plot.
+void DrawLife(ImDrawList& list, const MemoryPlot& plot, const Session& session) {
+  if (session.place.block == model::kNone) return;
+  const model::Run& run = *session.document()->run;
+  const model::Block& block = run.blocks[session.place.block];
+  const auto begin = static_cast<double>(run.times.TimeOf(block.alloc_event));
+  const auto end = static_cast<double>(run.times.TimeOf(std::min(block.free_event, run.event_count() - 1)));
+  const float height = Em(0.4f);
+  const ImVec2 min = {std::max(plot.X(session.place.window, begin), plot.min.x - 1), plot.max.y - height};
+  const ImVec2 max = {std::min(std::max(plot.X(session.place.window, end), min.x + 2), plot.max.x + 1),
+                      plot.max.y};
+  if (min.x > plot.max.x || max.x < plot.min.x) return;
+  const classify::Category category =
+      session.document()->analysis->categories().At(session.place.block, block.alloc_event).category;
+  list.AddRectFilled(min, max, ColorOf(category));
+  list.AddRect(min, max, look().colors.text);
+}
+
+void DrawMarks(ImDrawList& list, const MemoryPlot& plot, App& app, const DeviceView& device) {
   const Look& l = look();
   const model::Run& run = *app.session.document()->run;
   for (const TimelineMark& mark : device.marks) {
@@ -156,7 +163,7 @@ void DrawMarks(ImDrawList& list, const Plot& plot, App& app, const DeviceView& d
 }
 
 void ShowTooltip(const Session& session, const DeviceView& device, const TimelinePicture& picture,
-                 size_t column) {
+                 size_t column, double time_ns) {
   const MemoryColumn& memory = picture.memory[column];
   const Document& document = *session.document();
   const timeline::Training& training = document.training(device);
@@ -164,7 +171,7 @@ void ShowTooltip(const Session& session, const DeviceView& device, const Timelin
   ImGui::BeginTooltip();
   const timeline::Step* step = training.StepAt(memory.high_event);
   const timeline::Phase phase = timeline::PhaseOf(training.SpanAt(memory.high_event).part);
-  std::string when = TimeText(*document.run, document.run->times.TimeOf(memory.high_event));
+  std::string when = TimeText(*document.run, static_cast<uint64_t>(time_ns));
   if (step != nullptr) when += fmt::format(" · step {}", step->number);
   if (phase != timeline::Phase::kOther) when += fmt::format(" · {}", timeline::PhaseName(phase));
   ShowHeading(text::FormatBytes(memory.high) + " allocated");
@@ -187,9 +194,12 @@ void ShowTooltip(const Session& session, const DeviceView& device, const Timelin
     if (bytes != 0 && (device.series.shown() & MaskOf(*category)) != 0)
       row(ColorOf(*category), classify::Info(*category).name, bytes);
   }
-  if (const auto reserved = device.reserved.After(memory.high_event))
-    row(look().colors.reserved, "Reserved", *reserved);
-  if (const auto used = device.used.After(memory.high_event)) row(look().colors.used, "Device used", *used);
+  const auto line = [&](MemoryLine which, const std::optional<uint64_t>& bytes) {
+    if (bytes) row(ColorOf(which), Info(which).name, *bytes);
+  };
+  line(MemoryLine::kReserved, device.reserved.After(memory.high_event));
+  line(MemoryLine::kUsed, device.used.After(memory.high_event));
+  line(MemoryLine::kCapacity, device.capacity);
   ImGui::EndTooltip();
   ImGui::PopStyleVar();
 }
@@ -198,43 +208,54 @@ void ShowTooltip(const Session& session, const DeviceView& device, const Timelin
 
 void ShowTimeline(App& app, ImVec2 size) {
   Session& session = app.session;
+  ImVec2 at = ImGui::GetCursorScreenPos();
+  const float strips = ShowRankStrips(app, size);
+  at.y += strips;
+  size.y -= strips;
+  ImGui::SetCursorScreenPos(at);
   DeviceView& device = *session.device();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
   const size_t lanes = LaneRows(app, device, size.y);
   const float bands = Em(2.6f) + LaneHeight(lanes);
-  Plot plot;
+  MemoryPlot plot;
   plot.min = {std::floor(at.x + Em(4.4f)), std::floor(at.y + Em(1.8f))};
   plot.max = {std::floor(at.x + size.x - Em(0.4f)), std::floor(at.y + size.y - bands - Em(0.3f))};
   plot.max.x = std::max(plot.max.x, plot.min.x + 16);
   plot.max.y = std::max(plot.max.y, plot.min.y + 16);
-  const bool whole = device.series.shown() == kAllCategories;
-  const uint64_t highest = whole
-                               ? std::max({device.series.peak(), device.reserved.peak(), device.used.peak()})
-                               : device.series.peak();
-  plot.top = std::max<uint64_t>(highest + highest / 16, 1024);
-
-  ImGui::InvisibleButton("timeline", {plot.max.x - at.x, size.y},
+  const float bands_top = plot.max.y + Em(0.3f);
+  ShowAxisChoice(app, {at.x, bands_top}, {plot.min.x - at.x - Em(0.4f), Em(1.3f)});
+  ImGui::SetCursorScreenPos({plot.min.x, at.y});
+  ImGui::InvisibleButton("timeline", {plot.max.x - plot.min.x, size.y},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight |
                              ImGuiButtonFlags_MouseButtonMiddle);
   app.Name("timeline", plot.min, plot.max);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const bool active = ImGui::IsItemActive();
   const bool hovered =
       ImGui::IsItemHovered() && mouse.x >= plot.min.x && mouse.x < plot.max.x && mouse.y >= plot.min.y;
-  const float lanes_top = plot.max.y + Em(0.3f) + Em(2.5f);
+  const float lanes_top = bands_top + Em(2.5f);
   const bool on_lanes = lanes != 0 && mouse.y >= lanes_top;
-  NavigateTime(app, {plot.min.x, plot.max.x, hovered, ImGui::IsItemActive(), !on_lanes});
+  const bool on_label = HandleLineLabels(app, hovered && !app.drag_from_ns);
+  NavigateTime(app, {plot.min.x, plot.max.x, hovered, active, !on_lanes && !on_label});
+  if (hovered && plot.Holds(mouse)) ZoomMemory(app, plot);
 
   const TimeView& view = session.place.window;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const auto columns = static_cast<size_t>(plot.max.x - plot.min.x);
   const TimelinePicture& picture = app.timeline.Get(*session.document(), device, view, columns);
+  const bool whole = device.series.shown() == kAllCategories;
+  plot.axis = AxisFor(picture, device.capacity, session.lines, whole, session.place.memory);
   DrawGrid(list, plot, view, at.y);
-  list.PushClipRect(plot.min, {plot.max.x, at.y + size.y}, true);
-  DrawStack(list, plot, picture, device.series.shown());
+  list.PushClipRect(plot.min, plot.max, true);
+  if (whole && session.colouring == Colouring::kStack)
+    DrawLineStack(list, plot, app, picture);
+  else
+    DrawStack(list, plot, picture, device.series.shown());
   DrawVeil(list, plot, picture);
-  if (whole) DrawStepLine(list, plot, picture.reserved, look().colors.reserved);
-  if (whole) DrawStepLine(list, plot, picture.used, look().colors.used);
-  DrawBands(list, plot, picture, plot.max.y + Em(0.3f));
+  if (whole) DrawMemoryLines(app, plot, picture);
+  DrawLife(list, plot, session);
+  list.PopClipRect();
+  list.PushClipRect(plot.min, {plot.max.x, at.y + size.y}, true);
+  DrawBands(list, plot, picture, bands_top);
   if (const auto& range = session.place.range) {
     list.AddRectFilled({plot.X(view, range->begin_ns), plot.min.y}, {plot.X(view, range->end_ns), plot.max.y},
                        WithAlpha(look().colors.accent, 0.22f));
@@ -242,6 +263,8 @@ void ShowTimeline(App& app, ImVec2 size) {
   const float moment = std::round(plot.X(view, session.MomentTime()));
   list.AddRectFilled({moment, plot.min.y}, {moment + std::max(1.0f, look().scale), plot.max.y + bands},
                      look().colors.text);
+  app.line_labels.clear();
+  if (whole) DrawLineLabels(app, plot, picture);
   list.PopClipRect();
   list.PushClipRect({at.x, at.y}, {at.x + size.x, at.y + size.y}, true);
   DrawMarks(list, plot, app, device);
@@ -249,10 +272,10 @@ void ShowTimeline(App& app, ImVec2 size) {
   const bool on_range =
       ShowRangeLanes(app, device, lanes, {plot.min.x, lanes_top}, plot.max.x, hovered && on_lanes);
   list.PopClipRect();
-  if (!app.hover_ns || ImGui::IsItemActive() || on_range || !plot.Holds(mouse)) return;
-  const float x = ImGui::GetIO().MousePos.x;
-  list.AddLine({x, plot.min.y}, {x, plot.max.y}, WithAlpha(look().colors.text, 0.4f));
-  ShowTooltip(session, device, picture, std::min(columns - 1, static_cast<size_t>(x - plot.min.x)));
+  if (!app.hover_ns || active || on_range || on_label || !plot.Holds(mouse)) return;
+  list.AddLine({mouse.x, plot.min.y}, {mouse.x, plot.max.y}, WithAlpha(look().colors.text, 0.4f));
+  ShowTooltip(session, device, picture, std::min(columns - 1, static_cast<size_t>(mouse.x - plot.min.x)),
+              std::max(*app.hover_ns, 0.0));
 }
 
 }  // namespace vramscope::viewer

@@ -14,9 +14,10 @@ constexpr int kFramesToSettle = 4;
 // Only the visible view starts a computation and takes its answer.
 bool AnswerIsAwaited(const App& app) {
   const Tab tab = app.session.place.tab;
-  return (tab == Tab::kWhatIf && app.whatif.busy()) || (tab == Tab::kLeaks && app.leaks.busy()) ||
+  return app.card.busy() || (tab == Tab::kWhatIf && app.whatif.busy()) ||
+         (tab == Tab::kLeaks && app.leaks.busy()) ||
          (tab == Tab::kFragmentation && app.fragmentation_history.busy()) ||
-         (tab == Tab::kOutOfMemory && app.autopsy.busy()) ||
+         (tab == Tab::kOutOfMemory && app.autopsy.busy()) || (tab == Tab::kSummary && app.summary.busy()) ||
          (tab == Tab::kCompare && app.comparison.busy()) ||
          (tab == Tab::kAddressTime && app.address_time.busy());
 }

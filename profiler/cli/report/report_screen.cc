@@ -10,6 +10,7 @@
 #include "profiler/cli/frame/device_request.h"
 #include "profiler/cli/report/memory_text.h"
 #include "profiler/cli/report/out_of_memory_text.h"
+#include "profiler/report/headline.h"
 #include "profiler/report/savings_json.h"
 
 namespace vramscope::cli {
@@ -19,21 +20,10 @@ using classify::Category;
 using report::Answer;
 using report::Moment;
 using report::Owner;
+using report::PlaceInTime;
 
 constexpr size_t kStepRows = 9;  // more are elided in the middle
 constexpr size_t kDeviceRows = 6;
-
-// "step 3, backward"; "before the first step"
-std::string PlaceInTime(const Moment& moment, const Answer& answer) {
-  if (moment.step != 0) {
-    const bool says_phase = moment.phase != timeline::Phase::kOther;
-    return fmt::format("step {}{}{}", moment.step, says_phase ? ", " : "",
-                       says_phase ? timeline::PhaseName(moment.phase) : "");
-  }
-  if (answer.steps.empty()) return FormatMoment(moment.time_ns, answer.counts_events);
-  return moment.time_ns < answer.steps.front().begin_ns ? "the start, before the first step"
-                                                        : "the end, after the last step";
-}
 
 Category Largest(const classify::CategoryBytes& bytes) {
   return static_cast<Category>(std::max_element(bytes.begin(), bytes.end()) - bytes.begin());
@@ -71,12 +61,8 @@ class ReportText {
 
   [[nodiscard]] std::string Headline() const {
     const report::Peak& peak = answer_.peak;
-    const Category largest = Largest(peak.categories);
-    const uint64_t bytes = peak.categories[static_cast<size_t>(largest)];
     const std::string number = terminal_.Paint("Peak " + FormatBytes(peak.allocated_bytes), Ink::Bold());
-    std::string text = fmt::format("{} at {}: {} {} ({}).\n", number, PlaceInTime(peak, answer_),
-                                   classify::Info(largest).plural, FormatBytes(bytes),
-                                   FormatPercent(bytes, peak.allocated_bytes));
+    std::string text = number + " " + report::PeakClause(answer_) + "\n";
     text += Dim(Fit(About())) + "\n";
     if (!answer_.command_line.empty()) text += Dim(Fit(Printable(answer_.command_line))) + "\n";
     // Growth comes before settings that save memory, because no setting stops it.
@@ -97,17 +83,9 @@ class ReportText {
     if (peak.reserved_bytes.has_value()) text += separator + FormatBytes(*peak.reserved_bytes) + " reserved";
     if (peak.reserved_peak_bytes > peak.reserved_bytes)
       text += ", at most " + FormatBytes(*peak.reserved_peak_bytes);
-    if (const std::string origin = OriginOfPeak(); !origin.empty()) text += separator + "in " + origin;
+    if (const std::string origin = Printable(report::OriginOfPeak(peak)); !origin.empty())
+      text += separator + "in " + origin;
     return text;
-  }
-
-  [[nodiscard]] std::string OriginOfPeak() const {
-    const report::Peak& peak = answer_.peak;
-    std::string origin;
-    for (const std::string& part : {peak.module, peak.node, peak.op == peak.node ? std::string() : peak.op}) {
-      if (!part.empty()) origin += (origin.empty() ? "" : ", ") + Printable(part);
-    }
-    return origin;
   }
 
   [[nodiscard]] std::string Fit(const std::string& line) const {

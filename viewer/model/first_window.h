@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stretch of time that a file opens with: its training steps.
+//
+// Why not the whole run: a program imports and compiles for half a minute and then trains for a second. In a
+// picture of everything the steps are a line at the right edge.
+//
+//   import ─────────────── step 1 (compiles) ───────── 2 ─ 3 ─ 4 ─ 5 ─ exit ───────
+//                                                 └────── shown ──────┘
+#pragma once
+
+#include <utility>
+
+#include "viewer/model/document.h"
+
+namespace vramscope::viewer {
+
+// Nanoseconds from begin to end, with a small margin. Covers the peak too, unless that would more than double
+// it. Without steps, or if recording began in the middle: from the first to the last allocation of the
+// device, if that is less than 80 % of the run. The device must have allocated something.
+[[nodiscard]] std::pair<double, double> FirstWindow(const Document& document, const DeviceView& device);
+
+}  // namespace vramscope::viewer

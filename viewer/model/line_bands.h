@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocated memory over time by the line of code that allocated it: what the timeline shows where categories
+// are not known.
+//
+// Why: a PyTorch snapshot names no tensors, so by category it is one gray hump. It has stacks, and users
+// recognize their lines. The seven lines that hold the most bytes at some moment have a band each; all others
+// share one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "viewer/model/document.h"
+#include "viewer/model/timeline_picture.h"
+
+namespace vramscope::viewer {
+
+struct LineBand {
+  std::string text;  // "forward (model.py:101)", "other lines", "no stack was recorded"
+  uint32_t rgb = 0;
+};
+
+class LineBands {
+ public:
+  static constexpr size_t kLines = 7;
+  static constexpr size_t kCount = kLines + 2;  // with others, and blocks without a stack
+  using Bytes = std::array<uint64_t, kCount>;
+
+  LineBands() = default;
+  // O(blocks + changes). The document must outlive it.
+  LineBands(const Document& document, const DeviceView& device);
+
+  // From bottom to top. An unused band has no text.
+  [[nodiscard]] const std::array<LineBand, kCount>& bands() const { return bands_; }
+  // They sum to the allocated bytes after that event.
+  [[nodiscard]] Bytes After(model::EventIndex event) const;
+
+ private:
+  const DeviceView* device_ = nullptr;
+  std::array<LineBand, kCount> bands_;
+  std::array<StepLine, kCount - 1> lines_;  // the last band is what remains
+};
+
+// True if most of the device's peak has no category but a stack.
+[[nodiscard]] bool LinesTellMore(const Document& document, const DeviceView& device);
+
+// The bands of the shown device, and of the columns of its timeline, while nothing changes.
+class LineBandsView {
+ public:
+  void Update(const Document& document, const DeviceView& device);
+  void Forget() { *this = {}; }
+  [[nodiscard]] const LineBands& bands() const { return bands_; }
+  // `window` and the number of columns identify the picture.
+  [[nodiscard]] const std::vector<LineBands::Bytes>& Columns(const TimelinePicture& picture,
+                                                             const TimeView& window);
+
+ private:
+  const DeviceView* device_ = nullptr;
+  LineBands bands_;
+  TimeView window_;
+  std::vector<LineBands::Bytes> columns_;
+};
+
+}  // namespace vramscope::viewer

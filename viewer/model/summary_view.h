@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The content of the summary, computed on threads: first the report of the device, then what would save most.
+#pragma once
+
+#include <functional>
+#include <future>
+#include <optional>
+#include <string>
+
+#include "viewer/model/document.h"
+#include "viewer/model/summary.h"
+
+namespace vramscope::viewer {
+
+class SummaryView {
+ public:
+  // Document and device must outlive the view, or its next Update. Calls `wake` when there is an answer.
+  // `live`: the file still grows, so savings are not computed: they would be out of date a second later.
+  void Update(const Document& document, const DeviceView& device, bool live,
+              const std::function<void()>& wake);
+  // Forgets the device; call before its document is destroyed. Waits for its readers. The summary is shown
+  // until the next one is there, for a file that has grown.
+  void Forget();
+  // Also forgets the summary.
+  void Clear();
+  [[nodiscard]] bool busy() const { return answering_.valid() || saving_.valid(); }
+  // Nothing while it is being computed. Its savings follow.
+  [[nodiscard]] const std::optional<RunSummary>& summary() const { return summary_; }
+
+ private:
+  const DeviceView* device_ = nullptr;
+  bool live_ = false;
+  std::optional<report::Answer> answer_;
+  std::optional<RunSummary> summary_;
+  std::future<Result<report::Answer>> answering_;
+  std::future<std::optional<report::Savings>> saving_;
+};
+
+}  // namespace vramscope::viewer

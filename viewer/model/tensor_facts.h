@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the events tell about blocks beyond their lifetimes: the shape and type of the tensor in them, and
+// what freed them.
+//
+// Why its own pass: the model of a run keeps neither, because few blocks are ever looked at. So the trace is
+// read once more when somebody looks at the first one, and 12 bytes per block are kept.
+//
+//   op_begin aten::mm / alloc 0x7f.. / op_tensor storage 0x7f.. shape "8,128" dtype 6 / op_end
+//   node_begin MmBackward0 / free 0x7f.. / node_end          -> block: [8, 128] float32, freed in MmBackward0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/model/run.h"
+
+namespace vramscope::viewer {
+
+class TensorFacts {
+ public:
+  // Reads all events of the run. `run` must outlive it.
+  explicit TensorFacts(const model::Run& run);
+
+  // "[8, 128, 256] float32": the largest tensor that an operator saw in the block, if it lies in it as a
+  // whole; "" = unknown. A scalar is "[] int64".
+  [[nodiscard]] std::string TensorOf(model::BlockId block) const;
+  // The autograd node or operator that was running on the thread that freed it: "MmBackward0", "aten::cat";
+  // "" = unknown.
+  [[nodiscard]] std::string FreedIn(model::BlockId block) const;
+  // The stack of the free; 0 = not recorded.
+  [[nodiscard]] uint32_t FreeStack(model::BlockId block) const;
+
+ private:
+  friend class TensorFactsReader;
+  struct Facts {
+    uint32_t shape = 0;  // trace::StringId, here and below
+    uint32_t freed_in = 0;
+    uint32_t free_stack = 0;
+  };
+  const model::Run* run_;
+  std::vector<Facts> facts_;     // by BlockId
+  std::vector<uint8_t> dtypes_;  // c10::ScalarType, by BlockId; kNoType = no tensor was seen
+};
+
+// "float32", "bfloat16"; "type 99" for one that is not known by name. PyTorch: c10/core/ScalarType.h.
+[[nodiscard]] std::string TypeName(uint8_t scalar_type);
+
+// The facts of the shown document, read on a thread when they are first wanted.
+class TensorFactsView {
+ public:
+  // Document's run must outlive the view, or its next Update. Calls `wake` when they are there.
+  void Update(const model::Run& run, const std::function<void()>& wake);
+  // Forgets the run; call before it is destroyed. Waits for its reader.
+  void Clear();
+  [[nodiscard]] bool busy() const { return reading_.valid(); }
+  // nullptr while they are being read.
+  [[nodiscard]] const TensorFacts* facts() const { return facts_.get(); }
+
+ private:
+  const model::Run* run_ = nullptr;
+  std::unique_ptr<TensorFacts> facts_;
+  std::future<std::unique_ptr<TensorFacts>> reading_;
+};
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the x axis of the views over time counts: time, events, or training steps.
+//
+// Why: a step of which half waits for data shows its memory in half of the picture. By event, every
+// allocation has the same width. By step, all steps have, so they can be compared although the first one
+// compiles.
+//
+//   time    ├─ step 1 ───────────────────────┤ 2 ┤ 3 ┤
+//   step    ├─ step 1 ───┤─ 2 ────────┤─ 3 ──────────┤
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "profiler/model/time_index.h"
+#include "profiler/timeline/training.h"
+
+namespace vramscope::viewer {
+
+enum class TimeAxis : uint8_t { kTime, kEvent, kStep };
+[[nodiscard]] const char* TimeAxisKey(TimeAxis axis);  // "time": for scripts and people
+[[nodiscard]] std::optional<TimeAxis> TimeAxisFromKey(std::string_view key);
+
+// Maps nanoseconds to units of the axis and back. Rises strictly, except for times that the axis cannot tell
+// apart.
+class TimeScale {
+ public:
+  // Units are events: at the time of event n it is n. `times` must outlive the scale.
+  [[nodiscard]] static std::shared_ptr<const TimeScale> OfEvents(const model::TimeIndex& times);
+  // Units are steps: step n begins at n. What lies before the first step is one unit, so is what follows the
+  // last one; a gap between two steps is a quarter. nullptr if there is no step.
+  [[nodiscard]] static std::shared_ptr<const TimeScale> OfSteps(const model::TimeIndex& times,
+                                                                std::span<const timeline::Step> steps);
+
+  [[nodiscard]] TimeAxis axis() const { return times_ != nullptr ? TimeAxis::kEvent : TimeAxis::kStep; }
+  [[nodiscard]] double UnitsAt(double time_ns) const;
+  [[nodiscard]] double TimeAt(double units) const;
+  // The least that a view may show.
+  [[nodiscard]] double shortest() const { return times_ != nullptr ? 1 : 1e-4; }
+  // Places of names on the axis: the begin of each step. Empty for events.
+  struct StepPlace {
+    uint32_t number = 0;
+    double units = 0;
+  };
+  [[nodiscard]] const std::vector<StepPlace>& steps() const { return steps_; }
+
+ private:
+  const model::TimeIndex* times_ = nullptr;
+  // A line through these; both rise.
+  std::vector<double> knot_ns_;
+  std::vector<double> knot_units_;
+  std::vector<StepPlace> steps_;
+};
+
+}  // namespace vramscope::viewer
