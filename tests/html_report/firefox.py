@@ -47,7 +47,8 @@ class Firefox:
         program = executable()
         self._profile = tempfile.TemporaryDirectory(prefix="vramscope-firefox-", ignore_cleanup_errors=True)
         port = free_port()
-        preferences = {"marionette.port": port, "webgl.force-enabled": True, "app.update.enabled": False, "datareporting.policy.dataSubmissionEnabled": False,
+        preferences = {"marionette.port": port, "webgl.force-enabled": True, "gfx.x11-egl.force-enabled": True, "app.update.enabled": False,
+                       "datareporting.policy.dataSubmissionEnabled": False,
                        "toolkit.telemetry.enabled": False, "network.captive-portal-service.enabled": False, "network.connectivity-service.enabled": False,
                        "browser.shell.checkDefaultBrowser": False, "dom.disable_open_during_load": False}
         with open(os.path.join(self._profile.name, "user.js"), "w", encoding="utf-8") as file:
@@ -69,7 +70,8 @@ class Firefox:
                 time.sleep(0.1)
         self._stream = self._socket.makefile("rb")
         self._read()  # its greeting
-        self.call("WebDriver:NewSession", {"capabilities": {"alwaysMatch": {"timeouts": {"script": 600000, "pageLoad": 600000}}}})
+        self.call("WebDriver:NewSession", {"capabilities": {}})
+        self.call("WebDriver:SetTimeouts", {"script": int(PATIENCE_S * 1000), "pageLoad": int(PATIENCE_S * 1000)})
         return self
 
     def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException], trace: Optional[TracebackType]) -> None:
