@@ -17,7 +17,7 @@ from harness import TORCH_PYTHON, needs_torch
 RUNNER = os.path.join(harness.SHIM, "vramscope_program")
 
 MODELS = textwrap.dedent("""
-    import gc, os, sys
+    import functools, gc, os, sys
     import torch
     from torch import nn
     from torch.nn import functional as F
@@ -27,12 +27,14 @@ MODELS = textwrap.dedent("""
         def __init__(self, width):
             super().__init__()
             self.norm, self.qkv, self.out, self.drop = nn.LayerNorm(width), nn.Linear(width, 3 * width), nn.Linear(width, width), nn.Dropout(0.1)
+            self.chosen = functools.partial(F.softmax, dim=-1, dtype=torch.float32)
         def forward(self, x):
             b, t, c = x.shape
             q, k, v = (each.view(b, t, 2, c // 2).transpose(1, 2) for each in self.qkv(self.norm(x)).split(c, dim=2))
             scores = (q @ k.transpose(-2, -1)) / (c // 2) ** 0.5
             mask = torch.full((t, t), torch.finfo(scores.dtype).min, dtype=scores.dtype).triu(1)
-            scores = (scores + mask).float().softmax(-1).to(x.dtype)
+            dtype = x.dtype
+            scores = (self.chosen(scores + mask).to(torch.float32) * 2).to(dtype)
             return x + self.out((self.drop(scores) @ v).transpose(1, 2).reshape(b, t, c))
 
     class Net(nn.Module):
@@ -120,6 +122,24 @@ PROGRAMS = {
         optimizer = torch.optim.RMSprop(net.parameters())
         for images, labels in DataLoader(TensorDataset(torch.randn(32, 1, 8, 8), torch.randint(3, (32,))), batch_size=4):
             loss = nn.CrossEntropyLoss()(net(images), labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            print(loss.item().hex())
+    """,
+    "attention": """
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+        class Reader(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.qkv = nn.Linear(8, 24)
+            def forward(self, x):
+                with sdpa_kernel(SDPBackend.MATH):
+                    return F.scaled_dot_product_attention(*self.qkv(x).chunk(3, -1)).mean()
+        net = Reader()
+        optimizer = torch.optim.SGD(net.parameters(), lr=1e-2)
+        for _ in range(8):
+            loss = net(torch.randn(2, 4, 8))
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -259,6 +279,19 @@ class ProgramTest(unittest.TestCase):
     def test_sizes_and_types_follow_the_inputs(self) -> None:
         options = ["--batch", "2x", "--sequence", "1.5x", "--precision", "bf16"]
         self.assertEqual(self.run_again(*((name, options, {}) for name in ("plain", "checkpointed", "autocast"))), [Ended(0, "", "")] * 3)
+
+    def test_types_that_the_program_chose_stay(self) -> None:
+        document = self.documents["plain"]
+        calls = [(document["functions"][each[1]], each[2], each[3]) for each in instructions(document["body"]) if each[0] == "c"]
+        self.assertEqual({named["dtype"] for name, _, named in calls if name.endswith(".softmax")}, {"~float32"}, "of a partial function")
+        types = [args[1] for name, args, _ in calls if name == "Tensor.to"]
+        self.assertIn("~float32", types)
+        if tuple(map(int, document["python"].split(".")[:2])) >= (3, 11):  # before, the line is all that is known
+            self.assertEqual([kind[0] for kind in types if kind != "~float32"], ["~", "~"], "the outer call of the same line")
+
+    def test_the_kernel_of_attention_is_chosen_again(self) -> None:
+        kinds = [each[:1] + each[2:] for each in instructions(self.documents["attention"]["body"]) if each[0] in "ex" or "scaled_dot_product" in str(each)]
+        self.assertIn(["e", "attention", ["MATH"]], kinds)
 
     def test_what_pytorch_refuses_is_the_answer(self) -> None:
         done = subprocess.run([TORCH_PYTHON, RUNNER, self.path("plain"), "--sequence", "65"], capture_output=True, text=True, timeout=600)

@@ -144,6 +144,9 @@ class Interpreter:
             if kind == "autocast":
                 device = self._decoder.device.type if args[0] == self._noted_device else args[0]
                 context: Any = torch.autocast(device, dtype=getattr(torch, args[1]), enabled=args[2], cache_enabled=args[3])
+            elif kind == "attention":
+                attention = importlib.import_module("torch.nn.attention")
+                context = attention.sdpa_kernel([getattr(attention.SDPBackend, name) for name in args])
             else:
                 context = torch.inference_mode(args[0])
             context.__enter__()

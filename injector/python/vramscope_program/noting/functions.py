@@ -6,7 +6,7 @@ Each is looked up once, together with its role for noting."""
 import importlib
 import sys
 import types
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 # They give what the program may ask for, compute nothing, and need not be asked for again.
 _QUESTIONS = frozenset((
@@ -30,6 +30,7 @@ class Function(NamedTuple):
     reads_values: bool
     hooks: bool
     defaults: Dict[str, Any]  # of arguments that it gets by name
+    numbers: Dict[str, int]  # of arguments that it gets by name or in their order; known for functions in Python
 
 
 class Functions:
@@ -49,15 +50,16 @@ class Functions:
 
     @staticmethod
     def named(name: str) -> Function:
-        return Function(name, name.rpartition(":")[2], False, False, False, {})
+        return Function(name, name.rpartition(":")[2], False, False, False, {}, {})
 
     def _find(self, function: Any) -> Function:
         last = getattr(function, "__name__", "")
         if last in ("__get__", "__set__", "__delete__") and hasattr(function, "__self__"):
             attribute: Any = getattr(function.__self__, "__name__", None) or getattr(getattr(function.__self__, "fget", None), "__name__", "")
-            return Function(f"Tensor.{attribute}.{last}", attribute if last == "__get__" else last, False, False, False, {})
+            return Function(f"Tensor.{attribute}.{last}", attribute if last == "__get__" else last, False, False, False, {}, {})
         name = self._name(function, last)
-        return Function(name, last, last in _QUESTIONS or name.startswith("torch.ops.profiler"), last in _READS_VALUES, last in _HOOKING, _defaults(function))
+        return Function(name, last, last in _QUESTIONS or name.startswith("torch.ops.profiler"), last in _READS_VALUES, last in _HOOKING, _defaults(function),
+                        {key: number for number, key in enumerate(_names(function))})
 
     def _name(self, function: Any, last: str) -> str:
         torch = self._torch
@@ -87,10 +89,14 @@ class Functions:
         return self._by_id.get(id(function), "")
 
 
+def _names(function: Any) -> Tuple[str, ...]:
+    return function.__code__.co_varnames[: function.__code__.co_argcount] if isinstance(function, types.FunctionType) else ()
+
+
 def _defaults(function: Any) -> Dict[str, Any]:
     if not isinstance(function, types.FunctionType):
         return {}
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    names = _names(function)
     given = function.__defaults__ or ()
     return {**dict(zip(names[len(names) - len(given):], given)), **(function.__kwdefaults__ or {})}
 

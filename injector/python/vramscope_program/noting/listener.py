@@ -211,7 +211,7 @@ class Listener:
             if encoded is not None:
                 place = step.place(step.frame())
                 result = call(module, *args, **named)
-                step.emit(["m", path, encoded, encoded_named, step.bind(result), place])
+                step.whole_module(module, ["m", path, encoded, encoded_named, step.bind(result), place])
                 return result
         instruction = step.emit(["M", path, step.names_in((args, named)), [], []])
         step.open(instruction[4])

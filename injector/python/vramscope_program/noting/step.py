@@ -15,13 +15,15 @@ import sys
 import weakref
 from typing import Any, Dict, List, Optional, Set, Tuple
 
-from . import sizes
+from . import lines, sizes
 from .functions import CONVERSIONS, FACTORIES, Function, Functions
 from .names import Names
 from .trees import Trees, spec_of
 from .values import Unnotable, Values, tensors_in
 
 MAX_INSTRUCTIONS = 100000
+KERNELS = {"FLASH_ATTENTION": "_get_flash_sdp_enabled", "EFFICIENT_ATTENTION": "_get_mem_efficient_sdp_enabled", "MATH": "_get_math_sdp_enabled",
+           "CUDNN_ATTENTION": "_get_cudnn_sdp_enabled"}  # of scaled_dot_product_attention; all are on unless the program says otherwise
 RECENT = 6  # reads of types that a type in an argument may come from
 
 
@@ -43,6 +45,7 @@ class Step:
         self.carried: Dict[str, Any] = {}  # names of the step before that are used: what they are
         self._reads = 0
         self._types: List[Tuple[Any, int, int, int]] = []  # type, read, id of the frame's code, line
+        self._argument: Optional[Tuple[str, Optional[int]]] = None  # given by name, and its number, while it is encoded
         self._shape_reads: Dict[int, Tuple[Any, int, Any, int, int]] = {}  # id -> weak reference, read, shape, bodies, the innermost's id
         self._places: Dict[Any, int] = {}
         self.places: List[str] = []
@@ -172,12 +175,12 @@ class Step:
         del self._types[:-64]
 
     def _read_of(self, dtype: Any) -> Optional[int]:
-        """The most recent read that gave this type, preferably in the calling function; None if the line writes the type out."""
+        """The most recent read that gave this type, preferably in the calling function; None if the line writes the type out, or gives none."""
         candidates = [read for read in self._types if read[0] is dtype]
         if not candidates:
             return None
         frame = self.frame()
-        if _writes_type(frame, dtype):
+        if lines.writes_type(frame, dtype) or self._argument is not None and not lines.may_give(frame, *self._argument):
             return None
         same = [read for read in candidates if read[2] == id(frame.f_code)]
         if same:
@@ -225,12 +228,17 @@ class Step:
     def prepared(self, function: Optional[Function], args: Any, named: Any) -> Tuple[Any, Any, Any, Any]:
         """The encoded arguments, and the arguments for the function."""
         self.values.has_size = False
+        self._argument = None
         usual = {} if function is None else function.defaults
-        encoded = ([self.values.encode(each) for each in args],
-                   {key: self.values.encode(each) for key, each in named.items() if key not in usual or usual[key] is not each})
+        encoded, encoded_named = [self.values.encode(each) for each in args], {}
+        for key, each in named.items():
+            if key not in usual or usual[key] is not each:
+                self._argument = key, None if function is None else function.numbers.get(key)
+                encoded_named[key] = self.values.encode(each)
+        self._argument = None
         if self.values.has_size:
             args, named = sizes.plain(args), sizes.plain(named)
-        return encoded[0], encoded[1], args, named
+        return encoded, encoded_named, args, named
 
     def called(self, function: Function, encoded: Any, named: Any, args: Any, result: Any, place: Optional[int]) -> Any:
         """Notes a call that has returned; returns what the program gets instead of `result`."""
@@ -244,6 +252,8 @@ class Step:
             where = self.places[place] if place is not None else "?"
             if where not in self.values_read:
                 self.values_read.append(where)
+            if function.last in ("item", "tolist") and place is not None:
+                result = sizes.of_values(result, place)
         if self._is_input(function, found, encoded, named):
             self.emit(["i", self._names.add(result), self._input(result)])
             return result
@@ -251,8 +261,27 @@ class Step:
             self.lack(f"the function {function.last} cannot be found by name")
         if function.last == "backward":
             self.backward_seen = True
-        self.emit(["c", function.name, encoded, named, self.bind(result), place])
+        instruction = ["c", function.name, encoded, named, self.bind(result), place]
+        if function.last == "scaled_dot_product_attention":
+            self._emit_attention(instruction)
+        else:
+            self.emit(instruction)
         return result
+
+    def whole_module(self, module: Any, instruction: List[Any]) -> None:
+        if any(isinstance(each, self._torch.nn.MultiheadAttention) for each in module.modules()):
+            self._emit_attention(instruction)
+        else:
+            self.emit(instruction)
+
+    def _emit_attention(self, instruction: List[Any]) -> None:
+        """Between the kernels that the program has chosen, by sdpa_kernel() or for good, and the end of that."""
+        chosen = [name for name, is_on in KERNELS.items() if getattr(self._torch._C, is_on, lambda: True)()]
+        if len(chosen) < len(KERNELS):
+            self.emit(["e", -1, "attention", chosen])
+        self.emit(instruction)
+        if len(chosen) < len(KERNELS):
+            self.emit(["x", -1])
 
     def _is_of_device(self, results: Any, args: Any) -> bool:
         """Work that a program does only on the host, above all to make its batches, is not noted."""
@@ -298,25 +327,3 @@ class Step:
 
     def names_in(self, value: Any) -> List[str]:
         return [name for name in (self.name(tensor) for tensor in tensors_in(self._torch, value, [])) if name[0] in "%<"]
-
-
-_WRITTEN: Dict[Any, str] = {}
-
-
-def _writes_type(frame: Any, dtype: Any) -> bool:
-    import linecache
-    import re
-
-    key = (frame.f_code.co_filename, frame.f_lineno)
-    line = _WRITTEN.get(key)
-    if line is None:
-        line, number = "", frame.f_lineno
-        while number < frame.f_lineno + 12:
-            line += linecache.getline(key[0], number)
-            if line.count("(") <= line.count(")"):
-                break
-            number += 1
-        _WRITTEN[key] = line
-    words = {"float32": "float32|float", "float64": "float64|double", "float16": "float16|half", "int64": "int64|long", "int32": "int32|int"}
-    name = str(dtype)[6:]
-    return re.search(rf"torch\.(?:{words.get(name, name)})\b", line) is not None
