@@ -255,13 +255,13 @@ class Results:
                 for key, answer in predictions.items() if not isinstance(answer, str) and any(truths.get(key, ()))]
 
     def without_answer(self) -> Dict[str, List[str]]:
-        """By what is missing, and why: programs."""
+        """By change, and why: programs. Not those that nobody has asked for yet."""
         found: Dict[str, List[str]] = {}
         truths, predictions = self.rows("truths.jsonl"), self.rows("predictions.jsonl")
         for key, peaks in truths.items():
             answer = predictions.get(key)
-            if key[2] != UNCHANGED and (not any(peaks) or not isinstance(answer, list)):
-                why = "the program failed" if not any(peaks) else answer or "not predicted yet"
+            if key[2] != UNCHANGED and (not any(peaks) or isinstance(answer, str)):
+                why = answer if any(peaks) else "the program failed"
                 found.setdefault(f"{key[2]}: {why}", []).append(f"{key[0]} {key[1]}")
         return found
 

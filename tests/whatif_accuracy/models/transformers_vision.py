@@ -152,7 +152,8 @@ def aria(size: str) -> Subject:
             return super().forward(inputs_embeds=joined, labels=torch.cat((ids.new_full((len(ids), len(frame)), -100), ids[:, len(frame) :]), 1))
 
     def sample(samples: int) -> Batch:
-        ids = torch.cat((frame.expand(samples, -1), torch.randint(10, 990, (samples, int(words * LENGTH.factor)))), 1)
+        length = int((len(frame) + words) * LENGTH.factor)  # of all tokens, as in a change of the sequence
+        ids = torch.cat((frame.expand(samples, -1), torch.randint(10, 990, (samples, length - len(frame)))), 1)
         whole = torch.ones(samples, pixels, pixels, dtype=torch.long)
         return ids, torch.randn(samples, 3, pixels, pixels), whole, (ids == config.image_token_index).flatten().nonzero().flatten()
 
