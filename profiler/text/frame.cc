@@ -124,6 +124,14 @@ bool IsOfPyTorch(std::string_view path) {
   });
 }
 
+// C++ of PyTorch, CUDA and the compiler, where debug information names it.
+bool IsFrameworkSource(std::string_view path) {
+  static constexpr std::string_view kParts[] = {"aten/src/aten/", "c10/core/",  "c10/cuda/",    "c10/util/",
+                                                "/cuda/include/", "/pybind11/", "/usr/include/"};
+  return IsOfPyTorch(path) || std::any_of(std::begin(kParts), std::end(kParts),
+                                          [&](std::string_view part) { return Contains(path, part); });
+}
+
 bool IsInstalled(std::string_view path) {
   return Contains(path, "/site-packages/") || Contains(path, "/dist-packages/");
 }
@@ -299,9 +307,8 @@ FrameKind KindOf(const Frame& frame) {
     return FrameKind::kAllocation;
   if (IsFrameworkFunction(frame.function))
     return FrameKind::kNative;  // "RegisterCUDA_0.cpp:0", without a folder
-  const bool own_source = !frame.file.empty() && !binary && IsOwnFile(frame.file) && !IsOfPyTorch(frame.file);
-  const bool own_binary = binary && !IsFrameworkBinary(frame.file);
-  return own_source || own_binary ? FrameKind::kOwn : FrameKind::kNative;
+  const bool own_place = binary ? !IsFrameworkBinary(frame.file) : IsOwnFile(frame.file);
+  return own_place && !IsFrameworkSource(frame.file) ? FrameKind::kOwn : FrameKind::kNative;
 }
 
 }  // namespace

@@ -72,6 +72,12 @@ TEST(FrameTest, AProgramInCppHasItsOwnFunctions) {
             "Net::forward");
   EXPECT_EQ(Telling({"at::native::mm (libtorch_cpu.so+0x12)", "Net::forward(at::Tensor) (/src/net.cpp:9)"}),
             "Net::forward(at::Tensor) (/src/net.cpp:9)");
+  EXPECT_EQ(Telling({"at::native::addmm() (/pytorch/aten/src/ATen/native/cuda/Blas.cpp:50)",
+                     "main (C:\\u\\train.py:12)", "PyEval_EvalCode"}),
+            "main (C:\\u\\train.py:12)");
+  EXPECT_EQ(Telling({"at::native::addmm() (/build/Blas.cpp:50)", "run(Net&) (/usr/include/c++/12/thread:9)",
+                     "Net::forward() (/src/c10d/net.cpp:9)"}),
+            "Net::forward() (/src/c10d/net.cpp:9)");
   EXPECT_EQ(
       Telling({"void std::__invoke_impl<void>(std::__invoke_other) (train+0x12)", "libtorch_cpu.so+0x12"}),
       "void std::__invoke_impl<void>");
