@@ -20,11 +20,14 @@ Error CannotRead(const std::string& path, const char* reason) {
 }  // namespace
 
 Result<MappedFile> MappedFile::Open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Not blocking: a FIFO without a writer would keep us waiting.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return CannotRead(path, std::strerror(errno));
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
+    if (S_ISFIFO(status.st_mode))
+      return Error{path + ": a pipe cannot be read. Save its content as a file first."};
     return CannotRead(path, "it is not a file");
   }
   const size_t size = static_cast<size_t>(status.st_size);

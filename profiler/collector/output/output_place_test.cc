@@ -72,6 +72,8 @@ TEST_F(OutputPlaceTest, NamesOfRanksDiffer) {
     unsetenv(variable);
   EXPECT_FALSE(ExpandName("r%r.vms").ok()) << "all ranks would have one name";
   EXPECT_FALSE(ExpandName("r%j.vms").ok());
+  EXPECT_FALSE(ExpandName("-").ok()) << "others take it for standard output";
+  EXPECT_EQ(*ExpandName("./-"), "./-");
   setenv("PMI_RANK", "5", 1);
   EXPECT_EQ(*ExpandName("r%r.vms"), "r5.vms");
   setenv("SLURM_PROCID", "0", 1);
