@@ -50,8 +50,10 @@ Result<Moment> EventMoment(const Subject& subject, const MomentSpec& spec) {
   if (subject.origins == nullptr)
     return Error{"the events of this " + subject.source + " have no numbers, so there is no " + spec.text +
                  "."};
-  return subject.MomentAfter(
-      static_cast<model::EventIndex>(std::min<uint64_t>(spec.value - 1, model::kNever - 1)));
+  if (spec.value > subject.run_events)
+    return Error{"this " + subject.source + " has " + std::to_string(subject.run_events) +
+                 " events, so there is no " + spec.text + "."};
+  return subject.MomentAfter(static_cast<model::EventIndex>(spec.value - 1));
 }
 
 // A free that completes at once is two events; between them the block would look pending.

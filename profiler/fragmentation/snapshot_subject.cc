@@ -89,7 +89,11 @@ Result<Subject> SubjectOf(std::shared_ptr<const Snapshot> snapshot, std::optiona
   subject.device = "cuda:" + std::to_string(device);
   subject.about = subject.device;
   snapshot::DeviceHistory read = snapshot::ReadHistory(*snapshot, device);
-  if (source != nullptr) subject.origins = snapshot::TraceEventsOf(*source, device, read.numbers);
+  if (source != nullptr) {
+    snapshot::TraceEvents events = snapshot::TraceEventsOf(*source, device, read.numbers);
+    subject.origins = std::move(events.after);
+    subject.run_events = events.count;
+  }
   subject.history = std::move(read.history);
   subject.rules = RulesOf(subject.history);
   subject.counts_events = snapshot::TimeAxis(*snapshot).counts_events();

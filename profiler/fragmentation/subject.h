@@ -82,6 +82,7 @@ struct Subject {
   // For each event of the history, the event of the run that it was made from, in order. Empty if the file
   // was not loaded as a run.
   std::shared_ptr<const std::vector<model::EventIndex>> origins;
+  uint64_t run_events = 0;  // events of the run, of all devices; known with `origins`
   std::vector<StepSpan> steps;
   std::vector<std::string> notes;
 

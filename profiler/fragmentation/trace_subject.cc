@@ -34,6 +34,7 @@ class TraceReading {
     subject_.device = device_.name;
     subject_.pid = run_.processes[device_.process].info.pid;
     subject_.origins = origins_;
+    subject_.run_events = run_.event_count();
     subject_.about = subject_.device;
     subject_.start_monotonic_ns = run_.source->clock().start_monotonic_ns;
     subject_.history.device = trace::DeviceIndexOf(device_.code);

@@ -61,6 +61,9 @@ TEST(TraceSubjectTest, MomentsAreEventsOfTheRun) {
   EXPECT_EQ(walk.At(peak).Total().allocated, 6 * kMiB);
   EXPECT_EQ(FindMoment(subject, walk, "event:" + std::to_string(subject.TraceEvents(peak))).value(), peak);
   EXPECT_EQ(FindMoment(subject, walk, "event:0").value(), 0u);
+  const uint64_t events = run.event_count();
+  EXPECT_EQ(FindMoment(subject, walk, "event:" + std::to_string(events)).value(), walk.end());
+  EXPECT_FALSE(FindMoment(subject, walk, "event:" + std::to_string(events + 1)).ok());
   EXPECT_FALSE(FindMoment(subject, walk, "oom").ok());
 }
 

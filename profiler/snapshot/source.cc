@@ -58,8 +58,11 @@ class SnapshotSource final : public model::Source {
     return {};
   }
 
-  // For each event of this device: the last trace event sent after it.
-  std::vector<model::EventIndex> LastTold(uint32_t device) const {
+  struct LastEvents {
+    std::vector<model::EventIndex> last;  // for each event of the device: the last trace event sent after it
+    uint64_t all = 0;                     // trace events
+  };
+  LastEvents LastTold(uint32_t device) const {
     std::vector<model::EventIndex> last;
     uint64_t before_batch = 0;
     const Visit count = [&](std::span<const trace::Event> batch) {
@@ -73,7 +76,7 @@ class SnapshotSource final : public model::Source {
       last.push_back(static_cast<model::EventIndex>(told == 0 ? 0 : told - 1));
     });
     telling.Run();
-    return last;
+    return {std::move(last), before_batch};
   }
 
  private:
@@ -151,16 +154,14 @@ std::shared_ptr<const model::Source> MakeSource(std::shared_ptr<const Snapshot> 
   return std::make_shared<SnapshotSource>(std::move(snapshot), name);
 }
 
-std::shared_ptr<const std::vector<model::EventIndex>> TraceEventsOf(const model::Source& source,
-                                                                    uint32_t device,
-                                                                    std::span<const uint32_t> numbers) {
+TraceEvents TraceEventsOf(const model::Source& source, uint32_t device, std::span<const uint32_t> numbers) {
   const auto* const own = dynamic_cast<const SnapshotSource*>(&source);
-  if (own == nullptr) return nullptr;
-  const std::vector<model::EventIndex> last = own->LastTold(device);
+  if (own == nullptr) return {};
+  const auto [last, all] = own->LastTold(device);
   auto events = std::make_shared<std::vector<model::EventIndex>>();
   events->reserve(numbers.size());
   for (const uint32_t number : numbers) events->push_back(last[number]);
-  return events;
+  return {std::move(events), all};
 }
 
 }  // namespace vramscope::snapshot

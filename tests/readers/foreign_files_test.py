@@ -3,6 +3,7 @@
 Each verb reads them, or refuses them in one sentence, within the memory that it is allowed."""
 import gzip
 import json
+import os
 import pickle
 import resource
 import struct
@@ -185,6 +186,18 @@ class ForeignFiles(unittest.TestCase):
         self.assertEqual(said.count("could not be judged: nothing was allocated"), 2, said)
         self.assertIn("below 50.0 KiB", said)
         self.assertIn("below 10.0 %", said)
+
+    def test_pipes_and_moments_beyond_the_end_are_refused(self) -> None:
+        pipe = f"{self.folder.name}/pipe"
+        os.mkfifo(pipe)
+        for verb in ("report", "frag", "info"):
+            self.assertIn("a pipe cannot be read", self.assert_refused(verb, pipe))
+        path = self.file("small.pickle", pickle.dumps(snapshot("main"), protocol=4))
+        events = json.loads(self.run_verb("info", path, "--json")[1])["events"]
+        for verb in ("report", "frag"):
+            self.assertEqual(self.run_verb(verb, path, "--at", f"event:{events}")[0], 0)
+            self.assertIn(f"no event:{events + 1}", self.assert_refused(verb, path, "--at", f"event:{events + 1}"))
+        self.assertIn("begins as a snapshot", self.assert_refused("plan", path, "--fit", "1GiB"))
 
     def test_a_file_without_a_verb_is_reported(self) -> None:
         path = self.file("run.vms", file_header() + processes(1) + threads(1) + events(bytes([ALLOC]), [(ALLOC, 1, [512])]))
