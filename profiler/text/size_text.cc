@@ -38,7 +38,7 @@ Result<uint64_t> ParseSize(const std::string& option, const std::string& text) {
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, number, std::chars_format::fixed);
-  if (parsed.ec != std::errc() || !(number > 0)) return wrong;
+  if (parsed.ec != std::errc() || !(number > 0) || !std::isfinite(number)) return wrong;  // "inf" is parsed
   const std::string digits(text.data(), parsed.ptr), unit = Lower({parsed.ptr, end});
   if (unit.empty())
     return Error{fmt::format("--{0} {1}: the unit is missing. Write {1}GiB, {1}MiB, or {1}B for bytes.",

@@ -58,14 +58,53 @@ const collector::GpuModel& NearestInSize(uint64_t bytes, const std::vector<colle
   });
 }
 
+// "RTX 4090", "rtx4090" and "RTX-4090" are equal: only letters and digits count, and case does not.
+std::string LettersAndDigits(std::string_view name) {
+  std::string kept;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) kept += static_cast<char>(std::tolower(byte));
+  }
+  return kept;
+}
+
+// The only model of this name, as in the table or as the driver has it; nullptr if there is none or several.
+const collector::GpuModel* FindModel(const std::string& name,
+                                     const std::vector<collector::GpuModel>& models) {
+  const auto exact = std::ranges::find(models, name, &collector::GpuModel::name);
+  if (exact != models.end()) return &*exact;
+  const std::string asked = LettersAndDigits(name);
+  const collector::GpuModel* found = nullptr;
+  for (const collector::GpuModel& model : models) {
+    if (LettersAndDigits(model.name) != asked && LettersAndDigits(model.product) != asked) continue;
+    if (found != nullptr) return nullptr;
+    found = &model;
+  }
+  return found;
+}
+
+// "a100" means one of a100-40gb and a100-80gb. A short number is a size, not the "16" of "a16".
+std::vector<std::string> ModelsLike(const std::string& name, const std::vector<collector::GpuModel>& models) {
+  constexpr size_t kShortestNumber = 4;
+  const std::string asked = LettersAndDigits(name);
+  const bool number = std::ranges::all_of(asked, [](unsigned char c) { return std::isdigit(c) != 0; });
+  if (asked.empty() || (number && asked.size() < kShortestNumber)) return {};
+  std::vector<std::string> names;
+  for (const collector::GpuModel& model : models)
+    if (LettersAndDigits(model.name).find(asked) != std::string::npos) names.push_back(model.name);
+  return names;
+}
+
 // "rtx-4090", or "24GiB", which also sets `capacity_bytes`.
 Status ChooseModel(const std::string& name, const std::vector<collector::GpuModel>& models,
                    collector::SimulatedDevice& device) {
-  const auto found = std::ranges::find(models, name, &collector::GpuModel::name);
-  if (found != models.end()) {
+  if (const collector::GpuModel* const found = FindModel(name, models)) {
     device.gpu = *found;
     return {};
   }
+  if (const std::vector<std::string> like = ModelsLike(name, models); !like.empty())
+    return Error{fmt::format("--gpu {}: no such model; there {} {}.", Printable(name),
+                             like.size() == 1 ? "is" : "are", fmt::join(like, ", "))};
   if (!name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
     const uint64_t size = VRAMSCOPE_TRY(text::ParseSize("gpu", name));
     device.gpu = NearestInSize(size, models);

@@ -18,6 +18,9 @@ using testing::HasSubstr;
 Result<DryrunPlan> PlanOf(std::vector<std::string> words) {
   const std::vector<collector::GpuModel> models = {{"small", "Small", 8ull << 30, 0, ""},
                                                    {"large", "Large", 80ull << 30, 0, ""},
+                                                   {"rtx-9000", "NVIDIA GeForce RTX 9000", 8ull << 30, 0, ""},
+                                                   {"x100-40gb", "X100", 8ull << 30, 0, ""},
+                                                   {"x100-80gb", "X100", 80ull << 30, 0, ""},
                                                    {"mine", "Mine", 1ull << 30, 0, "mine;..."}};
   const Arguments arguments = VRAMSCOPE_TRY(Arguments::ParseWithCommand(DryrunHelp(), words));
   return PlanFrom(arguments, models);
@@ -57,7 +60,7 @@ TEST(DryrunPlanTest, AllGpusMeansARunOnTheLargest) {
   const auto plan = PlanOf({"--gpu", "all:2", "--", "x"});
   EXPECT_EQ(plan->device.gpu.name, "large");
   EXPECT_EQ(plan->device.devices, 2);
-  EXPECT_EQ(plan->table.size(), 3u);
+  EXPECT_EQ(plan->table.size(), 6u);
   EXPECT_THAT(DryrunComplaint({"--gpu", "all", "--capacity", "1GiB", "--", "x"}), HasSubstr("one model"));
 }
 
@@ -122,7 +125,15 @@ TEST(DryrunPlanTest, TheOneGpuOfAFileNeedNotBeNamed) {
 }
 
 TEST(DryrunPlanTest, NamesTheNearestModel) {
-  EXPECT_THAT(DryrunComplaint({"--gpu", "smal", "--", "x"}), HasSubstr("did you mean small"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "smll", "--", "x"}), HasSubstr("did you mean small"));
+}
+
+TEST(DryrunPlanTest, ModelsHaveTheNamesThatPeopleWrite) {
+  for (const char* const name : {"RTX 9000", "rtx9000", "NVIDIA GeForce RTX 9000", "Rtx-9000:2"})
+    EXPECT_EQ(PlanOf({"--gpu", name, "--", "x"})->device.gpu.name, "rtx-9000") << name;
+  EXPECT_THAT(DryrunComplaint({"--gpu", "9000", "--", "x"}), HasSubstr("there is rtx-9000."));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "X100", "--", "x"}), HasSubstr("there are x100-40gb, x100-80gb."));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "40", "--", "x"}), HasSubstr("the unit is missing"));
 }
 
 }  // namespace
