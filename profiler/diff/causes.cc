@@ -82,6 +82,7 @@ class Finder {
   }
 
   std::vector<Cause> Find() {
+    if (before_.facts.knows_program != after_.facts.knows_program) return {};  // unknown is not absent
     Model();
     ParameterType();
     Optimizer();

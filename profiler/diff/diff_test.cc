@@ -211,6 +211,23 @@ TEST(DiffTest, OwnersThatOneSideDoesNotKnowAreNotGone) {
   EXPECT_TRUE(Compare(deep, deep).notes.empty());
 }
 
+TEST(DiffTest, WhatASnapshotDoesNotKnowIsNoCause) {
+  Side snapshot = SideOf({});
+  snapshot.facts.knows_program = false;
+  snapshot.facts.optimizers.clear();
+  const Side trace = SideOf({.layers = 3, .optimizer = "Adam"});
+  for (const Diff& diff : {Compare(snapshot, trace), Compare(trace, snapshot)}) {
+    EXPECT_TRUE(diff.causes.empty());
+    ASSERT_EQ(diff.notes.size(), 1u);
+    EXPECT_THAT(diff.notes[0], StartsWith("run.vms: a snapshot does not have the purpose of a block"));
+  }
+  Side on_host = trace, on_gpu = trace;
+  on_host.answer.device = "cpu";
+  on_gpu.answer.device = "cuda:0";
+  EXPECT_THAT(Compare(on_host, on_gpu).notes,
+              ::testing::ElementsAre(::testing::HasSubstr("allocators differ")));
+}
+
 TEST(DiffTest, ParametersOfHalfTheSizeAreAnotherType) {
   const Diff diff = Compare(SideOf({}), SideOf({.element = 2}));
   ASSERT_EQ(diff.causes.size(), 1u);

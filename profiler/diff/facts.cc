@@ -116,6 +116,7 @@ Facts FactsOf(const classify::Analysis& analysis, const report::Answer& answer) 
       answer.owners, [](const report::Owner& owner) { return owner.kind == report::Owner::Kind::kStack; });
   facts.torch_version = answer.torch_version;
   const trace::Metadata& metadata = analysis.run().source->metadata();
+  facts.knows_program = !metadata.contains("source");
   if (const auto tried = metadata.find("try.change"); tried != metadata.end()) facts.tried = tried->second;
   for (const char* key : {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF"}) {
     const auto found = metadata.find(key);

@@ -40,6 +40,7 @@ struct Facts {
   // kernel count it as resident.
   uint64_t host_bytes = 0;
   uint64_t pinned_bytes = 0;
+  bool knows_program = true;      // false for a snapshot: it does not have the purpose of a block
   bool knows_operators = false;   // a deep step was recorded: operators, and modules of non-parameters
   bool knows_lines = false;       // of code
   std::string tried;              // what `vramscope try` changed: "--offload activations"; "" = nothing
