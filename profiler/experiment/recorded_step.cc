@@ -11,9 +11,8 @@ namespace vramscope::experiment {
 
 Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
                                                        const report::Request& request) {
-  if (!run.ok()) return run.error();
   auto recorded = std::make_unique<RecordedStep>();
-  recorded->run = std::move(*run);
+  recorded->run = VRAMSCOPE_TRY(std::move(run));
   const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(recorded->run);
   const model::DeviceIndex device =
       VRAMSCOPE_TRY(PrefixError(path, report::ChooseDevice(recorded->run, curves, request)));

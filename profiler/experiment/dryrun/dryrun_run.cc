@@ -241,14 +241,13 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   const collector::RecordOptions options =
       VRAMSCOPE_TRY(OptionsFor(command, result.device, variant, scratch.path()));
   const std::string log = scratch.path() + "/output.txt";
-  const Result<collector::RecordOutcome> outcome = [&] {
+  const collector::RecordOutcome outcome = VRAMSCOPE_TRY([&] {
     const Redirected redirected(output, log);
     return collector::Record(options);
-  }();
-  if (!outcome.ok()) return outcome.error();
+  }());
   if (log_text != nullptr) *log_text = collector::ReadWhole(log);
-  result.trace = outcome->path;
-  result.wait_status = outcome->wait_status;
+  result.trace = outcome.path;
+  result.wait_status = outcome.wait_status;
   result.assumed = variant.assumed;
   const std::vector<DeviceLedger> ledgers =
       ReadDeviceLedgers(scratch.path(), scratch.path() + kSharedFile,
@@ -259,7 +258,7 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   ReadStop(scratch.path(), result);
   ReadDataReads(scratch.path(), result);
   ReadWorkspaces(scratch.path(), result.workspaces, result.uncounted);
-  const model::Run run = VRAMSCOPE_TRY(model::LoadFile(outcome->path));
+  const model::Run run = VRAMSCOPE_TRY(model::LoadFile(outcome.path));
   const classify::Analysis analysis(run);
   result.answer = VRAMSCOPE_TRY(report::BuildAnswer(analysis, {}));
   NoteSurvived(run, result);

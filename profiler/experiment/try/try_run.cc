@@ -172,14 +172,13 @@ Result<Measured> TryRunner::RunHere(const DryrunPlan& plan, CommandOutput output
   options.environment["PYTHONPATH"] =
       (std::filesystem::path(installation.python_shim).parent_path() / "dryrun").string();
   const std::string file = scratch.path() + "/output.txt";
-  const Result<collector::RecordOutcome> outcome = [&] {
+  const collector::RecordOutcome outcome = VRAMSCOPE_TRY([&] {
     const Redirected redirected(output, file);
     return collector::Record(options);
-  }();
-  if (!outcome.ok()) return outcome.error();
+  }());
   if (log != nullptr) *log = collector::ReadWhole(file);
-  Measured measured = VRAMSCOPE_TRY(MeasuredFrom(outcome->path));
-  measured.wait_status = outcome->wait_status;
+  Measured measured = VRAMSCOPE_TRY(MeasuredFrom(outcome.path));
+  measured.wait_status = outcome.wait_status;
   DryrunResult stop;
   ReadStop(scratch.path(), stop);
   measured.stopped_after = stop.stopped_after;

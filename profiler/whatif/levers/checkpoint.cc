@@ -44,32 +44,29 @@ class Checkpoint final : public Lever {
                    " backward passes; checkpointing is predicted only for steps with one."};
     }
     if (const std::string why = WhyBackwardIsMore(step); !why.empty()) return Error{why};
-    const Result<CheckpointChoice> choice = ParseCheckpoint(value);
-    if (!choice.ok()) return choice.error();
-    const auto calls = ChooseNestedSegments(step, choice->modules);
-    if (!calls.ok()) return calls.error();
-    if (const std::string why = WhyCopiesUnknown(step, *calls); !why.empty()) return Error{why};
-    const Result<std::vector<OpIndex>> kept_ops = FindKeptOps(step, choice->operators);
-    if (!kept_ops.ok()) return kept_ops.error();
-    const Checkpointer checkpointer(step, *calls, *kept_ops);
+    const CheckpointChoice choice = VRAMSCOPE_TRY(ParseCheckpoint(value));
+    const std::vector<CallIndex> calls = VRAMSCOPE_TRY(ChooseNestedSegments(step, choice.modules));
+    if (const std::string why = WhyCopiesUnknown(step, calls); !why.empty()) return Error{why};
+    const std::vector<OpIndex> kept_ops = VRAMSCOPE_TRY(FindKeptOps(step, choice.operators));
+    const Checkpointer checkpointer(step, calls, kept_ops);
     if (!checkpointer.any())
       return Error{"autograd saves no tensors of these modules that can be recomputed."};
-    if (checkpointer.nested() && !choice->operators.empty())
+    if (checkpointer.nested() && !choice.operators.empty())
       return Error{"ops: is not predicted for checkpointed modules inside other checkpointed modules."};
     checkpointer.Change(scene);
     Outcome outcome;
     outcome.extra_ns = checkpointer.RecomputedNs();
     outcome.time_basis = "host time of the recomputed calls in the recorded step; kernels are not timed";
     const std::string number =
-        std::to_string(calls->size()) + (calls->size() == 1 ? " call a step" : " calls a step");
-    if (choice->operators.empty()) {
+        std::to_string(calls.size()) + (calls.size() == 1 ? " call a step" : " calls a step");
+    if (choice.operators.empty()) {
       outcome.code =
           "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)    # instead of x = "
           "block(x), " +
           number;
     } else {
       outcome.code =
-          "keep = functools.partial(create_selective_checkpoint_contexts, [" + KeptOpsCode(step, *kept_ops) +
+          "keep = functools.partial(create_selective_checkpoint_contexts, [" + KeptOpsCode(step, kept_ops) +
           "])    # both of torch.utils.checkpoint\n"
           "x = checkpoint(block, x, use_reentrant=False, context_fn=keep)    # instead of x = block(x), " +
           number;

@@ -89,8 +89,7 @@ class Shard final : public Lever {
   const LeverInfo& info() const override { return *FindLeverInfo("shard"); }
 
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
-    const Result<ShardQuestion> question = ParseShard(value);
-    if (!question.ok()) return question.error();
+    const ShardQuestion question = VRAMSCOPE_TRY(ParseShard(value));
     if (step.backward.size() != 1 || step.optimizer.size() != 1) {
       return Error{"the recorded step has " + std::to_string(step.backward.size()) + " backward passes and " +
                    std::to_string(step.optimizer.size()) +
@@ -104,34 +103,33 @@ class Shard final : public Lever {
       if (block.category == classify::Category::kCommunication)
         return Error{"the recorded program already exchanges gradients with other ranks."};
     }
-    const bool views = question->option == "view";
-    if (question->kind != Kind::kDdp)
+    const bool views = question.option == "view";
+    if (question.kind != Kind::kDdp)
       if (std::string why = WhyFlatWeights(step); !why.empty()) return Error{why};
-    if (question->kind == Kind::kDdp) return Replicated(step, views);
-    if (question->kind == Kind::kZero1) return WithOwnState(Replicated(step, views), question->ranks);
+    if (question.kind == Kind::kDdp) return Replicated(step, views);
+    if (question.kind == Kind::kZero1) return WithOwnState(Replicated(step, views), question.ranks);
     if (step.modules.empty())
       return Error{"no module call was recorded in the step. Record a Python program with --depth auto."};
     Result<std::vector<CallIndex>> calls = ListMembers(step);
-    const std::vector<std::string_view> uncalled = UncalledUnits(step, question->option);
-    const std::string called = CalledPatterns(step, question->option, uncalled);
-    if (!question->option.empty()) calls = std::vector<CallIndex>{};
+    const std::vector<std::string_view> uncalled = UncalledUnits(step, question.option);
+    const std::string called = CalledPatterns(step, question.option, uncalled);
+    if (!question.option.empty()) calls = std::vector<CallIndex>{};
     if (!called.empty()) calls = ChooseSegments(step, called);
     if (!calls.ok()) return calls.error();
     const std::vector<Unit> units = UnitsOf(step, *calls, uncalled);
-    if (!question->option.empty() && NoneHasParameters(units))
-      return Error{"no parameter of the recorded step is in " + std::string(question->option) +
+    if (!question.option.empty() && NoneHasParameters(units))
+      return Error{"no parameter of the recorded step is in " + std::string(question.option) +
                    ": use module paths from the names of the parameters."};
-    return FullySharded(step, units, question->ranks, question->kind == Kind::kZero3);
+    return FullySharded(step, units, question.ranks, question.kind == Kind::kZero3);
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& /*scene*/) const override {
-    const Result<ShardQuestion> question = ParseShard(value);
-    if (!question.ok()) return question.error();
+    const ShardQuestion question = VRAMSCOPE_TRY(ParseShard(value));
     Outcome outcome;
-    const std::string views = question->option == "view" ? ", gradient_as_bucket_view=True" : "";
-    if (question->kind == Kind::kDdp || question->kind == Kind::kZero1)
+    const std::string views = question.option == "view" ? ", gradient_as_bucket_view=True" : "";
+    if (question.kind == Kind::kDdp || question.kind == Kind::kZero1)
       outcome.code = "model = torch.nn.parallel.DistributedDataParallel(model" + views + ")";
-    if (question->kind == Kind::kZero1) {
+    if (question.kind == Kind::kZero1) {
       outcome.code +=
           "\noptimizer = torch.distributed.optim.ZeroRedundancyOptimizer(model.parameters(), "
           "optimizer_class=torch.optim.AdamW, lr=...)";
@@ -140,9 +138,9 @@ class Shard final : public Lever {
       outcome.notes.push_back("parameters are distributed whole: this is the rank with the most, " +
                               Mebibytes(bytes));
     }
-    if (question->kind == Kind::kZero2 || question->kind == Kind::kZero3) {
-      outcome.code = FullyShardCode(step, *question);
-      if (question->option.empty() && ListMembers(step).empty())
+    if (question.kind == Kind::kZero2 || question.kind == Kind::kZero3) {
+      outcome.code = FullyShardCode(step, question);
+      if (question.option.empty() && ListMembers(step).empty())
         outcome.notes.push_back(
             "the model has no list of blocks, so all its parameters are gathered at once; name modules to "
             "gather them one by one: --shard fsdp:8:'encoder,decoder'");
