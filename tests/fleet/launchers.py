@@ -91,7 +91,7 @@ def row(launcher: Launcher, vramscope: str, python: str) -> List[str]:
         folder = Path(temporary)
         (folder / "job").mkdir()
         (folder / "train.py").write_text(launcher.script, encoding="utf-8")
-        record = [vramscope, "record", "--quiet", "--depth", "light", "--program", "off", "-o", str(folder / "job/%r-%p.vms"), "--"]
+        record = [vramscope, "record", "--quiet", "--depth", "light", "--program", "off", "-o", str(folder / "job/%p.vms"), "--"]
         words: List[str] = []
         for word in launcher.command:
             words += record if word == "{record}" else [word.replace("{python}", python).replace("{script}", str(folder / "train.py"))]
