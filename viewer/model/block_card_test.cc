@@ -35,7 +35,7 @@ class BlockCardTest : public testing::Test {
 };
 
 TEST_F(BlockCardTest, NamesWhenItWasBornWhenAndInWhatItWasFreed) {
-  s.Data([&] { s.Alloc("batch", 64); });
+  s.Data([&] { s.Alloc("batch", 64); }).Alloc("first", 8).Saved("first");
   s.At(1'000'000).Alloc("hidden", 4096, 4000).Saved("hidden");
   s.Backward([&] { s.Node("MmBackward0", 7, [&] { s.At(3'000'000).Released("hidden").Free("hidden"); }); });
   s.Optimizer("SGD", [] {});
