@@ -5,7 +5,8 @@
 #
 #   scripts/test.sh                  about 25 minutes on two cores
 #   scripts/test.sh --quick          lint, unit tests and the end-to-end tests without PyTorch, all on the release build; no sanitizers
-#   scripts/test.sh --all            also the long tests that take turns from commit to commit (tests/drawn.py), and unit tests on the release build
+#   scripts/test.sh --all            also the long tests that take turns from commit to commit (tests/drawn.py), unit tests on the release build, and a
+#                                    build in which gcc compares all definitions of a type (-Wodr)
 #   scripts/test.sh --wheels all     the end-to-end tests also on PyTorch 2.6.0 and 2.2.2
 #
 # A test that fails once has failed: none runs a second time. The last line is "N passed, N failed"; exit 0 when nothing failed.
@@ -29,7 +30,7 @@ while (($#)); do
         more_pythons+=("$PWD/build/venv-$release/bin/python")
       done
       shift ;;
-    *) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done
@@ -183,6 +184,8 @@ build_release() {
     build release --target "${targets[@]}"
 }
 build_asan() { configure asan && build asan --target unit_tests fuzzers; }
+# Not optimized, so its programs are for no test: what counts is that they link.
+build_odr() { configure odr && build odr --target vramscope; }
 build_tsan() { configure tsan && build tsan --target $threaded_targets; }
 
 # Rooms whose threads share memory. With the viewer's model nearly all of the analysis is built a third time, so it has no place in every run.
@@ -202,6 +205,7 @@ else
   stage "test with the address and undefined-behavior sanitizers" run_tests asan -L unit
   stage "use the viewer with these sanitizers" viewer_with_sanitizers
   stage "fuzz" fuzz 15
+  if [[ $every == yes ]]; then stage "compare the definitions of all types (-Wodr)" build_odr; fi
   stage "build with the thread sanitizer" built tsan
   # ThreadSanitizer wants fixed addresses and dies at start where the kernel randomizes more bits than it expects.
   if setarch -R true 2>/dev/null; then launcher=(setarch -R); fi
