@@ -113,8 +113,6 @@ class Decoder:
         if not isinstance(form, list):
             return lambda env: form
         if isinstance(form[0], str):
-            if form[0] == "v":
-                return lambda env: form[2]
             inner = [self._size(each) for each in form[1:]]
             if form[0] == "neg":
                 return lambda env: -inner[0](env)

@@ -3,14 +3,13 @@
 
     b, t = x.shape         Size(8) from (read 0, dimension 0), Size(128) from (read 0, dimension 1)
     x.view(b * t, -1)      Size(1024) from ("*", read 0 dimension 0, read 0 dimension 1)
-    counts.tolist()        [Size(5), ...] from ("v", place, 5): a value on the device, which stays 5
 
 So another batch gives another size when the program runs again. After noting, arithmetic on them gives plain integers; they are pickled as plain
 integers."""
 
 import operator
 import sys
-from typing import Any, Callable, Set
+from typing import Any, Callable
 
 _open = False  # forms are only kept while a step is noted
 
@@ -43,21 +42,6 @@ class Size(int):
 
     def __neg__(self) -> int:
         return Size(-int(self), ["neg", self.form]) if _open else -int(self)
-
-
-def of_values(value: Any, place: int) -> Any:
-    """Integers that were read from values, also in lists."""
-    if type(value) is list:
-        return [of_values(each, place) for each in value]
-    return Size(value, ["v", place, value]) if type(value) is int else value
-
-
-def places_of_values(form: Any, found: Set[int]) -> None:
-    if isinstance(form, list) and form[0] == "v":
-        found.add(form[1])
-    elif isinstance(form, list) and isinstance(form[0], str):
-        for each in form[1:]:
-            places_of_values(each, found)
 
 
 def form_of(value: int) -> Any:

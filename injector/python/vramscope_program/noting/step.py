@@ -252,8 +252,6 @@ class Step:
             where = self.places[place] if place is not None else "?"
             if where not in self.values_read:
                 self.values_read.append(where)
-            if function.last in ("item", "tolist") and place is not None:
-                result = sizes.of_values(result, place)
         if self._is_input(function, found, encoded, named):
             self.emit(["i", self._names.add(result), self._input(result)])
             return result

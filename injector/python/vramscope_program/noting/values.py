@@ -6,15 +6,15 @@
     "~float32"  ["~", read]                       a type; the type that was read from a tensor
     ["~min", read, "min"]                         the smallest number of that type
     "!cuda:0"                                     a device
-    ["#", form]                                   an integer that comes from a shape, or from values (sizes.py)
+    ["#", form]                                   an integer that comes from a shape (sizes.py)
     ["T", ...]  ["L", ...]  ["D", [key, value], ...]  ["/", from, to, by]  ["f", "inf"]  ["@", "torch.strided"]  ["fn", "module:function"]
 """
 
 import math
-from typing import Any, Callable, List, Optional, Set
+from typing import Any, Callable, List, Optional
 
 from .functions import look_up
-from .sizes import Size, places_of_values
+from .sizes import Size
 
 
 class Unnotable(Exception):
@@ -26,7 +26,6 @@ class Values:
         self._torch = torch
         self._name_of = name_of
         self.has_size = False  # some integer was a Size since this was last reset
-        self.places_of_sizes: Set[int] = set()  # where an integer that is an argument was read from values
         self.type_of: Callable[[Any], Optional[int]] = lambda dtype: None  # the read that a type comes from
         self.limit_of: Callable[[float], Any] = lambda value: None
 
@@ -41,7 +40,6 @@ class Values:
             return self._name_of(value)
         if kind is Size:
             self.has_size = True
-            places_of_values(value.form, self.places_of_sizes)
             return ["#", value.form]
         if kind is float:
             return self._float(value)
