@@ -102,15 +102,16 @@ Status ChooseModel(const std::string& name, const std::vector<collector::GpuMode
     device.gpu = *found;
     return {};
   }
+  const Result<uint64_t> size = text::ParseSize("gpu", name);  // before the names: 12GB is no rtx-3080-12gb
+  if (size.ok()) {
+    device.gpu = NearestInSize(*size, models);
+    device.capacity_bytes = *size;
+    return {};
+  }
   if (const std::vector<std::string> like = ModelsLike(name, models); !like.empty())
     return Error{fmt::format("--gpu {}: no such model; there {} {}.", Printable(name),
                              like.size() == 1 ? "is" : "are", fmt::join(like, ", "))};
-  if (!name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
-    const uint64_t size = VRAMSCOPE_TRY(text::ParseSize("gpu", name));
-    device.gpu = NearestInSize(size, models);
-    device.capacity_bytes = size;
-    return {};
-  }
+  if (!name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0) return size.error();
   std::vector<std::string> names;
   for (const collector::GpuModel& model : models) names.push_back(model.name);
   const auto near = Nearest(name, names);

@@ -134,6 +134,7 @@ TEST(DryrunPlanTest, ModelsHaveTheNamesThatPeopleWrite) {
   EXPECT_THAT(DryrunComplaint({"--gpu", "9000", "--", "x"}), HasSubstr("there is rtx-9000."));
   EXPECT_THAT(DryrunComplaint({"--gpu", "X100", "--", "x"}), HasSubstr("there are x100-40gb, x100-80gb."));
   EXPECT_THAT(DryrunComplaint({"--gpu", "40", "--", "x"}), HasSubstr("the unit is missing"));
+  EXPECT_EQ(PlanOf({"--gpu", "40GB", "--", "x"})->device.capacity_bytes, 40'000'000'000u);
 }
 
 }  // namespace
