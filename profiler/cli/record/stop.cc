@@ -24,7 +24,7 @@ const VerbHelp& StopHelp() {
 
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(30);  // for the end of a large trace
+constexpr auto kPatience = std::chrono::minutes(5);  // for the end of a large trace, on a busy machine
 
 bool WaitForEnd(const collector::ProcessWatch& collector) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
