@@ -69,7 +69,7 @@ class MadeUpTorch : public ::testing::Test {
     }
     Write("torch/version.py", "from typing import Optional\n__version__ = '2.99.1+cu1'\n");
     Program("bin/python3",
-            "#!/bin/sh\necho noise\necho vramscope-torch:" + folder_.string() + "/torch/__init__.py\n");
+            "#!/bin/sh\necho noise\necho vramscope-package:" + folder_.string() + "/torch/__init__.py\n");
     Program("bin/cxx", "#!/bin/sh\n[ \"$1\" = --version ] && echo cxx 1 && exit\necho run >> " +
                            (folder_ / "runs").string() +
                            "\nfor last; do :; done\necho compiled > \"$last\"\n");
@@ -203,7 +203,7 @@ TEST_F(MadeUpTorch, WhatIsMissingIsNamed) {
               HasSubstr("has no torch"));
   const ScopedVariable compiler("CXX", "");
   const ScopedVariable path("PATH", (folder_ / "empty").string());
-  Program("bin/python3", "#!/bin/sh\necho vramscope-torch:" + Torch() + "/__init__.py\n");
+  Program("bin/python3", "#!/bin/sh\necho vramscope-package:" + Torch() + "/__init__.py\n");
   Write("torch/include/ATen/record_function.h", "x");
   EXPECT_THAT(EnsureBridge(std::vector<std::string>{Python()}, options_).error().sentence,
               HasSubstr("no C++ compiler"));
