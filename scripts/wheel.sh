@@ -68,6 +68,7 @@ build_installed() {
 install_tree() {
   rm -rf "$tree"
   cmake --install "$build" --prefix "$work/tree" >"$work/install.log" 2>&1 || { cat "$work/install.log" >&2; die "installing failed"; }
+  rm -f "$tree/bin/vramscope-fleet-mpi"  # it needs the MPI of the machine where it was built
   [[ -x $tree/bin/vramscope-viewer ]] || return 0
   cp "$(folder_of glfw)/x11/libglfw.so" "$tree/lib/vramscope/libglfw.so.3"
   mkdir -p "$tree/share/vramscope/fonts"

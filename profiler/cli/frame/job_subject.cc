@@ -15,8 +15,9 @@ bool IsJob(const VerbHelp& help, const Arguments& arguments) {
   const std::string_view verb = help.verb;
   const std::vector<std::string>& files = arguments.positionals();
   if (files.empty() || verb == "diff" || verb == "convert") return false;  // whose files have different roles
+  if (files.size() > 1) return verb != "plan";  // where words after the file are a command
   std::error_code failed;
-  return files.size() > 1 || std::filesystem::is_directory(files.front(), failed);
+  return std::filesystem::is_directory(files.front(), failed);
 }
 
 Result<JobRanks> FindJobRanks(const Arguments& arguments) {
