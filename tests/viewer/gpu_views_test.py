@@ -44,7 +44,7 @@ class TrainingOnAGpu(ViewerTest):
             "click line.reserved",
             "expect lines.reserved = shown",
             "expect moment_text ~ step",  # a click on a name is no click on a time
-            "click live.row.0",
+            "click live.row.1",  # row 0 is a workspace, which has no shape
             "wait answered",
             "click card.Freed",
             "click card.Tensor",
@@ -58,7 +58,7 @@ class TrainingOnAGpu(ViewerTest):
         near = ["key w"] * 14  # 300 times nearer to the moment: within one step
         steps = [
             # The timeline with its ranges.
-            "goto step:4,peak", "expect moment_text = step 4, backward", "expect lanes > 2", "move theme", *near,
+            "goto step:4,peak", "click tab.timeline", "expect moment_text = step 4, backward", "expect lanes > 2", "move theme", *near,
             "move lane.0 0.5 0.5", "expect hover_range = one turn", "click lane.0 0.5 0.5", "expect range.begin_ns > 0",
             "key r", "key r", "key r", "move lane.1 0.5 0.5", "key z", "key backspace", "key escape", "expect range = null",
             # Who owns what.
@@ -256,7 +256,7 @@ class TrainingOnAGpu(ViewerTest):
             "shot " + self.path("before.png"),
             "click fragmentation.series 0.3 0.5",  # the moment that all follows
             "expect moment_ns < 1000000000000",
-            "expect moment_text = outside of all steps",
+            "expect moment_text ~ step",
             "move fragmentation.settings.1",
             "shot " + self.path("after.png"),
         ], self.trace)

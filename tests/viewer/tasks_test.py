@@ -83,7 +83,7 @@ class Tasks(ViewerTest):
         self.run_script(["key b", "text mine", "key enter", "expect message ~ no list of notes"], self.trace)
 
     def test_pictures_of_a_view(self) -> None:
-        self.run_script(["click view.png", "wait 4", "key ctrl+shift+s", "wait 4", "click tab.owners", "click view.svg", "wait 4",
+        self.run_script(["click tab.timeline", "click view.png", "wait 4", "key ctrl+shift+s", "wait 4", "click tab.owners", "click view.svg", "wait 4",
                          "state " + self.path("state.json")], "--size", "1000x700", self.trace)
         with open(self.path("state.json"), encoding="utf-8") as file:
             moment = json.load(file)["moment"]

@@ -165,8 +165,7 @@ class Script(ViewerTest):
             "click compare.swap",
             "wait answered",
             "expect compare ~ Peak +",
-            "click compare.swap",
-            "click compare.table",
+            "click compare.swap", "wait answered", "click compare.table",
             "open " + TRAINING,
             "wait loaded",
             "click compare.swap",  # the file that came last was after: now it is before
