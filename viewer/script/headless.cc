@@ -14,7 +14,8 @@ constexpr int kFramesToSettle = 4;
 // Only the visible view starts a computation and takes its answer.
 bool AnswerIsAwaited(const App& app) {
   const Tab tab = app.session.place.tab;
-  return app.card.busy() || (tab == Tab::kWhatIf && app.whatif.busy()) ||
+  const bool card_shows = app.layout.details && app.session.place.block != model::kNone;
+  return (card_shows && app.card.busy()) || (tab == Tab::kWhatIf && app.whatif.busy()) ||
          (tab == Tab::kLeaks && app.leaks.busy()) ||
          (tab == Tab::kFragmentation && app.fragmentation_history.busy()) ||
          (tab == Tab::kOutOfMemory && app.autopsy.busy()) || (tab == Tab::kSummary && app.summary.busy()) ||
