@@ -20,7 +20,7 @@ export XDG_STATE_HOME=$runs/state  # the layout of nobody's window
 # record NAME GPU PROGRAM...: its trace, whether it ended well or without memory.
 record() {
   say "recording $1"
-  "$vramscope" dryrun --quiet --gpu "$2" --steps all "${options[@]}" -o "$runs/$1.vms" -- "$python" "${@:3}" >/dev/null || [[ -s $runs/$1.vms ]]
+  PATH=$(dirname "$python"):$PATH "$vramscope" dryrun --quiet --gpu "$2" --steps all "${options[@]}" -o "$runs/$1.vms" -- python "${@:3}" >/dev/null || [[ -s $runs/$1.vms ]]
 }
 options=()
 gpt() { record "$1" "$2" "$programs/gpt.py" --device cuda --steps 4 "${@:3}"; }
@@ -78,11 +78,11 @@ draw() {
 }
 
 cd "$runs"  # names of files are in the pictures
-for view in timeline owners map address-time fragmentation; do draw "$view" gpt; done
+for view in summary timeline owners map address-time fragmentation; do draw "$view" gpt; done
 draw whatif changed
 draw oom failed
 draw leaks grows
-draw compare after before
+draw compare before after
 
 # A third of the size, where Python has Pillow.
 if python3 -c 'import PIL' 2>/dev/null; then

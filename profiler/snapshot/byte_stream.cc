@@ -2,6 +2,7 @@
 #include "profiler/snapshot/byte_stream.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,6 +47,11 @@ class SpanSource final : public ByteSource {
 };
 
 }  // namespace
+
+bool IsRegularFile(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
 
 Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -24,6 +24,8 @@ class ByteSource {
   virtual Result<size_t> Read(std::span<uint8_t> into) = 0;
 };
 
+// False for a pipe, which loses what was read once.
+[[nodiscard]] bool IsRegularFile(const std::string& path);
 // A source for a file; an error sentence names the file.
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
 // `bytes` must outlive it.

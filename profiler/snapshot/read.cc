@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 
 #include "profiler/snapshot/byte_stream.h"
 #include "profiler/snapshot/json_reader.h"
@@ -223,8 +221,7 @@ Result<std::shared_ptr<const Snapshot>> ReadBytes(std::span<const uint8_t> bytes
 }
 
 bool LooksLikeSnapshot(const std::string& path) {
-  std::error_code unknown;
-  if (!std::filesystem::is_regular_file(path, unknown)) return false;  // a pipe would lose its beginning
+  if (!IsRegularFile(path)) return false;  // a pipe would lose its beginning
   auto source = OpenFile(path);
   if (!source.ok()) return false;
   uint8_t head[4] = {};

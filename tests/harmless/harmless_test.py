@@ -132,7 +132,8 @@ class Processes(HarmlessTest):
         # The launcher's own log lines carry times and process numbers.
         # On a busy machine a rank of gloo now and then misses the other at the end, and torchrun fails: without the recorder too.
         plain = next((done for done in (run(torchrun) for _ in range(3)) if done.code == 0), None)
-        self.assertIsNotNone(plain, "torchrun fails here by itself")
+        if plain is None:
+            self.skipTest("torchrun fails here by itself")
         recorded = next((done for done in (run(record_command(self.folder / "run.vms", torchrun)) for _ in range(2)) if done.code == 0), None)
         self.assertIsNotNone(recorded, "torchrun fails only when it is recorded")
         self.assertEqual((recorded.code, recorded.stdout), (plain.code, plain.stdout), recorded.stderr.decode())

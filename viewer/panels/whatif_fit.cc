@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "profiler/plan/words.h"
+#include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 #include "profiler/whatif/answer/words.h"
 #include "viewer/panels/whatif_panel.h"
 
