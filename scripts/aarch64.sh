@@ -34,14 +34,6 @@ while (($#)); do
   shift
 done
 
-install_compiler() {
-  local missing=() package
-  for package in "${host_packages[@]}"; do
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
-  done
-  ((${#missing[@]} == 0)) || { say "installing ${missing[*]}"; apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; }
-}
-
 # apt with lists of its own, so that this machine does not get a second architecture.
 fetch_sysroot() {
   [[ -e $sysroot/complete ]] && return 0
@@ -97,7 +89,7 @@ record_and_report() {
   fi
 }
 
-install_compiler
+install_packages "${host_packages[@]}"
 fetch_sysroot
 [[ $build_it == no ]] || cross_build
 run_unit_tests

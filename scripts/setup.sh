@@ -43,23 +43,6 @@ while (($#)); do
   shift
 done
 
-install_packages() {
-  local missing=() package
-  for package in "$@"; do
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
-  done
-  ((${#missing[@]})) || return 0
-  local as_root=()
-  if ((EUID != 0)); then
-    command -v sudo >/dev/null || die "these packages are missing: ${missing[*]}. Ask an administrator to run: apt-get install ${missing[*]}"
-    as_root=(sudo)
-  fi
-  say "installing ${missing[*]}"
-  "${as_root[@]}" apt-get update -qq || die "apt-get update failed: is there a network?"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
-    die "apt-get could not install ${missing[*]}"
-}
-
 # make_venv FOLDER TORCH NUMPY: a virtual environment with an unmodified PyTorch wheel and stand-ins for the CUDA libraries it lacks.
 make_venv() {
   local folder=$1 torch=$2 numpy=$3

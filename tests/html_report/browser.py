@@ -18,19 +18,19 @@ import unittest
 from pathlib import Path
 from queue import Empty, Queue
 from types import TracebackType
-from typing import Any, Dict, List, Optional, Type, Union
+from typing import Any, Dict, List, Optional, Sequence, Type, Union
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE_S = 600.0  # for one answer: the machine may be busy
 
 
-def executable() -> str:
-    """Chromium, or a test skipped with a sentence."""
-    for name in NAMES:
+def executable(names: Sequence[str]) -> str:
+    """The first of these programs that is installed; without any, the test is skipped. The first name is also that of a Debian package."""
+    for name in names:
         path = shutil.which(name)
         if path:
             return path
-    raise unittest.SkipTest("no Chromium is installed (apt-get install chromium), so no browser can open the page")
+    raise unittest.SkipTest(f"no {names[0]} is installed (apt-get install {names[0]}), so no browser can open the page")
 
 
 class Browser:
@@ -46,7 +46,7 @@ class Browser:
         self._answers: Queue[Dict[str, Any]] = Queue()
 
     def __enter__(self) -> "Browser":
-        program = executable()
+        program = executable(CHROMIUM)
         self._profile = tempfile.TemporaryDirectory(prefix="vramscope-browser-", ignore_cleanup_errors=True)
         from_test, self._to_browser = os.pipe()
         self._from_browser, to_test = os.pipe()

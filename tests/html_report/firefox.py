@@ -7,27 +7,17 @@
 """
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 import time
-import unittest
 from types import TracebackType
 from typing import Any, Dict, Optional, Type
 
-NAMES = ("firefox-esr", "firefox")
-PATIENCE_S = 600.0  # for one answer: the machine may be busy
+from browser import PATIENCE_S, executable
 
-
-def executable() -> str:
-    """Firefox, or a test skipped with a sentence."""
-    for name in NAMES:
-        path = shutil.which(name)
-        if path:
-            return path
-    raise unittest.SkipTest("no Firefox is installed (apt-get install firefox-esr)")
+FIREFOX = ("firefox-esr", "firefox")
 
 
 def free_port() -> int:
@@ -44,7 +34,7 @@ class Firefox:
         self._next = 0
 
     def __enter__(self) -> "Firefox":
-        program = executable()
+        program = executable(FIREFOX)
         self._profile = tempfile.TemporaryDirectory(prefix="vramscope-firefox-", ignore_cleanup_errors=True)
         port = free_port()
         preferences = {"marionette.port": port, "webgl.force-enabled": True, "gfx.x11-egl.force-enabled": True, "app.update.enabled": False,

@@ -16,7 +16,7 @@ from typing import Any, List
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from recorded_run import SOURCE, ask, clean_environment, main, python, run, vramscope  # noqa: E402
 
-from browser import Browser, executable  # noqa: E402
+from browser import CHROMIUM, Browser, executable  # noqa: E402
 
 PROGRAM = Path(__file__).resolve().parent / "hostile_names.py"
 
@@ -28,7 +28,7 @@ class HtmlReport(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        executable()
+        executable(CHROMIUM)
         scratch = tempfile.TemporaryDirectory(prefix="vramscope-test-")
         cls.addClassCleanup(scratch.cleanup)
         cls.folder = Path(scratch.name)
