@@ -6,8 +6,8 @@
 //
 //   first event ── thread "vramscope" listens ──► abstract socket vramscope-door-<pid namespace>-<pid>
 //
-// An abstract name is in no file system: it takes no space there and is never left behind. A process with the
-// same pid in another container has another name.
+// An abstract socket has no file: it takes no space, and nothing remains when the process ends. A process
+// with the same pid in another container has another name.
 //
 //   guest (vramscope start, stop)                 door
 //   "start\n<folder>\n<options>\n<collector>" ──► vramscope_attach()   its answer as a number: 0 = begun

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds frees that a failing request may have waited for. Such a request waits for frees that other streams
-// postponed, gives cached memory back, and tries again. If nothing could be given back, the record shows
-// completions and then the request, as if the program had continued after them. But the request found other
-// free blocks than it would have then: in an expandable segment, the block that grew at its end, not the best
-// fit.
+// Finds frees that a request may have waited for before it succeeded. When a request does not fit, PyTorch
+// waits for frees that other streams have postponed, gives cached memory back, and tries again. If there
+// was nothing to give back, the record only shows the completed frees and then the request. It looks as if
+// the frees had completed before the request began. The two cases differ in the block that the request
+// gets: after a wait in an expandable segment, it is the block that grew at the end, not the best fit.
 //
 //   completed A, completed B, alloc C      A, B completed before the request searched, or while it waited
 //

@@ -7,8 +7,8 @@
 //   birth                     released            labeled                  free
 //   ├──── activation ─────────┼──── temporary ────┼──── gradient ──────────┤
 //
-// Rules, strongest first (a label speaks for the whole life, also before it came; a gradient label from then
-// on):
+// Rules, strongest first. A label holds for the block's whole life, also before the label was recorded.
+// Only a gradient label holds from its event on:
 //   communication, gradient              made to communicate: buckets, gathered parameters; a gradient where
 //                                        gradients are views of it
 //   parameter, optimizer state, buffer   labels; not those of leaves made on the way (leaves.h)

@@ -9,9 +9,9 @@
 //   history              ├──────────────────────────── ...   alive one full step later: kept
 //   best weights         ├──────────┤                        a copy of all weights, whatever its life
 //
-// At least two steps must keep such a block, and not fewer than free it: the last batch of a loop may only
-// wait for a garbage collection. The last step has no step after it. Its blocks count as kept if all earlier
-// blocks with the same size and stack were kept, in two steps or more.
+// At least two steps must keep such a block, and at least as many as free it: the last batch of a loop may
+// be alive only because no garbage collection has run. No step follows the last one. Its blocks count as
+// kept if all earlier blocks with the same size and stack were kept, in two steps or more.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers what-if questions about one trace, each in the possible way: recorded, re-run or transformed.
+// Answers what-if questions about one trace: from a stored re-run, a new re-run, or a transformation.
 //
 //   question ─► split ─┬─ nothing for PyTorch ───────────────────────────► the recorded step, levers applied
 //                      └─ amp, batch, ... ─► variant kept? ─ no ─► run ─► the variant's step, levers applied

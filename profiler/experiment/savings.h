@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The usual changes to a training program, asked of one recorded step: what a report advises.
+// The savings that a report suggests: the usual changes to a training program, for one recorded step.
 //
-// Why a fixed list and not a search: each change is one that people make in a minute and that reads as one
+// Why a fixed list and not a search: people make each of these changes in a minute, and each fits on one
 // line.
 #pragma once
 

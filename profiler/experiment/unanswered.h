@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The message for a change without a kept re-run: why the trace's program cannot be run, and what to use
-// instead.
+// The message if a change needs a re-run and the trace has none: why the recorded program cannot be run
+// here, and what to use instead.
 #pragma once
 
 #include <optional>

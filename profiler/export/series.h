@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's memory by category after every event that changed it: the figures that a report has for one
-// moment, for all moments in one pass.
+// A device's memory by category after every event that changed it. A report has these figures for one
+// moment; this computes them for all moments in one pass.
 #pragma once
 
 #include <algorithm>

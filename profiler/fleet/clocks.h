@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clocks of hosts against each other, and ranks that are late by an aligned clock.
+// Aligns the clocks of different hosts, and finds ranks that are late on the aligned clock.
 //
 // Ranks that train together wait for each other in every step: the collectives of backward end everywhere
 // within about a millisecond. So step N ends at one time on all of them, whatever their clocks say.

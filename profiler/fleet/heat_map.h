@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks by steps: the peak of every step of every rank, as many as a picture can show.
+// A heat map of the peak of every step of every rank, reduced to what a picture can show.
 //
 //   step        1    ...   240            a column holds the highest peak of its steps, a row that of its ranks
 //   rank 0    8.0 GiB   8.1 GiB

@@ -4,9 +4,9 @@
 //
 //   vramscope_allocated_bytes{rank="37",host="node-09",device="cuda:3",place="pp 2, dp 5"} 8589934592
 //
-// Why at most so many series: each one costs memory in the database for weeks. A job has 13 for each rank, and
-// categories only if it has few ranks. Process IDs and file names are no labels, because they change with every
-// start.
+// Why the number of series is limited: each one occupies memory in the database for weeks. A job has 13 for
+// each rank. Series by category exist only for jobs with few ranks. Process IDs and file names are not used
+// as labels, because they change with every start.
 #pragma once
 
 #include <cstdint>

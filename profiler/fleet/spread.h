@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far apart the figures of ranks are that should be alike, and which of them stand out.
+// Compares ranks that should have equal figures: how far apart they are, and which ones stand out.
 //
-// Why median and MAD (the median of the distances from the median) and not mean and standard deviation: one
-// rank that takes twice as much moves a mean toward itself and hides behind the deviation that it causes.
+// Why median and MAD (the median distance from the median), not mean and standard deviation: one rank that
+// takes twice as much shifts the mean and increases the deviation, so it no longer looks unusual.
 //
 //   8.0 8.1 8.0 8.0 8.1 8.0 8.1 11.2 GiB: median 8.05, MAD 0.05, spread (11.2 - 8.0) / 8.05 = 40 %
 //   limit max(6 x 1.4826 x 0.05, 2 % of 8.05) = 0.44: only the last one stands out

@@ -2,8 +2,8 @@
 // Explains why a request failed, in this order: the request, the free memory and why it did not serve, the
 // verdict with its proof in bytes and by replay, the tensors responsible, and what to change.
 //
-// What the program did comes first: memory that it keeps from every step, or from failed steps, runs out with
-// any setting. Then what the allocator could have done:
+// The program is examined first: if it keeps memory from every step, or from failed steps, memory runs out
+// with any allocator setting. Then the autopsy examines what the allocator could have done:
 //
 //   could have served it        verdict
 //   what grew                   growth                and how many steps any setting could add

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program did around a failure, which no allocator knows: what it keeps from every step, what
-// earlier failures left behind, and what the phase was still going to request.
+// What the program did around a failure: what it keeps from every step, what earlier failures left behind,
+// and what the phase was still going to request. The allocator does not know this.
 //
 //   step 1 ... 11    128 MiB of each are kept                 growth: no setting helps for long
 //   attempt, failed  its activations are still there          a caught exception holds its frames

@@ -24,7 +24,7 @@
 //   replaced       what the place has at the ends of the judged steps never falls, and rises in each third of
 //                  them: x = torch.cat([x, y]) (replaced.h)
 //
-// Allocations between the end of a step and the next batch or forward count to the step that ended.
+// Allocations between the end of a step and the next batch or forward count toward the step that ended.
 #pragma once
 
 #include <cstdint>

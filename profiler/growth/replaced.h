@@ -4,8 +4,8 @@
 //   memory = torch.cat([memory, y])      step   1    2    3    4    5
 //                                        at its end, alive:  1 MiB  2 MiB  3 MiB  4 MiB  5 MiB
 //
-// Why not part of survivors: only the last such tensor is alive at the end, so among survivors it appears
-// once. The bytes at the ends of the steps reveal it.
+// Why survivors.h cannot find it: only the last of these tensors is alive at the end, so it counts as one
+// survivor. It is found by the bytes that are alive at the end of each step.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What grows on every device of every process that matches a request.
 //
-// Why not only on the fullest device: a single rank of a job may leak, and it need not have the highest peak.
+// Why all devices and not only the one with the highest peak: any single rank of a job may leak.
 #pragma once
 
 #include <string>

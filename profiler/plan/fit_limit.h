@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that PyTorch's allocator may use on a device that a program must fit on, for `plan`: the
-// device's memory, less what is used outside the allocator.
+// The limit for `plan`: how much memory PyTorch's allocator may use on a device. It is the device's memory,
+// less what is used outside the allocator.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which modules to checkpoint, one by one, so that a step fits with the least recomputation.
 //
-// Why single modules and not families: layers of one kind can differ in value (the last one is recomputed at
-// the peak), and a wrong choice of family costs the whole answer.
+// Why single modules and not all modules of a kind: layers of one kind differ in what they save (the last
+// one is recomputed at the peak), and one wrong choice for a whole kind spoils the answer.
 //
 // Replays decide what fits. Cuts keep the replays few: at a moment where a set of modules was too large, each
 // module lowers the live bytes at most by what it frees there:

@@ -13,8 +13,8 @@
 //
 // If the work runs out before anything fits, a coarser search continues: all checkpoints or none.
 //
-// For each set of levers, only the cheapest combination is reported. A combination that contains the levers
-// of a cheaper plan and more is left out.
+// For each set of levers, only the cheapest combination is reported. If a cheaper plan fits with a part of
+// the levers of a combination, the combination is left out.
 #pragma once
 
 #include <atomic>

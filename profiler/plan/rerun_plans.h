@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that need PyTorch: a change that only a re-run answers, alone or together with all checkpoints.
+// Plans with a change that only a re-run answers: the change alone, or with checkpoints of all modules.
 //
 // Why not part of the search (plan.h): a re-run takes seconds, a transformation milliseconds. So only a few
 // are run, and only if transformations leave room for more plans.

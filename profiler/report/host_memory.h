@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory of a training: its main process, the workers of its data loader, shared and page-locked memory,
-// and whether one of these grows.
+// Host memory of a training run: its main process, the workers of its data loader, shared and page-locked
+// memory, and whether one of these grows.
 //
 // Sources: the counters that the recorder samples (docs/host-memory.md), and the driver's calls for pinned
 // memory.

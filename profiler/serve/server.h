@@ -2,7 +2,7 @@
 // The sockets of `vramscope serve` and of `top --prometheus`: HTTP/1.1 on one address, by default of the
 // loopback interface, on one thread.
 //
-// A request has at most 8 KiB of header and no body. A connection that says nothing for 30 seconds is closed.
+// A request has at most 8 KiB of header and no body. A connection that is silent for 30 seconds is closed.
 // At most 64 connections are open. A file is sent in pieces, so a large trace costs no memory.
 #pragma once
 

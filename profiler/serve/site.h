@@ -7,8 +7,8 @@
 //   /TOKEN/files.json         {"open": [names], "files": [{"name", "bytes"}]}
 //   /TOKEN/files/NAME         a trace or snapshot; byte ranges
 //
-// Why the token is part of the path: the page's own requests carry it then, without a cookie, and a link is
-// all that a person needs. Whoever does not have it gets 403, whatever the path.
+// Why the token is part of the path: the page's own requests then contain it without a cookie, and a link
+// is all that a person needs. A request without the token gets 403, whatever its path.
 #pragma once
 
 #include <cstdint>

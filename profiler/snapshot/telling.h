@@ -5,7 +5,7 @@
 //   user_metadata        a mark where it changes; a name of each block that is allocated under it
 //   annotate             a name of the block
 //
-// source.h has the rest of the table.
+// source.h explains what each event becomes.
 #pragma once
 
 #include <cstdint>

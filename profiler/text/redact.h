@@ -6,7 +6,7 @@
 //                   https://[redacted]@host/
 //
 // Secrets are recognized by name (token, key, password, secret, ... as a word of an option or variable) and
-// by the known forms of tokens. Anything else is not found: this helps, but guarantees nothing.
+// by the known forms of tokens. Other secrets are not found, so this is no guarantee.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every block of a device as a rectangle: its lifetime horizontally, its addresses vertically.
 //
-// Why: a peak, a leak and a hole that nothing fits into are visible as shapes. A run has millions of blocks
-// and a screen a thousand columns. A block of at least a pixel in both directions is drawn by itself. The
-// rest is summed up in cells of a few pixels that record how many blocks they stand for, so nothing is left
-// out.
+// Why: peaks, leaks and holes that no request fits into become visible as shapes. A run has millions of
+// blocks and a screen a thousand columns. A block of at least a pixel in both directions is drawn by
+// itself. The rest is summed up in cells of a few pixels that record how many blocks they stand for, so
+// nothing is left out.
 //
 //   address ▲ ████████████████████████ weight          Addresses that no block ever had are cut out:
 //           │ ██████▌  ███████▌  ████                  the axis has only used addresses, with gaps between.

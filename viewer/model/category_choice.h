@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which categories a device's timeline shows, as the user selects them.
 //
-// Why not at once: all extremes of the run are recomputed, 40 ms for ten million events, and a frame has 16.
-// A thread computes them; the last picture stays for a frame or two.
+// A change takes effect a frame or two later. It recomputes all extremes of the run, which takes 40 ms for
+// ten million events, and a frame has 16 ms. So a thread computes them.
 #pragma once
 
 #include <functional>

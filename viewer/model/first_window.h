@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stretch of time that a file opens with: its training steps.
 //
-// Why not the whole run: a program imports and compiles for half a minute and then trains for a second. In a
-// picture of everything the steps are a line at the right edge.
+// Why not the whole run: a program imports and compiles for half a minute and then trains for a second. In
+// a picture of the whole run, the steps would be a thin line at the right edge.
 //
 //   import ─────────────── step 1 (compiles) ───────── 2 ─ 3 ─ 4 ─ 5 ─ exit ───────
 //                                                 └────── shown ──────┘

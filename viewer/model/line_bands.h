@@ -2,9 +2,9 @@
 // Allocated memory over time by the line of code that allocated it: what the timeline shows where categories
 // are not known.
 //
-// Why: a PyTorch snapshot names no tensors, so by category it is one gray hump. It has stacks, and users
-// recognize their lines. The seven lines that hold the most bytes at some moment have a band each; all others
-// share one.
+// Why: a PyTorch snapshot names no tensors, so all of its memory would have one category and one color. But
+// it has stacks, and users recognize their lines. The seven lines that hold the most bytes at some moment
+// have a band each; all others share one.
 #pragma once
 
 #include <array>

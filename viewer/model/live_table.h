@@ -3,7 +3,7 @@
 // sort.
 //
 // A long run has millions of blocks: they are searched a few milliseconds per frame, and the largest are
-// listed. All are counted.
+// listed. The totals count all of them.
 #pragma once
 
 #include <optional>

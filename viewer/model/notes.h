@@ -3,7 +3,7 @@
 //
 //   {"notes": [{"at_ns": 1500000, "text": "the spike"}]}
 //
-// A browser keeps them itself. The trace is never changed.
+// In a browser they are kept in its own storage. The trace is never changed.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies between two moments: live bytes at the second less those at the first, by category and by line of
-// code. Blocks that are alive at both cancel out, so a line has what it added less what it freed.
+// What changed between two moments: live bytes at the second moment minus live bytes at the first, by
+// category and by line of code. Blocks that are alive at both cancel out.
 #pragma once
 
 #include <string>

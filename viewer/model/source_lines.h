@@ -2,8 +2,8 @@
 // The source line of a stack frame, with the lines around it: from disk, or from the trace if it has the file
 // (record --embed-source).
 //
-// Which of the two: a file that has changed since the recording has another line at that number. So the
-// trace's text takes precedence over the disk, and the panel names the source.
+// The trace's text takes precedence over the disk, because a file that has changed since the recording has
+// another line at that number. The panel shows which of the two it displays.
 #pragma once
 
 #include <cstdint>

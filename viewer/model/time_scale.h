@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the x axis of the views over time counts: time, events, or training steps.
 //
-// Why: a step of which half waits for data shows its memory in half of the picture. By event, every
-// allocation has the same width. By step, all steps have, so they can be compared although the first one
-// compiles.
+// Why: by time, a step that waits for data half of the time fills only half of its width with allocations.
+// By event, every allocation has the same width. By step, every step has the same width, so the first step,
+// which compiles, can be compared with the others.
 //
 //   time    ├─ step 1 ───────────────────────┤ 2 ┤ 3 ┤
 //   step    ├─ step 1 ───┤─ 2 ────────┤─ 3 ──────────┤

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts that use the viewer as a person would, without a display: one command per line, elements by name.
+// Scripts that operate the viewer as a person would, without a display: one command per line.
 //
 //   wait loaded                      until all files are open and placed
 //   wait events 5000                 until the file that is shown has this many

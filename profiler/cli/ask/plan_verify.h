@@ -2,8 +2,8 @@
 // Verifies a plan before it is printed: with a re-run of the recorded program, or with the command itself on
 // the simulated GPU with the plan's changes applied, as in `vramscope try --dry`.
 //
-// If the command is measured, the search uses predictions without their bound, because a bound would exclude
-// plans that fit. A re-run has a bound of its own, so the search uses bounds and seldom has to search again.
+// If plans will be measured, the search adds no error bound, which would exclude plans that fit. If they
+// will be re-run, it adds the bound, because the figure of a re-run has one too.
 #pragma once
 
 #include <cstdint>

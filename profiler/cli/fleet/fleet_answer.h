@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `vramscope fleet` does once the ranks are read: the same for one process and for many under MPI.
+// What `vramscope fleet` does after reading the ranks, in one process or in many processes under MPI.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several files, or a folder of them, as the one subject of a verb that answers about one rank.
+// Several files, or a folder of files, given to a verb that answers about one rank: finds that rank.
 //
 //   vramscope report job            the rank that ran out of memory first, else the fullest: as in one file
 //   vramscope report job --rank 37  the file that has rank 37

@@ -4,8 +4,8 @@
 //   Reading run.vms  ████████▌             43 %  2.1 M events/s  3 s left
 //
 // It goes to standard error, so that output can be redirected. Not shown in pipes and files, on terminals
-// that cannot erase, and with --quiet. Why it depends on the size of the work and not on time: short work
-// then shows no line, on any machine.
+// that cannot erase, and with --quiet. Whether a line is shown depends on the size of the work, not on the
+// time that it takes. So small files never show one, even on a slow machine.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tools of `vramscope mcp`: which verb each runs, and which of its options a client may give.
+// The tools of `vramscope mcp`: the verb that each one runs, and the options that a client may pass.
 //
-// Read only: no option that writes a file or starts a program is passed on. whatif and plan answer with
+// Read only: options that write a file or start a program are not accepted. whatif and plan answer with
 // --by transform, because a re-run starts Python and is kept in the trace.
 #pragma once
 

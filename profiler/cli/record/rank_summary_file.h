@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The summary of a job's rank next to its trace, which `vramscope fleet` reads instead of it.
+// Writes the summary of one rank next to its trace. `vramscope fleet` reads it instead of the trace.
 #pragma once
 
 #include "profiler/collector/launch/record.h"

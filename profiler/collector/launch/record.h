@@ -6,10 +6,10 @@
 // rings), recording ends, with one message on stderr and one in the trace. The command itself is not
 // affected.
 //
-// When the command has ended, its processes that still record (a daemon, an orphaned worker) are drained for
-// two more seconds. Then the trace is closed and they go on unrecorded. The metadata "recording.left_running"
-// names them.
-// "recording.left_running" names them.
+// When the command has ended, some of its processes may still run and record (a daemon, an orphaned
+// worker). They are drained for two more seconds. Then the trace is closed, and they continue unrecorded.
+// The metadata "recording.left_running" names them, so that a reader of the trace knows that it does not
+// cover what they allocate later.
 #pragma once
 
 #include <cstdint>

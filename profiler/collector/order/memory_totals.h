@@ -2,8 +2,8 @@
 // Running totals of what the recorded processes hold, for the last line of `record`, and the check of our
 // sums against PyTorch's own.
 //
-// Why a table of live blocks although the trace has one: frees on the CPU do not carry a size, and the line
-// should not need a second pass over the trace. One entry per live block, 24 bytes.
+// Why a table of live blocks: frees on the CPU do not carry a size, and printing the line should not need a
+// second pass over the trace. One entry per live block, 24 bytes.
 #pragma once
 
 #include <cstddef>

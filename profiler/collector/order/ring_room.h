@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much space the rings may take in the session folder's file system. This is the counter of
-// trace_format/ring.h, from which targets take space by themselves.
+// How much space the rings may take in the session folder's file system. The counter is defined in
+// trace_format/ring.h. Targets take space from it without asking the collector.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports when a process has ended, even if it is not our child and its pid is reused.
+// Reports when a process has ended, even if it is not our child or if another process has got its pid.
 #pragma once
 
 #include <cstdint>

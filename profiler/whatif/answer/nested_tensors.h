@@ -4,7 +4,7 @@
 //
 // Why: a nested tensor is a Python object around a values tensor and an offsets tensor. Each operator is
 // recorded twice: once for the object, once for its values. Autograd saves the values, but a variable holds
-// the object. So the recording does not show who keeps what, or where one sample ends.
+// the object. So the recording does not show which variable keeps which memory, or where one sample ends.
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 //
 // Why: a change is computed on one step, and the peak of the run may be elsewhere: in a step with a longer
 // sequence, in the first step, in an evaluation that keeps its predictions, while the model is built. A
-// change to the step cannot bring the run below what such a moment needs.
+// change to the step cannot reduce the peak of the run below the memory that such a moment needs.
 //
 //   allocated     ┌ setup ┐ step 1   2   3   4 │ evaluation        the step: 3, as 205 MiB
 //                                        ▄     │       ▄▟          a larger step: 4, 30 MiB more

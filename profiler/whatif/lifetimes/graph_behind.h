@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The autograd graphs that held tensors keep alive. Whoever holds a tensor also holds its graph. Backward
-// releases what the nodes of its own graph saved, but not what a node saved that was recomputed in addition.
+// The autograd graphs that held tensors keep alive. A variable that holds a tensor also holds its graph.
+// Backward releases what the nodes of its own graph saved, but not what recomputed nodes saved in addition.
 //
 //   segment   a ── b ── state ── c ── out       held: state, and what the nodes of a, b and state keep
 #pragma once

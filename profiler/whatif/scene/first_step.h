@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the recorded step the blocks belong that only the first step allocates, because they stay.
+// Where in the recorded step the blocks belong that stay alive and that only the first step allocates.
 //
 //   first step  batch  a  b  [clamped table]  c │ backward  d  e │ optimizer  [state]  f
 //   this step   batch  a  b                   c │ backward  d  e │ optimizer           f
 //                                            ▲ table                                   ▲ state
 //
-// Steps repeat: the first step requests what this step requests, and more in between. The additional requests
-// are blocks that stay, and temporaries of the first step alone, such as those of a cache that forward fills.
-// So both steps are cut at landmarks (begins of backward passes and of optimizer steps), and the parts are
-// aligned from their ends backwards.
+// Steps repeat: the first step requests what the recorded step requests, and more in between. The
+// additional requests are blocks that stay, and temporaries of the first step alone, such as those of a
+// cache that forward fills. So both steps are cut at landmarks (begins of backward passes and of optimizer
+// steps), and the parts are aligned from their ends backwards.
 //
 // If a part requests other sizes (batches of another length do), its allocations that do not stay are
 // counted. Counting starts at the last landmark. Before the first landmark it starts at the step's begin if

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scene asks of the allocator, in order: the setup, and then one step that stands for all of them.
+// The requests and frees of a scene in order: first the setup, then one step that stands for all steps.
 //
 // Why one step: a replay runs four steps that differ only in the number of the step. Sorting the actions of
 // one step and repeating them takes a quarter of the time that sorting all of them took.

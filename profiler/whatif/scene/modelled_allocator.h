@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's allocator in its state before the recorded program begins: every replay starts from it.
+// The model of PyTorch's allocator before the recorded program began. Every replay starts from a copy.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workspace that PyTorch allocates for cuBLAS, for levers that add matrix products to a step.
+// The workspace that PyTorch allocates for cuBLAS. Levers that add matrix products to a step need it.
 //
 // Up to PyTorch 2.11, the first product of a thread allocates a workspace that stays. In 2.15, each product
 // allocates one and frees it: aten/src/ATen/cuda/CublasHandlePool.cpp.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// An index into one of the lists of a step, which cannot be taken for an index into another one.
+// An index into one of the lists of a step. The compiler rejects an index into another list.
 //
-// Why: a step refers to blocks, operators, autograd nodes and calls of modules by index, and a function often
-// has several of them at hand. As plain numbers they can change places without an error.
+// Why: a step refers to blocks, operators, autograd nodes and calls of modules by index, and a function
+// often has several of them at hand. As plain numbers they could be swapped without an error.
 //
 //   const OpIndex op = step.blocks[block].op;   // block: BlockIndex
 //   step.ops[op]                                // fine
 //   step.blocks[op]                             // does not compile
 //
-// It is a number where one is read, so that it also indexes lists beside those of the step (one element per
-// block, for example). A number becomes an index only where the code says so: BlockIndex(i). A literal is one
-// by itself: step.blocks[0].
+// An index converts to a number by itself, so that it also works for other lists with one element per
+// block. A number becomes an index only explicitly: BlockIndex(i). A literal converts by itself:
+// step.blocks[0].
 #pragma once
 
 #include <concepts>

@@ -10,8 +10,8 @@
 //
 //   ● event 7    After(7)  After(7, 2) ... In(kUnpacks, 7) ...    In(kReturns, 8) ... Before(8)    ● event 8
 //
-// Positions count from the event that is meant: a stage before event 8 comes after everything that is
-// inserted after event 7.
+// A position belongs to one event: a stage before event 8 comes after everything that is inserted after
+// event 7.
 #pragma once
 
 #include <algorithm>

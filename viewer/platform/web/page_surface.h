@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ImGui's draw lists to the page, which draws them by WebGL2.
+// Passes ImGui's draw lists to the page, which draws them with WebGL2.
 #pragma once
 
 #include <imgui.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that the desktop program does on threads, in a module that has only one: it waits here until a frame
-// has been drawn, and then runs to its end.
+// A queue for work that the desktop program does on threads. The web module has only one thread: a task
+// waits here until a frame has been drawn, and then runs to its end.
 //
 //   frame   │ task (opens a file: frames are drawn from within) │ frame │ task │ frame   idle
 //
-// A task that nobody owns any more is not run.
+// A task without an owner is dropped.
 #pragma once
 
 #include <functional>

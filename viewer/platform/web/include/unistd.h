@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// <unistd.h> with what this C library leaves out: a page has one user.
+// <unistd.h> with the functions that this C library lacks. A page has one user.
 #pragma once
 
 #include_next <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a trace's exit statuses are read: Linux wrote them, and this C library has no processes.
+// Macros that decode the exit statuses of a trace. This C library has none: it has no processes.
 #pragma once
 
 #define WTERMSIG(status) ((status)&0x7f)
