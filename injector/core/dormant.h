@@ -9,12 +9,12 @@
 // An abstract socket has no file: it takes no space, and nothing remains when the process ends. A process
 // with the same pid in another container has another name.
 //
-//   guest (vramscope start, stop)                 door
+//   client (vramscope start, stop)                this process
 //   "start\n<folder>\n<options>\n<collector>" ──► vramscope_attach()   its answer as a number: 0 = begun
 //   "who"                                     ──► the pid of the collector that records it, 0 = nobody
 //
-// Only this process's user and root may be guests. Orders from anyone else are rejected without being read. A
-// forked child opens its own door at its first event.
+// Only this process's user and root may connect. Requests from anyone else are rejected without being read.
+// A forked child opens its own socket at its first event.
 #pragma once
 
 namespace vramscope::injector {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each way of watching CUDA's driver has seen in this process, for comparison.
+// Counts of what the hooks and CUPTI have seen of CUDA's driver in this process, for comparison.
 //
 // The hooks of the driver's functions count into seen_by_hooks; CUPTI's callbacks and activity records count
 // into the other two. CUPTI uses seen_by_hooks to decide whether it is needed: if installed hooks saw no

@@ -7,11 +7,11 @@
 //   variables of all loaded objects         words that hold the address of one of the driver's functions,
 //                                           as the CUDA runtime and PyTorch keep them ──► ours
 //
-// The last row lets attach see the driver: the runtime called cuGetProcAddress long ago. Such a word was
-// written while the program ran. So only pages that were written to are read, and reading makes no page
-// resident. Pointers on the program's heap or stack are not found, and CUDA calls through them are not seen.
-// Verified on the simulated device. On NVIDIA's runtime it works only if the runtime keeps its pointers in
-// its variables; the count in the coverage shows whether it does.
+// Without the last row, attach would see no call: the runtime called cuGetProcAddress long before. The
+// words were written while the program ran, so only written pages are searched. The search makes no page
+// resident. Pointers on the program's heap or stack are not found, and CUDA calls through them are not
+// seen. Verified on the simulated device. On NVIDIA's runtime it works only if the runtime keeps its
+// pointers in its variables; the count in the coverage shows whether it does.
 #pragma once
 
 namespace vramscope::injector {

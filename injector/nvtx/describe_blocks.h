@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other direction: describes PyTorch's memory to another tool (a memory checker, another profiler)
-// through NVTX's memory extension. PyTorch itself does not use that extension.
+// Describes PyTorch's memory to another tool (a memory checker, another profiler), through NVTX's memory
+// extension. PyTorch itself does not use that extension.
 //
 //   segment of the caching allocator (cudaMalloc)  ──► heap, "PyTorch segment"
 //   block handed out and taken back                ──► region in its segment's heap; outside all segments,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The BFC allocators of this process: on which device each one is, and how much it has taken from below.
+// The BFC allocators of this process: on which device each one is, and how much it has taken from the
+// driver or the host.
 //
 // One process has several: GPU_0_bfc and so on for the devices, gpu_host_bfc for pinned memory, mklcpu for
-// CPU tensors from 256 KiB. What an allocator is, it says itself: its name and its type of memory, asked
-// once.
+// CPU tensors from 256 KiB. Each one is asked once for its name and its type of memory.
 #pragma once
 
 #include <atomic>

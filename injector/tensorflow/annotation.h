@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What TensorFlow itself says about the allocation that a thread is making: which operator, and for what.
+// TensorFlow's own record of the allocation that a thread is making: which operator makes it, and for what.
 //
 // TensorFlow keeps this for its own profiler, whether or not one runs. The executor and the kernel contexts
 // fill it in before they allocate:
@@ -11,10 +11,10 @@
 //    40  int32 data type
 //    48  std::function<std::string()> shape
 //
-// No header of TensorFlow is used. Before the first read the layout is proven in the running process: a
-// ScopedMemoryDebugAnnotation is constructed with known values by TensorFlow's own constructor, and the
-// thread's annotation must then have these values at these places, and the earlier ones after the destructor.
-// Otherwise blocks have no operators, and coverage says so.
+// No header of TensorFlow is used. Before the first read, the layout is proven in the running process.
+// TensorFlow's own constructor makes a ScopedMemoryDebugAnnotation with known values. The thread's
+// annotation must then have these values at these offsets, and after the destructor the earlier ones.
+// Otherwise blocks have no operators, and coverage reports it.
 #pragma once
 
 #include <cstddef>

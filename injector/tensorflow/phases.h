@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forward, backward and optimizer of a step that TensorFlow runs as one traced function.
 //
-// Why: no Python runs in such a step, and its operators run on threads of the executor. Their names tell:
+// Why: no Python runs in such a step, and its operators run on the executor's threads. Their names show it:
 //
 //   "StatefulPartitionedCall/mlp_1/fc1_1/MatMul"                  forward
 //   "StatefulPartitionedCall/gradient_tape/mlp_1/fc1_1/MatMul_1"  backward
 //   "StatefulPartitionedCall/adam/Square_2"                       in the scope of the optimizer
 //
 // Each change is recorded as the counter "step.phase". An optimizer updates a variable as soon as its
-// gradient is there, so the last two alternate. Operators of no known scope change nothing.
+// gradient exists, so backward and optimizer alternate. Operators outside these scopes change nothing.
 #pragma once
 
 #include <atomic>

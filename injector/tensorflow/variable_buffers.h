@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each variable lies, read in the process itself: a few loads for each one, and no Python.
+// The address of each variable's memory, read in the process itself: a few loads per variable, no Python.
 //
-// Why: TensorFlow gives a variable a new buffer whenever it assigns to it while somebody still reads the old
-// one. In a traced step most parameters move in this way. Asking Python for the address of one variable takes
-// 16 us. Reading it here takes about 10 ns, so all variables can be examined after every step.
+// Why: TensorFlow gives a variable a new buffer whenever it assigns to it while the old one is still being
+// read. In a traced step most parameters move in this way. Asking Python for the address of one variable
+// takes 16 us. Reading it here takes about 10 ns, so all variables can be examined after every step.
 //
 //   EagerTensor (Python)         gives its
 //     tensorflow::TensorHandle   gives its

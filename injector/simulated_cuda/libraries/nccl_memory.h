@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an NCCL communicator takes of the device. Computed as NCCL computes it, from its source (2.18 to 2.30)
-// and the topology of boards with such a GPU.
+// The device memory that an NCCL communicator takes. Computed as NCCL computes it, from its source (2.18 to
+// 2.30) and the topology of boards with such a GPU.
 //
 //   ring     channels x (send + receive)      to and from the neighbors              transport/p2p.cc
 //   tree     what the ring has not            the other direction                    graph/connect.cc

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ncclCommSplit. The ranks of the parent tell each other their colors
 // (injector/simulated_cuda/device/group_calls.h). A single rank gets the group's size from PyTorch, which
-// knows the list of the group (vramscope_dryrun/groups.py). A group of unknown size counts as large as the
-// parent, whose buffers are at least those of a part of it.
+// knows the list of the group (vramscope_dryrun/groups.py). A group of unknown size is assumed to be as
+// large as its parent, so its buffers are not underestimated.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons of one value. They are answered although no kernel computes: programs wait for them, and checks
-// in PyTorch raise errors by them.
+// Comparisons of one value. They are answered although no kernel computes: programs wait for the answers,
+// and checks in PyTorch raise errors that depend on them.
 //
 //   x == 3, x < 3, x == y    and !=, <=, >, >=: computed. Uploaded values are compared as they are. A value
 //                            that a kernel would have computed is 0, so all agree, and a loop that waits for
