@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small GPT in LibTorch: the model, its made-up language, and the training loop of gpt.cpp.
 //
-// Why a header: to observe the run from inside (an oracle, a test), include it and pass your own observer to
-// Train. The model and the language are those of gpt.py. The numbers differ because the random numbers do.
+// Why a header: to observe the run from inside (an oracle, a test), include it and pass your own observer
+// to Train. Model and language are the same as in gpt.py. The numbers differ because the random numbers do.
 //
 //   batch ─► forward ─► backward  (repeated `accumulate` times) ─► step ─► zero_grad
 //

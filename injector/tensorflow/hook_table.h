@@ -9,7 +9,7 @@
 //
 // The names were read with `nm -D` from libtensorflow_framework.so.2 of the wheels 2.15.1 and 2.21.0. It
 // binds lazily and without -Bsymbolic, so that preloading reaches PLT slots and vtables alike. Functions of
-// one name are forms of one hook, of which a release has at least one.
+// one name are forms of one hook. Each release has at least one of them.
 //
 // Types that we do not look into are pointers; std::align_val_t is its underlying size_t.
 #pragma once

@@ -8,7 +8,7 @@
 //     -> Real<our function>(): the function of torch, of the same type
 //
 // Names and manglings were read with `nm -D` from the wheels 1.13.1 to 2.15.0. A function with several
-// manglings has several rows, of which a process holds one. All of them are reached through PLT or vtable
+// manglings has several rows; a process contains one of them. All of them are reached through PLT or vtable
 // relocations, even inside torch's own libraries.
 //
 // Types: a type that we do not look into is a pointer; c10::Device is two bytes by value; a type that torch

@@ -6,10 +6,10 @@
 //   end       A, C
 //   before    A, B             C is undone; B was freed, so it was there before
 //
-// Why: most snapshots begin in the middle of a run. A block that is freed without having been allocated was
-// there before. So was a segment that is given back without having been taken, and whatever is left at the
-// end without having been taken. Only the slack of a freed block cannot be found that way: large blocks may
-// keep up to 1 MiB that is not split off. It is derived from the first block placed after it. After the first
+// Why: most snapshots begin in the middle of a run. If the history frees a block that it never allocated,
+// the block was there before. The same holds for a segment that it gives back, or that is left at the end,
+// and that it never took. Only the slack of a freed block cannot be found that way: large blocks may keep
+// up to 1 MiB that is not split off. It is derived from the first block placed after it. After the first
 // contradiction the state is a best guess: every block lies in a segment and no blocks overlap.
 #pragma once
 

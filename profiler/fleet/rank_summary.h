@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank of a job in figures: what `vramscope fleet` compares.
 //
-// Why figures and not the run: a job of 512 ranks has 512 runs, which do not fit into memory. The figures of a
-// step take under 200 bytes, so those of all ranks do. Whole traces are read only to explain what differs.
+// Why figures and not the run: a job of 512 ranks has 512 runs, which do not fit into memory. The figures
+// of a step take under 200 bytes, so all ranks fit. Whole traces are read only to explain what differs.
 #pragma once
 
 #include <cstdint>

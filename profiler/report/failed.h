@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether and how a run failed. The figures of a failed run are those of a run that was cut short.
+// Whether and how a run failed. The figures of a failed run describe a run that was cut short.
 #pragma once
 
 #include <string>

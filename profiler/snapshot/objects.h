@@ -10,9 +10,9 @@
 //   [f, g, h]
 //         Appends  ─►  Value(kStack, 5)        into Snapshot::stacks
 //
-// The instructions are those of a pickle; the JSON reader uses the same. Each returns false if the input is
-// invalid or requests too much; then `problem()` has the reason, and no further call is allowed. No recursion
-// anywhere.
+// The functions are the instructions of a pickle; the JSON reader uses them too. Each returns false if the
+// input is invalid or requests too much; then `problem()` has the reason, and no further call is allowed.
+// No recursion anywhere.
 #pragma once
 
 #include <cstdint>

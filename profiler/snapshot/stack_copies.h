@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts stacks of a trace to those of a snapshot: frames as function, file and line, innermost first.
+// Converts stacks of a trace for a snapshot: frames as function, file and line, innermost first.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events like those of a training run, for tests and benchmarks. The same seed always gives the same events.
+// Events as in a training run, for tests and benchmarks. The same seed always gives the same events.
 //
 // Modeled on recordings of a small GPT on CPU tensors (PyTorch 2.15, AdamW). A step is the same sequence of
 // about 850 allocations and as many frees, with saved tensors, gradient labels and ranges between them. The

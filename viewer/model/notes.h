@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes at moments of a run. They are kept beside the trace, as run.vms.notes.json:
+// Notes at moments of a run. They are kept next to the trace, as run.vms.notes.json:
 //
 //   {"notes": [{"at_ns": 1500000, "text": "the spike"}]}
 //

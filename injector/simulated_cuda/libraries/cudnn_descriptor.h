@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A descriptor of cuDNN's graph interface: a store of attributes, some of which are other descriptors.
 //
-// The numbers are those of cudnnBackendDescriptorType_t, cudnnBackendAttributeName_t and
+// The numbers come from cudnnBackendDescriptorType_t, cudnnBackendAttributeName_t and
 // cudnnBackendAttributeType_t in cuDNN's public header cudnn_graph.h. They are the same in every cuDNN 9.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of an operator: its name, its operands, and those of its scalar arguments that determine shapes,
-// dims or dtypes.
+// One call of an operator: its name, its operands, and the scalar arguments that determine shapes, dims or
+// dtypes.
 //
 // Why the schema: a dtype, a layout and a memory format all arrive as a plain int, and the schema
 // distinguishes them. Reading the schema copies it, so each thread caches what it learned under the address

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Caches the host's ids of texts that the bridge sends again and again: shapes, scalar arguments, names.
 //
-// Why a cache: the host's intern() takes a lock and hashes the text. A training step asks for some thousands
-// of texts, of which only about a hundred differ. A table of the calling thread answers them by the numbers
-// themselves, without building a text.
+// Why a cache: the host's intern() takes a lock and hashes the text. A training step asks for some
+// thousands of texts, and only about a hundred of them differ. A table of the calling thread answers them
+// by the numbers themselves, without building a text.
 //
 //   hash(kind, numbers) % kSlots ─► │ kind │ count │ numbers[0..7] │ id │    on a collision the newest stays
 //

@@ -4,7 +4,7 @@
 //   {"name": "rtx-a4000", "product": "NVIDIA RTX A4000", "compute_capability": "8.6",
 //    "multiprocessors": 48, ...}
 //
-// or a list of such objects. The fields are those of injector/simulated_cuda/gpus.def; docs/dryrun.md
+// or a list of such objects. The fields are the same as in injector/simulated_cuda/gpus.def; docs/dryrun.md
 // explains them. All are required: with a guessed value the answer would be about another GPU.
 #pragma once
 

@@ -4,7 +4,7 @@
 //   ssh host cat FILE  ──► copy in a folder of its own ◄── the viewer, which follows a trace that grows
 //   ssh host tail -f   ──► appended to it
 //
-// Keys, passwords, jump hosts and names are those of ~/.ssh/config: nothing here knows them.
+// Keys, passwords, jump hosts and names come from ~/.ssh/config; vramscope does not see them.
 #pragma once
 
 #include <functional>

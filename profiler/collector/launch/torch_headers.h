@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an installed torch was built, read from its files: what decides which deep recorder (bridge) fits it.
 //
-// The bridge reads fields of PyTorch's structures, so its layouts must be those of the libraries in the
-// process. Two builds with equal layout headers and the same std::string have equal layouts: builds of one
-// release for other CUDA versions differ in neither.
+// The bridge reads fields of PyTorch's structures, so it must be compiled with the layouts of the libraries
+// in the process. Two builds with equal layout headers and the same std::string have equal layouts: builds
+// of one release for other CUDA versions differ in neither.
 #pragma once
 
 #include <array>

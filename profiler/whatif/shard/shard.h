@@ -2,7 +2,7 @@
 // Turns a recorded step of one GPU into the step of one rank of several that train the same model together.
 //
 // Why a step and not a scene: later levers (another optimizer, checkpoints, accumulation) ask the step for
-// parameters and gradients. They must get those of the rank.
+// parameters and gradients. They must get what the rank has.
 //
 //   replicated      parameters ━━━━━━━━━━━━━━━━━━   whole
 //                   buckets    ━━━━━━━━━━━━━━━━━━   one copy of all gradients, which are averaged in them
