@@ -125,7 +125,7 @@ uint32_t vramscope_tensorflow_follow(const void* handle, uint64_t address, uint6
                                      uint32_t source, uint32_t name, uint64_t tensor);
 /* Call it before the variable with this number releases its handle. */
 void vramscope_tensorflow_forget(uint32_t number);
-void vramscope_tensorflow_look(void);
+void vramscope_tensorflow_look(int others_may_assign);
 
 /* The bridge: a library built against the user's torch headers, loaded by vramscope_torch_ready. It exports
  *     int vramscope_bridge_start(const struct VramscopeHost*);   0 = ready; otherwise the bridge does not fit

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -153,6 +154,62 @@ Followed* FreePlace() {
   return &followed[first_free];
 }
 
+const char* BufferOf(const Followed& one) {
+  return __atomic_load_n(reinterpret_cast<const char* const*>(one.var + tensor_buffer_in_var),
+                         __ATOMIC_RELAXED);
+}
+
+// A variable that is looked at: its buffer, and where its bytes are.
+struct Look {
+  Followed* one;
+  const char* buffer;
+  uint64_t address;  // 0: not known now
+};
+constexpr size_t kMostLooks = 64;
+
+// Reads the addresses out of the buffers by the kernel, which refuses where a buffer is no more. False if it
+// forbids such reads altogether, as some sandboxes do.
+bool ReadByKernel(Look* looks, size_t count) {
+  iovec from[kMostLooks];
+  uint64_t addresses[kMostLooks] = {};
+  for (size_t i = 0; i < count; ++i)
+    from[i] = {const_cast<char*>(looks[i].buffer) + kDataInBuffer, sizeof(uint64_t)};
+  for (size_t begin = 0; begin < count;) {
+    const iovec into = {addresses + begin, (count - begin) * sizeof(uint64_t)};
+    const ssize_t bytes = process_vm_readv(getpid(), &into, 1, from + begin, count - begin, 0);
+    if (bytes < 0 && errno != EFAULT) return false;
+    begin += bytes < 0 ? 1 : static_cast<size_t>(bytes) / sizeof(uint64_t) + 1;  // the next one is unreadable
+  }
+  for (size_t i = 0; i < count; ++i) looks[i].address = addresses[i];
+  return true;
+}
+
+void ReadAddresses(Look* looks, size_t count, Others others) {
+  const int error = errno;
+  const bool read = others == Others::kMayAssign && ReadByKernel(looks, count);
+  errno = error;
+  for (size_t i = 0; i < count && !read; ++i)
+    looks[i].address = *reinterpret_cast<const uint64_t*>(looks[i].buffer + kDataInBuffer);
+}
+
+void LabelIfMoved(const Look& look) {
+  Followed& one = *look.one;
+  if (look.address == 0 || BufferOf(one) != look.buffer) {
+    one.address = 0;  // being assigned: the next look labels it
+    return;
+  }
+  const uint64_t address = look.address;
+  if (address == one.address && FreedPlace(address).load(std::memory_order_relaxed) == 0) return;
+  one.address = address;
+  Record(trace::EventType::kLabel, static_cast<uint16_t>(one.name.role), one.name.name, address, one.bytes,
+         one.name.tensor, one.name.source);
+}
+
+void LabelMoved(Look* looks, size_t count, Others others) {
+  ReadAddresses(looks, count, others);
+  for (size_t i = 0; i < count; ++i) LabelIfMoved(looks[i]);
+}
+
 }  // namespace
 
 uint32_t FollowVariable(const void* handle, uint64_t address, uint64_t bytes, const VariableName& name) {
@@ -171,19 +228,19 @@ void ForgetVariable(uint32_t number) {
   if (number - 1 < first_free) first_free = number - 1;
 }
 
-void LookAtVariables() {
+void LookAtVariables(Others others) {
+  Look looks[kMostLooks];
+  size_t count = 0;
   for (uint32_t i = 0; i < capacity; ++i) {
     Followed& one = followed[i];
-    if (one.var == nullptr) continue;
-    const char* const buffer = *reinterpret_cast<const char* const*>(one.var + tensor_buffer_in_var);
-    if (buffer == nullptr) continue;  // being assigned, or not initialized
-    const uint64_t address = *reinterpret_cast<const uint64_t*>(buffer + kDataInBuffer);
-    const bool is_same = address == one.address && FreedPlace(address).load(std::memory_order_relaxed) == 0;
-    if (is_same || address == 0) continue;
-    one.address = address;
-    Record(trace::EventType::kLabel, static_cast<uint16_t>(one.name.role), one.name.name, address, one.bytes,
-           one.name.tensor, one.name.source);
+    const char* const buffer = one.var == nullptr ? nullptr : BufferOf(one);
+    if (buffer == nullptr) continue;  // not followed, being assigned, or not initialized
+    looks[count++] = {&one, buffer, 0};
+    if (count < kMostLooks) continue;
+    LabelMoved(looks, count, others);
+    count = 0;
   }
+  LabelMoved(looks, count, others);
   memset(static_cast<void*>(freed_since_look), 0, sizeof freed_since_look);
 }
 
@@ -200,6 +257,8 @@ extern "C" __attribute__((visibility("default"))) void vramscope_tensorflow_forg
   vramscope::injector::tensorflow::ForgetVariable(number);
 }
 
-extern "C" __attribute__((visibility("default"))) void vramscope_tensorflow_look(void) {
-  vramscope::injector::tensorflow::LookAtVariables();
+extern "C" __attribute__((visibility("default"))) void vramscope_tensorflow_look(int others_may_assign) {
+  using vramscope::injector::tensorflow::Others;
+  vramscope::injector::tensorflow::LookAtVariables(others_may_assign != 0 ? Others::kMayAssign
+                                                                          : Others::kNone);
 }

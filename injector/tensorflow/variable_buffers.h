@@ -48,8 +48,12 @@ inline void NoteFreed(const void* block) {
   FreedPlace(reinterpret_cast<uint64_t>(block)).store(1, std::memory_order_relaxed);
 }
 
-// Records a label for each variable that has a new block since the last call. Call it while no operator runs,
-// for example at the end of a step.
-void LookAtVariables();
+// Whether another thread may assign to a variable during the call. If so, the buffer that it deletes is read
+// through the kernel, about 1 us for each variable.
+enum class Others : uint8_t { kNone, kMayAssign };
+
+// Records a label for each variable that has a new block since the last call. A variable that changes while it
+// is looked at is labeled by the next call.
+void LookAtVariables(Others others);
 
 }  // namespace vramscope::injector::tensorflow

@@ -7,13 +7,16 @@ optimizer as a gradient is an accumulated gradient.
 
 `assign` may give a variable the buffer of the new value, as SGD with momentum does in each step. Where a variable lies is examined by the injector, after
 each step (injector/tensorflow/variable_buffers.h). Python walks over the variables only as often as pace allows: for new ones, for another role, and for
-those that the injector cannot follow, such as variables of another process."""
+those that the injector cannot follow, such as variables of another process.
+
+A step has ended when it is looked at, so that only another thread of the program can assign to a variable then, or an operator that runs asynchronously."""
 
 import ctypes
+import threading
 import weakref
 from functools import partial
 from time import monotonic
-from typing import Any, Dict, Iterator, Tuple
+from typing import Any, Callable, Dict, Iterator, Tuple
 
 from vramscope_shim import native, patches
 from vramscope_shim.guard import after
@@ -22,6 +25,7 @@ from vramscope_shim.pace import Pace
 from . import buffers
 
 HOOK = "python.names"
+_threads: Dict[Any, Any] = getattr(threading, "_active", {})  # of Python, by number; counting them otherwise takes a lock
 
 
 class Variables:
@@ -36,11 +40,14 @@ class Variables:
         wide, number = ctypes.c_uint64, ctypes.c_uint32
         self._follow = native.function("tensorflow_follow", number, [wide, wide, wide, number, number, number, wide])
         self._forget = native.function("tensorflow_forget", None, [number])
-        self._moved = native.function("tensorflow_look", None, [])
+        self._moved = native.function("tensorflow_look", None, [ctypes.c_int])
+        self._is_async: Callable[[], bool] = lambda: False
 
     def install_tensorflow(self) -> None:
+        from tensorflow.python.eager import context
         from tensorflow.python.ops import resource_variable_ops
 
+        self._is_async = context.is_async
         patches.wrap_method(resource_variable_ops.BaseResourceVariable, "__init__", after(HOOK, partial(_remember, self._plain)))
 
     def install_keras(self) -> None:
@@ -65,7 +72,7 @@ class Variables:
 
     def look(self, only_if_due: bool = True) -> None:
         if self._moved is not None:
-            self._moved()
+            self._moved(len(_threads) > 1 or self._is_async())
         if only_if_due and monotonic() < self._pace.next_look:
             return
         self._pace.start()
