@@ -6,7 +6,9 @@
     --loop tape     a loop of the program's own in eager mode, with gradients accumulated over --micro-batches
     --loop graph    the same with the step as a @tf.function
     --loop mirrored the step in strategy.run of tf.distribute.MirroredStrategy, on all GPUs
+    --loop split    (mlp) the hidden layers on one GPU, the head on the next one; on the CPU, two logical devices
     --recompute     (mlp) the hidden layers in tf.recompute_grad, in the program's own loops
+    --jit           Model.compile(jit_compile=True): XLA compiles the step
 
 Prints nothing. --truth FILE: writes the variables, their bytes and their roles, for a comparison with a recording."""
 
@@ -25,8 +27,9 @@ import tensorflow as tf
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", choices=("mlp", "cnn", "transformer"), default="mlp")
-    parser.add_argument("--loop", choices=("fit", "tape", "graph", "mirrored"), default="fit")
+    parser.add_argument("--loop", choices=("fit", "tape", "graph", "mirrored", "split"), default="fit")
     parser.add_argument("--recompute", action="store_true")
+    parser.add_argument("--jit", action="store_true")
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--hidden", type=int, default=512)
@@ -115,6 +118,39 @@ def train_mirrored(strategy: Any, model: Any, loss: Any, optimizer: Any, batches
         step(x, y)
 
 
+def devices_to_split() -> List[str]:
+    """Before TensorFlow starts its devices."""
+    gpus = tf.config.list_physical_devices("GPU")
+    if len(gpus) < 2:
+        halves = [tf.config.LogicalDeviceConfiguration(), tf.config.LogicalDeviceConfiguration()]
+        tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], halves)
+        return ["CPU:0", "CPU:1"]
+    return ["GPU:0", "GPU:1"]
+
+
+def split_mlp(hidden: int, devices: List[str]) -> Any:
+    """Each part's variables are on its device."""
+    with tf.device(devices[0]):
+        body = keras.Sequential([keras.layers.Input((256,)), keras.layers.Dense(hidden, activation="relu", name="fc1"),
+                                 keras.layers.Dense(hidden, activation="relu", name="fc2")], name="body")
+    with tf.device(devices[1]):
+        head = keras.Sequential([keras.layers.Input((hidden,)), keras.layers.Dense(10, dtype="float32", name="logits")], name="head")
+    return keras.Sequential([keras.layers.Input((256,)), body, head], name="split")
+
+
+def train_split(devices: List[str], model: Any, loss: Any, optimizer: Any, batches: Any) -> None:
+    """As a model that is too large for one device."""
+    def call(x: Any, training: bool = True) -> Any:
+        with tf.device(devices[0]):
+            x = model.get_layer("body")(x)
+        with tf.device(devices[1]):
+            return model.get_layer("head")(x)
+
+    for x, y in batches:
+        gradients = gradients_of(model, call, loss, x, y)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+
 def train_accumulating(options: argparse.Namespace, model: Any, loss: Any, optimizer: Any, batches: Any) -> List[Any]:
     accumulated = [tf.Variable(tf.zeros_like(variable), trainable=False) for variable in model.trainable_variables]
     call = recomputing(model) if options.recompute else model
@@ -129,13 +165,14 @@ def train_accumulating(options: argparse.Namespace, model: Any, loss: Any, optim
 
 def main() -> None:
     options = parse()
+    devices = devices_to_split() if options.loop == "split" else []
     for gpu in tf.config.list_physical_devices("GPU"):
         tf.config.experimental.set_memory_growth(gpu, True)
     keras.utils.set_random_seed(0)
     keras.mixed_precision.set_global_policy(options.policy)
     strategy = tf.distribute.MirroredStrategy() if options.loop == "mirrored" else tf.distribute.get_strategy()
     with strategy.scope():
-        model = NETWORKS[options.model](options.hidden)
+        model = split_mlp(options.hidden, devices) if devices else NETWORKS[options.model](options.hidden)
         optimizer = keras.optimizers.Adam() if options.optimizer == "adam" else keras.optimizers.SGD(momentum=0.9)
         loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
         if options.loop == "mirrored":
@@ -146,8 +183,10 @@ def main() -> None:
     accumulated: List[Any] = []
     batches = tf.data.Dataset.from_tensor_slices((x, y)).batch(options.batch, drop_remainder=True)
     if options.loop == "fit":
-        model.compile(optimizer=optimizer, loss=loss, jit_compile=False)
+        model.compile(optimizer=optimizer, loss=loss, jit_compile=options.jit)
         model.fit(x, y, batch_size=options.batch, epochs=1, verbose=0)
+    elif options.loop == "split":
+        train_split(devices, model, loss, optimizer, batches)
     elif options.loop == "mirrored":
         train_mirrored(strategy, model, loss, optimizer, batches)
     else:

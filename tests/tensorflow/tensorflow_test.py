@@ -12,7 +12,7 @@ import sys
 import unittest
 from collections import defaultdict
 from pathlib import Path
-from typing import Any, Dict, Set
+from typing import Any, Dict, List, Set
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import recorded_run  # noqa: E402
@@ -26,9 +26,17 @@ STEPS = 4
 
 @unittest.skipUnless(PYTHON, "set VRAMSCOPE_TENSORFLOW_PYTHON to a Python that has TensorFlow")
 class KerasTest(RecordingTest):
+    prelude = ""  # runs before the sample, in its process
+
+    def program(self) -> List[str]:
+        path = str(SAMPLES / "keras_train.py")
+        if not self.prelude:
+            return [PYTHON, path]
+        return [PYTHON, "-c", f"import runpy; {self.prelude}; runpy.run_path({path!r}, run_name='__main__')"]
+
     def train(self, *options: str) -> None:
         self.truth_file = self.folder / "truth.json"
-        sample = [PYTHON, str(SAMPLES / "keras_train.py"), "--steps", str(STEPS), "--truth", str(self.truth_file), *options]
+        sample = [*self.program(), "--steps", str(STEPS), "--truth", str(self.truth_file), *options]
         self.trace = self.recorded(sample)
         self.truth: Dict[str, Any] = json.loads(self.truth_file.read_text(encoding="utf-8"))
         self.labels: Dict[int, Dict[str, Set[int]]] = defaultdict(lambda: defaultdict(set))
@@ -82,6 +90,14 @@ class KerasTest(RecordingTest):
 
     def test_variables_that_move_in_each_step_are_followed(self) -> None:
         self.train("--loop", "graph", "--optimizer", "sgd")
+        self.check_that_variables_are_followed()
+
+    def test_variables_are_followed_too_while_other_threads_could_assign_to_them(self) -> None:
+        self.prelude = "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()"
+        self.train("--loop", "graph", "--optimizer", "sgd")
+        self.check_that_variables_are_followed()
+
+    def check_that_variables_are_followed(self) -> None:
         self.check_variables()
         states = {event.fields[0]: event.number(1) for event in recorded_run.events(self.trace, "coverage")}
         self.assertEqual(states["TensorFlow's_buffer_of_each_variable"], PROVEN)
