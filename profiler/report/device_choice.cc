@@ -70,11 +70,13 @@ std::string DeviceList(const Run& run) {
 }
 
 Error NoSuchDevice(const Run& run, const Request& request) {
-  std::string wanted = request.device.value_or("a device");
-  if (request.pid.has_value()) wanted += " of process " + std::to_string(*request.pid);
-  if (request.rank.has_value()) wanted += " of rank " + std::to_string(*request.rank);
-  if (run.devices.empty()) return NothingAllocated(run, "there is no " + wanted + " to report");
-  return Error{"this run has no allocations on " + wanted + "; it has " + DeviceList(run) + "."};
+  std::string whose;
+  if (request.pid.has_value()) whose += " of process " + std::to_string(*request.pid);
+  if (request.rank.has_value()) whose += " of rank " + std::to_string(*request.rank);
+  if (run.devices.empty())
+    return NothingAllocated(run, "there is no " + request.device.value_or("device") + whose + " to report");
+  return Error{"this run has no allocations on " + request.device.value_or("a device") + whose + "; it has " +
+               DeviceList(run) + "."};
 }
 
 // True if the process ran a backward pass or an optimizer.
