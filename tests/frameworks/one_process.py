@@ -39,14 +39,16 @@ def accelerate() -> None:
     witness.tell()
 
 
-def hugging_face(model: Any = None, build: Any = None, **options: Any) -> None:
+def hugging_face(model: Any = None, build: Any = None, frozen: str = "", **options: Any) -> None:
+    """frozen: the trainer's attribute with a second module that it does not train."""
     import transformers
 
     witness = Witness()
 
     class Points(transformers.TrainerCallback):
         def on_optimizer_step(self, args: Any, state: Any, control: Any, model: Any = None, optimizer: Any = None, **_: Any) -> None:
-            witness.point(model, state_of(optimizer))
+            modules = [model, getattr(trainer, frozen)] if frozen else [model]
+            witness.point(model, state_of(optimizer), parameters=[each for module in modules for each in module.parameters()])
 
     with tempfile.TemporaryDirectory() as folder:
         common = dict(output_dir=folder, max_steps=STEPS, per_device_train_batch_size=BATCH, report_to=[], save_strategy="no", disable_tqdm=True,

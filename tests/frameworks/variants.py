@@ -59,7 +59,7 @@ def trl_dpo() -> None:
 
     words = [" ".join(f"w{(row + place) % 200}" for place in range(LENGTH // 4)) for row in range(STEPS * BATCH + 1)]
     rows = datasets.Dataset.from_list([{"prompt": words[row], "chosen": " " + words[row + 1], "rejected": " w1 w2"} for row in range(STEPS * BATCH)])
-    hugging_face(build=lambda options: trl.DPOTrainer(
+    hugging_face(frozen="ref_model", build=lambda options: trl.DPOTrainer(
         model=language_model(), ref_model=language_model(), processing_class=tokenizer(), train_dataset=rows,
         args=trl.DPOConfig(**options, max_length=LENGTH, bf16=False, gradient_checkpointing=False)))
 

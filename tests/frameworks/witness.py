@@ -9,7 +9,8 @@ With VRAMSCOPE_POINTS set, each point is appended to that file (one for each ran
 import json
 import os
 import time
-from typing import Any, Dict, Iterable, Iterator, Optional
+from pathlib import Path
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 import torch
 
@@ -55,9 +56,17 @@ def blocks_of_gpu() -> Dict[int, int]:
     return blocks
 
 
+def mapped_files() -> List[Tuple[int, int]]:
+    """[begin, end) of what this process maps of files. safetensors leaves weights of the CPU there, and nobody allocates them."""
+    lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+    ranges = [line[0].split("-") for line in lines if len(line) > 5 and line[5].startswith("/")]
+    return [(int(begin, 16), int(end, 16)) for begin, end in ranges]
+
+
 def blocks_under(tensors: Iterable[Optional[torch.Tensor]]) -> Blocks:
     """The blocks on DEVICE in which these tensors lie."""
     known = blocks_of_gpu() if DEVICE == "cuda" else {}
+    mapped = mapped_files() if DEVICE == "cpu" else []
     found: Blocks = {}
     for tensor in tensors:
         if tensor is None:
@@ -66,6 +75,8 @@ def blocks_under(tensors: Iterable[Optional[torch.Tensor]]) -> Blocks:
             if part.device.type != DEVICE:
                 continue
             storage = part.untyped_storage()
+            if any(begin <= storage.data_ptr() < end for begin, end in mapped):
+                continue
             if storage.data_ptr() and storage.nbytes():
                 found[storage.data_ptr()] = known.get(storage.data_ptr(), storage.nbytes())
     return found
