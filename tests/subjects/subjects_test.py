@@ -3,7 +3,9 @@
 program, two_ranks.py."""
 import json
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, Tuple
 
@@ -30,7 +32,14 @@ class TwoRanks(RecordingTest):
         done = recorded_run.run([recorded_run.vramscope(), "dryrun", "--gpu", "h100-80gb:2", "--steps", "all", "-o", trace, "--", python(), str(PROGRAM)],
                                 env=environment)
         self.assertEqual(done.code, FAIL, done.stderr.decode())
+        try:
+            self.assertEqual(self.ask("info", trace)["dropped_events"], 0, "figures are exact only if nothing was lost")
+            self.all_verbs(trace)
+        except AssertionError as failure:
+            kept = shutil.copy(trace, tempfile.mkdtemp(prefix="vramscope-failed-"))
+            raise AssertionError(f"{failure}\nThe trace of this failure is kept: {kept}") from failure
 
+    def all_verbs(self, trace: str) -> None:
         judged = self.ask("check", trace, "--no-leak-per-step", "--peak-below", "1TiB", code=FAIL)
         peak, growth = judged["rules"]
         self.assertEqual((growth["result"], growth["rank"], growth["measured_bytes"], growth["judged"], growth["broken"]), ("fail", 1, KEPT_BYTES, 2, 1))
