@@ -10,41 +10,96 @@
 #include "profiler/fleet/spread.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/text/format.h"
+#include "profiler/text/harmless.h"
 
 namespace vramscope::viewer {
 
-std::vector<RankStrip> StripsOf(const Document& document) {
-  const model::Run& run = *document.run;
-  struct Gpu {
-    size_t device = 0;
-    std::optional<uint32_t> rank;
-  };
-  std::vector<Gpu> gpus;
-  std::map<uint32_t, size_t> gpus_of_rank;
-  for (size_t i = 0; i < document.devices.size(); ++i) {
-    const model::Device& of = run.devices[document.devices[i]->index];
-    if (trace::DeviceTypeOf(of.code) == 0) continue;
-    gpus.push_back({i, report::RankOf(run, of.process)});
-    if (gpus.back().rank) ++gpus_of_rank[*gpus.back().rank];
+namespace {
+
+struct Gpu {
+  size_t file = 0;
+  const Document* document = nullptr;
+  size_t view = 0;
+  std::optional<uint32_t> rank;
+
+  [[nodiscard]] const model::Device& device() const {
+    return document->run->devices[document->devices[view]->index];
   }
-  if (gpus.size() < 2) return {};
-  const auto device_of = [&](const Gpu& place) -> const model::Device& {
-    return run.devices[document.devices[place.device]->index];
-  };
-  std::stable_sort(gpus.begin(), gpus.end(), [&](const Gpu& a, const Gpu& b) {
-    return std::tuple(a.rank.value_or(~0u), device_of(a).process, device_of(a).code) <
-           std::tuple(b.rank.value_or(~0u), device_of(b).process, device_of(b).code);
+};
+
+struct WallClock {
+  uint64_t begin_ns = 0;  // 0: not known
+  uint64_t end_ns = 0;
+};
+
+WallClock WallClockOf(const Document& document) {
+  const uint64_t begin = document.run->counts_events() ? 0 : document.run->source->clock().start_realtime_ns;
+  return {begin, begin + document.run->times.last_ns()};
+}
+
+// A copy of a file is no other part of the job.
+bool IsCopy(const Document& a, const Document& b) {
+  const model::Run& first = *a.run;
+  const model::Run& second = *b.run;
+  return WallClockOf(a).begin_ns == WallClockOf(b).begin_ns &&
+         first.processes[0].info.pid == second.processes[0].info.pid &&
+         report::RankOf(first, 0) == report::RankOf(second, 0);
+}
+
+bool SameJob(const Document& a, const Document& b) {
+  const WallClock first = WallClockOf(a);
+  const WallClock second = WallClockOf(b);
+  return first.begin_ns != 0 && second.begin_ns != 0 && first.begin_ns < second.end_ns &&
+         second.begin_ns < first.end_ns && !a.devices.empty() && !b.devices.empty() && !IsCopy(a, b);
+}
+
+std::vector<Gpu> GpusOf(const std::vector<const Document*>& files, size_t shown) {
+  std::vector<Gpu> gpus;
+  for (size_t file = 0; file < files.size(); ++file) {
+    const Document* document = files[file];
+    if (document == nullptr || (file != shown && !SameJob(*document, *files[shown]))) continue;
+    for (size_t view = 0; view < document->devices.size(); ++view) {
+      Gpu gpu{file, document, view, {}};
+      if (trace::DeviceTypeOf(gpu.device().code) == 0) continue;
+      gpu.rank = report::RankOf(*document->run, gpu.device().process);
+      gpus.push_back(gpu);
+    }
+  }
+  std::stable_sort(gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) {
+    return std::tuple(a.rank.value_or(~0u), a.file, a.device().process, a.device().code) <
+           std::tuple(b.rank.value_or(~0u), b.file, b.device().process, b.device().code);
   });
+  return gpus;
+}
+
+}  // namespace
+
+std::vector<RankStrip> StripsOf(const std::vector<const Document*>& files, size_t shown) {
+  const std::vector<Gpu> gpus = GpusOf(files, shown);
+  if (gpus.size() < 2) return {};
+  const bool several = gpus.front().file != gpus.back().file;
+  std::map<uint32_t, size_t> gpus_of_rank;
   std::vector<uint64_t> peaks;
-  for (const Gpu& place : gpus) peaks.push_back(document.devices[place.device]->curve.peak().bytes);
+  for (const Gpu& gpu : gpus) {
+    if (gpu.rank) ++gpus_of_rank[*gpu.rank];
+    peaks.push_back(gpu.document->devices[gpu.view]->curve.peak().bytes);
+  }
   const fleet::Spread spread = fleet::SpreadOf(peaks);
+  const uint64_t clock = WallClockOf(*files[shown]).begin_ns;
   std::vector<RankStrip> strips;
   for (size_t i = 0; i < gpus.size(); ++i) {
+    const Gpu& gpu = gpus[i];
     RankStrip strip;
-    strip.device = gpus[i].device;
-    strip.title = document.devices[gpus[i].device]->title;
-    strip.name = gpus[i].rank ? fmt::format("rank {}", *gpus[i].rank) : device_of(gpus[i]).name;
-    if (gpus[i].rank && gpus_of_rank[*gpus[i].rank] > 1) strip.name += " " + device_of(gpus[i]).name;
+    strip.document = gpu.document;
+    strip.file = gpu.file;
+    strip.device = gpu.view;
+    strip.later_ns = static_cast<double>(static_cast<int64_t>(clock - WallClockOf(*gpu.document).begin_ns));
+    strip.title = gpu.document->devices[gpu.view]->title;
+    if (several) strip.title = text::OneLine(gpu.document->name()) + ", " + strip.title;
+    strip.name = gpu.rank  ? fmt::format("rank {}", *gpu.rank)
+                 : several ? text::OneLine(gpu.document->name())
+                           : gpu.device().name;
+    if (gpu.rank && gpus_of_rank[*gpu.rank] > 1) strip.name += " " + gpu.device().name;
     strip.peak = peaks[i];
     // Of two that differ, neither is the odd one.
     if (gpus.size() > 2 && spread.StandsOut(peaks[i]))
@@ -55,19 +110,32 @@ std::vector<RankStrip> StripsOf(const Document& document) {
   return strips;
 }
 
-std::vector<uint64_t> StripColumns(const Document& document, const DeviceView& device, const TimeView& view,
-                                   size_t columns) {
-  std::vector<uint64_t> highest;
-  highest.reserve(columns);
-  for (const EventColumn& column : ColumnsOf(document.run->times, view, columns))
-    highest.push_back(device.curve.PeakWithin(column.first, column.last + 1).bytes);
+std::vector<uint64_t> StripColumns(const RankStrip& strip, const TimeView& view, size_t columns) {
+  const model::TimeIndex& times = strip.document->run->times;
+  const DeviceView& device = *strip.document->devices[strip.device];
+  const auto last_ns = static_cast<double>(times.last_ns());
+  const auto event_at = [&](size_t edge) {
+    const double at = view.TimeAt(static_cast<double>(edge) / static_cast<double>(columns)) + strip.later_ns;
+    return at < 0 ? model::kNever : times.LastEventAt(static_cast<uint64_t>(at));
+  };
+  std::vector<uint64_t> highest(columns);
+  model::EventIndex first = event_at(0);
+  for (size_t i = 0; i < columns; ++i) {
+    const model::EventIndex last = event_at(i + 1);
+    const double begin = view.TimeAt(static_cast<double>(i) / static_cast<double>(columns)) + strip.later_ns;
+    // Before its recording, and after it, nothing is known of a file.
+    if (last != model::kNever && begin <= last_ns)
+      highest[i] = device.curve.PeakWithin(first == model::kNever ? 0 : first, last + 1).bytes;
+    first = last;
+  }
   return highest;
 }
 
-void RankStripsView::Update(const Document& document) {
-  if (document_ == &document) return;
-  document_ = &document;
-  strips_ = StripsOf(document);
+void RankStripsView::Update(const std::vector<const Document*>& files, size_t shown) {
+  if (files_ == files && shown_ == shown) return;
+  files_ = files;
+  shown_ = shown;
+  strips_ = StripsOf(files, shown);
   cache_.assign(strips_.size(), {});
   top_ = 1;
   for (const RankStrip& strip : strips_) top_ = std::max(top_, strip.peak);
@@ -77,7 +145,7 @@ const std::vector<uint64_t>& RankStripsView::Columns(size_t strip, const TimeVie
   Cached& cached = cache_[strip];
   if (cached.columns.size() != columns || !(cached.view == view)) {
     cached.view = view;
-    cached.columns = StripColumns(*document_, *document_->devices[strips_[strip].device], view, columns);
+    cached.columns = StripColumns(strips_[strip], view, columns);
   }
   return cached.columns;
 }

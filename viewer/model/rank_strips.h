@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All GPUs of all processes of a file on one clock: a strip of allocated memory for each, with those that
-// stand out marked.
+// All GPUs of a job on one clock: a strip of allocated memory for each, with those that stand out marked. A
+// job is all processes of the shown file, and of the other open files that were recorded at the same time.
 //
 //   rank 0  ▁▃▇▃▁▃▇▃▁   8.0 GiB
 //   rank 1  ▁▃▇▃▁▃▇▃▁   8.0 GiB
@@ -17,25 +17,29 @@
 namespace vramscope::viewer {
 
 struct RankStrip {
-  size_t device = 0;  // index in Document::devices
-  std::string name;   // "rank 3", "cuda:1"; "rank 3 cuda:1" if a rank uses several GPUs
-  std::string title;  // in full, for a tooltip
+  const Document* document = nullptr;
+  size_t file = 0;      // index of the document
+  size_t device = 0;    // index in Document::devices
+  double later_ns = 0;  // add this to a time of the shown file to get the time in this strip's file
+  std::string name;     // "rank 3", "cuda:1"; "rank 3 cuda:1" if a rank uses several GPUs
+  std::string title;    // in full, for a tooltip
   uint64_t peak = 0;
   std::string stands_out;  // one sentence; "" = it does not
 };
 
-// In order of ranks, then of devices. Empty if the file has fewer than two GPUs.
-[[nodiscard]] std::vector<RankStrip> StripsOf(const Document& document);
+// In order of ranks, then of devices. `files`: the open ones, nullptr while one is read; `shown` is one of
+// them. Empty if there are fewer than two GPUs.
+[[nodiscard]] std::vector<RankStrip> StripsOf(const std::vector<const Document*>& files, size_t shown);
 
-// The highest allocated bytes of each column. O(columns log changes).
-[[nodiscard]] std::vector<uint64_t> StripColumns(const Document& document, const DeviceView& device,
-                                                 const TimeView& view, size_t columns);
+// The highest allocated bytes of each column of a view of the shown file. O(columns log changes).
+[[nodiscard]] std::vector<uint64_t> StripColumns(const RankStrip& strip, const TimeView& view,
+                                                 size_t columns);
 
-// The strips of the shown document, and their columns while nothing changes.
+// The strips of the shown file, and their columns while nothing changes.
 class RankStripsView {
  public:
-  void Update(const Document& document);
-  // Forgets the document; call before it is destroyed.
+  void Update(const std::vector<const Document*>& files, size_t shown);
+  // Forgets the documents; call before one is destroyed.
   void Forget() { *this = {}; }
   [[nodiscard]] const std::vector<RankStrip>& strips() const { return strips_; }
   // The highest peak of all: every strip has this scale.
@@ -47,7 +51,8 @@ class RankStripsView {
     TimeView view;
     std::vector<uint64_t> columns;
   };
-  const Document* document_ = nullptr;
+  std::vector<const Document*> files_;
+  size_t shown_ = 0;
   std::vector<RankStrip> strips_;
   std::vector<Cached> cache_;
   uint64_t top_ = 1;

@@ -12,8 +12,9 @@ namespace {
 constexpr uint64_t kStripMib = 1 << 20;
 
 // One process per GPU, each with the given bytes at 10 ms times its number.
-std::unique_ptr<Document> Job(const std::vector<uint64_t>& mib) {
+std::unique_ptr<Document> Job(const std::vector<uint64_t>& mib, uint64_t started_ns = 0) {
   model::testing::Script s;
+  s.trace().SetClock({started_ns, 0});
   for (size_t i = 0; i < mib.size(); ++i) {
     s.Process(static_cast<uint32_t>(100 + i)).Thread("main" + std::to_string(i));
     s.Device(trace::DeviceCode(1, static_cast<int>(i)));
@@ -22,11 +23,14 @@ std::unique_ptr<Document> Job(const std::vector<uint64_t>& mib) {
   return MakeDocument("job.vms", s.Load(), nullptr);
 }
 
-TEST(RankStripsTest, OneGpuNeedsNoStrips) { EXPECT_TRUE(StripsOf(*Job({64})).empty()); }
+TEST(RankStripsTest, OneGpuNeedsNoStrips) {
+  const auto document = Job({64});
+  EXPECT_TRUE(StripsOf({document.get()}, 0).empty());
+}
 
 TEST(RankStripsTest, RanksComeInTheirOrderAndTheOddOneIsMarked) {
   const auto document = Job({100, 101, 240, 100, 102});
-  const std::vector<RankStrip> strips = StripsOf(*document);
+  const std::vector<RankStrip> strips = StripsOf({document.get()}, 0);
   ASSERT_EQ(strips.size(), 5u);
   for (size_t i = 0; i < strips.size(); ++i) {
     EXPECT_EQ(strips[i].name, "rank " + std::to_string(i));
@@ -37,13 +41,14 @@ TEST(RankStripsTest, RanksComeInTheirOrderAndTheOddOneIsMarked) {
 }
 
 TEST(RankStripsTest, OfTwoThatDifferNeitherStandsOut) {
-  for (const RankStrip& strip : StripsOf(*Job({100, 200}))) EXPECT_EQ(strip.stands_out, "");
+  const auto document = Job({100, 200});
+  for (const RankStrip& strip : StripsOf({document.get()}, 0)) EXPECT_EQ(strip.stands_out, "");
 }
 
 TEST(RankStripsTest, AllHaveOneClock) {
   const auto document = Job({100, 200});
   RankStripsView view;
-  view.Update(*document);
+  view.Update({document.get()}, 0);
   const TimeView all(static_cast<double>(document->run->times.last_ns()));
   const auto first = view.Columns(0, all, 100);
   const auto second = view.Columns(1, all, 100);
@@ -51,6 +56,30 @@ TEST(RankStripsTest, AllHaveOneClock) {
   EXPECT_EQ(second[60], 0u);
   EXPECT_EQ(second[99], 200 * kStripMib) << "rank 1 at the end";
   EXPECT_EQ(view.top(), 200 * kStripMib);
+}
+
+TEST(RankStripsTest, FilesOfOneJobShareAClock) {
+  constexpr uint64_t kStart = 1'700'000'000'000'000'000;
+  const auto first = Job({100, 110}, kStart);                // until 20 ms
+  const auto second = Job({120, 130}, kStart + 5'000'000);   // from 5 to 25 ms
+  const auto another = Job({500}, kStart + 60'000'000'000);  // a minute later
+  const auto copy = Job({100, 110}, kStart);
+  const std::vector<const Document*> files = {first.get(), nullptr, second.get(), another.get(), copy.get()};
+  const auto strips = StripsOf(files, 0);
+  ASSERT_EQ(strips.size(), 4u);
+  const TimeView all(static_cast<double>(first->run->times.last_ns()));
+  for (const RankStrip& strip : strips) {
+    ASSERT_TRUE(strip.file == 0 || strip.file == 2) << strip.title;
+    const uint64_t peak = strip.document->devices[strip.device]->curve.peak().bytes;
+    EXPECT_EQ(strip.peak, peak);
+    if (strip.file == 0 || peak != 120 * kStripMib) continue;
+    EXPECT_EQ(strip.later_ns, -5e6);
+    const auto columns = StripColumns(strip, all, 20);  // of a millisecond
+    EXPECT_EQ(columns[13], 0u) << "it allocates 10 ms after its start";
+    EXPECT_EQ(columns[16], peak);
+    EXPECT_EQ(columns[2], 0u) << "before its start";
+  }
+  EXPECT_EQ(StripsOf(files, 3).size(), 0u) << "a run of another time stands alone";
 }
 
 }  // namespace

@@ -106,6 +106,8 @@ class Session {
 
   void ShowFile(size_t file);
   void ShowDevice(size_t device);
+  // Shows another file of the same job, at the same time: `later_ns` is its time minus that of this file.
+  void ShowAtSameTime(size_t file, size_t device, double later_ns);
   void SetMoment(model::EventIndex event);
   void SetMomentAt(double time_ns);
   void StepMoment(int events);

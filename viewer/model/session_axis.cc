@@ -16,4 +16,15 @@ void Session::ShowTimeAxis(TimeAxis axis) {
   place.window.SetScale(ScaleFor(*document(), *device(), axis));
 }
 
+void Session::ShowAtSameTime(size_t file, size_t device, double later_ns) {
+  if (file == place.file) return ShowDevice(device);
+  const Place before = place;
+  const double moment_ns = MomentTime();
+  ShowFile(file);
+  place.tab = before.tab;
+  ShowDevice(device);
+  place.window.Show(before.window.begin() + later_ns, before.window.end() + later_ns);
+  SetMomentAt(moment_ns + later_ns);
+}
+
 }  // namespace vramscope::viewer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All GPUs of the file above the timeline: one strip each, on its time axis. A click opens one.
+// All GPUs of the job above the timeline: one strip each, on its time axis. A click opens one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,13 +37,13 @@ void ShowStrip(App& app, size_t number, float left, float right) {
   const Look& l = look();
   Session& session = app.session;
   const RankStrip& strip = app.strips.strips()[number];
-  const bool open = session.place.device == strip.device;
+  const bool open = session.place.file == strip.file && session.place.device == strip.device;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = Em(kStripRow);
   ImGui::PushID(static_cast<int>(number));
   if (ImGui::InvisibleButton("strip", {right - at.x, height - 1}) && !open) {
     session.Remember();
-    session.ShowDevice(strip.device);
+    session.ShowAtSameTime(strip.file, strip.device, strip.later_ns);
   }
   ImGui::PopID();
   app.NameLastItem(fmt::format("strip.{}", number));
@@ -74,7 +74,9 @@ void ShowStrip(App& app, size_t number, float left, float right) {
 }  // namespace
 
 float ShowRankStrips(App& app, ImVec2 size) {
-  app.strips.Update(*app.session.document());
+  std::vector<const Document*> files;
+  for (const auto& file : app.session.files()) files.push_back(file->document.get());
+  app.strips.Update(files, app.session.place.file);
   const size_t count = app.strips.strips().size();
   if (count == 0) return 0;
   const float wanted = Em(kStripRow) * static_cast<float>(count);
