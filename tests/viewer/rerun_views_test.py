@@ -78,6 +78,13 @@ class KeptReruns(ViewerTest):
         self.assertLess(self.state("checkpointed")["after"]["allocated_bytes"], self.state("bf16")["after"]["allocated_bytes"])
         self.assertEqual([choice["kept"] for choice in self.state("recorded")["reruns"]], [True] * 4)
 
+    def test_bf16_with_checkpoints_takes_three_clicks(self) -> None:
+        self.run_script([
+            "click tab.whatif", "wait answered", "click whatif.first.amp=bf16", "click whatif.checkpoint.all", "wait answered",
+            "expect whatif.asked.0 = amp=bf16", "expect whatif.asked.1 = checkpoint=all", "shot " + self.path("three.png"),
+            "click whatif.first.amp=bf16", "wait answered", "expect whatif.asked = [\"checkpoint=all\"]",  # a second click takes it back
+        ], self.trace, environment=self.environment)
+
     def test_a_change_that_was_not_run_is_named_with_its_command(self) -> None:
         self.run_script([
             "click tab.whatif", "wait answered", "click whatif.rerun", "click whatif.rerun.amp=fp16", "wait answered",

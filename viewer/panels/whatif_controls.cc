@@ -60,6 +60,27 @@ void LeverCombo(App& app, const char* lever, std::initializer_list<LeverOption> 
   app.NameLastItem(name);
 }
 
+// The first choices as buttons, as many as fit on a line: one click each, a second one takes it back.
+void ShowFirstReruns(App& app, const std::vector<RerunChoice>& choices, const std::string& now) {
+  std::string& chosen = app.whatif.question.rerun;
+  ImGui::Dummy({0, 0});
+  ImGui::SameLine(Em(kControls));
+  for (const RerunChoice& choice : choices) {
+    const std::string label = text::OneLine(choice.name);
+    const float width = TextSize(look().fonts.text, label).x + 2 * ImGui::GetStyle().FramePadding.x;
+    if (width > ImGui::GetContentRegionAvail().x) break;
+    const bool shown = choice.key == now;
+    ImGui::PushStyleColor(ImGuiCol_Button, shown ? look().colors.selected : look().colors.raised);
+    ImGui::PushStyleColor(ImGuiCol_Text, choice.kept ? look().colors.text : look().colors.dim);
+    if (ImGui::SmallButton(label.c_str())) chosen = shown ? "" : choice.key;
+    ImGui::PopStyleColor(2);
+    app.NameLastItem("whatif.first." + choice.name);
+    if (ImGui::IsItemHovered() && !choice.kept) ImGui::SetTooltip("not run yet");
+    ImGui::SameLine(0, Em(0.3f));
+  }
+  ImGui::NewLine();
+}
+
 // The program that all other changes apply to: as it was recorded, or as PyTorch re-ran it.
 void ShowProgram(App& app) {
   std::string& chosen = app.whatif.question.rerun;
@@ -86,6 +107,7 @@ void ShowProgram(App& app) {
     ImGui::EndCombo();
   }
   app.NameLastItem("whatif.rerun");
+  ShowFirstReruns(app, choices, now == choices.end() ? "" : now->key);
 }
 
 void ShowOptimizer(App& app, const WhatIfSubject& subject) {
