@@ -4,6 +4,7 @@
 
     VRAMSCOPE_BIN=build/release/bin/vramscope python3 bench/viewer_web.py run.vms [SCRIPT]
 
+The last rows are the page as people open it: the time from its address to the curve of the events read so far, and to the timeline by category.
 Frames are the time from the shown state to the draw lists, as with --frame-times. In the browser, they are also handed to WebGL.
 """
 import json
@@ -11,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, Dict
 
@@ -56,6 +58,32 @@ def in_browser(trace: str, script: str) -> Dict[str, Any]:
         return json.loads(answer["frame-times"])
 
 
+# Notes when the worker sends a picture, and when it names a place: the first picture of the whole file has one.
+WATCH = """
+window.pictures = []; window.opened = null; window.named = null;
+window.Worker = class extends Worker {
+  constructor(...all) {
+    super(...all);
+    this.addEventListener('message', ({data}) => {
+      if (data.picture) pictures.push(performance.now());
+      if ('title' in data && data.title.includes('.')) opened ??= performance.now();
+      if ('place' in data && data.place.includes('@')) named ??= performance.now();
+    });
+  }
+};
+"""
+
+
+def as_people_do(trace: str) -> Dict[str, float]:
+    with Served(trace) as served, Browser(1600, 1000, webgl=True) as browser:
+        browser.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
+        browser.open(served.link)
+        while not browser.evaluate("named"):
+            time.sleep(0.2)
+        curve = browser.evaluate("pictures.find((at) => at > opened)")
+        return {"curve": curve / 1e3, "timeline": browser.evaluate("named") / 1e3}
+
+
 def main() -> None:
     trace = sys.argv[1]
     script = Path(sys.argv[2]).read_text() if len(sys.argv) > 2 else SCRIPT
@@ -71,6 +99,8 @@ def main() -> None:
     for view, frames in desktop["views"].items():
         for figure in ("median_ms", "p99_ms"):
             row(f"frames, {view}: {figure[:-3]}", "ms", frames[figure], web["views"][view][figure])
+    for step, seconds in as_people_do(trace).items():
+        print(f"{'the page: ' + step:46}{seconds:>9.2f} s")
 
 
 main()

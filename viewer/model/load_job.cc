@@ -124,6 +124,7 @@ void LoadJob::Work() {
     }
     Enter("placing addresses");
   });
+  if (std::thread::hardware_concurrency() == 1) analysed.wait();  // first what the first picture needs
   PlaceAddresses(document, analysed);
   analysed.get();
 }
