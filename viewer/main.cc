@@ -10,6 +10,7 @@
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
+#include "profiler/cli/report/serve.h"
 #include "profiler/collector/output/output_place.h"
 #include "profiler/text/failure.h"
 #include "profiler/text/format.h"
@@ -145,6 +146,7 @@ int RunWindow(const Start& start, const cli::Arguments& arguments) {
       Window& window = **opened;
       app.UseLayout(LayoutPath(), start.dark);
       app.recent_list = RecentFilesPath();
+      app.open_link = cli::OpenOnDesktop;
       app.scale = arguments.Has("scale") ? start.look.scale : window.display_scale();
       app.renderer = window.renderer();
       UseLook(LoadFonts(app.text_scale(), start.look.font), app.layout.dark, app.text_scale());

@@ -36,11 +36,12 @@ def executable(names: Sequence[str]) -> str:
 class Browser:
     """One page of one browser. Whatever it complained about is in `complaints`, what it loaded in `requests`."""
 
-    def __init__(self, width: int = 1280, height: int = 1400, webgl: bool = False) -> None:
+    def __init__(self, width: int = 1280, height: int = 1400, webgl: bool = False, patience_s: float = PATIENCE_S) -> None:
         self.complaints: List[str] = []
         self.requests: List[str] = []
         self._width, self._height = width, height
         self._graphics = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"] if webgl else ["--disable-gpu"]
+        self._patience_s = patience_s
         self._next = 0
         self._session: Optional[str] = None
         self._answers: Queue[Dict[str, Any]] = Queue()
@@ -105,8 +106,8 @@ class Browser:
         elif method == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])
 
-    def _wait(self, wanted: Any) -> Dict[str, Any]:
-        end = time.monotonic() + PATIENCE_S
+    def _wait(self, wanted: Any, what: str) -> Dict[str, Any]:
+        end = time.monotonic() + self._patience_s
         while time.monotonic() < end:
             try:
                 message = self._answers.get(timeout=1)
@@ -116,7 +117,7 @@ class Browser:
                 raise AssertionError("the browser has gone")
             if wanted(message):
                 return message
-        raise AssertionError("the browser does not answer")
+        raise AssertionError(f"the browser has not answered for {self._patience_s:.0f} s: {what}; it complained: {self.complaints}")
 
     def call(self, method: str, **parameters: Any) -> Dict[str, Any]:
         self._next += 1
@@ -127,14 +128,14 @@ class Browser:
         data = json.dumps(message).encode() + b"\0"
         while data:
             data = data[os.write(self._to_browser, data):]
-        answer = self._wait(lambda one: one.get("id") == number)
+        answer = self._wait(lambda one: one.get("id") == number, f"{method} {parameters}")
         if "error" in answer:
             raise AssertionError(f"{method}: {answer['error']}")
         return answer["result"]
 
     def open(self, page: Union[Path, str]) -> None:
         self.call("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
-        self._wait(lambda one: one.get("method") == "Page.loadEventFired")
+        self._wait(lambda one: one.get("method") == "Page.loadEventFired", f"loading {page}")
 
     def evaluate(self, script: str) -> Any:
         """The value of a JavaScript expression, in a context of its own beside the page's."""

@@ -112,7 +112,8 @@ class Tasks(ViewerTest):
         self.run_script([
             "key i", "expect details = false", "key l", "expect table = false", "wait 2", "shot " + self.path("folded.png"),
             "click fold.details", "expect details = true", "click fold.table", "expect table = true",
-            "key 3", "expect tab != timeline", "key 1", "doubleclick timeline 0.9 0.5", "expect moment_text = step 1, backward",
+            "key 3", "expect tab != timeline", "key m", "expect tab = summary", "key 1",
+            "doubleclick timeline 0.9 0.5", "expect moment_text = step 1, backward",
             "click close.0", "expect files = []",
         ], self.trace)
         self.run_script(["expect details = true"], self.trace)

@@ -127,6 +127,7 @@ class Script(ViewerTest):
             "expect block = 3",
             "click frame.0",
             "expect source = line 7",
+            "click source.editor", f"expect said = vscode://file{self.path('train.py')}:7",
             "shot " + self.path("source.png"),
             "click frame.1",
             "expect source ~ not on this machine",

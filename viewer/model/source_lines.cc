@@ -6,6 +6,7 @@
 
 #include "profiler/text/format.h"
 #include "profiler/text/harmless.h"
+#include "viewer/model/notes.h"
 #include "viewer/model/small_file.h"
 
 namespace vramscope::viewer {
@@ -71,6 +72,10 @@ Result<SourceExcerpt> ReadSource(const SourcePlace& place, uint32_t around,
         fmt::format("Line {} of {} is after the first MiB; only that part is read.", place.line, name)};
   return Error{fmt::format("{} has {} today; it has changed since the recording.", name,
                            text::FormatCount(count, "line"))};
+}
+
+std::string EditorLink(const SourcePlace& place) {
+  return fmt::format("vscode://file{}:{}", InLink(place.path), place.line);
 }
 
 }  // namespace vramscope::viewer

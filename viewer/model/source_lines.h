@@ -20,6 +20,9 @@ namespace vramscope::viewer {
 using text::SourcePlace;
 using text::SourcePlaceOf;
 
+// "vscode://file/src/train.py:32", escaped as links are.
+[[nodiscard]] std::string EditorLink(const SourcePlace& place);
+
 struct SourceExcerpt {
   uint32_t first = 1;  // number of the first line
   std::vector<std::string> lines;

@@ -37,6 +37,11 @@ TEST_F(SourceLinesTest, TheLineIsReadWithThoseAroundIt) {
   EXPECT_EQ(ReadSource({"", path, 1}, 3)->first, 1u);
 }
 
+TEST_F(SourceLinesTest, AnEditorGetsTheLineAsALink) {
+  EXPECT_EQ(EditorLink({"forward", "/src/my model.py", 32}), "vscode://file/src/my%20model.py:32");
+  EXPECT_EQ(EditorLink({"", "/a\"?#.py", 1}), "vscode://file/a%22%3f%23.py:1");
+}
+
 TEST_F(SourceLinesTest, WhatIsNotThereIsSaid) {
   EXPECT_NE(ReadSource({"", folder_ + "/gone.py", 3}, 1).error().sentence.find("not on this machine"),
             std::string::npos);

@@ -177,8 +177,8 @@ void App::Say(std::string what) {
 }
 
 bool ShowViewNumber(App& app, size_t number) {
-  if (number == 0 || number >= std::size(kTabs)) return false;
-  if (app.session.place.tab == kTabs[number].tab) return true;  // the summary has no number
+  if (number >= std::size(kTabs)) return false;
+  if (app.session.place.tab == kTabs[number].tab) return true;
   app.session.Remember();
   app.session.place.tab = kTabs[number].tab;
   app.session.tab_chosen = true;
@@ -266,6 +266,8 @@ void ShowFrame(App& app) {
   app.RememberLayout();
   app.session.Advance(ImGui::GetIO().DeltaTime);
   app.elements.clear();
+  app.waits = Waits::kNothing;
+  app.WaitFor(app.session.counting());
   HandleKeys(app);
   const ImGuiIO& io = ImGui::GetIO();
   ImGui::SetNextWindowPos({0, 0});

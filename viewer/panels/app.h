@@ -8,6 +8,7 @@
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -72,6 +73,14 @@ struct OpenSource {
   Result<SourceExcerpt> excerpt;
 };
 
+// What the frame that was just shown waits for. Each view reports it while it is shown; a hidden view starts
+// nothing and takes no answer, so it waits for nothing.
+enum class Waits : uint8_t {
+  kNothing,
+  kThread,    // which wakes the window
+  kNextFrame  // each frame does a part of the work
+};
+
 struct App {
   explicit App(std::function<void()> wake) : session(std::move(wake)) {}
 
@@ -101,6 +110,11 @@ struct App {
   ComparedFiles compared;
   FragmentationHistory fragmentation_history;
 
+  Waits waits = Waits::kNothing;
+  void WaitFor(bool busy, Waits how = Waits::kThread) {
+    if (busy) waits = std::max(waits, how);
+  }
+
   bool show_help = false;
   PictureKind picture = PictureKind::kNone;  // wanted: drawn at the end of the next frame
   bool picture_ready = false;                // that frame is being drawn
@@ -113,6 +127,8 @@ struct App {
   std::string open_path;   // what is typed there
   // Asks for files in the platform's own way; empty: the viewer asks.
   std::function<void()> choose_files;
+  // Opens a link of another program, "vscode://file/..."; empty: there is nothing to open it with.
+  std::function<void(const std::string&)> open_link;
   bool show_pins = false;  // on the address map
   LaneRowsShown lane_rows = LaneRowsShown::kFew;
   std::optional<OpenSource> source;
@@ -191,7 +207,7 @@ void ShowRangeChange(App& app, const DeviceView& device);
 // Asks for a file: what is typed, and what the folder holds.
 void ShowOpen(App& app);
 void AskForFile(App& app);
-// The nine views in the order of their tabs; false if there are fewer.
+// The views in the order of their tabs, the summary is 0; false if there are fewer.
 bool ShowViewNumber(App& app, size_t number);
 // What the view shows, as lines of CSV; "" if it is no table.
 [[nodiscard]] std::string ViewTable(const App& app);

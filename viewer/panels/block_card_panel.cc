@@ -37,6 +37,13 @@ std::string CutAtEnd(ImFont* font, const std::string& line, float width) {
   return line.size() <= fits ? line : line.substr(0, fits - 1) + "~";
 }
 
+// The editor runs where the viewer is shown. The path is that of the recording.
+void ShowEditorLink(App& app, const SourcePlace& place) {
+  if (!app.open_link || !place.path.starts_with('/')) return;
+  if (ImGui::SmallButton("Open in VS Code")) app.open_link(EditorLink(place));
+  app.NameLastItem("source.editor");
+}
+
 // The lines around a frame's line, and whether they are from disk or from the trace.
 void ShowSource(const OpenSource& source) {
   const Look& l = look();
@@ -116,6 +123,7 @@ void ShowStackFrame(App& app, const CardFrame& frame) {
     ImGui::PushFont(l.fonts.mono);
     ShowSource(*app.source);
     ImGui::PopFont();
+    ShowEditorLink(app, app.source->place);
   }
   ImGui::PopID();
 }
@@ -169,6 +177,7 @@ void ShowBlockCard(App& app) {
   Session& session = app.session;
   app.card.Update(*session.document(), *session.device(), session.layout(), session.place.block,
                   session.place.moment, session.wake());
+  app.WaitFor(app.card.busy());
   const BlockCard& card = app.card.card();
   ImGui::Dummy({0, Em(0.4f)});
   const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -237,6 +237,7 @@ void ShowCompare(App& app, ImVec2 size) {
     ShowWhyEmpty(rest, "The other file is still being read, or could not be read.");
   } else {
     app.comparison.Update(*first, *second, session.wake());
+    app.WaitFor(app.comparison.busy());
     const auto& made = app.comparison.comparison();
     if (!made) {
       ShowWhyEmpty(rest, "Comparing ...");

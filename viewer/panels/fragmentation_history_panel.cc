@@ -128,6 +128,7 @@ void ShowOutcomes(App& app, const std::vector<SettingsOutcome>& outcomes) {
 
 void ShowFragmentationHistory(App& app, const LayoutView& layout, ImVec2 size) {
   app.fragmentation_history.Update(layout, app.session.wake());
+  app.WaitFor(app.fragmentation_history.busy());
   const auto& made = app.fragmentation_history.over_time();
   ImGui::BeginChild("history", size);
   if (!made) {

@@ -98,6 +98,7 @@ const Binding kBindings[] = {
        if (app.session.file() != nullptr) app.CloseFile(app.session.place.file);
      }},
     {"ctrl+q", "close the window", [](App& app) { app.quit = true; }},
+    {"m", "the summary", [](App& app) { ShowViewNumber(app, 0); }},
     {"1", "the first view; 2 to 9: the others", [](App& app) { ShowViewNumber(app, 1); }},
     {"i", "with or without the details", [](App& app) { app.layout.details = !app.layout.details; }},
     {"l", "with or without the table", [](App& app) { app.layout.table = !app.layout.table; }},

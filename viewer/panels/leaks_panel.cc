@@ -197,6 +197,7 @@ void ShowGrowthRows(App& app, const leaks::Answer& answer, const std::vector<Gro
 
 void ShowLeaks(App& app, ImVec2 size) {
   app.leaks.Update(*app.session.document(), *app.session.device(), app.session.wake());
+  app.WaitFor(app.leaks.busy());
   const auto& found = app.leaks.answer();
   if (!found) return ShowWhyEmpty(size, "Looking for what grows from step to step ...");
   if (!found->ok())

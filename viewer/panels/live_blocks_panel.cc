@@ -202,9 +202,11 @@ void ShowLiveBlocks(App& app, ImVec2 size) {
     return EndPanel();
   }
   const bool events = session.table_shows == Session::TableShows::kEvents;
-  if (!events)
+  if (!events) {
     app.live.Update(*session.document(), *session.device(), session.place.moment, session.filter,
                     session.BlocksListed());
+    app.WaitFor(app.live.busy(), Waits::kNextFrame);
+  }
   const LiveTable& live = app.live;
   ShowTableChoice(app);
   if (events) {

@@ -114,6 +114,7 @@ void ShowOutOfMemory(App& app, ImVec2 size) {
   }
   if (layout->walk == nullptr) return ShowWhyEmpty(size, layout->why_not);
   app.autopsy.Update(*layout, app.session.wake());
+  app.WaitFor(app.autopsy.busy());
   const auto& autopsy = app.autopsy.autopsy();
   if (!autopsy) return ShowWhyEmpty(size, "Replaying the run with other settings ...");
   if (!autopsy->ok()) return ShowWhyEmpty(size, text::OneLine(autopsy->error().sentence));

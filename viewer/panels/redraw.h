@@ -17,7 +17,8 @@ class Redraw {
     Session& session = app.session;
     session.Update();  // a file may have grown
     const bool moves = session.playing() || session.loading() || ImGui::GetIO().WantTextInput ||
-                       app.live.busy() || app.generation != session.generation() || !app.said.empty();
+                       app.waits == Waits::kNextFrame || app.generation != session.generation() ||
+                       !app.said.empty();
     const bool live = std::any_of(session.files().begin(), session.files().end(),
                                   [](const auto& file) { return file->live(); });
     if (happened) owed_ = kFramesToSettle;

@@ -39,22 +39,21 @@ void Follow(App& app, SummaryLink link) {
   }
 }
 
-// A line of text that is a link; true if it was clicked.
+// A text that is a link, on as many lines as it takes; true if it was clicked.
 bool LinkLine(App& app, const std::string& name, ImFont* font, const std::string& text, ImU32 color) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
+  ImGui::PushFont(font);
+  const float height = ImGui::CalcTextSize(text.c_str(), nullptr, false, width).y;
   ImGui::PushID(name.c_str());
-  const bool clicked = ImGui::InvisibleButton("link", {width, font->FontSize + Em(0.2f)});
+  const bool clicked = ImGui::InvisibleButton("link", {width, height + Em(0.2f)});
   ImGui::PopID();
   app.NameLastItem(name);
   const bool hovered = ImGui::IsItemHovered();
-  const std::string fitted = FitText(font, text, width);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  DrawText(list, font, at, hovered ? look().colors.accent : color, fitted);
-  if (hovered) {
-    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    if (fitted != text) ImGui::SetTooltip("%s", text.c_str());
-  }
+  ImGui::GetWindowDrawList()->AddText(ImGui::GetFont(), ImGui::GetFontSize(), at,
+                                      hovered ? look().colors.accent : color, text.c_str(), nullptr, width);
+  ImGui::PopFont();
+  if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   return clicked;
 }
 
@@ -187,6 +186,7 @@ void ShowHeadlines(App& app, const RunSummary& summary) {
 void ShowSummary(App& app, ImVec2 size) {
   app.summary.Update(*app.session.document(), *app.session.device(), app.session.file()->live(),
                      app.session.wake());
+  app.WaitFor(app.summary.busy());
   const auto& summary = app.summary.summary();
   if (!summary) return ShowTimeline(app, size);
   const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -288,6 +288,7 @@ void ShowWhatIfAnswer(App& app, const WhatIfSubject& subject) {
 
 void ShowWhatIf(App& app, ImVec2 size) {
   app.whatif.Update(*app.session.document(), *app.session.device(), app.session.wake());
+  app.WaitFor(app.whatif.busy());
   const auto& subject = app.whatif.subject();
   if (!subject) return ShowWhyEmpty(size, "Reading the recorded step ...");
   if (!subject->ok())

@@ -11,18 +11,6 @@ namespace {
 // Windows that size themselves by their content need two frames, tables one more.
 constexpr int kFramesToSettle = 4;
 
-// Only the visible view starts a computation and takes its answer.
-bool AnswerIsAwaited(const App& app) {
-  const Tab tab = app.session.place.tab;
-  const bool card_shows = app.layout.details && app.session.place.block != model::kNone;
-  return (card_shows && app.card.busy()) || (tab == Tab::kWhatIf && app.whatif.busy()) ||
-         (tab == Tab::kLeaks && app.leaks.busy()) ||
-         (tab == Tab::kFragmentation && app.fragmentation_history.busy()) ||
-         (tab == Tab::kOutOfMemory && app.autopsy.busy()) || (tab == Tab::kSummary && app.summary.busy()) ||
-         (tab == Tab::kCompare && app.comparison.busy()) ||
-         (tab == Tab::kAddressTime && app.address_time.busy());
-}
-
 }  // namespace
 
 Headless::Headless(const HeadlessOptions& options) : options_(options), app_(std::make_unique<App>([] {})) {
@@ -36,6 +24,7 @@ Headless::Headless(const HeadlessOptions& options) : options_(options), app_(std
   io.MousePos = {-1e6f, -1e6f};
   PrepareKeyboardWithoutWindow();
   app_->layout.dark = options.dark;
+  app_->open_link = [this](const std::string& link) { app_->Say(link); };  // there is no desktop
   app_->scale = options.scale;
   UseLook(LoadFonts(options.scale, options.font), options.dark, options.scale);
 }
@@ -93,7 +82,7 @@ void Headless::WaitUntilLoaded() {
 
 void Headless::WaitForAnswers() {
   Rest(kFramesToSettle);
-  while (app_->session.counting() || app_->live.busy() || AnswerIsAwaited(*app_)) {
+  while (app_->waits != Waits::kNothing) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     Rest(1);
   }

@@ -79,15 +79,6 @@ std::string HostName() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "HOST";
 }
 
-// Nothing happens if there is no desktop.
-void OpenBrowser(const std::string& link) {
-  const std::string program = "xdg-open";
-  std::array<char*, 3> words = {const_cast<char*>(program.c_str()), const_cast<char*>(link.c_str()), nullptr};
-  pid_t child = 0;
-  if (std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr)
-    (void)posix_spawnp(&child, program.c_str(), nullptr, nullptr, words.data(), environ);
-}
-
 Result<int> ServeVerb(const Arguments& arguments, const Terminal&) {
   Service service;
   service.port = VRAMSCOPE_TRY(PortFrom(arguments));
@@ -97,6 +88,14 @@ Result<int> ServeVerb(const Arguments& arguments, const Terminal&) {
 }
 
 }  // namespace
+
+void OpenOnDesktop(const std::string& link) {
+  const std::string program = "xdg-open";
+  std::array<char*, 3> words = {const_cast<char*>(program.c_str()), const_cast<char*>(link.c_str()), nullptr};
+  pid_t child = 0;
+  if (std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr)
+    (void)posix_spawnp(&child, program.c_str(), nullptr, nullptr, words.data(), environ);
+}
 
 Result<int> Serve(const std::vector<std::string>& paths, const Service& service) {
   if (paths.empty()) return UsageError("serve needs a folder or files: vramscope serve runs");
@@ -122,7 +121,7 @@ Result<int> Serve(const std::vector<std::string>& paths, const Service& service)
     Print(fmt::format("{}\n{}\nWhoever has the link can read {}. Ctrl-C ends it.\n", link,
                       here ? tunnel : open, paths.size() == 1 ? Printable(paths[0]) : "these files"));
     std::fflush(stdout);
-    if (service.open_browser) OpenBrowser(link);
+    if (service.open_browser) OpenOnDesktop(link);
   };
   VRAMSCOPE_TRY(serve::ServeUntilSignal(site, service.address, service.port, ready));
   return kDone;

@@ -18,6 +18,9 @@ struct Service {
   std::string fragment;  // of the link: "run.vms@step:3"
 };
 
+// Opens a link in the desktop's program for it. Nothing happens if there is no desktop.
+void OpenOnDesktop(const std::string& link);
+
 // Returns after Ctrl-C.
 [[nodiscard]] Result<int> Serve(const std::vector<std::string>& paths, const Service& service);
 

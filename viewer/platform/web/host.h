@@ -21,7 +21,8 @@ void VRAMSCOPE_HOST(host_end)();
 void VRAMSCOPE_HOST(host_cursor)(int cursor);  // ImGuiMouseCursor
 void VRAMSCOPE_HOST(host_text_wanted)(int wanted);
 void VRAMSCOPE_HOST(host_copy)(const char* text, size_t bytes);
-void VRAMSCOPE_HOST(host_choose)();  // the browser's dialog for files
+void VRAMSCOPE_HOST(host_open)(const char* text, size_t bytes);  // a link of another program
+void VRAMSCOPE_HOST(host_choose)();                              // the browser's dialog for files
 void VRAMSCOPE_HOST(host_title)(const char* text, size_t bytes);
 void VRAMSCOPE_HOST(host_place)(const char* text, size_t bytes);  // for the fragment of the page's address
 }

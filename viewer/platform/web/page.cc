@@ -60,6 +60,7 @@ class Page {
     app_.layout_kept = app_.layout;  // the system's theme is no choice to keep
     app_.renderer = "WebGL2";
     app_.choose_files = [] { host_choose(); };
+    app_.open_link = [](const std::string& link) { host_open(link.data(), link.size()); };
     text::UseThreeDigits();
     app_.scale = scale;
     Resize(width, height, scale);

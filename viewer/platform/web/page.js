@@ -67,6 +67,14 @@ function download(name, bytes) {
   setTimeout(() => URL.revokeObjectURL(anchor.href), 10000);
 }
 
+// Of another program, which the browser asks about; never a page.
+function openLink(link) {
+  if (!link.startsWith('vscode:')) return;
+  const anchor = document.createElement('a');
+  anchor.href = link;
+  anchor.click();
+}
+
 function copy(text) {
   copied = text;
   navigator.clipboard?.writeText(text).catch(() => {
@@ -97,6 +105,7 @@ function listen(worker, handlers) {
     } else if (data.failed) fail(data.failed);
     else if ('cursor' in data) canvas.style.cursor = CURSORS[data.cursor] ?? 'none';
     else if ('copy' in data) copy(data.copy);
+    else if ('openLink' in data) openLink(data.openLink);
     else if ('choose' in data) element('chosen').click();
     else if ('title' in data) document.title = data.title;
     else if ('place' in data) showPlace(data.place);
@@ -111,12 +120,13 @@ function listen(worker, handlers) {
 const KEYS = {Space: 32, Quote: 39, Comma: 44, Minus: 45, Period: 46, Slash: 47, Semicolon: 59, Equal: 61, BracketLeft: 91, Backslash: 92,
   BracketRight: 93, Backquote: 96, Escape: 256, Enter: 257, NumpadEnter: 257, Tab: 258, Backspace: 259, Delete: 261, ArrowRight: 262,
   ArrowLeft: 263, ArrowDown: 264, ArrowUp: 265, PageUp: 266, PageDown: 267, Home: 268, End: 269, F1: 290};
+// By its letter or sign, on every layout; digits also where they want Shift.
 function keyCode(event) {
-  if (/^[a-z]$/i.test(event.key)) return event.key.toUpperCase().charCodeAt(0);  // by its letter, on every layout
-  const digit = /^(?:Digit|Numpad)(\d)$/.exec(event.code);
+  if (/^[a-z',./;=[\\\]`-]$/i.test(event.key)) return event.key.toUpperCase().charCodeAt(0);
+  const digit = /^(?:Digit|Numpad)(\d)$/.exec(event.code) ?? /^(\d)$/.exec(event.key);
   return digit ? 48 + Number(digit[1]) : KEYS[event.code] ?? 0;
 }
-const modifiers = (event) => (event.ctrlKey || event.metaKey ? 1 : 0) | (event.shiftKey ? 2 : 0) | (event.altKey ? 4 : 0);
+const modifiers = (event) => event.getModifierState('AltGraph') ? 0 : (event.ctrlKey || event.metaKey ? 1 : 0) | (event.shiftKey ? 2 : 0) | (event.altKey ? 4 : 0);
 
 function listenToKeys(send) {
   const press = (event, down) => {

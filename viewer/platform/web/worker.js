@@ -37,6 +37,7 @@ const host = {
   host_cursor: (cursor) => postMessage({cursor}),
   host_text_wanted: (wanted) => postMessage({textWanted: wanted !== 0}),
   host_copy: (at, length) => postMessage({copy: decode(at >>> 0, length)}),
+  host_open: (at, length) => postMessage({openLink: decode(at >>> 0, length)}),
   host_choose: () => postMessage({choose: 1}),
   host_title: (at, length) => postMessage({title: decode(at >>> 0, length)}),
   host_place: (at, length) => postMessage({place: decode(at >>> 0, length)}),
