@@ -52,7 +52,7 @@ SYSTEM_HEADER = re.compile(r"(sys|linux|netinet|arpa)/|(unistd|fcntl|poll|dlfcn|
 SYSTEM_SEAMS = {
     "trace_format/append_variant.cc", "trace_format/file_sink.cc", "trace_format/mapped_file.cc", "trace_format/process_identity.h",
     "profiler/model/symbol_files.cc", "profiler/report/failed.cc", "profiler/snapshot/byte_stream.cc",
-    "profiler/cli/frame/progress.cc", "profiler/cli/frame/terminal.cc", "profiler/cli/frame/verb.h", "profiler/cli/frame/verbs.cc",
+    "profiler/cli/frame/progress.cc", "profiler/cli/frame/terminal.cc",
     "profiler/cli/report/info.cc", "profiler/cli/report/remote_file.cc", "profiler/cli/report/report.cc", "profiler/cli/report/serve.cc",
     "profiler/cli/report/view.cc",
 }

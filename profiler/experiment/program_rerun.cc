@@ -97,22 +97,6 @@ Status Prepare(const std::vector<whatif::Asked>& changes, std::vector<std::strin
   return {};
 }
 
-uint64_t RecordedTotal(const model::Run& run) {
-  uint64_t total = 0;
-  (void)run.source->ForEachBatch([&](std::span<const trace::Event> batch) {
-    for (const trace::Event& event : batch)
-      if (event.type == trace::EventType::kDriverTotal) total = std::max(total, event.field[3]);
-    return total == 0;
-  });
-  return total;
-}
-
-std::string MetadataAt(const trace::Metadata& metadata, std::initializer_list<const char*> keys) {
-  for (const char* key : keys)
-    if (const auto found = metadata.find(key); found != metadata.end()) return found->second;
-  return "";
-}
-
 // Which changes were not applied; "" = all were.
 std::string NotApplied(const std::string& notes, const Change& change) {
   for (const Outcome& outcome : ReadOutcomes(notes, change))
@@ -236,38 +220,6 @@ Status RunAll(std::string_view program, std::span<const Changes> wanted, const R
 }
 
 }  // namespace
-
-std::string RerunPython() {
-  const char* const asked = std::getenv("VRAMSCOPE_PYTHON");
-  return asked != nullptr && *asked != '\0' ? asked : "python3";
-}
-
-Result<RerunSetting> SettingOf(const model::Run& run, const std::string& gpu_asked) {
-  RerunSetting setting;
-  setting.simulated_folder = VRAMSCOPE_TRY(collector::FindSimulatedCuda());
-  const auto models = VRAMSCOPE_TRY(collector::ListGpus(setting.simulated_folder));
-  const trace::Metadata& metadata = run.source->metadata();
-  const Place recorded = RecordedPlace(metadata);
-  const std::string& name = gpu_asked.empty() ? recorded.gpu : gpu_asked;
-  auto found = std::ranges::find(models, name, &collector::GpuModel::name);
-  if (found == models.end() && !gpu_asked.empty())
-    return Error{
-        fmt::format("--gpu {}: no such model. See: vramscope dryrun --gpu list.", text::OneLine(name))};
-  if (found == models.end()) {
-    const uint64_t total = RecordedTotal(run);
-    if (total == 0)
-      return Error{"The trace does not record which GPU it is from. Name the GPU: --gpu a100-40gb."};
-    found = std::ranges::min_element(models, {}, [&](const collector::GpuModel& model) {
-      return std::pair(model.by_capacity,
-                       std::max(total, model.capacity_bytes) - std::min(total, model.capacity_bytes));
-    });
-  }
-  setting.gpu = *found;
-  setting.alloc_conf = recorded.alloc_conf;
-  setting.cublas_workspace =
-      MetadataAt(metadata, {"program.cublas_workspace_config", "env.CUBLAS_WORKSPACE_CONFIG"});
-  return setting;
-}
 
 std::vector<Result<trace::Bytes>> RunPrograms(std::string_view program, std::span<const Changes> wanted,
                                               const RerunSetting& setting) {

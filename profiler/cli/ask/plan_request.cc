@@ -8,7 +8,7 @@
 #include <cctype>
 #include <sstream>
 
-#include "profiler/cli/record/recording_options.h"
+#include "profiler/cli/frame/option_value.h"
 #include "profiler/text/size_text.h"
 
 namespace vramscope::cli {

@@ -8,8 +8,8 @@
 #include "profiler/allocator/settings.h"
 #include "profiler/cli/ask/try_options.h"
 #include "profiler/cli/ask/try_screen.h"
-#include "profiler/cli/frame/verb.h"
 #include "profiler/cli/record/dryrun_options.h"
+#include "profiler/cli/record/recording_verb.h"
 #include "profiler/collector/launch/torch_location.h"
 #include "profiler/experiment/dryrun/command_output.h"
 

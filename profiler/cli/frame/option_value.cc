@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/cli/frame/option_value.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -30,6 +32,15 @@ std::string_view LastWord(const VerbHelp& help) {
 }
 
 }  // namespace
+
+Status CheckChoice(const char* option, const std::string& value,
+                   std::initializer_list<std::string_view> choices) {
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return {};
+  std::string listed;
+  for (const std::string_view choice : choices)
+    listed += fmt::format("{}{}", listed.empty() ? "" : ", ", choice);
+  return Error{fmt::format("--{} must be one of {}, not '{}'.", option, listed, Printable(value))};
+}
 
 Completed CompletedValue(const Option& option) {
   const std::string_view value = option.value == nullptr ? "" : option.value;

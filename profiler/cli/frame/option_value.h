@@ -3,12 +3,18 @@
 // words of the help ("auto|always|never", "FILE"), so that there is no second table.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/cli/frame/arguments.h"
 
 namespace vramscope::cli {
+
+// Fails if the value of `option` is not one of `choices`.
+Status CheckChoice(const char* option, const std::string& value,
+                   std::initializer_list<std::string_view> choices);
 
 struct Completed {
   enum class Kind : uint8_t { kOther, kFile, kFolder, kWords } kind = Kind::kOther;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verb of the `vramscope` command: one file per verb and one row in kVerbs (verbs.cc), nothing else.
+// A verb of the `vramscope` command: one file per verb and one row in kAnsweringVerbs (verbs.cc) if it only
+// reads files, or in kRecordingVerbs or kWatchingVerbs (record/recording_verbs.cc), nothing else.
 //
 // Conventions of every verb: --help shows two examples before the options; --json prints one document with
 // "schema_version" and the keys of docs/json.md; exit 0 = done, 1 = the answer is no, 2 = bad usage or bad
 // input, 3 = could not judge; errors are one sentence on stderr, prefixed "vramscope: ".
 #pragma once
 
-#include <sys/types.h>
-
 #include <span>
 #include <string>
+#include <vector>
 
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
@@ -28,7 +28,14 @@ struct Verb {
   const VerbHelp& (*help)();
 };
 
+// All verbs of this program, in the order of `vramscope --help`.
 std::span<const Verb> Verbs();
+// The verbs that only read files. They also work on Windows and macOS.
+std::span<const Verb> AnsweringVerbs();
+
+// The whole program: finds the verb and passes the remaining words to it. Returns the exit code; exceptions
+// and output that cannot be written are reported.
+int RunCommandLine(const std::vector<std::string>& words);
 
 int RunRecord(std::span<const std::string> arguments);
 int RunDump(std::span<const std::string> arguments);
@@ -92,17 +99,9 @@ const VerbHelp& ManHelp();
 int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
               Result<int> (*run)(const Arguments& arguments, const Terminal& terminal));
 
-// The process for a verb like attach or stop. `example`: a correct command, shown in the error.
-Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example);
-
 // Prints "vramscope: <sentence>" to stderr. A closed stderr is not an error.
 void Say(const std::string& sentence);
 // Like Say, and returns the exit code of the kind of error.
 int Fail(const Error& error);
-
-// Number of bytes that are shown from the end of a failed command's output.
-inline constexpr size_t kLogShown = 2000;
-// Exits with the command's exit status; if a signal killed the command, the same signal kills this program.
-int ExitAsCommand(int wait_status);
 
 }  // namespace vramscope::cli

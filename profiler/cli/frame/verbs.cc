@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstdint>
 #include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <system_error>
+#include <vector>
 
 #include "profiler/cli/frame/rank_request.h"
 #include "profiler/cli/frame/verb.h"
-#include "profiler/collector/launch/signal_relay.h"
+#include "profiler/text/failure.h"
 
 namespace vramscope::cli {
 namespace {
 
-constexpr std::array kVerbs = {
-    Verb{"record", "record what a command allocates", RunRecord, RecordHelp},
-    Verb{"attach", "record a running process for a while", RunAttach, AttachHelp},
-    Verb{"start", "start recording a process that waits (record --dormant)", RunStart, StartHelp},
-    Verb{"stop", "end a recording that start began", RunStop, StopHelp},
-    Verb{"dump", "write the last steps of a running recording", RunDump, DumpHelp},
-    Verb{"dryrun", "run a command on a simulated GPU: does it fit, and how much memory does it need",
-         RunDryrun, DryrunHelp},
-    Verb{"try", "run a command with a change that its code does not have, and compare", RunTry, TryHelp},
+constexpr std::array kAnsweringVerbs = {
     Verb{"info", "what is in a trace or snapshot: processes, devices, coverage, losses", RunInfo, InfoHelp},
     Verb{"report", "where the memory of a run went", RunReport, ReportHelp},
     Verb{"explain", "why nvidia-smi shows more than PyTorch", RunExplain, ExplainHelp},
@@ -37,29 +31,79 @@ constexpr std::array kVerbs = {
     Verb{"plan", "the cheapest changes that make a recorded program fit", RunPlan, PlanHelp},
     Verb{"pack", "the least memory that any allocator would need", RunPack, PackHelp},
     Verb{"leaks", "what grows from step to step, and what keeps it", RunLeaks, LeaksHelp},
-    Verb{"fleet", "all ranks of a job: which stand out, and why", RunFleet, FleetHelp},
-    Verb{"top", "the ranks of running recordings: memory now, growth, steps until it runs out", RunTop,
-         TopHelp},
     Verb{"diff", "what differs between two runs, and what was changed", RunDiff, DiffHelp},
     Verb{"check", "check the memory of a run against rules, for CI", RunCheck, CheckHelp},
     Verb{"convert", "convert a trace or snapshot to the format of another tool", RunConvert, ConvertHelp},
-    Verb{"view", "see a run in a window: memory over time, every block at every moment", RunView, ViewHelp},
-    Verb{"serve", "show runs of this machine in a browser, also over ssh", RunServe, ServeHelp},
-    Verb{"mcp", "answer an agent's questions about the runs of a folder", RunMcp, McpHelp},
     Verb{"completion", "print a completion script for a shell", RunCompletion, CompletionHelp},
     Verb{"man", "print or install the manual pages", RunMan, ManHelp},
 };
 
+std::string Overview(const Terminal& terminal) {
+  std::string text = fmt::format("{}: where the memory of a training run goes\n\n",
+                                 terminal.Paint("vramscope", Ink::Bold()));
+  Table examples({Align::kLeft, Align::kLeft});
+  examples.AddRow({terminal.Paint("vramscope record -- python train.py", Ink::Good()),
+                   terminal.Paint("record a run, with no change to it", Ink::Dim())});
+  examples.AddRow({terminal.Paint("vramscope report run.vms", Ink::Good()),
+                   terminal.Paint("show where its memory went", Ink::Dim())});
+  text += examples.ToString() + "\nVerbs:\n";
+  Table verbs({Align::kLeft, Align::kLeft});
+  for (const Verb& verb : Verbs()) verbs.AddRow({verb.name, verb.summary});
+  return text + verbs.ToString() +
+         "\nvramscope VERB --help explains a verb; vramscope --version prints the version.\n";
+}
+
+int UnknownVerb(const std::string& word) {
+  std::vector<std::string> names;
+  for (const Verb& verb : Verbs()) names.emplace_back(verb.name);
+  const auto nearest = Nearest(word, names);
+  return Fail(
+      UsageError(nearest ? fmt::format("there is no verb '{}'. Did you mean '{}'?", Printable(word), *nearest)
+                         : fmt::format("there is no verb '{}'. See vramscope --help.", Printable(word))));
+}
+
+int RunVerbOf(const std::vector<std::string>& words) {
+  const std::string first = words.empty() ? "" : words.front();
+  if (first.empty() || first == "--help" || first == "-h" || first == "help") {
+    std::FILE* stream = first.empty() ? stderr : stdout;
+    Print(Overview(Terminal::For(fileno(stream), ColorMode::kAuto)), stream);
+    return first.empty() ? kBadInput : kDone;
+  }
+  if (first == "--version") {
+    fmt::print("vramscope {}\n", VRAMSCOPE_VERSION);
+    return kDone;
+  }
+  const auto verbs = Verbs();
+  const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return first == v.name; });
+  // A file without a verb: shows what most people want first.
+  if (std::error_code failed; verb == verbs.end() && std::filesystem::is_regular_file(first, failed))
+    return RunReport(words);
+  if (verb == verbs.end()) return UnknownVerb(first);
+  return verb->run(std::span(words).subspan(1));
+}
+
 }  // namespace
 
-std::span<const Verb> Verbs() { return kVerbs; }
+std::span<const Verb> AnsweringVerbs() { return kAnsweringVerbs; }
+
+int RunCommandLine(const std::vector<std::string>& words) {
+  try {
+    const int code = RunVerbOf(words);
+    // A full disk behind stdout must not count as success.
+    if (std::fflush(stdout) != 0 && code == kDone)
+      return Fail({"the output could not be written. Free some space, or write to another file."});
+    return code;
+  } catch (const std::exception& failure) {
+    return Fail(CannotJudge(text::SentenceOf(failure, fmt::format("vramscope {}", fmt::join(words, " ")))));
+  }
+}
 
 int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
               Result<int> (*run)(const Arguments& arguments, const Terminal& terminal)) {
   if (!arguments.ok()) return Fail(arguments.error());
   const Result<ColorMode> color = ParseColorMode(arguments->Get("color", "auto"));
   if (!color.ok()) return Fail(color.error());
-  const Terminal terminal = Terminal::For(STDOUT_FILENO, *color);
+  const Terminal terminal = Terminal::For(fileno(stdout), *color);
   if (arguments->help_wanted()) {
     Print(HelpText(help, terminal));
     return kDone;
@@ -69,28 +113,9 @@ int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
   return code.ok() ? *code : Fail(code.error());
 }
 
-Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example) {
-  if (arguments.positionals().size() != 1)
-    return Error{fmt::format("{} needs the id of one process: vramscope {}",
-                             example.substr(0, example.find(' ')), example)};
-  const std::string& text = arguments.positionals().front();
-  uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number == 0)
-    return Error{fmt::format("'{}' is not a process id. Find it with: pgrep -af python", Printable(text))};
-  if (number > INT32_MAX) return Error{fmt::format("There is no process {}.", number)};
-  return static_cast<pid_t>(number);
-}
-
 int Fail(const Error& error) {
   Say(error.sentence);
   return error.kind == ErrorKind::kCannotJudge ? kCannotJudge : kBadInput;
-}
-
-int ExitAsCommand(int wait_status) {
-  std::fflush(nullptr);  // a signal would discard buffered output
-  if (WIFSIGNALED(wait_status)) collector::DieBySignal(WTERMSIG(wait_status));
-  return WEXITSTATUS(wait_status);
 }
 
 void Say(const std::string& sentence) {

@@ -12,9 +12,9 @@
 #include "injector/attach/refusal.h"
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
-#include "profiler/cli/frame/verb.h"
 #include "profiler/cli/record/recording_line.h"
 #include "profiler/cli/record/recording_options.h"
+#include "profiler/cli/record/recording_verb.h"
 #include "profiler/collector/output/output_place.h"
 #include "profiler/text/size_text.h"
 

@@ -7,12 +7,12 @@
 
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
-#include "profiler/cli/frame/verb.h"
 #include "profiler/cli/record/dryrun_options.h"
 #include "profiler/cli/record/dryrun_ranks.h"
 #include "profiler/cli/record/dryrun_screen.h"
 #include "profiler/cli/record/dryrun_tables.h"
 #include "profiler/cli/record/gpu_file.h"
+#include "profiler/cli/record/recording_verb.h"
 #include "profiler/cli/record/usual_variants.h"
 #include "profiler/cli/report/report_screen.h"
 #include "profiler/experiment/dryrun/gpu_runs.h"

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <tuple>
 
-#include "profiler/cli/frame/verb.h"
+#include "profiler/cli/record/recording_verb.h"
 #include "profiler/collector/output/scratch_folder.h"
 #include "profiler/experiment/dryrun/several_runs.h"
 #include "profiler/fleet/job.h"

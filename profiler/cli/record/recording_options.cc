@@ -42,15 +42,6 @@ Status CheckSteps(const std::string& text) {
                   kMostStepRanges, Printable(text))};
 }
 
-Status CheckChoice(const char* option, const std::string& value,
-                   std::initializer_list<std::string_view> choices) {
-  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return {};
-  std::string listed;
-  for (const std::string_view choice : choices)
-    listed += fmt::format("{}{}", listed.empty() ? "" : ", ", choice);
-  return Error{fmt::format("--{} must be one of {}, not '{}'.", option, listed, Printable(value))};
-}
-
 Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options) {
   options.stacks = arguments.Get("stacks", options.stacks);
   options.embed_source = arguments.Has("embed-source");

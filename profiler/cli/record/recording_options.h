@@ -2,17 +2,13 @@
 // Options of all verbs that record a command.
 #pragma once
 
-#include <initializer_list>
 #include <string>
-#include <string_view>
 
 #include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/option_value.h"
 #include "profiler/collector/launch/record.h"
 
 namespace vramscope::cli {
-
-Status CheckChoice(const char* option, const std::string& value,
-                   std::initializer_list<std::string_view> choices);
 
 // --deep-steps: "2-4", "3", or several of them with commas.
 Status CheckSteps(const std::string& text);

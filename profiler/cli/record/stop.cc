@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "profiler/cli/frame/verb.h"
+#include "profiler/cli/record/recording_verb.h"
 #include "profiler/collector/target/dormant_recorder.h"
 #include "profiler/collector/target/process_watch.h"
 

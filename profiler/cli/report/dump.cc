@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "profiler/cli/frame/verb.h"
+#include "profiler/cli/record/recording_verb.h"
 #include "profiler/collector/target/control_socket.h"
 
 namespace vramscope::cli {
