@@ -60,15 +60,18 @@ void LeverCombo(App& app, const char* lever, std::initializer_list<LeverOption> 
   app.NameLastItem(name);
 }
 
-// The first choices as buttons, as many as fit on a line: one click each, a second one takes it back.
-void ShowFirstReruns(App& app, const std::vector<RerunChoice>& choices, const std::string& now) {
+// Choices as buttons, precision first, as many as fit on a line: one click each, a second one takes it back.
+void ShowFirstReruns(App& app, std::vector<RerunChoice> choices, const std::string& now) {
   std::string& chosen = app.whatif.question.rerun;
+  std::stable_partition(choices.begin(), choices.end(), [](const RerunChoice& choice) {
+    return choice.name.starts_with("amp=") || choice.name.starts_with("precision=");
+  });
   ImGui::Dummy({0, 0});
   ImGui::SameLine(Em(kControls));
   for (const RerunChoice& choice : choices) {
     const std::string label = text::OneLine(choice.name);
     const float width = TextSize(look().fonts.text, label).x + 2 * ImGui::GetStyle().FramePadding.x;
-    if (width > ImGui::GetContentRegionAvail().x) break;
+    if (width > ImGui::GetContentRegionAvail().x) continue;
     const bool shown = choice.key == now;
     ImGui::PushStyleColor(ImGuiCol_Button, shown ? look().colors.selected : look().colors.raised);
     ImGui::PushStyleColor(ImGuiCol_Text, choice.kept ? look().colors.text : look().colors.dim);
