@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "profiler/model/framework.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/failed.h"
 #include "profiler/report/notes.h"
@@ -21,6 +22,8 @@ Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, 
     return CannotJudge(path + ": nothing was allocated on a GPU; " +
                        (caching_off.empty() ? "record on a GPU, or with vramscope dryrun." : caching_off));
   recorded->device = device;
+  if (const char* const why_not = model::WhyNotPyTorch(*recorded->run.source))
+    return CannotJudge(path + ": " + why_not);
   const auto& metadata = recorded->run.source->metadata();
   const auto missing = metadata.find("bridge.missing");
   const auto operators = recorded->run.event_counts[static_cast<size_t>(trace::EventType::kOpBegin)];

@@ -9,6 +9,7 @@
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/fragmentation/snapshot_subject.h"
 #include "profiler/fragmentation/trace_subject.h"
+#include "profiler/model/framework.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/notes.h"
 #include "profiler/snapshot/source.h"
@@ -119,6 +120,8 @@ Status FromTrace(const RunFile& given, const Arguments& arguments, const Request
   const std::string& path = given.path();
   auto run = VRAMSCOPE_TRY(LoadTrace(given, arguments));
   file.run = std::make_unique<model::Run>(std::move(run));
+  if (const char* const why_not = model::WhyNotPyTorch(*file.run->source))
+    return CannotJudge(path + ": " + why_not);
   file.analysis = std::make_unique<classify::Analysis>(*file.run);
   const Result<DeviceIndex> device = DeviceOf(request, question, file);
   if (!device.ok()) return In(path, device.error());

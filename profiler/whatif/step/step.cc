@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "profiler/model/framework.h"
 #include "profiler/whatif/step/open_saves.h"
 #include "profiler/whatif/step/piling_up.h"
 #include "profiler/whatif/step/recorded_steps.h"
@@ -333,6 +334,7 @@ class Reader {
 }  // namespace
 
 Result<Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device) {
+  if (const char* const why_not = model::WhyNotPyTorch(*analysis.run().source)) return CannotJudge(why_not);
   const LoopSteps steps = VRAMSCOPE_TRY(ChooseSteps(analysis, analysis.run().devices[device].process));
   Result<Step> step = Reader(analysis, device, steps).Read();
   if (step.ok()) FindPilingUp(steps.before, step.value());
