@@ -19,7 +19,8 @@ void Enter(Script& s, uint64_t phase) {
   s.Event(trace::EventType::kCounter, {s.trace().Intern("step.phase"), phase, 0});
 }
 
-void Step(Script& s, uint64_t number) {
+// Up to the mark of its end.
+void RunGraph(Script& s) {
   Enter(s, kForward);
   s.Alloc("hidden", 64);
   Enter(s, kBackward);
@@ -31,6 +32,10 @@ void Step(Script& s, uint64_t number) {
   Enter(s, kOptimizer);
   s.Free("first gradient");
   Enter(s, kNone);
+}
+
+void Step(Script& s, uint64_t number) {
+  RunGraph(s);
   s.Mark(trace::MarkKind::kOptimizerStepDone, number, "Adam", kAdam);
 }
 
@@ -61,6 +66,16 @@ TEST(GraphPhasesTest, AStepOfAGraphIsCountedOnceByItsMark) {
   }
   // First the batch, last the mark itself.
   EXPECT_EQ(parts, "other forward backward optimizer backward optimizer other ");
+}
+
+TEST(GraphPhasesTest, AFirstStepThatFailsIsOneStepThatIsNotFinished) {
+  Script s;
+  s.Alloc("weights", 512);
+  RunGraph(s);
+  const auto run = s.Load();
+  const Training training = FindTraining(run, 0);
+  ASSERT_EQ(training.steps().size(), 1U);
+  EXPECT_FALSE(training.steps()[0].complete);
 }
 
 TEST(GraphPhasesTest, OtherCountersAreNoPhases) {

@@ -182,7 +182,9 @@ StepEnds FindStepEnds(const model::Run& run, model::ProcessIndex process, const 
   steps = StepsFromMarks(run, process, identities);
   if (!steps.empty()) return {EndsOf(steps), StepEnds::Source::kOptimizerMarks};
   StepEnds result;
-  for (const Window& backward : windows.outermost) result.ends.push_back(backward.end);
+  for (const Window& backward : windows.outermost) {
+    if (backward.id != kGraphWindow) result.ends.push_back(backward.end);
+  }
   if (!result.ends.empty()) result.source = StepEnds::Source::kBackwardWindows;
   return result;
 }
