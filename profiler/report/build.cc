@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "profiler/classify/usage.h"
+#include "profiler/model/framework.h"
 #include "profiler/report/communication.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/failed.h"
@@ -236,7 +237,7 @@ class Builder {
     step.begin_ns = run_.times.TimeOf(from.begin);
     step.end_ns = run_.times.TimeOf(from.end);
     step.complete = from.complete;
-    step.deep = from.deep;
+    step.deep = from.deep && model::WhyNotPyTorch(*run_.source) == nullptr;  // TensorFlow has one depth
     const EventIndex peak = curve.PeakWithin(from.begin, std::max(from.end, from.begin + 1)).event;
     step.peak = MomentAfter(curve, peak);
     step.end_bytes = curve.AllocatedAfter(from.end - 1);

@@ -10,6 +10,7 @@
 #include "profiler/classify/origin.h"
 #include "profiler/classify/weight_copies.h"
 #include "profiler/growth/words.h"
+#include "profiler/model/framework.h"
 #include "profiler/report/owners.h"
 #include "profiler/text/format.h"
 
@@ -89,7 +90,9 @@ void AddRecorderNotes(const model::Run& run, Answer& answer) {
     return found == metadata.end() ? std::string() : found->second;
   };
   const auto operators = run.event_counts[static_cast<size_t>(trace::EventType::kOpBegin)];
-  if (const std::string why = fact("bridge.missing"); !why.empty() && operators == 0)
+  // The bridge is PyTorch's; the stacks of TensorFlow's blocks are operators.
+  const bool wants_bridge = operators == 0 && model::WhyNotPyTorch(*run.source) == nullptr;
+  if (const std::string why = fact("bridge.missing"); !why.empty() && wants_bridge)
     answer.notes.push_back("Operators were not recorded. " + why);
   if (const std::string processes = fact("recording.unrecorded_processes"); !processes.empty()) {
     answer.notes.push_back(
