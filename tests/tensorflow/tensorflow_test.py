@@ -121,6 +121,23 @@ class KerasTest(RecordingTest):
         peaks = [ask("report", str(self.trace), "--device", f"cuda:{gpu}")["peak"]["allocated_bytes"] for gpu in (0, 1)]
         self.assertEqual(peaks, self.truth["device_peaks"])
 
+    def test_answers_by_the_model_of_another_allocator_are_refused(self) -> None:
+        self.dry_run("h100-80gb")
+        for verb in (["frag"], ["replay"], ["oom"], ["whatif"], ["plan", "--fit", "24GiB"]):
+            done = recorded_run.run([recorded_run.vramscope(), *verb, str(self.trace)])
+            self.assertEqual((done.code, done.stdout), (3, b""), verb)
+            self.assertIn("this is a run of TensorFlow", done.stderr.decode(), verb)
+
+    def test_the_memory_that_runs_out_is_named(self) -> None:
+        sample = [PYTHON, str(SAMPLES / "keras_train.py"), "--steps", "2", "--hidden", "8192"]
+        trace = self.folder / "oom.vms"
+        done = recorded_run.run([recorded_run.vramscope(), "dryrun", "--gpu", "h100-80gb", "--capacity", "2GiB", "-o", str(trace), "--json", "--", *sample])
+        self.assertEqual(done.code, 1)
+        answer = json.loads(done.stdout)
+        self.assertFalse(answer["fits"])
+        failure = ask("report", str(trace))["out_of_memory"][0]
+        self.assertEqual((failure["device"], failure["requested_bytes"], failure["phase"]), ("cuda:0", 8192 * 8192 * 4, "optimizer"))
+
     def test_a_program_behaves_as_without_us(self) -> None:
         program = "import os; os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'; import tensorflow as tf; print(tf.add(1, 2).numpy()); raise SystemExit(5)"
         alone = subprocess.run([PYTHON, "-c", program], capture_output=True, text=True, check=False)
