@@ -48,7 +48,8 @@ class Firefox:
             [program, "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", self._profile.name,
              f"--width={self._size[0]}", f"--height={self._size[1]}"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-            env={**os.environ, "MOZ_HEADLESS": "1", "HOME": self._profile.name})
+            # Without a display there is no GLX, which it asks by default. With EGL, Mesa draws on the processor.
+            env={**os.environ, "MOZ_HEADLESS": "1", "MOZ_WEBGL_FORCE_EGL": "1", "LIBGL_ALWAYS_SOFTWARE": "1", "HOME": self._profile.name})
         end = time.monotonic() + PATIENCE_S
         while True:
             try:
