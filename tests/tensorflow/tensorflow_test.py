@@ -121,6 +121,11 @@ class KerasTest(RecordingTest):
         peaks = [ask("report", str(self.trace), "--device", f"cuda:{gpu}")["peak"]["allocated_bytes"] for gpu in (0, 1)]
         self.assertEqual(peaks, self.truth["device_peaks"])
 
+    def test_a_model_over_two_devices(self) -> None:
+        self.dry_run("h100-80gb:2", "--loop", "split")
+        peaks = [ask("report", str(self.trace), "--device", f"cuda:{gpu}")["peak"]["allocated_bytes"] for gpu in (0, 1)]
+        self.assertEqual(peaks, self.truth["device_peaks"])
+
     def test_answers_by_the_model_of_another_allocator_are_refused(self) -> None:
         self.dry_run("h100-80gb")
         for verb in (["frag"], ["replay"], ["oom"], ["whatif"], ["plan", "--fit", "24GiB"]):
