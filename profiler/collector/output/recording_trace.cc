@@ -13,11 +13,27 @@
 namespace vramscope::collector {
 namespace {
 
-trace::TraceClock StartOfTrace(const ClockAnchor& start) {
+uint64_t RealtimeNowNs() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  return {static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec),
-          start.monotonic_ns};
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// `vramscope fleet` aligns the clocks of hosts by these times. A recorder that lost its processor between two
+// readings was off by a millisecond, so the pair that lies closest together counts.
+trace::TraceClock StartOfTrace(const ClockAnchor& start) {
+  constexpr int kTries = 5;
+  uint64_t shortest = UINT64_MAX;
+  trace::TraceClock clock{0, start.monotonic_ns};
+  for (int i = 0; i < kTries; ++i) {
+    const uint64_t before = MonotonicNs();
+    const uint64_t realtime = RealtimeNowNs();
+    const uint64_t took = MonotonicNs() - before;
+    if (took >= shortest) continue;
+    shortest = took;
+    clock.start_realtime_ns = realtime - (before + took / 2 - start.monotonic_ns);
+  }
+  return clock;
 }
 
 // "main": the command itself; "worker": forked from a recorded process; "child": started by exec.
