@@ -71,7 +71,7 @@ LAUNCHERS = [
              ["{record}", "mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(RANKS), "{python}", "{script}"]),
     Launcher("srun vramscope record -- (its environment)", "", ["{record}", "{python}", "{script}"], TRAIN, SRUN),
     Launcher("vramscope record -- accelerate launch", "accelerate",
-             ["{record}", "{python}", "-m", "accelerate.commands.launch", "--cpu", "--num_processes", str(RANKS), "--num_machines", "1",
+             ["{record}", "{python}", "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", str(RANKS), "--num_machines", "1",
               "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "29613", "{script}"]),
     Launcher("vramscope record -- python (Lightning, ddp)", "lightning", ["{record}", "{python}", "{script}"], LIGHTNING),
     Launcher("vramscope record -- deepspeed", "deepspeed",
