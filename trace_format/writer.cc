@@ -84,6 +84,7 @@ class TraceWriter::Impl {
   }
 
   PendingDefinitions& definitions() { return definitions_; }
+  const Options& options() const { return options_; }
   uint64_t events_written() const { return events_ - events_lost_; }
   uint64_t events_lost() const { return events_lost_; }
   uint64_t bytes_written() const { return blocks_.bytes_written(); }
@@ -161,7 +162,7 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::Create(std::unique_ptr<ByteSin
 Result<std::unique_ptr<TraceWriter>> TraceWriter::CreateLike(const TraceWriter& other,
                                                              std::unique_ptr<ByteSink> sink,
                                                              const TraceClock& clock) {
-  auto writer = Create(std::move(sink), clock);
+  auto writer = Create(std::move(sink), clock, other.impl_->options());
   if (writer.ok()) (*writer)->impl_->definitions().CopyFrom(other.impl_->definitions());
   return writer;
 }

@@ -18,7 +18,7 @@
 namespace vramscope::fleet {
 
 struct StepFigures {
-  uint32_t number = 0;
+  uint32_t number = 0;  // from 1, also if the file begins with a later step
   uint64_t begin_ns = 0;
   uint64_t end_ns = 0;
   uint64_t peak_bytes = 0;      // allocated
@@ -52,6 +52,7 @@ struct RankSummary {
   std::string gpu_uuid;                // "" = unknown
   std::vector<model::MeshPlace> mesh;  // empty = unknown
   uint32_t pid = 0;
+  uint32_t part = 0;  // of its recording, from 1 (parts.h); 0 = the file is a whole recording
 
   uint64_t start_realtime_ns = 0;  // of time 0 of its file, by the clock of its host
   uint64_t last_ns = 0;

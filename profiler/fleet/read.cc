@@ -12,6 +12,7 @@
 #include <set>
 #include <system_error>
 
+#include "profiler/fleet/parts.h"
 #include "profiler/fleet/summary_file.h"
 #include "profiler/model/launch.h"
 #include "profiler/snapshot/run_file.h"
@@ -137,19 +138,26 @@ ReadRanks ReadFiles(const std::vector<std::string>& files, const std::function<v
       ranks = std::move((*summary)->ranks);
       ++read.summaries;
     } else {
-      const Result<Opened> opened = Open(files[i]);
-      if (!opened.ok()) {
-        read.unreadable.push_back(opened.error().sentence);
+      Result<std::vector<RankSummary>> whole = SummarizeFile(files[i]);
+      if (!whole.ok()) {
+        read.unreadable.push_back(whole.error().sentence);
         continue;
       }
-      ranks = Summarize(*opened->analysis, files[i]);
-      for (RankSummary& rank : ranks) rank.is_snapshot = !IsTrace(files[i]);
+      ranks = std::move(whole).value();
       if (ranks.empty()) read.unreadable.push_back(files[i] + ": nothing was allocated in this run.");
     }
     read.ranks.insert(read.ranks.end(), std::make_move_iterator(ranks.begin()),
                       std::make_move_iterator(ranks.end()));
   }
+  JoinParts(read.ranks);
   return read;
+}
+
+Result<std::vector<RankSummary>> SummarizeFile(const std::string& path) {
+  const Opened opened = VRAMSCOPE_TRY(Open(path));
+  std::vector<RankSummary> ranks = Summarize(*opened.analysis, path);
+  for (RankSummary& rank : ranks) rank.is_snapshot = !IsTrace(path);
+  return ranks;
 }
 
 Result<std::string> SummaryFor(const std::string& path) {
@@ -163,8 +171,7 @@ Result<std::string> SummaryFor(const std::string& path) {
   std::error_code failed;
   const uint64_t bytes = fs::file_size(path, failed);
   if (failed) return Error{path + ": " + failed.message() + "."};
-  const Opened opened = VRAMSCOPE_TRY(Open(path));
-  return SummaryText(Summarize(*opened.analysis, path), bytes);
+  return SummaryText(VRAMSCOPE_TRY(SummarizeFile(path)), bytes);
 }
 
 OpenSide SideOpener() {

@@ -29,10 +29,14 @@ struct ReadRanks {
   std::vector<std::string> unreadable;  // one sentence for each file that could not be read
   size_t summaries = 0;                 // files whose summary was enough
 };
+// Parts of one recording become one rank (parts.h).
 // `progress` is called before each file is read, with its number from 0. A summary that is out of date or
 // damaged is ignored, and the trace is read.
 [[nodiscard]] ReadRanks ReadFiles(const std::vector<std::string>& files,
                                   const std::function<void(size_t)>& progress = {});
+
+// The ranks of one file.
+[[nodiscard]] Result<std::vector<RankSummary>> SummarizeFile(const std::string& path);
 
 // The summary to store next to the trace at `path`. "" if it has no rank of a job of several: then it is read
 // whole in a moment, and no second file is wanted.

@@ -2,6 +2,7 @@
 // From a run to the figures of its ranks.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string_view>
@@ -100,7 +101,7 @@ class RankSummarizer {
     AddIdentity(device, rank);
     rank.peak_bytes = curve.peak().bytes;
     const timeline::Span& span = analysis_.training()[of.process].SpanAt(curve.peak().event);
-    rank.peak_step = span.step;
+    rank.peak_step = NumberOf(span.step, of.process);
     rank.peak_phase = timeline::PhaseOf(span.part);
     const EventIndex moments[] = {curve.peak().event};
     rank.categories = classify::UsageAt(run_, analysis_.categories(), curve, moments)[0];
@@ -128,12 +129,25 @@ class RankSummarizer {
       rank.gpu_uuid = uuid->second;
     rank.device = of.name;
     rank.pid = run_.processes[of.process].info.pid;
+    rank.part = static_cast<uint32_t>(Fact("recording.part"));
     // Ranks that were tried one after the other on a simulated GPU have no common time.
     const bool alone = run_.source->metadata().contains("simulated.gpu") && run_.processes.size() == 1;
     rank.start_realtime_ns = alone ? 0 : run_.source->clock().start_realtime_ns;
     rank.last_ns = run_.times.last_ns();
     rank.counts_events = run_.counts_events();
     rank.model = models_[of.process];
+  }
+
+  // A number of the metadata; 0 = it is not there.
+  [[nodiscard]] uint64_t Fact(const std::string& key) const {
+    const auto fact = run_.source->metadata().find(key);
+    return fact == run_.source->metadata().end() ? 0 : std::strtoull(fact->second.c_str(), nullptr, 10);
+  }
+
+  // Of the run, from that in the file: the file may begin with a later step. 0 = outside all steps.
+  [[nodiscard]] uint32_t NumberOf(uint32_t step, ProcessIndex process) const {
+    if (step == 0) return 0;
+    return step + static_cast<uint32_t>(Fact("process." + std::to_string(process) + ".steps_before"));
   }
 
   void AddReserved(const DeviceCurve& curve, RankSummary& rank) const {
@@ -200,13 +214,13 @@ class RankSummarizer {
     const growth::Growth& largest = found.leaks.front();
     rank.growth_line = largest.line;
     rank.growth_module = largest.module;
-    rank.growth_since = largest.first_step;
+    rank.growth_since = NumberOf(largest.first_step, curve.device().process);
   }
 
   void AddEnding(DeviceIndex device, RankSummary& rank) const {
     const ProcessIndex process = run_.devices[device].process;
     const timeline::Training& training = analysis_.training()[process];
-    rank.ending_step = training.steps().empty() ? 0 : training.steps().back().number;
+    rank.ending_step = training.steps().empty() ? 0 : NumberOf(training.steps().back().number, process);
     report::Request request;
     request.pid = rank.pid;
     request.device = rank.device;
@@ -234,9 +248,9 @@ class RankSummarizer {
     for (const timeline::Step& step : analysis_.training()[curve.device().process].steps()) {
       if (!step.complete || step.end <= step.begin) continue;
       const timeline::Peak peak = curve.PeakWithin(step.begin, step.end);
-      rank.steps.push_back({step.number, run_.times.TimeOf(step.begin), run_.times.TimeOf(step.end - 1),
-                            peak.bytes, curve.ReservedAfter(peak.event).value_or(0),
-                            curve.AllocatedAfter(step.end - 1)});
+      rank.steps.push_back({NumberOf(step.number, curve.device().process), run_.times.TimeOf(step.begin),
+                            run_.times.TimeOf(step.end - 1), peak.bytes,
+                            curve.ReservedAfter(peak.event).value_or(0), curve.AllocatedAfter(step.end - 1)});
     }
   }
 
@@ -251,7 +265,7 @@ class RankSummarizer {
 
 std::vector<RankSummary> Summarize(const classify::Analysis& analysis, const std::string& file) {
   std::vector<RankSummary> ranks = RankSummarizer(analysis, file).All();
-  if (ranks.size() == 1 && !ranks.front().rank.has_value()) {
+  if (ranks.size() == 1 && !ranks.front().rank.has_value() && ranks.front().part == 0) {
     ranks.front().rank = RankOfName(file);
     ranks.front().rank_from_name = ranks.front().rank.has_value();
   }

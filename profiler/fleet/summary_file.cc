@@ -27,6 +27,7 @@ Json HeadJson(const RankSummary& rank) {
           {"gpu_uuid", rank.gpu_uuid},
           {"mesh", mesh},
           {"pid", rank.pid},
+          {"part", rank.part},
           {"start_realtime_ns", rank.start_realtime_ns},
           {"last_ns", rank.last_ns},
           {"counts_events", rank.counts_events},
@@ -97,6 +98,7 @@ RankSummary RankFrom(const Json& json, const std::string& file) {
       rank.mesh.push_back(
           {place.at(0).get<std::string>(), place.at(1).get<uint32_t>(), place.at(2).get<uint32_t>()});
   rank.pid = json.at("pid").get<uint32_t>();
+  rank.part = json.value("part", uint32_t{0});
   rank.start_realtime_ns = json.at("start_realtime_ns").get<uint64_t>();
   rank.last_ns = json.at("last_ns").get<uint64_t>();
   rank.counts_events = json.at("counts_events").get<bool>();

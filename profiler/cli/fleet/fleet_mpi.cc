@@ -17,16 +17,19 @@
 #include <boost/mpi/environment.hpp>
 #include <boost/serialization/string.hpp>
 #include <boost/serialization/vector.hpp>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <numeric>
 #include <system_error>
 #include <tuple>
+#include <type_traits>
 
 #include "profiler/cli/fleet/fleet_answer.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
+#include "profiler/fleet/parts.h"
 #include "profiler/fleet/summary_file.h"
 
 namespace vramscope::cli {
@@ -53,14 +56,31 @@ struct Seen {
   }
 };
 
+// Steps travel as they lie in memory: process 0 would need longer to parse those of a long run than another
+// process to make them.
+static_assert(std::is_trivially_copyable_v<fleet::StepFigures>);
+
+std::string BytesOf(const std::vector<fleet::StepFigures>& steps) {
+  std::string bytes(steps.size() * sizeof(fleet::StepFigures), '\0');
+  if (!steps.empty()) std::memcpy(bytes.data(), steps.data(), bytes.size());
+  return bytes;
+}
+
+std::vector<fleet::StepFigures> StepsOf(const std::string& bytes) {
+  std::vector<fleet::StepFigures> steps(bytes.size() / sizeof(fleet::StepFigures));
+  if (!steps.empty()) std::memcpy(steps.data(), bytes.data(), steps.size() * sizeof(fleet::StepFigures));
+  return steps;
+}
+
 struct Read {
-  std::vector<std::string> summaries;  // by file of this process; "" = it could not be read
-  std::vector<std::string> sentences;  // why
+  std::vector<std::string> summaries;  // by file of this process, without steps; "" = it could not be read
+  std::vector<std::vector<std::string>> steps;  // by file, by rank
+  std::vector<std::string> sentences;           // why a file could not be read
   std::vector<char> is_snapshot;
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& summaries& sentences& is_snapshot;
+    archive& summaries& steps& sentences& is_snapshot;
   }
 };
 
@@ -101,7 +121,12 @@ Read ReadOwn(const Plan& plan, int self) {
   Read read;
   for (const auto& [file, reader] : plan) {
     if (reader != self) continue;
-    const fleet::ReadRanks one = fleet::ReadFiles({file.path});
+    fleet::ReadRanks one = fleet::ReadFiles({file.path});
+    std::vector<std::string>& steps = read.steps.emplace_back();
+    for (fleet::RankSummary& rank : one.ranks) {
+      steps.push_back(BytesOf(rank.steps));
+      rank.steps.clear();
+    }
     read.sentences.push_back(one.unreadable.empty() ? "" : one.unreadable.front());
     read.summaries.push_back(one.ranks.empty() ? "" : fleet::SummaryText(one.ranks, 0));
     read.is_snapshot.push_back(!one.ranks.empty() && one.ranks.front().is_snapshot ? 1 : 0);
@@ -120,11 +145,14 @@ fleet::ReadRanks Gathered(const Plan& plan, const std::vector<Read>& read) {
     if (of.summaries[at].empty()) continue;
     auto summary = fleet::ParseSummary(of.summaries[at], file.path);
     if (!summary.ok()) continue;  // it is our own text
-    for (fleet::RankSummary& rank : summary->ranks) {
+    for (size_t i = 0; i < summary->ranks.size(); ++i) {
+      fleet::RankSummary& rank = summary->ranks[i];
       rank.is_snapshot = of.is_snapshot[at] != 0;
+      rank.steps = StepsOf(of.steps[at][i]);
       all.ranks.push_back(std::move(rank));
     }
   }
+  fleet::JoinParts(all.ranks);
   return all;
 }
 

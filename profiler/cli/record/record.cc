@@ -15,6 +15,7 @@
 #include "profiler/cli/frame/arguments.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
+#include "profiler/cli/record/kept_parts.h"
 #include "profiler/cli/record/rank_summary_file.h"
 #include "profiler/cli/record/recording_line.h"
 #include "profiler/cli/record/recording_options.h"
@@ -56,6 +57,11 @@ const VerbHelp& RecordHelp() {
        {"emit-nvtx-mem", '\0', nullptr,
         "Describe PyTorch's memory to the tool that NVTX_INJECTION64_PATH names."},
        {"max-size", '\0', "10GiB", "Stop recording when the trace reaches this size; the command continues."},
+       {"keep", '\0', "full|summary[:SIZE]|ring:SIZE",
+        "What stays on the disk of a long run. ring:2GiB: its last 2 GiB. summary: its end, its first "
+        "steps,\n"
+        "and steps that differ from those before, together 64 MiB or SIZE. The figures of all steps stay,\n"
+        "for vramscope fleet."},
        {"black-box", '\0', "STEPS",
         "Keep only the last STEPS optimizer steps, in memory. They are written when memory runs out, when\n"
         "the command fails, or by vramscope dump; otherwise nothing is written."},
@@ -112,6 +118,8 @@ Result<int> RunDormant(const collector::RecordOptions& options, const collector:
 
 Result<int> RecordVerb(const Arguments& arguments, const Terminal&) {
   collector::RecordOptions options = VRAMSCOPE_TRY(RecordOptionsFrom(arguments));
+  KeptParts parts(VRAMSCOPE_TRY(KeepFrom(arguments)));
+  parts.Prepare(options);
   options.installation = VRAMSCOPE_TRY(collector::FindInstallation());
   VRAMSCOPE_TRY(collector::CheckCommand(options.command));
   if (arguments.Has("dormant")) return RunDormant(options, *options.installation);
@@ -120,8 +128,12 @@ Result<int> RecordVerb(const Arguments& arguments, const Terminal&) {
   collector::FindBridge(options, wishes);
 
   const collector::RecordOutcome outcome = VRAMSCOPE_TRY(collector::Record(options));
+  parts.Finish();
   ::signal(SIGPIPE, SIG_IGN);  // the command's exit status matters, not whether the last line is read
-  if (!arguments.Has("quiet")) std::fputs((Printable(RecordingLine(outcome)) + "\n").c_str(), stderr);
+  if (!arguments.Has("quiet")) {
+    std::fputs((Printable(RecordingLine(outcome)) + "\n").c_str(), stderr);
+    if (const std::string line = parts.Line(outcome.path); !line.empty()) Say(line);
+  }
   WriteRankSummary(outcome);
   if (WIFSIGNALED(outcome.wait_status)) collector::DieBySignal(WTERMSIG(outcome.wait_status));
   return WEXITSTATUS(outcome.wait_status);

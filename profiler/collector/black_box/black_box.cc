@@ -149,7 +149,18 @@ void BlackBox::FoldDriver(const Item& item) {
   }
 }
 
+std::map<uint32_t, uint64_t> BlackBox::steps_before_of() const {
+  std::map<uint32_t, uint64_t> steps;
+  for (const auto& [process, folded] : folded_) steps[process] = folded.steps;
+  return steps;
+}
+
 void BlackBox::FoldMark(const Item& item) {
+  if (IsMark(item.event, MarkKind::kOptimizerStepDone)) {
+    const uint64_t optimizer = item.event.field[trace::mark::kTensor];
+    Folded& folded = folded_.try_emplace(item.process, Folded{optimizer, 0}).first->second;
+    if (folded.optimizer == optimizer) ++folded.steps;
+  }
   if (IsMark(item.event, MarkKind::kDeepBegin)) deep_[item.process] = item;
   if (IsMark(item.event, MarkKind::kDeepEnd)) deep_.erase(item.process);
   for (const MarkKind kind : {MarkKind::kFork, MarkKind::kExec, MarkKind::kExit}) {

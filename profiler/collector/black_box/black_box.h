@@ -45,6 +45,9 @@ class BlackBox {
   [[nodiscard]] uint64_t steps_before() const { return steps_before_; }
   // Number of steps that are complete, folded away or not.
   [[nodiscard]] uint64_t steps_done() const { return steps_before_ + step_ends_.size(); }
+  // By process: the steps of its first optimizer that were folded away. Processes of one recording end their
+  // steps at different times.
+  [[nodiscard]] std::map<uint32_t, uint64_t> steps_before_of() const;
 
  private:
   struct Item {
@@ -89,6 +92,11 @@ class BlackBox {
   std::map<std::pair<uint32_t, uint64_t>, Item> last_of_kind_;  // coverage of a hook, a driver's total
   std::map<uint32_t, Item> deep_;                               // by process: the open deep window
   std::vector<Item> always_;
+  struct Folded {
+    uint64_t optimizer = 0;
+    uint64_t steps = 0;
+  };
+  std::map<uint32_t, Folded> folded_;  // by process
 };
 
 }  // namespace vramscope::collector

@@ -114,6 +114,16 @@ TEST_F(BlackBoxTest, AnotherOptimizerMakesNoSteps) {
   EXPECT_EQ(box_.steps_before(), 0u);
 }
 
+TEST_F(BlackBoxTest, EachProcessHasItsOwnStepsBefore) {
+  Steps(1);
+  Add(StepDone(2));
+  Add(StepDone(7), 1);
+  Add(StepDone(7), 1);
+  Steps(3);  // the window begins after the second of process 0
+  Add(StepDone(7), 1);
+  EXPECT_EQ(box_.steps_before_of(), (std::map<uint32_t, uint64_t>{{0, 2}, {1, 2}}));
+}
+
 TEST_F(BlackBoxTest, AStepThatIsTooLargeIsKeptInPart) {
   for (uint64_t i = 0; i < 3000; ++i) {
     Add(Alloc(i % 10));

@@ -50,6 +50,11 @@ struct RecordOptions {
   // If not 0: the last so many optimizer steps are kept in memory. They are written when the program runs out
   // of memory, when the command fails, and on request (control_socket.h); otherwise nothing is written.
   uint32_t black_box_steps = 0;
+  // If not 0: the trace is a series of files of about this size (trace_output.h). The one that is written has
+  // the name of the trace. A complete one becomes run.part1.vms and so on, and `part_done` gets its path and
+  // must return soon.
+  uint64_t part_bytes = 0;
+  std::function<void(const std::string& path)> part_done;
   std::string version;  // of vramscope, for the metadata
   // More variables for the command. Their LD_PRELOAD and PYTHONPATH entries come after the recorder's own and
   // before existing ones.

@@ -71,8 +71,7 @@ TargetProcess& Drain::AddProcess(std::unique_ptr<RingFile> file, const std::stri
                                  const std::string& executable, const std::string& command_line) {
   const RingFileFacts facts = file->facts();
   const TargetProcess* parent = FindParent(facts);
-  auto ids =
-      std::make_shared<IdMap>(output_.writer(), parent ? parent->ids : nullptr, facts.first_own_string);
+  auto ids = std::make_shared<IdMap>(output_, parent ? parent->ids : nullptr, facts.first_own_string);
   auto process = std::make_unique<TargetProcess>(std::move(file), path, std::move(ids));
   process->info.executable = executable.empty() && parent ? parent->info.executable : executable;
   process->info.command_line = command_line.empty() && parent ? parent->info.command_line : command_line;

@@ -3,8 +3,8 @@
 
 namespace vramscope::collector {
 
-IdMap::IdMap(trace::TraceWriter& writer, std::shared_ptr<const IdMap> parent, uint32_t first_own_string)
-    : writer_(writer), parent_(std::move(parent)), first_own_string_(first_own_string) {}
+IdMap::IdMap(TraceOutput& output, std::shared_ptr<const IdMap> parent, uint32_t first_own_string)
+    : output_(output), parent_(std::move(parent)), first_own_string_(first_own_string) {}
 
 void IdMap::Table::Set(uint64_t id, uint32_t value) {
   constexpr uint64_t kSlack = 1 << 16;  // threads define ids slightly out of order
@@ -29,12 +29,12 @@ void IdMap::DefineString(uint32_t id, std::string_view text) {
     metadata_[id] = text.substr(kMetadataPrefix.size());
     return;
   }
-  strings_.Set(id, writer_.InternString(text));
+  strings_.Set(id, output_.writer().InternString(text));
 }
 
 void IdMap::DefineStack(uint32_t id, std::span<const uint64_t> frames) {
   trace::StackId stack = 0;
-  for (const uint64_t frame : frames) stack = writer_.InternFrame(stack, String(frame));
+  for (const uint64_t frame : frames) stack = output_.writer().InternFrame(stack, String(frame));
   stacks_.Set(id, stack);
 }
 

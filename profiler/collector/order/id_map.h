@@ -18,8 +18,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profiler/collector/output/trace_output.h"
 #include "trace_format/event.h"
-#include "trace_format/writer.h"
 
 namespace vramscope::collector {
 
@@ -28,8 +28,8 @@ inline constexpr std::string_view kMetadataPrefix = "meta:";
 
 class IdMap {
  public:
-  // `parent` may be null. `writer` must outlive the map.
-  IdMap(trace::TraceWriter& writer, std::shared_ptr<const IdMap> parent, uint32_t first_own_string);
+  // `parent` may be null. `output` must outlive the map.
+  IdMap(TraceOutput& output, std::shared_ptr<const IdMap> parent, uint32_t first_own_string);
 
   void DefineString(uint32_t id, std::string_view text);
   // `frames` are string ids of this process, outermost first.
@@ -64,7 +64,7 @@ class IdMap {
   // Limit for forks of forks of forks.
   static constexpr int kMaxGenerations = 4096;
 
-  trace::TraceWriter& writer_;
+  TraceOutput& output_;  // and not its writer, which changes from part to part
   std::shared_ptr<const IdMap> parent_;
   uint32_t first_own_string_;
   Table strings_;

@@ -13,8 +13,8 @@ using testing::TraceRig;
 
 TEST(IdMapTest, TheSameTextOfTwoProcessesIsOneStringOfTheTrace) {
   TraceRig rig;
-  IdMap first(rig.output->writer(), nullptr, 1);
-  IdMap second(rig.output->writer(), nullptr, 1);
+  IdMap first(*rig.output, nullptr, 1);
+  IdMap second(*rig.output, nullptr, 1);
   first.DefineString(1, "layer.weight");
   second.DefineString(9, "layer.weight");
   EXPECT_EQ(first.String(1), second.String(9));
@@ -25,8 +25,8 @@ TEST(IdMapTest, TheSameTextOfTwoProcessesIsOneStringOfTheTrace) {
 
 TEST(IdMapTest, AForkedChildHasItsParentsTextsUpToTheForkAndItsOwnAbove) {
   TraceRig rig;
-  auto parent = std::make_shared<IdMap>(rig.output->writer(), nullptr, 1);
-  IdMap child(rig.output->writer(), parent, 3);
+  auto parent = std::make_shared<IdMap>(*rig.output, nullptr, 1);
+  IdMap child(*rig.output, parent, 3);
   parent->DefineString(1, "one");
   parent->DefineString(2, "two");
   parent->DefineString(3, "parent's three");
@@ -39,21 +39,21 @@ TEST(IdMapTest, AForkedChildHasItsParentsTextsUpToTheForkAndItsOwnAbove) {
 
 TEST(IdMapTest, AChainOfForksReachesTheFirst) {
   TraceRig rig;
-  auto map = std::make_shared<IdMap>(rig.output->writer(), nullptr, 1);
+  auto map = std::make_shared<IdMap>(*rig.output, nullptr, 1);
   map->DefineString(1, "first");
   const trace::StringId first = map->String(1);
-  for (uint32_t i = 0; i < 50; ++i) map = std::make_shared<IdMap>(rig.output->writer(), map, 2);
+  for (uint32_t i = 0; i < 50; ++i) map = std::make_shared<IdMap>(*rig.output, map, 2);
   EXPECT_EQ(map->String(1), first);
 }
 
 TEST(IdMapTest, StacksArePathsOfTheirFramesAndAreNotInherited) {
   TraceRig rig;
-  auto parent = std::make_shared<IdMap>(rig.output->writer(), nullptr, 1);
+  auto parent = std::make_shared<IdMap>(*rig.output, nullptr, 1);
   parent->DefineString(1, "main");
   parent->DefineString(2, "train");
   const uint64_t frames[] = {1, 2};
   parent->DefineStack(1, frames);
-  IdMap child(rig.output->writer(), parent, 3);
+  IdMap child(*rig.output, parent, 3);
   EXPECT_NE(parent->Stack(1), 0U);
   EXPECT_EQ(child.Stack(1), 0U);
   child.DefineStack(5, frames);
@@ -62,7 +62,7 @@ TEST(IdMapTest, StacksArePathsOfTheirFramesAndAreNotInherited) {
 
 TEST(IdMapTest, IdsOfABrokenRingCostNoMoreMemoryThanTheirDefinitions) {
   TraceRig rig;
-  IdMap map(rig.output->writer(), nullptr, 1);
+  IdMap map(*rig.output, nullptr, 1);
   for (uint32_t id = UINT32_MAX; id > UINT32_MAX - 1000; --id) map.DefineString(id, "far");
   map.DefineString(1, "near");
   EXPECT_NE(map.String(UINT32_MAX), 0U);
@@ -72,7 +72,7 @@ TEST(IdMapTest, IdsOfABrokenRingCostNoMoreMemoryThanTheirDefinitions) {
 
 TEST(IdMapTest, MetadataIsKeptApartFromTheTracesTexts) {
   TraceRig rig;
-  IdMap map(rig.output->writer(), nullptr, 1);
+  IdMap map(*rig.output, nullptr, 1);
   map.DefineString(1, "meta:torch.version=2.15.0");
   map.DefineString(2, "metal");
   EXPECT_EQ(map.Metadata(1), "torch.version=2.15.0");

@@ -5,9 +5,12 @@
 #include <fmt/ranges.h>
 #include <time.h>
 
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <utility>
 
+#include "profiler/collector/output/output_place.h"
 #include "profiler/collector/target/process_facts.h"
 
 namespace vramscope::collector {
@@ -71,6 +74,21 @@ Result<TraceClaim> ClaimOutput(const RecordOptions& options) {
                                 : TraceClaim::Take(options.output, OldTraces::kWriteOver);
 }
 
+// Gives a complete part its name, and returns the file for the next one.
+TraceOutput::NextSink NextPart(const std::string& path, std::function<void(const std::string&)> done) {
+  return [path, done = std::move(done), number = 0]() mutable -> Result<std::unique_ptr<trace::ByteSink>> {
+    const std::filesystem::path name(path);
+    const std::string part = name.parent_path() / fmt::format("{}.part{}{}", name.stem().string(), ++number,
+                                                              name.extension().string());
+    std::error_code failed;
+    std::filesystem::rename(name, part, failed);
+    if (failed) return Error{fmt::format("{}: cannot be renamed to {}: {}.", path, part, failed.message())};
+    TraceClaim claim = VRAMSCOPE_TRY(TraceClaim::Take(path, OldTraces::kWriteOver));
+    if (done) done(part);
+    return claim.TakeSink();
+  };
+}
+
 }  // namespace
 
 std::string OptionsText(const RecordOptions& options) {
@@ -98,10 +116,16 @@ Result<RecordingTrace> OpenTrace(const RecordOptions& options) {
     VRAMSCOPE_TRY(CheckMayBeTrace(options.output));
     output = TraceOutput::CreateBlackBox(StartOfTrace(trace.start), options.black_box_steps);
   } else {
+    if (options.part_bytes != 0 && !options.output.empty() &&
+        VRAMSCOPE_TRY(PlaceOf(options.output)).is_stream)
+      return Error{options.output + ": is no regular file, so --keep cannot remove parts of it."};
     TraceClaim claim = VRAMSCOPE_TRY(ClaimOutput(options));
     trace.claim.emplace(std::move(claim));
     trace.path = trace.claim->path();
-    output = TraceOutput::Create(trace.claim->TakeSink(), StartOfTrace(trace.start), options.max_bytes);
+    output = options.part_bytes == 0
+                 ? TraceOutput::Create(trace.claim->TakeSink(), StartOfTrace(trace.start), options.max_bytes)
+                 : TraceOutput::CreateParts(trace.claim->TakeSink(), StartOfTrace(trace.start),
+                                            options.part_bytes, NextPart(trace.path, options.part_done));
   }
   if (!output.ok()) {
     trace.Discard();

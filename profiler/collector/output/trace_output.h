@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,15 @@ class TraceOutput {
   static Result<std::unique_ptr<TraceOutput>> Create(std::unique_ptr<trace::ByteSink> sink,
                                                      const trace::TraceClock& clock, uint64_t max_bytes);
 
+  using NextSink = std::function<Result<std::unique_ptr<trace::ByteSink>>()>;
+  // Writes a series of files of about `part_bytes` each, closed at the end of a step. `next` is called when a
+  // file is complete, and returns the sink of the next one. Each file begins with what is still valid of
+  // those before it and with their last step (black_box.h), so it is a trace by itself, and any of them may
+  // be removed.
+  static Result<std::unique_ptr<TraceOutput>> CreateParts(std::unique_ptr<trace::ByteSink> sink,
+                                                          const trace::TraceClock& clock, uint64_t part_bytes,
+                                                          NextSink next);
+
   // Keeps the last `steps` optimizer steps in memory and writes nothing by itself.
   static Result<std::unique_ptr<TraceOutput>> CreateBlackBox(const trace::TraceClock& clock, uint32_t steps);
 
@@ -41,7 +51,8 @@ class TraceOutput {
   // Number of optimizer steps that are complete. Only for a black box.
   [[nodiscard]] uint64_t steps_done() const { return box_->steps_done(); }
 
-  // The writer's interning and process tables. Still safe to use after a stop.
+  // The writer's interning and process tables. Still safe to use after a stop. Not for keeping: with parts,
+  // each part has its own.
   [[nodiscard]] trace::TraceWriter& writer() { return *writer_; }
 
   // An `event.time_ns` before that of the previous event is raised to it. A thread that was interrupted
@@ -61,18 +72,33 @@ class TraceOutput {
   // Events in the file (for a black box: in the last file written), and events after the stop or that could
   // not be written. Exact after Flush or Close.
   [[nodiscard]] uint64_t events() const { return box_ ? box_events_ : writer_->events_written(); }
-  [[nodiscard]] uint64_t events_lost() const { return events_after_stop_ + writer_->events_lost(); }
+  [[nodiscard]] uint64_t events_lost() const {
+    return events_after_stop_ + writer_->events_lost() + (parts_ ? parts_->events_lost : 0);
+  }
   [[nodiscard]] uint64_t bytes() const { return box_ ? box_bytes_ : writer_->bytes_written(); }
   [[nodiscard]] uint64_t last_time_ns() const { return last_time_ns_; }
 
  private:
   static constexpr size_t kBatch = 4096;  // 320 KiB of events
 
-  TraceOutput(std::unique_ptr<trace::TraceWriter> writer, uint64_t max_bytes);
+  TraceOutput(std::unique_ptr<trace::TraceWriter> writer, const trace::TraceClock& clock, uint64_t max_bytes);
   void WriteBatch();
+  void SetStepsBefore(const BlackBox& box);
+  void StartNextPart();
+  Status OpenNextPart();
+
+  struct Parts {
+    uint64_t bytes = 0;
+    NextSink next;
+    BlackBox state;
+    uint64_t number = 1;       // of the part that is written
+    uint64_t steps_done = 0;   // when it began
+    uint64_t events_lost = 0;  // of those before it
+  };
 
   std::unique_ptr<trace::TraceWriter> writer_;  // for a black box: its definitions, never its events
   std::unique_ptr<BlackBox> box_;
+  std::optional<Parts> parts_;
   std::optional<SourceEmbedder> sources_;
   trace::TraceClock clock_;
   bool out_of_memory_ = false;

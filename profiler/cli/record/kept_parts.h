@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `record --keep` leaves on the disk: the figures of every step, and the events of some.
+//
+//   run.vms                  the last part, with the end of the run
+//   run.part1.vms            the first part, with the deep steps
+//   run.part12.vms           --keep summary: a part with a step that differs from those before
+//   run.parts.vms.summary    the figures of all steps of all parts but the last
+//
+// `vramscope fleet` puts them together (profiler/fleet/parts.h).
+//
+// Why while the run goes on: a long run does not fit on the disk. A complete part is read by a thread of the
+// recorder, which then removes what is not kept.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/collector/launch/record.h"
+#include "profiler/fleet/rank_summary.h"
+#include "trace_format/result.h"
+
+namespace vramscope::cli {
+
+struct Keep {
+  enum class What : uint8_t { kFull, kSummary, kRing } what = What::kFull;
+  uint64_t most_bytes = 0;  // on the disk; a part that is not read yet comes on top
+  uint64_t part_bytes = 0;
+};
+// Reads --keep.
+[[nodiscard]] Result<Keep> KeepFrom(const Arguments& arguments);
+
+class KeptParts {
+ public:
+  explicit KeptParts(const Keep& keep) : keep_(keep) {}
+  KeptParts(const KeptParts&) = delete;
+  KeptParts& operator=(const KeptParts&) = delete;
+  ~KeptParts() { Finish(); }
+
+  // Sets what the recorder needs. Does nothing for kFull.
+  void Prepare(collector::RecordOptions& options);
+  // Waits until all complete parts are read. Call when the recording has ended.
+  void Finish();
+  // One sentence for the user: what was kept and what was removed. "" = all of the run is in one file.
+  [[nodiscard]] std::string Line(const std::string& trace) const;
+
+ private:
+  struct Part {
+    std::string path;
+    uint64_t bytes = 0;
+  };
+  void Take(const std::string& path);
+  void Work();
+  void Read(const std::string& path);
+  [[nodiscard]] bool HasStepThatDiffers(const std::vector<fleet::RankSummary>& ranks) const;
+  void Decide(const std::string& path, bool differs);
+  void Remove(const Part& part);
+
+  Keep keep_;
+  std::thread worker_;
+  std::mutex mutex_;
+  std::condition_variable news_;
+  std::deque<std::string> waiting_;
+  bool ending_ = false;
+
+  // Of the worker; others may look after Finish().
+  std::vector<fleet::RankSummary> history_;
+  std::string history_path_;
+  std::deque<Part> kept_;
+  uint64_t kept_bytes_ = 0;
+  uint64_t removed_ = 0;
+  uint64_t removed_that_differ_ = 0;
+  std::string trouble_;  // the first one
+};
+
+}  // namespace vramscope::cli
