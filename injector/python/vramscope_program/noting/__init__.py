@@ -72,7 +72,9 @@ class Program:
 
     def failed(self, error: Exception) -> None:
         """Ends noting; the program sees nothing of it."""
-        self._why.append(f"noting failed: {type(error).__name__}: {error}"[:300])
+        from .values import Unnotable
+
+        self._why.append(str(error) if isinstance(error, Unnotable) else f"noting failed: {type(error).__name__}: {error}"[:300])
         self._leave()
         self._give_up()
 

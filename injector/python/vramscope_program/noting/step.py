@@ -229,16 +229,25 @@ class Step:
         """The encoded arguments, and the arguments for the function."""
         self.values.has_size = False
         self._argument = None
+        try:
+            encoded, encoded_named = self._encoded(function, args, named)
+        except Unnotable as error:
+            place = self.place(self.frame())
+            call = "a call" if function is None else f"the call of {function.last}"
+            raise Unnotable(f"{error} in {call} at {'?' if place is None else self.places[place]}") from None
+        self._argument = None
+        if self.values.has_size:
+            args, named = sizes.plain(args), sizes.plain(named)
+        return encoded, encoded_named, args, named
+
+    def _encoded(self, function: Optional[Function], args: Any, named: Any) -> Tuple[Any, Any]:
         usual = {} if function is None else function.defaults
         encoded, encoded_named = [self.values.encode(each) for each in args], {}
         for key, each in named.items():
             if key not in usual or usual[key] is not each:
                 self._argument = key, None if function is None else function.numbers.get(key)
                 encoded_named[key] = self.values.encode(each)
-        self._argument = None
-        if self.values.has_size:
-            args, named = sizes.plain(args), sizes.plain(named)
-        return encoded, encoded_named, args, named
+        return encoded, encoded_named
 
     def called(self, function: Function, encoded: Any, named: Any, args: Any, result: Any, place: Optional[int]) -> Any:
         """Notes a call that has returned; returns what the program gets instead of `result`."""
