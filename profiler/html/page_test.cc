@@ -8,9 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profiler/html/diff_page.h"
+#include "profiler/html/answer_page.h"
 #include "profiler/html/fit.h"
-#include "profiler/html/fleet_page.h"
 #include "profiler/model/testing/script.h"
 #include "profiler/model/testing/training_loop.h"
 #include "profiler/report/build.h"

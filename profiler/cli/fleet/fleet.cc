@@ -22,7 +22,7 @@
 #include "profiler/fleet/job.h"
 #include "profiler/fleet/read.h"
 #include "profiler/fleet/words.h"
-#include "profiler/html/fleet_page.h"
+#include "profiler/html/answer_page.h"
 
 namespace vramscope::cli {
 

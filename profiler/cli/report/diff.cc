@@ -13,7 +13,7 @@
 #include "profiler/collector/output/new_file.h"
 #include "profiler/diff/compare.h"
 #include "profiler/diff/words.h"
-#include "profiler/html/diff_page.h"
+#include "profiler/html/answer_page.h"
 
 namespace vramscope::cli {
 
