@@ -53,7 +53,7 @@ SYSTEM_SEAMS = {
     "trace_format/append_variant.cc", "trace_format/file_sink.cc", "trace_format/mapped_file.cc", "trace_format/process_identity.h",
     "profiler/model/symbol_files.cc", "profiler/report/failed.cc", "profiler/snapshot/byte_stream.cc",
     "profiler/cli/frame/progress.cc", "profiler/cli/frame/terminal.cc",
-    "profiler/cli/report/info.cc", "profiler/cli/report/remote_file.cc", "profiler/cli/report/report.cc", "profiler/cli/report/serve.cc",
+    "profiler/cli/report/remote_file.cc", "profiler/cli/report/report.cc", "profiler/cli/report/serve.cc",
     "profiler/cli/report/view.cc",
 }
 # Built against LibTorch: the sample, the optional bridge, and tests of both.

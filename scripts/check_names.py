@@ -24,9 +24,9 @@ import sys
 from typing import Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Tuple
 
 CXX_FILE = re.compile(r"\.(h|cc|cpp)$")
-# Each of these folders makes programs of its own files, or files that stand in for others in a program of its own (the web viewer): a name may occur
-# once in each.
-ALONE = ("samples/", "tests/", "bench/", "viewer/platform/web/")
+# Each of these folders makes programs of its own files, or files that stand in for others in a program of its own (the web viewer, the command for
+# other systems): a name may occur once in each.
+ALONE = ("samples/", "tests/", "bench/", "viewer/platform/web/", "profiler/cli/portable/")
 
 TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -185,11 +184,10 @@ class InfoText {
   }
 
   std::string StartTime() const {
-    const auto seconds = static_cast<time_t>(source_.clock().start_realtime_ns / 1'000'000'000);
-    tm local{};
+    const auto seconds = static_cast<std::time_t>(source_.clock().start_realtime_ns / 1'000'000'000);
+    const std::tm* const local = seconds == 0 ? nullptr : std::localtime(&seconds);
     char text[64] = "";
-    if (seconds != 0 && localtime_r(&seconds, &local) != nullptr)
-      strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local);
+    if (local != nullptr) std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", local);
     return text;
   }
 

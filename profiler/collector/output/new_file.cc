@@ -97,7 +97,9 @@ Status NewFile::CopyToStream() const {
 Status NewFile::Commit() {
   sink_.reset();
   if (place_.is_stream) return CopyToStream();
-  if (std::rename(part_.c_str(), place_.path.c_str()) != 0) return NotWritten(path_, errno);
+  std::error_code failed;
+  std::filesystem::rename(part_, place_.path, failed);
+  if (failed) return NotWritten(path_, failed.default_error_condition().value());
   KeepOnSignal(part_);
   part_.clear();
   return {};

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Re-runs need PyTorch on the simulated GPU, and that is for Linux. Re-runs that a trace keeps are answered.
+#include "profiler/experiment/program_rerun.h"
+
+#include "profiler/cli/ask/plan_verify.h"
+
+namespace vramscope {
+namespace {
+
+constexpr const char* kOnLinux =
+    "programs are run again on Linux only; ask there, and the trace keeps the answer";
+
+}  // namespace
+
+namespace experiment {
+
+std::vector<Result<trace::Bytes>> RunPrograms(std::string_view, std::span<const Changes> wanted,
+                                              const RerunSetting&) {
+  return {wanted.size(), Error{kOnLinux}};
+}
+
+}  // namespace experiment
+
+namespace cli {
+
+Verified Verify(const plan::Changes&, const std::vector<std::string>&, const collector::GpuModel&) {
+  Verified verified;
+  verified.why_not = kOnLinux;
+  return verified;
+}
+
+}  // namespace cli
+}  // namespace vramscope
