@@ -17,7 +17,7 @@ from typing import List
 HOSTS = 4
 AHEAD_S = 3  # each host, of the one before
 MOST_NS = 1_000_000
-STEPS = 200
+STEPS = 2000
 
 TRAIN = f"""
 import os, torch, torch.distributed as dist
