@@ -23,7 +23,7 @@ namespace {
 
 // Output is UTF-8 with colors, and without "\r\n": a document is the same bytes on every system.
 void PrepareOutput() {
-  _set_fmode(_O_BINARY);
+  _fmode = _O_BINARY;
   for (std::FILE* const stream : {stdin, stdout, stderr}) _setmode(_fileno(stream), _O_BINARY);
   SetConsoleOutputCP(CP_UTF8);
   const HANDLE console = GetStdHandle(STD_OUTPUT_HANDLE);
