@@ -4,7 +4,7 @@
 #
 #   scripts/setup.sh                   compiler, libraries, and a Python with PyTorch
 #   scripts/setup.sh --tests           also clang, for the sanitizers and the fuzz targets, CUDA's headers (4 MB), and training frameworks (600 MB)
-#   scripts/setup.sh --web             also what scripts/web.sh needs: clang 22 with its C++ library for WebAssembly, sources of three libraries (400 MB)
+#   scripts/setup.sh --web             also what scripts/web.sh needs: clang 22 with its C++ library for WebAssembly, sources of two libraries (400 MB)
 #   scripts/setup.sh --triton          also Triton, for the test of torch.compile (1 GB)
 #   scripts/setup.sh --torch VERSION   also build/venv-VERSION with that release of PyTorch (repeatable)
 #
@@ -18,7 +18,11 @@ readonly newest_torch=2.15.0
 readonly build_packages=(g++ cmake ninja-build pkg-config git libzstd-dev zlib1g-dev libsqlite3-dev libfmt-dev nlohmann-json3-dev libboost-program-options-dev libboost-dev
   libgtest-dev libgmock-dev libbenchmark-dev python3)
 # The desktop viewer's; without them everything else is built.
-readonly viewer_packages=(libimgui-dev libglfw3-dev libstb-dev libfreetype-dev libegl-dev libopengl-dev libgl-dev fonts-inter fonts-jetbrains-mono)
+readonly viewer_packages=(libstb-dev libfreetype-dev libegl-dev libopengl-dev libgl-dev fonts-inter fonts-jetbrains-mono
+  libx11-dev libxrandr-dev libxinerama-dev libxcursor-dev libxi-dev libwayland-dev libxkbcommon-dev)
+# A source package of PyPI that has the sources of Dear ImGui 1.93.0 (with docking) and GLFW 3.5.1: the same on every system, and for the page.
+readonly viewer_sources=imgui-bundle==1.93.0
+readonly viewer_sources_sha256=10ad1dab8258a6787b4f07bb926b08d0efc648a7906242568c8dd778c5e719bf
 # Debian 12 has clang 22; its C++ library is the first one that is complete enough for us on WebAssembly. The browsers are for the test.
 readonly web_packages=(clang-22 lld-22 libc++-22-dev-wasm32 libc++abi-22-dev-wasm32 libclang-rt-22-dev-wasm32 wasi-libc dpkg-dev chromium firefox-esr)
 readonly test_packages=(clang libclang-rt-dev procps python3-venv)
@@ -87,6 +91,32 @@ PYTHON
   done
 }
 
+# fetch_viewer_sources PYTHON: Dear ImGui and GLFW into build/viewer-sources. 54 MB to download, of which 11 MB are kept.
+fetch_viewer_sources() {
+  local folder=$PWD/build/viewer-sources name=${viewer_sources%%==*} version=${viewer_sources##*==}
+  local archive=${name//-/_}-$version
+  [[ -e $folder/complete-$version ]] && return 0
+  rm -rf "$folder"
+  mkdir -p "$folder/backend/scikit_build_core"
+  # pip asks a source package for its name, and for that would install what builds it. This answers instead.
+  cat >"$folder/backend/scikit_build_core/build.py" <<PYTHON
+import pathlib, shutil
+def prepare_metadata_for_build_wheel(folder, settings=None):
+    info = pathlib.Path(folder, "$archive.dist-info")
+    info.mkdir()
+    shutil.copy("PKG-INFO", info / "METADATA")
+    return info.name
+PYTHON
+  printf '%s --hash=sha256:%s\n' "$viewer_sources" "$viewer_sources_sha256" >"$folder/requirements.txt"
+  PYTHONPATH=$folder/backend "$1" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --no-build-isolation \
+    --ignore-requires-python --require-hashes -r "$folder/requirements.txt" -d "$folder" >"$folder/fetch.log" 2>&1 ||
+    die "pip could not get the sources of Dear ImGui and GLFW ($viewer_sources): is there a network? See $folder/fetch.log"
+  tar -x -f "$folder/$archive.tar.gz" -C "$folder" --strip-components 3 --exclude '*/docs' --exclude '*/examples' --exclude '*/tests' \
+    "$archive/external/imgui/imgui" "$archive/external/glfw/glfw"
+  rm -r "$folder/$archive.tar.gz" "$folder/backend"
+  touch "$folder/complete-$version"
+}
+
 # fetch_web_sources: the libraries that the page is compiled with, from the distribution's source packages, into build/web-sources.
 fetch_web_sources() {
   local folder=$PWD/build/web-sources release package path
@@ -95,14 +125,14 @@ fetch_web_sources() {
   mkdir -p "$folder/lists/partial" "$folder/include"
   # The package sources of this machine, read as sources of source packages, without a change to it.
   sed 's/^Types:.*/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$folder/web.sources" ||
-    die "only Debian 12's package sources are known here: put imgui, zstd and zlib into $folder by hand"
+    die "only Debian 12's package sources are known here: put zstd and zlib into $folder by hand"
   local options=(-qq -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$folder" -o "Dir::State::lists=$folder/lists")
   (
     cd "$folder"
-    apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only "libzstd/$release" zlib imgui
-  ) >"$folder/fetch.log" 2>&1 || die "apt-get could not fetch the sources of zstd, zlib and Dear ImGui; see $folder/fetch.log"
+    apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only "libzstd/$release" zlib
+  ) >"$folder/fetch.log" 2>&1 || die "apt-get could not fetch the sources of zstd and zlib; see $folder/fetch.log"
   rm -f "$folder"/*.asc  # some archives come with a signature beside them
-  for package in libzstd:zstd zlib:zlib imgui:imgui; do
+  for package in libzstd:zstd zlib:zlib; do
     rm -rf "${folder:?}/${package#*:}"
     mkdir "$folder/${package#*:}"
     tar -x -f "$folder/${package%:*}"_*.orig.tar.* --strip-components 1 -C "$folder/${package#*:}"
@@ -127,6 +157,7 @@ fi
 if [[ -z ${VRAMSCOPE_PYTHON:-} ]] && ! has_torch python3; then
   make_venv build/venv "$newest_torch" numpy
 fi
+fetch_viewer_sources "$(torch_python)"
 if [[ $with_triton == yes ]]; then
   python=$(torch_python)
   # The release that PyTorch's metadata asks for.

@@ -9,14 +9,14 @@
 #   scripts/wheel.sh --build           first brings build/release up to date, as `pip install .` does
 #
 # build/release is built if it is not there. Its object files are linked again for the older C library, with zig from PyPI as linker. zig and
-# auditwheel are installed into build/wheel-venv, each at one version; so is GLFW, which the viewer brings along. OpenGL is the machine's own.
+# auditwheel are installed into build/wheel-venv, each at one version. OpenGL is the machine's own.
 # Exit 0: the wheel is made; 1: something failed; 77: zig or auditwheel is missing and cannot be installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
 
-readonly tools=(ziglang==0.17.0 auditwheel==6.8.2 glfw==2.11.0)
-readonly venv=build/wheel-venv build=build/release work=build/wheel
+readonly tools=(ziglang==0.17.0 auditwheel==6.8.2)
+readonly venv=build/wheel-venv build=build/release work=build/wheel viewer_sources=build/viewer-sources
 readonly tree=$work/tree licenses=$work/licenses sbom=$work/vramscope.cdx.json
 readonly fonts=(/usr/share/fonts/opentype/inter/Inter-{Regular,SemiBold}.otf /usr/share/fonts/truetype/jetbrains-mono/JetBrainsMono-Regular.ttf)
 readonly glibc=2.28 platform=manylinux_2_28_x86_64
@@ -70,7 +70,6 @@ install_tree() {
   cmake --install "$build" --prefix "$work/tree" >"$work/install.log" 2>&1 || { cat "$work/install.log" >&2; die "installing failed"; }
   rm -f "$tree/bin/vramscope-fleet-mpi"  # it needs the MPI of the machine where it was built
   [[ -x $tree/bin/vramscope-viewer ]] || return 0
-  cp "$(folder_of glfw)/x11/libglfw.so" "$tree/lib/vramscope/libglfw.so.3"
   mkdir -p "$tree/share/vramscope/fonts"
   cp "${fonts[@]}" "$tree/share/vramscope/fonts/" || die "the viewer's fonts are missing; scripts/setup.sh installs them"
 }
@@ -85,15 +84,21 @@ make_bridges() {
 # The licenses of what is linked in, or compiled in from headers, from the packages of the distribution that own the files. packages.txt lists them
 # all, for the bill of materials.
 copy_licenses() {
-  local file package glfw=() files=(/usr/include/{nlohmann/json.hpp,fmt/format.h})
-  [[ ! -x $tree/bin/vramscope-viewer ]] || { glfw=("${tools[2]/==/ }"); files+=(/usr/include/GLFW/glfw3.h "${fonts[@]}"); }
+  local file package files=(/usr/include/{nlohmann/json.hpp,fmt/format.h})
   # The viewer for browsers has these inside, and otherwise what the desktop viewer has.
   [[ ! -d $tree/share/vramscope/web ]] || files+=(/usr/include/wasm32-wasi/stdlib.h /usr/lib/llvm-22/lib/wasm32-wasi/libc++.a)
   rm -rf "$licenses"
   mkdir -p "$licenses"
   cp LICENSE "$licenses/"
   cp "$(folder_of ziglang)/LICENSE" "$licenses/zig.txt"
-  printf 'pypi %s\n' "${tools[0]/==/ }" "${glfw[@]}" >"$work/packages.txt"
+  printf 'pypi %s\n' "${tools[0]/==/ }" >"$work/packages.txt"
+  if [[ -x $tree/bin/vramscope-viewer ]]; then
+    files+=("${fonts[@]}")
+    cp "$viewer_sources/imgui/LICENSE.txt" "$licenses/imgui.txt"
+    cp "$viewer_sources/glfw/LICENSE.md" "$licenses/glfw.txt"
+    # What scripts/setup.sh fetched: "imgui-bundle==1.93.0 --hash=...".
+    sed 's/==\([^ ]*\) .*/ \1/; s/^/pypi /' "$viewer_sources/requirements.txt" >>"$work/packages.txt"
+  fi
   while IFS= read -r file; do
     package=$(dpkg-query -S "$file" 2>/dev/null | cut -d: -f1) || die "no package owns $file: its license is unknown"
     cp "/usr/share/doc/$package/copyright" "$licenses/$package.txt"

@@ -149,8 +149,8 @@ int RunWindow(const Start& start, const cli::Arguments& arguments) {
       app.open_link = cli::OpenOnDesktop;
       app.scale = arguments.Has("scale") ? start.look.scale : window.display_scale();
       app.renderer = window.renderer();
-      UseLook(LoadFonts(app.text_scale(), start.look.font), app.layout.dark, app.text_scale());
-      app.look_changed = app.fonts_changed = false;
+      UseLook(LoadFonts(start.look.font), app.layout.dark, app.text_scale());
+      app.look_changed = false;
       OpenAll(app.session, start);
       std::string place = start.place;
       std::string title;
@@ -161,13 +161,8 @@ int RunWindow(const Start& start, const cli::Arguments& arguments) {
                                           : app.session.loading() ? 0.03
                                                                   : 0.25);
         if (!redraw.Wanted(app, happened)) continue;
-        if (app.fonts_changed) {
-          UseLook(LoadFonts(app.text_scale(), start.look.font), app.layout.dark, app.text_scale());
-          window.UploadFonts();
-        } else if (app.look_changed) {
-          UseLook(look().fonts, app.layout.dark, app.text_scale());
-        }
-        app.look_changed = app.fonts_changed = false;
+        if (app.look_changed) UseLook(look().fonts, app.layout.dark, app.text_scale());
+        app.look_changed = false;
         for (const std::string& path : window.TakeDroppedFiles()) app.session.Open(path);
         window.BeginFrame();
         ImGui::NewFrame();

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of libraries that a program of a wheel loads when it starts, and can do without: OpenGL and EGL, which belong to the machine's
-// driver, and GLFW, which is in the wheel. A function of a library that is missing returns 0, and the viewer then reports that it cannot open
-// a window, or draws its pictures without OpenGL.
+// driver. A function of a library that is missing returns 0, and the viewer then draws its pictures without OpenGL.
 //
 // relink.py writes late_calls.inc, one line for each function that the program calls:
 //
-//   LATE_CALL("libglfw.so.3", glfwInit)     glfwInit: jmp *slot_glfwInit, which is `missing` until the library is loaded
+//   LATE_CALL("libEGL.so.1", eglInitialize)     eglInitialize: jmp *slot_eglInitialize, which is `missing` until the library is loaded
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -34,26 +31,11 @@ static const struct late_call {
 #undef LATE_CALL
 };
 
-// The library in ../lib/vramscope of the program's folder, or else the machine's.
-static void* open_library(const char* name) {
-  char program[4000], path[4200];
-  const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  if (length > 0) {
-    program[length] = 0;
-    char* slash = strrchr(program, '/');
-    if (slash != NULL) *slash = 0;
-    snprintf(path, sizeof path, "%s/../lib/vramscope/%s", program, name);
-    void* own = dlopen(path, RTLD_LAZY);
-    if (own != NULL) return own;
-  }
-  return dlopen(name, RTLD_LAZY);
-}
-
 __attribute__((constructor)) static void load_libraries(void) {
   const char* opened = "";
   void* library = NULL;
   for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
-    if (strcmp(calls[i].library, opened) != 0) library = open_library(opened = calls[i].library);
+    if (strcmp(calls[i].library, opened) != 0) library = dlopen(opened = calls[i].library, RTLD_LAZY);
     void* function = library == NULL ? NULL : dlsym(library, calls[i].name);
     if (function != NULL) *calls[i].slot = function;
   }

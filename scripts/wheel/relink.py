@@ -33,7 +33,7 @@ LINK = re.compile(r"^: && (.*? -o (\S+) .*?) && ", re.MULTILINE)
 SHARED_LIBRARY = re.compile(r"^/.*/lib([^/]+?)\.so[.0-9]*$")
 GLIBC = re.compile(r"^GLIBC_([0-9.]+)$")
 DROPPED = ("-static-libstdc++", "-static-libgcc", "-O3", "-DNDEBUG", "-fPIC")
-LATE = ("OpenGL", "EGL", "glfw")
+LATE = ("OpenGL", "EGL")
 NEEDED_BY = {"freetype": ("png16", "brotlidec", "brotlicommon")}  # what the shared library loads itself
 COMPILED_IN = ("libstdc++.a", "libgcc_eh.a", "libgcc.a")
 

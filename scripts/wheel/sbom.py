@@ -7,7 +7,7 @@
 Each line of the input is one package that is linked in, or compiled in from its headers: its registry, its name there and its version.
 
     deb libzstd-dev 1.5.4+dfsg2-5
-    pypi glfw 2.11.0
+    pypi ziglang 0.17.0
 """
 
 import argparse
@@ -17,9 +17,9 @@ from typing import Any, Dict
 
 # SPDX identifiers of what the wheel takes from each package. Their full texts are in the wheel too.
 LICENSES = {
-    "fonts-inter": "OFL-1.1", "fonts-jetbrains-mono": "OFL-1.1", "glfw": "Zlib", "libboost": "BSL-1.0", "libbrotli": "MIT",
+    "fonts-inter": "OFL-1.1", "fonts-jetbrains-mono": "OFL-1.1", "imgui-bundle": "MIT AND Zlib", "libboost": "BSL-1.0", "libbrotli": "MIT",
     "libc++": "Apache-2.0 WITH LLVM-exception", "libfmt": "MIT",
-    "libfreetype": "FTL", "libgcc": "GPL-3.0-or-later WITH GCC-exception-3.1", "libglfw3": "Zlib", "libimgui": "MIT", "libpng": "libpng-2.0",
+    "libfreetype": "FTL", "libgcc": "GPL-3.0-or-later WITH GCC-exception-3.1", "libpng": "libpng-2.0",
     "libsqlite3": "blessing", "libstb": "MIT", "libstdc++": "GPL-3.0-or-later WITH GCC-exception-3.1", "libzstd": "BSD-3-Clause",
     "nlohmann-json3": "MIT", "wasi-libc": "Apache-2.0 WITH LLVM-exception AND MIT", "ziglang": "MIT", "zlib1g": "Zlib",
 }

@@ -55,6 +55,7 @@ class Window(unittest.TestCase):
             return self.xdotool("getwindowname", window)
 
         self.xdotool("windowfocus", window)
+        self.xdotool("key", "--delay", "80", "1")  # from the summary to the timeline
         # The title says where one is: it opens at the peak.
         peak = until(lambda: name() if "v1_training.vms" in name() else "")
         self.assertIn("step 1, backward", peak)

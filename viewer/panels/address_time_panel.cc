@@ -81,14 +81,14 @@ void DrawPieces(ImDrawList& list, const Plane& plane, const AddressTimePicture& 
     if (name.empty()) continue;
     ++labels;
     const std::string text = FitText(l.fonts.small, text::OneLine(name), max.x - min.x - Em(0.6f));
-    DrawText(list, l.fonts.small, {min.x + Em(0.3f), (min.y + max.y - l.fonts.small->FontSize) / 2},
+    DrawText(list, l.fonts.small, {min.x + Em(0.3f), (min.y + max.y - l.fonts.small.size) / 2},
              InkOn(colors[piece.entry]), text);
   }
   for (const AddressTimePiece& piece : picture.blocks) {
     if (piece.block != selected || selected == model::kNone) continue;
     list.AddRect({plane.X(piece.begin_ns) - 1, plane.Y(piece.high) - 1},
                  {std::max(plane.X(piece.end_ns), plane.X(piece.begin_ns) + 1) + 1, plane.Y(piece.low) + 1},
-                 l.colors.text, 0, 0, std::max(2.0f, 2 * l.scale));
+                 l.colors.text, 0, std::max(2.0f, 2 * l.scale));
   }
 }
 

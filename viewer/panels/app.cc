@@ -43,7 +43,9 @@ float Splitter(const char* name, ImVec2 size, bool vertical) {
 
 // What can be done with the view as a whole, at the right end of its tabs.
 void ShowViewButtons(App& app) {
+  float top = 0;
   const auto button = [&](const char* label, const char* name, const char* why) {
+    ImGui::SetCursorPosY(top);
     const bool clicked = ImGui::SmallButton(label);
     app.NameLastItem(name);
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", why);
@@ -53,7 +55,7 @@ void ShowViewButtons(App& app) {
   const float width = Em(9.6f);
   if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0f, ImGui::GetContentRegionAvail().x - width));
-  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + Em(0.25f));
+  top = ImGui::GetCursorPosY() + Em(0.25f);
   ImGui::PushStyleColor(ImGuiCol_Button, IM_COL32(0, 0, 0, 0));
   ImGui::PushStyleColor(ImGuiCol_Text, look().colors.dim);
   if (button("Copy", "view.copy", "Copy what the view shows, as a table (Ctrl+C)")) CopyViewTable(app);
@@ -131,7 +133,7 @@ void ShowSaid(App& app) {
 
 // The parts below each other, for windows too narrow to have them beside each other; the wheel scrolls.
 void ShowStacked(App& app) {
-  ImGui::BeginChild("stacked", {0, 0}, false, ImGuiWindowFlags_AlwaysVerticalScrollbar);
+  ImGui::BeginChild("stacked", {0, 0}, ImGuiChildFlags_None, ImGuiWindowFlags_AlwaysVerticalScrollbar);
   const ImVec2 all = ImGui::GetContentRegionAvail();
   ShowView(app, {all.x, std::max(all.y * 0.72f, Em(30))});
   if (app.layout.details) ShowDetails(app, {all.x, Em(26)});
@@ -245,7 +247,7 @@ void App::UseLayout(const std::string& file, std::optional<bool> dark) {
   layout = ReadLayout(file);
   layout_kept = layout;
   if (dark) layout.dark = *dark;
-  look_changed = fonts_changed = true;
+  look_changed = true;
 }
 
 // Not while something is dragged: that would write a file in every frame.

@@ -134,9 +134,8 @@ struct App {
   std::optional<OpenSource> source;
   std::string hover_range;  // the name of the range under the mouse
   WindowLayout layout;
-  bool look_changed = false;   // the theme: the window's owner sets the style again
-  bool fonts_changed = false;  // the text size: also the fonts
-  float scale = 1;             // of the display
+  bool look_changed = false;  // the theme, or the size of the text: the window's owner sets the style again
+  float scale = 1;            // of the display
   [[nodiscard]] float text_scale() const { return scale * layout.text_size; }
   bool focus_filter = false;
   bool focus_open = false;
@@ -260,11 +259,13 @@ void HandleKeys(App& app);
 // --- text and drawing helpers that panels share
 
 // Draws text at a position, in one of the fonts. Pushes no font, so it is cheap.
-void DrawText(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text,
+void DrawText(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, const std::string& text,
               float wrap = 0);
-[[nodiscard]] ImVec2 TextSize(ImFont* font, const std::string& text);
+// Where a line ends in this window, for ImGui::SameLine.
+[[nodiscard]] inline float RightEdge() { return ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x; }
+[[nodiscard]] ImVec2 TextSize(const Font& font, const std::string& text);
 // The same, truncated with an ellipsis to at most `width`.
-[[nodiscard]] std::string FitText(ImFont* font, const std::string& text, float width);
+[[nodiscard]] std::string FitText(const Font& font, const std::string& text, float width);
 // Two parts of a view beside each other, the first `left` wide; below each other where the view is narrow,
 // then the first has `share` of the height.
 struct TwoParts {

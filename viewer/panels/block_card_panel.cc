@@ -31,7 +31,7 @@ size_t CommonIndent(const std::vector<std::string>& lines) {
 }
 
 // Code is read from its begin: what does not fit is cut at the end.
-std::string CutAtEnd(ImFont* font, const std::string& line, float width) {
+std::string CutAtEnd(const Font& font, const std::string& line, float width) {
   const float cell = TextSize(font, "x").x;
   const auto fits = static_cast<size_t>(std::max(width / std::max(cell, 1.0f), 1.0f));
   return line.size() <= fits ? line : line.substr(0, fits - 1) + "~";
@@ -68,7 +68,7 @@ void ShowSource(const OpenSource& source) {
     const float top = at.y + row * static_cast<float>(i);
     const bool here = number == source.place.line;
     if (here) list.AddRectFilled({at.x, top}, {at.x + width, top + row}, l.colors.selected);
-    const float y = top + (row - l.fonts.mono->FontSize) / 2;
+    const float y = top + (row - l.fonts.mono.size) / 2;
     const std::string label = std::to_string(number);
     DrawText(list, l.fonts.mono, {at.x + Em(2.2f) - TextSize(l.fonts.mono, label).x, y}, l.colors.dim, label);
     const std::string line = lines[i].substr(std::min(indent, lines[i].size()));
@@ -79,7 +79,7 @@ void ShowSource(const OpenSource& source) {
     ImGui::SetCursorScreenPos({at.x, top + row});
   }
   ImGui::PushTextWrapPos(0);
-  ImGui::PushFont(l.fonts.small);
+  PushFont(l.fonts.small);
   ImGui::TextDisabled("%s", text::OneLine(source.excerpt->from).c_str());
   ImGui::PopFont();
   ImGui::PopTextWrapPos();
@@ -104,13 +104,13 @@ void ShowStackFrame(App& app, const CardFrame& frame) {
     ImGui::SetTooltip("%s%s", text::OneLine(frame.whole).c_str(), place ? "\nClick: the source." : "");
   ImDrawList& list = *ImGui::GetWindowDrawList();
   if (hovered) list.AddRectFilled(at, {at.x + width, at.y + height}, l.colors.raised, Em(0.2f));
-  const float y = at.y + (height - l.fonts.mono->FontSize) / 2;
+  const float y = at.y + (height - l.fonts.mono.size) / 2;
   const ImU32 ink = open ? l.colors.accent : frame.own ? l.colors.text : l.colors.dim;
   const std::string where = FitText(l.fonts.mono, frame.place, width);
   DrawText(list, l.fonts.mono, {at.x, y}, ink, where);
   const float used = where.empty() ? 0 : TextSize(l.fonts.mono, where).x + Em(0.8f);
   if (used < width)
-    DrawText(list, l.fonts.small, {at.x + used, at.y + (height - l.fonts.small->FontSize) / 2}, l.colors.dim,
+    DrawText(list, l.fonts.small, {at.x + used, at.y + (height - l.fonts.small.size) / 2}, l.colors.dim,
              FitText(l.fonts.small, frame.function, width - used));
   if (clicked) {
     if (open)
@@ -120,7 +120,7 @@ void ShowStackFrame(App& app, const CardFrame& frame) {
           OpenSource{frame.whole, *place, ReadSource(*place, kLinesAround, EmbeddedText(run, *place))};
   }
   if (app.source && app.source->frame == frame.whole) {
-    ImGui::PushFont(l.fonts.mono);
+    PushFont(l.fonts.mono);
     ShowSource(*app.source);
     ImGui::PopFont();
     ShowEditorLink(app, app.source->place);
@@ -189,7 +189,7 @@ void ShowBlockCard(App& app) {
   ShowHeading(FitText(look().fonts.strong, card.title, ImGui::GetContentRegionAvail().x - copy));
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", card.title.c_str());
   app.NameLastItem("card.title");
-  ImGui::SameLine(ImGui::GetWindowContentRegionMax().x - copy);
+  ImGui::SameLine(RightEdge() - copy);
   if (ImGui::SmallButton("Copy")) ImGui::SetClipboardText(card.ToText().c_str());
   app.NameLastItem("card.copy");
   for (const CardFact& fact : card.facts) ShowCardFact(app, fact);

@@ -64,7 +64,7 @@ void DrawLegend(ImDrawList& list, ImVec2 at, const std::vector<LegendEntry>& leg
   Flow(legend, width,
        [&](const LegendEntry& entry, const std::string& text, const std::string& size, float x, size_t line) {
          const ImVec2 place = {at.x + x, at.y + static_cast<float>(line) * Em(kLine)};
-         const float y = place.y + (Em(kLine) - l.fonts.small->FontSize) / 2;
+         const float y = place.y + (Em(kLine) - l.fonts.small.size) / 2;
          const float box = place.y + (Em(kLine) - Em(0.7f)) / 2;
          list.AddRectFilled({place.x, box}, {place.x + Em(0.7f), box + Em(0.7f)}, FromRgb(entry.rgb), 2);
          DrawText(list, l.fonts.small, {place.x + Em(1), y}, l.colors.text, text);

@@ -109,13 +109,13 @@ void ShowStepPeaks(App& app, const Comparison& comparison, float height) {
 }
 
 void ShowCauses(const Comparison& comparison) {
-  ImGui::PushFont(look().fonts.strong);
+  PushFont(look().fonts.strong);
   ShowWrapped(text::OneLine(diff::Headline(comparison.diff)));
   ImGui::PopFont();
   ImGui::PushTextWrapPos(0);
   if (comparison.diff.causes.size() > 1) {
     for (const diff::Cause& cause : comparison.diff.causes) {
-      ImGui::PushFont(look().fonts.mono);
+      PushFont(look().fonts.mono);
       ImGui::TextUnformatted(cause.bytes == 0 ? "" : text::FormatSignedBytes(cause.bytes).c_str());
       ImGui::PopFont();
       ImGui::SameLine(Em(6));
@@ -129,7 +129,7 @@ void Cell(const std::string& text) {
   ImGui::TableNextColumn();
   const float room = ImGui::GetContentRegionAvail().x - TextSize(look().fonts.mono, text).x;
   if (room > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room);
-  ImGui::PushFont(look().fonts.mono);
+  PushFont(look().fonts.mono);
   ImGui::TextUnformatted(text.c_str());
   ImGui::PopFont();
 }
@@ -162,7 +162,7 @@ void ShowRows(const char* heading, const std::vector<Line>& lines) {
   if (lines.empty()) return;
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
-  ImGui::PushFont(look().fonts.strong);
+  PushFont(look().fonts.strong);
   ImGui::TextUnformatted(heading);
   ImGui::PopFont();
   int64_t largest = 0;

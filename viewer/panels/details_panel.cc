@@ -48,12 +48,12 @@ void ShowCategory(App& app, DeviceView& device, Category category, uint64_t byte
   } else {
     list.AddRect(box_min, box_max, color, 2);
   }
-  const float text_y = middle - l.fonts.text->FontSize / 2;
+  const float text_y = middle - l.fonts.text.size / 2;
   DrawText(list, l.fonts.text, {at.x + Em(1.2f), text_y}, shown ? l.colors.text : l.colors.dim,
            classify::Info(category).name);
   const std::string size = text::FormatBytes(bytes);
   const std::string percent = text::FormatPercent(bytes, whole);
-  const float mono_y = middle - l.fonts.mono->FontSize / 2;
+  const float mono_y = middle - l.fonts.mono.size / 2;
   DrawText(list, l.fonts.mono, {at.x + width - TextSize(l.fonts.mono, percent).x, mono_y}, l.colors.dim,
            percent);
   DrawText(list, l.fonts.mono, {at.x + width - Em(3.6f) - TextSize(l.fonts.mono, size).x, mono_y},
@@ -111,9 +111,9 @@ void ShowLines(App& app, DeviceView& device, uint64_t allocated) {
     const std::string name =
         place ? fmt::format("{}:{}", place->path.substr(place->path.find_last_of("/\\") + 1), place->line)
               : band.text;
-    DrawText(list, l.fonts.text, {at.x + Em(1.2f), middle - l.fonts.text->FontSize / 2}, l.colors.text,
+    DrawText(list, l.fonts.text, {at.x + Em(1.2f), middle - l.fonts.text.size / 2}, l.colors.text,
              FitText(l.fonts.text, name, width - figures - Em(2)));
-    DrawText(list, l.fonts.mono, {at.x + width - figures, middle - l.fonts.mono->FontSize / 2}, l.colors.text,
+    DrawText(list, l.fonts.mono, {at.x + width - figures, middle - l.fonts.mono.size / 2}, l.colors.text,
              size);
   }
 }

@@ -33,7 +33,7 @@ void ShowEventRow(App& app, const model::Change& change, bool here, int number) 
   const model::Block& block = run.blocks[change.block()];
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
-  ImGui::PushFont(l.fonts.mono);
+  PushFont(l.fonts.mono);
   if (ImGui::Selectable(fmt::format("{}##{}", text::FormatCount(change.event), number).c_str(), here,
                         ImGuiSelectableFlags_SpanAllColumns)) {
     app.session.Remember();

@@ -27,7 +27,7 @@ void WaterfallRow(const char* name, const char* meaning, uint64_t bytes, uint64_
   ImGui::Dummy({width, height});
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", meaning);
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float text_y = at.y + (height - l.fonts.text->FontSize) / 2;
+  const float text_y = at.y + (height - l.fonts.text.size) / 2;
   DrawText(list, l.fonts.text, {at.x, text_y}, l.colors.text, FitText(l.fonts.text, name, Em(9.5f)));
   const std::string size = text::FormatBytes(bytes);
   DrawText(list, l.fonts.mono, {at.x + Em(15) - TextSize(l.fonts.mono, size).x, text_y + Em(0.08f)},
@@ -104,7 +104,7 @@ void ShowHistogram(const MomentAnswer& answer, float height) {
 void ShowSegment(App& app, const fragmentation::Subject& subject, const SegmentAnswer& segment) {
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
-  ImGui::PushFont(look().fonts.mono);
+  PushFont(look().fonts.mono);
   ImGui::TextUnformatted(text::FormatBytes(segment.pinned.held_back).c_str());
   ImGui::TableNextColumn();
   ImGui::TextUnformatted(text::FormatBytes(segment.segment.bytes).c_str());

@@ -30,7 +30,7 @@ void GoTo(App& app, const char* text) {
 }
 void ScaleText(App& app, float factor) {
   app.layout.text_size = std::clamp(app.layout.text_size * factor, kSmallestText, kLargestText);
-  app.fonts_changed = true;
+  app.look_changed = true;
 }
 
 const Binding kBindings[] = {
@@ -214,7 +214,7 @@ void ShowHelp(App& app) {
       const auto row = [](const std::string& keys, const char* meaning) {
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
-        ImGui::PushFont(look().fonts.mono);
+        PushFont(look().fonts.mono);
         ImGui::TextUnformatted(keys.c_str());
         ImGui::PopFont();
         ImGui::TableNextColumn();

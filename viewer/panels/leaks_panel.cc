@@ -67,7 +67,7 @@ void ShowGrowthChart(App& app, const leaks::Answer& answer, float height) {
   for (const StepBytes& end : answer.ends)
     points.push_back({axes.X(end.step), axes.Y(static_cast<double>(end.bytes))});
   const ImU32 color = answer.leaks.empty() ? look().colors.accent : look().colors.warning;
-  list.AddPolyline(points.data(), static_cast<int>(points.size()), color, ImDrawFlags_None, Em(0.13f));
+  list.AddPolyline(points.data(), static_cast<int>(points.size()), color, Em(0.13f));
   if (points.size() <= 60) {
     for (const ImVec2& point : points) list.AddCircleFilled(point, Em(0.2f), color);
   }
@@ -144,7 +144,7 @@ void ShowEndOfSteps(App& app, const leaks::Answer& answer) {
 void ShowGrowthRow(App& app, const leaks::Answer& answer, const Growth& growth, const std::string& name) {
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
-  ImGui::PushFont(look().fonts.mono);
+  PushFont(look().fonts.mono);
   ImGui::TextUnformatted(text::FormatBytes(growth.bytes_per_step).c_str());
   ImGui::TableNextColumn();
   ImGui::TextUnformatted(text::FormatBytes(growth.bytes).c_str());

@@ -36,12 +36,12 @@ std::string ShortLine(std::string_view frame) {
 
 void NumberCell(const std::string& text, ImU32 color) {
   ImGui::TableNextColumn();
-  ImFont* font = look().fonts.mono;
+  const Font& font = look().fonts.mono;
   const float indent = ImGui::GetContentRegionAvail().x - TextSize(font, text).x;
   if (indent > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + indent);
   // On the baseline of the larger letters next to it.
-  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::floor(look().fonts.text->FontSize - font->FontSize));
-  ImGui::PushFont(font);
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::floor(look().fonts.text.size - font.size));
+  PushFont(font);
   ImGui::PushStyleColor(ImGuiCol_Text, color);
   ImGui::TextUnformatted(text.c_str());
   ImGui::PopStyleColor();
@@ -53,7 +53,7 @@ void ShowRow(App& app, const LiveRow& row, int number) {
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   const bool selected = app.session.place.block == row.block;
-  ImGui::PushFont(l.fonts.mono);
+  PushFont(l.fonts.mono);
   if (ImGui::Selectable(fmt::format("{}##{}", text::FormatCount(row.block + 1), row.block).c_str(), selected,
                         ImGuiSelectableFlags_SpanAllColumns)) {
     app.session.Remember();
@@ -226,7 +226,7 @@ void ShowLiveBlocks(App& app, ImVec2 size) {
     ImGui::TextUnformatted(live.filter_error().c_str());
     ImGui::PopStyleColor();
   }
-  ImGui::SameLine(ImGui::GetWindowContentRegionMax().x - controls);
+  ImGui::SameLine(RightEdge() - controls);
   ImGui::SetNextItemWidth(box);
   if (app.focus_filter) ImGui::SetKeyboardFocusHere();
   app.focus_filter = false;

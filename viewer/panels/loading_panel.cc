@@ -56,7 +56,7 @@ void ShowStart(App& app, ImVec2 size) {
       list.AddRectFilled(min, {min.x + width, min.y + row}, look().colors.raised, Em(0.25f));
     const size_t slash = path.rfind('/');
     const std::string name = text::OneLine(path.substr(slash + 1));
-    const float y = min.y + (row - look().fonts.text->FontSize) / 2;
+    const float y = min.y + (row - look().fonts.text.size) / 2;
     const float name_width = TextSize(look().fonts.text, name).x;
     DrawText(list, look().fonts.text, {min.x + Em(0.6f), y}, look().colors.text,
              FitText(look().fonts.text, name, width - Em(1.2f)));

@@ -56,8 +56,7 @@ void DrawBlock(ImDrawList& list, const Cells& cells, const MapStrip& strip, cons
   if (mark_pins && block.pins) list.AddRectFilled({min.x, max.y - Em(0.25f)}, max, l.colors.bad);
   if (width > Em(3.2f) && !block.title.empty()) {
     const std::string text = ShortTitle(block.title, width - Em(0.6f));
-    DrawText(list, l.fonts.small,
-             {min.x + Em(0.3f), min.y + (cells.row_height - l.fonts.small->FontSize) / 2},
+    DrawText(list, l.fonts.small, {min.x + Em(0.3f), min.y + (cells.row_height - l.fonts.small.size) / 2},
              mark_pins && !block.pins ? l.colors.text : InkOn(color), text);
   }
 }
@@ -93,7 +92,7 @@ size_t DrawPage(ImDrawList& list, const Cells& cells, const AddressMap& map, con
     list.AddRect(min, max, look().colors.line);
   }
   for (const auto& [outline, color] : outlines) {  // over the neighbours
-    list.AddRect(outline.min, outline.max, color, 0, 0, std::max(2.0f, 2 * look().scale));
+    list.AddRect(outline.min, outline.max, color, 0, std::max(2.0f, 2 * look().scale));
   }
   return narrow;
 }

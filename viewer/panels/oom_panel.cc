@@ -48,7 +48,7 @@ void ShowHolders(const Autopsy& autopsy) {
   for (const fragmentation::Holder& holder : autopsy.holders) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
-    ImGui::PushFont(look().fonts.mono);
+    PushFont(look().fonts.mono);
     ImGui::TextUnformatted(text::FormatBytes(holder.bytes).c_str());
     ImGui::TableNextColumn();
     ImGui::TextUnformatted(text::FormatCount(holder.blocks).c_str());

@@ -152,11 +152,11 @@ void DrawOwnerBox(ImDrawList& list, ImVec2 at, const OwnerBox& box, bool hovered
   if (frame && classify::Sum(own) != 0)
     list.AddRectFilled(min, max, WithAlpha(ColorOf(LargestOf(own)), 0.5f), line * Em(0.12f));
   if (frame) list.AddRect(min, max, l.colors.line);
-  if (hovered) list.AddRect(min, max, l.colors.text, line * Em(0.12f), 0, Em(0.1f));
+  if (hovered) list.AddRect(min, max, l.colors.text, line * Em(0.12f), Em(0.1f));
   const float room = box.width - Em(0.7f);
   if (room < Em(1.8f) || box.height < Em(1.05f)) return;
   const ImU32 ink = frame ? l.colors.text : InkOn(fill);
-  const float y = min.y + (treemap ? Em(0.12f) : (box.height - l.fonts.small->FontSize) / 2);
+  const float y = min.y + (treemap ? Em(0.12f) : (box.height - l.fonts.small.size) / 2);
   const ImVec2 text_at = {min.x + Em(0.4f), y};
   const std::string bytes = text::FormatBytes(box.node->bytes);
   const float bytes_width = TextSize(l.fonts.small, bytes).x;

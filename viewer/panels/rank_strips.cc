@@ -55,7 +55,7 @@ void ShowStrip(App& app, size_t number, float left, float right) {
   const ImU32 color = strip.stands_out.empty() ? l.colors.accent : l.colors.warning;
   DrawStrip(list, app.strips.Columns(number, session.place.window, columns), app.strips.top(), {left, at.y},
             height - 1, WithAlpha(color, open ? 0.75f : 0.5f));
-  const float text_y = at.y + (height - l.fonts.small->FontSize) / 2;
+  const float text_y = at.y + (height - l.fonts.small.size) / 2;
   DrawText(list, l.fonts.small, {at.x + Em(0.2f), text_y}, open ? l.colors.text : l.colors.dim,
            FitText(l.fonts.small, strip.name, left - at.x - Em(0.3f)));
   const std::string peak = "peak " + text::FormatBytes(strip.peak);

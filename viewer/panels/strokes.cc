@@ -8,15 +8,16 @@
 
 namespace vramscope::viewer {
 
-void DrawText(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text, float wrap) {
-  list.AddText(font, font->FontSize, at, color, text.data(), text.data() + text.size(), wrap);
+void DrawText(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, const std::string& text,
+              float wrap) {
+  list.AddText(font.face, font.size, at, color, text.data(), text.data() + text.size(), wrap);
 }
 
-ImVec2 TextSize(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, 1e9f, 0, text.data(), text.data() + text.size());
+ImVec2 TextSize(const Font& font, const std::string& text) {
+  return font.face->CalcTextSizeA(font.size, 1e9f, 0, text.data(), text.data() + text.size());
 }
 
-std::string FitText(ImFont* font, const std::string& text, float width) {
+std::string FitText(const Font& font, const std::string& text, float width) {
   if (TextSize(font, text).x <= width) return text;
   size_t low = 0;
   size_t high = text::DisplayWidth(text);
@@ -32,7 +33,6 @@ std::string FitText(ImFont* font, const std::string& text, float width) {
 }
 
 void ShowWrapped(const std::string& text) {
-  const ImFont* font = ImGui::GetFont();
   const float width = ImGui::GetContentRegionAvail().x;
   std::string line;
   std::istringstream words(text);
@@ -40,7 +40,7 @@ void ShowWrapped(const std::string& text) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, 0});
   for (std::string word; words >> word;) {
     const std::string longer = line.empty() ? word : line + " " + word;
-    const bool fits = font->CalcTextSizeA(font->FontSize, 1e9f, 0, longer.c_str()).x <= width;
+    const bool fits = ImGui::CalcTextSize(longer.c_str()).x <= width;
     if (!fits && !line.empty()) ImGui::TextUnformatted(line.c_str());
     line = fits || line.empty() ? longer : word;
   }
@@ -58,10 +58,10 @@ TwoParts SplitView(ImVec2 size, float left, float share) {
 
 void ShowWhyEmpty(ImVec2 size, const std::string& sentence) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImFont* font = look().fonts.text;
+  const Font& font = look().fonts.text;
   const float width = std::min(size.x - Em(4), Em(34));
   const ImVec2 extent =
-      font->CalcTextSizeA(font->FontSize, 1e9f, width, sentence.data(), sentence.data() + sentence.size());
+      font.face->CalcTextSizeA(font.size, 1e9f, width, sentence.data(), sentence.data() + sentence.size());
   DrawText(*ImGui::GetWindowDrawList(), font,
            {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, look().colors.dim, sentence,
            width);
@@ -69,7 +69,7 @@ void ShowWhyEmpty(ImVec2 size, const std::string& sentence) {
 }
 
 void ShowHeading(const std::string& text) {
-  ImGui::PushFont(look().fonts.strong);
+  PushFont(look().fonts.strong);
   ImGui::TextUnformatted(text.c_str());
   ImGui::PopFont();
 }
@@ -79,7 +79,7 @@ void ShowFact(const char* label, const std::string& value) {
   ImGui::TextUnformatted(label);
   ImGui::PopStyleColor();
   ImGui::SameLine(Em(7.2f));
-  ImGui::PushFont(look().fonts.mono);
+  PushFont(look().fonts.mono);
   const std::string fitted = FitText(look().fonts.mono, value, ImGui::GetContentRegionAvail().x);
   ImGui::TextUnformatted(fitted.c_str());
   ImGui::PopFont();
@@ -88,8 +88,8 @@ void ShowFact(const char* label, const std::string& value) {
 
 bool BeginPanel(const char* name, ImVec2 size) {
   ImGui::PushStyleColor(ImGuiCol_ChildBg, look().colors.panel);
-  const bool open =
-      ImGui::BeginChild(name, size, true, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
+  const bool open = ImGui::BeginChild(name, size, ImGuiChildFlags_Borders,
+                                      ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
   ImGui::PopStyleColor();
   return open;
 }

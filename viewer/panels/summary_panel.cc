@@ -40,10 +40,10 @@ void Follow(App& app, SummaryLink link) {
 }
 
 // A text that is a link, on as many lines as it takes; true if it was clicked.
-bool LinkLine(App& app, const std::string& name, ImFont* font, const std::string& text, ImU32 color) {
+bool LinkLine(App& app, const std::string& name, const Font& font, const std::string& text, ImU32 color) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  ImGui::PushFont(font);
+  PushFont(font);
   const float height = ImGui::CalcTextSize(text.c_str(), nullptr, false, width).y;
   ImGui::PushID(name.c_str());
   const bool clicked = ImGui::InvisibleButton("link", {width, height + Em(0.2f)});
@@ -100,7 +100,7 @@ void ShowCardRow(const SummaryRow& row, bool swatches, float figures) {
            row.warning ? l.colors.warning : l.colors.text, row.figure);
   const float text_x = x + std::max(figures, size.x) + Em(0.7f);
   const std::string fitted = FitText(l.fonts.text, row.text, at.x + width - text_x);
-  DrawText(list, l.fonts.text, {text_x, at.y + (height - l.fonts.text->FontSize) / 2}, l.colors.text, fitted);
+  DrawText(list, l.fonts.text, {text_x, at.y + (height - l.fonts.text.size) / 2}, l.colors.text, fitted);
   if (!ImGui::IsItemHovered() || (row.more.empty() && fitted == row.text)) return;
   const std::string tip = row.more.empty() ? row.text : row.text + "\n" + row.more;
   ImGui::SetTooltip("%s", tip.c_str());
@@ -123,7 +123,7 @@ void ShowCard(App& app, const SummaryCard& card, ImVec2 size) {
   ImGui::PushStyleColor(ImGuiCol_ChildBg, look().colors.raised);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {Em(0.9f), Em(0.6f)});
   ImGui::PushStyleVar(ImGuiStyleVar_ChildRounding, Em(0.35f));
-  ImGui::BeginChild(card.key, size, false, ImGuiWindowFlags_AlwaysUseWindowPadding);
+  ImGui::BeginChild(card.key, size, ImGuiChildFlags_AlwaysUseWindowPadding);
   const std::string name = fmt::format("summary.{}", card.key);
   if (card.link == SummaryLink::kNone) {
     ShowHeading(card.title);

@@ -73,7 +73,7 @@ void DrawPiece(ImDrawList& list, const model::Run& run, const RangeLanes::Lane& 
   list.AddRectFilled({x0, top}, max, ColorOfName(name));
   if (max.x - x0 < Em(2.5f)) return;
   const std::string text = FitText(l.fonts.small, text::OneLine(name), max.x - x0 - Em(0.5f));
-  DrawText(list, l.fonts.small, {x0 + Em(0.25f), top + (Em(kRow) - 1 - l.fonts.small->FontSize) / 2},
+  DrawText(list, l.fonts.small, {x0 + Em(0.25f), top + (Em(kRow) - 1 - l.fonts.small.size) / 2},
            l.colors.text, text);
 }
 

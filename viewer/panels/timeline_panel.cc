@@ -185,7 +185,7 @@ void ShowTooltip(const Session& session, const DeviceView& device, const Timelin
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + Em(1.1f));
     ImGui::TextUnformatted(name);
     ImGui::SameLine(Em(11));
-    ImGui::PushFont(look().fonts.mono);
+    PushFont(look().fonts.mono);
     ImGui::TextUnformatted(text::FormatBytes(bytes).c_str());
     ImGui::PopFont();
   };

@@ -39,7 +39,7 @@ void ShowLiveMark(App& app, size_t file) {
   const float middle = at.y + ImGui::GetFrameHeight() / 2;
   ImGui::GetWindowDrawList()->AddCircleFilled({at.x + Em(0.35f), middle}, Em(0.25f), look().colors.accent);
   DrawText(*ImGui::GetWindowDrawList(), look().fonts.small,
-           {at.x + Em(0.8f), middle - look().fonts.small->FontSize / 2}, look().colors.accent, "live");
+           {at.x + Em(0.8f), middle - look().fonts.small.size / 2}, look().colors.accent, "live");
   ImGui::Dummy({Em(0.8f) + TextSize(look().fonts.small, "live").x, ImGui::GetFrameHeight()});
   app.NameLastItem(fmt::format("live.{}", file));
   if (ImGui::IsItemHovered())
@@ -84,7 +84,7 @@ void ShowFileTabs(App& app, float room) {
   }
   const float width = std::min(wanted, std::max(room, Em(7)));
   ImGui::PushStyleColor(ImGuiCol_ChildBg, IM_COL32(0, 0, 0, 0));
-  ImGui::BeginChild("files", {width, ImGui::GetFrameHeight()}, false,
+  ImGui::BeginChild("files", {width, ImGui::GetFrameHeight()}, ImGuiChildFlags_None,
                     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   const ImGuiIO& io = ImGui::GetIO();
   if (ImGui::IsWindowHovered() && (io.MouseWheel != 0 || io.MouseWheelH != 0))
@@ -184,7 +184,7 @@ void ShowTopBar(App& app) {
   ShowFileTabs(app, narrow ? room : room * 0.6f);
   ImGui::SameLine();
   if (!narrow) ShowWhatIsOpen(app, buttons);
-  ImGui::SameLine(ImGui::GetWindowContentRegionMax().x - buttons);
+  ImGui::SameLine(RightEdge() - buttons);
   ShowPartSwitch(app, "fold.details", true, app.layout.details, "With or without the details (I)");
   ShowPartSwitch(app, "fold.table", false, app.layout.table, "With or without the table (L)");
   if (ImGui::Button(app.layout.dark ? "Light" : "Dark", {Em(4.4f), 0})) {

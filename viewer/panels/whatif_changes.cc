@@ -14,7 +14,7 @@ namespace {
 
 // Wrapped lines. Drawn one by one: ImGui would put the second one at a fraction of a pixel.
 std::vector<std::string> CodeLines(const std::string& code, float width) {
-  const ImFont* font = look().fonts.mono;
+  const Font& font = look().fonts.mono;
   std::vector<std::string> lines;
   for (size_t from = 0; from <= code.size();) {
     const size_t end = std::min(code.find('\n', from), code.size());
@@ -23,7 +23,7 @@ std::vector<std::string> CodeLines(const std::string& code, float width) {
     const char* const behind = line.data() + line.size();
     do {
       const char* const next =
-          std::max(font->CalcWordWrapPositionA(1, at, behind, width), std::min(at + 1, behind));
+          std::max(font.face->CalcWordWrapPosition(font.size, at, behind, width), std::min(at + 1, behind));
       lines.emplace_back(at, next);
       at = next;
       while (at < behind && *at == ' ') ++at;
@@ -37,7 +37,7 @@ void ShowCode(App& app, const std::string& name, const std::string& code) {
   const ImVec2 at = {std::floor(ImGui::GetCursorScreenPos().x), std::floor(ImGui::GetCursorScreenPos().y)};
   const float width = ImGui::GetContentRegionAvail().x - Em(4.2f);
   const std::vector<std::string> lines = CodeLines(code, width - Em(0.8f));
-  const float line_height = std::ceil(look().fonts.mono->FontSize * 1.12f);
+  const float line_height = std::ceil(look().fonts.mono.size * 1.12f);
   const float height = line_height * static_cast<float>(lines.size()) + std::floor(Em(0.5f));
   ImDrawList& list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(at, {at.x + width, at.y + height}, look().colors.background, Em(0.2f));

@@ -218,8 +218,8 @@ bool ShowModule(App& app, const std::vector<whatif::ModuleNode>& tree, size_t no
                                         module.calls == 0 ? "not a module that runs by itself"
                                                           : text::FormatCount(module.calls, "call"))
                                 .c_str());
-  ImGui::SameLine(ImGui::GetWindowContentRegionMax().x - TextSize(look().fonts.mono, kept).x);
-  ImGui::PushFont(look().fonts.mono);
+  ImGui::SameLine(RightEdge() - TextSize(look().fonts.mono, kept).x);
+  PushFont(look().fonts.mono);
   ImGui::TextDisabled("%s", kept.c_str());
   ImGui::PopFont();
   ImGui::PopID();

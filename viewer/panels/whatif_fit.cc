@@ -87,7 +87,7 @@ void ShowTip(const plan::Plan& plan) {
 
 void Figure(const std::string& text) {
   ImGui::TableNextColumn();
-  ImGui::PushFont(look().fonts.mono);
+  PushFont(look().fonts.mono);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x -
                        ImGui::CalcTextSize(text.c_str()).x);
   ImGui::TextUnformatted(text.c_str());

@@ -31,7 +31,7 @@ void ShowFigure(const char* name, uint64_t before, uint64_t after, uint64_t leas
   ImGui::TextUnformatted(name);
   const auto mono = [&](float column, const std::string& text, ImU32 color) {
     ImGui::SameLine(left + Em(column) - TextSize(look().fonts.mono, text).x);
-    ImGui::PushFont(look().fonts.mono);
+    PushFont(look().fonts.mono);
     ImGui::PushStyleColor(ImGuiCol_Text, color);
     ImGui::TextUnformatted(text.c_str());
     ImGui::PopStyleColor();
@@ -135,7 +135,7 @@ void DrawStepLine(ImDrawList& list, const StepPlot& plot, const std::vector<Step
     const uint64_t bytes = curve == Curve::kAllocated ? columns[i].most->allocated : columns[i].reserved;
     points.push_back({plot.left + static_cast<float>(i) + 0.5f, plot.Y(bytes)});
   }
-  list.AddPolyline(points.data(), static_cast<int>(points.size()), color, ImDrawFlags_None, width);
+  list.AddPolyline(points.data(), static_cast<int>(points.size()), color, width);
 }
 
 void DrawStepPhases(ImDrawList& list, const StepPlot& plot, const UseOverStep& use, float y) {

@@ -57,7 +57,7 @@ class EglSurface final : public Surface {
     }
     drawing_ = ImGui_ImplOpenGL3_Init("#version 330 core");
     if (!drawing_) return Refuse(why_not, "OpenGL 3.3 does not work");
-    ImGui_ImplOpenGL3_NewFrame();  // makes the font texture, which every draw command names
+    ImGui_ImplOpenGL3_NewFrame();  // compiles its shaders
     return true;
   }
 

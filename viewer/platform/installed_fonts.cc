@@ -14,24 +14,21 @@
 namespace vramscope::viewer {
 namespace {
 
-ImFont* AddFont(const std::vector<std::string>& files, float size, const ImWchar* ranges,
-                std::string& names) {
+Font AddFont(const std::vector<std::string>& files, std::string& names) {
   ImFontAtlas* atlas = ImGui::GetIO().Fonts;
   ImFontConfig config;
-  config.OversampleH = 1;
   config.PixelSnapH = true;
+  config.Flags = ImFontFlags_NoLoadError;
   for (const std::string& file : files) {
     std::error_code ignored;
     if (file.empty() || !std::filesystem::is_regular_file(file, ignored)) continue;
-    ImFont* font = atlas->AddFontFromFileTTF(file.c_str(), size, &config, ranges);
+    ImFont* font = atlas->AddFontFromFileTTF(file.c_str(), 0, &config);
     if (font == nullptr) continue;
     const std::string name = file.substr(file.find_last_of('/') + 1);
     if (names.find(name) == std::string::npos) names += (names.empty() ? "" : ", ") + name;
-    return font;
+    return {font};
   }
-  ImFontConfig built_in;
-  built_in.SizePixels = size;
-  return atlas->AddFontDefault(&built_in);
+  return {atlas->AddFontDefaultVector()};
 }
 
 // Ends in '/'. Empty if the program's own path is unknown, as without /proc.
@@ -44,10 +41,7 @@ std::string OwnFonts() {
 
 }  // namespace
 
-Fonts LoadFonts(float scale, const std::string& preferred) {
-  // Latin with its extension, punctuation, arrows, shapes: what paths, units and our own texts use.
-  static constexpr ImWchar kRanges[] = {0x0020, 0x017F, 0x2010, 0x205E, 0x2190, 0x21FF, 0x2212,
-                                        0x2212, 0x2248, 0x2265, 0x2500, 0x25FF, 0};
+Fonts LoadFonts(const std::string& preferred) {
   const std::string fonts = "/usr/share/fonts/";
   const std::string own = OwnFonts();
   const std::vector<std::string> text = {preferred,
@@ -68,22 +62,12 @@ Fonts LoadFonts(float scale, const std::string& preferred) {
       own + "JetBrainsMono-Regular.ttf", fonts + "truetype/jetbrains-mono/JetBrainsMono-Regular.ttf",
       fonts + "truetype/firacode/FiraCode-Regular.ttf", fonts + "truetype/noto/NotoSansMono-Regular.ttf",
       fonts + "truetype/dejavu/DejaVuSansMono.ttf"};
-  ImFontAtlas* atlas = ImGui::GetIO().Fonts;
-  atlas->Clear();
-#if IMGUI_VERSION_NUM < 19200
-  atlas->FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
-  atlas->FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
-#endif
+  ImGui::GetIO().Fonts->FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
   Fonts loaded;
-  loaded.text = AddFont(text, 15 * scale, kRanges, loaded.names);
-  loaded.strong = AddFont(strong, 15 * scale, kRanges, loaded.names);
-  loaded.mono = AddFont(mono, 13.5f * scale, kRanges, loaded.names);
-  loaded.small = AddFont(text, 13 * scale, kRanges, loaded.names);
-#if IMGUI_VERSION_NUM < 19200
-  // The file exists but is not a font: try without it.
-  if (!atlas->Build() && !preferred.empty()) return LoadFonts(scale, "");
-#endif
-  ImGui::GetIO().FontDefault = loaded.text;
+  loaded.text = loaded.small = AddFont(text, loaded.names);
+  loaded.strong = AddFont(strong, loaded.names);
+  loaded.mono = AddFont(mono, loaded.names);
+  ImGui::GetIO().FontDefault = loaded.text.face;
   return loaded;
 }
 

@@ -50,23 +50,8 @@ bool KeyQueue::Take(Key key, bool ctrl, bool shift, bool alt) {
   return true;
 }
 
-void PrepareKeyboardWithoutWindow() {
-#if IMGUI_VERSION_NUM < 18700
-  ImGuiIO& io = ImGui::GetIO();
-  for (const NamedKey& named : kNamedKeys) io.KeyMap[named.imgui] = static_cast<int>(named.key);
-  for (const auto& [letter, key] : kEditingLetters) io.KeyMap[key] = letter;
-#endif
-}
-
 void FeedKey(const KeyPress& press, bool down) {
   ImGuiIO& io = ImGui::GetIO();
-#if IMGUI_VERSION_NUM < 18700
-  const auto code = static_cast<size_t>(press.key);
-  if (code < std::size(io.KeysDown)) io.KeysDown[code] = down;
-  io.KeyCtrl = press.ctrl && down;
-  io.KeyShift = press.shift && down;
-  io.KeyAlt = press.alt && down;
-#else
   io.AddKeyEvent(ImGuiMod_Ctrl, press.ctrl && down);
   io.AddKeyEvent(ImGuiMod_Shift, press.shift && down);
   io.AddKeyEvent(ImGuiMod_Alt, press.alt && down);
@@ -76,7 +61,6 @@ void FeedKey(const KeyPress& press, bool down) {
   for (const auto& [letter, key] : kEditingLetters) {
     if (static_cast<Key>(letter) == press.key) io.AddKeyEvent(key, down);
   }
-#endif
 }
 
 bool KeyFromName(const std::string& name, KeyPress& press) {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and fonts: the two things that differ between the Dear ImGui releases of the distributions (1.86 in
-// Debian 12, 1.89 and 1.90 in Ubuntu 24.04 and Debian 13). Everything that depends on the release is in
-// keyboard_and_fonts.cc and installed_fonts.cc.
+// Keys and fonts.
 //
-// Why an event queue of our own: before 1.87, a key that goes down and up within one frame is lost, one tap
-// in three at 60 frames a second.
+// Why a queue of our own: a view takes the keys that it understands, in the order of the presses, and whoever
+// asks next sees the others. A script, a page and a window fill it in the same way.
 #pragma once
 
 #include <imgui.h>
@@ -56,21 +54,25 @@ class KeyQueue {
 };
 
 // Without a window: reports key presses and releases to ImGui's text fields.
-void PrepareKeyboardWithoutWindow();
 void FeedKey(const KeyPress& press, bool down);
 // "ctrl+f", "left", "+", "w". False for unknown keys.
 [[nodiscard]] bool KeyFromName(const std::string& name, KeyPress& press);
 
-struct Fonts {
-  ImFont* text = nullptr;
-  ImFont* strong = nullptr;  // headings
-  ImFont* mono = nullptr;    // numbers, addresses
-  ImFont* small = nullptr;   // axes
-  std::string names;         // of the files, for About
+struct Font {
+  ImFont* face = nullptr;
+  float size = 0;  // in pixels; UseLook scales it
 };
 
-// Loads them at `scale` times their size, from the first existing file of a list; ImGui's own font if there
-// is none. `preferred`: a file to try first.
-Fonts LoadFonts(float scale, const std::string& preferred);
+struct Fonts {
+  Font text;
+  Font strong;        // headings
+  Font mono;          // numbers, addresses
+  Font small;         // axes
+  std::string names;  // of the files, for About
+};
+
+// Loads their faces, each from the first existing file of a list; ImGui's own face if there is none.
+// `preferred`: a file to try first. Letters are drawn when they are first shown.
+Fonts LoadFonts(const std::string& preferred);
 
 }  // namespace vramscope::viewer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws ImGui's output: triangles with colors and one texture, clipped to rectangles.
+// Draws ImGui's output: triangles with colors and textures, clipped to rectangles.
 //
 // A triangle is filled row by row between its edges. An edge's position in a row is computed from its upper
 // end, in the same way for the two triangles that share it. So there is no gap and no overlap between them.
@@ -30,17 +30,17 @@ class SoftwareSurface final : public Surface {
   SoftwareSurface(int width, int height) {
     image_.width = width;
     image_.height = height;
-    ImGui::GetIO().Fonts->GetTexDataAsRGBA32(&texels_, &texture_width_, &texture_height_);
-    ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+    // Textures stay as ImGui has them, in memory: nothing is to be answered to its requests.
+    ImGui::GetIO().BackendFlags |=
+        ImGuiBackendFlags_RendererHasVtxOffset | ImGuiBackendFlags_RendererHasTextures;
   }
   const char* name() const override { return "software"; }
 
   Image Draw(const ImDrawData& frame) override {
     image_.pixels.assign(static_cast<size_t>(image_.width) * static_cast<size_t>(image_.height), 0xff000000u);
-    for (int i = 0; i < frame.CmdListsCount; ++i) {
-      const ImDrawList& list = *frame.CmdLists[i];
-      for (const ImDrawCmd& command : list.CmdBuffer) {
-        if (command.UserCallback == nullptr) DrawCommand(list, command, frame.DisplayPos);
+    for (const ImDrawList* list : frame.CmdLists) {
+      for (const ImDrawCmd& command : list->CmdBuffer) {
+        if (command.UserCallback == nullptr) DrawCommand(*list, command, frame.DisplayPos);
       }
     }
     return image_;
@@ -53,6 +53,7 @@ class SoftwareSurface final : public Surface {
                        std::min(image_.width, static_cast<int>(command.ClipRect.z - origin.x)),
                        std::min(image_.height, static_cast<int>(command.ClipRect.w - origin.y))};
     if (clip.left >= clip.right || clip.top >= clip.bottom) return;
+    texture_ = command.TexRef._TexData;
     const ImDrawVert* vertices = list.VtxBuffer.Data + command.VtxOffset;
     const ImDrawIdx* indices = list.IdxBuffer.Data + command.IdxOffset;
     for (unsigned i = 0; i + 2 < command.ElemCount; i += 3) {
@@ -121,16 +122,16 @@ class SoftwareSurface final : public Surface {
 
   // Interpolates between the four texels around it.
   [[nodiscard]] Rgba Texel(float u, float v) const {
-    const float x = u * static_cast<float>(texture_width_) - 0.5f;
-    const float y = v * static_cast<float>(texture_height_) - 0.5f;
+    const float x = u * static_cast<float>(texture_->Width) - 0.5f;
+    const float y = v * static_cast<float>(texture_->Height) - 0.5f;
     const float x0 = std::floor(x);
     const float y0 = std::floor(y);
     const auto at = [&](float column, float row) {
-      const int cx = std::clamp(static_cast<int>(column), 0, texture_width_ - 1);
-      const int cy = std::clamp(static_cast<int>(row), 0, texture_height_ - 1);
+      const int cx = std::clamp(static_cast<int>(column), 0, texture_->Width - 1);
+      const int cy = std::clamp(static_cast<int>(row), 0, texture_->Height - 1);
       const unsigned char* texel =
-          texels_ +
-          4 * (static_cast<size_t>(cy) * static_cast<size_t>(texture_width_) + static_cast<size_t>(cx));
+          texture_->Pixels +
+          4 * (static_cast<size_t>(cy) * static_cast<size_t>(texture_->Width) + static_cast<size_t>(cx));
       return Rgba{static_cast<float>(texel[0]), static_cast<float>(texel[1]), static_cast<float>(texel[2]),
                   static_cast<float>(texel[3])};
     };
@@ -157,9 +158,7 @@ class SoftwareSurface final : public Surface {
   }
 
   Image image_;
-  unsigned char* texels_ = nullptr;
-  int texture_width_ = 0;
-  int texture_height_ = 0;
+  const ImTextureData* texture_ = nullptr;  // of the command that is drawn
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace vramscope::viewer {
 namespace {
 
 struct Letter {
-  const ImFont* font = nullptr;
+  const Font* font = nullptr;
   ImWchar code = 0;
   float x = 0;         // of its box from the pen
   float baseline = 0;  // from its box's upper edge
@@ -53,10 +53,12 @@ std::string Fill(ImU32 color) {
 class SvgWriter {
  public:
   SvgWriter(ImVec2 min, ImVec2 max) : min_(min), max_(max) {
-    for (const ImFont* font : ImGui::GetIO().Fonts->Fonts) {
-      for (const ImFontGlyph& glyph : font->Glyphs) {
+    const Fonts& fonts = look().fonts;
+    for (const Font* font : {&fonts.text, &fonts.strong, &fonts.mono, &fonts.small}) {
+      const ImFontBaked& drawn = *font->face->GetFontBaked(font->size);
+      for (const ImFontGlyph& glyph : drawn.Glyphs) {
         letters_[{glyph.U0, glyph.V0}] = {font, static_cast<ImWchar>(glyph.Codepoint), glyph.X0,
-                                          font->Ascent - glyph.Y0, glyph.AdvanceX};
+                                          drawn.Ascent - glyph.Y0, glyph.AdvanceX};
       }
     }
   }
@@ -144,13 +146,13 @@ class SvgWriter {
     const float gap = x - next_x_;
     // Letters follow each other; a space between them has no triangles.
     const bool follows = !text_.empty() && letter.font == font_ && corner.col == color_ &&
-                         std::abs(y - y_) < 0.6f && gap > -1.5f && gap < letter.font->FontSize * 0.6f;
+                         std::abs(y - y_) < 0.6f && gap > -1.5f && gap < letter.font->size * 0.6f;
     if (!follows) {
       Flush();
       font_ = letter.font;
       color_ = corner.col;
       y_ = y;
-    } else if (gap > letter.font->FontSize * 0.15f) {
+    } else if (gap > letter.font->size * 0.15f) {
       text_ += ' ';
       places_ += fmt::format(" {:.1f}", next_x_ - min_.x);
     }
@@ -166,8 +168,8 @@ class SvgWriter {
       body_ += fmt::format(
           "<text {} font-family=\"{}\" font-weight=\"{}\" font-size=\"{:g}\" y=\"{:.1f}\" "
           "x=\"{}\">{}</text>\n",
-          Fill(color_), font_ == fonts.mono ? "JetBrains Mono, monospace" : "Inter, Roboto, sans-serif",
-          font_ == fonts.strong ? 600 : 400, font_->FontSize * (font_ == fonts.mono ? 0.757f : 0.826f),
+          Fill(color_), font_ == &fonts.mono ? "JetBrains Mono, monospace" : "Inter, Roboto, sans-serif",
+          font_ == &fonts.strong ? 600 : 400, font_->size * (font_ == &fonts.mono ? 0.757f : 0.826f),
           y_ - min_.y, places_, text_);
     }
     path_.clear();
@@ -188,7 +190,7 @@ class SvgWriter {
   std::string path_;
   std::string text_;
   std::string places_;
-  const ImFont* font_ = nullptr;
+  const Font* font_ = nullptr;
   float y_ = 0;
   float next_x_ = 0;
 };
@@ -197,9 +199,8 @@ class SvgWriter {
 
 std::string DrawSvg(const ImDrawData& frame, ImVec2 min, ImVec2 max) {
   SvgWriter writer({std::floor(min.x), std::floor(min.y)}, {std::ceil(max.x), std::ceil(max.y)});
-  for (int i = 0; i < frame.CmdListsCount; ++i) {
-    const ImDrawList& list = *frame.CmdLists[i];
-    for (const ImDrawCmd& command : list.CmdBuffer) writer.Add(list, command, frame.DisplayPos);
+  for (const ImDrawList* list : frame.CmdLists) {
+    for (const ImDrawCmd& command : list->CmdBuffer) writer.Add(*list, command, frame.DisplayPos);
   }
   return writer.Finish(look().colors.panel);
 }

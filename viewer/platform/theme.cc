@@ -80,7 +80,7 @@ void SetStyleColors(const Colors& c) {
   to[ImGuiCol_SeparatorActive] = accent;
   to[ImGuiCol_Tab] = ImVec4(0, 0, 0, 0);
   to[ImGuiCol_TabHovered] = V(c.selected);
-  to[ImGuiCol_TabActive] = V(c.selected);
+  to[ImGuiCol_TabSelected] = V(c.selected);
   to[ImGuiCol_PlotHistogram] = accent;
   to[ImGuiCol_TableHeaderBg] = V(c.raised);
   to[ImGuiCol_TableBorderStrong] = V(c.line);
@@ -88,7 +88,7 @@ void SetStyleColors(const Colors& c) {
   to[ImGuiCol_TableRowBg] = ImVec4(0, 0, 0, 0);
   to[ImGuiCol_TableRowBgAlt] = V(WithAlpha(c.raised, 0.35f));
   to[ImGuiCol_TextSelectedBg] = V(WithAlpha(c.accent, 0.4f));
-  to[ImGuiCol_NavHighlight] = accent;
+  to[ImGuiCol_NavCursor] = accent;
 }
 
 }  // namespace
@@ -97,6 +97,9 @@ const Look& look() { return current; }
 
 void UseLook(const Fonts& fonts, bool dark, float scale) {
   current = {fonts, dark ? kDark : kLight, dark, scale};
+  for (Font* font : {&current.fonts.text, &current.fonts.strong}) font->size = std::round(15 * scale);
+  current.fonts.mono.size = std::round(13.5f * scale);
+  current.fonts.small.size = std::round(13 * scale);
   ImGuiStyle style;
   style.WindowPadding = {10, 8};
   style.FramePadding = {9, 4};
@@ -114,6 +117,7 @@ void UseLook(const Fonts& fonts, bool dark, float scale) {
   style.PopupBorderSize = 1;
   style.TabBorderSize = 0;
   style.ScaleAllSizes(scale);
+  style.FontSizeBase = current.fonts.text.size;
   ImGui::GetStyle() = style;
   SetStyleColors(current.colors);
 }

@@ -37,7 +37,7 @@ struct Look {
 
 // The current one; set once per window.
 [[nodiscard]] const Look& look();
-// Sets ImGui's style too.
+// Sets ImGui's style too. The sizes of the fonts follow `scale`.
 void UseLook(const Fonts& fonts, bool dark, float scale);
 
 [[nodiscard]] ImU32 ColorOf(classify::Category category);
@@ -48,7 +48,9 @@ void UseLook(const Fonts& fonts, bool dark, float scale);
 // 0xRRGGBB
 [[nodiscard]] ImU32 FromRgb(uint32_t rgb);
 
+inline void PushFont(const Font& font) { ImGui::PushFont(font.face, font.size); }
+
 // All lengths are multiples of the text font's height, so that they follow scale and font.
-[[nodiscard]] inline float Em(float ems = 1) { return ems * look().fonts.text->FontSize; }
+[[nodiscard]] inline float Em(float ems = 1) { return ems * look().fonts.text.size; }
 
 }  // namespace vramscope::viewer

@@ -68,12 +68,7 @@ Window::~Window() {
   glfwTerminate();
 }
 
-float Window::display_scale() const {
-  float x = 1;
-  float y = 1;
-  glfwGetWindowContentScale(window_, &x, &y);
-  return x > 0.5f ? x : 1;
-}
+float Window::display_scale() const { return ImGui_ImplGlfw_GetContentScaleForWindow(window_); }
 
 bool Window::closing() const { return glfwWindowShouldClose(window_) != 0; }
 bool Window::Wait(double seconds) {
@@ -84,13 +79,6 @@ bool Window::Wait(double seconds) {
 void Window::Wake() { glfwPostEmptyEvent(); }
 void Window::SetTitle(const std::string& title) { glfwSetWindowTitle(window_, title.c_str()); }
 std::vector<std::string> Window::TakeDroppedFiles() { return std::exchange(dropped_, {}); }
-
-void Window::UploadFonts() {
-#if IMGUI_VERSION_NUM < 19200  // newer ones upload letters by themselves
-  ImGui_ImplOpenGL3_DestroyFontsTexture();
-  ImGui_ImplOpenGL3_CreateFontsTexture();
-#endif
-}
 
 void Window::BeginFrame() {
   ImGui_ImplOpenGL3_NewFrame();

@@ -23,15 +23,13 @@ class Window {
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  // The scale of the display: 2 if it is set to 200 %.
+  // The scale of the display: 2 if it is set to 200 %. 1 with Wayland, which scales the whole window by itself.
   [[nodiscard]] float display_scale() const;
   [[nodiscard]] bool closing() const;
   // Sleeps until there is input, Wake is called, or `seconds` have passed. Returns false if the time is over.
   [[nodiscard]] bool Wait(double seconds);
   // Ends a sleep. May be called from any thread.
   static void Wake();
-  // Must be called when fonts were loaded again.
-  void UploadFonts();
   void BeginFrame();
   void EndFrame();
   void SetTitle(const std::string& title);

@@ -22,11 +22,11 @@ Headless::Headless(const HeadlessOptions& options) : options_(options), app_(std
   io.DeltaTime = 1.0f / 60;
   io.ConfigInputTextCursorBlink = false;
   io.MousePos = {-1e6f, -1e6f};
-  PrepareKeyboardWithoutWindow();
+  io.ConfigInputTrickleEventQueue = false;  // a script gives each press a frame
   app_->layout.dark = options.dark;
   app_->open_link = [this](const std::string& link) { app_->Say(link); };  // there is no desktop
   app_->scale = options.scale;
-  UseLook(LoadFonts(options.scale, options.font), options.dark, options.scale);
+  UseLook(LoadFonts(options.font), options.dark, options.scale);
 }
 
 Headless::~Headless() {
@@ -45,17 +45,8 @@ Status Headless::Begin() {
 
 void Headless::Frame() {
   const FrameTimes::Frame timed(resting_ ? nullptr : options_.times, app_->session);
-  if (app_->fonts_changed) {
-    UseLook(LoadFonts(app_->text_scale(), options_.font), app_->layout.dark, app_->text_scale());
-    // The renderer holds the letters as a texture: create it again.
-    if (surface_) {
-      surface_.reset();  // before the next one: ImGui knows one renderer at a time
-      (void)Begin();
-    }
-  } else if (app_->look_changed) {
-    UseLook(look().fonts, app_->layout.dark, app_->text_scale());
-  }
-  app_->look_changed = app_->fonts_changed = false;
+  if (app_->look_changed) UseLook(look().fonts, app_->layout.dark, app_->text_scale());
+  app_->look_changed = false;
   ImGui::NewFrame();
   ShowFrame(*app_);
   ImGui::Render();

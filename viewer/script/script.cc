@@ -109,14 +109,14 @@ class Runner {
     const float x = given ? std::strtof(line.words[at].c_str(), nullptr) : 0.5f;
     const float y = given ? std::strtof(line.words[at + 1].c_str(), nullptr) : 0.5f;
     const Rectangle& where = element->second;
-    io().MousePos = {where.min.x + (where.max.x - where.min.x) * x,
-                     where.min.y + (where.max.y - where.min.y) * y};
+    io().AddMousePosEvent(where.min.x + (where.max.x - where.min.x) * x,
+                          where.min.y + (where.max.y - where.min.y) * y);
     viewer_.Frame();
     return {};
   }
 
   void Button(int button, bool down) {
-    io().MouseDown[button] = down;
+    io().AddMouseButtonEvent(button, down);
     viewer_.Frame();
   }
 
@@ -148,7 +148,7 @@ class Runner {
     Button(button, true);
     for (int i = 1; i <= 4; ++i) {
       const float share = static_cast<float>(i) / 4;
-      io().MousePos = {from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share};
+      io().AddMousePosEvent(from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share);
       viewer_.Frame();
     }
     Button(button, false);
@@ -160,7 +160,7 @@ class Runner {
   Status Wheel(const Line& line) {
     if (line.words.size() != 5) return Error{"wheel needs a place and a number: wheel NAME X Y NOTCHES."};
     VRAMSCOPE_TRY(MoveTo(line, 2));
-    io().MouseWheel = std::strtof(line.words[4].c_str(), nullptr);
+    io().AddMouseWheelEvent(0, std::strtof(line.words[4].c_str(), nullptr));
     viewer_.Frame();
     viewer_.Rest(1);
     return {};

@@ -107,8 +107,8 @@ int StartViewer(std::span<const std::string> words) {
   execvp(viewer.c_str(), arguments.data());
   if (errno == ENOENT) {
     return Fail(
-        {fmt::format("the viewer is not installed: there is no {}. Building it needs Dear ImGui and GLFW "
-                     "(docs/viewer.md). In a browser: vramscope serve FILE",
+        {fmt::format("the viewer is not installed: there is no {}. What building it needs "
+                     "is in docs/viewer.md. In a browser: vramscope serve FILE",
                      Printable(viewer))});
   }
   return Fail({fmt::format("{} cannot be started: {}.", Printable(viewer), std::strerror(errno))});

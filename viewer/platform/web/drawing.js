@@ -41,15 +41,24 @@ export class Drawing {
     gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
     for (const place of [0, 1, 2]) gl.enableVertexAttribArray(place);
-    gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR);
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.LINEAR);
+    this.textures = new Map();
     gl.enable(gl.BLEND);
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   }
 
-  texture(rgba, width, height) {
+  // Letters are drawn into a texture when they are first shown; a texture that is full is followed by a larger one.
+  texture(name, rgba, width, height) {
     const gl = this.gl;
+    if (width === 0) {
+      gl.deleteTexture(this.textures.get(name));
+      this.textures.delete(name);
+      return;
+    }
+    if (!this.textures.has(name)) this.textures.set(name, gl.createTexture());
+    gl.bindTexture(gl.TEXTURE_2D, this.textures.get(name));
+    this.bound = name;
+    for (const size of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, size, gl.LINEAR);
+    for (const edge of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, edge, gl.CLAMP_TO_EDGE);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, rgba);
   }
 
@@ -71,7 +80,7 @@ export class Drawing {
     this.first = -1;
   }
 
-  command(firstIndex, count, firstVertex, left, top, right, bottom) {
+  command(texture, firstIndex, count, firstVertex, left, top, right, bottom) {
     const gl = this.gl;
     left = Math.max(left, 0);
     top = Math.max(top, 0);
@@ -83,6 +92,7 @@ export class Drawing {
       gl.vertexAttribPointer(2, 4, gl.UNSIGNED_BYTE, true, VERTEX_BYTES, from + 16);
       this.first = firstVertex;
     }
+    if (texture !== this.bound) gl.bindTexture(gl.TEXTURE_2D, this.textures.get(this.bound = texture));
     gl.scissor(left, this.canvas.height - bottom, right - left, bottom - top);
     gl.drawElements(gl.TRIANGLES, count, gl.UNSIGNED_SHORT, firstIndex * 2);
   }

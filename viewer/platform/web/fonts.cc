@@ -8,33 +8,24 @@
 namespace vramscope::viewer {
 namespace {
 
-ImFont* AddFont(const char* file, float size, const ImWchar* ranges) {
+Font AddFont(const char* file) {
   ImFontConfig config;
-  config.OversampleH = 2;
   config.PixelSnapH = true;
+  config.OversampleH = 2;
   ImFontAtlas* atlas = ImGui::GetIO().Fonts;
-  ImFont* font = access(file, R_OK) == 0 ? atlas->AddFontFromFileTTF(file, size, &config, ranges) : nullptr;
-  if (font != nullptr) return font;
-  ImFontConfig built_in;
-  built_in.SizePixels = size;
-  return atlas->AddFontDefault(&built_in);
+  ImFont* face = access(file, R_OK) == 0 ? atlas->AddFontFromFileTTF(file, 0, &config) : nullptr;
+  return {face != nullptr ? face : atlas->AddFontDefaultVector()};
 }
 
 }  // namespace
 
-Fonts LoadFonts(float scale, const std::string&) {
-  static constexpr ImWchar kRanges[] = {0x0020, 0x017F, 0x2010, 0x205E, 0x2190, 0x21FF, 0x2212,
-                                        0x2212, 0x2248, 0x2265, 0x2500, 0x25FF, 0};
-  ImFontAtlas* atlas = ImGui::GetIO().Fonts;
-  atlas->Clear();
+Fonts LoadFonts(const std::string&) {
   Fonts loaded;
-  loaded.text = AddFont("/fonts/text", 15 * scale, kRanges);
-  loaded.strong = AddFont("/fonts/strong", 15 * scale, kRanges);
-  loaded.mono = AddFont("/fonts/mono", 13.5f * scale, kRanges);
-  loaded.small = AddFont("/fonts/text", 13 * scale, kRanges);
+  loaded.text = loaded.small = AddFont("/fonts/text");
+  loaded.strong = AddFont("/fonts/strong");
+  loaded.mono = AddFont("/fonts/mono");
   loaded.names = "Inter, JetBrains Mono";
-  atlas->Build();
-  ImGui::GetIO().FontDefault = loaded.text;
+  ImGui::GetIO().FontDefault = loaded.text.face;
   return loaded;
 }
 

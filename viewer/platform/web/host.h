@@ -10,12 +10,13 @@
 extern "C" {
 
 // One frame: begin, then per draw list its buffers and its commands, then end.
-void VRAMSCOPE_HOST(host_texture)(const void* rgba, int width, int height);
+// Textures have numbers; one without a size is no longer used.
+void VRAMSCOPE_HOST(host_texture)(int texture, const void* rgba, int width, int height);
 void VRAMSCOPE_HOST(host_begin)(int width, int height, uint32_t background);
 void VRAMSCOPE_HOST(host_list)(const void* vertices, size_t vertex_bytes, const void* indices,
                                size_t index_bytes);
-void VRAMSCOPE_HOST(host_command)(uint32_t first_index, uint32_t count, uint32_t first_vertex, int left,
-                                  int top, int right, int bottom);
+void VRAMSCOPE_HOST(host_command)(int texture, uint32_t first_index, uint32_t count, uint32_t first_vertex,
+                                  int left, int top, int right, int bottom);
 void VRAMSCOPE_HOST(host_end)();
 
 void VRAMSCOPE_HOST(host_cursor)(int cursor);  // ImGuiMouseCursor

@@ -45,17 +45,20 @@ class Page {
     ImGui::CreateContext();
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
-    io.SetClipboardTextFn = [](void*, const char* text) {
+    ImGuiPlatformIO& platform = ImGui::GetPlatformIO();
+    platform.Platform_SetClipboardTextFn = [](ImGuiContext*, const char* text) {
       const std::string_view all = text;
       host_copy(all.data(), all.size());
     };
-    io.GetClipboardTextFn = [](void* page) -> const char* {
-      return static_cast<Page*>(page)->pasted_.c_str();
+    platform.Platform_GetClipboardTextFn = [](ImGuiContext*) -> const char* {
+      return static_cast<Page*>(ImGui::GetPlatformIO().Platform_ClipboardUserData)->pasted_.c_str();
     };
-    io.ClipboardUserData = this;
+    platform.Platform_ClipboardUserData = this;
     io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
     io.MousePos = {-1e6f, -1e6f};
-    viewer::PrepareKeyboardWithoutWindow();
+    io.ConfigInputTrickleEventQueue = false;  // worker.js gives each press a frame
+    UseWebRenderer();
+    fonts_ = viewer::LoadFonts("");
     app_.UseLayout(kLayout, viewer::ReadSmallFile(kLayout) ? std::nullopt : std::optional(dark));
     app_.layout_kept = app_.layout;  // the system's theme is no choice to keep
     app_.renderer = "WebGL2";
@@ -70,7 +73,7 @@ class Page {
 
   void Resize(int width, int height, float scale) {
     ImGui::GetIO().DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
-    if (scale != app_.scale) app_.fonts_changed = true;
+    if (scale != app_.scale) app_.look_changed = true;
     app_.scale = scale;
     happened_ = true;
   }
@@ -100,7 +103,7 @@ class Page {
   void Frame() {
     if (in_frame_) return;
     in_frame_ = true;
-    UseFonts();
+    UseLook();
     const double now = Now();
     ImGuiIO& io = ImGui::GetIO();
     io.DeltaTime = std::clamp(static_cast<float>(now - drawn_at_), 0.001f, 0.1f);
@@ -110,21 +113,15 @@ class Page {
     ImGui::Render();
     DrawOnPage(*ImGui::GetDrawData());
     viewer::SavePicture(app_);
-    io.MouseWheel = io.MouseWheelH = 0;
     app_.keys.Clear();
     Tell();
     in_frame_ = false;
   }
 
  private:
-  void UseFonts() {
-    if (app_.fonts_changed) {
-      viewer::UseLook(viewer::LoadFonts(app_.text_scale(), ""), app_.layout.dark, app_.text_scale());
-      UploadFonts();
-    } else if (app_.look_changed) {
-      viewer::UseLook(viewer::look().fonts, app_.layout.dark, app_.text_scale());
-    }
-    app_.look_changed = app_.fonts_changed = false;
+  void UseLook() {
+    if (app_.look_changed) viewer::UseLook(fonts_, app_.layout.dark, app_.text_scale());
+    app_.look_changed = false;
   }
 
   // A task has something new.
@@ -154,6 +151,7 @@ class Page {
   }
 
   App app_;
+  viewer::Fonts fonts_;
   viewer::Redraw redraw_;
   bool happened_ = true;
   bool in_frame_ = false;
@@ -212,16 +210,15 @@ void VRAMSCOPE_PAGE(use_theme)(int dark) {
 }
 
 void VRAMSCOPE_PAGE(pointer)(float x, float y) {
-  ImGui::GetIO().MousePos = {x, y};
+  ImGui::GetIO().AddMousePosEvent(x, y);
   ThePage()->Happened();
 }
 void VRAMSCOPE_PAGE(button)(int button, int down) {
-  ImGui::GetIO().MouseDown[button] = down != 0;
+  ImGui::GetIO().AddMouseButtonEvent(button, down != 0);
   ThePage()->Happened();
 }
 void VRAMSCOPE_PAGE(wheel)(float x, float y) {
-  ImGui::GetIO().MouseWheelH += x;
-  ImGui::GetIO().MouseWheel += y;
+  ImGui::GetIO().AddMouseWheelEvent(x, y);
   ThePage()->Happened();
 }
 // `code`: viewer::Key. `modifiers`: 1 Ctrl, 2 Shift, 4 Alt.
@@ -231,9 +228,9 @@ void VRAMSCOPE_PAGE(key)(int code, int modifiers, int down) {
   if (down != 0) ThePage()->app().keys.Push(press);
   vramscope::viewer::FeedKey(press, down != 0);
   ImGuiIO& io = ImGui::GetIO();
-  io.KeyCtrl = press.ctrl;  // with the wheel and the mouse too
-  io.KeyShift = press.shift;
-  io.KeyAlt = press.alt;
+  io.AddKeyEvent(ImGuiMod_Ctrl, press.ctrl);  // with the wheel and the mouse too
+  io.AddKeyEvent(ImGuiMod_Shift, press.shift);
+  io.AddKeyEvent(ImGuiMod_Alt, press.alt);
   ThePage()->Happened();
 }
 void VRAMSCOPE_PAGE(character)(unsigned code) {

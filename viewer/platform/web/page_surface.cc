@@ -10,27 +10,43 @@
 
 namespace vramscope::web {
 
-void UploadFonts() {
-  unsigned char* texels = nullptr;
-  int width = 0;
-  int height = 0;
-  ImGui::GetIO().Fonts->GetTexDataAsRGBA32(&texels, &width, &height);
-  ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
-  host_texture(texels, width, height);
+namespace {
+
+// Gives the page what ImGui has drawn of the letters since the last frame.
+void Update(ImTextureData& texture) {
+  if (texture.Status == ImTextureStatus_WantCreate || texture.Status == ImTextureStatus_WantUpdates) {
+    texture.SetTexID(static_cast<ImTextureID>(texture.UniqueID + 1));  // 0 is no texture
+    host_texture(texture.UniqueID, texture.GetPixels(), texture.Width, texture.Height);
+    texture.SetStatus(ImTextureStatus_OK);
+  } else if (texture.Status == ImTextureStatus_WantDestroy && texture.UnusedFrames > 0) {
+    host_texture(texture.UniqueID, nullptr, 0, 0);
+    texture.SetTexID(ImTextureID_Invalid);
+    texture.SetStatus(ImTextureStatus_Destroyed);
+  }
+}
+
+}  // namespace
+
+void UseWebRenderer() {
+  ImGui::GetIO().BackendFlags |=
+      ImGuiBackendFlags_RendererHasVtxOffset | ImGuiBackendFlags_RendererHasTextures;
 }
 
 void DrawOnPage(const ImDrawData& frame) {
+  for (ImTextureData* texture : *frame.Textures) {
+    if (texture->Status != ImTextureStatus_OK) Update(*texture);
+  }
   const ImVec2 origin = frame.DisplayPos;
   host_begin(static_cast<int>(frame.DisplaySize.x), static_cast<int>(frame.DisplaySize.y),
              viewer::look().colors.background);
-  for (int i = 0; i < frame.CmdListsCount; ++i) {
-    const ImDrawList& list = *frame.CmdLists[i];
+  for (const ImDrawList* drawn : frame.CmdLists) {
+    const ImDrawList& list = *drawn;
     host_list(list.VtxBuffer.Data, static_cast<size_t>(list.VtxBuffer.size_in_bytes()), list.IdxBuffer.Data,
               static_cast<size_t>(list.IdxBuffer.size_in_bytes()));
     for (const ImDrawCmd& command : list.CmdBuffer) {
       if (command.UserCallback != nullptr || command.ElemCount == 0) continue;
       const ImVec4& clip = command.ClipRect;
-      host_command(command.IdxOffset, command.ElemCount, command.VtxOffset,
+      host_command(command.TexRef._TexData->UniqueID, command.IdxOffset, command.ElemCount, command.VtxOffset,
                    static_cast<int>(clip.x - origin.x), static_cast<int>(clip.y - origin.y),
                    static_cast<int>(clip.z - origin.x), static_cast<int>(clip.w - origin.y));
     }
@@ -46,7 +62,7 @@ namespace {
 // For scripts: the page shows the picture, and whoever drives the page takes it.
 class PageSurface final : public Surface {
  public:
-  PageSurface() { web::UploadFonts(); }
+  PageSurface() { web::UseWebRenderer(); }
   const char* name() const override { return "WebGL2"; }
   Image Draw(const ImDrawData& frame) override {
     web::DrawOnPage(frame);

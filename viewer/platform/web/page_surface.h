@@ -6,8 +6,8 @@
 
 namespace vramscope::web {
 
-// After the fonts were loaded.
-void UploadFonts();
+// Before the first frame.
+void UseWebRenderer();
 void DrawOnPage(const ImDrawData& frame);
 
 }  // namespace vramscope::web

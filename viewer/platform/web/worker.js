@@ -28,7 +28,7 @@ const files = new Files((path, bytes) => {
 });
 
 const host = {
-  host_texture: (at, width, height) => drawing.texture(new Uint8Array(module.memory.buffer, at >>> 0, width * height * 4), width, height),
+  host_texture: (texture, at, width, height) => drawing.texture(texture, new Uint8Array(module.memory.buffer, at >>> 0, width * height * 4), width, height),
   host_begin: (width, height, background) => drawing.begin(width, height, background >>> 0),
   host_list: (vertices, vertexBytes, indices, indexBytes) => drawing.list(
     new Uint8Array(module.memory.buffer, vertices >>> 0, vertexBytes), new Uint8Array(module.memory.buffer, indices >>> 0, indexBytes)),
