@@ -2,9 +2,9 @@
 #include "profiler/experiment/question.h"
 
 #include <algorithm>
-#include <charconv>
 #include <initializer_list>
 
+#include "profiler/text/number.h"
 #include "profiler/whatif/scene/lever_table.h"
 
 namespace vramscope::experiment {
@@ -52,8 +52,9 @@ std::string Unescaped(std::string_view text) {
 // Reads one part of a place, "gpu=rtx-4090". Returns false if there is no such part.
 bool ReadPart(const std::string& name, std::string value, Place& place) {
   if (name == "world") {
-    const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), place.world);
-    return failed == std::errc() && end == value.data() + value.size();
+    const auto world = text::ParseNumber<decltype(place.world)>(value);
+    place.world = world.value_or(0);
+    return world.has_value();
   }
   if (name != "gpu" && name != "alloc-conf") return false;
   (name == "gpu" ? place.gpu : place.alloc_conf) = std::move(value);

@@ -2,28 +2,22 @@
 #include "profiler/model/launch.h"
 
 #include <algorithm>
-#include <charconv>
 #include <initializer_list>
 #include <string_view>
+
+#include "profiler/text/number.h"
 
 namespace vramscope::model {
 namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-std::optional<uint32_t> WholeNumber(std::string_view text) {
-  uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc() && end == text.data() + text.size() && !text.empty();
-  return whole ? std::optional(number) : std::nullopt;
-}
-
 // The first of these variables that holds a number.
 std::optional<uint32_t> FirstNumber(const Variables& variables, std::initializer_list<const char*> names) {
   for (const char* const name : names) {
     const auto found = variables.find(name);
     if (found == variables.end()) continue;
-    if (const auto number = WholeNumber(found->second)) return number;
+    if (const auto number = text::ParseNumber<uint32_t>(found->second)) return number;
   }
   return std::nullopt;
 }
@@ -52,12 +46,12 @@ Launch LaunchOf(const trace::Metadata& metadata, ProcessIndex process) {
   for (auto fact = metadata.lower_bound(prefix); fact != metadata.end() && fact->first.starts_with(prefix);
        ++fact) {
     const std::string_view key = std::string_view(fact->first).substr(prefix.size());
-    if (key == "rank") launch.rank = WholeNumber(fact->second);
+    if (key == "rank") launch.rank = text::ParseNumber<uint32_t>(fact->second);
     if (key == "host") launch.host = fact->second;
     if (key == "pod") launch.pod = fact->second;
     if (key == "mesh") launch.mesh = ParseMesh(fact->second);
     if (key.starts_with(kGpu))
-      if (const auto device = WholeNumber(key.substr(kGpu.size())))
+      if (const auto device = text::ParseNumber<uint32_t>(key.substr(kGpu.size())))
         launch.gpu_uuids.emplace(*device, fact->second);
     if (key.starts_with(kVariable)) launch.variables.emplace(key.substr(kVariable.size()), fact->second);
   }
@@ -84,8 +78,8 @@ std::vector<MeshPlace> ParseMesh(std::string_view text) {
     const size_t slash = part.find('/');
     if (space == 0 || space == std::string_view::npos || slash == std::string_view::npos || slash < space)
       continue;
-    const auto index = WholeNumber(part.substr(space + 1, slash - space - 1));
-    const auto size = WholeNumber(part.substr(slash + 1));
+    const auto index = text::ParseNumber<uint32_t>(part.substr(space + 1, slash - space - 1));
+    const auto size = text::ParseNumber<uint32_t>(part.substr(slash + 1));
     if (index.has_value() && size.has_value() && *index < *size)
       mesh.push_back({std::string(part.substr(0, space)), *index, *size});
   }

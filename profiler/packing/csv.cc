@@ -2,7 +2,8 @@
 #include "profiler/packing/csv.h"
 
 #include <array>
-#include <charconv>
+
+#include "profiler/text/number.h"
 
 namespace vramscope::packing {
 namespace {
@@ -32,8 +33,9 @@ std::vector<std::string_view> Fields(std::string_view line) {
 
 template <typename T>
 bool Parse(std::string_view text, T* number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-  return error == std::errc() && end == text.data() + text.size();
+  const auto parsed = text::ParseNumber<T>(text);
+  if (parsed) *number = *parsed;
+  return parsed.has_value();
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "profiler/report/build.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "profiler/classify/usage.h"
 #include "profiler/model/framework.h"
@@ -12,6 +11,7 @@
 #include "profiler/report/moment_choice.h"
 #include "profiler/report/notes.h"
 #include "profiler/report/owners.h"
+#include "profiler/text/number.h"
 #include "profiler/timeline/curve.h"
 
 namespace vramscope::report {
@@ -69,10 +69,8 @@ class Builder {
     answer_.damage = run_.source->damage();
     answer_.anomalies = run_.anomalies;
     // The recorder's own count includes events that it could not write after it had stopped.
-    uint64_t counted_by_recorder = 0;
-    const std::string text = Metadata(run_, "recording.lost_events");
-    std::from_chars(text.data(), text.data() + text.size(), counted_by_recorder);
-    answer_.dropped_events = std::max(run_.lost_events(), counted_by_recorder);
+    const auto counted_by_recorder = text::ParseNumber<uint64_t>(Metadata(run_, "recording.lost_events"));
+    answer_.dropped_events = std::max(run_.lost_events(), counted_by_recorder.value_or(0));
   }
 
   // --- moments

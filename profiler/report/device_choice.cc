@@ -2,12 +2,12 @@
 #include "profiler/report/device_choice.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <tuple>
 
 #include "profiler/model/launch.h"
 #include "profiler/report/notes.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::report {
 namespace {
@@ -33,11 +33,7 @@ uint32_t PidOf(const Run& run, const model::Device& device) { return run.process
 std::optional<uint32_t> Number(const Run& run, const std::string& key) {
   const auto found = run.source->metadata().find(key);
   if (found == run.source->metadata().end()) return std::nullopt;
-  const std::string& text = found->second;
-  uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc() && end == text.data() + text.size() && !text.empty();
-  return whole ? std::optional(number) : std::nullopt;
+  return text::ParseNumber<uint32_t>(found->second);
 }
 
 std::optional<uint32_t> RecordedRank(const Run& run, ProcessIndex process) {

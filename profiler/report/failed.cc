@@ -3,10 +3,10 @@
 
 #include <sys/wait.h>
 
-#include <charconv>
 #include <cstring>
 
 #include "profiler/report/device_choice.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::report {
 namespace {
@@ -15,9 +15,7 @@ namespace {
 int32_t StatusOfCommand(const model::Run& run) {
   const auto found = run.source->metadata().find("command.exit_status");
   if (found == run.source->metadata().end()) return -1;
-  int32_t status = -1;
-  std::from_chars(found->second.data(), found->second.data() + found->second.size(), status);
-  return status;
+  return text::ParseNumber<int32_t>(found->second).value_or(-1);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "profiler/collector/output/whole_file.h"
 #include "profiler/text/harmless.h"
 #include "profiler/text/json_dump.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::serve {
 namespace {
@@ -63,13 +64,6 @@ std::optional<uint64_t> SizeOf(const std::string& path) {
   return static_cast<uint64_t>(facts.st_size);
 }
 
-std::optional<uint64_t> Number(std::string_view text) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 }  // namespace
 
 std::string NewToken() {
@@ -92,8 +86,8 @@ Result<std::optional<ByteRange>> ParseRange(std::string_view header, uint64_t wh
     return std::optional<ByteRange>();
   const std::string_view from = header.substr(kUnit.size(), dash - kUnit.size());
   const std::string_view to = header.substr(dash + 1);
-  const auto first = Number(from);
-  const auto last = Number(to);
+  const auto first = text::ParseNumber<uint64_t>(from);
+  const auto last = text::ParseNumber<uint64_t>(to);
   if ((!from.empty() && !first) || (!to.empty() && !last) || (from.empty() && to.empty()))
     return std::optional<ByteRange>();
   if (from.empty()) {  // the last bytes

@@ -2,9 +2,9 @@
 #include "profiler/snapshot/write.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "profiler/snapshot/pickle_writer.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::snapshot {
 namespace {
@@ -191,18 +191,11 @@ class Writing {
 
   void WriteValue(const Setting& setting) {
     const std::string& text = setting.value;
-    int64_t whole = 0;
-    uint64_t large = 0;
-    double number = 0;
-    const auto all_of_it = [&](auto* value) {
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
-      return error == std::errc() && end == text.data() + text.size();
-    };
     if (setting.is_text) return out_.Text(text);
     if (text == "True" || text == "False") return out_.Bool(text == "True");
-    if (all_of_it(&whole)) return out_.Signed(whole);
-    if (all_of_it(&large)) return out_.Number(large);
-    if (all_of_it(&number)) return out_.Double(number);
+    if (const auto number = text::ParseNumber<int64_t>(text)) return out_.Signed(*number);
+    if (const auto number = text::ParseNumber<uint64_t>(text)) return out_.Number(*number);
+    if (const auto number = text::ParseNumber<double>(text)) return out_.Double(*number);
     out_.None();
   }
 

@@ -2,9 +2,10 @@
 #include "profiler/text/harmless.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <iterator>
+
+#include "profiler/text/number.h"
 
 namespace vramscope::text {
 namespace {
@@ -85,12 +86,6 @@ size_t OnOneLine(std::string& out, uint32_t c, std::string_view /*rest*/) {
 }
 
 void AppendCleaned(std::string& out, std::string_view text) { AppendVisible(out, text, OnOneLine); }
-
-bool IsNumber(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 // The start or end of a text, cut between characters.
 std::string_view Head(std::string_view text, size_t bytes) {
@@ -207,7 +202,7 @@ std::string Markdown(std::string_view name) {
 std::string Csv(std::string_view name) {
   std::string clean = Clean(name);
   const bool formula = !clean.empty() && std::string_view("=+-@").find(clean[0]) != std::string_view::npos;
-  if (formula && !IsNumber(clean)) clean.insert(0, "'");
+  if (formula && !ParseNumber<double>(clean)) clean.insert(0, "'");
   if (clean.find_first_of(",\"") == std::string::npos) return clean;
   std::string quoted = "\"";
   for (const char c : clean) {

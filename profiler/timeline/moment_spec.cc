@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/timeline/moment_spec.h"
 
-#include <charconv>
 #include <optional>
 #include <utility>
+
+#include "profiler/text/number.h"
 
 namespace vramscope::timeline {
 namespace {
@@ -21,13 +22,6 @@ constexpr std::pair<std::string_view, Kind> kNumbered[] = {{"oom:", Kind::kOutOf
                                                            {"mono:", Kind::kMonotonic},
                                                            {"", Kind::kTime}};
 
-std::optional<uint64_t> WholeNumber(std::string_view text) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool all = error == std::errc() && end == text.data() + text.size() && !text.empty();
-  return all ? std::optional(number) : std::nullopt;
-}
-
 }  // namespace
 
 Result<MomentSpec> ParseMoment(std::string_view text) {
@@ -35,7 +29,7 @@ Result<MomentSpec> ParseMoment(std::string_view text) {
     if (text == word) return MomentSpec{kind, 0, std::string(text)};
   for (const auto& [prefix, kind] : kNumbered) {
     if (!text.starts_with(prefix)) continue;
-    const std::optional<uint64_t> number = WholeNumber(text.substr(prefix.size()));
+    const std::optional<uint64_t> number = text::ParseNumber<uint64_t>(text.substr(prefix.size()));
     const bool from_one = kind == Kind::kOutOfMemory || kind == Kind::kStep;
     if (!number.has_value() || (from_one && *number == 0)) break;
     return MomentSpec{kind, *number, std::string(text)};

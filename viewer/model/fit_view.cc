@@ -2,12 +2,12 @@
 #include "viewer/model/fit_view.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "profiler/plan/rerun_plans.h"
+#include "profiler/text/number.h"
 #include "profiler/text/size_text.h"
 #include "viewer/model/whatif_view.h"
 
@@ -60,10 +60,8 @@ FitAnswer Find(const WhatIfSubject& subject, const KeptReruns* kept, const FitIn
 }  // namespace
 
 Result<FitInto> ParseFit(const std::string& text, const std::vector<collector::GpuModel>& gpus) {
-  double gib = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), gib);
-  if (failed == std::errc() && end == text.data() + text.size() && gib > 0 && gib < kMostGiB)
-    return FitInto{static_cast<uint64_t>(gib * kGiB), {}};
+  if (const auto gib = text::ParseNumber<double>(text); gib && *gib > 0 && *gib < kMostGiB)
+    return FitInto{static_cast<uint64_t>(*gib * kGiB), {}};
   if (const Result<uint64_t> size = text::ParseSize("fit", text); size.ok()) return FitInto{*size, {}};
   const auto named = std::ranges::find(gpus, text, &collector::GpuModel::name);
   if (named != gpus.end()) return FitInto{named->capacity_bytes, *named};

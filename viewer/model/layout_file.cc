@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <sstream>
 #include <string_view>
 #include <system_error>
 
+#include "profiler/text/number.h"
 #include "viewer/model/recent_files.h"
 #include "viewer/model/small_file.h"
 
@@ -18,10 +18,8 @@ constexpr size_t kMostBytes = 1 << 16;
 
 // The number in `text`, if it is within the bounds.
 void ReadNumber(std::string_view text, float least, float most, float& value) {
-  float number = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failed == std::errc() && end == text.data() + text.size() && number >= least && number <= most)
-    value = number;
+  if (const auto number = text::ParseNumber<float>(text); number && *number >= least && *number <= most)
+    value = *number;
 }
 
 }  // namespace

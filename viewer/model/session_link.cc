@@ -2,23 +2,12 @@
 // Links: the moment, and what else one sees, as words after the file's name.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string_view>
 
+#include "profiler/text/number.h"
 #include "viewer/model/session.h"
 
 namespace vramscope::viewer {
-namespace {
-
-std::optional<uint64_t> NumberIn(std::string_view text) {
-  uint64_t number = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-}  // namespace
-
 std::string Session::Locator() const {
   if (document() == nullptr) return "";
   std::string link = fmt::format("{}@{:.0f}", document()->path, MomentTime());
@@ -51,12 +40,13 @@ std::optional<Status> Session::GoToView(const std::string& word) {
     }
   } else if (const auto shown = value_of("shown:")) {
     const size_t dash = shown->find('-');
-    const auto begin = NumberIn(shown->substr(0, dash));
-    const auto end = dash == std::string::npos ? std::nullopt : NumberIn(shown->substr(dash + 1));
+    const auto begin = text::ParseNumber<uint64_t>(shown->substr(0, dash));
+    const auto end =
+        dash == std::string::npos ? std::nullopt : text::ParseNumber<uint64_t>(shown->substr(dash + 1));
     if (!begin || !end) return Status(Error{"shown: needs two times in nanoseconds, as in shown:0-1500000."});
     place.window.Show(static_cast<double>(*begin), static_cast<double>(*end));
   } else if (const auto block = value_of("block:")) {
-    const auto number = NumberIn(*block);
+    const auto number = text::ParseNumber<uint64_t>(*block);
     if (!number || *number == 0 || *number > document()->run->blocks.size())
       return Status(Error{"There is no block " + *block + "."});
     SelectBlock(static_cast<model::BlockId>(*number - 1));

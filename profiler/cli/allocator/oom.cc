@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "profiler/classify/category.h"
 #include "profiler/cli/allocator/frag_screen.h"
@@ -13,6 +12,7 @@
 #include "profiler/cli/frame/verb.h"
 #include "profiler/fragmentation/autopsy.h"
 #include "profiler/fragmentation/autopsy_words.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::cli {
 
@@ -169,10 +169,9 @@ Result<int> OomVerb(const Arguments& arguments, const Terminal& terminal) {
   size_t number = 0;
   if (arguments.Has("number")) {
     const std::string text = arguments.Get("number");
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number == 0) {
+    number = text::ParseNumber<size_t>(text).value_or(0);
+    if (number == 0)
       return UsageError(fmt::format("--number needs a number, 1 or more, not \"{}\".", Printable(text)));
-    }
   }
   const std::string& path = arguments.positionals().front();
   const auto file =

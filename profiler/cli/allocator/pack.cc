@@ -21,6 +21,7 @@
 #include "profiler/report/device_choice.h"
 #include "profiler/report/spoken_json.h"
 #include "profiler/text/json_dump.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::cli {
 
@@ -75,10 +76,8 @@ Result<std::chrono::nanoseconds> Budget(const std::string& text) {
 Result<double> GoodEnough(const Arguments& arguments, bool csv) {
   if (!arguments.Has("good-enough")) return csv ? 0.0 : 0.01;
   const std::string text = arguments.Get("good-enough");
-  double percent = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
-  if (error == std::errc() && end == text.data() + text.size() && percent >= 0 && percent <= 100)
-    return percent / 100;
+  if (const auto percent = text::ParseNumber<double>(text); percent && *percent >= 0 && *percent <= 100)
+    return *percent / 100;
   return Error{fmt::format("--good-enough needs a percentage, not \"{}\".", text)};
 }
 

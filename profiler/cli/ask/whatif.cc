@@ -15,6 +15,7 @@
 #include "profiler/experiment/answerer.h"
 #include "profiler/experiment/recorded_step.h"
 #include "profiler/plan/fit_limit.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::cli {
 
@@ -142,10 +143,8 @@ Result<AnswerOptions> AnswerOptionsFrom(const Arguments& arguments, const report
                                    : WhoAnswers::kAuto;
   if (!arguments.Has("limit")) return options;
   const std::string text = arguments.Get("limit");
-  unsigned seconds = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (failed != std::errc() || end != text.data() + text.size() || seconds == 0)
-    return Error{fmt::format("--limit {}: must be a number of seconds.", Printable(text))};
+  const unsigned seconds = text::ParseNumber<unsigned>(text).value_or(0);
+  if (seconds == 0) return Error{fmt::format("--limit {}: must be a number of seconds.", Printable(text))};
   options.limit = std::chrono::seconds(seconds);
   return options;
 }

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -79,15 +77,8 @@ Result<FleetRequest> FleetRequestFrom(const Arguments& arguments) {
     if (!arguments.Has(option)) continue;
     *value = VRAMSCOPE_TRY(NumberOf(arguments, option));
   }
-  if (arguments.Has("spread-below")) {
-    const std::string text = arguments.Get("spread-below");
-    const char* const end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
-    const auto parsed = std::from_chars(text.data(), end, request.most_spread);
-    if (!text.ends_with('%') || parsed.ec != std::errc() || parsed.ptr != end ||
-        !std::isfinite(request.most_spread) || request.most_spread < 0)
-      return Error{fmt::format("--spread-below needs a percentage like 5%, not '{}'.", Printable(text))};
-    request.most_spread /= 100;
-  }
+  if (arguments.Has("spread-below"))
+    request.most_spread = VRAMSCOPE_TRY(ShareOf("spread-below", arguments.Get("spread-below")));
   return request;
 }
 

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <optional>
 
 #include "profiler/cli/frame/verb.h"
 #include "profiler/fleet/metrics.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::cli {
 namespace {
@@ -68,12 +68,12 @@ Result<MetricsPlace> ParsePlace(const std::string& text) {
   if (place.address == "localhost") place.address = "127.0.0.1";
   if (place.address.size() > 2 && place.address.front() == '[' && place.address.back() == ']')
     place.address = place.address.substr(1, place.address.size() - 2);
-  const char* const begin = text.data() + (colon == std::string::npos ? 0 : colon + 1);
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(begin, end, place.port);
-  if (parsed.ec != std::errc() || parsed.ptr != end || begin == end)
+  const auto port = text::ParseNumber<decltype(place.port)>(
+      std::string_view(text).substr(colon == std::string::npos ? 0 : colon + 1));
+  if (!port)
     return UsageError(fmt::format(
         "--prometheus needs a port or ADDRESS:PORT, like 9400 or 0.0.0.0:9400, not '{}'.", Printable(text)));
+  place.port = *port;
   return place;
 }
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <system_error>
@@ -21,6 +20,7 @@
 #include "profiler/fleet/job.h"
 #include "profiler/fleet/metrics.h"
 #include "profiler/fleet/read.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::cli {
 
@@ -144,9 +144,8 @@ Result<int> TopVerb(const Arguments& arguments, const Terminal& terminal) {
   double seconds = 2;
   if (arguments.Has("interval")) {
     const std::string text = arguments.Get("interval");
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() ||
-        !(seconds >= 0.1 && seconds <= 3600))
+    seconds = text::ParseNumber<double>(text).value_or(0);
+    if (!(seconds >= 0.1 && seconds <= 3600))
       return UsageError(fmt::format("--interval needs seconds from 0.1 to 3600, not '{}'.", Printable(text)));
   }
   const std::string format = arguments.Get("format", "table");

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <charconv>
+#include <cmath>
 #include <numeric>
+
+#include "profiler/text/number.h"
 
 namespace vramscope::cli {
 namespace {
@@ -168,10 +170,15 @@ Arguments Arguments::WithFirst(const std::string& positional) const {
 
 Result<uint32_t> NumberOf(const Arguments& arguments, std::string_view option) {
   const std::string text = arguments.Get(option);
-  uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size()) return number;
+  if (const auto number = text::ParseNumber<uint32_t>(text)) return *number;
   return Error{fmt::format("--{} needs a number, not \"{}\".", option, Printable(text))};
+}
+
+Result<double> ShareOf(std::string_view option, std::string_view text) {
+  const auto percent =
+      text.ends_with('%') ? text::ParseNumber<double>(text.substr(0, text.size() - 1)) : std::nullopt;
+  if (percent && std::isfinite(*percent) && *percent >= 0) return *percent / 100;
+  return Error{fmt::format("--{} needs a percentage like 15%, not \"{}\".", option, Printable(text))};
 }
 
 std::string HelpText(const VerbHelp& help, const Terminal& terminal) {

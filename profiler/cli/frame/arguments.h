@@ -84,3 +84,5 @@ std::string HelpText(const VerbHelp& help, const Terminal& terminal);
 std::optional<std::string> Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace vramscope::cli
+// "15%" as 0.15; never negative. The error names the option.
+Result<double> ShareOf(std::string_view option, std::string_view text);

@@ -12,7 +12,6 @@
 namespace vramscope::cli {
 
 bool IsJob(const VerbHelp& help, const Arguments& arguments) {
-  const std::string_view verb = help.verb;
   const std::vector<std::string>& files = arguments.positionals();
   if (files.empty() || verb == "diff" || verb == "convert") return false;  // whose files have different roles
   if (files.size() > 1) return verb != "plan";  // where words after the file are a command

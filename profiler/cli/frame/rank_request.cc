@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -14,6 +13,7 @@
 #include "profiler/cli/frame/verb.h"
 #include "profiler/model/launch.h"
 #include "profiler/report/device_choice.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::cli {
 namespace {
@@ -21,13 +21,6 @@ namespace {
 using Run = Result<int> (*)(const Arguments& arguments, const Terminal& terminal);
 
 constexpr std::string_view kSuffix = "@rank:";
-
-std::optional<uint32_t> WholeNumber(std::string_view text) {
-  uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc() && end == text.data() + text.size() && !text.empty();
-  return whole ? std::optional(number) : std::nullopt;
-}
 
 Result<std::set<uint32_t>> RanksOf(const RunFile& file, const Arguments& arguments) {
   const auto source = VRAMSCOPE_TRY(OpenSource(file, arguments));
@@ -149,8 +142,9 @@ Result<RankRequest> ParseRanks(std::string_view text) {
   if (text == "all") return RankRequest{0, UINT32_MAX, false};
   if (text == "worst") return RankRequest{0, 0, true};
   const size_t dots = text.find("..");
-  const auto first = WholeNumber(text.substr(0, dots));
-  const auto last = dots == std::string_view::npos ? first : WholeNumber(text.substr(dots + 2));
+  const auto first = text::ParseNumber<uint32_t>(text.substr(0, dots));
+  const auto last =
+      dots == std::string_view::npos ? first : text::ParseNumber<uint32_t>(text.substr(dots + 2));
   if (!first.has_value() || !last.has_value() || *last < *first)
     return Error{
         fmt::format("--rank needs a number, a range like 4..7, all or worst, not \"{}\".", Printable(text))};

@@ -16,6 +16,7 @@
 #include "profiler/cli/record/recording_options.h"
 #include "profiler/cli/record/recording_verb.h"
 #include "profiler/collector/output/output_place.h"
+#include "profiler/text/number.h"
 #include "profiler/text/size_text.h"
 
 namespace vramscope::cli {
@@ -79,13 +80,6 @@ namespace {
 
 std::atomic<bool> interrupted = false;
 
-Result<uint64_t> ParseCount(const std::string& text, const std::string& sentence) {
-  uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && number > 0) return number;
-  return Error{sentence};
-}
-
 Result<std::chrono::nanoseconds> ParseDuration(const std::string& text) {
   constexpr std::pair<std::string_view, uint64_t> kUnits[] = {
       {"ms", 1'000'000}, {"s", 1'000'000'000}, {"m", 60'000'000'000}, {"h", 3'600'000'000'000}};
@@ -115,9 +109,10 @@ Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, c
   VRAMSCOPE_TRY(ReadProgram(arguments, options.recording));
   if (arguments.Has("steps")) {
     const std::string steps = arguments.Get("steps");
-    options.steps = VRAMSCOPE_TRY(ParseCount(
-        steps,
-        fmt::format("--steps needs a number of training steps, 1 or more, not '{}'.", Printable(steps))));
+    options.steps = text::ParseNumber<uint64_t>(steps).value_or(0);
+    if (options.steps == 0)
+      return Error{
+          fmt::format("--steps needs a number of training steps, 1 or more, not '{}'.", Printable(steps))};
   }
   if (arguments.Has("duration")) {
     options.duration = VRAMSCOPE_TRY(ParseDuration(arguments.Get("duration")));

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstdlib>
 #include <iterator>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "profiler/cli/record/recording_options.h"
 #include "profiler/cli/record/usual_variants.h"
 #include "profiler/collector/output/output_place.h"
+#include "profiler/text/number.h"
 #include "profiler/text/size_text.h"
 
 namespace vramscope::cli {
@@ -33,17 +33,9 @@ constexpr uint64_t kMostRanks = 1 << 20;
 constexpr uint64_t kMostSteps = 1'000'000;
 constexpr uint64_t kMostShuffles = 1000;
 
-// `text` as a whole number; nullopt if it is anything else.
-std::optional<uint64_t> WholeNumber(std::string_view text) {
-  uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 Result<uint64_t> NumberOf(const Arguments& arguments, const char* option, uint64_t least, uint64_t most) {
   const std::string text = arguments.Get(option);
-  const std::optional<uint64_t> number = WholeNumber(text);
+  const std::optional<uint64_t> number = text::ParseNumber<uint64_t>(text);
   if (!number || *number < least || *number > most)
     return Error{
         fmt::format("--{} {}: must be a number from {} to {}.", option, Printable(text), least, most)};
@@ -139,7 +131,8 @@ Status ReadDevice(const Arguments& arguments, const std::vector<collector::GpuMo
   const size_t colon = asked.find(':');
   const std::string name = asked.substr(0, colon);
   if (colon != std::string::npos) {
-    const std::optional<uint64_t> devices = WholeNumber(std::string_view(asked).substr(colon + 1));
+    const std::optional<uint64_t> devices =
+        text::ParseNumber<uint64_t>(std::string_view(asked).substr(colon + 1));
     if (!devices || *devices < 1 || *devices > kMostDevices)
       return Error{fmt::format("--gpu {}: the part after the colon must be a number of GPUs, 1 to {}.",
                                Printable(asked), kMostDevices)};
@@ -191,8 +184,10 @@ Status ReadBatches(const Arguments& arguments, DryrunPlan& plan) {
   }
   const std::string text = arguments.Get("batch");
   const size_t dots = text.find("..");
-  const auto first = WholeNumber(std::string_view(text).substr(0, dots));
-  const auto last = dots == std::string::npos ? first : WholeNumber(std::string_view(text).substr(dots + 2));
+  const auto first = text::ParseNumber<uint64_t>(std::string_view(text).substr(0, dots));
+  const auto last = dots == std::string::npos
+                        ? first
+                        : text::ParseNumber<uint64_t>(std::string_view(text).substr(dots + 2));
   if (!first || !last || *first < 1 || *last < *first || *last > kLargestBatch)
     return Error{fmt::format("--batch {}: must be a range like 1..64.", Printable(text))};
   if (!named)

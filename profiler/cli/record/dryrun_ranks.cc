@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -18,6 +17,7 @@
 #include "profiler/fleet/job.h"
 #include "profiler/fleet/read.h"
 #include "profiler/text/json_dump.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::cli {
 namespace {
@@ -182,14 +182,12 @@ Result<RanksWanted> ParseRanksWanted(const std::string& text, uint64_t world) {
     for (uint64_t rank = 0; rank < std::min(world, kMostRuns + 1); ++rank) ranks.insert(rank);
   for (size_t begin = 0; text != "all" && begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    uint64_t rank = world - 1;
-    if (text.substr(begin, end - begin) != "max") {
-      const auto parsed = std::from_chars(text.data() + begin, text.data() + end, rank);
-      if (parsed.ec != std::errc() || parsed.ptr != text.data() + end || rank >= world)
-        return Error{fmt::format("--ranks {}: must be distinct, all, or ranks below {} like 0,7,max.",
-                                 Printable(text), world)};
-    }
-    ranks.insert(rank);
+    const std::string rank = text.substr(begin, end - begin);
+    const uint64_t number = rank == "max" ? world - 1 : text::ParseNumber<uint64_t>(rank).value_or(world);
+    if (number >= world)
+      return Error{fmt::format("--ranks {}: must be distinct, all, or ranks below {} like 0,7,max.",
+                               Printable(text), world)};
+    ranks.insert(number);
     begin = end + 1;
   }
   if (ranks.size() > kMostRuns)

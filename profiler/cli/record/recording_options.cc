@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "profiler/text/number.h"
+
 namespace vramscope::cli {
 namespace {
 
@@ -61,9 +63,8 @@ Status ReadBlackBox(const Arguments& arguments, collector::RecordOptions& option
   if (!arguments.Has("black-box")) return {};
   const std::string text = arguments.Get("black-box");
   uint32_t& steps = options.black_box_steps;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), steps);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || steps == 0 ||
-      steps > kMostBlackBoxSteps) {
+  steps = text::ParseNumber<uint32_t>(text).value_or(0);
+  if (steps == 0 || steps > kMostBlackBoxSteps) {
     return Error{fmt::format("--black-box is a number of steps from 1 to {}, not '{}'.", kMostBlackBoxSteps,
                              Printable(text))};
   }

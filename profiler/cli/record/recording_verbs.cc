@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <vector>
 
 #include "profiler/cli/record/recording_verb.h"
 #include "profiler/collector/launch/signal_relay.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::cli {
 namespace {
@@ -53,9 +53,8 @@ Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example) {
     return Error{fmt::format("{} needs the id of one process: vramscope {}",
                              example.substr(0, example.find(' ')), example)};
   const std::string& text = arguments.positionals().front();
-  uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number == 0)
+  const uint64_t number = text::ParseNumber<uint64_t>(text).value_or(0);
+  if (number == 0)
     return Error{fmt::format("'{}' is not a process id. Find it with: pgrep -af python", Printable(text))};
   if (number > INT32_MAX) return Error{fmt::format("There is no process {}.", number)};
   return static_cast<pid_t>(number);

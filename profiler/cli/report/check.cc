@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <optional>
 
 #include "profiler/check/judge.h"
@@ -49,17 +47,6 @@ namespace {
 
 using check::Rule;
 
-// "15%" as 0.15
-Result<double> ParseShare(const std::string& option, const std::string& text) {
-  const bool marked = text.ends_with('%');
-  const char* end = text.data() + text.size() - (marked ? 1 : 0);
-  double percent = 0;
-  const auto parsed = std::from_chars(text.data(), end, percent);
-  if (!marked || parsed.ec != std::errc() || parsed.ptr != end || !std::isfinite(percent) || percent < 0)
-    return Error{fmt::format("--{} needs a percentage like 15%, not '{}'.", option, Printable(text))};
-  return percent / 100;
-}
-
 Result<Rule> CategoryRule(const std::string& text) {
   const size_t sign = text.find('<');
   std::string name = text.substr(0, sign);
@@ -83,7 +70,7 @@ Status AddBaseline(const Arguments& arguments, std::vector<Rule>& rules) {
     return Error{"--tolerance needs --baseline, the run to compare with."};
   }
   const std::string tolerance = arguments.Get("tolerance", "0%");
-  const double share = VRAMSCOPE_TRY(ParseShare("tolerance", tolerance));
+  const double share = VRAMSCOPE_TRY(ShareOf("tolerance", tolerance));
   rules.push_back({Rule::Kind::kBaseline,
                    fmt::format("--baseline {} --tolerance {}", arguments.Get("baseline"), tolerance), 0,
                    share});
@@ -108,7 +95,7 @@ Result<std::vector<Rule>> RulesFrom(const Arguments& arguments) {
                                      std::pair{"spread-below", Rule::Kind::kSpread}}) {
     if (!arguments.Has(option)) continue;
     const std::string text = arguments.Get(option);
-    const double share = VRAMSCOPE_TRY(ParseShare(option, text));
+    const double share = VRAMSCOPE_TRY(ShareOf(option, text));
     rules.push_back({kind, fmt::format("--{} {}", option, text), 0, share});
   }
   if (arguments.Has("no-leak-per-step")) rules.push_back({Rule::Kind::kNoLeak, "--no-leak-per-step"});

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "profiler/cli/frame/verb.h"
 #include "profiler/collector/launch/installation.h"
 #include "profiler/serve/server.h"
+#include "profiler/text/number.h"
 
 extern char** environ;
 
@@ -41,9 +41,8 @@ namespace {
 Result<uint16_t> PortFrom(const Arguments& arguments) {
   if (!arguments.Has("port")) return uint16_t{0};
   const std::string text = arguments.Get("port");
-  uint16_t port = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (failed != std::errc() || end != text.data() + text.size() || port == 0)
+  const uint16_t port = text::ParseNumber<uint16_t>(text).value_or(0);
+  if (port == 0)
     return UsageError(fmt::format("--port must be a number from 1 to 65535, not '{}'.", Printable(text)));
   return port;
 }

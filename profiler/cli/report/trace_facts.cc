@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
+
+#include "profiler/text/number.h"
 
 namespace vramscope::cli {
 namespace {
@@ -90,7 +91,8 @@ class Gatherer {
       if (!text.empty()) facts_.nvtx.memory_names[std::string(text)] += times;
     }
     facts_.steps = Steps();
-    facts_.dropped_events = std::max(facts_.dropped_events, Number(Metadata("recording.lost_events")));
+    const auto lost = text::ParseNumber<uint64_t>(Metadata("recording.lost_events"));
+    facts_.dropped_events = std::max(facts_.dropped_events, lost.value_or(0));
     return std::move(facts_);
   }
 
@@ -98,12 +100,6 @@ class Gatherer {
   std::string Metadata(std::string_view key) const {
     const auto found = source_.metadata().find(key);
     return found == source_.metadata().end() ? "" : found->second;
-  }
-
-  static uint64_t Number(const std::string& text) {
-    uint64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
   }
 
   uint32_t ProcessOf(const Event& event) const {

@@ -71,7 +71,7 @@ Result<Framework> FrameworkOf(std::span<const std::string> command) {
   const Result<TorchLocation> torch = FindTorch(command);
   if (torch.ok()) return Framework{"PyTorch", torch->root, VRAMSCOPE_TRY(CudaMajorOf(torch->root))};
   if (const Result<std::string> root = FindTensorFlow(command); root.ok())
-    return Framework{"TensorFlow", *root, VRAMSCOPE_TRY(CudaMajorOfTensorFlow(*root))};
+    return Framework{"TensorFlow", *root, VRAMSCOPE_TRY(CudaMajorOfTensorFlow(*root)), true};
   return Error{fmt::format("{} {}", torch.error().sentence, kInstall)};
 }
 

@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include <system_error>
 
 #include "profiler/collector/target/launch_facts.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::collector {
 namespace {
@@ -39,11 +39,7 @@ std::optional<int> OwnDescriptor(const fs::path& path) {
   std::error_code failed;
   const fs::path folder = fs::canonical(FolderOf(path), failed);
   if (failed || folder != fmt::format("/proc/{}/fd", getpid())) return std::nullopt;
-  const std::string name = path.filename().string();
-  int number = -1;
-  const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return std::nullopt;
-  return number;
+  return text::ParseNumber<int>(path.filename().string());
 }
 
 // A link of another process: its target as shown is often not a path.

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "profiler/experiment/dryrun/dryrun_plan.h"
 #include "profiler/text/harmless.h"
+#include "profiler/text/number.h"
 #include "profiler/whatif/scene/lever_table.h"
 
 namespace vramscope::experiment {
@@ -21,14 +21,6 @@ namespace {
 constexpr double kLargestFactor = 1024;
 constexpr uint64_t kMostMicroBatches = 1 << 20;
 constexpr uint32_t kMostRank = 1 << 16;
-
-template <class Number>
-std::optional<Number> Parsed(std::string_view text) {
-  Number number{};
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> choices) {
   return std::ranges::find(choices, word) != choices.end();
@@ -48,7 +40,7 @@ Status ReadCheckpoint(const std::string& value, Change& change) {
     return Error{"--checkpoint names no modules; give 'all', 'every:2' or a pattern like 'layers.*'."};
   for (const std::string& which : change.checkpoint) {
     const bool every = which.starts_with("every:");
-    if (every && Parsed<uint32_t>(std::string_view(which).substr(6)).value_or(0) < 1)
+    if (every && text::ParseNumber<uint32_t>(std::string_view(which).substr(6)).value_or(0) < 1)
       return Error{fmt::format("--checkpoint {}: 'every:' needs a number from 1, like every:2.",
                                text::OneLine(which))};
     if (which.starts_with("ops:") && which.size() == 4)
@@ -66,12 +58,12 @@ Status ReadBatch(const std::string& text, Change& change) {
   change.batch_factor.reset();
   change.batch_size.reset();
   if (text.ends_with('x')) {
-    change.batch_factor = Parsed<double>(std::string_view(text).substr(0, text.size() - 1));
+    change.batch_factor = text::ParseNumber<double>(std::string_view(text).substr(0, text.size() - 1));
     if (change.batch_factor && std::isfinite(*change.batch_factor) && *change.batch_factor > 0 &&
         *change.batch_factor <= kLargestFactor)
       return {};
   } else {
-    change.batch_size = Parsed<uint64_t>(text);
+    change.batch_size = text::ParseNumber<uint64_t>(text);
     if (change.batch_size && *change.batch_size >= 1 && *change.batch_size <= kLargestBatch) return {};
   }
   return Error{
@@ -98,7 +90,7 @@ Status ReadOptimizer(const std::string& text, Change& change) {
 
 Status ReadLora(const std::string& text, Change& change) {
   const size_t colon = text.find(':');
-  change.lora.rank = Parsed<uint32_t>(std::string_view(text).substr(0, colon)).value_or(0);
+  change.lora.rank = text::ParseNumber<uint32_t>(std::string_view(text).substr(0, colon)).value_or(0);
   change.lora.modules = Split(colon == std::string::npos ? "" : text.substr(colon + 1));
   if (change.lora.rank == 0 || change.lora.rank > kMostRank ||
       (colon != std::string::npos && change.lora.modules.empty()))
@@ -110,9 +102,10 @@ Status ReadLora(const std::string& text, Change& change) {
 Status ReadCrossEntropy(const std::string& text, Change& change) {
   change.cross_entropy = text;
   constexpr std::string_view kChunked = "chunked:";
-  const uint64_t parts = text.starts_with(kChunked)
-                             ? Parsed<uint64_t>(std::string_view(text).substr(kChunked.size())).value_or(0)
-                             : 0;
+  const uint64_t parts =
+      text.starts_with(kChunked)
+          ? text::ParseNumber<uint64_t>(std::string_view(text).substr(kChunked.size())).value_or(0)
+          : 0;
   if (text == "fused" || (parts >= 2 && parts <= kMostMicroBatches)) return {};
   return Error{fmt::format("--cross-entropy {}: must be fused or chunked:K, where K is 2 or more.",
                            text::OneLine(text))};
@@ -171,7 +164,7 @@ Status Ask(std::string_view option, const std::string& value, Change& change) {
     return read;
   }
   if (option == "accumulate") {
-    change.accumulate = Parsed<uint64_t>(value).value_or(0);
+    change.accumulate = text::ParseNumber<uint64_t>(value).value_or(0);
     if (change.accumulate >= 2 && change.accumulate <= kMostMicroBatches) return {};
     return Error{fmt::format("--accumulate {}: must be a number, 2 or more.", text::OneLine(value))};
   }

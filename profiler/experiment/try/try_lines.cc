@@ -4,21 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "profiler/experiment/try/try_change.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::experiment {
 namespace {
-
-std::optional<uint64_t> NumberIn(std::string_view text) {
-  uint64_t number = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 // The command's "--batch-size 32" or "--batch-size=32" with the changed number; empty if there is none.
 std::string ChangedBatchOption(const Change& change, std::span<const std::string> command) {
@@ -30,7 +23,7 @@ std::string ChangedBatchOption(const Change& change, std::span<const std::string
     const std::string value = equals != std::string::npos  ? word.substr(equals + 1)
                               : index + 1 < command.size() ? command[index + 1]
                                                            : "";
-    const std::optional<uint64_t> size = NumberIn(value);
+    const std::optional<uint64_t> size = text::ParseNumber<uint64_t>(value);
     if (!size) continue;
     const uint64_t changed =
         change.batch_size

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/python/capi/opened_run.h"
 
-#include <charconv>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "profiler/report/device_choice.h"
 #include "profiler/snapshot/run_file.h"
 #include "profiler/text/harmless.h"
+#include "profiler/text/number.h"
 
 namespace vramscope::python {
 namespace {
@@ -20,9 +20,7 @@ struct Question {
 };
 
 Result<uint32_t> NumberIn(std::string_view key, std::string_view text) {
-  uint32_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size()) return number;
+  if (const auto number = text::ParseNumber<uint32_t>(text)) return *number;
   return Error{std::string(key) + " must be a number, not '" + text::Clean(text) + "'."};
 }
 

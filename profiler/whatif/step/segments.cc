@@ -2,11 +2,12 @@
 #include "profiler/whatif/step/segments.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
+
+#include "profiler/text/number.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -230,11 +231,9 @@ Result<std::vector<CallIndex>> ChooseNestedSegments(const Step& step, std::strin
           "the model has no list of blocks to checkpoint one by one; name modules instead: --checkpoint "
           "'encoder.*'."};
     if (value == "all") return blocks;
-    uint32_t every = 0;
     const std::string_view number = value.substr(kEvery.size());
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), every);
-    if (error != std::errc() || end != number.data() + number.size() || every == 0)
-      return Error{"--checkpoint every:K needs a number, not \"" + std::string(number) + "\"."};
+    const uint32_t every = text::ParseNumber<uint32_t>(number).value_or(0);
+    if (every == 0) return Error{"--checkpoint every:K needs a number, not \"" + std::string(number) + "\"."};
     std::vector<CallIndex> chosen;
     for (size_t i = 0; i < blocks.size(); i += every) chosen.push_back(blocks[i]);
     return chosen;

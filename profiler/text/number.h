@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers in texts that people write and other programs print.
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace vramscope::text {
+
+// The decimal number that `text` consists of. nullopt if anything stands before or after it, or if `Number` cannot
+// hold it. An integer takes no sign "+", no fraction and no unit; a double also takes "1e3", "inf" and "nan".
+template <typename Number>
+[[nodiscard]] std::optional<Number> ParseNumber(std::string_view text) {
+  Number number = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  return parsed.ec == std::errc() && parsed.ptr == end ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace vramscope::text
