@@ -38,7 +38,7 @@ const VerbHelp& FragHelp() {
        {"picture", '\0', "NAME",
         "Which picture to draw. Over the run: causes (reserved memory by cause; default) or shares (metrics\n"
         "from 0 to 1). At the chosen moment: map (segments) or sizes (free blocks)."}},
-      true};
+      VerbSubject::kRun};
   return help;
 }
 

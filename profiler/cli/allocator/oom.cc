@@ -26,7 +26,7 @@ const VerbHelp& OomHelp() {
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"number", '\0', "N",
         "Select one of several errors, from 1 in order of time. Default: the first that ended its process."}},
-      true};
+      VerbSubject::kRun};
   return help;
 }
 

@@ -40,7 +40,7 @@ const VerbHelp& PackHelp() {
        {"good-enough", '\0', "PERCENT",
         "Stop when this close to the lower bound. Default: 0 for a CSV file, 1 for a trace\nor snapshot."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
-      true};
+      VerbSubject::kRun};
   return help;
 }
 

@@ -31,7 +31,7 @@ const VerbHelp& ReplayHelp() {
         "Allocator settings as in PYTORCH_CUDA_ALLOC_CONF; \"\" = PyTorch's defaults."},
        {"capacity", '\0', "80GiB", "Device memory available to PyTorch; default: no limit."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
-      true};
+      VerbSubject::kRun};
   return help;
 }
 

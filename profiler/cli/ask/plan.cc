@@ -44,7 +44,7 @@ const VerbHelp& PlanHelp() {
         "transform: run nothing; takes about 1 s instead of 10 s."},
        {"gpu", '\0', "MODEL", "The simulated GPU. Default: one with the memory of the recorded GPU."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
-      true};
+      VerbSubject::kRunAndCommand};
   return help;
 }
 

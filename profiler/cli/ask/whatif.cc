@@ -32,7 +32,7 @@ const VerbHelp& WhatifHelp() {
                  {{"vramscope whatif run.vms --batch 0.5x --checkpoint all", "predict both changes together"},
                   {"vramscope whatif run.vms --sweep batch=8..64:8", "predict a table of batch sizes"}},
                  {{"list", '\0', nullptr, "List the changes, and what must be recorded for each."}},
-                 true};
+                 VerbSubject::kRun};
     for (const whatif::LeverInfo& lever : whatif::LeverTable())
       one.options.push_back({lever.name, '\0', lever.option, lever.help});
     one.options.insert(

@@ -97,7 +97,7 @@ std::vector<Option> AllOptions(const VerbHelp& help) {
     });
     if (!own) options.push_back(common);
   };
-  if (help.selects) std::for_each(std::begin(kSelection), std::end(kSelection), add);
+  if (help.subject != VerbSubject::kOther) std::for_each(std::begin(kSelection), std::end(kSelection), add);
   std::for_each(std::begin(kCommon), std::end(kCommon), add);
   return options;
 }

@@ -35,15 +35,24 @@ struct Example {
   const char* meaning;
 };
 
+// The words of a verb that are no options.
+enum class VerbSubject {
+  kOther,          // the verb is not about a device of a process
+  kRun,            // one file; or several files or a folder: a job, of which the fullest rank is shown
+  kEveryRank,      // the same, but all ranks of a job are shown
+  kRunAndCommand,  // one file or a folder; the words after it are a command
+  kRunAndOutput,   // one file, and the file to write
+  kTwoRuns,        // two files, each of which may end in "@rank:N"
+};
+
 struct VerbHelp {
   const char* verb;
   const char* summary;
   const char* usage;  // after "vramscope "
   std::vector<Example> examples;
   std::vector<Option> options;  // --color, --quiet and --help are added
-  // True if the verb is about a device of a process: --device, --process and --rank are added
-  // (device_request.h).
-  bool selects = false;
+  // Unless it is kOther, --device, --process and --rank are added too (device_request.h).
+  VerbSubject subject = VerbSubject::kOther;
 };
 
 // All options of the verb: its own, then those of every verb.
@@ -77,6 +86,8 @@ class Arguments {
 
 // An option's value as a number; the error names the option. The option must have been given.
 Result<uint32_t> NumberOf(const Arguments& arguments, std::string_view option);
+// "15%" as 0.15; never negative. The error names the option.
+Result<double> ShareOf(std::string_view option, std::string_view text);
 
 std::string HelpText(const VerbHelp& help, const Terminal& terminal);
 
@@ -84,5 +95,3 @@ std::string HelpText(const VerbHelp& help, const Terminal& terminal);
 std::optional<std::string> Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace vramscope::cli
-// "15%" as 0.15; never negative. The error names the option.
-Result<double> ShareOf(std::string_view option, std::string_view text);

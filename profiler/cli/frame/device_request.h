@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --device, --process and --rank, the options of all verbs about a device of a process (VerbHelp::selects),
+// --device, --process and --rank, the options of all verbs about a device of a process (VerbHelp::subject),
 // and the words for the chosen device.
 #pragma once
 

@@ -13,8 +13,10 @@ namespace vramscope::cli {
 
 bool IsJob(const VerbHelp& help, const Arguments& arguments) {
   const std::vector<std::string>& files = arguments.positionals();
-  if (files.empty() || verb == "diff" || verb == "convert") return false;  // whose files have different roles
-  if (files.size() > 1) return verb != "plan";  // where words after the file are a command
+  const VerbSubject subject = help.subject;
+  if (files.empty() || subject == VerbSubject::kTwoRuns || subject == VerbSubject::kRunAndOutput)
+    return false;
+  if (files.size() > 1) return subject != VerbSubject::kRunAndCommand;
   std::error_code failed;
   return std::filesystem::is_directory(files.front(), failed);
 }

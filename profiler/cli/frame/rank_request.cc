@@ -84,7 +84,7 @@ int RunForEach(const std::vector<About>& all, const Arguments& arguments, const 
 }
 
 Status CheckSeveral(const VerbHelp& help, const Arguments& arguments) {
-  if (arguments.Has("html") || std::string_view(help.verb) == "convert")
+  if (arguments.Has("html") || help.subject == VerbSubject::kRunAndOutput)
     return UsageError("one file holds one rank. Name it: --rank 4");
   return {};
 }
@@ -106,7 +106,7 @@ Arguments ForPlace(const VerbHelp& help, const Arguments& arguments, const RankP
 
 Result<int> RunForJob(const VerbHelp& help, const Arguments& arguments, const Terminal& terminal, Run run) {
   RankRequest request{0, 0, true};
-  if (std::string_view(help.verb) == "check") request = {0, UINT32_MAX, false};  // a rule holds for all ranks
+  if (help.subject == VerbSubject::kEveryRank) request = {0, UINT32_MAX, false};
   if (arguments.Has("rank")) request = VRAMSCOPE_TRY(ParseRanks(arguments.Get("rank")));
   const JobRanks job = VRAMSCOPE_TRY(FindJobRanks(arguments));
   if (request.worst) {
@@ -161,7 +161,7 @@ std::pair<std::string, std::string> SplitRank(const std::string& file) {
 Result<int> RunForRanks(const VerbHelp& help, const Arguments& given, const Terminal& terminal, Run run) {
   Arguments arguments = given;
   const std::vector<std::string>& files = given.positionals();
-  if (!files.empty() && std::string_view(help.verb) != "diff") {  // whose two files have a rank each
+  if (!files.empty() && help.subject != VerbSubject::kTwoRuns) {
     const auto [path, rank] = SplitRank(files.front());
     if (!rank.empty() && given.Has("rank"))
       return UsageError(

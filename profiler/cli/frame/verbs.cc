@@ -108,8 +108,8 @@ int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
     Print(HelpText(help, terminal));
     return kDone;
   }
-  const Result<int> code =
-      help.selects ? RunForRanks(help, *arguments, terminal, run) : run(*arguments, terminal);
+  const Result<int> code = help.subject != VerbSubject::kOther ? RunForRanks(help, *arguments, terminal, run)
+                                                               : run(*arguments, terminal);
   return code.ok() ? *code : Fail(code.error());
 }
 

@@ -39,7 +39,7 @@ const VerbHelp& CheckHelp() {
        {"junit", '\0', "OUT", "Also write a JUnit report with one test case per rule."},
        {"markdown", '\0', "OUT", "Also write a comment for a pull request."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
-      true};
+      VerbSubject::kEveryRank};
   return help;
 }
 

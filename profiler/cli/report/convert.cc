@@ -39,7 +39,7 @@ const VerbHelp& ConvertHelp() {
        {"at", '\0', "T",
         "For a snapshot: only the events up to this moment. For speedscope, collapsed and pprof: what is\n"
         "live then. peak, step:3, oom, event:1200, end, or nanoseconds since the trace's start."}},
-      true};
+      VerbSubject::kRunAndOutput};
   return help;
 }
 

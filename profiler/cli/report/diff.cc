@@ -30,7 +30,7 @@ const VerbHelp& DiffHelp() {
        {"html", '\0', "OUT", "Write one HTML file instead."},
        {"markdown", '\0', nullptr, "Print Markdown instead."},
        {"top", '\0', "N", "Show this many rows of each kind; default 8. --json has all of them."}},
-      true};
+      VerbSubject::kTwoRuns};
   return help;
 }
 

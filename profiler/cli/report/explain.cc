@@ -30,7 +30,7 @@ const VerbHelp& ExplainHelp() {
        {"at", '\0', "T",
         "The moment: peak (default), step:3 (the peak of step 3), oom, oom:2, reserved, end,\n"
         "event:1200, nanoseconds since the trace's start, or mono:NS (CLOCK_MONOTONIC)."}},
-      true};
+      VerbSubject::kRun};
   return help;
 }
 

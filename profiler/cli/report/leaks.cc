@@ -24,7 +24,7 @@ const VerbHelp& LeaksHelp() {
         "record with stacks, so that lines of code are known"},
        {"vramscope leaks run.vms", "show what grows, since when, and what keeps it"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
-      true};
+      VerbSubject::kRun};
   return help;
 }
 

@@ -48,7 +48,7 @@ const VerbHelp& ReportHelp() {
        {"steps", '\0', "A:B", "Report only these steps (both included)."},
        {"top", '\0', "N",
         "Show this many owners of each kind, 0 = all. Default: 5 of the main kinds, 10 with --json."}},
-      true};
+      VerbSubject::kRun};
   return help;
 }
 

@@ -65,6 +65,7 @@ struct Framework {
   std::string name;
   std::string root;
   int cuda_major = 0;
+  bool compiles_with_xla = false;
 };
 
 Result<Framework> FrameworkOf(std::span<const std::string> command) {
@@ -148,7 +149,7 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
     environment["VRAMSCOPE_SIMULATED_GPU_DESCRIPTION"] = device.gpu.description;
   if (device.capacity_bytes != 0)
     environment["VRAMSCOPE_SIMULATED_CAPACITY"] = std::to_string(device.capacity_bytes);
-  if (framework.name == "TensorFlow") environment["XLA_FLAGS"] = XlaFlags();
+  if (framework.compiles_with_xla) environment["XLA_FLAGS"] = XlaFlags();
   if (!device.ledger.empty()) environment["VRAMSCOPE_SIMULATED_LEDGER"] = device.ledger;
   return environment;
 }
