@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of a layout: how each event changes them and the sums.
 #include "profiler/fragmentation/layout.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "trace_format/check.h"
 
 namespace vramscope::fragmentation {
 
+namespace {
+
 using allocator::Action;
 using allocator::BlockState;
 using allocator::BlockUse;
 
+bool Below(const std::pair<uint64_t, SegmentIndex>& entry, uint64_t address) { return entry.first < address; }
+
+}  // namespace
+
 void Layout::AddSegment(const allocator::SegmentState& state) {
   if (!allocator::IsMemory(state.address, state.bytes)) return;
   RemoveRange(state.address, state.bytes, kNoIndex);
-  const uint32_t domain = DomainFor(state.pool, state.stream, state.large);
+  const uint32_t domain = sums_.DomainFor(state.pool, state.stream, state.large);
   const SegmentIndex index =
       NewSegment(state.address, state.bytes, state.expandable ? rules_.PageBytes(state.large) : 0, domain);
   BlockIndex near = segments_[index].first;  // blocks come in order of address
@@ -58,7 +64,7 @@ void Layout::Apply(const allocator::Event& event, uint32_t index) {
       if (!allocator::IsMemory(event.address, event.bytes)) return;
       RemoveRange(event.address, event.bytes, kNoIndex);  // whose free was not recorded
       NewSegment(event.address, event.bytes, 0,
-                 DomainFor(event.pool, event.stream, event.bytes > kSmallSegmentBytes));
+                 sums_.DomainFor(event.pool, event.stream, event.bytes > kSmallSegmentBytes));
       return;
     case Action::kSegmentMap:
       if (!allocator::IsMemory(event.address, event.bytes)) return;
@@ -82,7 +88,7 @@ void Layout::Allocate(const allocator::Event& event, uint32_t index) {
   if (asked < event.bytes) Trouble(&Troubles::too_small, index);
   const uint64_t rounded = rules_.Rounded(asked);
   const uint64_t bytes =
-      rules_.BlockBytes(rounded, gap, domains_[segment.domain].large, segment.expandable());
+      rules_.BlockBytes(rounded, gap, sums_.domains()[segment.domain].large, segment.expandable());
   if (bytes < gap) SplitFree(place, bytes);
   Block& block = blocks_[place];
   Count(block, -1);
@@ -212,53 +218,161 @@ BlockIndex Layout::FindBlock(uint64_t address) const {
   return found == nullptr ? kNoIndex : *found;
 }
 
-uint64_t Layout::WholePages(const Block& block, const Segment& segment) {
-  // Pages are counted from the segment's begin, which is a page boundary.
-  const uint64_t page = segment.page_bytes;
-  const uint64_t first = (block.address - segment.address + page - 1) / page;
-  const uint64_t last = (block.end() - segment.address) / page;
-  return last > first ? (last - first) * page : 0;
-}
-
-namespace {
-
-void AddSigned(uint64_t& sum, uint64_t bytes, int sign) { sum += sign > 0 ? bytes : ~bytes + 1; }
-
-}  // namespace
-
-void Layout::CountWhole(const Block& block, int sign) {
-  AddSigned(domains_[segments_[block.segment].domain].whole, WholeBytes(block), sign);
-}
-
-void Layout::Count(const Block& block, int sign) {
-  Domain& domain = domains_[segments_[block.segment].domain];
-  const auto add = [sign](uint64_t& sum, uint64_t bytes) { AddSigned(sum, bytes, sign); };
-  switch (block.use) {
-    case BlockUse::kFree:
-      add(domain.free, block.bytes);
-      add(domain.whole, WholeBytes(block));
-      return;
-    case BlockUse::kPendingFree:
-      add(domain.pending, block.bytes);
-      add(domain.pending_requested, block.requested_bytes);
-      return;
-    case BlockUse::kAllocated:
-      break;
-  }
-  add(held_.allocated, block.bytes);
-  add(held_.requested, block.requested_bytes);
-  const uint64_t plain = std::min(allocator::PlainlyRounded(block.requested_bytes), block.bytes);
-  const uint64_t rounded = std::min(std::max(rules_.Rounded(block.requested_bytes), plain), block.bytes);
-  add(domain.allocated, block.bytes);
-  add(domain.requested, block.requested_bytes);
-  add(domain.rounding_512, plain - block.requested_bytes);
-  add(domain.rounding_power2, rounded - plain);
-  add(domain.slack, block.bytes - rounded);
-}
-
 void Layout::Trouble(uint64_t Troubles::*kind, uint32_t index) {
   ++(troubles_.*kind);
   if (!troubles_.first.has_value()) troubles_.first = index;
+}
+
+SegmentIndex Layout::NewSegment(uint64_t address, uint64_t bytes, uint64_t page_bytes, uint32_t domain) {
+  Segment segment;
+  segment.address = address;
+  segment.bytes = bytes;
+  segment.page_bytes = page_bytes;
+  segment.domain = domain;
+  const SegmentIndex index = PlaceSegment(segment);
+  sums_.CountReserved(segment, +1);
+  Block whole;
+  whole.address = address;
+  whole.bytes = bytes;
+  whole.segment = index;
+  const BlockIndex block = NewBlock(whole);
+  segments_[index].first = block;
+  Count(blocks_[block], +1);
+  return index;
+}
+
+SegmentIndex Layout::PlaceSegment(const Segment& segment) {
+  SegmentIndex index = static_cast<SegmentIndex>(segments_.size());
+  if (spare_segments_.empty()) {
+    segments_.push_back(segment);
+  } else {
+    index = spare_segments_.back();
+    spare_segments_.pop_back();
+    segments_[index] = segment;
+  }
+  by_address_.insert(std::lower_bound(by_address_.begin(), by_address_.end(), segment.address, Below),
+                     {segment.address, index});
+  return index;
+}
+
+// Deletes the segment with all its blocks.
+void Layout::DeleteSegment(SegmentIndex index) {
+  Segment& segment = segments_[index];
+  for (BlockIndex block = segment.first; block != kNoIndex;) {
+    const BlockIndex next = blocks_[block].next;
+    Count(blocks_[block], -1);
+    DeleteBlock(block);
+    block = next;
+  }
+  sums_.CountReserved(segment, -1);
+  by_address_.erase(std::lower_bound(by_address_.begin(), by_address_.end(), segment.address, Below));
+  segment = Segment{};
+  spare_segments_.push_back(index);
+}
+
+// The segment that contains the address.
+SegmentIndex Layout::SegmentAt(uint64_t address) const {
+  auto after = std::upper_bound(by_address_.begin(), by_address_.end(), address,
+                                [](uint64_t wanted, const auto& entry) { return wanted < entry.first; });
+  if (after == by_address_.begin()) return kNoIndex;
+  const SegmentIndex index = std::prev(after)->second;
+  return address < segments_[index].end() ? index : kNoIndex;
+}
+
+void Layout::Map(const allocator::Event& event) {
+  RemoveRange(event.address, event.bytes, kNoIndex);
+  // The small pool maps one page of 2 MiB at a time, the large pool pages of 20 MiB.
+  const bool large = event.bytes != kSmallSegmentBytes;
+  const uint32_t domain = sums_.DomainFor(event.pool, event.stream, large);
+  const SegmentIndex fresh = NewSegment(event.address, event.bytes, rules_.PageBytes(large), domain);
+  const auto joins = [&](SegmentIndex other) {
+    return other != kNoIndex && segments_[other].expandable() && segments_[other].domain == domain;
+  };
+  const SegmentIndex behind = SegmentAt(event.address + event.bytes);
+  if (joins(behind)) JoinNextSegment(fresh, behind);
+  const SegmentIndex before = SegmentAt(event.address - 1);
+  if (joins(before)) JoinNextSegment(before, fresh);
+}
+
+// `next` begins where `index` ends; its blocks become blocks of `index`.
+void Layout::JoinNextSegment(SegmentIndex index, SegmentIndex next) {
+  Segment& segment = segments_[index];
+  Segment& gone = segments_[next];
+  BlockIndex last = segment.first;
+  while (blocks_[last].next != kNoIndex) last = blocks_[last].next;
+  const BlockIndex seam = gone.first;
+  // Both have the same domain, so the sums stay equal if both have the same page boundaries.
+  const bool recount = (gone.address - segment.address) % segment.page_bytes != 0;
+  if (recount) CountFrom(seam, -1);
+  for (BlockIndex block = seam; block != kNoIndex; block = blocks_[block].next)
+    blocks_[block].segment = index;
+  by_address_.erase(std::lower_bound(by_address_.begin(), by_address_.end(), gone.address, Below));
+  segment.bytes += gone.bytes;
+  segment.live_blocks += gone.live_blocks;
+  if (recount) CountFrom(seam, +1);
+  blocks_[last].next = seam;
+  blocks_[seam].previous = last;
+  gone = Segment{};
+  spare_segments_.push_back(next);
+  if (blocks_[last].free() && blocks_[seam].free()) MergeWithNext(last);
+}
+
+// Adds the blocks from `from` to the end of their segment to the sums, or subtracts them.
+void Layout::CountFrom(BlockIndex from, int sign) {
+  for (BlockIndex block = from; block != kNoIndex; block = blocks_[block].next) Count(blocks_[block], sign);
+}
+
+// Cuts a segment in two at an address inside it; returns the second part. A block across the cut is freed.
+SegmentIndex Layout::CutSegment(SegmentIndex index, uint64_t at) {
+  BlockIndex block = segments_[index].first;
+  while (blocks_[block].end() <= at) block = blocks_[block].next;
+  if (blocks_[block].address < at) {
+    if (!blocks_[block].free()) block = Free(block);
+    if (blocks_[block].address < at) block = SplitFree(block, at - blocks_[block].address);
+  }
+  Segment rest = segments_[index];
+  rest.address = at;
+  rest.bytes = segments_[index].end() - at;
+  rest.first = block;
+  rest.live_blocks = 0;
+  CountFrom(block, -1);  // the new segment counts its pages from `at`
+  for (BlockIndex moved = block; moved != kNoIndex; moved = blocks_[moved].next) {
+    rest.live_blocks += blocks_[moved].free() ? 0 : 1;
+  }
+  const SegmentIndex behind = PlaceSegment(rest);
+  Segment& front = segments_[index];
+  front.bytes -= rest.bytes;
+  front.live_blocks -= rest.live_blocks;
+  blocks_[blocks_[block].previous].next = kNoIndex;
+  blocks_[block].previous = kNoIndex;
+  for (BlockIndex moved = block; moved != kNoIndex; moved = blocks_[moved].next)
+    blocks_[moved].segment = behind;
+  CountFrom(block, +1);
+  return behind;
+}
+
+// Removes the memory in the range: whole segments of cudaMalloc, pages of expandable ones. `index` is the
+// event, or kNoIndex if the range should be empty.
+void Layout::RemoveRange(uint64_t address, uint64_t bytes, uint32_t index) {
+  const uint64_t end = address + bytes;
+  const bool expected = index != kNoIndex;
+  bool found = false;
+  while (true) {
+    SegmentIndex hit = SegmentAt(address);
+    if (hit == kNoIndex) {
+      const auto next = std::lower_bound(by_address_.begin(), by_address_.end(), address, Below);
+      if (next == by_address_.end() || next->first >= end) break;
+      hit = next->second;
+    }
+    if (segments_[hit].expandable()) {
+      if (segments_[hit].address < address) hit = CutSegment(hit, address);
+      if (segments_[hit].end() > end) CutSegment(hit, end);
+    }
+    if (segments_[hit].live_blocks != 0 || !expected) Trouble(&Troubles::segments_in_use, index);
+    DeleteSegment(hit);
+    found = true;
+  }
+  if (expected && !found) Trouble(&Troubles::unknown_segments, index);
 }
 
 }  // namespace vramscope::fragmentation

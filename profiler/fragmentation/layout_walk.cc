@@ -73,7 +73,7 @@ void LayoutWalk::Walk(Layout layout) {
   if (!history_.complete && !history_.has_segments) troubles_.not_at_begin = 0;
 }
 
-void LayoutWalk::Note(Moment moment, const Layout::Held& held) {
+void LayoutWalk::Note(Moment moment, const DomainSums::Held& held) {
   const bool fuller = held.reserved > peak_reserved_;
   if (fuller || (held.reserved == peak_reserved_ && held.allocated > allocated_when_fullest_)) {
     peak_reserved_ = held.reserved;

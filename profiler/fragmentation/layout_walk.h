@@ -51,7 +51,7 @@ class LayoutWalk {
     Layout layout;
   };
   void Walk(Layout layout);
-  void Note(Moment moment, const Layout::Held& held);
+  void Note(Moment moment, const DomainSums::Held& held);
   void TrustTheEnd(const Rules& rules);
   [[nodiscard]] const Checkpoint& Before(Moment moment) const;
 
