@@ -219,7 +219,7 @@ TEST(DiffTest, WhatASnapshotDoesNotKnowIsNoCause) {
   for (const Diff& diff : {Compare(snapshot, trace), Compare(trace, snapshot)}) {
     EXPECT_TRUE(diff.causes.empty());
     ASSERT_EQ(diff.notes.size(), 1u);
-    EXPECT_THAT(diff.notes[0], StartsWith("run.vms: a snapshot does not have the purpose of a block"));
+    EXPECT_THAT(diff.notes[0], StartsWith("run.vms: a snapshot does not record what a block is for"));
   }
   Side on_host = trace, on_gpu = trace;
   on_host.answer.device = "cpu";

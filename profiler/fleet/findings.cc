@@ -258,9 +258,9 @@ class Finder {
       std::string names = Names(ranks);
       const std::string verb = ranks.size() == 1 ? "holds" : "hold";
       Add(Finding::Kind::kElsewhere, std::move(ranks),
-          fmt::format("{} also {} {} on {}, the device of {}: an extra context, if nothing else was meant to "
-                      "be there.",
-                      names, verb, text::FormatBytes(bytes), job_.ranks[owner].device, job_.NameOf(owner)),
+          fmt::format(
+              "{} also {} {} on {}, the device of {}: an extra CUDA context, unless this was intended.",
+              names, verb, text::FormatBytes(bytes), job_.ranks[owner].device, job_.NameOf(owner)),
           static_cast<int64_t>(bytes));
     }
   }

@@ -86,7 +86,7 @@ void AddMissing(Job& job) {
     if (!there.contains(rank)) job.missing.push_back(rank);
   if (!doubled.empty())
     job.notes.push_back("Rank " + *doubled.begin() +
-                        " is there more than once: the files may be of several jobs.");
+                        " appears more than once: the files may belong to several jobs.");
 }
 
 // Of several jobs in one folder only the one that started last is compared: ranks of different jobs are no peers.
@@ -108,10 +108,10 @@ void KeepNewestJob(Job& job) {
 void AddNotes(Job& job) {
   const auto count = [&](auto matches) { return std::count_if(job.ranks.begin(), job.ranks.end(), matches); };
   if (count([](const RankSummary& rank) { return rank.rank_from_name; }) != 0)
-    job.notes.emplace_back("Ranks are taken from file names where a file does not say its rank.");
+    job.notes.emplace_back("Ranks are taken from file names where a file does not contain its rank.");
   if (count([](const RankSummary& rank) { return rank.is_snapshot; }) != 0)
     job.notes.emplace_back(
-        "PyTorch snapshots do not know the process, its end, or memory outside PyTorch's allocator.");
+        "PyTorch snapshots do not record the process, its end, or memory outside PyTorch's allocator.");
 }
 
 void AddFirstOut(Job& job) {

@@ -139,14 +139,15 @@ Result<SummaryFile> ParseSummary(std::string_view text, const std::string& file)
   const Json json = Json::parse(text, nullptr, false);
   try {
     if (json.at("vramscope_summary").get<int>() != kVersion)
-      return Error{name +
-                   ": is a summary of another version of vramscope. Remove it; the trace is read then."};
+      return Error{
+          name + ": is a summary of another version of vramscope. Remove it, and the trace is read instead."};
     SummaryFile summary;
     summary.trace_bytes = json.at("trace_bytes").get<uint64_t>();
     for (const Json& rank : json.at("ranks")) summary.ranks.push_back(RankFrom(rank, file));
     return summary;
   } catch (const nlohmann::json::exception&) {
-    return Error{name + ": is not a summary of vramscope, or is damaged. Remove it; the trace is read then."};
+    return Error{name +
+                 ": is not a summary of vramscope, or is damaged. Remove it, and the trace is read instead."};
   }
 }
 

@@ -81,7 +81,7 @@ class FleetTest(recorded_run.RecordingTest):
                 (job / f"rank{rank}.vms").unlink()
         mixed = recorded_run.ask("fleet", str(job), str(job / "rank0.pickle"))
         self.assertEqual(len(mixed["ranks"]), 9, "rank 4 is there twice")
-        self.assertIn("Rank 4 is there more than once", " ".join(mixed["notes"]))
+        self.assertIn("Rank 4 appears more than once", " ".join(mixed["notes"]))
         (job / "rank4.vms").unlink()
         snapshots = by_kind(recorded_run.ask("fleet", str(job)))
         self.assertEqual([finding["ranks"] for finding in snapshots["memory"]], [[1]])

@@ -84,7 +84,7 @@ class McpTest(RecordingTest):
         for name in ("../secret.vms", str(self.folder / "secret.vms"), "out.vms", "/etc/passwd", "pipe.vms", ".", "../runs", "missing.vms", "--help", ""):
             result = self.call("report", file=name)
             self.assertTrue(result["isError"], name)
-            self.assertIn("is no file in the served folder", result["content"][0]["text"])
+            self.assertIn("is not a file in the served folder", result["content"][0]["text"])
 
     def test_nothing_is_written_and_nothing_runs(self) -> None:
         before = {path: path.stat().st_mtime_ns for path in self.folder.rglob("*")}

@@ -72,7 +72,7 @@ class CardMaker {
     if (tensors != nullptr) card_.freed_at = FramesOf(run_, tensors->FreeStack(id_));
     if (origin.as_in_step != 0)
       card_.as_in_step = fmt::format(
-          "Operator and stack are those of step {}, which was recorded in detail and allocates the same.",
+          "Operator and stack come from step {}, which was recorded in detail and allocates the same.",
           origin.as_in_step);
     return std::move(card_);
   }

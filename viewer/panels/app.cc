@@ -59,7 +59,7 @@ void ShowViewButtons(App& app) {
   ImGui::PushStyleColor(ImGuiCol_Button, IM_COL32(0, 0, 0, 0));
   ImGui::PushStyleColor(ImGuiCol_Text, look().colors.dim);
   if (button("Copy", "view.copy", "Copy what the view shows, as a table (Ctrl+C)")) CopyViewTable(app);
-  if (button("PNG", "view.png", "Save a picture of the view beside the file (Ctrl+S)"))
+  if (button("PNG", "view.png", "Save a picture of the view next to the file (Ctrl+S)"))
     app.picture = PictureKind::kPng;
   if (button("SVG", "view.svg", "Save it as shapes and texts (Ctrl+Shift+S)"))
     app.picture = PictureKind::kSvg;

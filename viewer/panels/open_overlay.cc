@@ -70,7 +70,8 @@ void ShowOpen(App& app) {
         OpenAndClose(app, entries[i].path);
       }
     }
-    if (entries.empty()) ImGui::TextDisabled("No folder, trace or snapshot begins so.");
+    if (entries.empty())
+      ImGui::TextDisabled("No folder, trace or snapshot has a name that begins like this.");
     ImGui::EndChild();
     if (entered && IsFile(app.open_path)) OpenAndClose(app, app.open_path);
   }

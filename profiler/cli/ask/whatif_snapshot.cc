@@ -140,11 +140,10 @@ std::string AllText(const std::string& path, const fragmentation::Subject& subje
                   FormatBytes(after.reserved_bytes),
                   FormatChange(rerun.reserved_bytes, after.reserved_bytes)});
   }
-  text +=
-      table.ToString() +
-      terminal.Paint(
-          "Changes are relative to the rerun, in which the allocator begins empty; in the file it may not.\n",
-          Ink::Dim());
+  text += table.ToString() + terminal.Paint(
+                                 "Changes are relative to a replay that begins with an empty allocator. The "
+                                 "recorded run may have begun with memory in use.\n",
+                                 Ink::Dim());
   for (const Answered& answered : answers) {
     for (const whatif::Applied& applied : answered.applied)
       text += "\n" + Printable(whatif::LeverLines(applied));

@@ -31,7 +31,7 @@ const VerbHelp& FleetHelp() {
       "fleet [options] FOLDER|FILE...",
       {{"vramscope record -o 'job/%r.vms' -- python train.py", "record one rank; the same on every rank"},
        {"vramscope fleet dump job",
-        "let all black boxes of the job write their last steps (also start, stop)"},
+        "make all black boxes of the job write their last steps (also start, stop)"},
        {"mpirun -n 8 vramscope fleet --mpi job", "read many whole traces in eight processes"},
        {"vramscope fleet job", "compare all ranks of these files"},
        {"vramscope fleet run.vms --html job.html", "show the ranks of one trace as a picture"}},

@@ -208,7 +208,7 @@ class Screen {
                     fmt::format("{:.1f} %", 100 * group.allocated.share())});
     }
     const bool staged = !job_.groups.front().stage.empty();
-    return Heading(staged ? "Peers: ranks at the same place of the pipeline and of the experts"
+    return Heading(staged ? "Peers: ranks at the same position in the pipeline and among the experts"
                           : "Peers: ranks whose parameters have the same names") +
            table.ToString();
   }

@@ -45,7 +45,7 @@ Result<ServedFolder> ServedFolder::Open(const std::string& path) {
 
 Result<std::string> ServedFolder::FileNamed(const std::string& name) const {
   const Error refused{
-      fmt::format("'{}' is no file in the served folder. list_runs names those that are.", Printable(name))};
+      fmt::format("'{}' is not a file in the served folder. list_runs lists the files.", Printable(name))};
   if (name.empty() || name.find('\0') != std::string::npos) return refused;
   std::error_code failed;
   const fs::path canonical = fs::canonical(fs::path(path_) / name, failed);

@@ -125,9 +125,9 @@ std::optional<std::string> McpServer::Answer(const std::string& line) {
   try {
     if (!request.is_object() || request.value("jsonrpc", Json()) != "2.0" || !request.contains("method") ||
         !request["method"].is_string())
-      return Failed(id, {kInvalidRequest, "This is no request of JSON-RPC 2.0."});
+      return Failed(id, {kInvalidRequest, "This is not a JSON-RPC 2.0 request."});
     if (!request.contains("id")) return std::nullopt;
-    if (id.is_null()) return Failed(id, {kInvalidRequest, "The id of a request is a text or a number."});
+    if (id.is_null()) return Failed(id, {kInvalidRequest, "The id of a request must be a text or a number."});
     const Json result =
         Result_(request["method"].get<std::string>(), request.value("params", Json::object()));
     return Line({{"jsonrpc", "2.0"}, {"id", id}, {"result", result}});

@@ -70,7 +70,7 @@ Result<Target> TargetOf(const std::string& path, const Arguments& arguments) {
   if (path.ends_with(".vms")) return Target{Form::kTrace};
   if (path.ends_with(".pickle") || path.ends_with(".pkl")) return Target{Form::kPickle};
   const exporting::Format* format = exporting::FormatOfPath(path);
-  if (format == nullptr) return UnknownTarget(path, "its extension is not that of a format.");
+  if (format == nullptr) return UnknownTarget(path, "no format has its extension.");
   return Target{Form::kExport, format};
 }
 

@@ -40,7 +40,7 @@ namespace {
 Result<diff::Side> ReadSide(const std::string& file, const Arguments& arguments) {
   const auto [path, rank] = SplitRank(file);
   if (!rank.empty() && arguments.Has("rank"))
-    return UsageError(fmt::format("{}: names a rank, and --rank too. Keep one.", file));
+    return UsageError(fmt::format("{}: contains a rank, and --rank names one too. Keep one.", file));
   const report::Request request =
       VRAMSCOPE_TRY(DeviceRequest(rank.empty() ? arguments : arguments.With("rank", rank)));
   const model::Run run = VRAMSCOPE_TRY(LoadRun(RunFile(path), arguments));

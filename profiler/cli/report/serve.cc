@@ -116,8 +116,8 @@ Result<int> Serve(const std::vector<std::string>& paths, const Service& service)
         "\nFrom another machine, run this there, then open the link in its browser:\n"
         "  ssh -L {0}:{1}:{0} {2}\n",
         on, host, Printable(HostName()));
-    const std::string open = "\nOther machines reach it, and nothing is encrypted.\n";
-    Print(fmt::format("{}\n{}\nWhoever has the link can read {}. Ctrl-C ends it.\n", link,
+    const std::string open = "\nOther machines can reach it, and nothing is encrypted.\n";
+    Print(fmt::format("{}\n{}\nEveryone who has the link can read {}. Ctrl-C ends it.\n", link,
                       here ? tunnel : open, paths.size() == 1 ? Printable(paths[0]) : "these files"));
     std::fflush(stdout);
     if (service.open_browser) OpenOnDesktop(link);

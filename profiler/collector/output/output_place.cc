@@ -146,7 +146,8 @@ Status CheckIsNoInput(const std::string& output, const std::vector<std::string>&
 Result<std::string> ExpandName(const std::string& name) {
   if (name == "-")
     return Error{
-        "-o -: is no file. Write -o /dev/stdout for standard output, or -o ./- for a file of that name."};
+        "-o -: is not a file name. Write -o /dev/stdout for standard output, or -o ./- for a file of that "
+        "name."};
   std::string expanded;
   for (size_t at = 0; at < name.size(); ++at) {
     if (name[at] != '%') {

@@ -37,8 +37,8 @@ void TellPilingUp(const Step& step, Outcome& outcome) {
   if (count == 0) return;
   outcome.notes.push_back("each step leaves " + std::to_string(count) + (count == 1 ? " block" : " blocks") +
                           " of " + std::to_string(bytes) +
-                          " bytes together that nothing frees: a list has them, or reference cycles, which "
-                          "Python's garbage collector takes when it runs");
+                          " bytes together that nothing frees: they are in a list, or in reference cycles "
+                          "that Python's garbage collector frees when it runs");
 }
 
 // Turns `use` of one step, in the state `scene`, into that of the whole run.

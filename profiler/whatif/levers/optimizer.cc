@@ -130,8 +130,8 @@ class Optimizer final : public Lever {
       if (roots && choice.way == Way::kForLoop) ForLoop(step, call, scene);
     }
     outcome.notes.push_back(
-        "weight decay is assumed to be decoupled or 0; weight decay that is added to gradients needs the "
-        "size of all parameters more");
+        "weight decay is assumed to be decoupled or 0; weight decay that is added to gradients needs as much "
+        "additional memory as all parameters have");
     return outcome;
   }
 
