@@ -3,7 +3,7 @@
 """Trains a small GPT: a decoder-only transformer that learns a made-up language.
 
 In the language every token is followed by one of three others, and some tokens are much more frequent than others, so the loss falls
-from ln 97 = 4.6 first to about 3 (frequencies learnt), then towards ln 3 = 1.1 (followers learnt).
+from ln 97 = 4.6 first to about 3 (frequencies learned), then towards ln 3 = 1.1 (followers learned).
 
     python samples/gpt.py --steps 20
     torchrun --nproc-per-node 2 samples/gpt.py --device cpu --amp bf16 --checkpoint

@@ -6,7 +6,7 @@
     injector/attach, which runs in the `vramscope` command: profiler may include it, it includes trace_format only
     profiler and viewer: the floors of FLOORS, each of which includes the floors below it only; the command's words (profiler/cli) are for the
     two programs alone
-    the analysing half: no header of Unix, except in the files of SYSTEM_SEAMS
+    the analyzing half: no header of Unix, except in the files of SYSTEM_SEAMS
 
 Also: PyTorch and CUDA headers only where a program is built against them; nothing heavy inside the recorded process; an SPDX line in
 every source file; no file too long to read in one sitting; no path of somebody's machine. Exit 0: all holds; 1: each line printed is
@@ -46,7 +46,7 @@ FLOORS = (
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 USERS_OF_CLI = ("viewer/main.cc",)
-# The analysing half: what must also build for Windows and macOS. It reads files through these few; they alone may ask the operating system.
+# The analyzing half: what must also build for Windows and macOS. It reads files through these few; they alone may ask the operating system.
 ANALYSIS = re.compile(r"trace_format/|profiler/(?!collector/|experiment/|serve/|python/|cli/)|profiler/cli/(allocator|ask|frame|report)/")
 SYSTEM_HEADER = re.compile(r"(sys|linux|netinet|arpa)/|(unistd|fcntl|poll|dlfcn|pthread|signal|link|elf|spawn|termios|pwd|netdb|sched|dirent)\.h$|csignal$")
 SYSTEM_SEAMS = {
@@ -139,12 +139,12 @@ def check_floors(path: str, text: str) -> Iterator[Violation]:
 
 
 def check_system(path: str, text: str) -> Iterator[Violation]:
-    """The analysing half stays free of Unix outside of its seams."""
+    """The analyzing half stays free of Unix outside of its seams."""
     if not ANALYSIS.match(path) or not CXX_FILE.search(path) or path in SYSTEM_SEAMS or TEST_OR_BENCH.search(path):
         return
     for match in INCLUDE.finditer(text):
         if match.group(1) == "<" and SYSTEM_HEADER.match(match.group(2)):
-            yield Violation(path, text.count("\n", 0, match.start(1)) + 1, f"not in the analysing half, except in SYSTEM_SEAMS: <{match.group(2)}>")
+            yield Violation(path, text.count("\n", 0, match.start(1)) + 1, f"not in the analyzing half, except in SYSTEM_SEAMS: <{match.group(2)}>")
 
 
 def check_shim_imports(root: str, path: str, text: str) -> Iterator[Violation]:

@@ -47,10 +47,10 @@ class CheckLayersTest(unittest.TestCase):
         self.assert_caught("profiler/model/block.cc", SPDX + '#include "injector/core/api.h"\n', "profiler must not include injector")
         self.assert_caught("profiler/model/block.cc", SPDX + '#include "../../viewer/main.h"\n', "profiler must not include viewer")
 
-    def test_a_header_of_unix_in_the_analysing_half_is_caught(self) -> None:
+    def test_a_header_of_unix_in_the_analyzing_half_is_caught(self) -> None:
         unix = SPDX + "#include <sys/stat.h>\n"
-        self.assert_caught("profiler/model/block.cc", unix, "not in the analysing half")
-        self.assert_caught("profiler/cli/report/leaks.cc", SPDX + "#include <unistd.h>\n", "not in the analysing half")
+        self.assert_caught("profiler/model/block.cc", unix, "not in the analyzing half")
+        self.assert_caught("profiler/cli/report/leaks.cc", SPDX + "#include <unistd.h>\n", "not in the analyzing half")
         for path in ("profiler/model/block_test.cc", "profiler/collector/drain.cc", "trace_format/mapped_file.cc", "profiler/cli/record/record.cc"):
             self.assertEqual(self.violations({path: unix}), [])
 

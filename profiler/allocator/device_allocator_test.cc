@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "profiler/allocator/modelled_driver.h"
+#include "profiler/allocator/modeled_driver.h"
 
 namespace vramscope::allocator {
 namespace {
@@ -42,7 +42,7 @@ class Machine {
   DeviceAllocator& model() { return model_; }
 
  private:
-  ModelledDriver driver_;
+  ModeledDriver driver_;
   DeviceAllocator model_;
   std::vector<uint64_t> addresses_;
 };
@@ -144,7 +144,7 @@ TEST(DeviceAllocatorTest, ACopyIsAnAllocatorOfItsOwn) {
   Machine machine;
   machine.Reserved(3, 16);
   DeviceAllocator copy = machine.model();
-  ModelledDriver driver;
+  ModeledDriver driver;
   copy.SetDriver(driver);
   copy.Malloc(64 * kMiB, 0);
   EXPECT_EQ(copy.statistics().all.reserved_bytes.current, 112 * kMiB);

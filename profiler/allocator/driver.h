@@ -3,7 +3,7 @@
 // addresses without memory, pages.
 //
 // Why an interface: in a replay the answers are the recorded ones, including addresses. In an estimate they
-// come from a device of a given capacity (modelled_driver.h). In the differential test they come from the
+// come from a device of a given capacity (modeled_driver.h). In the differential test they come from the
 // device that PyTorch itself ran on.
 #pragma once
 

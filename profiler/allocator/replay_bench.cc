@@ -6,7 +6,7 @@
 #include <random>
 
 #include "profiler/allocator/device_allocator.h"
-#include "profiler/allocator/modelled_driver.h"
+#include "profiler/allocator/modeled_driver.h"
 #include "profiler/allocator/replay.h"
 
 namespace vramscope::allocator {
@@ -20,7 +20,7 @@ class Tape : public Listener {
 
 // Steps of a loop: `blocks` allocations in order, freed in reverse, as activations are.
 History Training(size_t blocks, size_t steps) {
-  ModelledDriver driver;
+  ModeledDriver driver;
   DeviceAllocator model(Releases().back(), Settings{}, 80 * kGiB, driver);
   Tape tape;
   model.SetListener(&tape);
@@ -40,7 +40,7 @@ History Training(size_t blocks, size_t steps) {
 
 // `alive` blocks at a time; each allocation frees a random one.
 History Random(size_t alive, size_t requests) {
-  ModelledDriver driver;
+  ModeledDriver driver;
   DeviceAllocator model(Releases().back(), Settings{}, 80 * kGiB, driver);
   Tape tape;
   model.SetListener(&tape);

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "profiler/allocator/device_allocator.h"
-#include "profiler/allocator/modelled_driver.h"
+#include "profiler/allocator/modeled_driver.h"
 #include "profiler/allocator/rerun.h"
 
 namespace vramscope::allocator {
@@ -77,7 +77,7 @@ class Writer : private Listener {
     });
   }
 
-  ModelledDriver driver_;
+  ModeledDriver driver_;
   DeviceAllocator model_;
   History history_;
   std::mt19937 random_;

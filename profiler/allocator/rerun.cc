@@ -15,7 +15,7 @@ namespace {
 // Used only if the recording has no size: it determines the address range of an expandable segment.
 uint64_t DeviceBytes(const History& history, const RerunRequest& request) {
   if (history.device_bytes != 0) return history.device_bytes;
-  return request.capacity != ModelledDriver::kUnlimited ? request.capacity : kUnknownDeviceBytes;
+  return request.capacity != ModeledDriver::kUnlimited ? request.capacity : kUnknownDeviceBytes;
 }
 
 class Rerunner {
@@ -60,7 +60,7 @@ class Rerunner {
       if (segment) note(event.address, event.bytes);
     }
     for (const SegmentState& segment : history.segments) note(segment.address, segment.bytes);
-    return RoundUp(end, ModelledDriver::kGranule) + ModelledDriver::kGranule;
+    return RoundUp(end, ModeledDriver::kGranule) + ModeledDriver::kGranule;
   }
 
   void Keep(const InitialState& initial) {
@@ -170,7 +170,7 @@ class Rerunner {
 
   const History& history_;
   const RerunRequest& request_;
-  ModelledDriver driver_;
+  ModeledDriver driver_;
   DeviceAllocator model_;
   Addresses placed_;   // of allocated blocks
   Addresses pending_;  // of blocks whose free has not completed

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "profiler/allocator/history.h"
-#include "profiler/allocator/modelled_driver.h"
+#include "profiler/allocator/modeled_driver.h"
 #include "profiler/allocator/replay.h"
 #include "profiler/allocator/settings.h"
 
@@ -27,7 +27,7 @@ namespace vramscope::allocator {
 
 struct RerunRequest {
   std::string settings;
-  uint64_t capacity = ModelledDriver::kUnlimited;  // bytes that PyTorch can have
+  uint64_t capacity = ModeledDriver::kUnlimited;  // bytes that PyTorch can have
   // Memory from before the first event stays as it was.
   bool keep_earlier_segments = false;
   // Stops at this event or at the first request that fails. If the event is a recorded failure, its request

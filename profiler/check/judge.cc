@@ -36,9 +36,9 @@ std::string NothingIn(const report::Answer& answer, const char* what) {
   return answer.no_blocks.empty() ? what : what + (". " + answer.no_blocks);
 }
 
-class Judgement {
+class Judgment {
  public:
-  Judgement(const Rule& rule, const Evidence& evidence) : rule_(rule), evidence_(evidence) {
+  Judgment(const Rule& rule, const Evidence& evidence) : rule_(rule), evidence_(evidence) {
     const report::Answer& run = *evidence.run;
     verdict_.rule = rule;
     SetLimit();
@@ -192,7 +192,7 @@ const char* OutcomeKey(Outcome outcome) {
 
 std::vector<Verdict> Judge(const std::vector<Rule>& rules, const Evidence& evidence) {
   std::vector<Verdict> verdicts;
-  for (const Rule& rule : rules) verdicts.push_back(Judgement(rule, evidence).Give());
+  for (const Rule& rule : rules) verdicts.push_back(Judgment(rule, evidence).Give());
   return verdicts;
 }
 
@@ -261,7 +261,7 @@ std::vector<Verdict> JudgeAll(const std::vector<Rule>& rules, const std::vector<
     for (const Evidence& evidence : all) {
       // A process without steps cannot grow from step to step.
       if (rule.kind == Rule::Kind::kNoLeak && any_steps && evidence.run->steps.empty()) continue;
-      Verdict verdict = Judgement(rule, evidence).Give();
+      Verdict verdict = Judgment(rule, evidence).Give();
       ++judged;
       broken += verdict.broken;
       if (!worst.has_value() || Worse(verdict, *worst)) worst = std::move(verdict);

@@ -57,7 +57,7 @@ void BM_Load(benchmark::State& state) {
 }
 BENCHMARK(BM_Load)->Unit(benchmark::kMillisecond);
 
-void BM_Analyse(benchmark::State& state) {
+void BM_Analyze(benchmark::State& state) {
   const auto run = model::LoadFile(TraceOnDisk()).value();
   for (auto _ : state) {
     const classify::Analysis analysis(run);
@@ -65,7 +65,7 @@ void BM_Analyse(benchmark::State& state) {
   }
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations()) * run.event_count());
 }
-BENCHMARK(BM_Analyse)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_Analyze)->Unit(benchmark::kMillisecond);
 
 void BM_Answer(benchmark::State& state) {
   const auto run = model::LoadFile(TraceOnDisk()).value();

@@ -55,14 +55,14 @@ ForwardEdges ForwardBegin::Find(const Gap& gap) const {
   if (edges.forward != gap.end) return edges;
 
   const EventIndex first_save = FirstSave(edges.anchor, gap.end);
-  const EventIndex as_learnt = AsLearnt(gap, edges.anchor);
+  const EventIndex as_learned = AsLearned(gap, edges.anchor);
   const EventIndex begin =
-      as_learnt != model::kNever ? as_learnt : FirstBegin(windows_.autocast, edges.anchor, gap.end);
+      as_learned != model::kNever ? as_learned : FirstBegin(windows_.autocast, edges.anchor, gap.end);
   edges.forward = std::min(begin, first_save);
   return edges;
 }
 
-EventIndex ForwardBegin::AsLearnt(const Gap& gap, EventIndex anchor) const {
+EventIndex ForwardBegin::AsLearned(const Gap& gap, EventIndex anchor) const {
   const Lesson* const lesson = gap.to_backward ? LessonFor(gap) : nullptr;
   if (lesson == nullptr) return model::kNever;
   const auto autocast = Within(windows_.autocast, anchor, gap.end);
@@ -73,14 +73,14 @@ EventIndex ForwardBegin::AsLearnt(const Gap& gap, EventIndex anchor) const {
 }
 
 const ForwardBegin::Lesson* ForwardBegin::LessonFor(const Gap& gap) const {
-  const auto learnt = learnt_.find(gap.micro_batch);
-  if (learnt == learnt_.end()) return nullptr;
-  const auto after = std::find_if(learnt->second.begin(), learnt->second.end(),
+  const auto learned = learned_.find(gap.micro_batch);
+  if (learned == learned_.end()) return nullptr;
+  const auto after = std::find_if(learned->second.begin(), learned->second.end(),
                                   [&](const Lesson& lesson) { return lesson.last_step >= gap.step; });
-  if (after == learnt->second.begin()) return &*after;
+  if (after == learned->second.begin()) return &*after;
   const auto before = std::prev(after);
   const bool nearer =
-      after != learnt->second.end() &&
+      after != learned->second.end() &&
       (after->first_step <= gap.step || after->first_step - gap.step < gap.step - before->last_step);
   return nearer ? &*after : &*before;
 }
@@ -93,7 +93,7 @@ void ForwardBegin::Learn(const Gap& gap) {
   if (forward == gap.end) return;
   // Learns from the shortest deep step: others warm up or capture a graph, and have one-time allocations.
   const uint32_t allocations = CountAllocations(gap.thread, forward, gap.end);
-  std::vector<Lesson>& lessons = learnt_[gap.micro_batch];
+  std::vector<Lesson>& lessons = learned_[gap.micro_batch];
   if (lessons.empty() || lessons.back().last_step + 1 < gap.step) {
     lessons.push_back({.first_step = gap.step});
   }

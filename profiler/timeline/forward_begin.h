@@ -78,7 +78,7 @@ class ForwardBegin {
   // The lesson of the deep steps nearest to the gap, the earlier one on a tie; nullptr if there is none.
   [[nodiscard]] const Lesson* LessonFor(const Gap& gap) const;
   // Where forward begins if the gap matches the deep steps, or kNever if it does not.
-  [[nodiscard]] model::EventIndex AsLearnt(const Gap& gap, model::EventIndex anchor) const;
+  [[nodiscard]] model::EventIndex AsLearned(const Gap& gap, model::EventIndex anchor) const;
   void FindAnchor(const Gap& gap, ForwardEdges& edges) const;
   // Allocations on the gap's thread in [begin, end).
   [[nodiscard]] uint32_t CountAllocations(model::ThreadIndex thread, model::EventIndex begin,
@@ -93,7 +93,7 @@ class ForwardBegin {
   const model::Run& run_;
   model::ProcessIndex process_;
   const TrainingWindows& windows_;
-  std::unordered_map<uint32_t, std::vector<Lesson>> learnt_;  // by micro-batch, in the order of steps
+  std::unordered_map<uint32_t, std::vector<Lesson>> learned_;  // by micro-batch, in the order of steps
 };
 
 }  // namespace vramscope::timeline

@@ -72,7 +72,7 @@ class Verdict(DryrunTest):
             self.assertEqual((rows["cudaMalloc"]["basis"], rows["context"]["basis"]), ("exact", "measured"))
             self.assertEqual((rows["context"]["peak_bytes"], rows["cudaMalloc"]["low_bytes"]), (412 << 20, rows["cudaMalloc"]["peak_bytes"]))
             self.assertLess(rows["context"]["low_bytes"], rows["context"]["peak_bytes"])
-            self.assertEqual((rows["kernels"]["library"], rows["kernels"]["basis"]), ("libtorch_cuda.so", "modelled"))
+            self.assertEqual((rows["kernels"]["library"], rows["kernels"]["basis"]), ("libtorch_cuda.so", "modeled"))
             self.assertIn(rows["kernels"]["peak_bytes"], range(1 << 20, 64 << 20), "a few of 600 MiB")
             self.assertGreater(answer["peak"]["device_used_bytes"], answer["peak"]["reserved_bytes"])
             self.assertIn(b"step    3", done.stderr, "the command's own output")

@@ -65,9 +65,9 @@ class TrainingOnAGpu(ViewerTest):
             "click tab.owners", "expect tab = owners", "click owners.module", "expect owners.shown_bytes > 1000000",
             "click owners 0.3 0.075", "expect owners.zoom != []", "key u", "expect owners.zoom = []", "click owners.treemap",
             # Where it is.
-            "click tab.map", "wait answered", "expect layout = true", "click map 0.02 0.2", "key c", "expect colouring = age", "key c", "key n",
+            "click tab.map", "wait answered", "expect layout = true", "click map 0.02 0.2", "key c", "expect coloring = age", "key c", "key n",
             "expect pins = true",
-            "goto colour:category",
+            "goto color:category",
             # And where it was.
             "click tab.address-time", "wait answered", "expect address_time.blocks > 10", "move address-time 0.5 0.6", "wheel address-time 0.5 0.5 3",
             "key home", "wait answered", "expect address_time.blocks > 10",

@@ -84,12 +84,12 @@ fragmentation::Moment LayoutMoment(const Document& document, const LayoutView& l
 }
 
 void AddressMap::Update(const Document& document, const DeviceView& device, const LayoutView& layout,
-                        model::EventIndex moment, Colouring by) {
+                        model::EventIndex moment, Coloring by) {
   if (layout_ == &layout && moment_ == moment && by_ == by) return;
   if (layout_ != &layout) {
     cursor_ = std::make_unique<fragmentation::LayoutCursor>(*layout.walk);
     origins_ = std::make_unique<classify::Origins>(*document.run, document.analysis->training());
-    colours_ = {};
+    colors_ = {};
   }
   const bool moved = layout_ != &layout || moment_ != moment;
   layout_ = &layout;
@@ -142,7 +142,7 @@ void AddressMap::ReadState(const Document& document, const DeviceView& device, c
 }
 
 void AddressMap::Paint(const Document& document, const DeviceView& device) {
-  std::vector<ColouredBlock> live;
+  std::vector<ColoredBlock> live;
   std::vector<MapBlock*> painted;
   for (MapSegment& segment : segments_) {
     for (MapBlock& block : segment.blocks) {
@@ -152,7 +152,7 @@ void AddressMap::Paint(const Document& document, const DeviceView& device) {
     }
   }
   const std::vector<uint8_t> entries =
-      colours_.Paint(document, document.training(device), *origins_, by_, moment_, live);
+      colors_.Paint(document, document.training(device), *origins_, by_, moment_, live);
   for (size_t i = 0; i < painted.size(); ++i) painted[i]->entry = entries[i];
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "viewer/model/colouring.h"
+#include "viewer/model/coloring.h"
 #include "viewer/model/document.h"
 
 namespace vramscope::viewer {
@@ -53,21 +53,21 @@ class AddressMap {
  public:
   // Computes the map at `moment`. Does nothing if no argument changed. `layout.walk` must exist.
   void Update(const Document& document, const DeviceView& device, const LayoutView& layout,
-              model::EventIndex moment, Colouring by);
+              model::EventIndex moment, Coloring by);
 
   [[nodiscard]] const std::vector<MapSegment>& segments() const { return segments_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
   [[nodiscard]] uint64_t free_bytes() const { return free_; }
   [[nodiscard]] size_t live_blocks() const { return live_; }
-  [[nodiscard]] const std::vector<LegendEntry>& legend() const { return colours_.legend(); }
+  [[nodiscard]] const std::vector<LegendEntry>& legend() const { return colors_.legend(); }
 
  private:
   void ReadState(const Document& document, const DeviceView& device, const LayoutView& layout);
   void Paint(const Document& document, const DeviceView& device);
 
   const LayoutView* layout_ = nullptr;
-  Colouring by_ = Colouring::kCategory;
-  BlockColours colours_;
+  Coloring by_ = Coloring::kCategory;
+  BlockColors colors_;
   model::EventIndex moment_ = model::kNever;
   std::unique_ptr<fragmentation::LayoutCursor> cursor_;
   std::unique_ptr<classify::Origins> origins_;

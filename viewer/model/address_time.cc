@@ -190,13 +190,13 @@ void AddressTimeView::Update(const Document& document, const DeviceView& device,
     picture_ = running_.get();
   if (index_ != &index) {
     picture_ = {};
-    colours_ = {};
+    colors_ = {};
   }
   if (running_.valid() || (index_ == &index && asked_ == window)) return;
   index_ = &index;
   asked_ = window;
   running_ = std::async(std::launch::async, [this, &document, &device, &index, window, wake] {
-    AddressTimePicture picture = DrawAddressTime(document, device, index, window, colours_);
+    AddressTimePicture picture = DrawAddressTime(document, device, index, window, colors_);
     wake();
     return picture;
   });
@@ -206,7 +206,7 @@ void AddressTimeView::Forget() {
   if (running_.valid()) running_.wait();  // it uses all that follows
   running_ = {};
   index_ = nullptr;
-  colours_ = {};
+  colors_ = {};
   picture_ = {};
 }
 

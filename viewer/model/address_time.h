@@ -18,7 +18,7 @@
 #include <optional>
 #include <vector>
 
-#include "viewer/model/colouring.h"
+#include "viewer/model/coloring.h"
 #include "viewer/model/document.h"
 #include "viewer/model/time_view.h"
 
@@ -89,7 +89,7 @@ struct AddressTimeWindow {
   double high = 1;
   size_t columns = 0;  // pixels
   size_t rows = 0;
-  Colouring by = Colouring::kCategory;
+  Coloring by = Coloring::kCategory;
   friend bool operator==(const AddressTimeWindow&, const AddressTimeWindow&) = default;
 };
 
@@ -118,7 +118,7 @@ struct AddressTimePicture {
 
 [[nodiscard]] AddressTimePicture DrawAddressTime(const Document& document, const DeviceView& device,
                                                  const AddressTimeIndex& index,
-                                                 const AddressTimeWindow& window, BlockColours& colours);
+                                                 const AddressTimeWindow& window, BlockColors& colors);
 
 // Draws on a thread; meanwhile the last picture stays.
 class AddressTimeView {
@@ -134,7 +134,7 @@ class AddressTimeView {
  private:
   const AddressTimeIndex* index_ = nullptr;
   AddressTimeWindow asked_;
-  BlockColours colours_;  // used by the thread while it runs
+  BlockColors colors_;  // used by the thread while it runs
   std::future<AddressTimePicture> running_;
   AddressTimePicture picture_;
 };

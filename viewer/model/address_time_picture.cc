@@ -132,11 +132,11 @@ class Cells {
 
 AddressTimePicture DrawAddressTime(const Document& document, const DeviceView& device,
                                    const AddressTimeIndex& index, const AddressTimeWindow& window,
-                                   BlockColours& colours) {
+                                   BlockColors& colors) {
   AddressTimePicture picture;
   if (window.columns == 0 || window.rows == 0) return picture;
   const model::Run& run = *document.run;
-  std::vector<ColouredBlock> blocks;
+  std::vector<ColoredBlock> blocks;
   index.ForEachIn(window.time.begin(), window.time.end(), [&](BlockId id) {
     const model::Block& block = run.blocks[id];
     const double low = index.axis().PlaceOf(block.address);
@@ -146,7 +146,7 @@ AddressTimePicture DrawAddressTime(const Document& document, const DeviceView& d
   });
   classify::Origins origins(run, document.analysis->training());
   const std::vector<uint8_t> entries =
-      colours.Paint(document, document.training(device), origins, window.by, std::nullopt, blocks);
+      colors.Paint(document, document.training(device), origins, window.by, std::nullopt, blocks);
   const double pixel = 1 / static_cast<double>(window.columns);
   const double pixel_place = (window.high - window.low) / static_cast<double>(window.rows);
   Cells cells(window, pixel_place);
@@ -165,7 +165,7 @@ AddressTimePicture DrawAddressTime(const Document& document, const DeviceView& d
     }
   }
   cells.MoveTo(picture.merged);
-  picture.legend = colours.legend();
+  picture.legend = colors.legend();
   return picture;
 }
 

@@ -47,8 +47,8 @@ class AddressTimeTest : public testing::Test {
     index_ = std::make_unique<AddressTimeIndex>(*document_->run, device_->index, LayoutView());
   }
   AddressTimePicture Draw(const AddressTimeWindow& window) {
-    BlockColours colours;
-    return DrawAddressTime(*document_, *device_, *index_, window, colours);
+    BlockColors colors;
+    return DrawAddressTime(*document_, *device_, *index_, window, colors);
   }
 
   std::unique_ptr<Document> document_;
@@ -115,10 +115,9 @@ TEST(AddressTimeCategoryTest, ABlockHasTheCategoryOfTheLongestPartOfItsLife) {
   s.Optimizer("SGD", [&] { s.Alloc("t", 8).Free("t"); });
   const auto document = MakeDocument("run.vms", s.Load(), nullptr);
   const AddressTimeIndex index(*document->run, document->devices[0]->index, LayoutView());
-  BlockColours colours;
+  BlockColors colors;
   AddressTimeWindow window{TimeView(static_cast<double>(document->run->times.last_ns())), 0, 1, 100, 5000};
-  const AddressTimePicture picture =
-      DrawAddressTime(*document, *document->devices[0], index, window, colours);
+  const AddressTimePicture picture = DrawAddressTime(*document, *document->devices[0], index, window, colors);
   const auto hidden = std::find_if(picture.blocks.begin(), picture.blocks.end(),
                                    [&](const auto& piece) { return piece.block == s.Id("hidden"); });
   ASSERT_NE(hidden, picture.blocks.end());

@@ -77,7 +77,7 @@ size_t Document::PlaceOf(DeviceIndex device) const {
 std::unique_ptr<Document> MakeDocument(std::string path, Run run,
                                        std::shared_ptr<const snapshot::Snapshot> snapshot) {
   auto document = HoldRun(std::move(path), std::move(run), std::move(snapshot));
-  Analyse(*document);
+  Analyze(*document);
   return document;
 }
 
@@ -90,7 +90,7 @@ std::unique_ptr<Document> HoldRun(std::string path, Run run,
   return document;
 }
 
-void Analyse(Document& document) {
+void Analyze(Document& document) {
   const Run& all = *document.run;
   document.analysis = std::make_unique<classify::Analysis>(all);
   for (DeviceIndex i = 0; i < all.devices.size(); ++i) {

@@ -91,13 +91,13 @@ struct Document {
 // The same in two parts: a document that has only what was read, and everything computed from it.
 [[nodiscard]] std::unique_ptr<Document> HoldRun(std::string path, model::Run run,
                                                 std::shared_ptr<const snapshot::Snapshot> snapshot);
-void Analyse(Document& document);
+void Analyze(Document& document);
 // A time of the run as text: "1.20 s", or "event 7" if the run has no times.
 [[nodiscard]] std::string TimeText(const model::Run& run, uint64_t time_ns);
 
 // `document` must outlive the layout.
 [[nodiscard]] std::unique_ptr<LayoutView> MakeLayout(const Document& document, model::DeviceIndex device);
-// Also in two parts: where blocks lie, which needs only the run and can be computed in parallel with Analyse;
+// Also in two parts: where blocks lie, which needs only the run and can be computed in parallel with Analyze;
 // and who owns them.
 [[nodiscard]] std::unique_ptr<LayoutView> PlaceBlocks(const Document& document, model::DeviceIndex device);
 void Explain(const Document& document, LayoutView& layout);

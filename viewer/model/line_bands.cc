@@ -7,7 +7,7 @@
 
 #include "profiler/report/owners.h"
 #include "profiler/text/harmless.h"
-#include "viewer/model/colouring.h"
+#include "viewer/model/coloring.h"
 
 namespace vramscope::viewer {
 

@@ -113,11 +113,11 @@ void LoadJob::Work() {
   Result<model::Run> run = Read(snapshot);
   if (!run.ok()) return Fail(run.error().sentence);
   if (cancelled_) return;
-  Enter("analysing");
+  Enter("analyzing");
   std::unique_ptr<Document> made = HoldRun(path_, std::move(run).value(), snapshot);
   const Document& document = *made;
   const std::shared_future<void> analysed = std::async(std::launch::async, [&] {
-    Analyse(*made);
+    Analyze(*made);
     {
       const std::lock_guard lock(mutex_);
       document_ = std::move(made);

@@ -2,7 +2,7 @@
 // Opens a file on a thread of its own: progress, a first picture while it is read, cancel.
 //
 //   decoding ┐
-//   reading ─┴─┬─► analysing ──► document (timeline)
+//   reading ─┴─┬─► analyzing ──► document (timeline)
 //              └─► placing ────────┴─► layouts (address map, fragmentation), device by device
 //
 // In each pair of stages, the upper one has a thread of its own and runs in parallel with the lower one, so
@@ -40,7 +40,7 @@ class LoadJob {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool finished() const { return finished_; }
-  // "reading", "analysing", "placing addresses"
+  // "reading", "analyzing", "placing addresses"
   [[nodiscard]] const char* stage() const { return stage_; }
   [[nodiscard]] double share() const { return share_; }  // of the reading, 0 to 1
   void Cancel() { cancelled_ = true; }

@@ -116,8 +116,8 @@ void Session::ShowFile(size_t index) {
   if (device() == nullptr) return;
   ShowTimeAxis(axis);
   SetMoment(device()->curve.peak().event);
-  if (!colouring_chosen)
-    colouring = LinesTellMore(*document(), *device()) ? Colouring::kStack : Colouring::kCategory;
+  if (!coloring_chosen)
+    coloring = LinesTellMore(*document(), *device()) ? Coloring::kStack : Coloring::kCategory;
   const auto [begin, end] = FirstWindow(*document(), *device());
   place.window.Show(begin, end);
   const auto failed =
@@ -276,12 +276,12 @@ Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
   const DeviceView& of = *device();
   const timeline::Training& training = document()->training(of);
   if (const auto done = GoToView(word)) return *done;
-  constexpr std::string_view kColour = "colour:";
-  if (word.starts_with(kColour)) {
-    const auto by = ColouringFromKey(std::string_view(word).substr(kColour.size()));
+  constexpr std::string_view kColor = "color:";
+  if (word.starts_with(kColor)) {
+    const auto by = ColoringFromKey(std::string_view(word).substr(kColor.size()));
     if (!by)
-      return Error{"Blocks are colored by category, age, size, stream, stack or step, as in colour:size."};
-    Colour(*by);
+      return Error{"Blocks are colored by category, age, size, stream, stack or step, as in color:size."};
+    Color(*by);
     return {};
   }
   const Result<report::MomentSpec> spec = report::ParseMoment(word);
@@ -354,7 +354,7 @@ std::string Session::ToJson() const {
   constexpr std::array<const char*, 4> kListed = {"range", "live", "run", "events"};
   json["listed"] = kListed[static_cast<size_t>(table_shows)];
   json["link"] = Locator();
-  json["colouring"] = Info(colouring).key;
+  json["coloring"] = Info(coloring).key;
   json["playing"] = playing_;
   json["speed"] = speed_;
   json["message"] = message;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "viewer/model/colouring.h"
+#include "viewer/model/coloring.h"
 #include "viewer/model/document.h"
 #include "viewer/model/live_table.h"
 #include "viewer/model/load_job.h"
@@ -132,7 +132,7 @@ class Session {
   void Advance(double seconds);
 
   // A place as text: "peak", "oom", "end", "step:3", "step:3,peak", "1500000" (ns since the start);
-  // "colour:size" sets what the colors of blocks show. "view:owners", "device:cuda:1", "shown:BEGIN-END" (ns),
+  // "color:size" sets what the colors of blocks show. "view:owners", "device:cuda:1", "shown:BEGIN-END" (ns),
   // "block:12", "filter:WORDS" and "note:TEXT" set the rest, texts as in links.
   [[nodiscard]] Status GoTo(const std::string& text);
   // The text for GoTo to come back here, with the file: "run.vms@1500000".
@@ -158,11 +158,11 @@ class Session {
   Place place;
   bool tab_chosen = false;  // by the user: then no file opens with another tab
   // Of blocks at their addresses, and by line of code also of the timeline.
-  Colouring colouring = Colouring::kCategory;
-  bool colouring_chosen = false;  // by the user: then no file opens with another one
-  void Colour(Colouring by) {
-    colouring = by;
-    colouring_chosen = true;
+  Coloring coloring = Coloring::kCategory;
+  bool coloring_chosen = false;  // by the user: then no file opens with another one
+  void Color(Coloring by) {
+    coloring = by;
+    coloring_chosen = true;
   }
   MemoryLineChoice lines;  // over the timeline
   std::string filter;      // of the table of live blocks

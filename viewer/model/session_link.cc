@@ -12,7 +12,7 @@ std::string Session::Locator() const {
   if (document() == nullptr) return "";
   std::string link = fmt::format("{}@{:.0f}", document()->path, MomentTime());
   if (device() == nullptr) return link;
-  if (colouring != Colouring::kCategory) link += fmt::format(",colour:{}", Info(colouring).key);
+  if (coloring != Coloring::kCategory) link += fmt::format(",color:{}", Info(coloring).key);
   if (place.device != 0) link += fmt::format(",device:{}", InLink(device()->title));
   if (place.tab != Tab::kTimeline) link += fmt::format(",view:{}", TabKey(place.tab));
   if (!place.window.all())

@@ -80,13 +80,12 @@ void AddressTime(benchmark::State& state) {
   static const AddressTimeIndex index(*document.run, document.devices[0]->index, LayoutView());
   AddressTimeWindow window{TimeView(static_cast<double>(document.run->times.last_ns())), 0, 1, kColumns, 700};
   window.time.Zoom(static_cast<double>(state.range(0)), 0);
-  BlockColours colours;
+  BlockColors colors;
   size_t pieces = 0;
   for (auto _ : state) {
     window.time.Pan(window.time.end() >= window.time.whole() ? -window.time.whole()
                                                              : window.time.width() / 10);
-    const AddressTimePicture picture =
-        DrawAddressTime(document, *document.devices[0], index, window, colours);
+    const AddressTimePicture picture = DrawAddressTime(document, *document.devices[0], index, window, colors);
     pieces = picture.blocks.size() + picture.merged.size();
   }
   state.counters["rectangles"] = static_cast<double>(pieces);

@@ -162,7 +162,7 @@ void ShowAddressTime(App& app, ImVec2 size) {
   const float controls = Em(11);
   const float legend = LegendHeight(picture.legend, size.x - Em(0.4f));
   ImGui::SetCursorScreenPos({at.x + size.x - controls, at.y - Em(0.1f)});
-  ShowColouringChoice(app, controls);
+  ShowColoringChoice(app, controls);
   const float axis_top = at.y + Em(1.7f);
   Plane plane{{std::floor(at.x + Em(4.4f)), std::floor(axis_top + Em(1.3f))},
               {std::floor(at.x + size.x - Em(0.4f)), std::floor(at.y + size.y - legend - Em(0.3f))},
@@ -185,7 +185,7 @@ void ShowAddressTime(App& app, ImVec2 size) {
   app.address_time.Update(
       *session.document(), device, index,
       {session.place.window, plane.low, plane.high, static_cast<size_t>(plane.max.x - plane.min.x),
-       static_cast<size_t>(plane.max.y - plane.min.y), session.colouring},
+       static_cast<size_t>(plane.max.y - plane.min.y), session.coloring},
       session.wake());
   app.WaitFor(app.address_time.busy());
 

@@ -294,7 +294,7 @@ struct TimeMouse {
 void NavigateTime(App& app, const TimeMouse& mouse);
 // The choice of what colors of blocks show, `width` wide; and the legend, on as many lines as needed. The
 // legend's height is returned before it is drawn.
-void ShowColouringChoice(App& app, float width);
+void ShowColoringChoice(App& app, float width);
 [[nodiscard]] float LegendHeight(const std::vector<LegendEntry>& legend, float width);
 void DrawLegend(ImDrawList& list, ImVec2 at, const std::vector<LegendEntry>& legend, float width);
 // A panel with a border and the panel color; call EndPanel after its content.

@@ -129,7 +129,7 @@ void ShowMoment(App& app, DeviceView& device) {
   ShowLine(app, MemoryLine::kUsed, device.used.After(moment));
   if (device.capacity) ShowLine(app, MemoryLine::kCapacity, device.capacity);
   ImGui::Dummy({0, Em(0.2f)});
-  if (session.colouring == Colouring::kStack && device.series.shown() == kAllCategories) {
+  if (session.coloring == Coloring::kStack && device.series.shown() == kAllCategories) {
     ShowLines(app, device, allocated);
     ImGui::Dummy({0, Em(0.2f)});
   }

@@ -106,7 +106,7 @@ const Binding kBindings[] = {
     {"ctrl+s", "save a picture of the view as PNG", [](App& app) { app.picture = PictureKind::kPng; }},
     {"ctrl+shift+s", "the same as SVG", [](App& app) { app.picture = PictureKind::kSvg; }},
     {"c", "color blocks by another property: age, size, stream, ...",
-     [](App& app) { app.session.Colour(NextColouring(app.session.colouring)); }},
+     [](App& app) { app.session.Color(NextColoring(app.session.coloring)); }},
     {"n", "mark the blocks that pin free memory on the address map",
      [](App& app) { app.show_pins = !app.show_pins; }},
     {"r", "ranges below the timeline: a few, all, none",

@@ -78,7 +78,7 @@ void ShowLoading(App& app, ImVec2 size) {
   DrawPreview(list, job, {at.x + Em(4.4f), at.y + Em(2)}, {at.x + size.x - Em(0.4f), at.y + size.y - Em(2)});
   ImGui::BeginGroup();
   const bool reading = job.stage() == std::string_view("reading");
-  ImGui::TextDisabled("%s %s", reading ? "Reading" : "Analysing", text::OneLine(file->name()).c_str());
+  ImGui::TextDisabled("%s %s", reading ? "Reading" : "Analyzing", text::OneLine(file->name()).c_str());
   ImGui::SameLine();
   ImGui::ProgressBar(reading ? static_cast<float>(job.share()) : 1, {Em(14), Em(1.2f)},
                      reading ? nullptr : "");

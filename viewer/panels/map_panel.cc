@@ -91,7 +91,7 @@ size_t DrawPage(ImDrawList& list, const Cells& cells, const AddressMap& map, con
     }
     list.AddRect(min, max, look().colors.line);
   }
-  for (const auto& [outline, color] : outlines) {  // over the neighbours
+  for (const auto& [outline, color] : outlines) {  // over the neighbors
     list.AddRect(outline.min, outline.max, color, 0, std::max(2.0f, 2 * look().scale));
   }
   return narrow;
@@ -162,7 +162,7 @@ void ShowAddressMap(App& app, ImVec2 size) {
   const LayoutView* layout = session.layout();
   if (layout == nullptr) return ShowWhyEmpty(size, "Placing every block at its address ...");
   if (layout->walk == nullptr) return ShowWhyEmpty(size, layout->why_not);
-  app.map.Update(*session.document(), *session.device(), *layout, session.place.moment, session.colouring);
+  app.map.Update(*session.document(), *session.device(), *layout, session.place.moment, session.coloring);
   const AddressMap& map = app.map;
   if (map.segments().empty())
     return ShowWhyEmpty(size, "The caching allocator holds no memory at this moment.");
@@ -174,7 +174,7 @@ void ShowAddressMap(App& app, ImVec2 size) {
   ImGui::SetCursorScreenPos({at.x + size.x - controls, at.y - Em(0.1f)});
   ShowPinsSwitch(app);
   ImGui::SameLine(0, Em(0.5f));
-  ShowColouringChoice(app, Em(11));
+  ShowColoringChoice(app, Em(11));
   ImGui::SetCursorScreenPos({at.x, at.y + top});
   ImGui::InvisibleButton("map", {size.x, size.y - top - legend});
   app.NameLastItem("map");

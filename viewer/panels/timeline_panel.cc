@@ -246,7 +246,7 @@ void ShowTimeline(App& app, ImVec2 size) {
   plot.axis = AxisFor(picture, device.capacity, session.lines, whole, session.place.memory);
   DrawGrid(list, plot, view, at.y);
   list.PushClipRect(plot.min, plot.max, true);
-  if (whole && session.colouring == Colouring::kStack)
+  if (whole && session.coloring == Coloring::kStack)
     DrawLineStack(list, plot, app, picture);
   else
     DrawStack(list, plot, picture, device.series.shown());

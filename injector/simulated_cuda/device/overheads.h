@@ -10,7 +10,7 @@ namespace vramscope::simulated {
 #include "injector/simulated_cuda/overheads.def"
 
 struct Certainty {
-  const char* basis;      // "exact", "measured", "derived", "given" by the user, "modelled"
+  const char* basis;      // "exact", "measured", "derived", "given" by the user, "modeled"
   unsigned low_percent;   // of the row's bytes, what a GPU takes at least
   unsigned high_percent;  // and at most
 };

@@ -92,7 +92,7 @@ Json RerunJson(const fragmentation::Subject& subject, const allocator::RerunRequ
       Json{{"release", result.release},
            {"settings", request.settings},
            {"capacity_bytes",
-            request.capacity == allocator::ModelledDriver::kUnlimited ? Json() : Json(request.capacity)},
+            request.capacity == allocator::ModeledDriver::kUnlimited ? Json() : Json(request.capacity)},
            {"requests", result.requests},
            {"failed_requests", result.failed_requests},
            {"first_failure", result.first_failure ? Json(*result.first_failure) : Json()},

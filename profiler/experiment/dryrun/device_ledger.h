@@ -16,7 +16,7 @@ struct LedgerEntry {
   std::string library;  // "libc10_cuda.so"; "" = the driver itself
   std::string call;     // "cudaMalloc", "context"
   uint64_t peak_bytes = 0;
-  std::string basis = "exact";  // how the figure is known; others: "measured", "derived", "given", "modelled"
+  std::string basis = "exact";  // how the figure is known; others: "measured", "derived", "given", "modeled"
   uint64_t low_bytes = 0;       // lowest and highest use of a real GPU, for `peak_bytes`
   uint64_t high_bytes = 0;
 };

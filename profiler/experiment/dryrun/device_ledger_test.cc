@@ -42,7 +42,7 @@ TEST_F(DeviceLedgerTest, TakesTheFullestDeviceOfAllProcesses) {
   Write(
       "1.json",
       R"({"devices": [{"capacity_bytes": 100, "peak_bytes": 40, "rows": []}, {"device": 1, "capacity_bytes": 100, "peak_bytes": 70,
-      "missing_bytes": 5, "refused_call": "ring", "refused_basis": "modelled", "rows": [{"library": "libc10_cuda.so", "call": "cudaMalloc", "peak_bytes": 60},
+      "missing_bytes": 5, "refused_call": "ring", "refused_basis": "modeled", "rows": [{"library": "libc10_cuda.so", "call": "cudaMalloc", "peak_bytes": 60},
       {"library": "", "call": "context", "peak_bytes": 1000, "basis": "derived", "low_percent": 90, "high_percent": 110}]}]})");
   Write(
       "2.json",

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "profiler/timeline/curve.h"
-#include "profiler/whatif/scene/modelled_allocator.h"
+#include "profiler/whatif/scene/modeled_allocator.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -90,7 +90,7 @@ void ReplayOutside(const Step& step, const classify::Analysis& analysis, const M
                    RestOfRun& rest) {
   const Result<allocator::Settings> settings = SettingsFor(step, step.settings);
   if (!settings.ok()) return;
-  ModelledAllocator modeled(step, *settings);
+  ModeledAllocator modeled(step, *settings);
   allocator::DeviceAllocator& model = modeled.model();
   const Transient transient(analysis.training()[step.run->devices[step.device].process]);
   std::vector<uint64_t> addresses(step.run->blocks.size(), 0);

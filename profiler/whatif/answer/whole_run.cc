@@ -5,7 +5,7 @@
 
 #include "profiler/timeline/curve.h"
 #include "profiler/timeline/training.h"
-#include "profiler/whatif/scene/modelled_allocator.h"
+#include "profiler/whatif/scene/modeled_allocator.h"
 #include "profiler/whatif/step/windows.h"
 
 namespace vramscope::whatif {
@@ -116,7 +116,7 @@ std::vector<EventIndex> WholeRun::CallsOf(EmptyCacheAt where) const {
 
 Result<Replayed> WholeRun::Replay(const std::string& text, EmptyCacheAt where) const {
   const allocator::Settings settings = VRAMSCOPE_TRY(SettingsFor(step_, text));
-  ModelledAllocator allocator(step_, settings);
+  ModeledAllocator allocator(step_, settings);
   allocator::DeviceAllocator& model = allocator.model();
 
   const model::Run& run = *step_.run;

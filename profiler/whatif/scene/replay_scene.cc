@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "profiler/whatif/scene/loop_actions.h"
-#include "profiler/whatif/scene/modelled_allocator.h"
+#include "profiler/whatif/scene/modeled_allocator.h"
 #include "profiler/whatif/scene/scene.h"
 
 namespace vramscope::whatif {
@@ -231,7 +231,7 @@ class LoopReplay {
 Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* over_step,
                              uint64_t most_reserved) {
   const allocator::Settings settings = VRAMSCOPE_TRY(SettingsFor(step, scene.settings));
-  ModelledAllocator allocator(step, settings);
+  ModeledAllocator allocator(step, settings);
   return LoopReplay(scene, allocator.model(), over_step, most_reserved).Run();
 }
 

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "profiler/whatif/scene/loop_actions.h"
-#include "profiler/whatif/scene/modelled_allocator.h"
+#include "profiler/whatif/scene/modeled_allocator.h"
 #include "profiler/whatif/scene/scene.h"
 
 namespace vramscope::whatif {
@@ -43,7 +43,7 @@ std::vector<WrittenOut> FourSteps(const Scene& scene) {
 
 Replayed OneByOne(const Scene& scene, const Step& step) {
   const allocator::Settings settings = SettingsFor(step, scene.settings).value();
-  ModelledAllocator allocator(step, settings);
+  ModeledAllocator allocator(step, settings);
   const allocator::Statistics& statistics = allocator.model().statistics();
   ReservedThen reserved_then(statistics);
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> addresses;

@@ -19,22 +19,22 @@
 
 namespace vramscope::viewer {
 
-enum class Colouring : uint8_t { kCategory, kAge, kSize, kStream, kStack, kStep };
-inline constexpr size_t kColouringCount = 6;
-struct ColouringInfo {
+enum class Coloring : uint8_t { kCategory, kAge, kSize, kStream, kStack, kStep };
+inline constexpr size_t kColoringCount = 6;
+struct ColoringInfo {
   const char* key;   // for scripts and locators: "size"
   const char* name;  // for people: "size"
 };
-[[nodiscard]] const ColouringInfo& Info(Colouring colouring);
-[[nodiscard]] std::optional<Colouring> ColouringFromKey(std::string_view key);
-[[nodiscard]] Colouring NextColouring(Colouring colouring);
+[[nodiscard]] const ColoringInfo& Info(Coloring coloring);
+[[nodiscard]] std::optional<Coloring> ColoringFromKey(std::string_view key);
+[[nodiscard]] Coloring NextColoring(Coloring coloring);
 // The colors of classes without an order, 0 to 6, and of all others and unrecorded ones.
 [[nodiscard]] uint32_t DistinctRgb(size_t number);
 inline constexpr uint32_t kOthersRgb = 0x8a93a3;
 inline constexpr uint32_t kUnknownRgb = 0x5b6472;
 
-// A block as the colouring sees it.
-struct ColouredBlock {
+// A block as the coloring sees it.
+struct ColoredBlock {
   model::BlockId block = model::kNone;  // kNone: older than the file, only its size and category are known
   uint64_t bytes = 0;
   classify::Category category = classify::Category::kUnattributed;
@@ -47,14 +47,14 @@ struct LegendEntry {
   size_t blocks = 0;
 };
 
-class BlockColours {
+class BlockColors {
  public:
   // Returns each block's number in legend(). `moment`: ages are counted up to it; nullopt = a block's whole
   // lifetime counts. Use one object per document.
   [[nodiscard]] std::vector<uint8_t> Paint(const Document& document, const timeline::Training& training,
-                                           classify::Origins& origins, Colouring by,
+                                           classify::Origins& origins, Coloring by,
                                            std::optional<model::EventIndex> moment,
-                                           std::span<const ColouredBlock> blocks);
+                                           std::span<const ColoredBlock> blocks);
 
   // Classes that occur: ages and sizes in their order, others by bytes; "others" and "not known" last.
   [[nodiscard]] const std::vector<LegendEntry>& legend() const { return legend_; }
@@ -63,14 +63,14 @@ class BlockColours {
   static constexpr size_t kDistinct = 7;
   [[nodiscard]] uint64_t KeyOf(const Document& document, const timeline::Training& training,
                                classify::Origins& origins, std::optional<model::EventIndex> moment,
-                               const ColouredBlock& block);
+                               const ColoredBlock& block);
   [[nodiscard]] uint64_t LineOf(const model::Run& run, uint32_t stack);
   [[nodiscard]] std::string TextOf(const model::Run& run, uint64_t key) const;
   [[nodiscard]] uint32_t RgbOf(uint64_t key) const;
   [[nodiscard]] bool HasOrder() const;
-  void KeepColours(const std::vector<uint64_t>& largest);
+  void KeepColors(const std::vector<uint64_t>& largest);
 
-  Colouring by_ = Colouring::kCategory;
+  Coloring by_ = Coloring::kCategory;
   std::vector<LegendEntry> legend_;
   std::array<uint64_t, kDistinct> holders_ = {};  // which class has each of the distinct colors; 0 = none
   std::unordered_map<uint32_t, uint64_t> line_of_stack_;

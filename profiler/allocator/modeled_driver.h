@@ -13,7 +13,7 @@
 
 namespace vramscope::allocator {
 
-class ModelledDriver : public Driver {
+class ModeledDriver : public Driver {
  public:
   static constexpr uint64_t kUnlimited = ~uint64_t{0};
   // cudaMalloc and cuMemCreate take whole granules of 2 MiB on every GPU since Volta.
@@ -21,7 +21,7 @@ class ModelledDriver : public Driver {
 
   // `capacity` is what PyTorch can have: the device without its context and the memory of other users.
   // Addresses begin at `first_address`.
-  explicit ModelledDriver(uint64_t capacity = kUnlimited, uint64_t first_address = uint64_t{1} << 40)
+  explicit ModeledDriver(uint64_t capacity = kUnlimited, uint64_t first_address = uint64_t{1} << 40)
       : free_(capacity), next_(first_address) {}
 
   // From now on an earlier segment is held, at an address below the first.

@@ -33,22 +33,22 @@ size_t Flow(const std::vector<LegendEntry>& legend, float width, const Draw& dra
 
 }  // namespace
 
-void ShowColouringChoice(App& app, float width) {
+void ShowColoringChoice(App& app, float width) {
   Session& session = app.session;
   ImGui::SetNextItemWidth(width);
-  const auto title = [](Colouring by) { return fmt::format("by {}", Info(by).name); };
+  const auto title = [](Coloring by) { return fmt::format("by {}", Info(by).name); };
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {Em(0.4f), Em(0.1f)});
-  const bool open = ImGui::BeginCombo("##colouring", title(session.colouring).c_str());
+  const bool open = ImGui::BeginCombo("##coloring", title(session.coloring).c_str());
   ImGui::PopStyleVar();
   if (!open) {
-    app.NameLastItem("colouring");
+    app.NameLastItem("coloring");
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("What the colors of blocks mean. Key: c");
     return;
   }
-  for (size_t i = 0; i < kColouringCount; ++i) {
-    const auto by = static_cast<Colouring>(i);
-    if (ImGui::Selectable(title(by).c_str(), by == session.colouring)) session.Colour(by);
-    app.NameLastItem(fmt::format("colouring.{}", Info(by).key));
+  for (size_t i = 0; i < kColoringCount; ++i) {
+    const auto by = static_cast<Coloring>(i);
+    if (ImGui::Selectable(title(by).c_str(), by == session.coloring)) session.Color(by);
+    app.NameLastItem(fmt::format("coloring.{}", Info(by).key));
   }
   ImGui::EndCombo();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "viewer/model/colouring.h"
+#include "viewer/model/coloring.h"
 
 #include <fmt/format.h>
 
@@ -13,12 +13,12 @@ namespace {
 
 using model::EventIndex;
 
-constexpr std::array<ColouringInfo, kColouringCount> kInfos = {{{"category", "category"},
-                                                                {"age", "age"},
-                                                                {"size", "size"},
-                                                                {"stream", "stream"},
-                                                                {"stack", "line of code"},
-                                                                {"step", "step of birth"}}};
+constexpr std::array<ColoringInfo, kColoringCount> kInfos = {{{"category", "category"},
+                                                              {"age", "age"},
+                                                              {"size", "size"},
+                                                              {"stream", "stream"},
+                                                              {"stack", "line of code"},
+                                                              {"step", "step of birth"}}};
 
 // Okabe and Ito's colors, which are also distinct for color-blind people.
 constexpr std::array<uint32_t, 7> kDistinctRgb = {0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7,
@@ -67,25 +67,25 @@ uint64_t AgeOf(const model::Run& run, const model::Block& block, std::optional<E
 
 }  // namespace
 
-const ColouringInfo& Info(Colouring colouring) { return kInfos[static_cast<size_t>(colouring)]; }
+const ColoringInfo& Info(Coloring coloring) { return kInfos[static_cast<size_t>(coloring)]; }
 
-std::optional<Colouring> ColouringFromKey(std::string_view key) {
-  for (size_t i = 0; i < kColouringCount; ++i) {
-    if (key == kInfos[i].key) return static_cast<Colouring>(i);
+std::optional<Coloring> ColoringFromKey(std::string_view key) {
+  for (size_t i = 0; i < kColoringCount; ++i) {
+    if (key == kInfos[i].key) return static_cast<Coloring>(i);
   }
   return std::nullopt;
 }
 
-Colouring NextColouring(Colouring colouring) {
-  return static_cast<Colouring>((static_cast<size_t>(colouring) + 1) % kColouringCount);
+Coloring NextColoring(Coloring coloring) {
+  return static_cast<Coloring>((static_cast<size_t>(coloring) + 1) % kColoringCount);
 }
 
 uint32_t DistinctRgb(size_t number) { return kDistinctRgb[number % kDistinctRgb.size()]; }
 
-bool BlockColours::HasOrder() const { return by_ == Colouring::kAge || by_ == Colouring::kSize; }
+bool BlockColors::HasOrder() const { return by_ == Coloring::kAge || by_ == Coloring::kSize; }
 
 // The program's innermost line: many stacks end in one, and users recognize it.
-uint64_t BlockColours::LineOf(const model::Run& run, uint32_t stack) {
+uint64_t BlockColors::LineOf(const model::Run& run, uint32_t stack) {
   if (stack == 0) return kUnknown;
   const auto [known, is_new] = line_of_stack_.try_emplace(stack, kUnknown);
   if (!is_new) return known->second;
@@ -96,38 +96,38 @@ uint64_t BlockColours::LineOf(const model::Run& run, uint32_t stack) {
   return known->second = line->second;
 }
 
-uint64_t BlockColours::KeyOf(const Document& document, const timeline::Training& training,
-                             classify::Origins& origins, std::optional<EventIndex> moment,
-                             const ColouredBlock& shown) {
+uint64_t BlockColors::KeyOf(const Document& document, const timeline::Training& training,
+                            classify::Origins& origins, std::optional<EventIndex> moment,
+                            const ColoredBlock& shown) {
   const model::Run& run = *document.run;
-  if (by_ == Colouring::kCategory) return static_cast<uint64_t>(shown.category) + 1;
-  if (by_ == Colouring::kSize) return ClassOf(kSizes, shown.bytes);
+  if (by_ == Coloring::kCategory) return static_cast<uint64_t>(shown.category) + 1;
+  if (by_ == Coloring::kSize) return ClassOf(kSizes, shown.bytes);
   if (shown.block == model::kNone) return kUnknown;
   const model::Block& block = run.blocks[shown.block];
-  if (by_ == Colouring::kAge) return ClassOf(kAges, AgeOf(run, block, moment));
-  if (by_ == Colouring::kStream) return uint64_t{block.stream} + 1;
-  if (by_ == Colouring::kStep) {
+  if (by_ == Coloring::kAge) return ClassOf(kAges, AgeOf(run, block, moment));
+  if (by_ == Coloring::kStream) return uint64_t{block.stream} + 1;
+  if (by_ == Coloring::kStep) {
     const timeline::Step* step = training.StepAt(block.alloc_event);
     return step == nullptr ? kUnknown : uint64_t{step->number} + 1;
   }
   return LineOf(run, block.stack != 0 ? block.stack : origins.Of(shown.block).stack);
 }
 
-std::string BlockColours::TextOf(const model::Run& run, uint64_t key) const {
+std::string BlockColors::TextOf(const model::Run& run, uint64_t key) const {
   if (key == kOthers) return "others";
-  if (key == kUnknown) return by_ == Colouring::kStep ? "outside of all steps" : "not recorded";
+  if (key == kUnknown) return by_ == Coloring::kStep ? "outside of all steps" : "not recorded";
   switch (by_) {
-    case Colouring::kCategory:
+    case Coloring::kCategory:
       return classify::Info(static_cast<classify::Category>(key - 1)).name;
-    case Colouring::kAge:
+    case Coloring::kAge:
       return kAges[key - 1].text;
-    case Colouring::kSize:
+    case Coloring::kSize:
       return kSizes[key - 1].text;
-    case Colouring::kStream:
+    case Coloring::kStream:
       return key == 1 ? "default stream" : fmt::format("stream {:#x}", run.streams[key - 1]);
-    case Colouring::kStep:
+    case Coloring::kStep:
       return fmt::format("step {}", key - 1);
-    case Colouring::kStack:
+    case Coloring::kStack:
       break;
   }
   // "forward (/src/model.py:7)" or "/src/model.py:7 forward": without the folders.
@@ -139,17 +139,17 @@ std::string BlockColours::TextOf(const model::Run& run, uint64_t key) const {
   return text::OneLine(std::string(before) + std::string(line.substr(slash + 1)));
 }
 
-uint32_t BlockColours::RgbOf(uint64_t key) const {
+uint32_t BlockColors::RgbOf(uint64_t key) const {
   if (key == kOthers) return kOthersRgb;
   if (key == kUnknown) return kUnknownRgb;
-  if (by_ == Colouring::kCategory) return classify::Info(static_cast<classify::Category>(key - 1)).rgb;
+  if (by_ == Coloring::kCategory) return classify::Info(static_cast<classify::Category>(key - 1)).rgb;
   if (HasOrder()) return kRampRgb[key - 1];
   const auto holder = std::find(holders_.begin(), holders_.end(), key);
   return holder == holders_.end() ? kOthersRgb : kDistinctRgb[static_cast<size_t>(holder - holders_.begin())];
 }
 
 // A class that is no longer among the largest gives up its color; a new one takes a free color.
-void BlockColours::KeepColours(const std::vector<uint64_t>& largest) {
+void BlockColors::KeepColors(const std::vector<uint64_t>& largest) {
   const auto has = [](const auto& where, uint64_t key) {
     return std::find(where.begin(), where.end(), key) != where.end();
   };
@@ -161,10 +161,10 @@ void BlockColours::KeepColours(const std::vector<uint64_t>& largest) {
   }
 }
 
-std::vector<uint8_t> BlockColours::Paint(const Document& document, const timeline::Training& training,
-                                         classify::Origins& origins, Colouring by,
-                                         std::optional<EventIndex> moment,
-                                         std::span<const ColouredBlock> blocks) {
+std::vector<uint8_t> BlockColors::Paint(const Document& document, const timeline::Training& training,
+                                        classify::Origins& origins, Coloring by,
+                                        std::optional<EventIndex> moment,
+                                        std::span<const ColoredBlock> blocks) {
   if (by != by_) holders_ = {};
   by_ = by;
   struct Sum {
@@ -176,7 +176,7 @@ std::vector<uint8_t> BlockColours::Paint(const Document& document, const timelin
   std::unordered_map<uint64_t, Sum> sums;
   std::vector<uint64_t> keys;
   keys.reserve(blocks.size());
-  for (const ColouredBlock& block : blocks) {
+  for (const ColoredBlock& block : blocks) {
     keys.push_back(KeyOf(document, training, origins, moment, block));
     Sum& sum = sums[keys.back()];
     sum.key = keys.back();
@@ -194,8 +194,8 @@ std::vector<uint8_t> BlockColours::Paint(const Document& document, const timelin
   for (const Sum* sum : order) {
     if (sum->key != kUnknown && largest.size() < kDistinct) largest.push_back(sum->key);
   }
-  const bool limited = !HasOrder() && by != Colouring::kCategory;
-  if (limited) KeepColours(largest);
+  const bool limited = !HasOrder() && by != Coloring::kCategory;
+  if (limited) KeepColors(largest);
   legend_.clear();
   std::optional<size_t> others;
   for (Sum* sum : order) {

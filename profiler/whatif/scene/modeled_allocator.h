@@ -5,7 +5,7 @@
 #include <string>
 
 #include "profiler/allocator/device_allocator.h"
-#include "profiler/allocator/modelled_driver.h"
+#include "profiler/allocator/modeled_driver.h"
 #include "profiler/whatif/step/step.h"
 
 namespace vramscope::whatif {
@@ -22,15 +22,15 @@ namespace vramscope::whatif {
 }
 
 // An empty allocator with the run's streams and those that levers added. Neither copied nor moved.
-class ModelledAllocator {
+class ModeledAllocator {
  public:
-  ModelledAllocator(const Step& step, const allocator::Settings& settings)
+  ModeledAllocator(const Step& step, const allocator::Settings& settings)
       : model_(allocator::ReleaseOf(step.torch_version), settings, kDeviceBytes, driver_) {
     for (size_t i = 1; i < step.run->streams.size(); ++i) (void)model_.AddStream(step.run->streams[i]);
     for (uint64_t i = 0; i < step.added_streams; ++i) (void)model_.AddStream(~i);
   }
-  ModelledAllocator(const ModelledAllocator&) = delete;  // the model points to its driver
-  ModelledAllocator& operator=(const ModelledAllocator&) = delete;
+  ModeledAllocator(const ModeledAllocator&) = delete;  // the model points to its driver
+  ModeledAllocator& operator=(const ModeledAllocator&) = delete;
 
   [[nodiscard]] allocator::DeviceAllocator& model() { return model_; }
 
@@ -38,7 +38,7 @@ class ModelledAllocator {
   static constexpr uint64_t kDeviceBytes =
       80 * allocator::kGiB;  // affects only the address range of expandable segments
 
-  allocator::ModelledDriver driver_;
+  allocator::ModeledDriver driver_;
   allocator::DeviceAllocator model_;
 };
 
