@@ -16,33 +16,22 @@
 #include "profiler/text/format.h"
 #include "viewer/model/first_window.h"
 #include "viewer/model/line_bands.h"
+#include "viewer/model/session_link.h"
 
 namespace vramscope::viewer {
 namespace {
 
 using model::EventIndex;
 
-constexpr std::array<const char*, kTabCount> kTabKeys = {
-    "timeline", "map",    "address-time", "fragmentation", "oom",
-    "compare",  "whatif", "owners",       "leaks",         "summary"};
-constexpr size_t kMostPlaces = 200;
-
 nlohmann::json BytesOrNull(const std::optional<uint64_t>& bytes) {
   return bytes.has_value() ? nlohmann::json(*bytes) : nlohmann::json();
 }
 
-}  // namespace
-
-const char* TabKey(Tab tab) { return kTabKeys[static_cast<size_t>(tab)]; }
-
-std::optional<Tab> TabFromKey(std::string_view key) {
-  for (size_t i = 0; i < kTabCount; ++i) {
-    if (key == kTabKeys[i]) return static_cast<Tab>(i);
-  }
-  return std::nullopt;
+std::shared_ptr<const TimeScale> ScaleFor(const Document& document, const DeviceView& device, TimeAxis axis) {
+  return TimeScale::For(axis, *document.run, document.training(device).steps());
 }
 
-std::string OpenFile::name() const { return job->path().substr(job->path().find_last_of('/') + 1); }
+}  // namespace
 
 void Session::Open(const std::string& path) {
   auto file = std::make_unique<OpenFile>();
@@ -50,19 +39,18 @@ void Session::Open(const std::string& path) {
   file->notes = Notes::Read(path);
   files_.push_back(std::move(file));
   place = Place{.file = files_.size() - 1, .tab = place.tab, .window = TimeView(TimeView::kShortest)};
-  Settle();
+  history_.Settle(place);
 }
 
 void Session::Close(size_t file) {
   if (file >= files_.size()) return;
   files_.erase(files_.begin() + static_cast<ptrdiff_t>(file));
-  back_.clear();  // their places may be in it
-  forward_.clear();
+  history_.Clear();  // its places may be in the file
   const Tab tab = place.tab;
   place = Place{};
   place.tab = tab;
   if (!files_.empty()) ShowFile(std::min(file, files_.size() - 1));
-  Settle();
+  history_.Settle(place);
 }
 
 namespace {
@@ -88,22 +76,20 @@ void Session::Update() {
     }
     if (!file->document) continue;  // it may arrive with all its layouts after the question above
     for (const auto& device : file->document->devices) device->choice.Update(device->series, wake_);
-    TakeLayouts(*file);
-    Follow(*file);
+    file->TakeLayouts();
+    if (auto old = file->Follow(wake_)) {
+      KeepPlaces(*file, *old->document);
+      replaced_.push_back(std::move(old));
+      ++generation_;
+    }
   }
-}
-
-void Session::TakeLayouts(OpenFile& file) {
-  model::DeviceIndex device = 0;
-  while (auto layout = file.job->TakeLayout(device))
-    file.layouts[file.document->PlaceOf(device)] = std::move(layout);
 }
 
 void Session::Arrive(OpenFile& arrived) {
   arrived.layouts.resize(arrived.document->devices.size());
   if (&arrived != file()) return;
   ShowFile(place.file);
-  Settle();
+  history_.Settle(place);
 }
 
 void Session::ShowFile(size_t index) {
@@ -143,6 +129,56 @@ DeviceView* Session::device() const {
 
 const LayoutView* Session::layout() const {
   return device() == nullptr ? nullptr : file()->layouts[place.device].get();
+}
+
+// Events and blocks keep their numbers: a trace only grows at its end. Devices are sorted by their memory,
+// and their order may have changed.
+void Session::KeepPlaces(const OpenFile& file, const Document& before) {
+  if (before.devices.empty() && this->file() == &file) return ShowFile(place.file);  // now there is something
+  const Document& now = *file.document;
+  const auto identity = [](const Document& document, const DeviceView& device) {
+    const model::Device& of = document.run->devices[device.index];
+    return std::pair(of.process, of.code);
+  };
+  const auto device_now = [&](size_t index) -> size_t {
+    if (index >= before.devices.size()) return 0;
+    const auto same = std::find_if(now.devices.begin(), now.devices.end(), [&](const auto& device) {
+      return identity(now, *device) == identity(before, *before.devices[index]);
+    });
+    return same == now.devices.end() ? 0 : static_cast<size_t>(same - now.devices.begin());
+  };
+  for (size_t i = 0; i < before.devices.size(); ++i) {
+    const CategoryMask shown = before.devices[i]->choice.Of(before.devices[i]->series);
+    if (shown != kAllCategories) now.devices[device_now(i)]->series.Show(shown);
+  }
+  const auto keep = [&](Place& each) {
+    if (each.file >= files_.size() || files_[each.file].get() != &file) return;
+    const bool at_end = each.moment + 1 >= before.run->event_count();
+    each.device = device_now(each.device);
+    const TimeAxis axis = each.window.axis();
+    each.window = each.window.OfLonger(static_cast<double>(now.run->times.last_ns()));
+    if (each.device < now.devices.size())
+      each.window.SetScale(ScaleFor(now, *now.devices[each.device], axis));
+    if (at_end && now.run->event_count() != 0) each.moment = now.run->event_count() - 1;
+  };
+  keep(place);
+  history_.ForEach(keep);
+}
+
+void Session::ShowTimeAxis(TimeAxis axis) {
+  if (device() == nullptr || axis == time_axis()) return;
+  place.window.SetScale(ScaleFor(*document(), *device(), axis));
+}
+
+void Session::ShowAtSameTime(size_t file, size_t device, double later_ns) {
+  if (file == place.file) return ShowDevice(device);
+  const Place before = place;
+  const double moment_ns = MomentTime();
+  ShowFile(file);
+  place.tab = before.tab;
+  ShowDevice(device);
+  place.window.Show(before.window.begin() + later_ns, before.window.end() + later_ns);
+  SetMomentAt(moment_ns + later_ns);
 }
 
 ListedBlocks Session::RangeEvents() const {
@@ -237,21 +273,10 @@ void Session::Play() {
 
 void Session::ChangeSpeed(int tens) { speed_ = std::clamp(speed_ * std::pow(10.0, tens), 0.001, 1000.0); }
 
-void Session::SeeMoves(double seconds) {
-  still_for_ += seconds;
-  if (place == seen_) return;
-  const bool was_shown = seen_.window.whole() > TimeView::kShortest && seen_.file < files_.size();
-  if (!playing_ && was_shown && still_for_ >= kOneMove && (back_.empty() || back_.back() != seen_)) {
-    back_.push_back(seen_);
-    if (back_.size() > kMostPlaces) back_.erase(back_.begin());
-    forward_.clear();
-  }
-  still_for_ = 0;
-  Settle();
-}
-
 void Session::Advance(double seconds) {
-  SeeMoves(seconds);
+  history_.See(place, seconds, [&](const Place& left) {
+    return !playing_ && left.window.whole() > TimeView::kShortest && left.file < files_.size();
+  });
   if (!playing_ || document() == nullptr) return;
   played_to_ns_ += seconds * 1e9 * speed_;
   if (played_to_ns_ >= place.window.whole()) playing_ = false;
@@ -275,7 +300,7 @@ Status Session::GoTo(const std::string& text) {
 Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
   const DeviceView& of = *device();
   const timeline::Training& training = document()->training(of);
-  if (const auto done = GoToView(word)) return *done;
+  if (const auto done = GoToView(*this, word)) return *done;
   constexpr std::string_view kColor = "color:";
   if (word.starts_with(kColor)) {
     const auto by = ColoringFromKey(std::string_view(word).substr(kColor.size()));
@@ -312,26 +337,6 @@ Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
   return {};
 }
 
-void Session::Remember() {
-  if (!back_.empty() && back_.back() == place) return;
-  back_.push_back(place);
-  if (back_.size() > kMostPlaces) back_.erase(back_.begin());
-  forward_.clear();
-}
-
-void Session::Restore(std::vector<Place>& from, std::vector<Place>& to) {
-  if (from.empty()) return;
-  if (from.back() == place) from.pop_back();  // a jump that went nowhere
-  if (from.empty()) return;
-  to.push_back(place);
-  place = from.back();
-  from.pop_back();
-  Settle();
-}
-
-void Session::Back() { Restore(back_, forward_); }
-void Session::Forward() { Restore(forward_, back_); }
-
 std::string Session::Warning() const {
   if (document() == nullptr) return message;
   const trace::Damage& damage = document()->run->source->damage();
@@ -353,7 +358,7 @@ std::string Session::ToJson() const {
   json["filter"] = filter;
   constexpr std::array<const char*, 4> kListed = {"range", "live", "run", "events"};
   json["listed"] = kListed[static_cast<size_t>(table_shows)];
-  json["link"] = Locator();
+  json["link"] = LinkTo(*this);
   json["coloring"] = Info(coloring).key;
   json["playing"] = playing_;
   json["speed"] = speed_;

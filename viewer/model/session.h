@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of the viewer without its looks: the open files, the visible stretch of time, the moment that
-// everything follows, the selection, and the history for "back".
+// everything follows, and the selection.
 //
 // Panels read it and call its functions; so do tests and scripts. Single-threaded.
 #pragma once
@@ -12,64 +12,11 @@
 #include <vector>
 
 #include "viewer/model/coloring.h"
-#include "viewer/model/document.h"
 #include "viewer/model/live_table.h"
-#include "viewer/model/load_job.h"
-#include "viewer/model/memory_axis.h"
-#include "viewer/model/notes.h"
-#include "viewer/model/tail.h"
-#include "viewer/model/time_view.h"
+#include "viewer/model/open_file.h"
+#include "viewer/model/place.h"
 
 namespace vramscope::viewer {
-
-enum class Tab : uint8_t {
-  kTimeline,
-  kMap,
-  kAddressTime,
-  kFragmentation,
-  kOutOfMemory,
-  kCompare,
-  kWhatIf,
-  kOwners,
-  kLeaks,
-  kSummary
-};
-inline constexpr size_t kTabCount = 10;
-[[nodiscard]] const char* TabKey(Tab tab);  // "timeline": for --view and scripts
-[[nodiscard]] std::optional<Tab> TabFromKey(std::string_view key);
-
-struct TimeRange {
-  double begin_ns = 0;
-  double end_ns = 0;
-  friend bool operator==(const TimeRange&, const TimeRange&) = default;
-};
-
-// The place that "back" returns to.
-struct Place {
-  size_t file = 0;
-  size_t device = 0;
-  Tab tab = Tab::kSummary;
-  TimeView window;
-  MemoryZoom memory;  // of the timeline
-  model::EventIndex moment = 0;
-  std::optional<TimeRange> range;
-  model::BlockId block = model::kNone;
-  friend bool operator==(const Place&, const Place&) = default;
-};
-
-struct OpenFile {
-  std::unique_ptr<Document> document;                // nullptr while it is being read
-  std::vector<std::unique_ptr<LayoutView>> layouts;  // by device; nullptr while it is being computed
-  std::unique_ptr<LoadJob> job;                      // uses the document: destroyed first
-  Tail tail;
-  Notes notes;
-  bool remembered = false;        // among the recent files
-  bool followed = false;          // the tail knows what the first read found
-  std::unique_ptr<LoadJob> next;  // the same file, after it has grown
-  [[nodiscard]] std::string name() const;
-  // True while a recorder is writing it.
-  [[nodiscard]] bool live() const;
-};
 
 class Session {
  public:
@@ -135,17 +82,12 @@ class Session {
   // "color:size" sets what the colors of blocks show. "view:owners", "device:cuda:1", "shown:BEGIN-END" (ns),
   // "block:12", "filter:WORDS" and "note:TEXT" set the rest, texts as in links.
   [[nodiscard]] Status GoTo(const std::string& text);
-  // The text for GoTo to come back here, with the file: "run.vms@1500000".
-  [[nodiscard]] std::string Locator() const;
-
-  // Call before a jump, so that "back" returns to the current place. Moves without a call (a zoom, a drag, a
-  // click) are seen by Advance; those that follow each other within kOneMove count as one.
-  void Remember();
-  static constexpr double kOneMove = 0.6;  // seconds
-  [[nodiscard]] bool can_go_back() const { return !back_.empty(); }
-  [[nodiscard]] bool can_go_forward() const { return !forward_.empty(); }
-  void Back();
-  void Forward();
+  // Call before a jump, so that "back" returns to the current place. Advance sees other moves.
+  void Remember() { history_.Remember(place); }
+  [[nodiscard]] bool can_go_back() const { return history_.can_go_back(); }
+  [[nodiscard]] bool can_go_forward() const { return history_.can_go_forward(); }
+  void Back() { history_.Back(place); }
+  void Forward() { history_.Forward(place); }
 
   // All of the above as a JSON object, for scripts.
   [[nodiscard]] std::string ToJson() const;
@@ -177,31 +119,15 @@ class Session {
 
  private:
   void Arrive(OpenFile& file);
-  static void TakeLayouts(OpenFile& file);
-  // Reads the file again if it has grown, and replaces it when that is done (session_follow.cc).
-  void Follow(OpenFile& file);
-  void Exchange(OpenFile& file);
   void KeepPlaces(const OpenFile& file, const Document& before);
   // `step`: the step that an earlier word named; set if this word names one.
   [[nodiscard]] Status GoToOne(const std::string& word, const timeline::Step*& step);
-  // What is not a moment (session_link.cc); nothing if the word is another.
-  [[nodiscard]] std::optional<Status> GoToView(const std::string& word);
-  static std::shared_ptr<const TimeScale> ScaleFor(const Document& document, const DeviceView& device,
-                                                   TimeAxis axis);
-  void Restore(std::vector<Place>& from, std::vector<Place>& to);
-  // Puts a place that the user has left onto the history.
-  void SeeMoves(double seconds);
-  // The place was changed by the program, not by the user.
-  void Settle() { seen_ = place; }
 
   std::function<void()> wake_;
   std::vector<std::unique_ptr<OpenFile>> files_;
   std::vector<std::unique_ptr<OpenFile>> replaced_;
   uint64_t generation_ = 0;
-  std::vector<Place> back_;
-  std::vector<Place> forward_;
-  Place seen_;                   // in the last frame
-  double still_for_ = kOneMove;  // seconds since the last move
+  PlaceHistory history_;
   bool playing_ = false;
   double speed_ = 0.1;
   double played_to_ns_ = 0;  // also between events, because slow playback would otherwise stand still

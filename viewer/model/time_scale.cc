@@ -30,6 +30,12 @@ std::optional<TimeAxis> TimeAxisFromKey(std::string_view key) {
   return std::nullopt;
 }
 
+std::shared_ptr<const TimeScale> TimeScale::For(TimeAxis axis, const model::Run& run,
+                                                std::span<const timeline::Step> steps) {
+  if (axis == TimeAxis::kStep) return OfSteps(run.times, steps);
+  return axis == TimeAxis::kTime || run.counts_events() ? nullptr : OfEvents(run.times);
+}
+
 std::shared_ptr<const TimeScale> TimeScale::OfEvents(const model::TimeIndex& times) {
   auto scale = std::make_shared<TimeScale>();
   scale->times_ = &times;

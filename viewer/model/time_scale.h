@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/model/time_index.h"
+#include "profiler/model/run.h"
 #include "profiler/timeline/training.h"
 
 namespace vramscope::viewer {
@@ -28,6 +28,9 @@ enum class TimeAxis : uint8_t { kTime, kEvent, kStep };
 // apart.
 class TimeScale {
  public:
+  // nullptr if the axis needs none: it counts nanoseconds, or the run has no times and counts events anyway.
+  [[nodiscard]] static std::shared_ptr<const TimeScale> For(TimeAxis axis, const model::Run& run,
+                                                            std::span<const timeline::Step> steps);
   // Units are events: at the time of event n it is n. `times` must outlive the scale.
   [[nodiscard]] static std::shared_ptr<const TimeScale> OfEvents(const model::TimeIndex& times);
   // Units are steps: step n begins at n. What lies before the first step is one unit, so is what follows the

@@ -19,6 +19,15 @@ TimeView TimeView::OfEvents(double events) {
   return view;
 }
 
+TimeView TimeView::OfLonger(double whole_ns) const {
+  TimeView view(whole_ns);
+  if (all()) return view;
+  const bool at_end = end_ >= whole_ && whole_ < whole_ns;
+  const double by = at_end ? whole_ns - whole_ : 0;
+  view.Show(begin_ + by, end_ + by);
+  return view;
+}
+
 void TimeView::Show(double begin_ns, double end_ns) {
   if (begin_ns > end_ns) std::swap(begin_ns, end_ns);
   const double width = std::clamp(end_ns - begin_ns, shortest(), whole_);

@@ -39,6 +39,10 @@ class TimeView {
                              : scale_->TimeAt(first_unit_ + place * (last_unit_ - first_unit_));
   }
 
+  // The same stretch after the run has grown. A view of everything still shows everything, and a view of the
+  // end follows the end. Counts time.
+  [[nodiscard]] TimeView OfLonger(double whole_ns) const;
+
   // What the axis counts from now on; nullptr: time. The visible stretch stays.
   void SetScale(std::shared_ptr<const TimeScale> scale);
   [[nodiscard]] const std::shared_ptr<const TimeScale>& scale() const { return scale_; }

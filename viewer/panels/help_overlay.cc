@@ -6,6 +6,7 @@
 
 #include "profiler/model/coverage.h"
 #include "profiler/text/format.h"
+#include "viewer/model/session_link.h"
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
@@ -89,7 +90,7 @@ const Binding kBindings[] = {
     {"b", "write a note at this moment", AskForNote},
     {"ctrl+l", "copy a link to this moment (--goto opens it)",
      [](App& app) {
-       ImGui::SetClipboardText(app.session.Locator().c_str());
+       ImGui::SetClipboardText(LinkTo(app.session).c_str());
        app.Say("link copied");
      }},
     {"ctrl+o", "open a file", AskForFile},

@@ -15,6 +15,7 @@
 
 #include "profiler/text/format.h"
 #include "profiler/text/harmless.h"
+#include "viewer/model/session_link.h"
 #include "viewer/model/small_file.h"
 #include "viewer/panels/app.h"
 #include "viewer/panels/redraw.h"
@@ -142,7 +143,7 @@ class Page {
         session.file() == nullptr ? "vramscope" : text::OneLine(session.file()->name()) + " · vramscope";
     if (title != title_) host_title(title.data(), title.size());
     title_ = title;
-    const std::string link = place_.empty() ? session.Locator() : link_;
+    const std::string link = place_.empty() ? LinkTo(session) : link_;
     if (link != link_) host_place(link.data(), link.size());
     link_ = link;
     if (const int cursor = ImGui::GetMouseCursor(); cursor != cursor_) host_cursor(cursor_ = cursor);

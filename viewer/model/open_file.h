@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// One open file of the viewer: its document, what was computed from it, and its notes. A file that is still
+// being written is read again in the background, and then replaced.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "viewer/model/document.h"
+#include "viewer/model/load_job.h"
+#include "viewer/model/notes.h"
+#include "viewer/model/tail.h"
+
+namespace vramscope::viewer {
+
+struct OpenFile {
+  std::unique_ptr<Document> document;                // nullptr while it is being read
+  std::vector<std::unique_ptr<LayoutView>> layouts;  // by device; nullptr while it is being computed
+  std::unique_ptr<LoadJob> job;                      // uses the document: destroyed first
+  Tail tail;
+  Notes notes;
+  bool remembered = false;        // among the recent files
+  bool followed = false;          // the tail knows what the first read found
+  std::unique_ptr<LoadJob> next;  // the same file, after it has grown
+  [[nodiscard]] std::string name() const;
+  // True while a recorder is writing it.
+  [[nodiscard]] bool live() const;
+  // Moves the layouts that threads have computed from the job to their devices.
+  void TakeLayouts();
+  // While the file grows, reads it again from time to time on a thread. When that is done, the file has the new
+  // document; returns the old one with everything made from it. Otherwise nullptr.
+  [[nodiscard]] std::unique_ptr<OpenFile> Follow(const std::function<void()>& wake);
+
+ private:
+  [[nodiscard]] std::unique_ptr<OpenFile> Exchange();
+};
+
+}  // namespace vramscope::viewer
