@@ -9,7 +9,7 @@ namespace vramscope::viewer {
 namespace {
 
 constexpr std::array<const char*, 3> kAxisKeys = {"time", "event", "step"};
-constexpr double kGap = 0.25;  // units between two steps that do not follow directly
+constexpr double kGapUnits = 0.25;  // units between two steps that do not follow directly
 
 // The value at `x` of the line through the knots; straight on beyond their ends.
 double Along(const std::vector<double>& xs, const std::vector<double>& ys, double x) {
@@ -62,7 +62,7 @@ std::shared_ptr<const TimeScale> TimeScale::OfSteps(const model::TimeIndex& time
         i + 1 == steps.size() || times.TimeOf(steps[i + 1].begin) <= times.TimeOf(steps[i].end);
     scale->steps_.push_back({steps[i].number, static_cast<double>(steps[i].number)});
     add(begin, steps[i].number);
-    add(end, steps[i].number + (follows ? 1 : 1 - kGap));
+    add(end, steps[i].number + (follows ? 1 : 1 - kGapUnits));
   }
   const auto last = static_cast<double>(times.last_ns());
   if (last > scale->knot_ns_.back()) add(last, scale->knot_units_.back() + 1);
