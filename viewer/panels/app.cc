@@ -27,6 +27,8 @@ constexpr TabSpec kTabs[] = {{Tab::kSummary, "Summary", ShowSummary},
                              {Tab::kCompare, "Compare", ShowCompare},
                              {Tab::kWhatIf, "What if", ShowWhatIf}};
 
+static_assert(std::size(kTabs) == kTabCount, "a view has no tab");
+
 constexpr float kStackedBelow = 36;  // text heights: narrower windows have their parts below each other
 
 // A draggable strip between two parts; returns the movement in pixels.
