@@ -18,9 +18,9 @@ def _step_aside() -> None:
     folder = os.path.dirname(os.path.abspath(__file__))
     try:
         if os.environ.get("VRAMSCOPE_SESSION"):
-            from vramscope_shim import import_hook
+            import vramscope_shim
 
-            import_hook.watch_for_frameworks()
+            vramscope_shim.start()
         if os.environ.get("VRAMSCOPE_TRY"):
             import vramscope_try
 

@@ -139,8 +139,8 @@ bool IsInstalled(std::string_view path) {
 // Modules of Python itself, and our own that run in the program.
 bool IsOfInterpreter(std::string_view path) {
   if (path.starts_with("<frozen ")) return true;
-  for (const std::string_view ours :
-       {"vramscope_shim", "vramscope_try", "vramscope_program", "vramscope_dryrun", "libvramscope"}) {
+  for (const std::string_view ours : {"vramscope_core", "vramscope_shim", "vramscope_try",
+                                      "vramscope_program", "vramscope_dryrun", "libvramscope"}) {
     if (path.find(ours) != kNowhere) return true;
   }
   if (IsInstalled(path)) return false;

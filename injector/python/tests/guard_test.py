@@ -20,7 +20,7 @@ DRYRUN = os.path.join(os.path.dirname(os.path.dirname(harness.SHIM)), "injector/
 PROGRAM = """
     import os, sys
 
-    guard = sys.modules.get("vramscope_shim.guard")
+    guard = sys.modules.get("vramscope_core.guard")
     every = os.environ.get("PLANT") == "all"
     planted, reached = "", set()
 

@@ -212,7 +212,7 @@ class NamesTest(unittest.TestCase):
     def test_storages_that_move_are_told_again(self) -> None:
         program = """
             import sys
-            sys.modules["vramscope_shim.pace"].SHARE = 1e9              # looks pay at once: how long one takes depends on the machine
+            sys.modules["vramscope_core.pace"].SHARE = 1e9              # looks pay at once: how long one takes depends on the machine
             class Mean(nn.Module):
                 def __init__(self):
                     super().__init__()

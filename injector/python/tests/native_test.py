@@ -10,7 +10,7 @@ from start_test import pythons
 
 PROGRAM = """
     import gc, sys
-    from vramscope_shim import native
+    from vramscope_core import native
 
     assert native.connect()
     window = native.Range(native.Kind.SCOPE, "a window", 2**64 - 1)

@@ -163,7 +163,7 @@ class StartTest(unittest.TestCase):
         program = f"""
             import sys
             sys.path.append({harness.SHIM!r})
-            from vramscope_shim.import_hook import when_imported
+            from vramscope_core.import_hook import when_imported
             for react in (lambda: print("first"), lambda: 1 / 0, lambda: print("third")):
                 when_imported("colorsys", react)
             import colorsys

@@ -14,7 +14,7 @@ import weakref
 from functools import partial
 from typing import Any, Dict, List, Tuple
 
-from . import guard, native, patches
+from vramscope_core import guard, native, patches
 
 HOOK = "python.checkpoint"
 

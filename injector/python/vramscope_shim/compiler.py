@@ -11,7 +11,7 @@ import sys
 import types
 from typing import Any, Callable, Iterator
 
-from . import guard, import_hook, patches
+from vramscope_core import guard, import_hook, patches
 
 HOOK = "python.compiler"
 
@@ -70,7 +70,7 @@ def around_optimizer_steps() -> types.CodeType:
 
 def _own_code() -> Iterator[types.CodeType]:
     for name, module in list(sys.modules.items()):
-        if name.split(".", 1)[0] == __package__:
+        if name.split(".", 1)[0] in ("vramscope_core", __package__):
             for value in list(vars(module).values()):
                 members = vars(value).values() if isinstance(value, type) else (value,)
                 for member in members:

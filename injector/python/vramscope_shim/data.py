@@ -14,7 +14,9 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Callable, Dict, Iterator, Tuple
 
-from . import native, storage
+from vramscope_core import native
+
+from . import storage
 from .modules import Registry
 
 HOOK = "python.dataloader"

@@ -9,7 +9,8 @@ import sys
 import threading
 from typing import Any, Dict, List, Tuple
 
-from . import guard, native, patches
+from vramscope_core import guard, native, patches
+
 from .modules import Registry
 
 HOOK = "python.modules"

@@ -9,7 +9,9 @@ import sys
 from functools import partial
 from typing import Any
 
-from . import guard, import_hook, native, patches, storage
+from vramscope_core import guard, import_hook, native, patches
+
+from . import storage
 
 HOOK = "python.gathered"
 # Since 2.6, and before.

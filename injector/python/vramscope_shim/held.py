@@ -14,7 +14,9 @@ import gc
 import sys
 from typing import Any, Callable, Dict, Iterator, List, Set, Tuple
 
-from . import native, storage
+from vramscope_core import native
+
+from . import storage
 
 HOOK = "python.held"
 CUDA = 1  # c10::DeviceType

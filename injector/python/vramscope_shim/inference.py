@@ -7,7 +7,8 @@ enters no_grad() too, and the search for it starts there."""
 
 from typing import Any, Callable, List
 
-from . import guard, native, patches
+from vramscope_core import guard, native, patches
+
 from .modules import Registry
 
 HOOK = "python.first_use"

@@ -12,7 +12,7 @@ import sys
 from functools import partial
 from typing import Any, Dict, Tuple
 
-from . import guard, import_hook, native, patches
+from vramscope_core import guard, import_hook, native, patches
 
 HOOK = "python.mesh"
 MESH, GROUPS = "torch.distributed.device_mesh", "torch.distributed.distributed_c10d"

@@ -11,8 +11,10 @@ from functools import partial
 from time import monotonic
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from . import guard, living, native, patches, storage
-from .pace import Pace
+from vramscope_core import guard, living, native, patches
+from vramscope_core.pace import Pace
+
+from . import storage
 from .told import Told
 
 HOOK = "python.names"

@@ -10,10 +10,12 @@ from functools import partial
 from time import monotonic
 from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 
-from . import compiler, guard, native, patches, storage
+from vramscope_core import guard, native, patches
+from vramscope_core.pace import Pace
+
+from . import compiler, storage
 from .data import tensors_in
 from .modules import Registry
-from .pace import Pace
 from .steps import TrainingLoop, Turn
 from .told import Told
 

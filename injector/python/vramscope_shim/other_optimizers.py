@@ -23,7 +23,9 @@ from threading import get_ident, main_thread
 from types import MemberDescriptorType
 from typing import Any, Callable, Deque, Dict, Iterator, List, Set, Tuple
 
-from . import guard, native, storage
+from vramscope_core import guard, native
+
+from . import storage
 from .modules import Registry
 from .told import Told
 
@@ -119,7 +121,7 @@ class OtherOptimizers:
         if kind in _CONTAINERS or issubclass(kind, (dict, list)):
             return "__name__" not in thing if issubclass(kind, dict) else True  # the variables of a file
         module = str(getattr(kind, "__module__", "")).split(".", 1)[0]
-        others = module in ("builtins", "torch", "vramscope_shim", "vramscope_try") or issubclass(kind, (self._torch.nn.Module, type))
+        others = module in ("builtins", "torch", "vramscope_core", "vramscope_shim", "vramscope_try") or issubclass(kind, (self._torch.nn.Module, type))
         return not others and bool(_attributes(thing))
 
     def _state_of(self, optimizer: Any, parameters: Dict[int, str]) -> Tuple[List[Tuple[str, Any]], int]:

@@ -10,7 +10,9 @@ import sys
 import threading
 from typing import Any, Dict, List
 
-from . import checkpoints, guard, import_hook, native, patches
+from vramscope_core import guard, import_hook, native, patches
+
+from . import checkpoints
 
 AUTOCAST_HOOK = "python.autocast"
 CHECKPOINT_HOOK = "python.checkpoint"

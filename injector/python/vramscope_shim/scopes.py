@@ -13,9 +13,11 @@ import sys
 from time import monotonic
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
-from . import data, guard, native, patches
+from vramscope_core import guard, native, patches
+from vramscope_core.pace import Pace
+
+from . import data
 from .optimizers import Optimizers
-from .pace import Pace
 
 HOOK = "python.scopes"
 MAX_NAMES = 4096  # names like "step 1234" never end, and each is kept

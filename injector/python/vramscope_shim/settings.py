@@ -6,7 +6,7 @@ Reported as metadata, program.cublas_workspace_config."""
 import os
 from typing import Any, Tuple
 
-from . import native
+from vramscope_core import native
 
 _ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING")
 _AT_FIRST_PRODUCT = ("CUBLAS_WORKSPACE_CONFIG", "CUBLASLT_WORKSPACE_SIZE")

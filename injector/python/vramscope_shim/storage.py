@@ -16,7 +16,7 @@ import os
 import sys
 from typing import Any, Callable, Iterator, Tuple
 
-from . import native
+from vramscope_core import native
 
 Place = Tuple[int, int]  # address and bytes of a storage; (0, 0) = it has none: meta, fake, sparse, functorch wrapper
 NOWHERE: Place = (0, 0)

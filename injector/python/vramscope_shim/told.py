@@ -3,7 +3,9 @@
 
 from typing import Any, Dict, Hashable, Tuple
 
-from . import native, storage
+from vramscope_core import native
+
+from . import storage
 
 
 class Told:

@@ -7,7 +7,9 @@ import platform
 import sys
 from typing import Any, Callable, Dict, Optional, Tuple
 
-from . import gathered, guard, held, import_hook, mesh, native, patches, storage
+from vramscope_core import guard, import_hook, native, patches
+
+from . import gathered, held, mesh, storage
 from .compiler import Compiler
 from .data import Batches
 from .deep import ModuleRanges

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names for what vramscope records of TensorFlow and Keras: the room of this framework. The parts that all frameworks share are vramscope_shim's.
+"""Names for what vramscope records of TensorFlow and Keras: the room of this framework. The parts that all frameworks share are in
+vramscope_core.
 
     import_hook ── start() ─┬─ variables    parameters, buffers, optimizer slots, by name
                             ├─ tape         backward passes and their gradients, in eager mode
@@ -14,7 +15,7 @@ comes from the injector's hooks of the allocator, which know the operator; here 
 
 def start() -> bool:
     """Idempotent; called right after `import tensorflow`. True if this process is recorded."""
-    from vramscope_shim import guard
+    from vramscope_core import guard
 
     return bool(guard.hook("python.tensorflow", _start)())
 

@@ -3,7 +3,7 @@
 
 from typing import Any, Callable, Iterator, Tuple
 
-from vramscope_shim import guard, native, patches
+from vramscope_core import guard, native, patches
 
 from . import buffers
 

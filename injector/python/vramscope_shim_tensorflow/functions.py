@@ -7,7 +7,7 @@ import ctypes
 import weakref
 from typing import Any, Callable, Dict, Optional, Tuple
 
-from vramscope_shim import guard, native, patches
+from vramscope_core import guard, native, patches
 
 HOOK = "python.functions"
 

@@ -6,7 +6,7 @@ program's code runs, so that no frame of ours is in its tracebacks. In a traced 
 
 from typing import Any, Callable, Dict
 
-from vramscope_shim import guard, native, patches
+from vramscope_core import guard, native, patches
 
 HOOK = "python.modules"
 

@@ -9,7 +9,7 @@ import ctypes
 import weakref
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
-from vramscope_shim import guard, native, patches
+from vramscope_core import guard, native, patches
 
 from . import buffers
 from .tape import identity_of, tell_gradient

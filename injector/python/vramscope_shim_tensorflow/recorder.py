@@ -7,7 +7,7 @@ import platform
 import sys
 from typing import Any, Callable, List, Optional
 
-from vramscope_shim import guard, import_hook, native
+from vramscope_core import guard, import_hook, native
 
 from . import buffers
 from .data import Batches

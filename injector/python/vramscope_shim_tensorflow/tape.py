@@ -5,7 +5,7 @@ Our one frame shows in the traceback of a program's error in there: Python has n
 
 from typing import Any, Callable, Iterator, Tuple
 
-from vramscope_shim import guard, native, patches
+from vramscope_core import guard, native, patches
 
 from . import buffers
 

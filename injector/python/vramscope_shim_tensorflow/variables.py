@@ -18,9 +18,9 @@ from functools import partial
 from time import monotonic
 from typing import Any, Callable, Dict, Iterator, Tuple
 
-from vramscope_shim import native, patches
-from vramscope_shim.guard import after
-from vramscope_shim.pace import Pace
+from vramscope_core import native, patches
+from vramscope_core.guard import after
+from vramscope_core.pace import Pace
 
 from . import buffers
 

@@ -30,7 +30,7 @@ def arrange(text: str) -> None:
     """Called by sitecustomize, before the program begins."""
     import json
 
-    from vramscope_shim.import_hook import when_imported
+    from vramscope_core.import_hook import when_imported
 
     from .notes import Notes
 

@@ -14,7 +14,7 @@ import importlib
 import sys
 from typing import Any, Callable, Dict, Optional
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 from . import batches
 from .backward import Backward

@@ -5,7 +5,7 @@ import functools
 import sys
 from typing import Any, Callable, List, Optional, Tuple
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 HOOK = "try.backward"
 

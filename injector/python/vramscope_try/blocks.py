@@ -9,7 +9,7 @@ import fnmatch
 import sys
 from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
-from vramscope_shim import living
+from vramscope_core import living
 
 _WRAPPERS = {"module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
 

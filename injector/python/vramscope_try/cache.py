@@ -11,8 +11,8 @@ import sys
 from threading import get_ident
 from typing import Any, Callable, Optional, Set
 
-from vramscope_shim import guard
-from vramscope_shim.import_hook import when_imported
+from vramscope_core import guard
+from vramscope_core.import_hook import when_imported
 
 from . import outermost
 from .backward import Backward

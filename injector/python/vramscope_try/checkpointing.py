@@ -9,7 +9,7 @@ import sys
 import weakref
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 from . import blocks, forwards, outermost
 from .notes import Notes

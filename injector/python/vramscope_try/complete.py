@@ -11,7 +11,7 @@ import sys
 import weakref
 from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
-from vramscope_shim import guard, living
+from vramscope_core import guard, living
 
 from . import blocks
 from .notes import Notes

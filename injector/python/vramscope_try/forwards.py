@@ -7,7 +7,7 @@ reference cycle. It would be freed later than in the unchanged program, and a co
 import functools
 from typing import Any, Callable, Dict, Tuple
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 HOOK = "try.forward"
 Around = Callable[[Any, Any, Callable[..., Any], Tuple[Any, ...], Dict[str, Any]], Any]  # module, guard's call, its forward, arguments

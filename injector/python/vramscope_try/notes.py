@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any, Callable, Dict, List
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 
 class Notes:

@@ -8,7 +8,7 @@ import inspect
 import sys
 from typing import Any, Callable, Dict, Optional, Set
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 from .notes import Notes, place
 

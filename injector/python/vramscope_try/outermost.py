@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import Any, Callable, List, Optional
 
-from vramscope_shim import guard, patches
+from vramscope_core import guard, patches
 
 from .backward import Backward
 from .notes import Notes

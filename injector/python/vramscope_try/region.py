@@ -12,7 +12,7 @@ import importlib
 import threading
 from typing import Any, Callable, Optional
 
-from vramscope_shim import patches
+from vramscope_core import patches
 
 from . import outermost
 from .backward import Backward

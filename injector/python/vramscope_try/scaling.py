@@ -14,7 +14,7 @@ import sys
 import weakref
 from typing import Any, Callable, Set
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 from .backward import Backward
 from .notes import Notes

@@ -9,7 +9,7 @@ import importlib
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Set
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 HOOK = "try.steps"
 Closure = Optional[Callable[[], Any]]

@@ -5,7 +5,7 @@ import importlib
 import sys
 from typing import Any, Callable
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 from .notes import Notes
 

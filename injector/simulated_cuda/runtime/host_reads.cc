@@ -118,8 +118,8 @@ struct Place {
 
 // PyTorch, or a package of ours that calls it.
 bool InTorch(const std::string& file) {
-  for (const char* const folder :
-       {"/torch/", "/vramscope_shim", "/vramscope_dryrun/", "/vramscope_program/", "/vramscope_try/"}) {
+  for (const char* const folder : {"/torch/", "/vramscope_core/", "/vramscope_shim", "/vramscope_dryrun/",
+                                   "/vramscope_program/", "/vramscope_try/"}) {
     if (file.find(folder) != std::string::npos) return true;
   }
   return file.rfind("<frozen", 0) == 0;

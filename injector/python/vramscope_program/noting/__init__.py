@@ -23,7 +23,7 @@ WITHOUT_DEEP = 4  # steps after which noting begins where no step was deep
 
 def deliver(text: str, step: int = 0) -> None:
     """Passes the program of a step to the recorder, and to the file VRAMSCOPE_PROGRAM_TO."""
-    from vramscope_shim import native
+    from vramscope_core import native
 
     native.program(text, step)
     path = os.environ.get("VRAMSCOPE_PROGRAM_TO")
@@ -84,7 +84,7 @@ class Program:
             self._why.append(why)
             self._give_up()
             return
-        from vramscope_shim import guard
+        from vramscope_core import guard
 
         from . import sizes
         from .functions import Functions
@@ -147,7 +147,7 @@ class Program:
         return {name for name, entry in step.others.items() if name in living and entry["id"] in self._seen_before}
 
     def _leave(self) -> None:
-        from vramscope_shim import guard
+        from vramscope_core import guard
 
         from . import sizes
 
@@ -173,7 +173,7 @@ class Program:
         deliver(json.dumps({"version": 1, "torch": self._torch.__version__, "python": platform.python_version(), "missing": self._why}))
 
     def _cannot(self) -> Optional[str]:
-        from vramscope_shim import guard
+        from vramscope_core import guard
 
         torch = self._torch
         if guard.compiler_used:

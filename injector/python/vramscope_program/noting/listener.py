@@ -10,14 +10,14 @@
     checkpoints, DataLoader                 a checkpoint is a body of its own; a loader's work on a batch is
                                             not noted
 
-All of it goes through vramscope_shim.guard. Only calls of the thread that ends the training steps are noted."""
+All of it goes through vramscope_core.guard. Only calls of the thread that ends the training steps are noted."""
 
 import sys
 import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 from . import tracebacks
 from .functions import Functions, look_up

@@ -15,7 +15,7 @@ import sys
 import weakref
 from typing import Any, Dict, List, Optional
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 
 class Name(weakref.ref):  # type: ignore[type-arg]

@@ -57,7 +57,8 @@ class Step:
         self._ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
         folder = os.path.dirname(torch.__file__) + os.sep
         self._known_files: Dict[str, bool] = {}
-        self._passed_over = (self._ours, os.path.join(os.path.dirname(os.path.dirname(self._ours)), "vramscope_shim"), folder + "overrides.py",
+        python = os.path.dirname(os.path.dirname(self._ours))
+        self._passed_over = (self._ours, os.path.join(python, "vramscope_core"), os.path.join(python, "vramscope_shim"), folder + "overrides.py",
                              folder + "_tensor.py", folder + "functional.py", folder + "nn" + os.sep + "functional.py", folder + "_jit_internal.py",
                              folder + "nn" + os.sep + "modules" + os.sep + "module.py")
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def arrange(text: str) -> None:
     """Called by sitecustomize, before the program begins."""
-    from vramscope_shim.import_hook import when_imported  # the recorder's; it is always there in a dry run
+    from vramscope_core.import_hook import when_imported  # the recorder's; it is always there in a dry run
 
     text, _, notes = text.partition(";notes=")  # the last, for a folder may have a ";" in its name
     settings: Dict[str, str] = dict(part.split("=", 1) for part in text.split(";") if "=" in part)

@@ -14,7 +14,7 @@ import sys
 import sysconfig
 from typing import Any, Callable
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 HOOK = "dryrun.compiler"
 

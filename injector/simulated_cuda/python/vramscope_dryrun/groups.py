@@ -4,7 +4,7 @@
 If the world was bound to a device, a group is split off at its creation, by a color that need not distinguish groups (PyTorch 2.15 gives 0).
 Otherwise it is split off at its first use, by a color computed from its ranks."""
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import sys
 from datetime import timedelta
 from typing import Any, Dict, List, Optional
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 HOOK = "dryrun.lone_rank"
 ID_BYTES = 128  # of an ncclUniqueId, the one value of which the length counts

@@ -9,7 +9,7 @@ import sys
 from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 HOOK = "dryrun.objects"
 _calls: Dict[Tuple[int, ...], int] = {}  # how many exchanges these ranks have had: every rank counts alike

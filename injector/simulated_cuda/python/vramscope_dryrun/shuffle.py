@@ -10,7 +10,7 @@ import random
 import sys
 from typing import Any, Callable, Iterator
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 HOOK = "dryrun.shuffle"
 _ODD = 0x9E3779B97F4A7C15  # 2^64 / golden ratio: neighboring orders and seeds fall far apart

@@ -12,7 +12,8 @@ import os
 import sys
 from typing import Any, List, Tuple
 
-from vramscope_shim import guard, patches, torch_hook
+from vramscope_core import guard, patches
+from vramscope_shim import torch_hook
 from vramscope_shim.steps import DORMANT_AFTER, TrainingLoop
 
 HOOK = "dryrun.stop"

@@ -10,7 +10,7 @@
 import sys
 from typing import Any, Tuple
 
-from vramscope_shim import guard, import_hook, patches
+from vramscope_core import guard, import_hook, patches
 
 from .stop import Stop
 

@@ -9,7 +9,7 @@ import os
 import sys
 from typing import Any, Callable, Dict, Tuple
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 HOOK = "dryrun.waiting"
 

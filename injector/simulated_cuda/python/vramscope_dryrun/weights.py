@@ -7,7 +7,7 @@ kernel costs nothing, but may allocate), are initialized as usual."""
 import sys
 from typing import Any, Callable
 
-from vramscope_shim import guard
+from vramscope_core import guard
 
 LARGE_BYTES = 64 << 10
 

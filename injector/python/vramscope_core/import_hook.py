@@ -108,7 +108,7 @@ def room(name: str) -> "Any":
     import importlib.machinery
     import importlib.util
 
-    folder, package = __file__.rpartition("/vramscope_shim/")[0], name.partition(".")[0]
+    folder, package = __file__.rpartition("/vramscope_core/")[0], name.partition(".")[0]
     if package not in sys.modules:
         spec: Any = importlib.machinery.PathFinder.find_spec(package, [folder])
         sys.modules[package] = importlib.util.module_from_spec(spec)
