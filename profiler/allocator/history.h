@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one device's caching allocator did, as PyTorch itself records it: events in order, and the segments at
-// the end.
+// What one device's allocator did, as PyTorch itself records it: events in order, and the segments at the end.
+// TensorFlow's regions are segments here.
 //
 // Why: a pickle of torch.cuda.memory._snapshot(), a trace and a test's random program contain the same data
 // in different forms. Replay, fragmentation and autopsy read only this form. A reader for a new kind of file
@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "profiler/model/framework.h"
 
 namespace vramscope::allocator {
 
@@ -93,10 +95,15 @@ struct SegmentState {
   std::vector<BlockState> blocks;
 };
 
+// The allocator that a history is of, and whose model explains it.
+using Model = model::AllocatorModel;
+
 struct History {
   int device = 0;
+  Model model = Model::kPyTorch;
   std::string torch_version;  // "2.6.0+cu124"; "" = unknown
-  std::string settings;       // PYTORCH_CUDA_ALLOC_CONF as PyTorch parsed it; "" = defaults or unknown
+  std::string settings;       // PYTORCH_CUDA_ALLOC_CONF as PyTorch parsed it, or those of bfc/bfc_replay.h;
+                              // "" = defaults or unknown
   uint64_t device_bytes = 0;  // memory of the device; 0 = unknown
 
   std::vector<uint64_t> streams{0};     // handles

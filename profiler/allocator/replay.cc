@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "profiler/allocator/bfc/bfc_replay.h"
 #include "profiler/allocator/device_allocator.h"
 #include "profiler/allocator/initial_state.h"
 #include "profiler/allocator/replay_waits.h"
@@ -369,6 +370,7 @@ Result<ReplayResult> ReplayBy(const Release& release, const History& history, Bl
 }  // namespace
 
 Result<ReplayResult> Replay(const History& history, BlockSizes* sizes) {
+  if (history.model == Model::kBfc) return bfc::Replay(history, sizes);
   if (!history.torch_version.empty()) return ReplayBy(ReleaseOf(history.torch_version), history, sizes);
   // Selects the newest rules that explain the record, or those that explain most of it.
   std::optional<Result<ReplayResult>> best;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "profiler/allocator/bfc/bfc_replay.h"
 #include "profiler/allocator/device_allocator.h"
 #include "profiler/allocator/initial_state.h"
 #include "profiler/allocator/sizing.h"
@@ -180,6 +181,7 @@ class Rerunner {
 }  // namespace
 
 Result<RerunResult> Rerun(const History& history, const RerunRequest& request) {
+  if (history.model == Model::kBfc) return bfc::Rerun(history, request);
   const Release& release = ReleaseOf(history.torch_version);
   const Settings settings = VRAMSCOPE_TRY(ParseSettings(request.settings, release));
   if (settings.cuda_malloc_async)

@@ -372,10 +372,9 @@ class Finder {
                                      shown(after_.facts.allocator_settings)),
                          0});
     }
-    if (before_.facts.torch_version != after_.facts.torch_version && !before_.facts.torch_version.empty()) {
-      causes_.push_back(
-          {Cause::Kind::kTorch,
-           fmt::format("PyTorch {} -> {}", before_.facts.torch_version, after_.facts.torch_version), 0});
+    if (before_.facts.framework != after_.facts.framework && !before_.facts.framework.empty()) {
+      causes_.push_back({Cause::Kind::kFramework,
+                         fmt::format("{} -> {}", before_.facts.framework, after_.facts.framework), 0});
     }
   }
 

@@ -119,8 +119,8 @@ const char* CauseKey(Cause::Kind kind) {
       return "kept";
     case Cause::Kind::kSettings:
       return "allocator_settings";
-    case Cause::Kind::kTorch:
-      return "torch";
+    case Cause::Kind::kFramework:
+      return "framework";
   }
   return "";
 }
@@ -128,6 +128,7 @@ const char* CauseKey(Cause::Kind kind) {
 Diff Compare(const Side& before, const Side& after) {
   Diff diff;
   diff.peak = {"allocated", before.answer.peak.allocated_bytes, after.answer.peak.allocated_bytes};
+  diff.framework = after.answer.framework;
   diff.categories = CompareCategories(before.answer.peak, after.answer.peak);
   diff.owners = CompareOwners(before.answer.owners, after.answer.owners);
   diff.steps = CompareSteps(before.answer.steps, after.answer.steps);

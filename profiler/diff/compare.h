@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/diff/facts.h"
+#include "profiler/model/framework.h"
 #include "profiler/report/request.h"
 #include "trace_format/result.h"
 
@@ -62,7 +63,7 @@ struct Cause {
     kOffload,
     kKept,
     kSettings,
-    kTorch,
+    kFramework,  // another framework, or another release of it
     kTried
   } kind{};
   std::string what;   // "1 more module: blocks.2 (12 parameters)"
@@ -80,6 +81,7 @@ struct Diff {
   std::vector<Cause> causes;  // largest effect first
   // Kinds of owners that cannot be compared, because one side does not know them.
   std::vector<std::string> notes;
+  const model::Framework* framework = &model::PyTorch();  // of the later side; the table lives forever
 };
 
 [[nodiscard]] Diff Compare(const Side& before, const Side& after);

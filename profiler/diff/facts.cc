@@ -114,7 +114,8 @@ Facts FactsOf(const classify::Analysis& analysis, const report::Answer& answer) 
   facts.knows_operators = analysis.run().contexts.size() > 1;
   facts.knows_lines = std::ranges::any_of(
       answer.owners, [](const report::Owner& owner) { return owner.kind == report::Owner::Kind::kStack; });
-  facts.torch_version = answer.torch_version;
+  if (!answer.framework_version.empty())
+    facts.framework = answer.framework->name + (" " + answer.framework_version);
   const trace::Metadata& metadata = analysis.run().source->metadata();
   facts.knows_program = !metadata.contains("source");
   if (const auto tried = metadata.find("try.change"); tried != metadata.end()) facts.tried = tried->second;

@@ -40,12 +40,12 @@ struct Facts {
   // kernel count it as resident.
   uint64_t host_bytes = 0;
   uint64_t pinned_bytes = 0;
-  bool knows_program = true;      // false for a snapshot: it does not have the purpose of a block
-  bool knows_operators = false;   // a deep step was recorded: operators, and modules of non-parameters
-  bool knows_lines = false;       // of code
-  std::string tried;              // what `vramscope try` changed: "--offload activations"; "" = nothing
-  std::map<uint64_t, Made> made;  // by size, from 64 KiB on
-  std::string torch_version;
+  bool knows_program = true;       // false for a snapshot: it does not have the purpose of a block
+  bool knows_operators = false;    // a deep step was recorded: operators, and modules of non-parameters
+  bool knows_lines = false;        // of code
+  std::string tried;               // what `vramscope try` changed: "--offload activations"; "" = nothing
+  std::map<uint64_t, Made> made;   // by size, from 64 KiB on
+  std::string framework;           // "PyTorch 2.15.0"; "" = unknown
   std::string allocator_settings;  // PYTORCH_CUDA_ALLOC_CONF and the like; "" = none or unknown
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "profiler/classify/category.h"
+#include "profiler/classify/category_words.h"
 #include "profiler/text/format.h"
 #include "profiler/text/harmless.h"
 
@@ -39,9 +40,9 @@ std::string PercentText(const Row& row) {
   return fmt::format("{:+.{}f} %", percent, std::abs(percent) < 10 ? 1 : 0);
 }
 
-std::string CategoryName(const Row& row) {
+std::string CategoryName(const Diff& diff, const Row& row) {
   const auto category = classify::CategoryFromKey(row.name);
-  return category.has_value() ? classify::Info(*category).name : row.name;
+  return category.has_value() ? WordsOf(*category, *diff.framework).name : row.name;
 }
 
 std::string OwnerName(const OwnerRow& row) {

@@ -11,7 +11,7 @@ namespace vramscope::diff {
 // "Peak +1.2 GiB (11.6 GiB -> 12.8 GiB): 1 more module: blocks.2 (12 parameters), +1.1 GiB."
 [[nodiscard]] std::string Headline(const Diff& diff);
 // A category as its name; "layers.*.mlp (12 -> 13)" where a pattern stands for as many.
-[[nodiscard]] std::string CategoryName(const Row& row);
+[[nodiscard]] std::string CategoryName(const Diff& diff, const Row& row);
 [[nodiscard]] std::string OwnerName(const OwnerRow& row);
 // "+12 %", "new", "gone".
 [[nodiscard]] std::string PercentText(const Row& row);

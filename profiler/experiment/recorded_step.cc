@@ -22,7 +22,7 @@ Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, 
     return CannotJudge(path + ": nothing was allocated on a GPU; " +
                        (caching_off.empty() ? "record on a GPU, or with vramscope dryrun." : caching_off));
   recorded->device = device;
-  if (const char* const why_not = model::WhyNotPyTorch(*recorded->run.source))
+  if (const char* const why_not = model::FrameworkOf(*recorded->run.source).no_prediction)
     return CannotJudge(path + ": " + why_not);
   const auto& metadata = recorded->run.source->metadata();
   const auto missing = metadata.find("bridge.missing");

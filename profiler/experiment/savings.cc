@@ -69,8 +69,6 @@ Saving SavingOf(const UsualChange& question, const Prediction& prediction) {
 std::optional<Savings> FindSavings(const classify::Analysis& analysis, model::DeviceIndex device,
                                    const std::string& path) {
   if (trace::DeviceTypeOf(analysis.run().devices[device].code) == 0) return std::nullopt;
-  // These are changes for PyTorch, put through the model of its allocator.
-  if (analysis.run().source->metadata().contains("tensorflow.version")) return std::nullopt;
   const Result<whatif::Step> step = whatif::ReadStep(analysis, device);
   if (!step.ok() || step->blocks.size() > kMostBlocksAsked) return std::nullopt;
   const Result<Baseline> baseline = whatif::MakeBaseline(*step, analysis);

@@ -69,7 +69,9 @@ class Writer {
     Rows rows(db_, "run", 2);
     rows.Constant("schema_version").Number(report::kSchemaVersion).Add();
     rows.Constant("command_line").Name(answer.command_line).Add();
-    rows.Constant("torch_version").Name(answer.torch_version).Add();
+    rows.Constant("torch_version").Name(answer.torch_version()).Add();
+    rows.Constant("framework").Name(answer.framework->name).Add();
+    rows.Constant("framework_version").Name(answer.framework_version).Add();
     rows.Constant("duration_ns").Number(answer.duration_ns).Add();
     rows.Constant("events").Number(answer.events).Add();
     rows.Constant("dropped_events").Number(answer.dropped_events).Add();

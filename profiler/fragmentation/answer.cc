@@ -189,7 +189,7 @@ std::vector<SegmentAnswer> SegmentsOf(const Subject& subject, const Layout& layo
 Result<Answer> BuildAnswer(const Subject& subject, const LayoutWalk& walk, const Question& question) {
   if (!subject.has_layout) {
     return Error{"this " + subject.source +
-                 " has no addresses of PyTorch's segments, so its fragmentation is not known. " +
+                 " has no addresses of segments, so its fragmentation is not known. " +
                  "Record the driver's calls too (the default), or take a PyTorch snapshot."};
   }
   Answer answer;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/fragmentation/autopsy_words.h"
+#include "profiler/fragmentation/model_words.h"
 
 namespace vramscope::fragmentation {
 namespace {
@@ -15,12 +16,6 @@ using allocator::kDefaultPool;
 constexpr size_t kBlockers = 5;
 constexpr size_t kPins = 5;
 constexpr size_t kHolders = 12;
-
-// The settings to try, in order of preference; each changes one thing. Split limits go from small to large: a
-// smaller one keeps more memory free of small requests, and costs more driver calls.
-constexpr const char* kTrials[] = {
-    "expandable_segments:True", "max_split_size_mb:512", "max_split_size_mb:256",     "max_split_size_mb:128",
-    "max_split_size_mb:64",     "max_split_size_mb:32",  "roundup_power2_divisions:8"};
 
 // Classifies the free bytes of a layout from the point of view of one request.
 FreeBytes Sort(const Layout& layout, const Failure& failure, bool large) {
@@ -130,7 +125,7 @@ class Examination {
 
  private:
   void LookAt(const Layout& layout, const Failure& failure) {
-    const bool large = autopsy_.rounded > kSmallRequestBytes || !autopsy_.failure.has_value();
+    const bool large = !autopsy_.failure.has_value() || subject_.rules.IsLargeRequest(autopsy_.rounded);
     autopsy_.state =
         AnswerFor(subject_, layout, failure.moment, autopsy_.failure.has_value() ? "oom" : "end");
     if (failure.driver_free.has_value()) {
@@ -157,7 +152,7 @@ class Examination {
       return;
     }
     autopsy_.reproduced = control->end == TrialEnd::kFails;
-    for (const char* setting : kTrials) {
+    for (const char* setting : WordsOf(history.model).settings) {
       const std::string text = WithSetting(history.settings, setting);
       if (text == history.settings) continue;
       Result<Trial> trial = TrySettings(history, failure.moment, room, text, autopsy_.program.upcoming);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "profiler/fragmentation/model_words.h"
 #include "profiler/growth/words.h"
 #include "profiler/text/format.h"
 #include "profiler/text/frame.h"
@@ -74,14 +75,16 @@ std::string SentenceOf(Verdict verdict, const Autopsy& autopsy) {
   return "";
 }
 
-void AddReasons(Autopsy& autopsy) {
+void AddReasons(const ModelWords& words, Autopsy& autopsy) {
   const FreeBytes& free = autopsy.free;
   auto& reasons = autopsy.reasons;
   if (autopsy.verdict == Verdict::kFailedSteps && !autopsy.program.growth.empty())
     reasons.push_back(GrowthSentence(autopsy));
   if (autopsy.verdict != autopsy.of_allocator)
     reasons.push_back("For this request alone: " + SentenceOf(autopsy.of_allocator, autopsy));
-  if (free.driver.has_value()) {
+  if (words.no_segment[0] != 0) {
+    reasons.emplace_back(words.no_segment);
+  } else if (free.driver.has_value()) {
     reasons.push_back("The driver had " + text::FormatBytes(*free.driver) + " left; a new segment takes " +
                       text::FormatBytes(autopsy.segment_bytes) + ".");
   }
@@ -189,20 +192,15 @@ void AddProgramAdvice(const Autopsy& autopsy, std::vector<std::string>& advice) 
   }
 }
 
-void AddAdvice(Autopsy& autopsy) {
+void AddAdvice(allocator::Model model, Autopsy& autopsy) {
   auto& advice = autopsy.advice;
   AddProgramAdvice(autopsy, advice);
   switch (autopsy.of_allocator) {
     case Verdict::kFitsFreeBlock:
-      advice.emplace_back(
-          "Repeat the request: a free block became large enough while PyTorch released its cache, but "
-          "PyTorch did not check again. Newer releases do.");
+      advice.emplace_back(WordsOf(model).ask_again);
       return;
     case Verdict::kEmptyCache:
-      advice.emplace_back(
-          "Call torch.cuda.empty_cache() before this request. PyTorch does so by itself, except while a "
-          "graph is captured or "
-          "inside torch.cuda.use_mem_pool.");
+      advice.emplace_back(WordsOf(model).give_back);
       return;
     case Verdict::kTrueShortage:
       return AddShortageAdvice(autopsy, advice);
@@ -221,9 +219,9 @@ void AddAdvice(Autopsy& autopsy) {
       if (trial.end != TrialEnd::kFits || key == told) continue;
       told = key;
       advice.push_back(
-          "Set PYTORCH_CUDA_ALLOC_CONF=" + trial.settings +
-          ": with this setting the replayed request succeeds, with " + text::FormatBytes(trial.reserved) +
-          " reserved and " + text::FormatBytes(trial.driver_free) + " left" +
+          HowToSet(model, trial.settings) + ": with this setting the replayed request succeeds, with " +
+          text::FormatBytes(trial.reserved) + " reserved and " + text::FormatBytes(trial.driver_free) +
+          " left" +
           (autopsy.program.grows_per_step == 0
                ? "."
                : "; with the growth, that delays the end by " + StepsText(autopsy.steps_more) + " at most."));
@@ -243,8 +241,9 @@ void AddAdvice(Autopsy& autopsy) {
 }  // namespace
 
 void AddWords(const Subject& subject, Autopsy& autopsy) {
-  if (autopsy.failure.has_value() && autopsy.state.has_value()) AddReasons(autopsy);
-  AddAdvice(autopsy);
+  if (autopsy.failure.has_value() && autopsy.state.has_value())
+    AddReasons(WordsOf(subject.history.model), autopsy);
+  AddAdvice(subject.history.model, autopsy);
   AddUnknowns(subject, autopsy);
 }
 

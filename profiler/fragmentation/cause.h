@@ -19,12 +19,17 @@ struct Cause {
   const char* meaning;  // a few words
   uint32_t rgb;
   uint64_t Decomposition::*bytes;
+  const char* of_bfc = nullptr;  // the meaning for TensorFlow's allocator, if it is another
+
+  [[nodiscard]] const char* MeaningFor(allocator::Model model) const {
+    return model == allocator::Model::kBfc && of_bfc != nullptr ? of_bfc : meaning;
+  }
 };
 
 inline constexpr std::array kCauses = {
     Cause{"pinned_bytes", "pinned", "free, in segments of live blocks", 0xD55E00, &Decomposition::pinned},
     Cause{"releasable_bytes", "releasable", "free segments and pages: empty_cache returns them", 0x009E73,
-          &Decomposition::releasable},
+          &Decomposition::releasable, "free regions: only garbage collection returns them"},
     Cause{"small_pool_stranding_bytes", "small pool", "free, serves requests up to 1 MiB only", 0xE69F00,
           &Decomposition::small_pool_stranding},
     Cause{"stream_isolation_bytes", "other streams", "free, serves requests of another stream only", 0x0072B2,
@@ -37,7 +42,7 @@ inline constexpr std::array kCauses = {
     Cause{"rounding_power2_bytes", "power-of-two rounding", "by roundup_power2_divisions", 0xB0B7C3,
           &Decomposition::rounding_power2},
     Cause{"rounding_512_bytes", "rounding", "up to a multiple of 512 bytes", 0x808A99,
-          &Decomposition::rounding_512},
+          &Decomposition::rounding_512, "up to a multiple of 256 bytes"},
 };
 
 }  // namespace vramscope::fragmentation

@@ -78,7 +78,7 @@ void DomainSums::Count(const Block& block, const Segment& segment, int sign) {
   }
   add(held_.allocated, block.bytes);
   add(held_.requested, block.requested_bytes);
-  const uint64_t plain = std::min(allocator::PlainlyRounded(block.requested_bytes), block.bytes);
+  const uint64_t plain = std::min(rules_.PlainlyRounded(block.requested_bytes), block.bytes);
   const uint64_t rounded = std::min(std::max(rules_.Rounded(block.requested_bytes), plain), block.bytes);
   add(domain.allocated, block.bytes);
   add(domain.requested, block.requested_bytes);

@@ -64,7 +64,7 @@ void Layout::Apply(const allocator::Event& event, uint32_t index) {
       if (!allocator::IsMemory(event.address, event.bytes)) return;
       RemoveRange(event.address, event.bytes, kNoIndex);  // whose free was not recorded
       NewSegment(event.address, event.bytes, 0,
-                 sums_.DomainFor(event.pool, event.stream, event.bytes > kSmallSegmentBytes));
+                 sums_.DomainFor(event.pool, event.stream, rules_.IsLargeSegment(event.bytes)));
       return;
     case Action::kSegmentMap:
       if (!allocator::IsMemory(event.address, event.bytes)) return;

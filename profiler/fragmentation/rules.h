@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "profiler/allocator/bfc/bfc_allocator.h"
 #include "profiler/allocator/history.h"
 #include "profiler/allocator/release.h"
 #include "profiler/allocator/settings.h"
@@ -18,27 +19,41 @@ using allocator::kSmallRequestBytes;
 using allocator::kSmallSegmentBytes;
 
 struct Rules {
-  allocator::Settings settings;
+  allocator::Model model = allocator::Model::kPyTorch;
+  allocator::Settings settings;  // of PyTorch's allocator
   const allocator::Release* release = &allocator::Releases().back();
 
   // The block size for a request of `bytes`.
   [[nodiscard]] uint64_t Rounded(uint64_t bytes) const {
-    return allocator::RoundedSize(bytes, settings, *release);
+    return is_bfc() ? Bfc::Rounded(bytes) : allocator::RoundedSize(bytes, settings, *release);
+  }
+  // The same without the settings that round further.
+  [[nodiscard]] uint64_t PlainlyRounded(uint64_t bytes) const {
+    return is_bfc() ? Bfc::Rounded(bytes) : allocator::PlainlyRounded(bytes);
   }
   // The size of the block that a request, `rounded`, gets from a free block of `free_bytes`. `expandable`
   // refers to the block. If the setting is on, requests from older segments are split the same way.
   [[nodiscard]] uint64_t BlockBytes(uint64_t rounded, uint64_t free_bytes, bool large,
                                     bool expandable) const {
     if (rounded >= free_bytes) return free_bytes;
+    if (is_bfc()) return Bfc::IsSplit(free_bytes, rounded) ? rounded : free_bytes;
     const bool split =
         allocator::IsSplit(free_bytes, rounded, !large, expandable || settings.expandable_segments, settings);
     return split ? rounded : free_bytes;
   }
   // Size of the cudaMalloc for a request, `rounded`, that finds no free block.
   [[nodiscard]] uint64_t SegmentBytes(uint64_t rounded) const {
-    return allocator::SegmentBytes(rounded, settings);
+    return is_bfc() ? rounded : allocator::SegmentBytes(rounded, settings);
   }
+  // True if requests of this size, and segments from cudaMalloc, are of the large pool. BFC has one pool.
+  [[nodiscard]] bool IsLargeRequest(uint64_t rounded) const {
+    return is_bfc() || rounded > kSmallRequestBytes;
+  }
+  [[nodiscard]] bool IsLargeSegment(uint64_t bytes) const { return is_bfc() || bytes > kSmallSegmentBytes; }
   [[nodiscard]] uint64_t PageBytes(bool large) const { return allocator::PageBytes(!large, settings); }
+
+  using Bfc = allocator::bfc::BfcAllocator;
+  [[nodiscard]] bool is_bfc() const { return model == allocator::Model::kBfc; }
 };
 
 // The rules that the history names; defaults for settings that every release refuses.

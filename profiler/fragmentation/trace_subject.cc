@@ -45,15 +45,18 @@ class TraceReading {
          {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF", "allocator.PYTORCH_CUDA_ALLOC_CONF"}) {
       if (const std::string text = Metadata(name); !text.empty()) subject_.history.settings = text;
     }
+    subject_.history.model = model::FrameworkOf(*run_.source).allocator;
     subject_.rules = RulesOf(subject_.history);
-    CollectSegments();
+    // TensorFlow also takes memory of its own from the driver that holds no tensors.
+    const bool is_bfc = subject_.history.model == allocator::Model::kBfc;
+    if (!is_bfc) CollectSegments();
     if (!subject_.has_layout) CollectToldSegments();
     CollectFailures();
     CollectCompletions();
     AddEvents();
     subject_.main_failure = subject_.failures.empty() ? 0 : subject_.failures.size() - 1;
     FindStreamsOfSegments(subject_.history.events);
-    AddRoom();
+    if (!is_bfc) AddRoom();
     AddNotes();
     const auto explain = [failures = failures_at_, index = index_, process = device_.process](
                              const Analysis& analysis, Subject& subject) {
@@ -224,6 +227,8 @@ class TraceReading {
       Failure failure;
       failure.requested = oom.requested;
       failure.rounded = true;
+      // At a failure the driver had nothing for TensorFlow's allocator, or its limit forbade to ask.
+      if (subject_.history.model == allocator::Model::kBfc) failure.driver_free = 0;
       failure.total_allocated = oom.total_allocated;
       failure.total_reserved = oom.total_reserved;
       failure.frames = Frames(oom.stack);

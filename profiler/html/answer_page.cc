@@ -25,7 +25,7 @@ std::string MakeAnswerPage(const AnswerContent& content, size_t budget, std::str
     report.erase(heat);
   }
   picture["left_out"] = Fit(report, budget);
-  picture["categories"] = CategoryLegend();
+  picture["categories"] = CategoryLegend(*content.framework);
   return MakeDocument({.title = content.title,
                        .version = content.version,
                        .noscript = "This page is drawn by its own script, which is turned off here. The "

@@ -8,13 +8,16 @@
 
 #include <string>
 
+#include "profiler/model/framework.h"
+
 namespace vramscope::html {
 
 struct AnswerContent {
   std::string document;  // of `vramscope diff --json`, or fleet::PageJson()
   std::string headline;  // the terminal's first line
   std::string title;
-  std::string version;  // of vramscope
+  std::string version;                                    // of vramscope
+  const model::Framework* framework = &model::PyTorch();  // whose words name the categories
 };
 
 // At most kMostBytes (page.h), whatever the document contains.

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/classify/category.h"
+#include "profiler/classify/category_words.h"
 #include "profiler/html/assets.h"
 #include "profiler/html/fit.h"
 
@@ -32,12 +33,14 @@ std::string HexColor(uint32_t rgb) {
   return text;
 }
 
-Json CategoryLegend() {
+Json CategoryLegend(const model::Framework& framework) {
   Json categories = Json::array();
   for (size_t i = 0; i < classify::kCategoryCount; ++i) {
-    const classify::CategoryInfo& info = classify::Info(static_cast<classify::Category>(i));
+    const auto category = static_cast<classify::Category>(i);
+    const classify::CategoryInfo& info = classify::Info(category);
+    const model::Framework::Words words = WordsOf(category, framework);
     categories.push_back(
-        {{"key", info.key}, {"name", info.name}, {"plural", info.plural}, {"color", HexColor(info.rgb)}});
+        {{"key", info.key}, {"name", words.name}, {"plural", words.clause}, {"color", HexColor(info.rgb)}});
   }
   return categories;
 }

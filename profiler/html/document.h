@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "profiler/model/framework.h"
+
 namespace vramscope::html {
 
 struct Document {
@@ -25,6 +27,6 @@ struct Document {
 // "#1a2b3c"
 [[nodiscard]] std::string HexColor(uint32_t rgb);
 // Keys, names and colors of all categories.
-[[nodiscard]] nlohmann::ordered_json CategoryLegend();
+[[nodiscard]] nlohmann::ordered_json CategoryLegend(const model::Framework& framework);
 
 }  // namespace vramscope::html

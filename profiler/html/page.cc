@@ -31,20 +31,22 @@ constexpr size_t kSegmentsShown = 8;
 constexpr size_t kPinsShown = 4;
 
 // The tables of names and colors that all views of the product share.
-void AddLegends(Json& picture) {
-  picture["categories"] = CategoryLegend();
+void AddLegends(const model::Framework& framework, Json& picture) {
+  picture["categories"] = CategoryLegend(framework);
   Json rows = Json::array();
   for (size_t i = 0; i < report::kDeviceRowCount; ++i) {
-    const report::DeviceRowInfo& info = report::Info(static_cast<report::DeviceRow>(i));
-    rows.push_back(
-        {{"key", info.key}, {"name", info.name}, {"color", HexColor(classify::Info(info.color_like).rgb)}});
+    const auto row = static_cast<report::DeviceRow>(i);
+    const report::DeviceRowInfo& info = report::Info(row);
+    rows.push_back({{"key", info.key},
+                    {"name", WordsOf(row, framework).name},
+                    {"color", HexColor(classify::Info(info.color_like).rgb)}});
   }
   picture["device_rows"] = std::move(rows);
   Json causes = Json::array();
   for (const fragmentation::Cause& cause : fragmentation::kCauses) {
     causes.push_back({{"key", cause.key},
                       {"name", cause.name},
-                      {"meaning", cause.meaning},
+                      {"meaning", cause.MeaningFor(framework.allocator)},
                       {"color", HexColor(cause.rgb)}});
   }
   picture["causes"] = std::move(causes);
@@ -97,7 +99,7 @@ Json PictureOf(const Content& content, const Json& left_out) {
   const auto& driver = content.answer.peak.driver;
   picture["capacity_bytes"] =
       driver.has_value() && driver->capacity.value_or(0) != 0 ? Json(*driver->capacity) : Json(nullptr);
-  AddLegends(picture);
+  AddLegends(*content.answer.framework, picture);
   const DeviceIndex device = report::DeviceOf(content.analysis.run(), content.answer);
   if (device != model::kNone) AddPictures(content, device, picture);
   return picture;

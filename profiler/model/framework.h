@@ -1,18 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which framework a run is of, and which analyses fit it.
+// The frameworks of recorded programs, one row each: what the recorder calls them, the words that their users
+// know, and which analyses fit them.
+//
+// Why a table: a reader of a TensorFlow run looks for variables and slots, and advice about PyTorch's settings
+// misleads. Nothing else in the analysis asks which framework it is.
 #pragma once
 
 #include "profiler/model/source.h"
 
 namespace vramscope::model {
 
-// Why the model of PyTorch's allocator, and the changes that whatif predicts, do not fit the run, as a clause
-// after "run.vms: "; nullptr if they do. A run that has both frameworks counts as one of PyTorch.
-[[nodiscard]] inline const char* WhyNotPyTorch(const Source& source) {
-  const trace::Metadata& metadata = source.metadata();
-  if (metadata.contains("torch.version") || !metadata.contains("tensorflow.version")) return nullptr;
-  return "this is a run of TensorFlow, and only PyTorch's allocator and changes to PyTorch programs can be "
-         "predicted. To measure a change, make it in the program and use vramscope dryrun.";
-}
+// The allocators that profiler/allocator has models of.
+enum class AllocatorModel : uint8_t { kPyTorch, kBfc };
+
+struct Framework {
+  const char* name;         // "TensorFlow"
+  const char* version_key;  // in the metadata of its traces: "tensorflow.version"
+  AllocatorModel allocator;
+
+  // Rows of a device's memory: a name, and a clause that follows a number.
+  struct Words {
+    const char* name;
+    const char* clause;
+  };
+  Words allocated;  // blocks of its allocator
+  Words cached;     // free memory inside the allocator's segments
+  Words beside;     // what its libraries take outside the allocator
+
+  // Categories: a name, and a plural in a sentence.
+  Words parameters;
+  Words optimizer_state;
+  const char* by_parameter;  // heading: a parameter with what belongs to it
+
+  bool has_deep_steps;  // operators, shapes and stacks are recorded in some steps only
+  // Why no change to a program can be predicted, as a clause after "FILE: "; nullptr if it can.
+  const char* no_prediction;
+};
+
+// The framework that the source's metadata names; PyTorch if it names none or both.
+[[nodiscard]] const Framework& FrameworkOf(const Source& source);
+[[nodiscard]] const Framework& PyTorch();
 
 }  // namespace vramscope::model

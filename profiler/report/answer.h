@@ -124,7 +124,11 @@ struct OutOfMemory {
 
 struct Answer {
   std::string command_line;
-  std::string torch_version;
+  const model::Framework* framework = &model::PyTorch();
+  std::string framework_version;  // "" = unknown
+  [[nodiscard]] std::string torch_version() const {
+    return framework == &model::PyTorch() ? framework_version : "";
+  }
   uint64_t duration_ns = 0;
   bool counts_events = false;  // times are event numbers: model::Run::counts_events
   uint64_t events = 0;

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "profiler/classify/usage.h"
-#include "profiler/model/framework.h"
 #include "profiler/report/communication.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/failed.h"
@@ -62,7 +61,8 @@ class Builder {
     if (answer_.command_line.empty() && !run_.processes.empty()) {
       answer_.command_line = run_.processes.front().info.command_line;
     }
-    answer_.torch_version = Metadata(run_, "torch.version");
+    answer_.framework = &model::FrameworkOf(*run_.source);
+    answer_.framework_version = Metadata(run_, answer_.framework->version_key);
     answer_.duration_ns = run_.times.last_ns();
     answer_.counts_events = run_.counts_events();
     answer_.events = run_.event_count();
@@ -235,7 +235,7 @@ class Builder {
     step.begin_ns = run_.times.TimeOf(from.begin);
     step.end_ns = run_.times.TimeOf(from.end);
     step.complete = from.complete;
-    step.deep = from.deep && model::WhyNotPyTorch(*run_.source) == nullptr;  // TensorFlow has one depth
+    step.deep = from.deep && answer_.framework->has_deep_steps;
     const EventIndex peak = curve.PeakWithin(from.begin, std::max(from.end, from.begin + 1)).event;
     step.peak = MomentAfter(curve, peak);
     step.end_bytes = curve.AllocatedAfter(from.end - 1);

@@ -11,11 +11,9 @@ using classify::Category;
 using model::DriverOwner;
 
 constexpr std::array<DeviceRowInfo, kDeviceRowCount> kRows = {{
-    {"pytorch_allocated", "PyTorch, allocated", "are PyTorch's tensors", Category::kParameter},
-    {"pytorch_cached", "PyTorch, cached", "are cached by PyTorch, free inside its segments",
-     Category::kBuffer},
-    {"pytorch_beside", "PyTorch, outside its allocator", "are taken by PyTorch outside its caching allocator",
-     Category::kBuffer},
+    {"pytorch_allocated", nullptr, nullptr, Category::kParameter},
+    {"pytorch_cached", nullptr, nullptr, Category::kBuffer},
+    {"pytorch_beside", nullptr, nullptr, Category::kBuffer},
     {"nccl", "NCCL", "are NCCL's buffers", Category::kCommunication},
     {"cublas", "cuBLAS", "are cuBLAS's workspaces", Category::kWorkspace},
     {"cudnn", "cuDNN", "are cuDNN's", Category::kWorkspace},
@@ -68,6 +66,19 @@ std::string FileName(std::string_view path) { return std::string(path.substr(pat
 
 const DeviceRowInfo& Info(DeviceRow row) { return kRows[static_cast<size_t>(row)]; }
 
+model::Framework::Words WordsOf(DeviceRow row, const model::Framework& framework) {
+  switch (row) {
+    case DeviceRow::kAllocated:
+      return framework.allocated;
+    case DeviceRow::kCached:
+      return framework.cached;
+    case DeviceRow::kPyTorchBeside:
+      return framework.beside;
+    default:
+      return {Info(row).name, Info(row).clause};
+  }
+}
+
 int64_t DeviceMemory::Sum() const { return std::accumulate(rows.begin(), rows.end(), int64_t{0}); }
 
 std::optional<DeviceMemory> DeviceMemoryAfter(const model::Run& run, model::ProcessIndex process,
@@ -76,6 +87,7 @@ std::optional<DeviceMemory> DeviceMemoryAfter(const model::Run& run, model::Proc
   const model::DriverDevice* device = run.driver.Find(process, device_code);
   if (device == nullptr) return std::nullopt;
   DeviceMemory memory;
+  memory.framework = &model::FrameworkOf(*run.source);
   const auto add = [&](DeviceRow row, int64_t bytes) { memory.rows[static_cast<size_t>(row)] += bytes; };
   const model::DriverUse use = device->UseAfter(at, process);
   for (size_t owner = 0; owner < model::kDriverOwnerCount; ++owner)

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "profiler/classify/category.h"
+#include "profiler/model/framework.h"
 #include "profiler/model/run.h"
 
 namespace vramscope::report {
@@ -38,11 +39,12 @@ inline constexpr size_t kDeviceRowCount = 15;
 
 struct DeviceRowInfo {
   const char* key;                // in JSON: "pytorch_cached"
-  const char* name;               // for people: "PyTorch, cached"
-  const char* clause;             // follows a number: "are cached by PyTorch"
+  const char* name;               // for people: "NCCL"; nullptr: the framework's (WordsOf)
+  const char* clause;             // follows a number: "are NCCL's buffers"; nullptr likewise
   classify::Category color_like;  // the category that has the same color
 };
 [[nodiscard]] const DeviceRowInfo& Info(DeviceRow row);
+[[nodiscard]] model::Framework::Words WordsOf(DeviceRow row, const model::Framework& framework);
 
 struct LibraryBytes {
   std::string library;  // file name
@@ -59,6 +61,7 @@ struct DeviceMemory {
   std::optional<uint64_t> used;
   std::optional<uint64_t> capacity;
   std::vector<LibraryBytes> libraries;  // for the rows kUser and kManaged, largest first
+  const model::Framework* framework = &model::PyTorch();
 
   [[nodiscard]] int64_t Of(DeviceRow row) const { return rows[static_cast<size_t>(row)]; }
   [[nodiscard]] int64_t Sum() const;

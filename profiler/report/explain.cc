@@ -13,8 +13,8 @@ constexpr const char* kNoGpu =
     "this run used no GPU, so nvidia-smi shows nothing of it. Record a run that uses a GPU, or simulate one: "
     "vramscope dryrun --gpu a100-80gb -- COMMAND.";
 constexpr const char* kNoDriver =
-    "no calls of the CUDA driver were recorded in this run, so memory outside PyTorch's tensors is not "
-    "known. Record it again: vramscope record -- COMMAND.";
+    "no calls of the CUDA driver were recorded in this run, so memory outside the framework's tensors is "
+    "not known. Record it again: vramscope record -- COMMAND.";
 
 bool TensorsOnGpu(const model::Run& run) {
   return std::any_of(run.devices.begin(), run.devices.end(),

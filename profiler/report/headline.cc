@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/classify/category_words.h"
 #include "profiler/text/format.h"
 
 namespace vramscope::report {
@@ -24,8 +25,9 @@ std::string PeakClause(const Answer& answer) {
   const Peak& peak = answer.peak;
   const auto largest = std::max_element(peak.categories.begin(), peak.categories.end());
   const auto category = static_cast<classify::Category>(largest - peak.categories.begin());
-  return fmt::format("at {}: {} {} ({}).", PlaceInTime(peak, answer), classify::Info(category).plural,
-                     text::FormatBytes(*largest), text::FormatPercent(*largest, peak.allocated_bytes));
+  return fmt::format("at {}: {} {} ({}).", PlaceInTime(peak, answer),
+                     WordsOf(category, *answer.framework).clause, text::FormatBytes(*largest),
+                     text::FormatPercent(*largest, peak.allocated_bytes));
 }
 
 std::string OriginOfPeak(const Peak& peak) {

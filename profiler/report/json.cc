@@ -238,7 +238,9 @@ std::string ToJson(const Answer& answer, int indent) {
   Json document = {
       {"schema_version", kSchemaVersion},
       {"command_line", answer.command_line},
-      {"torch_version", TextOrNull(answer.torch_version)},
+      {"torch_version", TextOrNull(answer.torch_version())},
+      {"framework", answer.framework->name},
+      {"framework_version", TextOrNull(answer.framework_version)},
       {"duration_ns", answer.duration_ns},
       {"times", answer.counts_events ? "event_numbers" : "ns"},
       {"events", answer.events},

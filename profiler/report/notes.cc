@@ -10,7 +10,6 @@
 #include "profiler/classify/origin.h"
 #include "profiler/classify/weight_copies.h"
 #include "profiler/growth/words.h"
-#include "profiler/model/framework.h"
 #include "profiler/report/owners.h"
 #include "profiler/text/format.h"
 
@@ -90,8 +89,7 @@ void AddRecorderNotes(const model::Run& run, Answer& answer) {
     return found == metadata.end() ? std::string() : found->second;
   };
   const auto operators = run.event_counts[static_cast<size_t>(trace::EventType::kOpBegin)];
-  // The bridge is PyTorch's; the stacks of TensorFlow's blocks are operators.
-  const bool wants_bridge = operators == 0 && model::WhyNotPyTorch(*run.source) == nullptr;
+  const bool wants_bridge = answer.framework->has_deep_steps && operators == 0;
   if (const std::string why = fact("bridge.missing"); !why.empty() && wants_bridge)
     answer.notes.push_back("Operators were not recorded. " + why);
   if (const std::string processes = fact("recording.unrecorded_processes"); !processes.empty()) {
@@ -107,6 +105,7 @@ void AddRecorderNotes(const model::Run& run, Answer& answer) {
 
 void AddOriginNotes(const classify::Analysis& analysis, uint64_t inferred_blocks, Answer& answer) {
   const bool knows_ops = analysis.run().contexts.size() > 1;
+  if (!knows_ops && !answer.framework->has_deep_steps) return;  // the stacks have the operators
   if (!knows_ops) {
     answer.notes.emplace_back(
         "No deep step was recorded, so modules and operators of activations are not known.");

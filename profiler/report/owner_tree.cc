@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/classify/category_words.h"
 #include "profiler/report/owners.h"
 
 namespace vramscope::report {
@@ -79,6 +80,7 @@ classify::Category OwnerNode::Mostly() const {
 OwnerNode MakeOwnerTree(const classify::Analysis& analysis, classify::Origins& origins,
                         std::span<const model::BlockId> blocks, model::EventIndex at, OwnersBy by) {
   const model::Run& run = analysis.run();
+  const model::Framework& framework = model::FrameworkOf(*run.source);
   Growing root;
   std::vector<std::string_view> path;
   std::unordered_map<uint32_t, std::vector<std::string_view>> drawn_of_stack;
@@ -100,7 +102,7 @@ OwnerNode MakeOwnerTree(const classify::Analysis& analysis, classify::Origins& o
           AddParts(place.module, path);
         }
       } else {
-        path.emplace_back(classify::Info(category).name);
+        path.emplace_back(WordsOf(category, framework).name);
         AddModule(place, path);
       }
     }

@@ -8,6 +8,7 @@
 
 #include "profiler/model/testing/script.h"
 #include "profiler/report/build.h"
+#include "profiler/report/headline.h"
 #include "profiler/report/json.h"
 
 namespace vramscope::report {
@@ -82,6 +83,18 @@ TEST(ReportTest, ThePeakSaysWhenWhereAndOfWhat) {
   EXPECT_EQ(In(answer.peak, Category::kTemporaryBackward), 1000u) << "the gradient that is not labeled yet";
   EXPECT_EQ(In(answer.peak, Category::kInput), 64u);
   EXPECT_EQ(answer.peak.module, "layers.0");
+}
+
+TEST(ReportTest, ARunOfTensorFlowIsToldInItsWords) {
+  Script s;
+  s.trace().SetMetadata("tensorflow.version", "2.21.0");
+  s.Alloc("weight", 400).Parameter("weight", "mlp/fc1/kernel");
+  const model::Run run = s.Load();
+  const Answer answer = BuildAnswer(classify::Analysis(run), {}).value();
+  EXPECT_EQ(answer.framework_version, "2.21.0");
+  EXPECT_EQ(answer.torch_version(), "");
+  EXPECT_THAT(PeakClause(answer), HasSubstr("variables 400 B"));
+  EXPECT_STREQ(WordsOf(DeviceRow::kAllocated, *answer.framework).name, "TensorFlow, allocated");
 }
 
 TEST(ReportTest, StepsTellTheirPeaksAndWhatTheyHandedOut) {

@@ -126,9 +126,16 @@ class KerasTest(RecordingTest):
         peaks = [ask("report", str(self.trace), "--device", f"cuda:{gpu}")["peak"]["allocated_bytes"] for gpu in (0, 1)]
         self.assertEqual(peaks, self.truth["device_peaks"])
 
-    def test_answers_by_the_model_of_another_allocator_are_refused(self) -> None:
+    def test_every_block_lands_where_the_model_of_the_allocator_puts_it(self) -> None:
         self.dry_run("h100-80gb")
-        for verb in (["frag"], ["replay"], ["oom"], ["whatif"], ["plan", "--fit", "24GiB"]):
+        replayed = ask("replay", str(self.trace))
+        self.assertEqual(replayed["events_exact"], replayed["events_total"])
+        self.assertGreater(replayed["events_total"], 100)
+        self.assertEqual(replayed["peak"]["allocated_bytes"], self.truth["device_peaks"][0])
+
+    def test_changes_of_pytorch_programs_are_refused(self) -> None:
+        self.dry_run("h100-80gb")
+        for verb in (["whatif"], ["plan", "--fit", "24GiB"]):
             done = recorded_run.run([recorded_run.vramscope(), *verb, str(self.trace)])
             self.assertEqual((done.code, done.stdout), (3, b""), verb)
             self.assertIn("this is a run of TensorFlow", done.stderr.decode(), verb)

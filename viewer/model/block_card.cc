@@ -58,12 +58,13 @@ class CardMaker {
       Add("Requested", fmt::format("{} B, waste {}", text::FormatCount(block_.Requested()),
                                    text::FormatPercent(block_.slack, block_.size)));
     if (tensors != nullptr) AddTensor(*tensors, origin);
-    Add("Category", classify::Info(stretch.category).name);
+    Add("Category", document_.WordsOf(stretch.category).name);
     Add("Module", text::OneLine(place.module));
     Add("Op", text::OneLine(place.node.empty() ? place.op : place.node));
     AddLife(tensors);
     // PyTorch: kSmallSize. Requests up to 1 MiB come from segments of 2 MiB.
-    if (trace::DeviceTypeOf(block_.device_code) != 0)
+    const bool has_pools = model::FrameworkOf(*run_.source).allocator == model::AllocatorModel::kPyTorch;
+    if (has_pools && trace::DeviceTypeOf(block_.device_code) != 0)
       Add("Pool", block_.size <= 1 << 20 ? "small: up to 1 MiB" : "large: above 1 MiB");
     Add("Address", fmt::format("{:#x}", block_.address));
     if (block_.stream != 0) Add("Stream", fmt::format("{:#x}", run_.streams[block_.stream]));

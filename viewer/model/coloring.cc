@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/classify/category_words.h"
 #include "profiler/report/owners.h"
 #include "profiler/text/harmless.h"
 
@@ -118,7 +119,8 @@ std::string BlockColors::TextOf(const model::Run& run, uint64_t key) const {
   if (key == kUnknown) return by_ == Coloring::kStep ? "outside of all steps" : "not recorded";
   switch (by_) {
     case Coloring::kCategory:
-      return classify::Info(static_cast<classify::Category>(key - 1)).name;
+      return classify::WordsOf(static_cast<classify::Category>(key - 1), model::FrameworkOf(*run.source))
+          .name;
     case Coloring::kAge:
       return kAges[key - 1].text;
     case Coloring::kSize:

@@ -137,7 +137,7 @@ void PlaceSegments(const Document& document, DeviceIndex device, LayoutView* vie
   view->explain = std::move(placed->explain);
   if (!view->subject.has_layout) {
     view->why_not =
-        "This file does not record the segments of PyTorch's allocator, so blocks cannot be placed at their "
+        "This file does not record the allocator's segments, so blocks cannot be placed at their "
         "addresses. vramscope info shows what was hooked.";
     return;
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/classify/analysis.h"
+#include "profiler/classify/category_words.h"
 #include "profiler/classify/memory_series.h"
 #include "profiler/classify/origin.h"
 #include "profiler/fragmentation/layout_walk.h"
@@ -82,6 +83,10 @@ struct Document {
   [[nodiscard]] size_t PlaceOf(model::DeviceIndex device) const;
   [[nodiscard]] const timeline::Training& training(const DeviceView& device) const {
     return analysis->training()[run->devices[device.index].process];
+  }
+  // As users of the recorded framework know the category.
+  [[nodiscard]] model::Framework::Words WordsOf(classify::Category category) const {
+    return classify::WordsOf(category, model::FrameworkOf(*run->source));
   }
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/allocator/rerun.h"
+#include "profiler/fragmentation/model_words.h"
 #include "profiler/fragmentation/trial.h"
 
 namespace vramscope::viewer {
@@ -14,8 +15,6 @@ namespace {
 using fragmentation::SeriesPoint;
 
 constexpr size_t kPoints = 1024;
-constexpr const char* kTried[] = {"expandable_segments:True", "max_split_size_mb:256", "max_split_size_mb:64",
-                                  "roundup_power2_divisions:8"};
 
 SettingsOutcome Try(const allocator::History& history, const std::string& settings) {
   SettingsOutcome outcome;
@@ -43,7 +42,7 @@ FragmentationOverTime MakeFragmentationOverTime(const LayoutView& layout) {
   const allocator::History& history = layout.subject.history;
   made.outcomes.push_back({history.settings, true, layout.walk->peak_reserved(), ""});
   made.outcomes.push_back(Try(history, history.settings));
-  for (const char* setting : kTried) {
+  for (const char* setting : fragmentation::WordsOf(history.model).few_settings) {
     const std::string settings = fragmentation::WithSetting(history.settings, setting);
     if (settings != history.settings) made.outcomes.push_back(Try(history, settings));
   }

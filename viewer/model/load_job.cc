@@ -116,7 +116,7 @@ void LoadJob::Work() {
   Enter("analyzing");
   std::unique_ptr<Document> made = HoldRun(path_, std::move(run).value(), snapshot);
   const Document& document = *made;
-  const std::shared_future<void> analysed = std::async(std::launch::async, [&] {
+  const std::shared_future<void> analyzed = std::async(std::launch::async, [&] {
     Analyze(*made);
     {
       const std::lock_guard lock(mutex_);
@@ -124,19 +124,19 @@ void LoadJob::Work() {
     }
     Enter("placing addresses");
   });
-  if (std::thread::hardware_concurrency() == 1) analysed.wait();  // first what the first picture needs
-  PlaceAddresses(document, analysed);
-  analysed.get();
+  if (std::thread::hardware_concurrency() == 1) analyzed.wait();  // first what the first picture needs
+  PlaceAddresses(document, analyzed);
+  analyzed.get();
 }
 
-void LoadJob::PlaceAddresses(const Document& document, const std::shared_future<void>& analysed) {
+void LoadJob::PlaceAddresses(const Document& document, const std::shared_future<void>& analyzed) {
   const auto& devices = document.run->devices;
   for (const bool host : {false, true}) {  // GPUs first
     for (model::DeviceIndex device = 0; device < devices.size() && !cancelled_; ++device) {
       if (devices[device].changes.empty() || (trace::DeviceTypeOf(devices[device].code) == 0) != host)
         continue;
       std::unique_ptr<LayoutView> layout = PlaceBlocks(document, device);
-      analysed.get();
+      analyzed.get();
       Explain(document, *layout);
       {
         const std::lock_guard lock(mutex_);

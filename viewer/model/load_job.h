@@ -65,7 +65,7 @@ class LoadJob {
   void Work();
   Result<model::Run> Read(std::shared_ptr<const snapshot::Snapshot>& snapshot);
   // For all devices, in parallel with the analysis; adds the analysis's facts about blocks when they exist.
-  void PlaceAddresses(const Document& document, const std::shared_future<void>& analysed);
+  void PlaceAddresses(const Document& document, const std::shared_future<void>& analyzed);
   void Enter(const char* stage);
   void Fail(const std::string& sentence);
 

@@ -101,7 +101,7 @@ TEST_F(MemorySeriesTest, EveryPixelColumnOfEveryZoomHasThePeakThatBruteForceFind
 }
 
 // Blocks of all sizes that come and go in no order, several at one time, with long pauses; saved, let go of
-// and labelled in and out of phases, so that bytes change their category while they are alive.
+// and labeled in and out of phases, so that bytes change their category while they are alive.
 model::Run RandomRun(std::mt19937& random) {
   const auto below = [&](uint64_t end) {
     return std::uniform_int_distribution<uint64_t>(0, end - 1)(random);

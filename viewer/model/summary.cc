@@ -52,8 +52,9 @@ SummaryCard MemoryCard(const Answer& answer) {
     for (size_t i = 0; i < report::kDeviceRowCount; ++i) {
       const int64_t bytes = peak.driver->rows[i];
       if (bytes <= 0) continue;
-      const report::DeviceRowInfo& info = report::Info(static_cast<DeviceRow>(i));
-      card.rows.push_back(Part(static_cast<uint64_t>(bytes), info.name, classify::Info(info.color_like).rgb));
+      const auto row = static_cast<DeviceRow>(i);
+      card.rows.push_back(Part(static_cast<uint64_t>(bytes), WordsOf(row, *answer.framework).name,
+                               classify::Info(report::Info(row).color_like).rgb));
       sum += static_cast<uint64_t>(bytes);
     }
     card.whole = std::max(peak.driver->capacity.value_or(sum), sum);
@@ -68,11 +69,10 @@ SummaryCard MemoryCard(const Answer& answer) {
   } else {
     card.title = "Device memory";
     const uint64_t reserved = std::max(peak.reserved_bytes.value_or(0), peak.allocated_bytes);
-    card.rows.push_back(Part(peak.allocated_bytes, report::Info(DeviceRow::kAllocated).name,
+    card.rows.push_back(Part(peak.allocated_bytes, answer.framework->allocated.name,
                              classify::Info(report::Info(DeviceRow::kAllocated).color_like).rgb));
     if (reserved > peak.allocated_bytes)
-      card.rows.push_back(
-          Part(reserved - peak.allocated_bytes, report::Info(DeviceRow::kCached).name, kFreeRgb));
+      card.rows.push_back(Part(reserved - peak.allocated_bytes, answer.framework->cached.name, kFreeRgb));
     card.whole = reserved;
     card.rows.push_back(
         Sentence("The driver's calls were not recorded, so the context and other libraries are not known."));
@@ -153,7 +153,8 @@ SummaryCard TrustCard(const model::Run& run, const Answer& answer) {
   const auto& metadata = run.source->metadata();
   if (const auto gpu = metadata.find("simulated.gpu"); gpu != metadata.end())
     card.rows.push_back(
-        Sentence("Simulated device: " + gpu->second + ". Bytes are PyTorch's own, times are not a GPU's."));
+        Sentence(fmt::format("Simulated device: {}. Bytes are {}'s own, times are not a GPU's.", gpu->second,
+                             answer.framework->name)));
   const uint64_t peak = answer.peak.allocated_bytes;
   const uint64_t unknown = answer.peak.categories[static_cast<size_t>(classify::Category::kUnattributed)];
   card.rows.push_back({.figure = text::FormatPercent(peak - std::min(unknown, peak), peak),

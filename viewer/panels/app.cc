@@ -106,7 +106,8 @@ void ShowView(App& app, ImVec2 size) {
     ShowLoading(app, rest);
   } else if (app.session.device() == nullptr) {
     ShowWhyEmpty(rest,
-                 "No allocation was recorded in this file. Did the command use PyTorch? vramscope info shows "
+                 "No allocation was recorded in this file. Did the command use PyTorch or TensorFlow? "
+                 "vramscope info shows "
                  "what was hooked.");
   } else {
     const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -202,7 +202,7 @@ void ShowTable(App& app, const diff::Diff& diff, ImVec2 size) {
   for (const Row& row : diff.categories) {
     const auto category = classify::CategoryFromKey(row.name);
     lines.push_back(
-        {diff::CategoryName(row), &row, ColorOf(category.value_or(classify::Category::kUnattributed))});
+        {diff::CategoryName(diff, row), &row, ColorOf(category.value_or(classify::Category::kUnattributed))});
   }
   ShowRows("Category", lines);
   for (const auto& [kind, heading] :

@@ -50,7 +50,7 @@ void ShowCategory(App& app, DeviceView& device, Category category, uint64_t byte
   }
   const float text_y = middle - l.fonts.text.size / 2;
   DrawText(list, l.fonts.text, {at.x + Em(1.2f), text_y}, shown ? l.colors.text : l.colors.dim,
-           classify::Info(category).name);
+           app.session.document()->WordsOf(category).name);
   const std::string size = text::FormatBytes(bytes);
   const std::string percent = text::FormatPercent(bytes, whole);
   const float mono_y = middle - l.fonts.mono.size / 2;

@@ -55,7 +55,7 @@ void ShowEventRow(App& app, const model::Change& change, bool here, int number) 
   cell(text::FormatCount(change.block() + 1), l.colors.dim);
   const model::EventIndex seen = change.freed() && change.event > 0 ? change.event - 1 : change.event;
   const classify::Category category = document.analysis->categories().At(change.block(), seen).category;
-  cell(classify::Info(category).name, l.colors.text);
+  cell(document.WordsOf(category).name, l.colors.text);
   const std::string_view name = document.analysis->names().Of(change.block());
   cell(text::OneLine(name.empty() ? report::FrameToShow(run, block.stack) : name), l.colors.text);
 }

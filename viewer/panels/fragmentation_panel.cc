@@ -44,7 +44,7 @@ void WaterfallRow(const char* name, const char* meaning, uint64_t bytes, uint64_
                      2);
 }
 
-void ShowCauses(const MomentAnswer& answer) {
+void ShowCauses(allocator::Model model, const MomentAnswer& answer) {
   const fragmentation::Domain& total = answer.metrics.total;
   const uint64_t rest = answer.metrics.causes.Sum();
   ShowHeading(fmt::format("{} reserved, {} of it not requested ({})", text::FormatBytes(total.reserved),
@@ -55,7 +55,7 @@ void ShowCauses(const MomentAnswer& answer) {
   for (const fragmentation::Cause& cause : fragmentation::kCauses) {
     const uint64_t bytes = answer.metrics.causes.*cause.bytes;
     if (bytes != 0)
-      WaterfallRow(cause.name, cause.meaning, bytes, before, total.reserved, FromRgb(cause.rgb));
+      WaterfallRow(cause.name, cause.MeaningFor(model), bytes, before, total.reserved, FromRgb(cause.rgb));
     before += bytes;
   }
 }
@@ -167,7 +167,7 @@ void ShowFragmentation(App& app, ImVec2 size) {
   size.y -= history;
   const TwoParts parts = SplitView(size, size.x * 0.52f, 0.55f);
   ImGui::BeginChild("causes", parts.first);
-  ShowCauses(answer);
+  ShowCauses(layout->subject.history.model, answer);
   ShowRequests(layout->subject, answer);
   ShowHistogram(answer, std::clamp(ImGui::GetContentRegionAvail().y - Em(2), Em(5), Em(11)));
   ImGui::EndChild();

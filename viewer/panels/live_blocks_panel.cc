@@ -67,7 +67,7 @@ void ShowRow(App& app, const LiveRow& row, int number) {
   ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + Em(0.2f)}, {at.x + Em(0.65f), at.y + Em(0.85f)},
                                             ColorOf(row.category), 2);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + Em(1));
-  ImGui::TextUnformatted(classify::Info(row.category).name);
+  ImGui::TextUnformatted(app.session.document()->WordsOf(row.category).name);
   if (row.guessed) {
     ImGui::SameLine(0, Em(0.3f));
     ImGui::TextDisabled("?");

@@ -97,7 +97,7 @@ size_t DrawPage(ImDrawList& list, const Cells& cells, const AddressMap& map, con
   return narrow;
 }
 
-void ShowBlockTooltip(const MapSegment& segment, const MapBlock& block) {
+void ShowBlockTooltip(const Document& document, const MapSegment& segment, const MapBlock& block) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {Em(0.7f), Em(0.5f)});
   ImGui::BeginTooltip();
   if (block.use == MapBlock::Use::kFree) {
@@ -111,7 +111,7 @@ void ShowBlockTooltip(const MapSegment& segment, const MapBlock& block) {
     }
   } else {
     ShowHeading(block.title.empty() ? text::FormatBytes(block.bytes) : block.title);
-    ImGui::Text("%s, %s", text::FormatBytes(block.bytes).c_str(), classify::Info(block.category).plural);
+    ImGui::Text("%s, %s", text::FormatBytes(block.bytes).c_str(), document.WordsOf(block.category).clause);
     if (block.pins) ImGui::Text("pins %s of free memory", text::FormatBytes(segment.held_back).c_str());
     if (block.use == MapBlock::Use::kPending)
       ImGui::TextUnformatted("freed, but another stream may still use it");
@@ -205,7 +205,7 @@ void ShowAddressMap(App& app, ImVec2 size) {
   ImGui::SetCursorScreenPos({at.x, at.y + size.y - legend});
   ImGui::Dummy({size.x, legend});
   if (block == nullptr) return;
-  ShowBlockTooltip(*segment, *block);
+  ShowBlockTooltip(*session.document(), *segment, *block);
   if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left) || block->block == model::kNone) return;
   session.Remember();
   session.SelectBlock(session.place.block == block->block ? model::kNone : block->block);

@@ -88,7 +88,7 @@ void FilterByOwner(App& app) {
   app.session.FilterBy("line", owners.by == OwnersBy::kStack && more ? path.back() : "");
   if (owners.by != OwnersBy::kCategory) return;
   for (const classify::Category category : StackOrder()) {
-    if (first.empty() || classify::Info(category).name == first)
+    if (first.empty() || app.session.document()->WordsOf(category).name == first)
       app.session.FilterBy("category", first.empty() ? "" : classify::Info(category).key);
   }
 }
@@ -170,7 +170,8 @@ void DrawOwnerBox(ImDrawList& list, ImVec2 at, const OwnerBox& box, bool hovered
     DrawText(list, l.fonts.small, {text_at.x, y + Em(1)}, WithAlpha(ink, 0.75f), bytes);
 }
 
-void ShowOwnerTip(const OwnerView& owners, const std::vector<OwnerBox>& boxes, size_t hovered) {
+void ShowOwnerTip(const Document& document, const OwnerView& owners, const std::vector<OwnerBox>& boxes,
+                  size_t hovered) {
   const OwnerNode& node = *boxes[hovered].node;
   std::string way;
   for (size_t i = hovered; i != 0; i = boxes[i].parent)
@@ -185,7 +186,7 @@ void ShowOwnerTip(const OwnerView& owners, const std::vector<OwnerBox>& boxes, s
                                  text::FormatPercent(node.bytes, owners.tree().bytes));
   for (const classify::Category category : StackOrder()) {
     if (const uint64_t bytes = node.categories[static_cast<size_t>(category)]; bytes != 0)
-      text += fmt::format("\n{}  {}", text::FormatBytes(bytes), classify::Info(category).plural);
+      text += fmt::format("\n{}  {}", text::FormatBytes(bytes), document.WordsOf(category).clause);
   }
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(Em(45));
@@ -220,7 +221,7 @@ void ShowOwnerPicture(App& app, ImVec2 size) {
     DrawOwnerBox(list, at, boxes[i], i == hovered, owners.treemap, parent[i]);
   list.PopClipRect();
   if (hovered >= boxes.size()) return;
-  ShowOwnerTip(owners, boxes, hovered);
+  ShowOwnerTip(*app.session.document(), owners, boxes, hovered);
   if (!ImGui::IsMouseReleased(ImGuiMouseButton_Left)) return;
   if (hovered != 0)
     owners.ZoomTo(boxes, hovered);

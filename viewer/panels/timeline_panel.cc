@@ -192,7 +192,7 @@ void ShowTooltip(const Session& session, const DeviceView& device, const Timelin
   for (auto category = StackOrder().rbegin(); category != StackOrder().rend(); ++category) {
     const uint64_t bytes = memory.categories[static_cast<size_t>(*category)];
     if (bytes != 0 && (device.series.shown() & MaskOf(*category)) != 0)
-      row(ColorOf(*category), classify::Info(*category).name, bytes);
+      row(ColorOf(*category), document.WordsOf(*category).name, bytes);
   }
   const auto line = [&](MemoryLine which, const std::optional<uint64_t>& bytes) {
     if (bytes) row(ColorOf(which), Info(which).name, *bytes);

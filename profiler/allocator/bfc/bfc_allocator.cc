@@ -11,7 +11,6 @@ namespace {
 constexpr uint64_t kFirstRegion = uint64_t{2} << 20;
 // TensorFlow goes on doubling, and never returns when that overflows.
 constexpr uint64_t kLargestRegion = uint64_t{1} << 62;
-constexpr uint64_t kMostWaste = uint64_t{128} << 20;
 // A region that the sub-allocator refuses is asked for again with this share of its size.
 constexpr float kBackpedal = 0.9F;
 
@@ -69,7 +68,7 @@ bool BfcAllocator::ShouldSplit(uint64_t chunk_bytes, uint64_t rounded_bytes) con
                               ? static_cast<uint64_t>(options_.fragmentation_fraction *
                                                       static_cast<double>(options_.memory_limit))
                               : kMostWaste;
-  return chunk_bytes >= rounded_bytes * 2 || chunk_bytes - rounded_bytes >= most_waste;
+  return IsSplit(chunk_bytes, rounded_bytes, most_waste);
 }
 
 bool BfcAllocator::Extend(uint64_t rounded_bytes) {

@@ -100,6 +100,12 @@ class BfcAllocator {
 
   static constexpr uint64_t kGranule = 256;
   static constexpr uint64_t Rounded(uint64_t bytes) { return (bytes + kGranule - 1) / kGranule * kGranule; }
+  // True if a free chunk is split for a request; `rounded_bytes` <= `chunk_bytes`.
+  static constexpr uint64_t kMostWaste = uint64_t{128} << 20;
+  static constexpr bool IsSplit(uint64_t chunk_bytes, uint64_t rounded_bytes,
+                                uint64_t most_waste = kMostWaste) {
+    return chunk_bytes >= rounded_bytes * 2 || chunk_bytes - rounded_bytes >= most_waste;
+  }
 
  private:
   static constexpr size_t kBins = 21;

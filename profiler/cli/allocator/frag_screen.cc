@@ -124,7 +124,8 @@ std::string Moments(const Subject& subject, const fragmentation::Answer& answer)
 
 }  // namespace
 
-std::string CauseTable(const fragmentation::Decomposition& causes, const Terminal& terminal) {
+std::string CauseTable(const Subject& subject, const fragmentation::Decomposition& causes,
+                       const Terminal& terminal) {
   const uint64_t all = causes.Sum();
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
   for (const fragmentation::Cause& cause : kCauses) {
@@ -133,7 +134,8 @@ std::string CauseTable(const fragmentation::Decomposition& causes, const Termina
     std::string bar = terminal.Bar(bytes, all, kBar);
     bar.resize(std::max(bar.size(), size_t{1}), ' ');
     table.AddRow({cause.name, FormatBytes(bytes), FormatPercent(bytes, all),
-                  terminal.Paint(bar, Ink::Rgb(cause.rgb)), terminal.Paint(cause.meaning, Ink::Dim())});
+                  terminal.Paint(bar, Ink::Rgb(cause.rgb)),
+                  terminal.Paint(cause.MeaningFor(subject.history.model), Ink::Dim())});
   }
   return table.ToString();
 }
@@ -169,7 +171,7 @@ std::string FragScreen(const std::string& path, const Subject& subject, const fr
                                      Printable(path)),
                          Ink::Dim()) +
           "\n\n";
-  text += CauseTable(answer.chosen.metrics.causes, terminal);
+  text += CauseTable(subject, answer.chosen.metrics.causes, terminal);
   text += FragHeading("How fragmented", terminal) + Figures(answer, terminal);
   text += FragHeading("Largest request that would succeed", terminal) + Requests(subject, answer.chosen);
   if (!answer.segments.empty()) {

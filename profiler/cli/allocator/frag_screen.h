@@ -14,7 +14,8 @@ namespace vramscope::cli {
                                      const fragmentation::Answer& answer, const Terminal& terminal);
 
 // Parts that `vramscope oom` prints too.
-[[nodiscard]] std::string CauseTable(const fragmentation::Decomposition& causes, const Terminal& terminal);
+[[nodiscard]] std::string CauseTable(const fragmentation::Subject& subject,
+                                     const fragmentation::Decomposition& causes, const Terminal& terminal);
 [[nodiscard]] std::string SegmentTable(const fragmentation::Subject& subject,
                                        const std::vector<fragmentation::SegmentAnswer>& segments,
                                        const Terminal& terminal);

@@ -12,6 +12,7 @@
 #include "profiler/cli/frame/verb.h"
 #include "profiler/fragmentation/autopsy.h"
 #include "profiler/fragmentation/autopsy_words.h"
+#include "profiler/fragmentation/model_words.h"
 #include "profiler/text/number.h"
 
 namespace vramscope::cli {
@@ -100,7 +101,7 @@ class OomScreen {
     std::string text = Heading(fmt::format("{} reserved, {} {}; the difference by cause",
                                            FormatBytes(total.reserved), FormatBytes(total.requested),
                                            subject_.requests_known ? "requested" : "in blocks"));
-    text += CauseTable(autopsy_.state->metrics.causes, terminal_);
+    text += CauseTable(subject_, autopsy_.state->metrics.causes, terminal_);
     if (autopsy_.failure.has_value()) return text;
     const uint64_t largest = autopsy_.free.largest_block;
     text += Heading("What would have happened to a request");
@@ -108,7 +109,8 @@ class OomScreen {
     table.AddRow({"up to " + FormatBytes(largest), "served from a free block"});
     if (autopsy_.returned > largest) {
       table.AddRow({"up to " + FormatBytes(autopsy_.returned),
-                    "served by a new segment, after PyTorch has released its wholly free segments"});
+                    fmt::format("served by a new segment, after {} has released its wholly free segments",
+                                fragmentation::WordsOf(subject_.history.model).framework)});
     }
     if (autopsy_.free.all() > std::max(largest, autopsy_.returned)) {
       table.AddRow(

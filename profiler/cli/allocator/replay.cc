@@ -13,6 +13,7 @@
 #include "profiler/cli/frame/subject_file.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
+#include "profiler/fragmentation/model_words.h"
 #include "profiler/text/json_dump.h"
 #include "profiler/text/or_null.h"
 #include "profiler/text/size_text.h"
@@ -22,14 +23,16 @@ namespace vramscope::cli {
 const VerbHelp& ReplayHelp() {
   static const VerbHelp help = {
       "replay",
-      "replay a run on a model of PyTorch's allocator, also with other settings",
+      "replay a run on a model of its allocator, also with other settings",
       "replay [options] FILE",
       {{"vramscope replay snapshot.pickle", "check the model against the recording, event by event"},
        {"vramscope replay run.vms --settings expandable_segments:True --capacity 24GiB",
         "show how much the same requests reserve with these settings, and whether they fit"}},
       {{"settings", '\0', "TEXT",
-        "Allocator settings as in PYTORCH_CUDA_ALLOC_CONF; \"\" = PyTorch's defaults."},
-       {"capacity", '\0', "80GiB", "Device memory available to PyTorch; default: no limit."},
+        "Allocator settings as in PYTORCH_CUDA_ALLOC_CONF; \"\" = PyTorch's defaults. Of TensorFlow:\n"
+        "allow_growth, garbage_collection, fragmentation_fraction."},
+       {"capacity", '\0', "80GiB",
+        "Device memory available to the allocator; default: no limit, or TensorFlow's own."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
       VerbSubject::kRun};
   return help;
@@ -113,15 +116,21 @@ std::string NotesText(const std::vector<std::string>& notes, const Terminal& ter
   return text;
 }
 
-std::string ReplayText(const ReplayResult& result, const Terminal& terminal) {
+// "PyTorch 2.15"
+std::string RulesText(const fragmentation::Subject& subject, std::string_view release) {
+  return fmt::format("{} {}", fragmentation::WordsOf(subject.history.model).framework, release);
+}
+
+std::string ReplayText(const fragmentation::Subject& subject, const ReplayResult& result,
+                       const Terminal& terminal) {
   const bool exact = result.exact();
   const std::string headline =
       fmt::format("{} for {} of {}.", exact ? "Exact" : "Not exact: as recorded",
                   FormatCount(result.events_exact), FormatCount(result.events_total, "event"));
   std::string text = terminal.Paint(headline, Ink::Bold()) +
-                     fmt::format(" Peak {} allocated, {} reserved, by the rules of PyTorch {}.\n",
+                     fmt::format(" Peak {} allocated, {} reserved, by the rules of {}.\n",
                                  FormatBytes(result.peak.allocated_bytes),
-                                 FormatBytes(result.peak.reserved_bytes), result.release);
+                                 FormatBytes(result.peak.reserved_bytes), RulesText(subject, result.release));
   if (const auto& first = result.first_divergence) {
     text += fmt::format("\nEvent {}{}\n  recorded   {}\n  the model  {}\n", first->event,
                         first->contradiction ? ", where the recording contradicts itself" : "",
@@ -139,7 +148,8 @@ std::string ReplayText(const ReplayResult& result, const Terminal& terminal) {
   return text + NotesText(result.notes, terminal);
 }
 
-std::string RerunText(const RerunResult& result, const Terminal& terminal) {
+std::string RerunText(const fragmentation::Subject& subject, const RerunResult& result,
+                      const Terminal& terminal) {
   const std::string headline =
       result.failed_requests == 0
           ? fmt::format("All {} succeed.", FormatCount(result.requests, "request"))
@@ -147,9 +157,9 @@ std::string RerunText(const RerunResult& result, const Terminal& terminal) {
                         FormatCount(result.failed_requests), FormatCount(result.requests, "request"),
                         result.first_failure.value_or(0));
   return terminal.Paint(headline, Ink::Bold()) +
-         fmt::format(" Peak {} allocated, {} reserved, by the rules of PyTorch {}.\n",
+         fmt::format(" Peak {} allocated, {} reserved, by the rules of {}.\n",
                      FormatBytes(result.peak.allocated_bytes), FormatBytes(result.peak.reserved_bytes),
-                     result.release) +
+                     RulesText(subject, result.release)) +
          NotesText(result.notes, terminal);
 }
 
@@ -164,7 +174,7 @@ Result<int> RunAgain(const std::string& path, const fragmentation::Subject& subj
   auto result = VRAMSCOPE_TRY(PrefixError(path, allocator::Rerun(history, request)));
   result.notes.insert(result.notes.end(), subject.notes.begin(), subject.notes.end());
   Print(arguments.Has("json") ? text::Dump(RerunJson(subject, request, result)) + "\n"
-                              : About(subject, terminal) + RerunText(result, terminal));
+                              : About(subject, terminal) + RerunText(subject, result, terminal));
   return result.failed_requests == 0 ? kDone : kNo;
 }
 
@@ -180,7 +190,7 @@ Result<int> ReplayVerb(const Arguments& arguments, const Terminal& terminal) {
   auto result = VRAMSCOPE_TRY(PrefixError(path, allocator::Replay(history)));
   result.notes.insert(result.notes.end(), subject.notes.begin(), subject.notes.end());
   Print(arguments.Has("json") ? text::Dump(ReplayJson(subject, result)) + "\n"
-                              : About(subject, terminal) + ReplayText(result, terminal));
+                              : About(subject, terminal) + ReplayText(subject, result, terminal));
   return result.exact() ? kDone : kNo;
 }
 

@@ -9,7 +9,6 @@
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/fragmentation/snapshot_subject.h"
 #include "profiler/fragmentation/trace_subject.h"
-#include "profiler/model/framework.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/notes.h"
 #include "profiler/snapshot/source.h"
@@ -19,8 +18,6 @@ namespace {
 
 using model::DeviceIndex;
 using report::Request;
-
-Error In(const std::string& path, const Error& error) { return Error{path + ": " + error.sentence}; }
 
 // The request from the arguments, including moments that select a device.
 Result<Request> RequestOf(const Arguments& arguments, const SubjectQuestion& question) {
@@ -96,13 +93,13 @@ Status FromSnapshot(const RunFile& given, const Request& request, const SubjectQ
     auto run = VRAMSCOPE_TRY(model::Load(snapshot::MakeSource(snapshot, path)));
     file.run = std::make_unique<model::Run>(std::move(run));
     const Result<DeviceIndex> chosen = DeviceOf(request, question, file);
-    if (!chosen.ok()) return In(path, chosen.error());
+    if (!chosen.ok()) return PrefixError(path, chosen.error());
     device = *chosen;
     number = trace::DeviceIndexOf(file.run->devices[device].code);
   }
   auto subject =
       fragmentation::SubjectOf(snapshot, number, file.run == nullptr ? nullptr : file.run->source.get());
-  if (!subject.ok()) return In(path, subject.error());
+  if (!subject.ok()) return PrefixError(path, subject.error());
   file.subject = std::move(*subject);
   if (file.run != nullptr) {
     Speak(request, device, file);
@@ -120,15 +117,13 @@ Status FromTrace(const RunFile& given, const Arguments& arguments, const Request
   const std::string& path = given.path();
   auto run = VRAMSCOPE_TRY(LoadTrace(given, arguments));
   file.run = std::make_unique<model::Run>(std::move(run));
-  if (const char* const why_not = model::WhyNotPyTorch(*file.run->source))
-    return CannotJudge(path + ": " + why_not);
   file.analysis = std::make_unique<classify::Analysis>(*file.run);
   const Result<DeviceIndex> device = DeviceOf(request, question, file);
-  if (!device.ok()) return In(path, device.error());
+  if (!device.ok()) return PrefixError(path, device.error());
   auto subject = fragmentation::SubjectOf(*file.analysis, *device);
   if (!subject.ok()) {
     const std::string why = report::CachingOff(file.run->source->metadata());
-    return In(path, Error{subject.error().sentence + (why.empty() ? "" : " " + why)});
+    return PrefixError(path, Error{subject.error().sentence + (why.empty() ? "" : " " + why)});
   }
   file.subject = std::move(*subject);
   Speak(request, *device, file);

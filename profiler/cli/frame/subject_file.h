@@ -19,7 +19,7 @@ namespace vramscope::cli {
 struct SubjectFile {
   std::unique_ptr<model::Run> run;
   std::unique_ptr<classify::Analysis> analysis;
-  fragmentation::VerbSubject subject;
+  fragmentation::Subject subject;
   // Failed requests on all devices that match the request: their number, and which one is examined (1-based,
   // 0: none). On its own device it is number `failure_on_device`.
   size_t failures = 0;

@@ -214,7 +214,8 @@ Json UpperJson(const OtherBound& upper) {
 }  // namespace
 
 std::string SimulatedSentence(const DryrunResult& result) {
-  const std::string simulated = "Simulated: PyTorch itself allocates; results are not computed";
+  const std::string simulated =
+      fmt::format("Simulated: {} itself allocates; results are not computed", result.answer.framework->name);
   if (!result.assumed) return simulated + ", data-dependent sizes are lower bounds.";
   if (result.assumed->masks != 1) return simulated + ".";
   return simulated +

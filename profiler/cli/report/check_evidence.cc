@@ -22,7 +22,7 @@ bool Has(const std::vector<Rule>& rules, Rule::Kind kind) {
 Result<fragmentation::Answer> JudgedFragmentation(const RunFile& file, const classify::Analysis& analysis,
                                                   DeviceIndex device) {
   const auto answered = [](Result<fragmentation::Subject> read) -> Result<fragmentation::Answer> {
-    const fragmentation::VerbSubject subject = VRAMSCOPE_TRY(std::move(read));
+    const fragmentation::Subject subject = VRAMSCOPE_TRY(std::move(read));
     const fragmentation::LayoutWalk walk(subject.history, subject.rules);
     fragmentation::Question question;
     question.points = 0;

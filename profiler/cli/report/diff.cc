@@ -56,7 +56,8 @@ Result<int> WriteHtml(const diff::Side& before, const diff::Side& after, const d
   const std::string page = html::MakeDiffPage({.document = diff::ToJson(before, after, diff),
                                                .headline = diff::Headline(diff),
                                                .title = Printable(name(before) + " against " + name(after)),
-                                               .version = VRAMSCOPE_VERSION});
+                                               .version = VRAMSCOPE_VERSION,
+                                               .framework = diff.framework});
   collector::NewFile file = VRAMSCOPE_TRY(collector::NewFile::Create(out, {before.path, after.path}));
   VRAMSCOPE_TRY(file.Write(page));
   VRAMSCOPE_TRY(file.Commit());

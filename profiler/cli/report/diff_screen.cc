@@ -53,7 +53,8 @@ class DiffText {
       if (row.change() != 0) categories.push_back(&row);
     }
     if (categories.empty()) return text + Heading("By category") + "  no difference\n" + Steps();
-    text += Heading("By category") + Rows(categories, [](const Row& row) { return diff::CategoryName(row); });
+    text += Heading("By category") +
+            Rows(categories, [&](const Row& row) { return diff::CategoryName(diff_, row); });
     for (const OwnerKind& kind : kOwnerKinds) {
       const auto owners = RowsOf(diff_, kind.kind, top_);
       if (owners.empty()) continue;
@@ -175,7 +176,7 @@ std::string DiffMarkdown(const Side& before, const Side& after, const Diff& diff
   const std::string columns = " | before | after | change | |\n|---|---:|---:|---:|---:|\n";
   text += "| category" + columns;
   for (const Row& row : diff.categories) {
-    if (row.change() != 0) AddMarkdownRow(text, diff::CategoryName(row), row);
+    if (row.change() != 0) AddMarkdownRow(text, diff::CategoryName(diff, row), row);
   }
   for (const OwnerKind& kind : kOwnerKinds) {
     const auto owners = RowsOf(diff, kind.kind, top);

@@ -71,9 +71,10 @@ std::string Part(const Explanation& explanation, DeviceRow row, int64_t bytes) {
   if (bytes < 0)
     return fmt::format("{} of the tensors are in segments whose allocation was not recorded",
                        FormatBytes(0 - static_cast<uint64_t>(bytes)));
+  const DeviceMemory& memory = *explanation.moment.driver;
   std::string text =
-      fmt::format("{} {}", FormatBytes(static_cast<uint64_t>(bytes)), report::Info(row).clause);
-  const std::string libraries = Libraries(*explanation.moment.driver, row);
+      fmt::format("{} {}", FormatBytes(static_cast<uint64_t>(bytes)), WordsOf(row, *memory.framework).clause);
+  const std::string libraries = Libraries(memory, row);
   return libraries.empty() ? text : fmt::format("{} ({})", text, libraries);
 }
 
@@ -83,15 +84,15 @@ std::string Paragraph(const Explanation& explanation) {
   const DeviceMemory& memory = *moment.driver;
   std::string text;
   if (memory.used.has_value()) {
-    text = fmt::format("{} {} of {} are in use, as nvidia-smi shows. PyTorch's tensors are {} of that.",
-                       When(moment), FormatBytes(*memory.used), explanation.device,
+    text = fmt::format("{} {} of {} are in use, as nvidia-smi shows. {}'s tensors are {} of that.",
+                       When(moment), FormatBytes(*memory.used), explanation.device, memory.framework->name,
                        FormatBytes(moment.allocated_bytes));
   } else {
     text = fmt::format(
         "{} {} of {} were taken by recorded calls (the driver had not reported its own figure yet). "
-        "PyTorch's tensors are {} of that.",
+        "{}'s tensors are {} of that.",
         When(moment), FormatBytes(static_cast<uint64_t>(std::max<int64_t>(memory.Sum(), 0))),
-        explanation.device, FormatBytes(moment.allocated_bytes));
+        explanation.device, memory.framework->name, FormatBytes(moment.allocated_bytes));
   }
   if (explanation.between.empty()) return text + " There is no difference.";
   const int64_t difference = explanation.difference_bytes;

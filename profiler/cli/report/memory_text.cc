@@ -55,7 +55,8 @@ std::string DeviceMemoryTable(const DeviceMemory& memory, const Terminal& termin
   for (const DeviceRow row : rows) {
     const int64_t bytes = memory.Of(row);
     const Ink ink = Ink::Rgb(classify::Info(report::Info(row).color_like).rgb);
-    table.AddRow({report::Info(row).name, Bytes(bytes), FormatPercent(AtLeastZero(bytes), whole),
+    table.AddRow({WordsOf(row, *memory.framework).name, Bytes(bytes),
+                  FormatPercent(AtLeastZero(bytes), whole),
                   terminal.Paint(terminal.Bar(AtLeastZero(bytes), AtLeastZero(widest), cells), ink)});
     size_t shown = 0;
     for (const report::LibraryBytes& of : memory.libraries) {
@@ -76,7 +77,8 @@ std::string DeviceMemoryHeading(const DeviceMemory& memory, std::string_view whe
                      FormatBytes(AtLeastZero(memory.Sum())));
 }
 
-std::string HostMemoryText(const report::HostMemory& memory, const Terminal& terminal) {
+std::string HostMemoryText(const report::HostMemory& memory, const model::Framework& framework,
+                           const Terminal& terminal) {
   Table table({Align::kLeft, Align::kRight, Align::kLeft});
   const auto dim = [&](const std::string& text) { return terminal.Paint(text, Ink::Dim()); };
   if (memory.main.peak_rss_bytes != 0)
@@ -94,8 +96,8 @@ std::string HostMemoryText(const report::HostMemory& memory, const Terminal& ter
                   dim(fmt::format("of {}", FormatBytes(memory.shm_size_bytes)))});
   if (memory.pinned.has_value())
     table.AddRow({"Pinned", FormatBytes(memory.pinned->peak_bytes),
-                  dim(fmt::format("page-locked; {} of it by PyTorch's host allocator",
-                                  FormatBytes(memory.pinned->peak_pytorch_bytes)))});
+                  dim(fmt::format("page-locked; {} of it by {}'s host allocator",
+                                  FormatBytes(memory.pinned->peak_pytorch_bytes), framework.name))});
   return table.ToString() + GrowthSentence("The main process grows", memory.main.growth, terminal) +
          GrowthSentence("The workers grow", memory.workers_growth, terminal);
 }

@@ -17,6 +17,7 @@ inline constexpr int kWidestBar = 32;  // columns
 // "Device memory at the peak: 21.0 of 80.0 GiB in use"
 [[nodiscard]] std::string DeviceMemoryHeading(const report::DeviceMemory& memory, std::string_view when);
 // One row each for the main process, the workers, shared and pinned memory; one sentence for each that grows.
-[[nodiscard]] std::string HostMemoryText(const report::HostMemory& memory, const Terminal& terminal);
+[[nodiscard]] std::string HostMemoryText(const report::HostMemory& memory, const model::Framework& framework,
+                                         const Terminal& terminal);
 
 }  // namespace vramscope::cli

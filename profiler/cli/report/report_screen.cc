@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 
+#include "profiler/classify/category_words.h"
 #include "profiler/cli/frame/device_request.h"
 #include "profiler/cli/report/memory_text.h"
 #include "profiler/cli/report/out_of_memory_text.h"
@@ -42,7 +43,7 @@ class ReportText {
     text += OwnerSection(Owner::Kind::kModulePattern, "By module");
     if (shown_ == OwnersShown::kAll) {
       text += OwnerSection(Owner::Kind::kModule, "By single module");
-      text += OwnerSection(Owner::Kind::kParameter, "By parameter, with its gradient and optimizer state");
+      text += OwnerSection(Owner::Kind::kParameter, answer_.framework->by_parameter);
     }
     text += OwnerSection(Owner::Kind::kName, "By the program's own name");
     text += OwnerSection(Owner::Kind::kOp, "By operator");
@@ -108,7 +109,7 @@ class ReportText {
     Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
     for (const Category category : order) {
       const uint64_t part = bytes[static_cast<size_t>(category)];
-      table.AddRow({classify::Info(category).name, FormatBytes(part),
+      table.AddRow({WordsOf(category, *answer_.framework).name, FormatBytes(part),
                     FormatPercent(part, answer_.peak.allocated_bytes),
                     terminal_.Paint(terminal_.Bar(part, bytes[static_cast<size_t>(order[0])], BarCells(44)),
                                     InkOf(category))});
@@ -189,9 +190,9 @@ class ReportText {
   }
 
   // "activations"; "activations and more"
-  static std::string Mostly(const Owner& owner, Category mostly) {
+  [[nodiscard]] std::string Mostly(const Owner& owner, Category mostly) const {
     const bool all = owner.categories[static_cast<size_t>(mostly)] == owner.bytes;
-    return std::string(classify::Info(mostly).plural) + (all ? "" : " and more");
+    return std::string(WordsOf(mostly, *answer_.framework).clause) + (all ? "" : " and more");
   }
 
   // --- steps
@@ -266,9 +267,9 @@ class ReportText {
       std::string parts;
       for (size_t i = 0; i < classify::kCategoryCount; ++i) {
         if (moment.categories[i] == 0) continue;
-        parts +=
-            fmt::format("{}{} {}", parts.empty() ? "" : ", ", classify::Info(static_cast<Category>(i)).plural,
-                        FormatBytes(moment.categories[i]));
+        parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ",
+                             WordsOf(static_cast<Category>(i), *answer_.framework).clause,
+                             FormatBytes(moment.categories[i]));
       }
       table.AddRow({Printable(moment.asked), FormatBytes(moment.allocated_bytes),
                     PlaceInTime(moment, answer_), Dim(parts)});
@@ -296,7 +297,7 @@ class ReportText {
 
   [[nodiscard]] std::string HostSection() const {
     if (!answer_.host_memory.has_value()) return "";
-    return Heading("Host memory") + HostMemoryText(*answer_.host_memory, terminal_);
+    return Heading("Host memory") + HostMemoryText(*answer_.host_memory, *answer_.framework, terminal_);
   }
 
   // --- how far to trust it

@@ -138,7 +138,7 @@ function makeMap() {
   return {
     draw,
     section: element("section", {id: "addresses"}, element("h2", {}, "Addresses at the peak"),
-      element("p", {class: "note"}, counted(map.segments.length, "segment") + " of PyTorch's caching allocator, " + bytes(all) + "; " +
+      element("p", {class: "note"}, counted(map.segments.length, "segment") + " of " + report.framework + "'s allocator, " + bytes(all) + "; " +
         bytes(free) + " of it are free (" + percent(free, all) + ")." + layoutNote() + leftOut),
       canvas, element("div", {class: "legend"}, keys)),
   };

@@ -51,7 +51,7 @@ function makeHeader() {
   if (report.out_of_memory_count > shown.length) oom.push(element("p", {class: "bad"}, count(report.out_of_memory_count - shown.length) + " more such errors."));
   return element("header", {},
     element("div", {class: "file"}, element("b", {}, "vramscope"), element("span", {}, picture.file),
-      report.torch_version ? element("span", {}, "PyTorch " + report.torch_version) : null),
+      report.framework_version ? element("span", {}, report.framework + " " + report.framework_version) : null),
     element("h1", {}, "Peak " + bytes(peak.allocated_bytes) + " at " + placeInTime(peak) + ": " + largest.plural + " " + bytes(part) +
       " (" + percent(part, peak.allocated_bytes) + ")."),
     element("p", {class: "dim"}, about.join(" \u00b7 ")),
@@ -243,7 +243,7 @@ function makeHostMemory() {
       (host.workers_peak_pss_bytes === null ? "" : "; " + bytes(host.workers_peak_pss_bytes) + " with shared pages counted once")]);
   }
   if (host.shm_peak_bytes) rows.push(["/dev/shm", bytes(host.shm_peak_bytes), "of " + bytes(host.shm_size_bytes)]);
-  if (host.pinned) rows.push(["Pinned", bytes(host.pinned.peak_bytes), "page-locked; " + bytes(host.pinned.peak_pytorch_bytes) + " of it by PyTorch's host allocator"]);
+  if (host.pinned) rows.push(["Pinned", bytes(host.pinned.peak_bytes), "page-locked; " + bytes(host.pinned.peak_pytorch_bytes) + " of it by " + report.framework + "'s host allocator"]);
   const growth = (who, grown) => (grown ? element("p", {class: "warning"}, who + " by " + bytes(grown.bytes_per_step) + " per step, " +
     bytes(grown.bytes) + " over the steps seen.") : null);
   return section("host-memory", "Host memory", null, table([["", "name"], ["Bytes", "number"], ["", "dim"]], rows),

@@ -334,7 +334,8 @@ class Reader {
 }  // namespace
 
 Result<Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device) {
-  if (const char* const why_not = model::WhyNotPyTorch(*analysis.run().source)) return CannotJudge(why_not);
+  const model::Framework& framework = model::FrameworkOf(*analysis.run().source);
+  if (framework.no_prediction != nullptr) return CannotJudge(framework.no_prediction);
   const LoopSteps steps = VRAMSCOPE_TRY(ChooseSteps(analysis, analysis.run().devices[device].process));
   Result<Step> step = Reader(analysis, device, steps).Read();
   if (step.ok()) FindPilingUp(steps.before, step.value());

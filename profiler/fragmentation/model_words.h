@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fragmentation analysis says and tries for each allocator: one row a model.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "profiler/allocator/history.h"
+
+namespace vramscope::fragmentation {
+
+struct ModelWords {
+  const char* framework;  // "PyTorch"
+  // Settings to try, in order of preference; each changes one thing.
+  std::span<const char* const> settings;
+  std::span<const char* const> few_settings;  // enough for a picture
+  // Follows the bytes of the request: why no segment was added. "" = the driver's own figure is the reason.
+  const char* no_segment;
+  // Advice where a free block was large enough, and where giving back free segments is enough.
+  const char* ask_again;
+  const char* give_back;
+};
+
+[[nodiscard]] const ModelWords& WordsOf(allocator::Model model);
+// "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True".
+[[nodiscard]] std::string HowToSet(allocator::Model model, const std::string& settings);
+
+}  // namespace vramscope::fragmentation
