@@ -2,8 +2,8 @@
 // The blocks of a file and the gaps between them: from its index or, if no index can be read, by walking the
 // file.
 //
-//   header │ block │ block │ ░░ damaged ░░░░░░░░░░ │ block │ block that the file's end cu
-//          └──────►└──────►└ search a right header ►└──────►└ gap
+//   header │ block │ block │ ░░ damaged ░░░░░░░░░░░░░░ │ block │ last block, cut off
+//          └──────►└──────►└ search for a valid header ►└──────►└ gap
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread of the target under ptrace, and how to release it without a trace.
+// One thread of the target under ptrace, and how to release it so that the program notices nothing.
 //
 // Why hardware breakpoints: they belong to one thread. An int3 in the code is hit by every thread, including
 // new threads that nobody traces yet, and kills the program (seen after 11 attaches to a program that creates
@@ -42,7 +42,7 @@ class Tracee {
 
   // False with errno set if it may not be traced or is gone.
   bool Seize();
-  // True if something has happened since. Looks and does not wait.
+  // True if the running thread has now stopped or ended. Does not wait.
   bool Poll();
   // Interrupts it and waits until it has stopped. False if it is gone or does not stop within a second.
   bool Stop();

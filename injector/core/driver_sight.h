@@ -2,8 +2,8 @@
 // Counts of what the hooks and CUPTI have seen of CUDA's driver in this process, for comparison.
 //
 // The hooks of the driver's functions count into seen_by_hooks; CUPTI's callbacks and activity records count
-// into the other two. CUPTI uses seen_by_hooks to decide whether it is needed: if installed hooks saw no
-// look-up of a driver function, the program bypasses them.
+// into the other two. injector/cupti reads seen_by_hooks to decide whether CUPTI is needed: if installed
+// hooks saw no look-up of a driver function, the program bypasses them.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library whose calls the slot patcher's test redirects: one through its PLT, one through a vtable.
+// A library for the test of the slot patcher. The test redirects two of its calls: one through the PLT, one
+// through a vtable.
 #pragma once
 
 namespace patched {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring file from its name to its mapping: the system calls of session.cc, without any state.
+// Names, creates, sizes and maps the ring file: the system calls that session.cc needs. Keeps no state.
 #pragma once
 
 #include <stddef.h>

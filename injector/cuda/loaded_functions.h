@@ -23,7 +23,7 @@ void NoteContextOn(int device);
 
 bool IsLoaded(driver::Handle function);
 void NoteLoaded(driver::Handle function);
-// True after so many look-ups in a row have loaded nothing that further ones are not measured. Otherwise a
+// True once 1,024 look-ups in a row have loaded nothing. Further ones are then not measured. Otherwise a
 // runtime that looks up all kernels of PyTorch at once (CUDA_MODULE_LOADING=EAGER) would take seconds.
 bool LookupsLoadNothing();
 void NoteLookup(bool has_loaded);

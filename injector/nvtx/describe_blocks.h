@@ -6,9 +6,9 @@
 //   block handed out and taken back                ──► region in its segment's heap; outside all segments,
 //                                                      in the process-wide heap
 //
-// Only with --emit-nvtx-mem and another injection (chain.h). The tool's functions are called on the
-// allocating thread, inside the allocator's lock. A tool that allocates from PyTorch there deadlocks, with or
-// without us.
+// Only with --emit-nvtx-mem, and if another tool was set in NVTX_INJECTION64_PATH (chain.h). The tool's
+// functions are called on the allocating thread, inside the allocator's lock. A tool that allocates from
+// PyTorch there deadlocks, with or without us.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace vramscope::injector::nvtx {
 
 extern std::atomic<bool> describing_blocks;
 
-// Loads the other injection and makes it listen. Call it after torch is loaded and before torch has blocks.
+// Loads the other tool's library and makes it listen. Call it after torch is loaded and before torch has blocks.
 // Does nothing without the option.
 void StartDescribingBlocks();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hook whose call is a range of the trace. Its end is recorded even if the program's exception passes
-// through.
+// A hook that records each of its calls as a range. The end of the range is recorded even if an exception of
+// the program leaves the call.
 //
 // Why not try or a destructor: both need the C++ runtime's unwinder in our frames. Ours (linked statically)
 // is not the unwinder of the program's libraries. A personality routine is called by any unwinder that

@@ -21,11 +21,12 @@ struct Explanation {
   // `unattributed` last.
   std::vector<std::pair<DeviceRow, int64_t>> between;
   int64_t difference_bytes = 0;  // the sum of these parts
-  // CachingOff(), if no block was recorded for that reason: then all memory that PyTorch took is tensors.
+  // The text of CachingOff(), if no block was recorded because the caching allocator was off. All memory that
+  // PyTorch took is then tensors.
   std::string caching_off;
 };
 
-// Returns one sentence about what to record instead if the run used no GPU or has no driver calls. "" if it
+// If the run used no GPU or has no driver calls: the reason, and what to record instead. Otherwise "": the run
 // can be explained.
 [[nodiscard]] std::string WhyNotExplained(const model::Run& run);
 

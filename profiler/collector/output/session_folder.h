@@ -7,9 +7,9 @@
 // Where it lies, and how much space it may take: the rings must never take what the recorded program needs.
 // Docker gives a container 64 MiB of /dev/shm, and DataLoader workers need all of it.
 //
-//   1. /dev/shm, if 1/32 of its size and 1/8 of what is free are 64 MiB or more; that much is for rings
-//   2. TMPDIR or /tmp, by the same rule: the page cache serves as well, and is written back now and then
-//   3. the one of them that has most room, and 1/16 of its size: fewer and smaller rings
+//   1. /dev/shm, if both 1/32 of its size and 1/8 of its free space are at least 64 MiB; rings get the smaller
+//   2. TMPDIR or /tmp, by the same rule; there the rings lie in the page cache, which is written back at times
+//   3. the one with the most room: 1/16 of its size, or 1/8 of its free space if that is less; smaller rings
 #pragma once
 
 #include <cstdint>

@@ -33,8 +33,8 @@ struct Multiprocessors {
   int threads = 2048;  // resident on one multiprocessor
 };
 
-// Bytes of two blocks. The counters live within the life of the partial sums. Both are 0 if one thread block
-// computes each output.
+// Bytes of two memory blocks. The counters are allocated after the partial sums and freed before them. Both
+// are 0 if each output is computed by a single thread block.
 struct ReductionScratch {
   uint64_t sums = 0, counters = 0;
 };
