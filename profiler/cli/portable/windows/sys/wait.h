@@ -2,13 +2,15 @@
 // How a recorded process ended: the status is one of Linux on every system.
 #pragma once
 
+#include <string>
+
 #define WEXITSTATUS(status) (((status) >> 8) & 0xff)
 #define WTERMSIG(status) ((status)&0x7f)
 #define WIFEXITED(status) (WTERMSIG(status) == 0)
 #define WIFSIGNALED(status) (WTERMSIG(status) != 0 && WTERMSIG(status) != 0x7f)
 
 // The texts of glibc.
-inline const char* strsignal(int number) {
+inline std::string strsignal(int number) {
   static constexpr const char* kNames[] = {"Hangup",
                                            "Interrupt",
                                            "Quit",
@@ -25,5 +27,5 @@ inline const char* strsignal(int number) {
                                            "Alarm clock",
                                            "Terminated"};
   const bool known = number >= 1 && number <= static_cast<int>(sizeof kNames / sizeof kNames[0]);
-  return known ? kNames[number - 1] : "Unknown signal";
+  return known ? kNames[number - 1] : "Unknown signal " + std::to_string(number);
 }
