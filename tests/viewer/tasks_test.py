@@ -80,7 +80,7 @@ class Tasks(ViewerTest):
         self.run_script(["expect notes.0.text = the spike", "click note.remove.0", "expect notes ~ []"], self.trace)
         with open(self.trace + ".notes.json", "w", encoding="utf-8") as file:
             file.write("[1, 2]")
-        self.run_script(["key b", "text mine", "key enter", "expect message ~ no list of notes"], self.trace)
+        self.run_script(["key b", "text mine", "key enter", "expect message ~ not a list of notes"], self.trace)
 
     def test_pictures_of_a_view(self) -> None:
         self.run_script(["click tab.timeline", "click view.png", "wait 4", "key ctrl+shift+s", "wait 4", "click tab.owners", "click view.svg", "wait 4",
