@@ -57,14 +57,14 @@ TEST(TraceSubjectTest, ARunOfTensorFlowIsReplayedOnItsOwnAllocator) {
   s.Device(model::testing::kCuda0);
   s.Event(trace::EventType::kSegment, {kAddress, 2 * kMiB, model::testing::kCuda0, 0, 1, 0});
   s.Block("first", kAddress, 1024).Block("second", kAddress + 1024, 256).Unblock("first");
-  s.Block("third", kAddress, 512).Block("fourth", kAddress + 512, 256);
+  s.Block("third", kAddress, 512).Block("fourth", kAddress + 512, 256).Block("fifth", kAddress + 768, 256);
   const model::Run run = s.Load();
   const classify::Analysis analysis(run);
   Subject subject = SubjectOf(analysis, 0).value();
   EXPECT_TRUE(allocator::Replay(subject.history)->exact());
   const LayoutWalk walk(subject.history, subject.rules);
   EXPECT_EQ(walk.troubles().total(), 0u);
-  EXPECT_EQ(walk.At(walk.end()).Total().allocated, 1024u);
+  EXPECT_EQ(walk.At(walk.end()).Total().allocated, 1280u);
   subject.history.model = allocator::Model::kPyTorch;
   EXPECT_FALSE(allocator::Replay(subject.history)->exact());
 }

@@ -52,7 +52,8 @@ void ShowCode(App& app, const std::string& name, const std::string& code) {
   if (ImGui::SmallButton("Copy")) ImGui::SetClipboardText(code.c_str());
   ImGui::PopID();
   app.NameLastItem("whatif.copy." + name);
-  ImGui::SetCursorScreenPos({at.x, at.y + height + std::floor(Em(0.35f))});
+  ImGui::SetCursorScreenPos({at.x, at.y + height + std::floor(Em(0.35f)) - ImGui::GetStyle().ItemSpacing.y});
+  ImGui::Dummy({0, 0});  // only items make the window grow
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ class McpServerTest : public ::testing::Test {
   }
   bool IsRefused(const std::string& file) {
     const Json result = Call("report", {{"file", file}})["result"];
-    return result["isError"] == true &&
-           result["content"][0]["text"].get<std::string>().find("no file in") != std::string::npos;
+    return result["isError"] == true && result["content"][0]["text"].get<std::string>().find(
+                                            "is not a file in the served folder") != std::string::npos;
   }
   int ErrorOf(const std::string& line) { return Json::parse(server_.Answer(line).value())["error"]["code"]; }
 
