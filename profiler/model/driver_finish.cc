@@ -51,12 +51,11 @@ void DriverLoader::EndProcesses(const std::vector<trace::ProcessInfo>& processes
                    [](const DriverChange& a, const DriverChange& b) { return a.event < b.event; });
 }
 
-// All changes and samples of a device in event order; samples come after the changes of the same event.
+// All changes and samples in event order; samples come after the changes of the same event.
 template <typename OnChange, typename OnSample>
-void DriverLoader::Replay(uint16_t code, const OnChange& on_change, const OnSample& on_sample) const {
+void DriverLoader::Replay(const OnChange& on_change, const OnSample& on_sample) const {
   size_t change = 0;
   size_t ending = 0;
-  size_t sample = 0;
   const auto changes_until = [&](EventIndex event) {
     while (true) {
       const bool more = change < changes_.size() && changes_[change].event <= event;
@@ -64,13 +63,12 @@ void DriverLoader::Replay(uint16_t code, const OnChange& on_change, const OnSamp
       if (!more && !more_endings) return;
       const bool from_endings = more_endings && (!more || endings_[ending].event < changes_[change].event);
       const DriverChange& next = from_endings ? endings_[ending++] : changes_[change++];
-      if (rows_[next.row].code == code) on_change(next);
+      on_change(rows_[next.row], next);
     }
   };
-  for (; sample < samples_.size(); ++sample) {
-    if (samples_[sample].code != code) continue;
-    changes_until(samples_[sample].sample.event);
-    on_sample(samples_[sample].sample);
+  for (const RawSample& sample : samples_) {
+    changes_until(sample.sample.event);
+    on_sample(sample.code, sample.sample);
   }
   changes_until(kNever);
 }
@@ -78,55 +76,71 @@ void DriverLoader::Replay(uint16_t code, const OnChange& on_change, const OnSamp
 // Two processes may each call a different GPU "cuda:0" (CUDA_VISIBLE_DEVICES), and the calls do not show it.
 // They are on different devices if the driver counts less memory than both hold together, but not less than
 // the process that asked holds.
-bool DriverLoader::SharesDevice(uint16_t code) const {
-  std::vector<int64_t> held(processes_.size());
-  int64_t all = 0;
-  bool shares = true;
+std::vector<uint16_t> DriverLoader::CodesOfSeveralDevices() const {
+  struct Held {
+    std::unordered_map<ProcessIndex, int64_t> by_process;
+    int64_t all = 0;
+    bool several = false;
+  };
+  std::map<uint16_t, Held> devices;
   Replay(
-      code,
-      [&](const DriverChange& change) {
-        const ProcessIndex process = rows_[change.row].row.process;
-        if (process != kNone) held[process] += change.bytes;
-        all += change.bytes;
+      [&](const RawRow& row, const DriverChange& change) {
+        Held& held = devices[row.code];
+        if (row.row.process != kNone) held.by_process[row.row.process] += change.bytes;
+        held.all += change.bytes;
       },
-      [&](const DriverSample& sample) {
+      [&](uint16_t code, const DriverSample& sample) {
+        Held& held = devices[code];
         const auto used = static_cast<int64_t>(sample.used);
-        if (used < all && used >= held[sample.process]) shares = false;
+        if (used < held.all && used >= held.by_process[sample.process]) held.several = true;
       });
-  return shares;
+  std::vector<uint16_t> codes;
+  for (const auto& [code, held] : devices) {
+    if (held.several) codes.push_back(code);
+  }
+  return codes;
 }
 
+// One pass for all devices: a damaged file may name 256 of each process.
 void DriverLoader::BuildDevices(Anomalies& anomalies) {
   std::map<uint16_t, std::vector<ProcessIndex>> users;
   for (ProcessIndex process = 0; process < processes_.size(); ++process) {
     for (const ProcessDevice& device : processes_[process].devices) users[device.code].push_back(process);
   }
+  const std::vector<uint16_t> several = CodesOfSeveralDevices();
+  std::map<uint16_t, std::vector<DriverDevice>> devices;
   for (const auto& [code, processes] : users) {
-    if (processes.size() == 1 || SharesDevice(code)) {
-      BuildDevice(code, processes, anomalies);
+    std::vector<DriverDevice>& of_code = devices[code];
+    if (!std::binary_search(several.begin(), several.end(), code)) {
+      of_code.emplace_back(code, processes);
       continue;
     }
-    for (const ProcessIndex process : processes) BuildDevice(code, {process}, anomalies);
+    for (const ProcessIndex process : processes) of_code.push_back({code, {process}});
   }
-}
-
-void DriverLoader::BuildDevice(uint16_t code, std::vector<ProcessIndex> processes, Anomalies& anomalies) {
-  DriverDevice device(code, std::move(processes));
-  const auto is_of = [&](ProcessIndex process) {
-    return process == kNone || std::binary_search(device.processes.begin(), device.processes.end(), process);
+  const auto for_each = [&](uint16_t code, ProcessIndex process, const auto& visit) {
+    const auto of_code = devices.find(code);
+    if (of_code == devices.end()) return;
+    for (DriverDevice& device : of_code->second) {
+      if (process == kNone || std::binary_search(device.processes.begin(), device.processes.end(), process))
+        visit(device);
+    }
   };
   Replay(
-      code,
-      [&](const DriverChange& change) {
-        const DriverDevice::Row& row = rows_[change.row].row;
-        if (is_of(row.process)) device.AddChange({change.event, device.FindRow(row), change.bytes});
+      [&](const RawRow& row, const DriverChange& change) {
+        for_each(row.code, row.row.process, [&](DriverDevice& device) {
+          device.AddChange({change.event, device.FindRow(row.row), change.bytes});
+        });
       },
-      [&](const DriverSample& sample) {
-        if (is_of(sample.process)) device.AddSample(sample);
+      [&](uint16_t code, const DriverSample& sample) {
+        for_each(code, sample.process, [&](DriverDevice& device) { device.AddSample(sample); });
       });
-  anomalies.driver_mismatches += device.mismatches();
-  anomalies.driver_below_rows += device.below_rows();
-  level_.devices.push_back(std::move(device));
+  for (auto& [code, of_code] : devices) {
+    for (DriverDevice& device : of_code) {
+      anomalies.driver_mismatches += device.mismatches();
+      anomalies.driver_below_rows += device.below_rows();
+      level_.devices.push_back(std::move(device));
+    }
+  }
 }
 
 }  // namespace vramscope::model

@@ -119,10 +119,9 @@ class DriverLoader {
 
   void EndProcesses(const std::vector<trace::ProcessInfo>& processes, const TimeIndex& times);
   template <typename OnChange, typename OnSample>
-  void Replay(uint16_t code, const OnChange& on_change, const OnSample& on_sample) const;
-  [[nodiscard]] bool SharesDevice(uint16_t code) const;
+  void Replay(const OnChange& on_change, const OnSample& on_sample) const;
+  [[nodiscard]] std::vector<uint16_t> CodesOfSeveralDevices() const;
   void BuildDevices(Anomalies& anomalies);
-  void BuildDevice(uint16_t code, std::vector<ProcessIndex> processes, Anomalies& anomalies);
 
   const Source& source_;
   DriverLevel level_;
