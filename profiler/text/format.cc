@@ -117,12 +117,33 @@ size_t DisplayWidth(std::string_view text) {
   return width;
 }
 
-std::string Shorten(std::string_view text, size_t columns, bool unicode) {
+namespace {
+
+// The last path in `text` without as many of its first folders as must go: "Block.forward (…/gpt2.py:35)".
+// Without all of them if it is still too long.
+std::string WithFewerFolders(std::string_view text, size_t columns, std::string_view ellipsis) {
+  const size_t last = text.find_last_of("/\\");
+  if (last == std::string_view::npos) return std::string(text);
+  const size_t begin = text.find_last_of(" (", last) + 1;  // npos + 1 == 0
+  const std::string before(text.substr(0, begin));
+  for (size_t slash = text.find_first_of("/\\", begin + 1); slash <= last;
+       slash = text.find_first_of("/\\", slash + 1)) {
+    std::string shorter = fmt::format("{}{}{}", before, ellipsis, text.substr(slash));
+    if (DisplayWidth(shorter) <= columns) return shorter;
+  }
+  return before + std::string(text.substr(last + 1));
+}
+
+}  // namespace
+
+std::string Shorten(std::string_view whole, size_t columns, bool unicode) {
+  if (DisplayWidth(whole) <= columns) return std::string(whole);
   const std::string_view ellipsis = unicode ? "…" : "...";
+  const std::string text = WithFewerFolders(whole, columns, ellipsis);
   const size_t width = DisplayWidth(text);
   const size_t dots = DisplayWidth(ellipsis);
-  if (width <= columns) return std::string(text);
-  if (columns <= dots) return std::string(text.substr(0, AdvanceCodePoints(text, columns)));
+  if (width <= columns) return text;
+  if (columns <= dots) return text.substr(0, AdvanceCodePoints(text, columns));
   const size_t kept = columns - dots;
   const size_t front = kept / 3;  // the end of a path or module name tells more than its beginning
   const size_t tail_begin = AdvanceCodePoints(text, width - (kept - front));

@@ -38,8 +38,8 @@ std::string FormatMoment(uint64_t time_ns, bool counts_events);
 // Columns that `text` takes: UTF-8 code points without color sequences. Wide (CJK) and combining characters
 // count as one.
 size_t DisplayWidth(std::string_view text);
-// Cut to `columns` with an ellipsis in the middle, which keeps both ends of a path or dotted name. For
-// unpainted text.
+// Cut to `columns`: first the last path in it loses its first folders, then the middle is left out, so that
+// both ends of a dotted name stay. For unpainted text.
 std::string Shorten(std::string_view text, size_t columns, bool unicode);
 
 }  // namespace vramscope::text
