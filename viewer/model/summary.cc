@@ -18,6 +18,10 @@ using report::Answer;
 using report::DeviceRow;
 
 constexpr size_t kMostRows = 5;
+constexpr const char* kMemoryTitle = "Device memory";
+constexpr const char* kGrowthTitle = "What grows";
+constexpr const char* kSavingsTitle = "What would save most";
+constexpr const char* kTrustTitle = "Can it be trusted";
 constexpr uint32_t kFreeRgb = 0x7d8797;  // of memory that nobody uses
 
 SummaryRow Sentence(const std::string& text, bool warning = false) {
@@ -67,7 +71,7 @@ SummaryCard MemoryCard(const Answer& answer) {
       return card;
     }
   } else {
-    card.title = "Device memory";
+    card.title = kMemoryTitle;
     const uint64_t reserved = std::max(peak.reserved_bytes.value_or(0), peak.allocated_bytes);
     card.rows.push_back(Part(peak.allocated_bytes, answer.framework->allocated.name,
                              classify::Info(report::Info(DeviceRow::kAllocated).color_like).rgb));
@@ -83,7 +87,7 @@ SummaryCard MemoryCard(const Answer& answer) {
 }
 
 SummaryCard GrowthCard(const Answer& answer) {
-  SummaryCard card = {.key = "growth", .title = "What grows", .link = SummaryLink::kLeaks};
+  SummaryCard card = {.key = "growth", .title = kGrowthTitle, .link = SummaryLink::kLeaks};
   const auto finished = static_cast<size_t>(std::count_if(answer.steps.begin(), answer.steps.end(),
                                                           [](const auto& step) { return step.complete; }));
   if (finished < growth::kFewestSteps) {
@@ -107,7 +111,7 @@ SummaryCard GrowthCard(const Answer& answer) {
 }
 
 SummaryCard SavingsCard(const Answer& answer, const std::optional<report::Savings>* savings, bool live) {
-  SummaryCard card = {.key = "savings", .title = "What would save most", .link = SummaryLink::kWhatIf};
+  SummaryCard card = {.key = "savings", .title = kSavingsTitle, .link = SummaryLink::kWhatIf};
   if (savings == nullptr) {
     card.rows.push_back(
         Sentence(live ? "Computed when the recording has ended." : "Trying the usual changes ..."));
@@ -149,7 +153,7 @@ std::string MissingHooks(const std::vector<model::Hook>& hooks) {
 }
 
 SummaryCard TrustCard(const model::Run& run, const Answer& answer) {
-  SummaryCard card = {.key = "trust", .title = "Can it be trusted"};
+  SummaryCard card = {.key = "trust", .title = kTrustTitle};
   const auto& metadata = run.source->metadata();
   if (const auto gpu = metadata.find("simulated.gpu"); gpu != metadata.end())
     card.rows.push_back(
@@ -197,6 +201,20 @@ RunSummary MakeSummary(const model::Run& run, const Answer& answer,
   summary.cards = {MemoryCard(answer), GrowthCard(answer), SavingsCard(answer, savings, live),
                    TrustCard(run, answer)};
   return summary;
+}
+
+const RunSummary& ExpectedSummary() {
+  static const RunSummary expected = [] {
+    const std::vector<SummaryRow> rows(kMostRows + 1, {.figure = " "});  // the bar takes the place of one
+    return RunSummary{.headline = "Summing up the run ...",
+                      .about = " ",
+                      .command = " ",
+                      .cards = {{.key = "memory", .title = kMemoryTitle, .rows = rows},
+                                {.key = "growth", .title = kGrowthTitle},
+                                {.key = "savings", .title = kSavingsTitle},
+                                {.key = "trust", .title = kTrustTitle}}};
+  }();
+  return expected;
 }
 
 }  // namespace vramscope::viewer

@@ -52,4 +52,8 @@ struct RunSummary {
 [[nodiscard]] RunSummary MakeSummary(const model::Run& run, const report::Answer& answer,
                                      const std::optional<report::Savings>* savings, bool live = false);
 
+// Shown until there is an answer: the same cards, as high as they usually are, so that what is below them stays
+// where it is when the answer arrives.
+[[nodiscard]] const RunSummary& ExpectedSummary();
+
 }  // namespace vramscope::viewer

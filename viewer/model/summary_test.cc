@@ -58,6 +58,18 @@ TEST(SummaryTest, TheHeadlineIsThatOfTheReport) {
   EXPECT_THAT(made.summary.about, HasSubstr("cuda:0"));
 }
 
+TEST(SummaryTest, WhatIsShownBeforeItHasTheSameCards) {
+  const Made made(Training().Load());
+  const RunSummary& expected = ExpectedSummary();
+  ASSERT_EQ(expected.cards.size(), made.summary.cards.size());
+  for (size_t i = 0; i < expected.cards.size(); ++i) {
+    EXPECT_STREQ(expected.cards[i].key, made.summary.cards[i].key);
+    EXPECT_EQ(expected.cards[i].link, SummaryLink::kNone) << "there is nothing to be led to yet";
+  }
+  EXPECT_EQ(expected.cards[1].title, made.summary.cards[1].title);
+  EXPECT_FALSE(expected.cards[0].rows.empty()) << "room for the answer";
+}
+
 TEST(SummaryTest, PartsOfDeviceMemoryAddUpToItsCapacity) {
   const Made made(Training().Load());
   const SummaryCard& card = made.Card("memory");

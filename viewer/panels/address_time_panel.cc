@@ -187,7 +187,7 @@ void ShowAddressTime(App& app, ImVec2 size) {
       {session.place.window, plane.low, plane.high, static_cast<size_t>(plane.max.x - plane.min.x),
        static_cast<size_t>(plane.max.y - plane.min.y), session.coloring},
       session.wake());
-  app.WaitFor(app.address_time.busy());
+  app.WaitFor(app.address_time.busy(), Waits::kPicture);
 
   ImDrawList& list = *ImGui::GetWindowDrawList();
   std::string text = text::FormatCount(picture.blocks.size() + picture.merged_blocks, "block");

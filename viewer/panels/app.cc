@@ -272,7 +272,8 @@ void ShowFrame(App& app) {
   app.session.Advance(ImGui::GetIO().DeltaTime);
   app.elements.clear();
   app.waits = Waits::kNothing;
-  app.WaitFor(app.session.counting());
+  app.will_move = false;
+  app.WaitFor(app.session.counting(), Waits::kPicture);
   HandleKeys(app);
   const ImGuiIO& io = ImGui::GetIO();
   ImGui::SetNextWindowPos({0, 0});

@@ -77,7 +77,8 @@ struct OpenSource {
 // nothing and takes no answer, so it waits for nothing.
 enum class Waits : uint8_t {
   kNothing,
-  kThread,    // which wakes the window
+  kPicture,   // a thread, which wakes the window; everything on the screen stays where it is
+  kThread,    // a thread whose answer may move what is on the screen
   kNextFrame  // each frame does a part of the work
 };
 
@@ -111,8 +112,11 @@ struct App {
   FragmentationHistory fragmentation_history;
 
   Waits waits = Waits::kNothing;
+  bool will_move = false;  // one of them is kThread
   void WaitFor(bool busy, Waits how = Waits::kThread) {
-    if (busy) waits = std::max(waits, how);
+    if (!busy) return;
+    waits = std::max(waits, how);
+    will_move |= how == Waits::kThread;
   }
 
   bool show_help = false;

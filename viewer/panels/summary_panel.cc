@@ -187,23 +187,22 @@ void ShowSummary(App& app, ImVec2 size) {
   app.summary.Update(*app.session.document(), *app.session.device(), app.session.file()->live(),
                      app.session.wake());
   app.WaitFor(app.summary.busy());
-  const auto& summary = app.summary.summary();
-  if (!summary) return ShowTimeline(app, size);
+  const RunSummary& summary = app.summary.summary() ? *app.summary.summary() : ExpectedSummary();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float scrollbar = ImGui::GetStyle().ScrollbarSize;
   const float width = size.x - scrollbar;
   const auto columns = static_cast<size_t>(std::clamp(width / Em(kLeastCard), 1.0f, 4.0f));
   std::vector<float> rows;
-  const float lines = Em(1.6f) * (summary->failure.empty() ? 3 : 4);
-  const float wanted = lines + CardsHeight(*summary, width, columns, rows);
+  const float lines = Em(1.6f) * (summary.failure.empty() ? 3 : 4);
+  const float wanted = lines + CardsHeight(summary, width, columns, rows);
   // A small window shows what fits and scrolls to the rest.
   const float timeline = size.y - std::min(wanted, size.y * 0.55f) - Em(0.4f);
   const bool with_timeline = timeline >= Em(kLeastTimeline);
   const float height = with_timeline ? size.y - timeline - Em(0.4f) : size.y;
   ImGui::BeginChild("summary", {size.x, height});
-  ShowHeadlines(app, *summary);
+  ShowHeadlines(app, summary);
   ImGui::Dummy({0, Em(0.1f)});
-  ShowCards(app, *summary, width, columns, rows);
+  ShowCards(app, summary, width, columns, rows);
   ImGui::EndChild();
   if (!with_timeline) return;
   ImGui::SetCursorScreenPos({at.x, at.y + size.y - timeline});

@@ -8,6 +8,7 @@
 #include <imgui_impl_glfw.h>
 #include <imgui_impl_opengl3.h>
 
+#include <cstdlib>
 #include <utility>
 
 namespace vramscope::viewer {
@@ -19,11 +20,21 @@ std::string LastError() {
   return text == nullptr ? "no reason was given" : text;
 }
 
+// Whether libwayland knows where to look for a display. If not, it prints an error, even where X11 has one.
+bool MayHaveWayland() {
+  const auto is_path = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && value[0] == '/';
+  };
+  return is_path("XDG_RUNTIME_DIR") || is_path("WAYLAND_DISPLAY") || std::getenv("WAYLAND_SOCKET") != nullptr;
+}
+
 Window* OwnerOf(GLFWwindow* window) { return static_cast<Window*>(glfwGetWindowUserPointer(window)); }
 
 }  // namespace
 
 Result<std::unique_ptr<Window>> Window::Open(int width, int height, KeyQueue& keys) {
+  if (!MayHaveWayland()) glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
   if (glfwInit() == GLFW_FALSE) {
     return Error{
         "a window cannot be opened: " + LastError() +

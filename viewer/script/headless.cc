@@ -80,6 +80,16 @@ void Headless::WaitForAnswers() {
   Rest(kFramesToSettle);
 }
 
+void Headless::Settle() {
+  Rest(1);
+  if (!app_->will_move) return;
+  while (app_->will_move) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    Rest(1);
+  }
+  Rest(kFramesToSettle);
+}
+
 Status Headless::Shot(const std::string& path) {
   WaitForAnswers();
   return WritePng(surface_->Draw(*ImGui::GetDrawData()), path);

@@ -38,6 +38,9 @@ class Headless {
   void WaitUntilLoaded();
   // Waits until answers that the view computes on a thread (an autopsy, a comparison) are on the screen.
   void WaitForAnswers();
+  // Waits until elements stay where they are: a summary that arrives moves the timeline below it, so a wheel
+  // event for the timeline would go to the summary. One frame if nothing will move.
+  void Settle();
   // Draws the current frame into a file.
   [[nodiscard]] Status Shot(const std::string& path);
 

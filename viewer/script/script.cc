@@ -98,7 +98,7 @@ class Runner {
   // size.
   Status MoveTo(const Line& line, size_t at) {
     if (line.words.size() < 2) return Error{"the name of an element is missing."};
-    viewer_.Rest(1);  // where things are now
+    viewer_.Settle();  // where things are now, and stay
     const auto element = app_.elements.find(line.words[1]);
     if (element == app_.elements.end()) {
       std::string names;

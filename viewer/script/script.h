@@ -13,6 +13,7 @@
 //   key ctrl+f
 //   text category:activation
 //   goto step:3
+//   (The mouse waits for answers that may move what it points at.)
 //   shot step3.png                   relative to the current folder, or an absolute path
 //   expect moment_text = step 3, backward     "=", "!=", "<", ">", "~" (contains) on the state; a.b, a.0 go
 //                                             down
