@@ -65,10 +65,11 @@ TEST(FormatTest, DurationsUseTheUnitThatFits) {
 TEST(FormatTest, LongNamesKeepBothEnds) {
   EXPECT_EQ(Shorten("transformer.blocks.11.mlp.fc1.weight", 16, true), "trans…fc1.weight");
   EXPECT_EQ(Shorten("short", 16, true), "short");
-  EXPECT_EQ(Shorten("Block.forward (/home/me/nets/gpt2.py:35)", 33, true), "Block.forward (…/nets/gpt2.py:35)");
-  EXPECT_EQ(Shorten("Block.forward (/home/me/nets/gpt2.py:35)", 28, true), "Block.forward (…/gpt2.py:35)");
-  EXPECT_EQ(Shorten("Block.forward (/home/me/nets/gpt2.py:35)", 26, true), "Block.forward (gpt2.py:35)");
-  EXPECT_EQ(Shorten("Block.forward (/home/me/nets/gpt2.py:35)", 22, false), "Block.... (gpt2.py:35)");
+  EXPECT_EQ(Shorten("Block.forward (/data/me/nets/gpt2.py:35)", 33, true),
+            "Block.forward (…/nets/gpt2.py:35)");
+  EXPECT_EQ(Shorten("Block.forward (/data/me/nets/gpt2.py:35)", 28, true), "Block.forward (…/gpt2.py:35)");
+  EXPECT_EQ(Shorten("Block.forward (/data/me/nets/gpt2.py:35)", 26, true), "Block.forward (gpt2.py:35)");
+  EXPECT_EQ(Shorten("Block.forward (/data/me/nets/gpt2.py:35)", 22, false), "Block.... (gpt2.py:35)");
   EXPECT_EQ(Shorten("C:\\\\nets\\\\gpt2.py:35", 16, false), "...\\\\gpt2.py:35");
   EXPECT_EQ(DisplayWidth(Shorten("äöüäöüäöüäöü", 7, false)), 7U);
 }
