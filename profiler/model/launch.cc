@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include "profiler/text/number.h"
 
@@ -29,6 +30,16 @@ std::string FirstText(const Variables& variables, std::initializer_list<const ch
     if (found != variables.end() && found->second != "none") return found->second;
   }
   return "";
+}
+
+// "21/32" -> (21, 32).
+std::optional<std::pair<uint32_t, uint32_t>> ParsePlace(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const auto index = text::ParseNumber<uint32_t>(text.substr(0, slash));
+  const auto size = text::ParseNumber<uint32_t>(text.substr(slash + 1));
+  if (!index.has_value() || !size.has_value() || *index >= *size) return std::nullopt;
+  return std::pair(*index, *size);
 }
 
 }  // namespace
@@ -62,6 +73,12 @@ Launch LaunchOf(const trace::Metadata& metadata, ProcessIndex process) {
       FirstNumber(variables, {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
   launch.local_world_size =
       FirstNumber(variables, {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});
+  // Of torch.distributed: several processes that one task starts share the variables of the task.
+  const auto world = metadata.find(prefix + "world");
+  if (const auto place = world == metadata.end() ? std::nullopt : ParsePlace(world->second)) {
+    launch.rank = place->first;
+    launch.world_size = place->second;
+  }
   launch.job =
       FirstText(variables, {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "TORCHELASTIC_RUN_ID"});
   launch.gpus = FirstText(variables, {"CUDA_VISIBLE_DEVICES"});
@@ -75,13 +92,9 @@ std::vector<MeshPlace> ParseMesh(std::string_view text) {
     text.remove_prefix(std::min(text.size(), part.size() + 1));
     part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
     const size_t space = part.find(' ');
-    const size_t slash = part.find('/');
-    if (space == 0 || space == std::string_view::npos || slash == std::string_view::npos || slash < space)
-      continue;
-    const auto index = text::ParseNumber<uint32_t>(part.substr(space + 1, slash - space - 1));
-    const auto size = text::ParseNumber<uint32_t>(part.substr(slash + 1));
-    if (index.has_value() && size.has_value() && *index < *size)
-      mesh.push_back({std::string(part.substr(0, space)), *index, *size});
+    if (space == 0 || space == std::string_view::npos) continue;
+    if (const auto place = ParsePlace(part.substr(space + 1)))
+      mesh.push_back({std::string(part.substr(0, space)), place->first, place->second});
   }
   return mesh;
 }

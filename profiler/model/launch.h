@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rank, host and job a recorded process belongs to. The collector noted these facts when the process
-// started (collector/target/launch_facts.h).
+// started (collector/target/launch_facts.h). The shim reports what init_process_group() was given: this is the
+// rank itself, whoever started the process.
 //
 //   RANK=37 LOCAL_RANK=5 WORLD_SIZE=64 LOCAL_WORLD_SIZE=8, host node-09
 //   -> rank 37, local_rank 5, world_size 64, hosts 8: "rank 37 on node-09"

@@ -31,6 +31,20 @@ TEST(LaunchTest, TheMeshNamesARankAsTheProgramDoes) {
     EXPECT_TRUE(ParseMesh(broken).empty()) << broken;
 }
 
+TEST(LaunchTest, TheDefaultProcessGroupDecidesTheRank) {
+  trace::Metadata metadata = {{"process.0.world", "5/8"}};
+  EXPECT_EQ(RankText(LaunchOf(metadata, 0)), "rank 5");
+  EXPECT_EQ(LaunchOf(metadata, 0).world_size, 8u);
+  // One task for each of two nodes, and four processes in each.
+  metadata.insert({{"process.0.rank", "1"}, {"process.0.env.SLURM_NTASKS", "2"}});
+  EXPECT_EQ(LaunchOf(metadata, 0).rank, 5u);
+  EXPECT_EQ(LaunchOf(metadata, 0).world_size, 8u);
+  for (const char* const broken : {"", "5", "8/8", "x/8", "5/"}) {
+    metadata["process.0.world"] = broken;
+    EXPECT_EQ(LaunchOf(metadata, 0).rank, 1u) << broken;
+  }
+}
+
 TEST(LaunchTest, MpirunAndSrunCountToo) {
   const trace::Metadata metadata = {{"process.0.env.OMPI_COMM_WORLD_LOCAL_RANK", "1"},
                                     {"process.0.env.SLURM_NTASKS", "16"},

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The place of a process in meshes and process groups is reported as the program names it. The oracle is PyTorch's own get_coordinate()."""
+"""The rank of a process and its place in meshes and process groups are reported as the program names them. The oracle is PyTorch's own get_coordinate()."""
 
 import json
 import unittest
@@ -36,16 +36,17 @@ class MeshTest(unittest.TestCase):
         self.assertEqual(done.exit_code, 0, done.stderr)
         coordinates, shape = json.loads(done.stdout)
         expected = [f"{name} {index}/{size}" for name, index, size in zip(("pp", "dp", "tp"), coordinates, shape)]
-        told = self.last_mesh(done)
+        told = self.last(done, "mesh").split(", ")
         self.assertEqual(told[:3], expected)
         self.assertIn("cp 1/2", told)
         self.assertFalse([place for place in told if place.startswith(("ep", "some"))])
+        self.assertEqual(self.last(done, "world"), "13/16")
         self.assertEqual(done.failures(), {})
 
     @staticmethod
-    def last_mesh(done: harness.Run) -> List[str]:
-        facts = [event.name for event in done.named("mark", MARK_USER) if event.name.startswith("meta:own.mesh=")]
-        return facts[-1].partition("=")[2].split(", ")
+    def last(done: harness.Run, fact: str) -> str:
+        facts: List[str] = [event.name for event in done.named("mark", MARK_USER) if event.name.startswith(f"meta:own.{fact}=")]
+        return facts[-1].partition("=")[2]
 
 
 if __name__ == "__main__":

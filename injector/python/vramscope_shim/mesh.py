@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where this process stands in the program's device meshes and process groups, and on which GPU.
 
+    init_process_group(backend, rank=21, world_size=32)                      any launcher        ->  world = "21/32"
     init_device_mesh("cuda", (4, 8), mesh_dim_names=("pp", "dp"))            on rank 21  ->  mesh = "pp 2/4, dp 5/8"
     new_group(ranks, group_desc="TENSOR_MODEL_PARALLEL_GROUP")               Megatron    ->  "tp 0/2"
 
 Why observed and not computed from the rank: every framework orders its dimensions in another way. Ranks with the same place in the pipeline should take
-the same memory, so `vramscope fleet` compares these. A group without a description has no name that would mean anything, so it is left out."""
+the same memory, so `vramscope fleet` compares these. A group without a description has no name that would mean anything, so it is left out.
+The default group gives the rank itself: launchers that start processes from Python, as Lightning does, give rank 0 no variables."""
 
 import re
 import sys
@@ -40,9 +42,25 @@ def _wrap(name: str) -> None:
         patches.wrap_method(module.DeviceMesh, "__init__", guard.after(HOOK, _mesh_made))
     elif name == GROUPS and hasattr(module, "_new_group_with_tag"):
         patches.wrap_method(module, "_new_group_with_tag", guard.after(HOOK, _group_made))
+        _watch_default_group(module)
     else:
         return
     native.coverage(HOOK, native.State.HOOKED)
+
+
+def _watch_default_group(module: Any) -> None:
+    if not hasattr(module, "_update_default_pg"):
+        return
+    # Not init_process_group itself: that waits for the other ranks, and raises if they do not come.
+    patches.wrap_method(module, "_update_default_pg", guard.after(HOOK, _default_group_made))
+    if module.is_initialized():
+        _default_group_made(module.GroupMember.WORLD)
+
+
+def _default_group_made(group: Any, *_: Any, **__: Any) -> None:
+    if group is not None and group.size() > 1:  # None: it is destroyed
+        native.proven(HOOK)
+        native.fact("own.world", f"{group.rank()}/{group.size()}")
 
 
 def _mesh_made(mesh: Any, *_: Any, **__: Any) -> None:

@@ -32,13 +32,13 @@ bool IsOwnKey(std::string_view key) {
                      [&](std::string_view own) { return key.starts_with(own); });
 }
 
-// What a target says about itself: "own.mesh" of process 3 becomes "process.3.mesh". Only these: its rank and
-// its host are the collector's to say.
+// What a target says about itself: "own.mesh" of process 3 becomes "process.3.mesh". Only these: its host and
+// its environment are the collector's to say.
 constexpr std::string_view kOwnPrefix = "own.";
 bool IsFactOfProcess(std::string_view key) {
   if (!key.starts_with(kOwnPrefix)) return false;
   const std::string_view fact = key.substr(kOwnPrefix.size());
-  return fact == "mesh" || fact.starts_with("gpu.");
+  return fact == "mesh" || fact == "world" || fact.starts_with("gpu.");
 }
 
 bool IsMetadataKey(std::string_view key) {

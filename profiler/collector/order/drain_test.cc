@@ -140,10 +140,12 @@ TEST(DrainTest, MetadataMarksBecomeMetadataAndNotEvents) {
   writer.DefineString(3, 3, "a mark of the user");
   writer.DefineString(4, 4, "meta:own.mesh=pp 2/4");
   writer.DefineString(5, 5, "meta:own.rank=7");
-  for (uint32_t text = 1; text <= 5; ++text) writer.Mark(5 + text, MarkKind::kUser, 0, text);
+  writer.DefineString(6, 6, "meta:own.world=3/4");
+  for (uint32_t text = 1; text <= 6; ++text) writer.Mark(6 + text, MarkKind::kUser, 0, text);
   rig.drain->Pass(100);
   EXPECT_EQ(rig.Metadata("torch.version"), "2.15.0");
   EXPECT_EQ(rig.Metadata("process.0.mesh"), "pp 2/4");
+  EXPECT_EQ(rig.Metadata("process.0.world"), "3/4");
   EXPECT_EQ(rig.Metadata("process.0.rank"), "");
   EXPECT_EQ(rig.Metadata("vramscope.version"), "");
   EXPECT_EQ(rig.Events().size(), 1U);
