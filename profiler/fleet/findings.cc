@@ -216,8 +216,10 @@ class Finder {
     constexpr double kLeast = 0.1;  // stages are never quite alike: the first has the embedding
     const PeerGroup* fullest = nullptr;
     const PeerGroup* lightest = nullptr;
+    const bool stages = std::any_of(job_.groups.begin(), job_.groups.end(),
+                                    [](const PeerGroup& group) { return !group.stage.empty(); });
     for (const PeerGroup& group : job_.groups) {
-      if (group.stage.empty()) continue;
+      if (stages ? group.stage.empty() : group.members.size() < 2) continue;
       const uint64_t median = group.allocated.median;
       if (fullest == nullptr || median > fullest->allocated.median) fullest = &group;
       if (lightest == nullptr || median < lightest->allocated.median) lightest = &group;
@@ -226,6 +228,10 @@ class Finder {
     const uint64_t most = fullest->allocated.median;
     const uint64_t least = lightest->allocated.median;
     if (static_cast<double>(most - least) < kLeast * static_cast<double>(least)) return;
+    if (!stages) {
+      AddUnlike(*fullest, *lightest);
+      return;
+    }
     const bool experts = fullest->stage.substr(0, fullest->stage.find(' ')) ==
                              lightest->stage.substr(0, lightest->stage.find(' ')) &&
                          fullest->stage.starts_with("e");
@@ -235,6 +241,19 @@ class Finder {
                     least == 0 ? 0.0 : 100.0 * static_cast<double>(most - least) / static_cast<double>(least),
                     experts ? "The experts there get more tokens, or there are more of them"
                             : "To balance them, move layers from the first to the second"),
+        static_cast<int64_t>(most - least));
+  }
+
+  // The program names no stages, but these ranks have other parameters than those.
+  void AddUnlike(const PeerGroup& fullest, const PeerGroup& lightest) {
+    const uint64_t most = fullest.allocated.median;
+    const uint64_t least = lightest.allocated.median;
+    Add(Finding::Kind::kImbalance, fullest.members,
+        fmt::format(
+            "{} peak at {}, {} at {} (+{}): their parameters differ. If these are stages of a pipeline, "
+            "move layers from the first to the second.",
+            Names(fullest.members), text::FormatBytes(most), Names(lightest.members),
+            text::FormatBytes(least), Percent(most - least, least)),
         static_cast<int64_t>(most - least));
   }
 
@@ -265,13 +284,20 @@ class Finder {
     }
   }
 
+  // Snapshots name no host: there, several ranks with this device may be on other machines, or each may see
+  // one GPU alone.
   [[nodiscard]] std::optional<size_t> OwnerOf(size_t guest, const std::string& device) const {
+    const RankSummary& own = job_.ranks[guest];
+    std::optional<size_t> owner;
     for (size_t i = 0; i < job_.ranks.size(); ++i) {
       const RankSummary& rank = job_.ranks[i];
-      if (i != guest && rank.device == device && rank.host == job_.ranks[guest].host && !rank.is_snapshot)
-        return i;
+      const bool same_process = rank.file == own.file && rank.pid == own.pid;
+      if (same_process || rank.device != device || rank.host != own.host) continue;
+      if (rank.is_snapshot != own.is_snapshot) continue;
+      if (own.is_snapshot && owner.has_value()) return std::nullopt;
+      if (!owner.has_value()) owner = i;
     }
-    return std::nullopt;
+    return owner;
   }
 
   // "rank 3", "ranks 1, 2, 3", "ranks 1 to 7"

@@ -21,7 +21,7 @@
 namespace vramscope::fleet {
 
 // Ranks that should take the same memory: at the same place of the pipeline and of the experts if the trace
-// knows it, else those whose parameters have the same names.
+// knows it, else those whose parameters are alike.
 struct PeerGroup {
   std::string stage;            // "pp 2, ep 0"; "" = grouped by names
   std::vector<size_t> members;  // into Job::ranks

@@ -133,6 +133,25 @@ TEST(JobTest, StagesOfAPipelineAreComparedAsStages) {
   EXPECT_EQ(nlohmann::json::parse(ToJson(job))["ranks"][6]["mesh"]["dp"]["index"], 2);
 }
 
+TEST(JobTest, StagesWithoutNamesDifferInTheStatesOfTheirOptimizers) {
+  const Job job = Eight([](RankScript& script) {
+    script.has_names = false;
+    script.more_weights = script.rank % 2 == 1 ? 800 * kMiB : 0;
+    script.state_bytes = 1024 * kMiB + script.more_weights;
+    script.long_batch_since = script.rank == 6 ? 5 : 0;
+    script.leak_bytes = script.rank == 2 ? 4 * kMiB : 0;
+  });
+  ASSERT_EQ(job.groups.size(), 2u);
+  for (size_t rank = 0; rank < 8; ++rank)
+    EXPECT_EQ(job.group_of[rank], job.group_of[rank % 2])
+        << "rank " << rank << ": a leak makes no other model";
+  EXPECT_THAT(Only(job, Kind::kMemory).ranks, ElementsAre(6u));
+  EXPECT_THAT(Only(job, Kind::kGrowth).ranks, ElementsAre(2u));
+  const Finding& imbalance = Only(job, Kind::kImbalance);
+  EXPECT_THAT(imbalance.ranks, ElementsAre(1u, 3u, 5u, 7u));
+  EXPECT_THAT(imbalance.text, HasSubstr("their parameters differ"));
+}
+
 TEST(JobTest, RanksThatTheLauncherStoppedAreNotTheCause) {
   const Job job = Eight([](RankScript& script) {
     script.killed_in = 4;

@@ -81,7 +81,7 @@ struct RankSummary {
   std::string ending_text;   // "an allocation of 2.0 GiB on cuda:3 failed", "exit 1"; "" = it did not fail
   uint32_t ending_step = 0;  // its last step, finished or not; 0 = it had none
 
-  std::string model;  // the same for ranks whose parameters have the same names; "" = no names
+  std::string model;  // the same for ranks whose parameters are alike; "" = unknown
   std::vector<StepFigures> steps;
 
   // Free on the device at its fullest moment. Without the driver's figures: of what PyTorch may take.

@@ -72,6 +72,20 @@ Result<Opened> Open(const std::string& path) {
   return opened;
 }
 
+// A snapshot is of one process. If its name gives the rank, the fullest device is the rank's own, as for a
+// trace of a process with a rank. Otherwise each device is a rank: nothing is known about the process.
+void KeepOwnDevice(const std::string& path, std::vector<RankSummary>& ranks) {
+  const std::optional<uint32_t> number = RankOfName(path);
+  if (!number.has_value()) return;
+  const auto fullest = std::max_element(
+      ranks.begin(), ranks.end(),
+      [](const RankSummary& a, const RankSummary& b) { return a.peak_bytes < b.peak_bytes; });
+  RankSummary own = std::move(*fullest);
+  own.rank = number;
+  own.rank_from_name = true;
+  ranks = {std::move(own)};
+}
+
 uint32_t ParentOf(uint32_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(file, line);)
@@ -157,6 +171,7 @@ Result<std::vector<RankSummary>> SummarizeFile(const std::string& path) {
   const Opened opened = VRAMSCOPE_TRY(Open(path));
   std::vector<RankSummary> ranks = Summarize(*opened.analysis, path);
   for (RankSummary& rank : ranks) rank.is_snapshot = !IsTrace(path);
+  if (ranks.size() > 1 && ranks.front().is_snapshot) KeepOwnDevice(path, ranks);
   return ranks;
 }
 

@@ -25,18 +25,35 @@ using model::EventIndex;
 using model::ProcessIndex;
 using timeline::DeviceCurve;
 
-// FNV-1a of the names, which come sorted.
-std::string HashOf(const std::set<std::string_view>& names) {
-  if (names.empty()) return "";
-  uint64_t hash = 0xcbf29ce484222325u;
-  const auto add = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3u; };
-  for (const std::string_view name : names) {
-    for (const char c : name) add(static_cast<unsigned char>(c));
-    add(0);
+// FNV-1a.
+class Hash {
+ public:
+  void Add(unsigned char byte) { hash_ = (hash_ ^ byte) * 0x100000001b3u; }
+  [[nodiscard]] std::string Text() const {
+    char text[17];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash_));
+    return text;
   }
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
+
+ private:
+  uint64_t hash_ = 0xcbf29ce484222325u;
+};
+
+// Of names, which come sorted; "" = there are none.
+std::string HashOf(const std::set<std::string_view>& names) {
+  Hash hash;
+  for (const std::string_view name : names) {
+    for (const char c : name) hash.Add(static_cast<unsigned char>(c));
+    hash.Add(0);
+  }
+  return names.empty() ? "" : hash.Text();
+}
+
+std::string HashOf(const std::vector<uint64_t>& sizes) {
+  Hash hash;
+  for (const uint64_t size : sizes)
+    for (int byte = 0; byte < 8; ++byte) hash.Add(static_cast<unsigned char>(size >> (8 * byte)));
+  return sizes.empty() ? "" : hash.Text();
 }
 
 class RankSummarizer {
@@ -92,6 +109,28 @@ class RankSummarizer {
         names[run_.ProcessOf(run_.blocks[label.block])].insert(run_.Text(label.name));
     }
     for (const auto& of_process : names) models_.push_back(HashOf(of_process));
+    const std::vector<std::vector<uint64_t>> states = OptimizerStates();
+    for (ProcessIndex process = 0; process < models_.size(); ++process)
+      if (models_[process].empty()) models_[process] = HashOf(states[process]);
+  }
+
+  // The sizes of what each optimizer keeps, in order. Snapshots and LibTorch programs name no parameters, and
+  // parameters of different stages have states of different sizes. A leak or a longer batch leaves them as
+  // they are.
+  [[nodiscard]] std::vector<std::vector<uint64_t>> OptimizerStates() const {
+    std::vector<std::vector<uint64_t>> sizes(run_.processes.size());
+    std::vector<EventIndex> ends;
+    for (ProcessIndex process = 0; process < sizes.size(); ++process)
+      ends.push_back(growth::EndOfTraining(analysis_, process));
+    for (const model::Block& block : run_.blocks) {
+      const ProcessIndex process = run_.ProcessOf(block);
+      if (!models_[process].empty() || !block.AliveAfter(ends[process])) continue;
+      const timeline::Span& span = analysis_.training()[process].SpanAt(block.alloc_event);
+      if (timeline::PhaseOf(span.part) == timeline::Phase::kOptimizer)
+        sizes[process].push_back(block.Requested());
+    }
+    for (auto& of_process : sizes) std::sort(of_process.begin(), of_process.end());
+    return sizes;
   }
 
   RankSummary Of(DeviceIndex device) {

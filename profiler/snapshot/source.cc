@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "profiler/snapshot/block_sizes.h"
@@ -93,10 +95,24 @@ class SnapshotSource final : public model::Source {
       AddBlockSizes(*snapshot_, device, &timelines_.emplace_back(FindTimeline(*snapshot_, device)));
   }
 
-  void FindStart() {
+  // In older files, every device has a copy of each annotation. PyTorch 2.15 gives it only to the current device
+  // of its thread, which is device 0 in threads that compute nothing. Optimizers run in the training thread.
+  [[nodiscard]] uint32_t AnnotatedDevice() const {
+    std::map<uint32_t, std::pair<size_t, size_t>> counts;  // of optimizers, of all
     for (const Annotation& annotation : snapshot_->annotations) {
-      if (annotation.device == snapshot_->annotations.front().device) annotations_.push_back(annotation);
+      auto& [optimizers, all] = counts[annotation.device];
+      optimizers += snapshot_->Text(annotation.name).starts_with(kOptimizerStep) ? 1 : 0;
+      ++all;
     }
+    const auto most = std::max_element(counts.begin(), counts.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == counts.end() ? 0 : most->first;
+  }
+
+  void FindStart() {
+    const uint32_t device = AnnotatedDevice();
+    for (const Annotation& annotation : snapshot_->annotations)
+      if (annotation.device == device) annotations_.push_back(annotation);
     std::stable_sort(annotations_.begin(), annotations_.end(),
                      [](const Annotation& a, const Annotation& b) { return a.time_us < b.time_us; });
     if (!axis_.counts_events()) clock_.start_realtime_ns = axis_.start_us() * 1000;

@@ -12,7 +12,6 @@ namespace {
 using trace::EventType;
 
 constexpr uint8_t kCuda = 1;  // c10::DeviceType
-constexpr std::string_view kOptimizerStep = "Optimizer.step#";
 constexpr size_t kEventsAtOnce = 4096;
 using trace::segment::kCame;
 using trace::segment::kMapped;
@@ -269,8 +268,7 @@ void Telling::TellName(uint64_t address, uint64_t bytes, uint32_t name, trace::L
   event.field[trace::label::kName] = name;
 }
 
-// Sends the annotations at or before `time_us`. Every device has a copy of each; only those of the first
-// device are used.
+// Sends the annotations at or before `time_us`.
 void Telling::TellAnnotations(uint64_t time_us) {
   const auto& all = told_.annotations;
   for (; next_annotation_ < all.size() && all[next_annotation_].time_us <= time_us; ++next_annotation_) {

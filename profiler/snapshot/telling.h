@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -22,6 +23,9 @@
 #include "profiler/snapshot/timeline.h"
 
 namespace vramscope::snapshot {
+
+// How the annotations of optimizers begin.
+inline constexpr std::string_view kOptimizerStep = "Optimizer.step#";
 
 // The inputs of a pass.
 struct Told {

@@ -4,6 +4,7 @@
 No recording and no torch: what a recorder writes is tested elsewhere, and the traces of make_job have the facts that matter here."""
 import json
 import os
+import pickle
 import re
 import shutil
 import signal
@@ -12,7 +13,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -25,6 +26,30 @@ def make_job(folder: Path, ranks: int, steps: int) -> None:
     folder.mkdir()
     done = recorded_run.run([recorded_run.target("make_job"), str(folder), str(ranks), str(steps)])
     assert done.code == 0, done.stderr
+
+
+def write_snapshot(path: Path, own: int, guest_of: Optional[int] = None, fails: bool = False) -> None:
+    """As PyTorch does: a process with a block on its own device, perhaps one on another device, perhaps a request that failed."""
+    def segment(device: int, size: int) -> Dict[str, Any]:
+        block = {"address": 1 << 40, "size": size, "requested_size": size, "state": "active_allocated", "frames": []}
+        return {"device": device, "address": 1 << 40, "total_size": size, "allocated_size": size, "active_size": size, "requested_size": size, "stream": 0,
+                "segment_type": "large", "segment_pool_id": (0, 0), "is_expandable": False, "frames": [], "blocks": [block]}
+
+    traces: List[List[Dict[str, Any]]] = [[] for _ in range(own + 1)]
+    for device, size in [(own, 100 * MIB)] + ([] if guest_of is None else [(guest_of, 2 * MIB)]):
+        traces[device] = [{"action": action, "addr": 1 << 40, "size": size, "stream": 0, "time_us": time_us, "frames": []}
+                          for time_us, action in enumerate(("segment_alloc", "alloc"), start=1)]
+    annotations = []
+    for step in range(1, 5):  # of the training thread; another one waits on device 0 all the time
+        traces[own] += [{"action": action, "addr": 1 << 41, "size": 10 * MIB, "stream": 0, "time_us": 10 * step + time_us, "frames": []}
+                        for time_us, action in enumerate(("alloc", "free_requested", "free_completed"))]
+        for device, name, begin in ((0, "gloo:barrier", 4), (0, "gloo:barrier", 5), (0, "gloo:barrier", 6), (own, "Optimizer.step#AdamW.step", 7)):
+            annotations += [{"stage": stage, "name": name, "device": device, "time_us": 10 * step + time_us}
+                            for time_us, stage in enumerate(("START", "END"), start=begin)]
+    if fails:
+        traces[own].append({"action": "oom", "addr": 5 * MIB, "size": 512 * MIB, "stream": 0, "time_us": 60, "frames": []})
+    segments = [segment(own, 100 * MIB)] + ([] if guest_of is None else [segment(guest_of, 2 * MIB)])
+    path.write_bytes(pickle.dumps({"segments": segments, "device_traces": traces, "allocator_settings": {}, "external_annotations": annotations}))
 
 
 def child_of(pid: int) -> int:
@@ -85,6 +110,20 @@ class FleetTest(recorded_run.RecordingTest):
         (job / "rank4.vms").unlink()
         snapshots = by_kind(recorded_run.ask("fleet", str(job)))
         self.assertEqual([finding["ranks"] for finding in snapshots["memory"]], [[1]])
+
+    def test_a_snapshot_of_two_devices_is_one_rank(self) -> None:
+        job = self.folder / "job"
+        job.mkdir()
+        write_snapshot(job / "rank0.pickle", 0)
+        write_snapshot(job / "rank1.pickle", 1, guest_of=0)
+        write_snapshot(job / "rank2.pickle", 2, fails=True)
+        answer = recorded_run.ask("fleet", str(job))
+        self.assertEqual([(rank["rank"], rank["device"]) for rank in answer["ranks"]], [(0, "cuda:0"), (1, "cuda:1"), (2, "cuda:2")])
+        self.assertEqual([len(rank["steps"]) for rank in answer["ranks"]], [4, 4, 4])
+        kinds = by_kind(answer)
+        self.assertEqual({kind: [finding["ranks"] for finding in found] for kind, found in kinds.items()}, {"out_of_memory": [[2]], "elsewhere": [[1]]})
+        self.assertIn("512.0 MiB on cuda:2 failed", kinds["out_of_memory"][0]["text"])
+        self.assertEqual(kinds["elsewhere"][0]["bytes"], 2 * MIB)
 
     def test_top_shows_ranks_as_they_are_now(self) -> None:
         job = self.folder / "job"

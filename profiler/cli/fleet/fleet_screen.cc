@@ -209,7 +209,7 @@ class Screen {
     }
     const bool staged = !job_.groups.front().stage.empty();
     return Heading(staged ? "Peers: ranks at the same position in the pipeline and among the experts"
-                          : "Peers: ranks whose parameters have the same names") +
+                          : "Peers: ranks whose parameters are alike") +
            table.ToString();
   }
 

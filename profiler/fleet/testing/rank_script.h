@@ -25,7 +25,9 @@ struct RankScript {
   uint32_t rank = 0;
   uint32_t world_size = 8;
   uint32_t steps = 10;
-  std::string mesh;  // "pp 1/2, dp 0/4"; "" = the program has none
+  bool has_names = true;     // of parameters; snapshots have none
+  uint64_t state_bytes = 0;  // that the optimizer allocates in the first step and keeps
+  std::string mesh;          // "pp 1/2, dp 0/4"; "" = the program has none
   uint64_t start_realtime_ns = uint64_t{1'700'000'000} * kSecond;
   // Faults; 0 = none.
   uint32_t long_batch_since = 0;  // sequences are 1.8 times as long from this step on
@@ -64,7 +66,8 @@ struct RankScript {
     s.Total(512 * kMiB + reserved + leak_bytes * steps, kCapacity);
     s.TotalsAre(0, reserved);
     s.Stack({"main (train.py:10)", "build (model.py:20)"});
-    s.Alloc("weight", 1024 * kMiB + more_weights).Parameter("weight", "layers.0.attn.weight");
+    s.Alloc("weight", 1024 * kMiB + more_weights);
+    if (has_names) s.Parameter("weight", "layers.0.attn.weight");
     for (uint32_t step = 1; step <= steps; ++step) {
       if (out_of_memory_in == step || killed_in == step) break;
       Step(s, step);
@@ -90,7 +93,9 @@ struct RankScript {
       s.Alloc("grad", 1024 * kMiB).Gradient("grad", "weight").Released("hidden").Free("hidden");
       s.Released("more").Free("more");
     });
-    s.Optimizer("AdamW", [&] {});
+    s.Optimizer("AdamW", [&] {
+      if (step == 1 && state_bytes != 0) s.Alloc("state", state_bytes);
+    });
     s.Mark(trace::MarkKind::kOptimizerStepDone, step);
     s.Free("grad").Free("batch");
   }
