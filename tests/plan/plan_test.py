@@ -17,6 +17,7 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "simulated_cuda")]
+import drawn  # noqa: E402
 import recorded_run  # noqa: E402
 from recorded_run import SAMPLES, clean_environment, python, run, vramscope  # noqa: E402
 
@@ -108,10 +109,31 @@ class Plans(recorded_run.RecordingTest):
     def test_bad_usage_is_told(self) -> None:
         for words, part in (([], "plan needs a trace"), (["x.vms"], "plan needs a limit"), (["x.vms", "--fit", "huge"], "--fit needs a size"),
                             (["x.vms", "--fit", "1GiB", "--allow", "magic"], "there is no change called"),
-                            (["x.vms", "--fit", "1GiB", "--", "ls"], "only with --verify")):
+                            (["x.vms", "--fit", "1GiB", "--", "ls"], "only with --verify"),
+                            (["--vary", "tp=--tp", "--", "ls"], "--vary needs a GPU and a command"), (["x.vms", "--world-size", "2"], "needs --vary"),
+                            (["--fit", "t4", "--vary", "tp=--tp", "--", "ls"], "add --world-size, or the values"),
+                            (["--fit", "t4", "--vary", "tp", "--", "ls"], "must be a name and a flag")):
             done = run([vramscope(), "plan", *words])
             self.assertEqual(done.code, 2)
             self.assertIn(part, done.stderr.decode())
+
+
+@drawn.whole(3)
+class Layouts(recorded_run.RecordingTest):
+    def test_layouts_of_a_job_are_dry_run(self) -> None:
+        """The oracle is dryrun of the same command with that flag. A value that the program refuses is a row of its own."""
+        program = [python(), str(Path(__file__).with_name("layouts.py"))]
+        job = ["--world-size", "2"]
+        done = run([vramscope(), "plan", "--fit", "h100-80gb", *job, "--vary", "tp=--tp:1,2,3", "--json", "--", *program])
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        replicated, sharded, refused = json.loads(done.stdout)["layouts"]
+        self.assertEqual([row["values"]["tp"] for row in (replicated, sharded, refused)], [1, 2, 3])
+        self.assertEqual((replicated["fits"], sharded["fits"], refused["fits"]), (True, True, None))
+        self.assertIn("failed with exit code 1", refused["why_not"])
+        saved = replicated["peak"]["allocated_bytes"] - sharded["peak"]["allocated_bytes"]
+        self.assertGreater(saved, 1.5 * 4 * 4 * (1 << 20), "nearly half of parameters, gradients and two states")
+        alone = run([vramscope(), "dryrun", "--gpu", "h100-80gb", *job, "--quiet", "--json", "--", *program, "--tp", "2"])
+        self.assertEqual(sharded["peak"]["allocated_bytes"], json.loads(alone.stdout)["peak"]["allocated_bytes"])
 
 
 def all_problems() -> None:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "profiler/cli/ask/plan_layouts.h"
 #include "profiler/cli/ask/plan_reruns.h"
 #include "profiler/cli/ask/plan_screen.h"
 #include "profiler/cli/frame/device_request.h"
@@ -24,7 +25,9 @@ const VerbHelp& PlanHelp() {
       "plan [options] RUN --fit SIZE [--verify -- COMMAND...]",
       {{"vramscope plan run.vms --fit 24GiB", "find what to change so that it fits in 24 GiB"},
        {"vramscope plan run.vms --fit rtx-4090 --forbid optimizer --verify -- python train.py",
-        "find changes for that GPU, and measure them on a simulated one"}},
+        "find changes for that GPU, and measure them on a simulated one"},
+       {"vramscope plan --fit h100-80gb --world-size 64 --vary tp=--tp --vary pp=--pp -- python train.py",
+        "find the layouts of a job that fit, by dry runs with other values of these flags"}},
       {{"fit", '\0', "SIZE|GPU",
         "Memory of the device: 24GiB, or a GPU model from `vramscope dryrun --gpu list`."},
        {"allow", '\0', "CHANGES",
@@ -42,6 +45,10 @@ const VerbHelp& PlanHelp() {
        {"by", '\0', "auto|transform",
         "auto: re-run each plan before it is shown, if the trace has a program.\n"
         "transform: run nothing; takes about 1 s instead of 10 s."},
+       {"vary", '\0', "NAME=FLAG[:VALUES]",
+        "Instead of RUN: dry-run the command with other values of this flag, several at a time.\n"
+        "Without values: 1, 2, 4, ... as far as all of them together divide --world-size."},
+       {"world-size", '\0', "W", "With --vary: run each distinct rank of a job with W ranks."},
        {"gpu", '\0', "MODEL", "The simulated GPU. Default: one with the memory of the recorded GPU."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
       VerbSubject::kRunAndCommand};
@@ -196,6 +203,8 @@ int SmallestGpu(const PlanRequest& request, const PlanSubject& subject, const Te
 }
 
 Result<int> PlanVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.Has("vary")) return PlanLayouts(arguments, terminal);
+  if (arguments.Has("world-size")) return Error{"--world-size needs --vary: --vary tp=--tp"};
   const PlanRequest request = VRAMSCOPE_TRY(PlanRequestFrom(arguments));
   const report::Request device = VRAMSCOPE_TRY(DeviceRequest(arguments));
   const auto recorded =

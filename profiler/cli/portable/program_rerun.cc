@@ -2,6 +2,7 @@
 // Re-runs need PyTorch on the simulated GPU, and that is for Linux. Re-runs that a trace keeps are answered.
 #include "profiler/experiment/program_rerun.h"
 
+#include "profiler/cli/ask/plan_layouts.h"
 #include "profiler/cli/ask/plan_verify.h"
 
 namespace vramscope {
@@ -28,6 +29,8 @@ Verified Verify(const plan::Changes&, const std::vector<std::string>&, const col
   verified.why_not = kOnLinux;
   return verified;
 }
+
+Result<int> PlanLayouts(const Arguments&, const Terminal&) { return Error{kOnLinux}; }
 
 }  // namespace cli
 }  // namespace vramscope

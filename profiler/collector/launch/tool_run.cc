@@ -82,8 +82,8 @@ int WaitFor(pid_t pid) {
 
 }  // namespace
 
-Result<std::string> RunTool(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,
-                            const std::string& log) {
+Result<ToolEnd> RunToolToItsEnd(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,
+                                const std::string& log) {
   int output[2];
   if (pipe2(output, O_CLOEXEC) != 0)
     return Error{fmt::format("Cannot create a pipe: {}.", std::strerror(errno))};
@@ -102,10 +102,15 @@ Result<std::string> RunTool(const std::vector<std::string>& arguments, std::chro
     return Error{fmt::format("{} did not answer within {} s.", arguments[0],
                              std::chrono::duration_cast<std::chrono::seconds>(limit).count())};
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return *std::move(text);
-  return Error{WIFEXITED(status)
-                   ? fmt::format("{} failed with exit code {}.", arguments[0], WEXITSTATUS(status))
-                   : fmt::format("{} was killed by signal {}.", arguments[0], WTERMSIG(status))};
+  if (WIFEXITED(status)) return ToolEnd{*std::move(text), WEXITSTATUS(status)};
+  return Error{fmt::format("{} was killed by signal {}.", arguments[0], WTERMSIG(status))};
+}
+
+Result<std::string> RunTool(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,
+                            const std::string& log) {
+  ToolEnd end = VRAMSCOPE_TRY(RunToolToItsEnd(arguments, limit, log));
+  if (end.exit_code == 0) return std::move(end.output);
+  return Error{fmt::format("{} failed with exit code {}.", arguments[0], end.exit_code)};
 }
 
 }  // namespace vramscope::collector

@@ -11,9 +11,16 @@
 
 namespace vramscope::collector {
 
-// Returns the standard output of `arguments` (the first is a path), at most 1 MiB. stdin is /dev/null; stderr
-// goes to the file `log`, or nowhere if that is empty. An error if it cannot be started, does not exit with
-// 0, or is killed after `limit`.
+struct ToolEnd {
+  std::string output;  // standard output, at most 1 MiB
+  int exit_code = 0;
+};
+// stdin is /dev/null; stderr goes to the file `log`, or nowhere if that is empty. An error if it cannot be
+// started, is killed, or takes longer than `limit`. May be called from several threads.
+Result<ToolEnd> RunToolToItsEnd(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,
+                                const std::string& log = {});
+
+// Returns the standard output of `arguments` (the first is a path). Exit codes other than 0 are errors too.
 Result<std::string> RunTool(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,
                             const std::string& log = {});
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope plan --fit h100-80gb --world-size 64 --vary tp=--tp --vary pp=--pp -- python train.py`: which layouts of
+// a job fit? Each is a dry run of the same command with other values of its flags, several at a time.
+//
+//   --vary tp=--tp           --tp 1, --tp 2, --tp 4, ... as far as all varied sizes together divide the ranks
+//   --vary tp=--tp:2,8       these values, in all combinations with others
+//   --vary tp=model.tp=      one word: model.tp=2
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/cli/frame/arguments.h"
+#include "profiler/cli/frame/terminal.h"
+
+namespace vramscope::cli {
+
+// A dimension of the layout, and the flag that sets its size.
+struct Varied {
+  std::string name;
+  std::string flag;
+  std::vector<uint64_t> values;  // empty: the powers of two
+};
+[[nodiscard]] Result<Varied> ParseVaried(const std::string& text);
+
+// A value for each dimension.
+using Layout = std::vector<uint64_t>;
+// All combinations, in the order of their values. `world`: the ranks of the job; 0 = unknown.
+[[nodiscard]] Result<std::vector<Layout>> LayoutsOf(const std::vector<Varied>& varied, uint64_t world);
+// The command with the flags of this layout at its end.
+[[nodiscard]] std::vector<std::string> WithLayout(std::vector<std::string> command,
+                                                  const std::vector<Varied>& varied, const Layout& layout);
+
+// Runs all layouts and prints which of them fit.
+Result<int> PlanLayouts(const Arguments& arguments, const Terminal& terminal);
+
+}  // namespace vramscope::cli
