@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What recording costs the program that is recorded, beside what other profilers cost.
 
-    VRAMSCOPE_TEST_PYTHON=.../python bench/record_cost.py [--pairs 10] [--only mlp] [--markdown]
+    VRAMSCOPE_TEST_PYTHON=.../python bench/record_cost.py [--pairs 10] [--only mlp] [--clock cpu]
 
 How: each variant runs as many times as there are pairs, each time beside an unrecorded run. The two programs share one core and run in
 turns of some milliseconds, so that a busy neighbor or a slower clock hits both; the collector has the other cores. A run's figure is its
 median step; a pair's is the ratio of its two runs; a variant's is the median of its pairs, and the spread printed is that of the middle
-half. Ratios below 1 are noise. "Quiet" is the same ratio for the fastest tenth of the steps.
+half. Ratios below 1 are noise. "Quiet" is the same ratio for the fastest tenth of the steps. On a busy machine, `--clock cpu` compares CPU time.
 
 Prints a table; fails only on figures so bad that something is broken (LIMITS).
 """
@@ -45,8 +45,14 @@ WORKLOADS: Dict[str, Workload] = {
 }
 
 
-def recorded(*options: str, names: bool = True) -> Wrap:
+# Without RANK, for which the samples would make a process group.
+RANK_OF_JOB = ["env", "SLURM_PROCID=0", "SLURM_NTASKS=2"]
+
+
+def recorded(*options: str, names: bool = True, of_job: bool = False) -> Wrap:
     def wrap(command: List[str], scratch: Path) -> List[str]:
+        if of_job:  # so that it gets a summary
+            command = [*RANK_OF_JOB, *command]
         if not names:  # without the Python shim
             command = ["env", "-u", "PYTHONPATH", "VRAMSCOPE_OPTIONS=device=auto;depth=light;deep_steps=2-4;stacks=none", *command]
         return [vramscope(), "record", "--quiet", "-o", str(scratch / "run.vms"), *options, "--", *command]
@@ -76,6 +82,8 @@ def profiled(kind: str) -> Wrap:
 VARIANTS: Dict[str, Wrap] = {
     "vramscope, no names": recorded("--depth", "light", names=False),
     "vramscope, light": recorded("--depth", "light"),
+    "vramscope, light, one rank of a job": recorded("--depth", "light", of_job=True),
+    "vramscope, light, --keep summary": recorded("--depth", "light", "--keep", "summary", of_job=True),
     "vramscope, default": recorded(),
     "vramscope, every step deep": recorded("--depth", "all"),
     "vramscope, every step deep, Python stacks": recorded("--depth", "all", "--stacks", "python"),
@@ -110,11 +118,11 @@ def cores() -> Tuple[str, str]:
 
 
 def start(
-    workload: Workload, wrap: Optional[Wrap], pair: int, scratch: Path, turns: socket.socket, begins: bool
+    workload: Workload, wrap: Optional[Wrap], pair: int, scratch: Path, turns: socket.socket, begins: bool, clock: str
 ) -> "subprocess.Popen[bytes]":
     program_core, other_cores = cores()
     taking_turns = ["--turns", str(turns.fileno()), "--turn-steps", str(workload.turn)] + ["--turn-begins"] * begins
-    command = ["taskset", "-c", program_core, python(), STEP_TIME, *taking_turns, str(scratch / "result.json"), *workload.arguments]
+    command = ["taskset", "-c", program_core, python(), STEP_TIME, "--clock", clock, *taking_turns, str(scratch / "result.json"), *workload.arguments]
     if wrap:
         command = wrap(command, scratch)
     command = ["taskset", "-c", other_cores, *command]
@@ -122,15 +130,15 @@ def start(
     return subprocess.Popen(command, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, pass_fds=[turns.fileno()])
 
 
-def measure(workload: Workload, wrap: Wrap, pair: int) -> List[Tuple[float, float]]:
-    """Of the unrecorded run and of the other: ns of the median step, and of the last of the fastest tenth."""
+def measure(workload: Workload, base: Optional[Wrap], wrap: Wrap, pair: int, clock: str) -> List[Tuple[float, float]]:
+    """Of the base (None: unrecorded) and of the other: ns of the median step, and of the last of the fastest tenth."""
     with tempfile.TemporaryDirectory(prefix="vramscope-bench-") as folder:
         running = []
         ends = socket.socketpair()
-        for end, changed, begins in zip(ends, (None, wrap), (pair % 2 == 0, pair % 2 == 1)):
-            scratch = Path(folder) / ("changed" if changed else "plain")
+        for end, changed, begins in zip(ends, (base, wrap), (pair % 2 == 0, pair % 2 == 1)):
+            scratch = Path(folder) / ("changed" if changed is wrap else "plain")
             scratch.mkdir()
-            running.append((scratch, start(workload, changed, pair, scratch, end, begins)))
+            running.append((scratch, start(workload, changed, pair, scratch, end, begins, clock)))
         for end in ends:
             end.close()  # who ends early must not leave the other waiting
         results = []
@@ -163,12 +171,12 @@ class Cost(NamedTuple):
         return quarters[0], quarters[2]
 
 
-def compare(workload: Workload, variants: List[str], pairs: int) -> Dict[str, Cost]:
+def compare(workload: Workload, base: Optional[Wrap], variants: List[str], pairs: int, clock: str) -> Dict[str, Cost]:
     plain: Dict[str, List[Tuple[float, float]]] = {variant: [] for variant in variants}
     changed: Dict[str, List[Tuple[float, float]]] = {variant: [] for variant in variants}
     for pair in range(pairs):
         for variant in variants:
-            unrecorded, recorded_run = measure(workload, VARIANTS[variant], pair)
+            unrecorded, recorded_run = measure(workload, base, VARIANTS[variant], pair, clock)
             plain[variant].append(unrecorded)
             changed[variant].append(recorded_run)
         print(f"{workload.title}: pair {pair + 1} of {pairs}", file=sys.stderr)
@@ -196,11 +204,13 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--only", choices=WORKLOADS, action="append", help="one workload; may be given again")
     parser.add_argument("--variant", action="append", help="variants whose name has this in it; may be given again")
+    parser.add_argument("--against", choices=VARIANTS, help="pair each run with this variant instead of an unrecorded run")
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="compare time, or CPU time of the program")
     options = parser.parse_args()
     variants = [name for name in VARIANTS if available(name) and (not options.variant or any(part in name for part in options.variant))]
     broken = []
     for key in options.only or WORKLOADS:
-        costs = compare(WORKLOADS[key], variants, options.pairs)
+        costs = compare(WORKLOADS[key], VARIANTS.get(options.against), variants, options.pairs, options.clock)
         show(WORKLOADS[key], costs, key == "loop")
         broken += [f"{key}, {name}: {cost.ratio:.2f}" for name, cost in costs.items() if cost.ratio > LIMITS.get((key, name), float("inf"))]
     for sentence in broken:

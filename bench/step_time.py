@@ -16,12 +16,13 @@ import statistics
 import sys
 import time
 from pathlib import Path
-from typing import Any, List, Optional
+from typing import Any, Callable, List, Optional
 
 import torch
 
 LOOP_CHUNK = 10_000
 LOOP_CHUNKS = 60
+CLOCKS = {"wall": time.perf_counter_ns, "cpu": time.process_time_ns}
 WARM_UP = 10  # steps: allocator caches, optimizer state, and the deep steps of a recording
 
 
@@ -74,7 +75,7 @@ def time_loop(turns: Turns) -> List[float]:
     return times
 
 
-def time_steps(program: Path, arguments: List[str], turns: Turns) -> List[float]:
+def time_steps(program: Path, arguments: List[str], turns: Turns, clock: Callable[[], int]) -> List[float]:
     """ns per step, one number per step."""
     sys.path.insert(0, str(program.parent))
     training = importlib.import_module("training")
@@ -87,10 +88,10 @@ def time_steps(program: Path, arguments: List[str], turns: Turns) -> List[float]
         nonlocal begin
         if point != "zero_grad":
             return
-        now = time.perf_counter_ns()
+        now = clock()
         if begin:
             times.append(float(now - begin))
-        begin = time.perf_counter_ns() if turns.pause() else now
+        begin = clock() if turns.pause() else now
 
     training.train(sample.build(options), options, observe)
     return times[WARM_UP:]
@@ -106,6 +107,7 @@ def profiler(kind: Optional[str]) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--profile", choices=("memory", "stack"))
+    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="what a step takes: time, or CPU time of all threads")
     parser.add_argument("--turns", type=int, metavar="FD", help="socket to the other program")
     parser.add_argument("--turn-begins", action="store_true", help="this program has the first turn")
     parser.add_argument("--turn-steps", type=int, default=1, help="steps (or chunks of the loop) in a turn")
@@ -119,7 +121,7 @@ def main() -> None:
         if options.workload == "loop":
             times = time_loop(turns)
         else:
-            times = time_steps(Path(options.workload), options.arguments, turns)
+            times = time_steps(Path(options.workload), options.arguments, turns, CLOCKS[options.clock])
     turns.end()
     result = {"median_ns": statistics.median(times), "p10_ns": statistics.quantiles(times, n=10)[0]}
     options.result.write_text(json.dumps(result))
