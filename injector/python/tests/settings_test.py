@@ -30,6 +30,7 @@ class SettingsTest(unittest.TestCase):
         set_it = "    import os\n    import torch\n    os.environ['CUBLAS_WORKSPACE_CONFIG'] = ':4096:8'\n    os.environ['CUBLASLT_WORKSPACE_SIZE'] = '1024'\n"
         wanted = ["cublas_workspace_config=:4096:8", "cublaslt_workspace_size=1024"]
         self.assertEqual(self.told(set_it + STEPS, "2-3"), wanted, "once, when a product has read it")
+        self.assertEqual(self.told(set_it + STEPS, "1-3"), wanted, "deep from the beginning, as by default")
         self.assertEqual(self.told(set_it, "2-3"), [], "no step was deep")
 
     def test_what_a_script_sets_before_torch_is_there(self) -> None:

@@ -19,8 +19,8 @@ class Settings:
     def install(self, _torch: Any) -> None:
         """What the allocator reads at its first block: torch has just been imported."""
         _tell(_ALLOCATOR)
-        if native.deep():
-            self.tell()
+        if native.deep():  # a program without steps; what it sets after the import is told in its first step
+            _tell(_AT_FIRST_PRODUCT)
 
     def tell(self) -> None:
         """In a step: variables that are read once have been read by now."""
