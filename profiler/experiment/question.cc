@@ -80,9 +80,15 @@ bool AnsweredByRerun(const whatif::Asked& asked) {
 }
 
 Question SplitQuestion(const std::vector<whatif::Asked>& asked) {
+  const auto with_another = [&](const whatif::Asked& one) {
+    return std::ranges::any_of(asked, [&](const whatif::Asked& other) {
+      const whatif::LeverInfo* const row = whatif::FindLeverInfo(other.lever);
+      return row != nullptr && one.lever == row->with && AnsweredByRerun(other);
+    });
+  };
   Question question;
   for (const whatif::Asked& one : asked)
-    (AnsweredByRerun(one) ? question.rerun : question.transformed).push_back(one);
+    (AnsweredByRerun(one) || with_another(one) ? question.rerun : question.transformed).push_back(one);
   return question;
 }
 

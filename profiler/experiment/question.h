@@ -24,6 +24,7 @@ struct Question {
   std::vector<whatif::Asked> rerun;
   std::vector<whatif::Asked> transformed;
 };
+// Checkpoints are re-run together with --lora and --freeze (LeverInfo::with).
 [[nodiscard]] Question SplitQuestion(const std::vector<whatif::Asked>& asked);
 
 // The environment in which a program is run again.

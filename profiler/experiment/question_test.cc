@@ -18,6 +18,25 @@ TEST(QuestionTest, TypesAndSizesAreAskedOfPyTorchAndLivesAreComputed) {
   EXPECT_EQ(question.transformed[1].value, "ddp:8");
 }
 
+// Adafactor's products take workspaces, which are asked of PyTorch; the optimizers that only keep state are not.
+TEST(QuestionTest, TheSameLeverIsAskedOrComputedByItsValue) {
+  const Question question = SplitQuestion({{"optimizer", "adafactor:foreach"}, {"checkpoint", "all"}});
+  ASSERT_EQ(question.rerun.size(), 1u);
+  EXPECT_EQ(question.rerun[0].value, "adafactor:foreach");
+  ASSERT_EQ(question.transformed.size(), 1u);
+  EXPECT_EQ(question.transformed[0].lever, "checkpoint");
+  EXPECT_TRUE(SplitQuestion({{"optimizer", "adamw:fused"}, {"accumulate", "2:whole"}}).rerun.empty());
+}
+
+TEST(QuestionTest, CheckpointsAreReRunWithFrozenWeights) {
+  for (const char* lever : {"lora", "freeze"}) {
+    const Question question = SplitQuestion({{"checkpoint", "all"}, {"alloc-conf", "x"}, {lever, "8"}});
+    ASSERT_EQ(question.rerun.size(), 2u) << lever;
+    EXPECT_EQ(question.rerun[0].lever, "checkpoint");
+    ASSERT_EQ(question.transformed.size(), 1u) << lever;
+  }
+}
+
 TEST(VariantKeyTest, IsTheSameInAnyOrderAndDiffersByEachPart) {
   const std::string key = VariantKey({{"batch", "2x"}, {"amp", "bf16"}}, {"rtx-4090", "", 1});
   EXPECT_EQ(key, "amp=bf16 batch=2x @ gpu=rtx-4090 world=1");

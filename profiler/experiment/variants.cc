@@ -86,7 +86,7 @@ std::vector<KeptVariant> KeptVariants(const model::Source& source, const std::st
   for (const std::string& key : keys) {
     std::optional<KeyParts> parts = ReadVariantKey(key);
     if (!parts || parts->place != Place{parts->place.gpu, recorded.alloc_conf, recorded.world}) continue;
-    if (!std::ranges::all_of(parts->changes, AnsweredByRerun)) continue;
+    if (!SplitQuestion(parts->changes).transformed.empty()) continue;
     kept.push_back({key, std::move(parts->changes), std::move(parts->place.gpu)});
   }
   std::ranges::stable_sort(kept, {}, [&](const KeptVariant& one) {

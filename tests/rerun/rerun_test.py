@@ -95,6 +95,15 @@ class Reruns(unittest.TestCase):
     def test_twice_the_batch_is_what_the_changed_program_takes(self) -> None:
         self.assertEqual(self.peaks(self.whatif(self.copy(), "--batch", "2x")), self.tried("--batch", "2x"))
 
+    def test_an_optimizer_of_which_products_are_taken_is_what_the_changed_program_takes(self) -> None:
+        trace = self.copy()
+        answer = self.whatif(trace, "--optimizer", "adafactor")
+        self.assertEqual(answer["kind"], "re-run")
+        self.assertEqual(answer["levers"][0]["code"], "torch.optim.Adafactor(model.parameters(), lr=...)")
+        self.assertEqual(self.peaks(answer), self.tried("--optimizer", "adafactor"))
+        both = self.whatif(trace, "--checkpoint", "all", "--optimizer", "adafactor", VRAMSCOPE_PYTHON="/bin/false")
+        self.assertEqual([(lever["lever"], lever["kind"]) for lever in both["levers"]], [("optimizer", "re-run"), ("checkpoint", "transformed")])
+
     def test_16_bits_are_what_the_changed_program_takes(self) -> None:
         answer = json.loads(self.call("dryrun", "--gpu", GPU, "--json", "--", *TRAIN, "--bf16"))
         made = answer["peak"]["allocated_bytes"], answer["devices"][0]["peak_reserved_bytes"]
@@ -137,9 +146,10 @@ class Reruns(unittest.TestCase):
     def test_without_a_program_the_command_to_try_is_named(self) -> None:
         trace = self.folder + "/without.vms"
         self.call("dryrun", "--gpu", GPU, "--program", "off", "-o", trace, "--", *TRAIN)
-        refused = self.run_command("whatif", trace, "--by", "rerun", "--amp", "bf16")
-        self.assertEqual(refused.returncode, 3)
-        self.assertIn(f"vramscope try --dry --gpu {GPU} --amp bf16 -- {' '.join(TRAIN)}", refused.stderr)
+        for change in (["--by", "rerun", "--amp", "bf16"], ["--optimizer", "adafactor"]):
+            refused = self.run_command("whatif", trace, *change)
+            self.assertEqual(refused.returncode, 3)
+            self.assertIn(f"vramscope try --dry --gpu {GPU} {' '.join(change[-2:])} -- {' '.join(TRAIN)}", refused.stderr)
 
     def test_what_pytorch_refuses_is_the_answer(self) -> None:
         refused = self.run_command("whatif", self.copy(), "--amp", "bf16", VRAMSCOPE_PYTHON="/bin/false")

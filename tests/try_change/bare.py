@@ -191,6 +191,10 @@ def loader(options: argparse.Namespace) -> Any:
 def make_optimizer(options: argparse.Namespace, model: Any) -> torch.optim.Optimizer:
     if options.optimizer == "momentum":
         return torch.optim.SGD(model.parameters(), lr=1e-3, weight_decay=0.1, momentum=0.9)
+    if options.optimizer == "adamw8bit":
+        import bitsandbytes
+
+        return bitsandbytes.optim.AdamW8bit(model.parameters(), lr=1e-3, weight_decay=0.1)
     if options.optimizer == "adafactor":
         return torch.optim.Adafactor(model.parameters(), lr=1e-3, weight_decay=0.1)
     if options.optimizer == "adam":
@@ -291,8 +295,12 @@ def main(argv: Optional[List[str]] = None) -> None:
     parser.add_argument("--empty-cache", default="", help="before-backward, before-optimizer or after-step")
     parser.add_argument("--groups", action="store_true", help="an optimizer with two groups of named parameters")
     parser.add_argument("--optimizer", default="adamw")
+    parser.add_argument("--without", default="", help="as if this package were not installed")
     parser.add_argument("--zero-grad-to-none", default=None)
-    train(parser.parse_args(argv))
+    options = parser.parse_args(argv)
+    if options.without:
+        sys.modules[options.without] = None  # type: ignore[assignment]
+    train(options)
 
 
 if __name__ == "__main__":

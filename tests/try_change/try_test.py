@@ -70,6 +70,7 @@ BARE = {
     "adam": Change(["--optimizer", "adam"], {"optimizer": "adam"}),
     "adamw": Change([], {"optimizer": "adamw"}, ["--optimizer", "adam"]),
     "adafactor": Change(["--optimizer", "adafactor"], {"optimizer": "adafactor"}),
+    "adamw8bit": Change(["--optimizer", "adamw8bit"], {"optimizer": "adamw8bit"}),
     "sampler": Change(["--batch", "32", "--sampler"], {"batch": {"factor": 2.0}}, ["--sampler"]),
     "zeros": Change(["--zero-grad-to-none", "no"], {"zero_grad_to_none": False}),
     "none": Change([], {"zero_grad_to_none": True}, ["--zero-grad-to-none", "no"]),
@@ -128,6 +129,8 @@ REFUSALS = {
     "no such module": Refusal("gpt", SIZES["gpt"], {"checkpoint": ["layers.*"]}, "Gpt has no module layers.*; it has the blocks blocks.0 to blocks.1"),
     "a sampler of its own": Refusal("bare", ["--sampler", "--own"], {"batch": {"factor": 2.0}}, "bare.Pairs makes the batches at bare.py:"),
     "an optimizer that it cannot have": Refusal("bare", ["--own"], {"optimizer": "sgd"}, "SGD cannot be made of these parameters"),
+    "an optimizer of a package that is not installed": Refusal("bare", ["--without", "bitsandbytes"], {"optimizer": "adamw8bit"},
+                                                               "has no package bitsandbytes, which has AdamW8bit"),
     "nothing to freeze": Refusal("bare", [], {"freeze": ["layers.*"]}, "no parameter of Model that is trained is in layers.*; its modules are trunk, head"),
     "nothing left to train": Refusal("bare", [], {"freeze": ["*"]}, "nothing of Model would be trained"),
     "no layer for LoRA": Refusal("bare", [], {"lora": {"rank": 4, "modules": ["layers"]}}, "Model has no linear layer with a weight of its own in layers"),
@@ -149,9 +152,10 @@ def chosen() -> List[Tuple[str, str, Change]]:
     """(program, name of the change, the change)"""
     every = bool(os.environ.get("VRAMSCOPE_TEST_EVERY"))
     found = []
+    left_out = [] if recorded_run.run([recorded_run.python(), "-c", "import bitsandbytes"]).code == 0 else ["adamw8bit"]
     for program in [*SIZES, "bare"]:
         for name, change in (BARE if program == "bare" else SAMPLES).items():
-            if (every or name in USUAL[program]) and name not in IMPOSSIBLE.get(program, ()):
+            if (every or name in USUAL[program]) and name not in IMPOSSIBLE.get(program, left_out):
                 found.append((program, name, change))
     return found
 

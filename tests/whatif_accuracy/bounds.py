@@ -17,7 +17,7 @@ from typing import Dict, Iterable, List, NamedTuple, Tuple
 from cells import Cell
 
 CONFIDENCE = 0.99
-APART = ("optimizer=adafactor", "offload=activations")  # settings that have a bound of their own
+APART = ("offload=activations",)  # settings that have a bound of their own
 SPARE = {"allocated": 1 << 20, "reserved": 20 << 20}  # as in profiler/whatif/answer/published_errors.cc
 SIDES = [(peak, side) for peak in SPARE for side in ("more", "less")]  # than was predicted
 Share = float  # of the truth, in per cent; EXACT: nothing, and no bytes either

@@ -140,7 +140,7 @@ RERUN = ("--batch", "--sequence", "--amp", "--precision", "--attention", "--cros
 
 def is_rerun(lever: str) -> bool:
     asked = LEVERS[lever][0]
-    return any(word in RERUN or word.startswith(("tp:", "pp:")) for word in asked)
+    return any(word in RERUN or word.startswith(("tp:", "pp:")) or word.startswith("adafactor") or word.endswith("8bit") for word in asked)
 
 
 def vramscope(*arguments: str) -> "subprocess.CompletedProcess[str]":

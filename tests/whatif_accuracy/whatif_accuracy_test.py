@@ -18,10 +18,10 @@ import measure  # noqa: E402
 # Transformations alone: what re-runs answer is tested where they are.
 LEVERS = {
     "transformer": ["checkpoint all", "checkpoint, matmuls kept", "shard ddp", "shard zero1", "shard fsdp", "fsdp, checkpoint", "fsdp, sgd", "offload activations", "offload activations, checkpoint",
-                    "adafactor", "adafactor foreach", "keep gradients", "alloc-conf roundup_power2_divisions:4", "empty-cache after-step"],
+                    "keep gradients", "alloc-conf roundup_power2_divisions:4", "empty-cache after-step"],
     "convolutional": ["offload optimizer", "free early", "momentum", "shard zero2"],
-    "recurrent": ["adafactor", "adafactor foreach", "adamw fused", "adamw for-loop", "offload activations", "offload both"],
-    "unet": ["adafactor", "adafactor foreach", "sgd"],
+    "recurrent": ["adamw fused", "adamw for-loop", "offload activations", "offload both"],
+    "unet": ["adamw for-loop", "sgd"],
 }
 ONLY_THE_ALLOCATOR = ("alloc-conf", "empty-cache")  # is told something else: exact
 MOST_ALLOCATED = 0.001  # of the truth

@@ -77,6 +77,17 @@ PROGRAMS = {
         net = Net(checkpointed=True)
         train(net, torch.optim.SGD(net.parameters(), lr=1e-2, momentum=0.9))
     """,
+    "switched": """
+        import types
+        sys.modules["transformers"] = types.ModuleType("transformers")
+        sys.modules["transformers"].__version__ = "5.24.0"
+        class Switched(Net):
+            supports_gradient_checkpointing, main_input_name = True, "input_ids"
+            def get_input_embeddings(self):
+                return self.table
+        net = Switched()
+        train(net, torch.optim.SGD(net.parameters(), lr=1e-2))
+    """,
     "autocast": """
         net = Net()
         optimizer = torch.optim.Adam(net.parameters())
@@ -305,6 +316,22 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual((applied.exit_code, applied.stderr), (0, ""))
         self.assertEqual(refused.exit_code, 3)
         self.assertIn("not applied: freeze: no parameter of Net", refused.stderr)
+
+    def test_checkpoints_of_a_model_with_its_own_switch_make_its_embeddings_require_gradients(self) -> None:
+        self.assertEqual([self.documents[name]["checkpoint_leaves"] for name in ("switched", "plain")], [["table"], []])
+        watch = """
+            import runpy, sys, torch
+            torch.nn.modules.module.register_module_forward_hook(
+                lambda module, _, result: print(module.num_embeddings, result.requires_grad) if type(module) is torch.nn.Embedding else None)
+        """
+        made = {}
+        for name in ("switched", "plain"):
+            with tempfile.TemporaryDirectory() as notes:
+                plan = json.dumps({"checkpoint": ["all"], "freeze": ["table", "places"], "notes": notes})
+                words = [os.path.join(RUNNER, "__main__.py"), self.path(name)]
+                program = textwrap.dedent(watch) + f"sys.path.insert(0, {RUNNER!r})\nsys.argv = {words!r}\nrunpy.run_path(sys.argv[0], run_name='__main__')"
+                made[name] = set(run_warm(program, changes={"VRAMSCOPE_TRY": plan}).stdout.splitlines())
+        self.assertEqual(made, {"switched": {"32 True", "64 False"}, "plain": {"32 False", "64 False"}})
 
     def test_a_scaler_that_is_switched_off_is_switched_on_for_float16(self) -> None:
         noted = [each[1] for each in instructions(self.documents["scaler_switched_off"]["body"]) if each[0] == "g"]

@@ -115,6 +115,9 @@ def _train(document: Dict[str, Any], options: Any, device: Any) -> None:
         number, _, path = name.rpartition(":")
         return roots[int(number) if number else 0].get_submodule(path)
 
+    for path in document.get("checkpoint_leaves", ()):
+        module_at(path).vramscope_checkpoint_leaf = True
+
     def owner_of(name: str) -> Any:
         number, colon, path = name.rpartition(":")
         owner_path, _, key = path.rpartition(".")

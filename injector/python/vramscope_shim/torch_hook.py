@@ -4,7 +4,6 @@
 import atexit
 import os
 import platform
-import sys
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from vramscope_core import guard, import_hook, native, patches
@@ -139,17 +138,6 @@ class Recorder:
             self._registry.look()
 
 
-def _triton_operators() -> Optional[str]:
-    """The operators, separated by commas, that have a Triton kernel instead of PyTorch's own. That is the case from 2.11 on if Triton is installed;
-    such a matrix product takes no workspace of cuBLAS. None if PyTorch has no such feature."""
-    operators = getattr(sys.modules.get("torch._native.registry"), "get_dsl_operations", None)
-    try:
-        return None if operators is None else ",".join(operators("triton"))
-    except Exception as error:  # it is private to PyTorch
-        native.missing("python.triton", error)
-        return None
-
-
 def _facts(torch: Any) -> Dict[str, object]:
     version = torch.version
     facts = {
@@ -158,6 +146,5 @@ def _facts(torch: Any) -> Dict[str, object]:
         "torch.git": getattr(version, "git_version", None),
         "torch.cuda": getattr(version, "cuda", None),
         "torch.hip": getattr(version, "hip", None),
-        "torch.triton": _triton_operators(),
     }
     return {key: value for key, value in facts.items() if value is not None}

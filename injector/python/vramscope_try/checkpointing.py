@@ -20,6 +20,7 @@ _FAMILIES = {  # as `vramscope whatif` has them
     "convolution": ("convolution",),
 }
 _MARK = "_vramscope_checkpointed"
+_LEAF = "_vramscope_result_requires_grad"
 # Arguments of checkpoint() itself, which a forward may have too.
 _OWN_NAMES = frozenset(("function", "use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"))
 
@@ -65,6 +66,10 @@ class Checkpointing:
             self._notes.applied("checkpoint", f"{blocks.name_of(module)}.gradient_checkpointing_enable()")
             return
         _leave_out_cache(module)
+        if self._wishes == ["all"]:
+            for each in module.modules():
+                if getattr(each, "vramscope_checkpoint_leaf", False):  # of a recorded program, whose model has a switch of its own
+                    forwards.replace(each, _LEAF, lambda _, call, forward, args, named: forward(*args, **named).requires_grad_(True))
         taken = [path for path, block in blocks.chosen(module, list(self._wishes)) if self._checkpoint(path, block)]
         if taken:
             listed = taken[0] if len(taken) == 1 else f"{taken[0]} to {taken[-1]}, {len(taken)} modules"

@@ -4,9 +4,10 @@
 Optimizer gets a __new__ that creates the other class. So names, isinstance and subclasses stay as they are, wherever the program imports its class
 from. Only arguments that the program passes and the other class accepts are passed on; defaults are the other class's own."""
 
+import importlib
 import inspect
 import sys
-from typing import Any, Callable, Dict, Optional, Set
+from typing import Any, Callable, Dict, Optional, Set, Tuple
 
 from vramscope_core import guard
 
@@ -21,16 +22,22 @@ _IMPLEMENTATIONS = {
 }
 
 
+_CLASSES = {
+    "sgd": ("torch.optim", "SGD"), "momentum": ("torch.optim", "SGD"), "adam": ("torch.optim", "Adam"), "adamw": ("torch.optim", "AdamW"),
+    "adafactor": ("torch.optim", "Adafactor"),  # since 2.5
+    "adam8bit": ("bitsandbytes.optim", "Adam8bit"), "adamw8bit": ("bitsandbytes.optim", "AdamW8bit"),
+}
+
+
 def install(kind: str, implementation: Optional[str], notes: Notes) -> None:
-    torch = sys.modules["torch"]
-    names = {"sgd": "SGD", "momentum": "SGD", "adam": "Adam", "adamw": "AdamW", "adafactor": "Adafactor"}  # Adafactor: since 2.5
-    Replacement(torch, getattr(torch.optim, names[kind]), 0.9 if kind == "momentum" else None, implementation, notes).install()
+    Replacement(sys.modules["torch"], _CLASSES[kind], 0.9 if kind == "momentum" else None, implementation, notes).install()
 
 
 class Replacement:
-    def __init__(self, torch: Any, kind: type, momentum: Optional[float], implementation: Optional[str], notes: Notes) -> None:
+    def __init__(self, torch: Any, kind: Tuple[str, str], momentum: Optional[float], implementation: Optional[str], notes: Notes) -> None:
         self._base = torch.optim.Optimizer
-        self._kind: Any = kind
+        self._module, self._name = kind
+        self._kind: Any = None  # until the first optimizer is created: bitsandbytes imports half of PyTorch
         self._momentum = momentum
         self._implementation = implementation
         self._notes = notes
@@ -39,7 +46,11 @@ class Replacement:
 
     def install(self) -> None:
         self._base.__new__ = guard.instead(HOOK, _new_object, self._new)
-        self._kind.__init__ = self._once(self._kind.__init__)
+
+    def _find_kind(self) -> None:
+        if self._kind is None:
+            self._kind = getattr(importlib.import_module(self._module), self._name)
+            self._kind.__init__ = self._once(self._kind.__init__)
 
     def _once(self, original: Callable[..., None]) -> Callable[..., None]:
         """Python calls __init__ on the result of __new__ if it is an instance of the requested class: AdamW is an Adam."""
@@ -58,12 +69,17 @@ class Replacement:
         parameters = call.of_program(list, args[0] if args else settings["params"])
         try:
             self._making = True
+            self._find_kind()
             mapped = self._mapped(cls, args[1:], settings)
             optimizer = object.__new__(self._kind)
             self._kind.__init__(optimizer, parameters, **mapped)
             self._notes.applied("optimizer", f"{cls.__name__} -> {self._described(mapped)} at {place(sys._getframe())}")
+        except ModuleNotFoundError as error:
+            package = (error.name or self._module).partition(".")[0]
+            self._notes.refused("optimizer", f"{sys.executable} has no package {package}, which has {self._name}")
+            return call.of_program(self._unchanged, cls, parameters, args, settings)
         except Exception as error:
-            self._notes.refused("optimizer", f"{self._kind.__name__} cannot be made of these parameters ({error})")
+            self._notes.refused("optimizer", f"{self._name} cannot be made of these parameters ({error})")
             return call.of_program(self._unchanged, cls, parameters, args, settings)
         finally:
             self._making = False
@@ -102,7 +118,7 @@ class Replacement:
 
     def _described(self, mapped: Dict[str, Any]) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in mapped.items() if isinstance(value, (int, float, tuple)))
-        return f"{self._kind.__name__}({shown})"
+        return f"{self._name}({shown})"
 
 
 def _new_object(cls: Any, *_: Any, **__: Any) -> Any:

@@ -28,8 +28,8 @@ constexpr std::array kOptions = {
     Option{"batch", '\0', "0.5x|16",
            "Batch size of the DataLoaders: a factor, or the batch size of the first one."},
     Option{"optimizer", '\0', "KIND[:HOW]",
-           "Replace the optimizer by sgd, momentum, adam, adamw or adafactor. HOW: fused, foreach\n"
-           "or loop."},
+           "Replace the optimizer by sgd, momentum, adam, adamw or adafactor, or by adam8bit or adamw8bit\n"
+           "of bitsandbytes. HOW: fused, foreach or loop."},
     Option{"zero-grad-to-none", '\0', "yes|no", "Whether zero_grad() frees the gradients."},
     Option{"zero-grad", '\0', "keep",
            "The same as --zero-grad-to-none no; `vramscope whatif` has this form."},

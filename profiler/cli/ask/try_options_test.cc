@@ -98,16 +98,16 @@ TEST(TryChangeTest, EveryLeverOfWhatifIsAppliedOrHasAReason) {
 }
 
 TEST(TryChangeTest, WhatOfALeverIsForCodeHasAReason) {
-  for (const auto& [option, value] : {std::pair{"--offload", "optimizer"},
-                                      {"--offload", "activations,optimizer"},
-                                      {"--optimizer", "adamw8bit"}}) {
+  for (const auto& [option, value] :
+       {std::pair{"--offload", "optimizer"}, {"--offload", "activations,optimizer"}}) {
     const auto change = Read({option, value});
     ASSERT_TRUE(change.ok()) << change.error().sentence;
     EXPECT_EQ(change->Text(), std::string(option) + " " + value);
     EXPECT_NE(change->WhyBeyond(std::string_view(option).substr(2)), nullptr) << option;
   }
   EXPECT_EQ(Read({"--offload", "activations"})->WhyBeyond("offload"), nullptr);
-  EXPECT_EQ(Read({"--optimizer", "adamw"})->WhyBeyond("optimizer"), nullptr);
+  for (const char* optimizer : {"adamw", "adafactor:foreach", "adamw8bit"})
+    EXPECT_EQ(Read({"--optimizer", optimizer})->WhyBeyond("optimizer"), nullptr) << optimizer;
 }
 
 TEST(TryChangeTest, SaysWhatIsWrongWithAnOption) {
@@ -123,8 +123,10 @@ TEST(TryChangeTest, SaysWhatIsWrongWithAnOption) {
     EXPECT_THAT(ChangeComplaint({"--batch", batch}), HasSubstr("a factor like 0.5x")) << batch;
   for (const char* optimizer : {"lion", "adamw:", "adamw:quick", ":fused"})
     EXPECT_THAT(ChangeComplaint({"--optimizer", optimizer}),
-                HasSubstr("sgd, momentum, adam, adamw or adafactor"))
+                HasSubstr("sgd, momentum, adam, adamw, adafactor, adam8bit or adamw8bit"))
         << optimizer;
+  EXPECT_THAT(ChangeComplaint({"--optimizer", "adamw8bit:fused"}), HasSubstr("only one implementation"));
+  EXPECT_THAT(ChangeComplaint({"--optimizer", "adafactor:fused"}), HasSubstr("no fused Adafactor"));
   EXPECT_THAT(ChangeComplaint({"--zero-grad-to-none", "maybe"}), HasSubstr("yes or no"));
   EXPECT_THAT(ChangeComplaint({"--accumulate", "1"}), HasSubstr("2 or more"));
   for (const char* lora : {"0", "x", "8:", "8:,", "70000"})

@@ -72,19 +72,21 @@ Status ReadBatch(const std::string& text, Change& change) {
 
 Status ReadOptimizer(const std::string& text, Change& change) {
   const size_t colon = text.find(':');
-  if (text == "adam8bit" || text == "adamw8bit") {
-    change.beyond.emplace_back("optimizer", text);
-    return {};
-  }
   change.optimizer = text.substr(0, colon);
   change.implementation = colon == std::string::npos ? "" : text.substr(colon + 1);
   if (change.implementation == "for-loop") change.implementation = "loop";  // the name that whatif uses
-  if (!IsOneOf(change.optimizer, {"sgd", "momentum", "adam", "adamw", "adafactor"}) ||
+  const bool eight_bits = IsOneOf(change.optimizer, {"adam8bit", "adamw8bit"});
+  if ((!eight_bits && !IsOneOf(change.optimizer, {"sgd", "momentum", "adam", "adamw", "adafactor"})) ||
       (colon != std::string::npos && !IsOneOf(change.implementation, {"fused", "foreach", "loop"})))
     return Error{
-        fmt::format("--optimizer {}: must be sgd, momentum, adam, adamw or adafactor, optionally with "
-                    ":fused, :foreach or :loop.",
+        fmt::format("--optimizer {}: must be sgd, momentum, adam, adamw, adafactor, adam8bit or "
+                    "adamw8bit, optionally with :fused, :foreach or :loop.",
                     text::OneLine(text))};
+  if (eight_bits && colon != std::string::npos)
+    return Error{fmt::format("--optimizer {}: bitsandbytes has only one implementation; leave out \":{}\".",
+                             text::OneLine(text), text::OneLine(text.substr(colon + 1)))};
+  if (change.optimizer == "adafactor" && change.implementation == "fused")
+    return Error{"--optimizer adafactor:fused: PyTorch has no fused Adafactor; use :foreach or :loop."};
   return {};
 }
 

@@ -9,6 +9,7 @@
 
 #include "profiler/experiment/try/try_change.h"
 #include "profiler/text/number.h"
+#include "profiler/whatif/scene/code_lines.h"
 
 namespace vramscope::experiment {
 namespace {
@@ -110,17 +111,8 @@ std::string EmptyCacheLine(const Change& change) {
 }
 
 std::string OptimizerLine(const Change& change) {
-  const bool sgd = change.optimizer == "sgd" || change.optimizer == "momentum";
-  return fmt::format("optimizer = torch.optim.{}(model.parameters(), lr=...{}{})",
-                     sgd                               ? "SGD"
-                     : change.optimizer == "adam"      ? "Adam"
-                     : change.optimizer == "adafactor" ? "Adafactor"
-                                                       : "AdamW",
-                     change.optimizer == "momentum" ? ", momentum=0.9" : "",
-                     change.implementation == "fused"     ? ", fused=True"
-                     : change.implementation == "foreach" ? ", foreach=True"
-                     : change.implementation == "loop"    ? ", foreach=False"
-                                                          : "");
+  const std::string way = change.implementation == "loop" ? "for-loop" : change.implementation;
+  return "optimizer = " + whatif::CodeLines("optimizer", change.optimizer + (way.empty() ? "" : ":" + way));
 }
 
 }  // namespace

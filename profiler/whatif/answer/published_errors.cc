@@ -20,7 +20,6 @@ constexpr std::array kPublished = {
     PublishedBounds{"alloc-conf", 6676, kExact, kExact, 0, kExact},
     PublishedBounds{"empty-cache", 4965, kExact, kExact, kExact, kExact},
     PublishedBounds{"optimizer", 8350, kExact, kExact, 0, kExact},
-    PublishedBounds{"optimizer=adafactor", 3354, 0, 0, 0, 0},
     PublishedBounds{"re-run", 377, 1.45, 1.45, 3.55, 3.55},
     PublishedBounds{"shard", 13406, 0, kExact, kExact, 0},
     PublishedBounds{"zero-grad", 1656, kExact, kExact, kExact, kExact},

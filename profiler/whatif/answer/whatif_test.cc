@@ -265,6 +265,12 @@ TEST(WhatifTest, WhatChangesWhatPyTorchComputesIsAReRuns) {
   EXPECT_EQ(AnsweredHow("shard", "pp:4:8"), AnsweredBy::kRerun);
   EXPECT_EQ(AnsweredHow("shard", "fsdp:8"), AnsweredBy::kTransform);
   EXPECT_EQ(AnsweredHow("alloc-conf", "x"), AnsweredBy::kAllocator);
+  EXPECT_EQ(AnsweredHow("accumulate", "4"), AnsweredBy::kRerun);
+  EXPECT_EQ(AnsweredHow("accumulate", "4:whole"), AnsweredBy::kTransform);
+  for (const char* lean : {"adafactor", "adafactor:foreach", "adam8bit", "adamw8bit"})
+    EXPECT_EQ(AnsweredHow("optimizer", lean), AnsweredBy::kRerun) << lean;
+  for (const char* usual : {"adam", "adamw:fused", "sgd"})
+    EXPECT_EQ(AnsweredHow("optimizer", usual), AnsweredBy::kTransform) << usual;
 }
 
 TEST(WhatifTest, ARunWithoutDeepStepsIsRefused) {

@@ -287,19 +287,5 @@ TEST(KeptOpsTest, WhatAKeptOperatorReturnsStaysAndIsNotMadeAgain) {
   EXPECT_GT(kept.front(), baseline.scene.backward.front().begin);
 }
 
-TEST(LeanOptimizerTest, AdafactorKeepsARowAndAColumnOfAMatrix) {
-  // During the step: the update of 64 x 64, in addition to weight and gradient; the means of rows and of
-  // columns, and two states, of 64 floats each; the mean of the rows' state.
-  const Use adafactor = UseAfter({{"optimizer", "adafactor"}});
-  EXPECT_EQ(adafactor.peak.bytes, 3 * kWeightBytes + 2 * kBatchBytes + 5 * 512);
-  EXPECT_EQ(adafactor.peak.phase, "optimizer");
-}
-
-TEST(LeanOptimizerTest, AdamOfEightBitsKeepsAByteForEachValue) {
-  // 4,096 values: two states, 16 floats (one per 256 values) for both, and the two tables.
-  const Use small = UseAfter({{"optimizer", "adamw8bit"}});
-  EXPECT_EQ(small.peak.bytes, 2 * kWeightBytes + 3 * kBatchBytes + 2 * 4096 + 2 * 512 + 2 * 1024);
-}
-
 }  // namespace
 }  // namespace vramscope::whatif

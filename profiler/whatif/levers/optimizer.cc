@@ -11,7 +11,8 @@
 //                             times the largest p, see ForLoop(); fused: none, and a count of steps on the
 //                             device for each parameter
 //
-//   adafactor, adam8bit   see lean_optimizers.cc
+// Only a re-run answers Adafactor, whose matrix products take workspaces of cuBLAS, and the 8-bit optimizers of
+// bitsandbytes.
 //
 // Weight decay is that of the class: decoupled for AdamW (no memory), 0 for the others. If a recorded
 // optimizer adds its decay to the gradients, the others would need P more for it. The recording does not show
@@ -19,8 +20,8 @@
 #include <algorithm>
 #include <string>
 
+#include "profiler/whatif/scene/code_lines.h"
 #include "profiler/whatif/scene/lever.h"
-#include "profiler/whatif/training/lean_optimizers.h"
 #include "profiler/whatif/training/parameters.h"
 #include "profiler/whatif/training/trained.h"
 
@@ -29,28 +30,21 @@ namespace {
 
 constexpr uint64_t kStepCounter = 4;  // one float
 
-enum class Family : uint8_t { kSgd, kMomentum, kAdam, kAdamW, kAdafactor, kAdam8bit, kAdamW8bit };
+enum class Family : uint8_t { kSgd, kMomentum, kAdam, kAdamW };
 enum class Way : uint8_t { kForeach, kForLoop, kFused };
 
 struct Known {
   std::string_view name;
   Family family;
-  const char* code;  // up to the options
 };
-constexpr Known kKnown[] = {
-    {"sgd", Family::kSgd, "torch.optim.SGD(model.parameters(), lr=..."},
-    {"momentum", Family::kMomentum, "torch.optim.SGD(model.parameters(), lr=..., momentum=0.9"},
-    {"adam", Family::kAdam, "torch.optim.Adam(model.parameters(), lr=..."},
-    {"adamw", Family::kAdamW, "torch.optim.AdamW(model.parameters(), lr=..."},
-    {"adafactor", Family::kAdafactor, "torch.optim.Adafactor(model.parameters(), lr=..."},
-    {"adam8bit", Family::kAdam8bit, "bitsandbytes.optim.Adam8bit(model.parameters(), lr=..."},
-    {"adamw8bit", Family::kAdamW8bit, "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=..."},
-};
+constexpr Known kKnown[] = {{"sgd", Family::kSgd},
+                            {"momentum", Family::kMomentum},
+                            {"adam", Family::kAdam},
+                            {"adamw", Family::kAdamW}};
 
 struct OptimizerChoice {
   Family family;
   Way way;
-  const char* code;
 };
 
 Result<OptimizerChoice> ParseOptimizer(std::string_view value) {
@@ -63,11 +57,7 @@ Result<OptimizerChoice> ParseOptimizer(std::string_view value) {
     return Error{"--optimizer must be sgd, momentum, adam, adamw, adafactor, adam8bit or adamw8bit, not \"" +
                  std::string(family) + "\"."};
   choice.family = known->family;
-  choice.code = known->code;
-  const bool eight_bits = choice.family == Family::kAdam8bit || choice.family == Family::kAdamW8bit;
-  const bool adafactor = choice.family == Family::kAdafactor;
-  const std::string_view usual = adafactor ? "for-loop" : eight_bits ? "fused" : "foreach";
-  const std::string_view way = colon == std::string_view::npos ? usual : value.substr(colon + 1);
+  const std::string_view way = colon == std::string_view::npos ? "foreach" : value.substr(colon + 1);
   if (way == "foreach")
     choice.way = Way::kForeach;
   else if (way == "for-loop")
@@ -77,11 +67,22 @@ Result<OptimizerChoice> ParseOptimizer(std::string_view value) {
   else
     return Error{"the optimizer's implementation must be foreach, for-loop or fused, not \"" +
                  std::string(way) + "\"."};
-  if (adafactor && choice.way == Way::kFused)
-    return Error{"Adafactor must be foreach or for-loop; PyTorch has no fused Adafactor."};
-  if (eight_bits && choice.way != Way::kFused)
-    return Error{"bitsandbytes has only one implementation; leave out \":" + std::string(way) + "\"."};
   return choice;
+}
+
+// Adds a block for a parameter, on the stream of the parameter's block. It is optimizer state if `end` is
+// kForever, otherwise a temporary.
+void AddOptimizerBlock(const Step& step, const TrainedParameter& parameter, Position begin, Position end,
+                       uint64_t bytes, Scene& scene) {
+  using classify::Category;
+  Block block;
+  block.begin = begin;
+  block.end = end;
+  block.bytes = bytes;
+  block.birth = end >= kForever ? Birth::kOnce : Birth::kEachStep;
+  block.category = end >= kForever ? Category::kOptimizerState : Category::kTemporaryOptimizer;
+  block.stream = step.blocks[parameter.block].stream;
+  scene.blocks.push_back(block);
 }
 
 class Optimizer final : public Lever {
@@ -100,29 +101,12 @@ class Optimizer final : public Lever {
     const OptimizerChoice choice = VRAMSCOPE_TRY(ParseOptimizer(value));
     const std::vector<OptimizerCall> calls = VRAMSCOPE_TRY(OptimizerCalls(step, scene.optimizer));
     Outcome outcome;
-    outcome.code = Code(choice);
+    outcome.code = CodeLines("optimizer", value);
     if (const size_t optimizers = CountOptimizers(calls); optimizers > 1)
       outcome.notes.push_back("the step has " + std::to_string(optimizers) +
                               " optimizers: each one is replaced, with its own parameters");
     if (scene.optimizer_on_host) return outcome;
     TakeAwayOptimizer(scene);
-    switch (choice.family) {
-      case Family::kAdafactor: {
-        VRAMSCOPE_TRY(AddAdafactor(step, calls, choice.way == Way::kForeach, scene));
-        return outcome;
-      }
-      case Family::kAdam8bit:
-      case Family::kAdamW8bit: {
-        VRAMSCOPE_TRY(AddAdam8bit(step, calls, scene));
-        outcome.notes.push_back(
-            "bitsandbytes 0.44 or newer: 1 byte per value of each state plus 1 float per 256 values; float "
-            "state for parameters below 4,096 values. Its own embedding class also has float state; the "
-            "prediction does not know these");
-        return outcome;
-      }
-      default:
-        break;
-    }
     const bool roots = choice.family == Family::kAdam || choice.family == Family::kAdamW;
     for (const OptimizerCall& call : calls) {
       AddState(step, call, choice, scene);
@@ -167,15 +151,6 @@ class Optimizer final : public Lever {
       AddOptimizerBlock(step, parameter, call.Turn(i, kQuotient),
                         last ? call.Turn(i, kOver) : call.Turn(i + 1, kAssigned), bytes, scene);
     }
-  }
-
-  static std::string Code(const OptimizerChoice& choice) {
-    std::string code = choice.code;
-    const bool adafactor = choice.family == Family::kAdafactor;
-    if (choice.way == Way::kForLoop && !adafactor) code += ", foreach=False";
-    if (choice.way == Way::kForeach && adafactor) code += ", foreach=True";
-    if (choice.way == Way::kFused && code.starts_with("torch")) code += ", fused=True";
-    return code + ")";
   }
 };
 

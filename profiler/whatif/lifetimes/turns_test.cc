@@ -142,7 +142,6 @@ TEST(TurnsTest, AnotherOptimizerStandsInThePlaceOfEach) {
   EXPECT_THAT(roots, ElementsAre(1u, 1u, 1u));
   // Two weights, four states; gradient and square root of one network.
   EXPECT_EQ(gan.Asked("optimizer", "adamw").after.peak.bytes, 8 * kWeightBytes);
-  EXPECT_EQ(gan.Asked("optimizer", "adam8bit").refused.size(), 0u);
 }
 
 TEST(TurnsTest, OnTheHostNoneOfTheOptimizersTakesAnythingOfTheDevice) {

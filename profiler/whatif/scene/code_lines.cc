@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/whatif/scene/code_lines.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace vramscope::whatif {
 namespace {
 
@@ -31,6 +34,29 @@ std::string LowRank(std::string_view value) {
   return "model = peft.get_peft_model(model, peft.LoraConfig(r=" + rank + ", target_modules=...))";
 }
 
+std::string Optimizer(std::string_view value) {
+  constexpr std::pair<std::string_view, std::string_view> kClasses[] = {
+      {"sgd", "torch.optim.SGD(model.parameters(), lr=..."},
+      {"momentum", "torch.optim.SGD(model.parameters(), lr=..., momentum=0.9"},
+      {"adam", "torch.optim.Adam(model.parameters(), lr=..."},
+      {"adamw", "torch.optim.AdamW(model.parameters(), lr=..."},
+      {"adafactor", "torch.optim.Adafactor(model.parameters(), lr=..."},
+      {"adam8bit", "bitsandbytes.optim.Adam8bit(model.parameters(), lr=..."},
+      {"adamw8bit", "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=..."},
+  };
+  const size_t colon = std::min(value.find(':'), value.size());
+  const std::string_view name = value.substr(0, colon), way = value.substr(std::min(colon + 1, value.size()));
+  const auto* const known =
+      std::ranges::find(kClasses, name, &std::pair<std::string_view, std::string_view>::first);
+  if (known == std::end(kClasses)) return "";
+  const bool loops_by_default = name == "adafactor";
+  std::string code(known->second);
+  if (way == "for-loop" && !loops_by_default) code += ", foreach=False";
+  if (way == "foreach" && loops_by_default) code += ", foreach=True";
+  if (way == "fused") code += ", fused=True";
+  return code + ")";
+}
+
 }  // namespace
 
 std::string CodeLines(std::string_view lever, std::string_view value) {
@@ -38,6 +64,7 @@ std::string CodeLines(std::string_view lever, std::string_view value) {
   if (lever == "precision") return "model.to(" + TypeOf(value) + "), and the batch";
   if (lever == "attention") return Kernel(value);
   if (lever == "accumulate") return Accumulate(value);
+  if (lever == "optimizer") return Optimizer(value);
   if (lever == "lora") return LowRank(value);
   if (lever == "freeze") return "parameter.requires_grad_(False), for parameters of " + std::string(value);
   if (lever == "batch" && value.ends_with('x'))

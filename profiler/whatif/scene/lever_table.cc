@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/whatif/scene/lever_table.h"
 
+#include <algorithm>
 #include <array>
 
 namespace vramscope::whatif {
@@ -16,10 +17,11 @@ constexpr std::array kLevers = {
               "Freeze linear layers and train two matrices of this rank for each:\n"
               "layers inside blocks, or in modules like 'layers.*.mlp'.",
               "linear layers are frozen, and two small matrices for each are trained", kProgram,
-              AnsweredBy::kRerun, true, ""},
+              AnsweredBy::kRerun, true, "", "", "checkpoint"},
     LeverInfo{"freeze", "PATTERN[,PATTERN...]", "PATTERN",
               "Do not train these parameters: 'layers.*', or several, with commas.",
-              "parameters of these modules are not trained", kProgram, AnsweredBy::kRerun, true, ""},
+              "parameters of these modules are not trained", kProgram, AnsweredBy::kRerun, true, "", "",
+              "checkpoint"},
     LeverInfo{"amp", "bf16 | fp16", "bf16|fp16",
               "Run the model and its loss under torch.autocast; fp16 with a GradScaler.",
               "torch.autocast around the model and its loss", kProgram, AnsweredBy::kRerun, true, ""},
@@ -44,7 +46,7 @@ constexpr std::array kLevers = {
               "ddp:8:view: gradients as bucket views; fsdp:8:'layers.*': these FSDP units.",
               "the step of one rank of N, with its batch",
               "modules, labels of parameters and optimizer state (a deep step)", AnsweredBy::kTransform,
-              false, "the launcher of the job starts its processes"},
+              false, "the launcher of the job starts its processes", "tp:* pp:*"},
     LeverInfo{"checkpoint", "all | every:K | PATHS, also with ,ops:matmul+attention", "all|every:K|PATHS",
               "Recompute activations of these modules in backward: all blocks, every:K\n"
               "of them, or paths like 'layers.*,head'. all,ops:matmul keeps the outputs\n"
@@ -69,14 +71,15 @@ constexpr std::array kLevers = {
               "use K whole batches of the recorded size.",
               "the batch in K parts, or K whole batches, for one optimizer step",
               "the recorded program; for K:whole backward passes before an optimizer step (a deep step)",
-              AnsweredBy::kRerun, true, ""},
+              AnsweredBy::kRerun, true, "", "*:whole"},
     LeverInfo{"optimizer", "sgd | momentum | adam | adamw | adafactor | adam8bit | adamw8bit [:foreach ...]",
               "NAME[:WAY]",
               "Use sgd, momentum, adam, adamw or adafactor, with :foreach, :for-loop or\n:fused; or adam8bit "
-              "or adamw8bit.",
+              "or adamw8bit of bitsandbytes.",
               "another optimizer, or another implementation of it",
-              "a deep step, and labels of parameters and optimizer state", AnsweredBy::kTransform, true,
-              "8-bit optimizers are in another package, bitsandbytes, which the program must import"},
+              "a deep step, and labels of parameters and optimizer state; for adafactor and 8-bit optimizers "
+              "the recorded program",
+              AnsweredBy::kTransform, true, "", "adafactor* adam8bit* adamw8bit*"},
     LeverInfo{"zero-grad", "keep", "keep", "zero_grad(set_to_none=False).",
               "optimizer.zero_grad(set_to_none=False)", "a deep step with gradients that are set to none",
               AnsweredBy::kTransform, true, ""},
@@ -89,6 +92,19 @@ constexpr std::array kLevers = {
               true, ""},
 };
 
+// True if one of the patterns, "tp:* pp:*", matches the value.
+bool IsAmong(std::string_view patterns, std::string_view value) {
+  while (!patterns.empty()) {
+    const size_t end = std::min(patterns.find(' '), patterns.size());
+    const std::string_view one = patterns.substr(0, end);
+    patterns.remove_prefix(std::min(end + 1, patterns.size()));
+    if (one.starts_with('*') ? value.ends_with(one.substr(1))
+                             : value.starts_with(one.substr(0, one.size() - 1)))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::span<const LeverInfo> LeverTable() { return kLevers; }
@@ -100,10 +116,10 @@ const LeverInfo* FindLeverInfo(std::string_view name) {
 }
 
 AnsweredBy AnsweredHow(std::string_view lever, std::string_view value) {
-  if (lever == "shard" && (value.starts_with("tp:") || value.starts_with("pp:"))) return AnsweredBy::kRerun;
-  if (lever == "accumulate" && value.ends_with(":whole")) return AnsweredBy::kTransform;
   const LeverInfo* const row = FindLeverInfo(lever);
-  return row == nullptr ? AnsweredBy::kTransform : row->kind;
+  if (row == nullptr) return AnsweredBy::kTransform;
+  if (!IsAmong(row->other_way, value)) return row->kind;
+  return row->kind == AnsweredBy::kRerun ? AnsweredBy::kTransform : AnsweredBy::kRerun;
 }
 
 std::string WhyRerun(std::string_view lever, std::string_view value) {

@@ -25,9 +25,15 @@ struct LeverInfo {
   const char* help;     // the text of the option in --help, with line breaks
   const char* summary;  // one phrase for lists and for the viewer
   const char* facts;    // facts that the recording must have
-  AnsweredBy kind;      // for most of its values; AnsweredHow() has the exceptions
+  AnsweredBy kind;      // for most of its values
   bool tried;           // `vramscope try` can apply this change, or some of its values
   const char* by_hand;  // why `try` leaves (the rest of) the change to the user; "" = it does not
+  // Values that are answered the other way: by a re-run instead of a transformation, or the reverse. Patterns
+  // separated by spaces, each with "*" at its beginning or end: "tp:* pp:*". "" = none.
+  const char* other_way = "";
+  // A transformation that the re-run of this lever makes too if both are asked for; "" = none. Frozen weights:
+  // the model's own checkpoints decide what still requires gradients, which only PyTorch knows.
+  const char* with = "";
 };
 
 // All levers in the order in which they are applied, whatever their order on the command line. Changes of

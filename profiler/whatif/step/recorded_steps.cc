@@ -76,10 +76,8 @@ void TakeFacts(const trace::Metadata& facts, Step& step) {
       if (const auto found = facts.find(name); found != facts.end()) into = found->second;
   };
   take(step.torch_version, {"torch.version"});
-  take(step.triton_ops, {"torch.triton"});
   take(step.settings, {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF", "program.pytorch_alloc_conf",
                        "program.pytorch_cuda_alloc_conf"});
-  take(step.cublas, {"env.CUBLAS_WORKSPACE_CONFIG", "program.cublas_workspace_config"});
 }
 
 }  // namespace vramscope::whatif

@@ -168,9 +168,7 @@ class Step {
   int64_t length = 0;                 // events
   timeline::Step first;               // first step of the loop: later steps use what it allocated
   std::string torch_version;
-  std::string triton_ops;  // "bmm": operators with Triton kernels instead of PyTorch's own, comma-separated
-  std::string settings;    // allocator settings at the program's start
-  std::string cublas;      // CUBLAS_WORKSPACE_CONFIG of the program
+  std::string settings;  // allocator settings at the program's start
 
   Indexed<StepBlock> blocks;     // in order of their allocation
   std::vector<Passing> passing;  // blocks that leave holes where later blocks are placed

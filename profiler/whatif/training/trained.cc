@@ -9,20 +9,19 @@ namespace {
 
 using model::kNone;
 
-struct Part {
+// A parameter in a block, as an operator received it.
+struct Leaf {
   uint64_t offset = 0;  // in elements
-  Extent extent;
+  uint64_t values = 0;
+  uint32_t element = 4;  // bytes of one value
+
+  [[nodiscard]] uint64_t Bytes() const { return values * element; }
 };
 
-struct Seen {
-  std::vector<Part> leaves;     // the parameters in the block that are autograd leaves
-  std::optional<Extent> whole;  // of the whole block
-};
-
-// For an operand whose elements are in the order of its dimensions, or for a matrix that a layer uses
-// transposed.
-std::optional<Extent> ExtentOf(const Step& step, const Operand& operand) {
-  if (!step.shapes[operand.strides].known) return std::nullopt;
+// The number of an operand's values if they are in the order of its dimensions without gaps, or if it is such a
+// matrix transposed; otherwise 0.
+uint64_t ValuesOf(const Step& step, const Operand& operand) {
+  if (!step.shapes[operand.strides].known) return 0;
   const uint32_t rank = step.Rank(operand.shape);
   std::vector<int64_t> dims(step.Dims(operand.shape), step.Dims(operand.shape) + rank);
   std::vector<int64_t> strides(step.Dims(operand.strides), step.Dims(operand.strides) + rank);
@@ -30,17 +29,12 @@ std::optional<Extent> ExtentOf(const Step& step, const Operand& operand) {
     std::swap(dims[0], dims[1]);
     std::swap(strides[0], strides[1]);
   }
-  Extent extent;
-  extent.element = BytesOf(operand.dtype);
-  extent.matrix = rank > 1;
-  extent.batched = rank > 2;
   int64_t expected = 1;
   for (uint32_t d = rank; d-- > 0;) {
-    if (strides[d] != expected && dims[d] != 1) return std::nullopt;
+    if (strides[d] != expected && dims[d] != 1) return 0;
     expected *= dims[d];
-    (d + 1 == rank ? extent.columns : d + 2 == rank ? extent.rows : extent.others) *= dims[d];
   }
-  return extent;
+  return static_cast<uint64_t>(expected);
 }
 
 bool IsParameter(const Operand& operand) {
@@ -48,37 +42,25 @@ bool IsParameter(const Operand& operand) {
   return (operand.flags & kBoth) == kBoth;
 }
 
-void Look(const Step& step, const Operand& operand, Seen& seen) {
-  const std::optional<Extent> extent = ExtentOf(step, operand);
-  if (!extent) return;
-  const auto here = [&](const Part& part) { return part.offset == operand.offset; };
-  if (IsParameter(operand) && std::none_of(seen.leaves.begin(), seen.leaves.end(), here))
-    seen.leaves.push_back({operand.offset, *extent});
-  // If a lever rewrote it to 16 bits, the operand still has the recorded type.
-  const uint64_t bytes = step.blocks[operand.block].requested;
-  if (seen.whole || (extent->Bytes() != bytes && extent->Bytes() != 2 * bytes)) return;
-  seen.whole = extent;
-  if (extent->Bytes() != bytes) seen.whole->element /= 2;
+void Look(const Step& step, const Operand& operand, std::vector<Leaf>& leaves) {
+  if (!IsParameter(operand)) return;
+  const uint64_t values = ValuesOf(step, operand);
+  const auto here = [&](const Leaf& leaf) { return leaf.offset == operand.offset; };
+  if (values != 0 && std::none_of(leaves.begin(), leaves.end(), here))
+    leaves.push_back({operand.offset, values, BytesOf(operand.dtype)});
 }
 
-// True if the block has several leaves that do not overlap.
-bool SharedOut(std::vector<Part> leaves) {
-  std::sort(leaves.begin(), leaves.end(), [](const Part& a, const Part& b) { return a.offset < b.offset; });
-  const auto into_next = [](const Part& one, const Part& next) {
-    return one.offset + static_cast<uint64_t>(one.extent.Values()) > next.offset;
+// True if the block has several leaves that do not overlap. False if it has become smaller than its leaves: a
+// rank's shard of them.
+bool SharedOut(std::vector<Leaf> leaves, uint64_t requested) {
+  uint64_t bytes = 0;
+  for (const Leaf& leaf : leaves) bytes += leaf.Bytes();
+  if (bytes > requested) return false;
+  std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) { return a.offset < b.offset; });
+  const auto into_next = [](const Leaf& one, const Leaf& next) {
+    return one.offset + one.values > next.offset;
   };
   return leaves.size() > 1 && std::adjacent_find(leaves.begin(), leaves.end(), into_next) == leaves.end();
-}
-
-void AddLeaves(const Step& step, BlockIndex block, const Seen& seen,
-               std::vector<TrainedParameter>& parameters) {
-  uint64_t bytes = 0;
-  for (const Part& leaf : seen.leaves) bytes += leaf.extent.Bytes();
-  for (const Part& leaf : seen.leaves) {
-    Extent extent = leaf.extent;
-    if (bytes > step.blocks[block].requested) extent.element /= 2;  // as above
-    parameters.push_back({block, extent.Bytes(), extent});
-  }
 }
 
 // The trained blocks that operators of a window use, with their turns: by block, kNone for others.
@@ -127,18 +109,20 @@ const Stepped& SteppedIn(const Step& step) {
 }  // namespace
 
 std::vector<TrainedParameter> TrainedParameters(const Step& step) {
-  std::unordered_map<BlockIndex, Seen> seen;
+  std::unordered_map<BlockIndex, std::vector<Leaf>> seen;
   for (const BlockIndex block : step.trained) seen[block];
   for (const Operand& operand : step.operands) {
     if (const auto found = seen.find(operand.block); found != seen.end()) Look(step, operand, found->second);
   }
   std::vector<TrainedParameter> parameters;
   for (const BlockIndex block : step.trained) {
-    const Seen& of_block = seen[block];
-    if (SharedOut(of_block.leaves))
-      AddLeaves(step, block, of_block, parameters);
-    else
-      parameters.push_back({block, step.blocks[block].requested, of_block.whole});
+    const std::vector<Leaf>& leaves = seen[block];
+    const uint64_t requested = step.blocks[block].requested;
+    if (SharedOut(leaves, requested)) {
+      for (const Leaf& leaf : leaves) parameters.push_back({block, leaf.Bytes()});
+    } else {
+      parameters.push_back({block, requested});
+    }
   }
   return parameters;
 }

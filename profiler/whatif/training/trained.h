@@ -11,31 +11,15 @@
 //   judge.step()  judge.step()  maker.step()       the second one of the judge makes no state
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "profiler/whatif/step/step.h"
 
 namespace vramscope::whatif {
 
-// A parameter as [others, rows, columns]; a vector has one row.
-struct Extent {
-  int64_t others = 1, rows = 1, columns = 1;
-  bool matrix = false;
-  bool batched = false;  // more than two dimensions: a product is aten::bmm; for a matrix it is aten::mm
-  uint32_t element = 4;
-
-  [[nodiscard]] int64_t Values() const { return others * rows * columns; }
-  [[nodiscard]] uint64_t Bytes() const { return static_cast<uint64_t>(Values()) * element; }
-  [[nodiscard]] uint64_t OfRows() const { return static_cast<uint64_t>(others * rows) * element; }
-  [[nodiscard]] uint64_t OfColumns() const { return static_cast<uint64_t>(others * columns) * element; }
-  [[nodiscard]] uint64_t OfOthers() const { return static_cast<uint64_t>(others) * element; }
-};
-
 struct TrainedParameter {
   BlockIndex block;
   uint64_t bytes = 0;
-  std::optional<Extent> extent;  // none: no operator of the step used all of it
 };
 
 // In the order in which their blocks were allocated; within a block, in the order of the step's operands.

@@ -6,6 +6,7 @@ If a module and all modules in it have classes of PyTorch's own, it is noted as 
 so that a change that looks for nn.Linear finds one. For any other module, the calls inside are noted. All are held weakly: a program may drop its
 model in a noted step."""
 
+import sys
 import weakref
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -111,6 +112,26 @@ class Trees:
                 modules.append([path, index[key], int(module.training), *([shared] if shared else [])])
             roots.append(modules)
         return {"kinds": kinds, "roots": roots}
+
+    def checkpoint_leaves(self) -> List[str]:
+        """Modules whose results require gradients under the model's own switch for checkpointing. Models of transformers 5 do this with embeddings of
+        tokens, so that gradients reach the blocks also where the embeddings are frozen."""
+        if int(getattr(sys.modules.get("transformers"), "__version__", "0").partition(".")[0]) < 5:
+            return []
+        found = []
+        for number in self._used:
+            root = self._roots[number]()
+            model = next((each for each in ([] if root is None else root.modules()) if getattr(each, "supports_gradient_checkpointing", False)), None)
+            if model is None or getattr(model, "main_input_name", "") != "input_ids":
+                continue
+            for module in model.modules():
+                try:
+                    path = self.path_of(module.get_input_embeddings()) if hasattr(module, "get_input_embeddings") else None
+                except NotImplementedError:
+                    continue
+                if path is not None and path not in found:
+                    found.append(path)
+        return found
 
     def _kind(self, module: Any, root: int, path: str, shared: Dict[str, str]) -> Dict[str, Any]:
         cls = type(module)
