@@ -3,22 +3,46 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 namespace vramscope::text {
 namespace {
 
+constexpr char kEscape = '\x1b';
+
 bool IsUtf8Continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// Position after `columns` code points of `text`.
+// Position after the color sequence or code point at `at`.
+size_t AfterSequence(std::string_view text, size_t at) {
+  return std::min(text.find('m', at), text.size() - 1) + 1;
+}
+size_t AfterCodePoint(std::string_view text, size_t at) {
+  ++at;
+  while (at < text.size() && IsUtf8Continuation(text[at])) ++at;
+  return at;
+}
+
+// Position after `columns` code points of `text` and the color sequences between them.
 size_t AdvanceCodePoints(std::string_view text, size_t columns) {
   size_t at = 0;
-  for (; columns > 0 && at < text.size(); --columns) {
-    ++at;
-    while (at < text.size() && IsUtf8Continuation(text[at])) ++at;
+  while (columns > 0 && at < text.size()) {
+    const bool sequence = text[at] == kEscape;
+    at = sequence ? AfterSequence(text, at) : AfterCodePoint(text, at);
+    if (!sequence) --columns;
   }
   return at;
+}
+
+std::string ColorsOf(std::string_view text) {
+  std::string colors;
+  for (size_t at = text.find(kEscape); at < text.size(); at = text.find(kEscape, at)) {
+    const size_t end = AfterSequence(text, at);
+    colors += text.substr(at, end - at);
+    at = end;
+  }
+  return colors;
 }
 
 std::string WithThousands(const std::string& digits) {
@@ -107,11 +131,12 @@ std::string FormatDuration(uint64_t ns) {
 
 size_t DisplayWidth(std::string_view text) {
   size_t width = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\x1b') {
-      while (i < text.size() && text[i] != 'm') ++i;
-    } else if (!IsUtf8Continuation(text[i])) {
-      ++width;
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] == kEscape) {
+      at = AfterSequence(text, at);
+    } else {
+      if (!IsUtf8Continuation(text[at])) ++width;
+      ++at;
     }
   }
   return width;
@@ -125,30 +150,35 @@ std::string WithFewerFolders(std::string_view text, size_t columns, std::string_
   const size_t last = text.find_last_of("/\\");
   if (last == std::string_view::npos) return std::string(text);
   const size_t begin = text.find_last_of(" (", last) + 1;  // npos + 1 == 0
-  const std::string before(text.substr(0, begin));
+  const auto from = [&](std::string_view instead, size_t rest) {
+    return fmt::format("{}{}{}{}", text.substr(0, begin), instead, ColorsOf(text.substr(begin, rest - begin)),
+                       text.substr(rest));
+  };
   for (size_t slash = text.find_first_of("/\\", begin + 1); slash <= last;
        slash = text.find_first_of("/\\", slash + 1)) {
-    std::string shorter = fmt::format("{}{}{}", before, ellipsis, text.substr(slash));
+    std::string shorter = from(ellipsis, slash);
     if (DisplayWidth(shorter) <= columns) return shorter;
   }
-  return before + std::string(text.substr(last + 1));
+  return from("", last + 1);
 }
 
 }  // namespace
 
 std::string Shorten(std::string_view whole, size_t columns, bool unicode) {
   if (DisplayWidth(whole) <= columns) return std::string(whole);
-  const std::string_view ellipsis = unicode ? "…" : "...";
-  const std::string text = WithFewerFolders(whole, columns, ellipsis);
+  std::string_view ellipsis = unicode ? "…" : "...";
+  const std::string shorter = WithFewerFolders(whole, columns, ellipsis);
+  const std::string_view text = shorter;
   const size_t width = DisplayWidth(text);
-  const size_t dots = DisplayWidth(ellipsis);
-  if (width <= columns) return text;
-  if (columns <= dots) return text.substr(0, AdvanceCodePoints(text, columns));
-  const size_t kept = columns - dots;
-  const size_t front = kept / 3;  // the end of a path or module name tells more than its beginning
+  if (width <= columns) return shorter;
+  if (columns <= DisplayWidth(ellipsis)) ellipsis = "";
+  const size_t kept = columns - DisplayWidth(ellipsis);
+  // The end of a path or module name tells more than its beginning.
+  const size_t front = ellipsis.empty() ? kept : kept / 3;
+  const size_t front_end = AdvanceCodePoints(text, front);
   const size_t tail_begin = AdvanceCodePoints(text, width - (kept - front));
-  return fmt::format("{}{}{}", text.substr(0, AdvanceCodePoints(text, front)), ellipsis,
-                     text.substr(tail_begin));
+  return fmt::format("{}{}{}{}", text.substr(0, front_end), ellipsis,
+                     ColorsOf(text.substr(front_end, tail_begin - front_end)), text.substr(tail_begin));
 }
 
 }  // namespace vramscope::text

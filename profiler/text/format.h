@@ -39,7 +39,8 @@ std::string FormatMoment(uint64_t time_ns, bool counts_events);
 // count as one.
 size_t DisplayWidth(std::string_view text);
 // Cut to `columns`: first the last path in it loses its first folders, then the middle is left out, so that
-// both ends of a dotted name stay. For unpainted text.
+// both ends of a dotted name stay. All color sequences stay: what follows the text has the color that it would
+// have without the cut.
 std::string Shorten(std::string_view text, size_t columns, bool unicode);
 
 }  // namespace vramscope::text

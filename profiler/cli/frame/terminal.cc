@@ -125,15 +125,6 @@ std::string Terminal::Bar(uint64_t part, uint64_t whole, int cells) const {
 
 namespace {
 
-// A text that is painted as a whole, or not at all.
-std::string ShortenPainted(std::string_view text, size_t columns, bool unicode) {
-  constexpr std::string_view kEnd = "\x1b[0m";
-  const size_t begin = text.starts_with('\x1b') && text.ends_with(kEnd) ? text.find('m') + 1 : 0;
-  const size_t end = begin == 0 ? text.size() : text.size() - kEnd.size();
-  return fmt::format("{}{}{}", text.substr(0, begin),
-                     Shorten(text.substr(begin, end - begin), columns, unicode), text.substr(end));
-}
-
 std::string* captured_text = nullptr;
 
 }  // namespace
@@ -169,7 +160,7 @@ void Table::Cut(std::vector<size_t>& widths, std::vector<std::vector<std::string
   const size_t room = std::max(terminal_width_ - std::min(beside, terminal_width_), kLeast);
   if (widths[cut_] <= room) return;
   widths[cut_] = room;
-  for (auto& row : rows) row[cut_] = ShortenPainted(row[cut_], room, unicode_);
+  for (auto& row : rows) row[cut_] = Shorten(row[cut_], room, unicode_);
 }
 
 std::string Table::ToString(size_t indent) const {
@@ -184,7 +175,7 @@ std::string Table::ToString(size_t indent) const {
     std::string line(indent, ' ');
     for (size_t i = 0; i < row.size(); ++i) {
       if (widths[i] == 0) continue;
-      const std::string padding(widths[i] - DisplayWidth(row[i]), ' ');
+      const std::string padding(widths[i] - std::min(widths[i], DisplayWidth(row[i])), ' ');
       line += columns_[i] == Align::kRight ? padding + row[i] : row[i] + padding;
       line += "  ";
     }

@@ -54,6 +54,25 @@ TEST(TerminalTest, ATableIsCutOnlyWhereTheTerminalHasNoRoom) {
             "22 MiB\n");
 }
 
+TEST(TerminalTest, ACellPaintedInPartsIsCutToTheSameWidthAsAPlainOne) {
+  Terminal terminal;
+  terminal.color = true;
+  terminal.width = 30;
+  Table table({Align::kLeft, Align::kRight});
+  table.MayCut(0, terminal);
+  const auto add = [&](const std::string& begin, const std::string& middle, const std::string& end) {
+    table.AddRow({begin + middle + end, "1"});
+    table.AddRow({terminal.Paint(begin, Ink::Bad()) + middle + terminal.Paint(end, Ink::Dim()), "1"});
+  };
+  add("model.encoder.", "layers.11.", "attention.weight");
+  add("nets/encoder/", "layers/11/", "attention.py:35");
+  EXPECT_EQ(table.ToString(),
+            "  model.e...ttention.weight  1\n"
+            "  \x1b[1;31mmodel.e...\x1b[0m\x1b[2mttention.weight\x1b[0m  1\n"
+            "  .../11/attention.py:35     1\n"
+            "  ...\x1b[1;31m\x1b[0m/11/\x1b[2mattention.py:35\x1b[0m     1\n");
+}
+
 TEST(TerminalTest, ForeignTextCannotCommandTheTerminal) {
   EXPECT_EQ(Printable("a\x1b[2Jb\n\xC2\x9B"
                       "c"),
