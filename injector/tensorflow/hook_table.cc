@@ -5,17 +5,8 @@
 
 namespace vramscope::injector::tensorflow {
 
-#define VRAMSCOPE_HOOK_ROW(function, name, result, symbol, parameters) \
-  {symbol, name, reinterpret_cast<void*>(&function), nullptr, false},
 constinit Hook hooks[kHookCount] = {VRAMSCOPE_TENSORFLOW_HOOKS(VRAMSCOPE_HOOK_ROW)};
-#undef VRAMSCOPE_HOOK_ROW
 
-VRAMSCOPE_HOT constinit std::atomic<void*> real_functions[kHookCount] = {};
-
-void* FirstCallOf(HookId id) {
-  void* const real = ProveHook(hooks[static_cast<size_t>(id)]);
-  real_functions[static_cast<size_t>(id)].store(real, std::memory_order_relaxed);
-  return real;
-}
+VRAMSCOPE_HOT constinit RealFunctions<HookId, hooks> real_functions;
 
 }  // namespace vramscope::injector::tensorflow

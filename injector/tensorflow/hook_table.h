@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "injector/core/hook.h"
+#include "injector/core/hook_rows.h"
 
 namespace vramscope::injector::tensorflow {
 
@@ -49,35 +49,16 @@ namespace vramscope::injector::tensorflow {
       (void* block, size_t bytes, size_t alignment))
 // clang-format on
 
-#define VRAMSCOPE_DECLARE_HOOK(function, name, result, symbol, parameters) \
-  __attribute__((visibility("default"))) result function parameters __asm__(symbol);
 VRAMSCOPE_TENSORFLOW_HOOKS(VRAMSCOPE_DECLARE_HOOK)
-#undef VRAMSCOPE_DECLARE_HOOK
 
 enum class HookId : size_t {
-#define VRAMSCOPE_NAME_HOOK(function, name, result, symbol, parameters) k##function,
-  VRAMSCOPE_TENSORFLOW_HOOKS(VRAMSCOPE_NAME_HOOK)
-#undef VRAMSCOPE_NAME_HOOK
-      kCount,
+  VRAMSCOPE_TENSORFLOW_HOOKS(VRAMSCOPE_NAME_HOOK) kCount,
 };
 inline constexpr size_t kHookCount = static_cast<size_t>(HookId::kCount);
 
 extern Hook hooks[kHookCount];
+extern RealFunctions<HookId, hooks> real_functions;
 
-// The real functions of the hooks that have been called, by HookId. Separate from `hooks` because every event
-// reads one.
-extern std::atomic<void*> real_functions[kHookCount];
-
-void* FirstCallOf(HookId id);
-// nullptr if no loaded library has the function; TensorFlow then cannot have called us.
-inline void* RealOf(HookId id) {
-  void* const real = real_functions[static_cast<size_t>(id)].load(std::memory_order_relaxed);
-  return __builtin_expect(real != nullptr, 1) ? real : FirstCallOf(id);
-}
-
-#define VRAMSCOPE_REAL_FUNCTION(function, name, result, symbol, parameters) \
-  inline auto* Real##function() { return reinterpret_cast<decltype(&function)>(RealOf(HookId::k##function)); }
 VRAMSCOPE_TENSORFLOW_HOOKS(VRAMSCOPE_REAL_FUNCTION)
-#undef VRAMSCOPE_REAL_FUNCTION
 
 }  // namespace vramscope::injector::tensorflow

@@ -83,7 +83,7 @@ unsigned long long LoadedObjects() {
 // Resets state of an earlier recording that would be wrong in this one.
 void ForgetEarlierRecording() {
   for (Hook& hook : torch_hooks) hook.proven.store(false, std::memory_order_relaxed);
-  for (std::atomic<void*>& real : real_functions) real.store(nullptr, std::memory_order_relaxed);
+  real_functions.Forget();
   block_filter.ready.store(0, std::memory_order_release);
   ForgetDeepWindows();
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows from the rows of a hook table: declarations, ids, the hooks and their real functions.
+//
+//   row(our function, as people write it, result, mangled name, parameters)
+//
+// Why one place for all tables: every framework's calls take the same path to the real function, and this
+// path is what a hook costs.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "injector/core/hook.h"
+
+// Our function, exported under the mangled name: the loader binds calls to it.
+#define VRAMSCOPE_DECLARE_HOOK(function, name, result, symbol, parameters) \
+  __attribute__((visibility("default"))) result function parameters __asm__(symbol);
+
+// A member of the table's `enum class HookId`, before kCount.
+#define VRAMSCOPE_NAME_HOOK(function, name, result, symbol, parameters) k##function,
+
+// An element of the table's Hook array.
+#define VRAMSCOPE_HOOK_ROW(function, name, result, symbol, parameters) \
+  {symbol, name, reinterpret_cast<void*>(&function), nullptr, false},
+
+// Real<our function>(): the function of the framework, of the same type. Needs `real_functions` of the table.
+#define VRAMSCOPE_REAL_FUNCTION(function, name, result, symbol, parameters)               \
+  inline auto* Real##function() {                                                         \
+    return reinterpret_cast<decltype(&function)>(real_functions.Of(HookId::k##function)); \
+  }
+
+namespace vramscope::injector {
+
+// The real functions of the hooks that have been called. Separate from the hooks because every event reads
+// one: eight share a cache line.
+template <typename HookId, Hook* kHooks>
+class RealFunctions {
+ public:
+  // nullptr if no loaded library has the function; the framework then cannot have called us.
+  void* Of(HookId id) {
+    void* const real = functions_[Index(id)].load(std::memory_order_relaxed);
+    return __builtin_expect(real != nullptr, 1) ? real : FirstCallOf(id);
+  }
+  // The next call of each hook proves it again.
+  void Forget() {
+    for (std::atomic<void*>& real : functions_) real.store(nullptr, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr size_t Index(HookId id) { return static_cast<size_t>(id); }
+  __attribute__((noinline)) void* FirstCallOf(HookId id) {
+    void* const real = ProveHook(kHooks[Index(id)]);
+    functions_[Index(id)].store(real, std::memory_order_relaxed);
+    return real;
+  }
+
+  std::atomic<void*> functions_[Index(HookId::kCount)] = {};
+};
+
+}  // namespace vramscope::injector
