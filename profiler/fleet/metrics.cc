@@ -37,10 +37,10 @@ struct RankMetric {
   std::optional<uint64_t> (*value)(const RankSummary& rank);
 };
 
-// 1 while the recording goes on or ended well.
-std::optional<uint64_t> IsWell(const RankSummary& rank) {
-  return rank.ending == Ending::kFinished || rank.ending == Ending::kUnknown ||
-         rank.ending == Ending::kCutOff;
+// 0 while the recording goes on, also where its end is not known.
+std::optional<uint64_t> HasFailed(const RankSummary& rank) {
+  return rank.ending == Ending::kFailed || rank.ending == Ending::kKilled ||
+         rank.ending == Ending::kOutOfMemory;
 }
 std::optional<uint64_t> LastStep(const RankSummary& rank) {
   return rank.steps.empty() ? std::nullopt : std::optional<uint64_t>(rank.steps.back().number);
@@ -51,7 +51,8 @@ std::optional<uint64_t> UnusedNow(const RankSummary& rank) {
 }
 
 constexpr RankMetric kRankMetrics[] = {
-    {"vramscope_rank_well", "1", "1 unless the rank failed, was killed or ran out of memory.", IsWell},
+    {"vramscope_rank_failed", "1", "1 if the rank failed, was killed or ran out of memory, otherwise 0.",
+     HasFailed},
     {"vramscope_device_used_bytes", "By", "Used on the device now, by all processes.",
      [](const RankSummary& rank) { return rank.last_used_bytes; }},
     {"vramscope_device_capacity_bytes", "By", "Memory of the device.",
