@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assigns driver allocations to the rows of a device: which row, and how many bytes.
-#include <algorithm>
+#include "profiler/model/driver_counts.h"
 
-#include "profiler/model/driver_loader.h"
+#include <algorithm>
 
 namespace vramscope::model {
 namespace {
@@ -15,7 +14,7 @@ constexpr uint64_t kPage = uint64_t{2} << 20;
 
 }  // namespace
 
-void DriverLoader::Count(const DriverAllocation& made, int64_t sign) {
+void DriverCounts::Count(const DriverAllocation& made, int64_t sign) {
   const int64_t bytes = sign * Signed(made.size);
   const uint32_t named = made.owner == DriverOwner::kUser ? made.library : 0;
   switch (made.kind) {
@@ -33,14 +32,8 @@ void DriverLoader::Count(const DriverAllocation& made, int64_t sign) {
     case DriverMemory::kContext:
     case DriverMemory::kModule:
       return Change(made.process, made.device_code, DriverOwner::kContext, 0, bytes);
-    case DriverMemory::kPoolBlock: {
-      ProcessDevice& device = DeviceOf(made.process, made.device_code);
-      const Pool pool = device.pools[made.pool];
-      if (sign > 0) SetPool(device, made.process, made.pool, pool.reserved, pool.blocks + made.size);
-      Change(made.process, made.device_code, made.owner, named, bytes);
-      if (sign < 0) SetPool(device, made.process, made.pool, pool.reserved, pool.blocks - made.size);
-      return;
-    }
+    case DriverMemory::kPoolBlock:
+      return CountInPool(made, sign, named);
     case DriverMemory::kHostPinned:
     case DriverMemory::kHostRegistered:
       return CountPinned(made, sign);
@@ -55,22 +48,65 @@ void DriverLoader::Count(const DriverAllocation& made, int64_t sign) {
 
 // The page changes first when memory is taken and last when it is given back, so no moment has more memory
 // than exists.
-void DriverLoader::CountInPages(const DriverAllocation& made, int64_t sign, DriverOwner owner,
+void DriverCounts::CountInPages(const DriverAllocation& made, int64_t sign, DriverOwner owner,
                                 uint32_t library) {
-  ProcessDevice& device = DeviceOf(made.process, made.device_code);
+  Device& device = DeviceOf(made.process, made.device_code);
   if (sign > 0) CountPages(device, made, true);
   Change(made.process, made.device_code, owner, library, sign * Signed(made.size));
   if (sign < 0) CountPages(device, made, false);
 }
 
-void DriverLoader::Change(ProcessIndex process, uint16_t code, DriverOwner owner, uint32_t library,
+void DriverCounts::Change(ProcessIndex process, uint16_t code, DriverOwner owner, uint32_t library,
                           int64_t bytes) {
   if (bytes == 0) return;
   DeviceOf(process, code);
   changes_.push_back({now_, RowOf({code, {process, owner, library}}), bytes});
 }
 
-uint32_t DriverLoader::RowOf(const RawRow& wanted) {
+void DriverCounts::ChangeOfOthers(uint16_t code, int64_t bytes) {
+  if (bytes != 0) changes_.push_back({now_, RowOf({code, {kNone, DriverOwner::kUser, 0}}), bytes});
+}
+
+void DriverCounts::AddSample(uint16_t code, uint64_t used, uint64_t capacity, ProcessIndex process) {
+  NoteUse(process, code);
+  samples_.push_back({code, {now_, process, used, capacity}});
+}
+
+void DriverCounts::SetPool(ProcessIndex process, uint16_t code, uint64_t pool, uint64_t reserved) {
+  Device& device = DeviceOf(process, code);
+  SetPoolOf(device, process, pool, reserved, device.pools[pool].blocks);
+}
+
+void DriverCounts::SetGraphs(ProcessIndex process, uint16_t code, uint64_t reserved) {
+  Device& device = DeviceOf(process, code);
+  Change(process, code, DriverOwner::kGraphs, 0, Signed(reserved) - Signed(device.graphs_reserved));
+  device.graphs_reserved = reserved;
+}
+
+std::map<uint16_t, std::vector<ProcessIndex>> DriverCounts::UsersOfDevices() const {
+  std::map<uint16_t, std::vector<ProcessIndex>> users;
+  for (ProcessIndex process = 0; process < processes_.size(); ++process) {
+    for (const Device& device : processes_[process].devices) users[device.code].push_back(process);
+  }
+  return users;
+}
+
+DriverCounts::Process& DriverCounts::ProcessOf(ProcessIndex process) {
+  if (process >= processes_.size()) processes_.resize(process + 1);
+  return processes_[process];
+}
+
+DriverCounts::Device& DriverCounts::DeviceOf(ProcessIndex process, uint16_t code) {
+  std::vector<Device>& devices = ProcessOf(process).devices;
+  const auto found =
+      std::find_if(devices.begin(), devices.end(), [&](const Device& d) { return d.code == code; });
+  if (found != devices.end()) return *found;
+  if (devices.size() == kMostDriverDevices) return devices.back();
+  devices.emplace_back().code = code;
+  return devices.back();
+}
+
+uint32_t DriverCounts::RowOf(const Row& wanted) {
   const auto [row, fresh] = row_of_.try_emplace(
       std::tuple(wanted.code, wanted.row.process, wanted.row.owner, wanted.row.library), rows_.size());
   if (fresh) rows_.push_back(wanted);
@@ -78,7 +114,7 @@ uint32_t DriverLoader::RowOf(const RawRow& wanted) {
 }
 
 // Other allocations can share only the first and the last page of an allocation.
-void DriverLoader::CountPages(ProcessDevice& device, const DriverAllocation& made, bool taken) {
+void DriverCounts::CountPages(Device& device, const DriverAllocation& made, bool taken) {
   if (made.address == 0 || made.size == 0) return;
   const uint64_t first = made.address / kPage;
   const uint64_t last = (made.address + made.size - 1) / kPage;
@@ -89,8 +125,8 @@ void DriverLoader::CountPages(ProcessDevice& device, const DriverAllocation& mad
   if (in_last != kPage) CountPage(device, made, last, in_last, taken);
 }
 
-void DriverLoader::CountPage(ProcessDevice& device, const DriverAllocation& made, uint64_t page,
-                             uint64_t bytes, bool taken) {
+void DriverCounts::CountPage(Device& device, const DriverAllocation& made, uint64_t page, uint64_t bytes,
+                             bool taken) {
   uint64_t& asked = device.pages[page];
   const auto unasked = [](uint64_t of) { return of == 0 ? 0 : Signed(kPage) - Signed(of); };
   const int64_t before = unasked(asked);
@@ -99,8 +135,20 @@ void DriverLoader::CountPage(ProcessDevice& device, const DriverAllocation& made
   if (asked == 0) device.pages.erase(page);
 }
 
-void DriverLoader::SetPool(ProcessDevice& device, ProcessIndex process, uint64_t id, uint64_t reserved,
-                           uint64_t blocks) {
+// The pool's own row changes first when a block is taken and last when it is given back, like a page.
+void DriverCounts::CountInPool(const DriverAllocation& made, int64_t sign, uint32_t library) {
+  Device& device = DeviceOf(made.process, made.device_code);
+  const Pool pool = device.pools[made.pool];
+  const auto set = [&](uint64_t blocks) {
+    SetPoolOf(device, made.process, made.pool, pool.reserved, blocks);
+  };
+  if (sign > 0) set(pool.blocks + made.size);
+  Change(made.process, made.device_code, made.owner, library, sign * Signed(made.size));
+  if (sign < 0) set(pool.blocks - made.size);
+}
+
+void DriverCounts::SetPoolOf(Device& device, ProcessIndex process, uint64_t id, uint64_t reserved,
+                             uint64_t blocks) {
   Pool& pool = device.pools[id];
   const Pool before = pool;
   pool.blocks = blocks;
@@ -110,18 +158,18 @@ void DriverLoader::SetPool(ProcessDevice& device, ProcessIndex process, uint64_t
   Change(process, device.code, DriverOwner::kPools, 0, unused(pool) - unused(before));
 }
 
-void DriverLoader::CountPinned(const DriverAllocation& made, int64_t sign) {
-  ProcessState& state = processes_[made.process];
+void DriverCounts::CountPinned(const DriverAllocation& made, int64_t sign) {
+  Process& state = ProcessOf(made.process);
   if (state.pinned_index == kNone) {
-    state.pinned_index = static_cast<uint32_t>(level_.pinned.size());
-    level_.pinned.push_back({made.process, {}, {}});
+    state.pinned_index = static_cast<uint32_t>(pinned_.size());
+    pinned_.push_back({made.process, {}, {}});
   }
   const uint64_t bytes = sign > 0 ? made.size : 0 - made.size;
   state.pinned += bytes;
-  level_.pinned[state.pinned_index].bytes.push_back({now_, Signed(state.pinned)});
+  pinned_[state.pinned_index].bytes.push_back({now_, Signed(state.pinned)});
   if (made.owner != DriverOwner::kPyTorch && made.owner != DriverOwner::kPyTorchBeside) return;
   state.pinned_by_pytorch += bytes;
-  level_.pinned[state.pinned_index].by_pytorch.push_back({now_, Signed(state.pinned_by_pytorch)});
+  pinned_[state.pinned_index].by_pytorch.push_back({now_, Signed(state.pinned_by_pytorch)});
 }
 
 }  // namespace vramscope::model

@@ -1,24 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finishes the driver level: processes that have ended give back what they held, and each device's changes
-// are merged in order with the driver's figures.
-#include <algorithm>
+#include "profiler/model/driver_finish.h"
 
-#include "profiler/model/driver_loader.h"
-#include "profiler/model/run.h"
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
 
 namespace vramscope::model {
+namespace {
 
-DriverLevel DriverLoader::Finish(const std::vector<trace::ProcessInfo>& processes, const TimeIndex& times,
-                                 Anomalies& anomalies) && {
-  if (rows_.empty() && samples_.empty() && level_.calls == 0) return {};
-  EndProcesses(processes, times);
-  BuildDevices(anomalies);
-  return std::move(level_);
-}
+class Finisher {
+ public:
+  Finisher(DriverLevel& level, const DriverCounts& counts) : level_(level), counts_(counts) {}
+
+  void EndProcesses(const std::vector<trace::ProcessInfo>& processes, const TimeIndex& times);
+  void BuildDevices(Anomalies& anomalies);
+
+ private:
+  template <typename OnChange, typename OnSample>
+  void Replay(const OnChange& on_change, const OnSample& on_sample) const;
+  [[nodiscard]] std::vector<uint16_t> CodesOfSeveralDevices() const;
+
+  DriverLevel& level_;
+  const DriverCounts& counts_;
+  std::vector<DriverChange> endings_;  // what processes still held when they ended
+};
 
 // When a process ends, the driver takes back what it has not freed, and no event reports this. Memory shared
 // with a process that lives on stays with that process. It is unknown here and shows as unattributed.
-void DriverLoader::EndProcesses(const std::vector<trace::ProcessInfo>& processes, const TimeIndex& times) {
+void Finisher::EndProcesses(const std::vector<trace::ProcessInfo>& processes, const TimeIndex& times) {
   std::vector<EventIndex> ends(processes.size(), kNever);
   for (ProcessIndex i = 0; i < processes.size(); ++i) {
     if (processes[i].end_ns == 0) continue;
@@ -41,10 +51,11 @@ void DriverLoader::EndProcesses(const std::vector<trace::ProcessInfo>& processes
       pinned.by_pytorch.push_back({end, 0});
   }
 
-  std::vector<int64_t> held(rows_.size());
-  for (const DriverChange& change : changes_) held[change.row] += change.bytes;
-  for (uint32_t row = 0; row < rows_.size(); ++row) {
-    const EventIndex end = end_of(rows_[row].row.process);
+  const auto& rows = counts_.rows();
+  std::vector<int64_t> held(rows.size());
+  for (const DriverChange& change : counts_.changes()) held[change.row] += change.bytes;
+  for (uint32_t row = 0; row < rows.size(); ++row) {
+    const EventIndex end = end_of(rows[row].row.process);
     if (end != kNever && held[row] != 0) endings_.push_back({end, row, -held[row]});
   }
   std::stable_sort(endings_.begin(), endings_.end(),
@@ -53,20 +64,21 @@ void DriverLoader::EndProcesses(const std::vector<trace::ProcessInfo>& processes
 
 // All changes and samples in event order; samples come after the changes of the same event.
 template <typename OnChange, typename OnSample>
-void DriverLoader::Replay(const OnChange& on_change, const OnSample& on_sample) const {
+void Finisher::Replay(const OnChange& on_change, const OnSample& on_sample) const {
+  const auto& changes = counts_.changes();
   size_t change = 0;
   size_t ending = 0;
   const auto changes_until = [&](EventIndex event) {
     while (true) {
-      const bool more = change < changes_.size() && changes_[change].event <= event;
+      const bool more = change < changes.size() && changes[change].event <= event;
       const bool more_endings = ending < endings_.size() && endings_[ending].event <= event;
       if (!more && !more_endings) return;
-      const bool from_endings = more_endings && (!more || endings_[ending].event < changes_[change].event);
-      const DriverChange& next = from_endings ? endings_[ending++] : changes_[change++];
-      on_change(rows_[next.row], next);
+      const bool from_endings = more_endings && (!more || endings_[ending].event < changes[change].event);
+      const DriverChange& next = from_endings ? endings_[ending++] : changes[change++];
+      on_change(counts_.rows()[next.row], next);
     }
   };
-  for (const RawSample& sample : samples_) {
+  for (const DriverCounts::Sample& sample : counts_.samples()) {
     changes_until(sample.sample.event);
     on_sample(sample.code, sample.sample);
   }
@@ -76,7 +88,7 @@ void DriverLoader::Replay(const OnChange& on_change, const OnSample& on_sample) 
 // Two processes may each call a different GPU "cuda:0" (CUDA_VISIBLE_DEVICES), and the calls do not show it.
 // They are on different devices if the driver counts less memory than both hold together, but not less than
 // the process that asked holds.
-std::vector<uint16_t> DriverLoader::CodesOfSeveralDevices() const {
+std::vector<uint16_t> Finisher::CodesOfSeveralDevices() const {
   struct Held {
     std::unordered_map<ProcessIndex, int64_t> by_process;
     int64_t all = 0;
@@ -84,7 +96,7 @@ std::vector<uint16_t> DriverLoader::CodesOfSeveralDevices() const {
   };
   std::map<uint16_t, Held> devices;
   Replay(
-      [&](const RawRow& row, const DriverChange& change) {
+      [&](const DriverCounts::Row& row, const DriverChange& change) {
         Held& held = devices[row.code];
         if (row.row.process != kNone) held.by_process[row.row.process] += change.bytes;
         held.all += change.bytes;
@@ -102,14 +114,10 @@ std::vector<uint16_t> DriverLoader::CodesOfSeveralDevices() const {
 }
 
 // One pass for all devices: a damaged file may name 256 of each process.
-void DriverLoader::BuildDevices(Anomalies& anomalies) {
-  std::map<uint16_t, std::vector<ProcessIndex>> users;
-  for (ProcessIndex process = 0; process < processes_.size(); ++process) {
-    for (const ProcessDevice& device : processes_[process].devices) users[device.code].push_back(process);
-  }
+void Finisher::BuildDevices(Anomalies& anomalies) {
   const std::vector<uint16_t> several = CodesOfSeveralDevices();
   std::map<uint16_t, std::vector<DriverDevice>> devices;
-  for (const auto& [code, processes] : users) {
+  for (const auto& [code, processes] : counts_.UsersOfDevices()) {
     std::vector<DriverDevice>& of_code = devices[code];
     if (!std::binary_search(several.begin(), several.end(), code)) {
       of_code.emplace_back(code, processes);
@@ -126,7 +134,7 @@ void DriverLoader::BuildDevices(Anomalies& anomalies) {
     }
   };
   Replay(
-      [&](const RawRow& row, const DriverChange& change) {
+      [&](const DriverCounts::Row& row, const DriverChange& change) {
         for_each(row.code, row.row.process, [&](DriverDevice& device) {
           device.AddChange({change.event, device.FindRow(row.row), change.bytes});
         });
@@ -141,6 +149,19 @@ void DriverLoader::BuildDevices(Anomalies& anomalies) {
       level_.devices.push_back(std::move(device));
     }
   }
+}
+
+}  // namespace
+
+DriverLevel FinishDriverLevel(DriverLevel level, DriverCounts counts,
+                              const std::vector<trace::ProcessInfo>& processes, const TimeIndex& times,
+                              Anomalies& anomalies) {
+  if (counts.rows().empty() && counts.samples().empty() && level.calls == 0) return {};
+  level.pinned = std::move(counts).TakePinned();
+  Finisher finisher(level, counts);
+  finisher.EndProcesses(processes, times);
+  finisher.BuildDevices(anomalies);
+  return level;
 }
 
 }  // namespace vramscope::model

@@ -114,6 +114,9 @@ struct DriverUse {
   [[nodiscard]] int64_t Of(DriverOwner owner) const { return owners[static_cast<size_t>(owner)]; }
 };
 
+// Per process. c10::DeviceIndex has 8 bits; the last device stands for all beyond it.
+inline constexpr size_t kMostDriverDevices = 256;
+
 // One device, and all recorded processes that share it.
 class DriverDevice {
  public:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "profiler/model/driver_finish.h"
 #include "profiler/model/run.h"
 
 namespace vramscope::model {
@@ -60,6 +61,7 @@ DriverLoader::DriverLoader(const Source& source) : source_(source) {}
 void DriverLoader::Add(const Event& event, EventIndex now, ProcessIndex process, uint32_t stack,
                        Anomalies& anomalies) {
   now_ = now;
+  counts_.At(now);
   stack_ = stack;
   anomalies_ = &anomalies;
   if (process >= processes_.size()) processes_.resize(process + 1);
@@ -81,16 +83,15 @@ DriverOwner DriverLoader::OwnerOf(uint32_t library) {
   return known->second;
 }
 
-DriverLoader::ProcessDevice& DriverLoader::DeviceOf(ProcessIndex process, uint16_t code) {
-  std::vector<ProcessDevice>& devices = processes_[process].devices;
+DriverLoader::SegmentTotal& DriverLoader::TotalOf(ProcessIndex process, uint16_t code) {
+  counts_.NoteUse(process, code);
+  std::vector<SegmentTotal>& totals = processes_[process].totals;
   const auto found =
-      std::find_if(devices.begin(), devices.end(), [&](const ProcessDevice& d) { return d.code == code; });
-  if (found != devices.end()) return *found;
-  // c10::DeviceIndex has 8 bits; the last device stands for all beyond it.
-  constexpr size_t kMostDevices = 256;
-  if (devices.size() == kMostDevices) return devices.back();
-  devices.emplace_back().code = code;
-  return devices.back();
+      std::find_if(totals.begin(), totals.end(), [&](const SegmentTotal& t) { return t.code == code; });
+  if (found != totals.end()) return *found;
+  if (totals.size() == kMostDriverDevices) return totals.back();
+  totals.push_back({code, 0});
+  return totals.back();
 }
 
 // --- taking and giving back
@@ -146,7 +147,7 @@ void DriverLoader::Take(uint32_t index) {
     state.physical.push_back({index, 1, 0});
     if (made.address != 0) *state.handles.Insert(KeyOf(made.kind, made.address), physical).value = physical;
   }
-  Count(made, +1);
+  counts_.Count(made, +1);
   if (made.owner == DriverOwner::kPyTorch &&
       (made.kind == DriverMemory::kDevice || made.kind == DriverMemory::kUnknown))
     BeginSegment(made, made.address, made.size, index, false);
@@ -185,8 +186,8 @@ void DriverLoader::UnloadCode(const Event& event, ProcessIndex process) {
     level_.allocations[*found].end = now_;
     state.live.Erase(key);
   }
-  Change(process, DeviceCodeOf(field[trace::driver_free::kDevice]), DriverOwner::kContext, 0,
-         -Signed(field[trace::driver_free::kSize]));
+  counts_.Change(process, DeviceCodeOf(field[trace::driver_free::kDevice]), DriverOwner::kContext, 0,
+                 -DriverCounts::Signed(field[trace::driver_free::kSize]));
 }
 
 void DriverLoader::GiveBack(uint32_t index) {
@@ -197,7 +198,7 @@ void DriverLoader::GiveBack(uint32_t index) {
   if (segment != processes_[made.process].segments.end() &&
       level_.segments[segment->second].allocation == index)
     EndSegment(segment->second);
-  Count(made, -1);
+  counts_.Count(made, -1);
 }
 
 // --- virtual memory: physical memory is given back when no handle and no mapping is left
@@ -270,18 +271,15 @@ void DriverLoader::AddTotal(const Event& event, ProcessIndex process) {
   const uint16_t code = DeviceCodeOf(field[trace::driver_total::kDevice]);
   const uint64_t used = field[trace::driver_total::kUsed];
   const uint64_t id = field[trace::driver_total::kId];
-  ProcessDevice& device = DeviceOf(process, code);
+  counts_.NoteUse(process, code);
   switch (static_cast<trace::DriverTotalSource>(field[trace::driver_total::kSource])) {
     case trace::DriverTotalSource::kMemGetInfo:
     case trace::DriverTotalSource::kDevice:
-      samples_.push_back({code, {now_, process, used, field[trace::driver_total::kTotal]}});
-      return;
+      return counts_.AddSample(code, used, field[trace::driver_total::kTotal], process);
     case trace::DriverTotalSource::kPool:
-      return SetPool(device, process, id, used, device.pools[id].blocks);
+      return counts_.SetPool(process, code, id, used);
     case trace::DriverTotalSource::kGraphs:
-      Change(process, code, DriverOwner::kGraphs, 0, Signed(used) - Signed(device.graphs_reserved));
-      device.graphs_reserved = used;
-      return;
+      return counts_.SetGraphs(process, code, used);
     case trace::DriverTotalSource::kProcess:
       return AddOtherProcess(code, id, used);
   }
@@ -293,10 +291,8 @@ void DriverLoader::AddOtherProcess(uint16_t code, uint64_t pid, uint64_t used) {
   if (std::any_of(recorded.begin(), recorded.end(), [&](const auto& info) { return info.pid == pid; }))
     return;
   uint64_t& last = others_[{code, pid}];
-  const int64_t change = Signed(used) - Signed(last);
+  counts_.ChangeOfOthers(code, DriverCounts::Signed(used) - DriverCounts::Signed(last));
   last = used;
-  if (change == 0) return;
-  changes_.push_back({now_, RowOf({code, {kNone, DriverOwner::kUser, 0}}), change});
 }
 
 // --- segments and the blocks in them
@@ -307,9 +303,7 @@ uint32_t DriverLoader::BeginSegment(const DriverAllocation& from, uint64_t addre
   level_.segments.push_back(
       {address, size, now_, kNever, allocation, from.process, from.device_code, mapped});
   processes_[from.process].segments[address] = index;
-  ProcessDevice& device = DeviceOf(from.process, from.device_code);
-  device.segment_bytes += size;
-  device.had_segments = true;
+  TotalOf(from.process, from.device_code).bytes += size;
   return index;
 }
 
@@ -319,15 +313,15 @@ void DriverLoader::EndSegment(uint32_t index) {
   auto& alive = processes_[segment.process].segments;
   const auto found = alive.find(segment.address);
   if (found != alive.end() && found->second == index) alive.erase(found);
-  DeviceOf(segment.process, segment.device_code).segment_bytes -= segment.size;
+  TotalOf(segment.process, segment.device_code).bytes -= segment.size;
 }
 
 void DriverLoader::JoinBlockOf(const ProcessState& state, BlockId block, uint16_t device_code,
                                uint64_t address, uint64_t reserved, Anomalies& anomalies) {
-  const auto device = std::find_if(state.devices.begin(), state.devices.end(),
-                                   [&](const ProcessDevice& d) { return d.code == device_code; });
-  if (device == state.devices.end() || !device->had_segments) return;
-  if (reserved != 0 && reserved != device->segment_bytes) ++anomalies.segment_mismatches;
+  const auto total = std::find_if(state.totals.begin(), state.totals.end(),
+                                  [&](const SegmentTotal& t) { return t.code == device_code; });
+  if (total == state.totals.end()) return;
+  if (reserved != 0 && reserved != total->bytes) ++anomalies.segment_mismatches;
   auto after = state.segments.upper_bound(address);
   uint32_t segment = kNone;
   if (after != state.segments.begin()) {
@@ -337,6 +331,11 @@ void DriverLoader::JoinBlockOf(const ProcessState& state, BlockId block, uint16_
   if (segment == kNone) ++anomalies.blocks_outside_segments;
   while (level_.segment_of_block.size() < block) level_.segment_of_block.push_back(kNone);
   level_.segment_of_block.push_back(segment);
+}
+
+DriverLevel DriverLoader::Finish(const std::vector<trace::ProcessInfo>& processes, const TimeIndex& times,
+                                 Anomalies& anomalies) && {
+  return FinishDriverLevel(std::move(level_), std::move(counts_), processes, times, anomalies);
 }
 
 }  // namespace vramscope::model

@@ -28,6 +28,15 @@ DeviceIndex Run::DeviceOf(const Block& block) const {
   return kNone;  // cannot happen: the loader creates a device for every block
 }
 
+BlockFacts& Run::MakeFacts(BlockId id) {
+  Block& block = blocks[id];
+  if (block.facts == kNone) {
+    block.facts = static_cast<uint32_t>(facts.size());
+    facts.push_back({.block = id});
+  }
+  return facts[block.facts];
+}
+
 uint64_t Run::lost_events() const {
   uint64_t sum = 0;
   for (const Loss& loss : losses) sum += loss.count;

@@ -206,6 +206,8 @@ struct Run {
   [[nodiscard]] const BlockFacts* FactsOf(const Block& block) const {
     return block.facts == kNone ? nullptr : &facts[block.facts];
   }
+  // The same for a block that gets facts now. Valid until the next call.
+  [[nodiscard]] BlockFacts& MakeFacts(BlockId id);
   [[nodiscard]] uint64_t lost_events() const;
   // True if times are event numbers: the trace has the order of the events, not their times.
   [[nodiscard]] bool counts_events() const;

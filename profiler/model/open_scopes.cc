@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the loader that tracks the state of each thread: ranges, and the modules, operators and graph
-// nodes in which a block is allocated.
-//
-// Begins and ends come from different hooks, and an exception may pass through any of them. So an end also
-// closes everything that was opened inside its range.
-#include "profiler/model/loader.h"
+#include "profiler/model/open_scopes.h"
 
 namespace vramscope::model {
 namespace {
@@ -28,10 +23,6 @@ uint64_t KeyOfNvtx(uint64_t id, uint32_t thread, uint32_t name) {
   return id != 0 ? MixBits(id) : ~MixBits(uint64_t{thread} << 32 | name);
 }
 
-bool EndsForwardSearch(RangeKind kind) {
-  return kind == RangeKind::kBackward || kind == RangeKind::kOptimizer || kind == RangeKind::kDataLoader;
-}
-
 bool GivesContext(RangeKind kind) { return kind == RangeKind::kModule || kind == RangeKind::kScope; }
 
 ContextKind ContextOf(RangeKind kind) {
@@ -40,48 +31,42 @@ ContextKind ContextOf(RangeKind kind) {
 
 }  // namespace
 
-void Loader::BeginRange(const Event& event, ProcessIndex process) {
+OpenScopes::OpenScopes(Run& run)
+    : run_(run), threads_(run.threads.size()), processes_(run.processes.size()) {}
+
+void OpenScopes::BeginRange(const Event& event, ProcessIndex process, EventIndex now) {
   const uint64_t* field = event.field;
-  ThreadState& thread = threads_[event.thread];
+  Thread& thread = threads_[event.thread];
   Range range;
-  range.begin = now_;
+  range.begin = now;
   range.thread = event.thread;
   range.kind = static_cast<RangeKind>(field[trace::range::kKind]);
   range.name = static_cast<uint32_t>(field[trace::range::kName]);
   range.id = field[trace::range::kId];
-  if (!thread.open_ranges.empty()) range.parent = thread.open_ranges.back();
-  if (EndsForwardSearch(range.kind)) StartForwardSearch(process);
-  if (GivesContext(range.kind)) {
-    OpenContextOn(thread, ContextOf(range.kind), thread.context, range.name, range.id);
-  }
+  if (!thread.ranges.empty()) range.parent = thread.ranges.back();
+  if (GivesContext(range.kind)) Open(thread, ContextOf(range.kind), thread.context, range.name, range.id);
   if (range.kind == RangeKind::kCheckpoint && range.id != 0) thread.checkpoints.Begin(range.id, range.id);
   const auto index = static_cast<uint32_t>(run_.ranges.size());
   if (range.kind == RangeKind::kNvtx) {
-    processes_[process].open_nvtx[KeyOfNvtx(range.id, range.thread, range.name)].push_back(index);
+    processes_[process].nvtx[KeyOfNvtx(range.id, range.thread, range.name)].push_back(index);
   } else {
-    thread.open_ranges.Begin(KeyOf(range.kind, range.name, range.id), index);
+    thread.ranges.Begin(KeyOf(range.kind, range.name, range.id), index);
   }
   run_.processes[process].ranges.push_back(index);
   run_.ranges.push_back(range);
 }
 
-void Loader::StartForwardSearch(ProcessIndex process) {
-  processes_[process].save_noted = false;
-  processes_[process].last_edge = now_;
-}
-
-void Loader::EndRange(const Event& event, ProcessIndex process) {
+void OpenScopes::EndRange(const Event& event, ProcessIndex process, EventIndex now) {
   const uint64_t* field = event.field;
   const auto kind = static_cast<RangeKind>(field[trace::range::kKind]);
   const auto name = static_cast<uint32_t>(field[trace::range::kName]);
   const uint64_t id = field[trace::range::kId];
-  if (kind == RangeKind::kNvtx) return EndNvtxRange(event, process);
-  ThreadState& thread = threads_[event.thread];
-  if (EndsForwardSearch(kind)) StartForwardSearch(process);
+  if (kind == RangeKind::kNvtx) return EndNvtxRange(event, process, now);
+  Thread& thread = threads_[event.thread];
   if (kind == RangeKind::kCheckpoint && id != 0) thread.checkpoints.EndFrom(thread.checkpoints.Find(id));
-  if (GivesContext(kind)) CloseContextOn(thread, ContextOf(kind), id, name);
+  if (GivesContext(kind)) Close(thread, ContextOf(kind), id, name);
 
-  auto& open = thread.open_ranges;
+  auto& open = thread.ranges;
   const size_t match = open.Find(KeyOf(kind, name, id));
   if (match == open.size()) {
     ++run_.anomalies.unbalanced_ranges;
@@ -89,44 +74,63 @@ void Loader::EndRange(const Event& event, ProcessIndex process) {
   }
   // Ranges opened inside and not closed (an exception passed through) end here too.
   run_.anomalies.unbalanced_ranges += open.size() - match - 1;
-  for (size_t i = match; i < open.size(); ++i) run_.ranges[open[i]].end = now_;
+  for (size_t i = match; i < open.size(); ++i) run_.ranges[open[i]].end = now;
   open.EndFrom(match);
 }
 
 // The program's own ranges need not nest, neither in each other nor in hooked ranges, so an end closes only
 // its own range. A started range (id not 0) is identified by its id and may end on another thread.
-void Loader::EndNvtxRange(const Event& event, ProcessIndex process) {
+void OpenScopes::EndNvtxRange(const Event& event, ProcessIndex process, EventIndex now) {
   const auto name = static_cast<uint32_t>(event.field[trace::range::kName]);
-  auto& all = processes_[process].open_nvtx;
+  auto& all = processes_[process].nvtx;
   const auto open = all.find(KeyOfNvtx(event.field[trace::range::kId], event.thread, name));
   if (open == all.end()) {
     ++run_.anomalies.unbalanced_ranges;
     return;
   }
-  run_.ranges[open->second.back()].end = now_;
+  run_.ranges[open->second.back()].end = now;
   open->second.pop_back();
   if (open->second.empty()) all.erase(open);
 }
 
-void Loader::BeginNode(const Event& event, ProcessIndex process) {
-  ThreadState& thread = threads_[event.thread];
+void OpenScopes::BeginNode(const Event& event, ProcessIndex process) {
+  Thread& thread = threads_[event.thread];
   const uint64_t sequence = event.field[trace::node::kSequence];
   // A node's allocations belong to the module whose forward created the node.
   const uint32_t* made_in =
       sequence == trace::node::kNoSequence ? nullptr : processes_[process].created.Find(sequence + 1);
   const ContextId parent = made_in != nullptr ? *made_in : run_.contexts.ModulePath(thread.context);
-  OpenContextOn(thread, ContextKind::kNode, parent, static_cast<uint32_t>(event.field[trace::node::kName]),
-                event.field[trace::node::kNode]);
+  Open(thread, ContextKind::kNode, parent, static_cast<uint32_t>(event.field[trace::node::kName]),
+       event.field[trace::node::kNode]);
 }
 
-void Loader::OpenContextOn(ThreadState& thread, ContextKind kind, ContextId parent, uint32_t name,
-                           uint64_t id, uint32_t stack) {
+void OpenScopes::EndNode(const Event& event) {
+  Close(threads_[event.thread], ContextKind::kNode, event.field[trace::node::kNode], 0);
+}
+
+void OpenScopes::BeginOp(const Event& event) {
+  Thread& thread = threads_[event.thread];
+  Open(thread, ContextKind::kOp, thread.context, static_cast<uint32_t>(event.field[trace::op::kName]), 0,
+       static_cast<uint32_t>(event.field[trace::op::kStack]));
+}
+
+void OpenScopes::EndOp(const Event& event) { Close(threads_[event.thread], ContextKind::kOp, 0, 0); }
+
+void OpenScopes::NoteCreatedNode(const Event& event, ProcessIndex process) {
+  const uint64_t sequence = event.field[0];
+  if (sequence == trace::node::kNoSequence) return;
+  *processes_[process].created.Insert(sequence + 1, 0).value =
+      run_.contexts.ModulePath(threads_[event.thread].context);
+}
+
+void OpenScopes::Open(Thread& thread, ContextKind kind, ContextId parent, uint32_t name, uint64_t id,
+                      uint32_t stack) {
   thread.open.Begin(KeyOf(kind, name, id), {thread.context, thread.stack});
   if (stack != 0) thread.stack = stack;
   thread.context = run_.contexts.Child(parent, kind, name);
 }
 
-void Loader::CloseContextOn(ThreadState& thread, ContextKind kind, uint64_t id, uint32_t name) {
+void OpenScopes::Close(Thread& thread, ContextKind kind, uint64_t id, uint32_t name) {
   const size_t match = thread.open.Find(KeyOf(kind, name, id));
   if (match == thread.open.size()) return;
   thread.context = thread.open[match].before;

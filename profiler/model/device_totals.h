@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares the totals that an allocator reports with the blocks that were seen, device by device.
+//
+// Why: recording may begin late or miss a hook. The allocator's own total then shows how many bytes are in
+// blocks that nobody saw.
+//
+//   event     our sum   reported   unseen
+//   alloc 4      4         4          0
+//   alloc 2      6        16         10    only after 16 consecutive reports that agree
+#pragma once
+
+#include <vector>
+
+#include "profiler/model/run.h"
+
+namespace vramscope::model {
+
+class DeviceTotals {
+ public:
+  // `run` gets the reserved and the unseen bytes of its devices.
+  explicit DeviceTotals(Run& run) : run_(run) {}
+
+  // The run has one more device.
+  void AddDevice() { devices_.emplace_back(); }
+  // A block was allocated or freed, and the allocator reported these totals (0: it reports none).
+  void NoteAlloc(DeviceIndex device, uint64_t bytes, uint64_t total_allocated, uint64_t total_reserved,
+                 EventIndex now);
+  void NoteFree(DeviceIndex device, uint64_t total_allocated, uint64_t total_reserved, EventIndex now);
+  // A block of that size is no longer alive.
+  void Subtract(DeviceIndex device, uint64_t bytes) { devices_[device].allocated -= bytes; }
+  // The allocator's reserved memory also changes without an allocation, when it gives back its cache.
+  void NoteSegment(const SegmentChange& change);
+
+ private:
+  struct State {
+    uint64_t allocated = 0;  // sum of the live blocks
+    int64_t unseen = 0;
+    int64_t unseen_candidate = 0;
+    uint32_t candidate_streak = 0;
+    bool reports_totals = false;
+    uint64_t reserved = 0;
+  };
+
+  void Check(DeviceIndex device, bool allocation, uint64_t total_allocated, uint64_t total_reserved,
+             EventIndex now);
+
+  Run& run_;
+  std::vector<State> devices_;
+};
+
+}  // namespace vramscope::model

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of a device by row, while driver calls come in: which row an allocation counts in, and how many
+// bytes it takes there.
+//
+// Why not the size of each allocation: the driver gives out pages. An allocation of 3 MiB takes 4 MiB of the
+// device: 3 MiB are the row of its owner, 1 MiB is the row "rounding" until another allocation uses the rest
+// of the page. Pools and graphs reserve more than their blocks in the same way.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "profiler/model/driver_level.h"
+
+namespace vramscope::model {
+
+class DriverCounts {
+ public:
+  static int64_t Signed(uint64_t bytes) { return static_cast<int64_t>(bytes); }
+
+  struct Row {
+    uint16_t code;
+    DriverDevice::Row row;
+  };
+  struct Sample {
+    uint16_t code;
+    DriverSample sample;
+  };
+
+  // What follows happened at this event.
+  void At(EventIndex now) { now_ = now; }
+
+  // +1: the memory was taken; -1: it was given back.
+  void Count(const DriverAllocation& allocation, int64_t sign);
+  void Change(ProcessIndex process, uint16_t code, DriverOwner owner, uint32_t library, int64_t bytes);
+  // Memory of a process that is not recorded.
+  void ChangeOfOthers(uint16_t code, int64_t bytes);
+  // The driver's figures.
+  void SetPool(ProcessIndex process, uint16_t code, uint64_t pool, uint64_t reserved);
+  void SetGraphs(ProcessIndex process, uint16_t code, uint64_t reserved);
+  void AddSample(uint16_t code, uint64_t used, uint64_t capacity, ProcessIndex process);
+  // The process uses the device, though it may hold nothing there.
+  void NoteUse(ProcessIndex process, uint16_t code) { (void)DeviceOf(process, code); }
+
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  // In event order; DriverChange::row is an index into rows().
+  [[nodiscard]] const Chunked<DriverChange, 10>& changes() const { return changes_; }
+  [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
+  // The processes that used each device, ascending.
+  [[nodiscard]] std::map<uint16_t, std::vector<ProcessIndex>> UsersOfDevices() const;
+  [[nodiscard]] std::vector<PinnedMemory> TakePinned() && { return std::move(pinned_); }
+
+ private:
+  struct Pool {
+    uint64_t reserved = 0;  // as the driver reported, but at least what its blocks need
+    uint64_t blocks = 0;
+  };
+  // What one process holds on one device.
+  struct Device {
+    uint16_t code = 0;
+    uint64_t graphs_reserved = 0;
+    std::map<uint64_t, uint64_t> pages;  // number of a partly requested page -> requested bytes
+    std::map<uint64_t, Pool> pools;
+  };
+  struct Process {
+    std::vector<Device> devices;
+    uint64_t pinned = 0;
+    uint64_t pinned_by_pytorch = 0;
+    uint32_t pinned_index = kNone;  // into pinned_
+  };
+
+  Process& ProcessOf(ProcessIndex process);
+  Device& DeviceOf(ProcessIndex process, uint16_t code);
+  uint32_t RowOf(const Row& wanted);
+  void CountInPages(const DriverAllocation& allocation, int64_t sign, DriverOwner owner, uint32_t library);
+  void CountPages(Device& device, const DriverAllocation& allocation, bool taken);
+  void CountPage(Device& device, const DriverAllocation& allocation, uint64_t page, uint64_t bytes,
+                 bool taken);
+  void CountInPool(const DriverAllocation& allocation, int64_t sign, uint32_t library);
+  void SetPoolOf(Device& device, ProcessIndex process, uint64_t pool, uint64_t reserved, uint64_t blocks);
+  void CountPinned(const DriverAllocation& allocation, int64_t sign);
+
+  EventIndex now_ = 0;
+  std::vector<Process> processes_;
+  std::vector<Row> rows_;
+  std::map<std::tuple<uint16_t, ProcessIndex, DriverOwner, uint32_t>, uint32_t> row_of_;  // into rows_
+  Chunked<DriverChange, 10> changes_;
+  std::vector<Sample> samples_;
+  std::vector<PinnedMemory> pinned_;
+};
+
+}  // namespace vramscope::model

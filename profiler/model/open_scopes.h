@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each thread has open: ranges, modules, operators, graph nodes. They give a block the context and the
+// stack of its allocation.
+//
+// Begins and ends come from different hooks, and an exception may pass through any of them. So an end also
+// closes everything that was opened inside its range.
+//
+//   module "layers.0"          context  layers.0
+//     op aten::linear          context  layers.0 / aten::linear
+//       op aten::addmm         context  layers.0 / aten::linear / aten::addmm
+//   end of module "layers.0"   context  the one before; both operators are closed too
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/model/flat_map.h"
+#include "profiler/model/open_stack.h"
+#include "profiler/model/run.h"
+
+namespace vramscope::model {
+
+class OpenScopes {
+ public:
+  // Ranges and contexts are added to `run`, which has all its threads and processes.
+  explicit OpenScopes(Run& run);
+
+  // Each event's thread is one of the run's; `now` is the event's index.
+  void BeginRange(const trace::Event& event, ProcessIndex process, EventIndex now);
+  void EndRange(const trace::Event& event, ProcessIndex process, EventIndex now);
+  void BeginNode(const trace::Event& event, ProcessIndex process);
+  void EndNode(const trace::Event& event);
+  void BeginOp(const trace::Event& event);
+  void EndOp(const trace::Event& event);
+  // An autograd node was created here. What the node allocates belongs to the module that is open now.
+  void NoteCreatedNode(const trace::Event& event, ProcessIndex process);
+
+  [[nodiscard]] ContextId ContextOn(ThreadIndex thread) const { return threads_[thread].context; }
+  // trace::StackId of the program call that is open: the Python stack of the outermost operator. 0: none.
+  [[nodiscard]] uint32_t StackOn(ThreadIndex thread) const { return threads_[thread].stack; }
+  // The same for an event of the thread that has a stack of its own.
+  [[nodiscard]] uint32_t StackOn(ThreadIndex thread, uint64_t of_event) const {
+    // The Python line of the call is more useful than the C++ frames below it.
+    return StackOn(thread) != 0 ? StackOn(thread) : static_cast<uint32_t>(of_event);
+  }
+  // The id of the innermost open kCheckpoint range; 0: none.
+  [[nodiscard]] uint64_t CheckpointOn(ThreadIndex thread) const {
+    return threads_[thread].checkpoints.empty() ? 0 : threads_[thread].checkpoints.back();
+  }
+
+ private:
+  struct OpenContext {
+    ContextId before;       // the context to restore when it ends
+    uint32_t stack_before;  // of Thread::stack
+  };
+  struct Thread {
+    ContextId context = 0;
+    uint32_t stack = 0;
+    OpenStack<OpenContext> open;
+    OpenStack<uint32_t> ranges;       // into Run::ranges
+    OpenStack<uint64_t> checkpoints;  // ids of the open kCheckpoint ranges
+  };
+  struct Process {
+    // Of all threads, by the event that ends them.
+    std::unordered_map<uint64_t, std::vector<uint32_t>> nvtx;
+    // Sequence number + 1 of an autograd node -> the module path that was open when it was created.
+    FlatMap created;
+  };
+
+  void EndNvtxRange(const trace::Event& event, ProcessIndex process, EventIndex now);
+  void Open(Thread& thread, ContextKind kind, ContextId parent, uint32_t name, uint64_t id,
+            uint32_t stack = 0);
+  static void Close(Thread& thread, ContextKind kind, uint64_t id, uint32_t name);
+
+  Run& run_;
+  std::vector<Thread> threads_;
+  std::vector<Process> processes_;
+};
+
+}  // namespace vramscope::model

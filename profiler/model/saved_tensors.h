@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The blocks that autograd and checkpoints keep for backward: when the first reference to a block was taken,
+// when the last one was released, and where each forward began.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/model/run.h"
+
+namespace vramscope::model {
+
+class SavedTensors {
+ public:
+  // `run` gets the facts of the blocks and the first saves of its processes.
+  explicit SavedTensors(Run& run) : run_(run), processes_(run.processes.size()) {}
+
+  // A range of this kind began or ended. After a backward, optimizer or data range, the next save shows that
+  // forward runs.
+  void NoteRange(trace::RangeKind kind, ProcessIndex process, EventIndex now);
+  // A kSaved event. `block`: the one at its address, or nullptr. `checkpoint`: the id of the open checkpoint
+  // range, or 0.
+  void Save(const trace::Event& event, const BlockId* block, uint64_t checkpoint, ProcessIndex process,
+            EventIndex now);
+  // A kSavedReleased event.
+  void Release(const trace::Event& event, const BlockId* block, EventIndex now);
+  // The checkpoint with this id was freed. It kept tensors in Python objects that are freed together, and
+  // autograd does not report their release.
+  void FreeCheckpoint(uint64_t id, ProcessIndex process, EventIndex now);
+
+ private:
+  struct Process {
+    std::unordered_map<uint64_t, std::vector<BlockId>> checkpoints;  // id -> blocks saved in its ranges
+    bool save_noted = false;                                         // since last_edge
+    EventIndex last_edge = 0;  // begin or end of a backward, optimizer or data range
+  };
+
+  static void ReleaseOne(BlockFacts& facts, EventIndex now);
+
+  Run& run_;
+  std::vector<Process> processes_;
+};
+
+}  // namespace vramscope::model
