@@ -4,15 +4,6 @@
 #include <algorithm>
 
 namespace vramscope::snapshot {
-namespace {
-
-bool IsRecord(Kind kind) {
-  return kind == Kind::kEvent || kind == Kind::kSegment || kind == Kind::kBlock || kind == Kind::kHistory ||
-         kind == Kind::kAnnotation;
-}
-
-}  // namespace
-
 bool Objects::Fail(std::string problem) {
   problem_ = std::move(problem);
   return false;
@@ -32,23 +23,20 @@ bool Objects::GrowStack() {
 }
 
 bool Objects::PushInt(int64_t number) {
-  if (Value::FitsInt(number)) return Push(Value::Int(number));
-  if (!Charge(2 * sizeof(uint64_t))) return false;
-  big_ints_.push_back(static_cast<uint64_t>(number));
-  return Push(Value(Kind::kBigInt, big_ints_.size() - 1));
+  Value value = Value::Int(number);
+  if (!Value::FitsInt(number) && !values_.AddBigInt(static_cast<uint64_t>(number), &value)) return TooMuch();
+  return Push(value);
 }
 
 bool Objects::PushUnsigned(uint64_t number) {
   if (number <= static_cast<uint64_t>(Value::kMaxInt)) return Push(Value::Int(static_cast<int64_t>(number)));
-  if (!Charge(2 * sizeof(uint64_t))) return false;
-  big_ints_.push_back(number);
-  return Push(Value(Kind::kBigInt, big_ints_.size() - 1));
+  Value value;
+  return values_.AddBigInt(number, &value) ? Push(value) : TooMuch();
 }
 
 bool Objects::PushFloat(double number) {
-  if (!Charge(2 * sizeof(double))) return false;
-  floats_.push_back(number);
-  return Push(Value(Kind::kFloat, floats_.size() - 1));
+  Value value;
+  return values_.AddFloat(number, &value) ? Push(value) : TooMuch();
 }
 
 bool Objects::PushText(std::string_view text) {
@@ -57,9 +45,8 @@ bool Objects::PushText(std::string_view text) {
 }
 
 bool Objects::Open(Kind kind) {
-  if (!Charge(2 * sizeof(Container))) return false;
-  containers_.emplace_back();
-  return Push(Value(kind, containers_.size() - 1));
+  Value container;
+  return values_.Open(kind, &container) ? Push(container) : TooMuch();
 }
 
 bool Objects::OpenList() { return Open(Kind::kList); }
@@ -131,12 +118,12 @@ bool Objects::Tuple(size_t length) {
 bool Objects::AppendValues(size_t target, size_t first) {
   const Value list = stack_[target];
   if (list.Is(Kind::kStack) ||
-      (list.Is(Kind::kList) && containers_[list.index()].first == kNone && AllFrames(first))) {
+      (list.Is(Kind::kList) && values_.container(list).empty() && AllFrames(first))) {
     if (!ListOfFrames(target, first)) return false;
   } else if (!list.Is(Kind::kList)) {
     return Fail("a value is appended to something that is not a list");
-  } else if (!AddToContainer(list.index(), std::span(stack_).subspan(first))) {
-    return false;
+  } else if (!values_.Append(list.index(), std::span(stack_).subspan(first))) {
+    return TooMuch();
   }
   stack_.resize(first);
   return true;
@@ -149,8 +136,8 @@ bool Objects::AllFrames(size_t first) {
 
 bool Objects::ListOfFrames(size_t target, size_t first) {
   const Value list = stack_[target];
-  if (list.Is(Kind::kList) && containers_[list.index()].shared)
-    return AddToContainer(list.index(), std::span(stack_).subspan(first));
+  if (list.Is(Kind::kList) && values_.container(list).shared)
+    return values_.Append(list.index(), std::span(stack_).subspan(first)) || TooMuch();
   frames_.clear();
   if (list.Is(Kind::kStack)) {  // a list with more frames than its writer puts into one batch
     const auto before = out_.stacks.stack(list.index());
@@ -164,7 +151,7 @@ bool Objects::ListOfFrames(size_t target, size_t first) {
   if (!AddStack(frames_, &stack)) return false;
   const Value becomes(Kind::kStack, stack);
   if (list.Is(Kind::kList)) {
-    last_stack_memo_ = containers_[list.index()].memo;
+    last_stack_memo_ = values_.container(list).memo;
     Become(target, becomes);
   } else {
     if (last_stack_memo_ != kNone && memo_[last_stack_memo_] == list) memo_[last_stack_memo_] = becomes;
@@ -187,7 +174,7 @@ bool Objects::PushStack(StackId stack, uint64_t memo_index) {
 
 bool Objects::PushEvent(std::span<const Value> pairs, uint64_t memo_index) {
   Value event;
-  return AddEvent(pairs, &event) && Push(event) && FillMemo(event, memo_index);
+  return (records_.AddEvent(pairs, &event) || TooMuch()) && Push(event) && FillMemo(event, memo_index);
 }
 
 bool Objects::PushOpenDict(std::span<const Value> values, uint64_t memo_index) {
@@ -197,9 +184,9 @@ bool Objects::PushOpenDict(std::span<const Value> values, uint64_t memo_index) {
 
 void Objects::Become(size_t target, Value value) {
   const uint32_t container = stack_[target].index();
-  if (containers_[container].memo != kNone) memo_[containers_[container].memo] = value;
+  if (const uint32_t memo = values_.container(stack_[target]).memo; memo != kNone) memo_[memo] = value;
   stack_[target] = value;
-  if (container + 1 == containers_.size()) containers_.pop_back();
+  values_.Drop(container);
 }
 
 bool Objects::SetPairs(size_t target, size_t first) {
@@ -207,24 +194,17 @@ bool Objects::SetPairs(size_t target, size_t first) {
   if (pairs.size() % 2 != 0) return Fail("a dict has a key without a value");
   const Value dict = stack_[target];
   if (dict.Is(Kind::kDict)) {
-    const bool fresh = containers_[dict.index()].first == kNone && !containers_[dict.index()].shared;
-    const Kind kind = fresh ? KindOf(pairs) : Kind::kDict;
+    const Values::Container& container = values_.container(dict);
+    const Kind kind = container.empty() && !container.shared ? records_.KindOf(pairs) : Kind::kDict;
     if (kind == Kind::kDict) {
-      if (!AddToContainer(dict.index(), pairs)) return false;
+      if (!values_.Append(dict.index(), pairs)) return TooMuch();
     } else {
       Value record;
-      if (kind == Kind::kEvent) {
-        if (!AddEvent(pairs, &record)) return false;
-      } else if (kind == Kind::kFrame) {
-        if (!AddFrame(pairs, &record)) return false;
-      } else {
-        if (!NewRecord(kind, &record)) return false;
-        SetKeys(record, pairs);
-      }
+      if (!records_.Add(kind, pairs, &record)) return TooMuch();
       Become(target, record);
     }
   } else if (IsRecord(dict.kind())) {
-    SetKeys(dict, pairs);
+    records_.SetKeys(dict, pairs);
   } else {
     return Fail("a key is set in something that is not a dict");
   }
@@ -232,35 +212,11 @@ bool Objects::SetPairs(size_t target, size_t first) {
   return true;
 }
 
-bool Objects::AddToContainer(uint32_t container, std::span<const Value> values) {
-  containers_[container].length += static_cast<uint32_t>(values.size());
-  for (const Value value : values) {
-    const Kind kind = IsRecord(value.kind()) ? value.kind() : Kind::kNone;
-    auto place = kind == Kind::kNone ? static_cast<uint32_t>(values_.size()) : value.index();
-    if (kind == Kind::kNone) {
-      if (values_.size() >= kMaxEvents || !Charge(sizeof(Value))) return TooMuch();
-      values_.push_back(value);
-    }
-    Container& to = containers_[container];
-    if (to.last != kNone && extents_[to.last].kind == kind &&
-        extents_[to.last].first + extents_[to.last].count == place) {
-      ++extents_[to.last].count;
-      continue;
-    }
-    if (extents_.size() >= kMaxEvents || !Charge(sizeof(Extent))) return TooMuch();
-    const auto extent = static_cast<uint32_t>(extents_.size());
-    extents_.push_back({place, 1, kNone, kind});
-    (to.last == kNone ? to.first : extents_[to.last].next) = extent;
-    to.last = extent;
-  }
-  return true;
-}
-
 bool Objects::Put(uint64_t index) {
   if (stack_.empty()) return Fail("there is no value for the memo");
   const Value value = stack_.back();
   if (value.Is(Kind::kList) || value.Is(Kind::kDict)) {
-    Container& container = containers_[value.index()];
+    Values::Container& container = values_.container(value);
     if (container.memo != kNone) container.shared = true;
     container.memo = static_cast<uint32_t>(index);
   }
@@ -274,7 +230,7 @@ bool Objects::MemoizeValue(Value value, uint64_t index) {
     memo_[index] = value;
     return true;
   }
-  if (index >= kMaxEvents || !Charge((index + 1 - memo_.size()) * sizeof(Value))) return TooMuch();
+  if (index >= Values::kMaxElements || !Charge((index + 1 - memo_.size()) * sizeof(Value))) return TooMuch();
   while (memo_.size() < index) memo_.push_back(kUnset);
   memo_.push_back(value);
   return true;
@@ -288,28 +244,7 @@ bool Objects::Finish(Value* root) {
 }
 
 std::string_view Objects::TextFromTop(size_t depth) const {
-  return depth < stack_.size() ? Text(stack_[stack_.size() - 1 - depth]) : std::string_view();
-}
-
-uint64_t Objects::LengthOf(Value list) const {
-  return list.Is(Kind::kList) ? containers_[list.index()].length : 0;
-}
-
-uint64_t Objects::Number(Value value) const {
-  switch (value.kind()) {
-    case Kind::kInt:
-      return static_cast<uint64_t>(std::max<int64_t>(value.AsInt(), 0));
-    case Kind::kBool:
-      return value.index();
-    case Kind::kBigInt:
-      return big_ints_[value.index()];
-    default:
-      return 0;
-  }
-}
-
-std::string_view Objects::Text(Value value) const {
-  return value.Is(Kind::kString) ? out_.texts[value.index()] : std::string_view();
+  return depth < stack_.size() ? values_.Text(stack_[stack_.size() - 1 - depth]) : std::string_view();
 }
 
 }  // namespace vramscope::snapshot

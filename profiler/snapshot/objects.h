@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a pickle machine that knows what it reads: its stack, memo and containers.
+// The state of a pickle machine that knows what it reads: its stack and memo, over the lists (values.h) and
+// records (records.h) that it builds.
 //
 // Why not a tree of dicts first: a dict with the keys of an event becomes an Event as soon as it has them,
 // and a list of frames becomes a number. The dict and the list are then dropped. Only the needed data
@@ -23,17 +24,21 @@
 
 #include "profiler/model/chunked.h"
 #include "profiler/snapshot/budget.h"
+#include "profiler/snapshot/records.h"
 #include "profiler/snapshot/snapshot.h"
 #include "profiler/snapshot/value.h"
+#include "profiler/snapshot/values.h"
 
 namespace vramscope::snapshot {
 
 class Objects {
  public:
   static constexpr size_t kMaxMarks = 256;  // nested open lists and dicts; a snapshot has 7
-  static constexpr uint32_t kMaxEvents = 0xfffffff0;
 
-  explicit Objects(Snapshot* into) : out_(*into) {}
+  explicit Objects(Snapshot* into)
+      : out_(*into), values_(into, &budget_), records_(into, &values_, &budget_) {}
+  Objects(const Objects&) = delete;  // its parts refer to each other
+  Objects& operator=(const Objects&) = delete;
 
   Budget& budget() { return budget_; }
   [[nodiscard]] uint64_t bytes_read() const { return budget_.bytes_read(); }
@@ -69,7 +74,7 @@ class Objects {
   [[nodiscard]] bool Get(uint64_t index) {
     if (index >= memo_.size() || memo_[index] == kUnset) return NoMemo(index);
     const Value value = memo_[index];
-    if (value.Is(Kind::kList) || value.Is(Kind::kDict)) containers_[value.index()].shared = true;
+    if (value.Is(Kind::kList) || value.Is(Kind::kDict)) values_.container(value).shared = true;
     return Push(value);
   }
   // Gets the frame in memo entry `index`, or returns false.
@@ -96,7 +101,7 @@ class Objects {
     return value->Is(Kind::kString) || value->Is(Kind::kStack) || value->Is(Kind::kPair);
   }
   [[nodiscard]] bool IsEvent(std::span<const Value> pairs) const {
-    return pairs.size() % 2 == 0 && KindOf(pairs) == Kind::kEvent;
+    return pairs.size() % 2 == 0 && records_.KindOf(pairs) == Kind::kEvent;
   }
   // A complete event as one value, and its memo entry.
   [[nodiscard]] bool PushEvent(std::span<const Value> pairs, uint64_t memo_index);
@@ -115,46 +120,13 @@ class Objects {
   [[nodiscard]] std::string_view TextFromTop(size_t depth) const;
   [[nodiscard]] uint64_t memo_size() const { return memo_.size(); }
 
-  // --- reading what was built (after Finish)
-  // Calls visit(value) for each element of a list or tuple; does nothing for other values.
-  template <typename Visit>
-  void ForEach(Value list, const Visit& visit) const;
-  [[nodiscard]] uint64_t LengthOf(Value list) const;
-  [[nodiscard]] uint64_t Number(Value value) const;        // 0 if it is not a number or negative
-  [[nodiscard]] std::string_view Text(Value value) const;  // "" if it is not a text
-  [[nodiscard]] double Float(Value value) const { return floats_[value.index()]; }
-  [[nodiscard]] int64_t BigInt(Value value) const { return static_cast<int64_t>(big_ints_[value.index()]); }
-  struct SegmentRecord {
-    Segment segment;
-    Value blocks;
-  };
-  [[nodiscard]] const SegmentRecord& segment(Value value) const { return segments_[value.index()]; }
-  [[nodiscard]] const Block& block(Value value) const { return blocks_[value.index()]; }
-  [[nodiscard]] const Annotation& annotation(Value value) const { return annotations_[value.index()]; }
+  // What was built.
+  [[nodiscard]] const Values& values() const { return values_; }
+  [[nodiscard]] const Records& records() const { return records_; }
 
  private:
   static constexpr Value kUnset{Kind::kNone, 1};
-  static constexpr uint32_t kNone = 0xffffffff;
-
-  // A list, or the keys and values of a dict. No longer used once it has become a record.
-  struct Container {
-    uint32_t first = kNone;  // into extents_
-    uint32_t last = kNone;
-    uint32_t length = 0;
-    uint32_t memo = kNone;
-    bool shared = false;  // another value refers to it, so it must not become a record
-  };
-  // Adjacent elements of a list: records by their consecutive indices, everything else as values.
-  struct Extent {
-    uint32_t first = 0;
-    uint32_t count = 0;
-    uint32_t next = kNone;
-    Kind kind = Kind::kNone;  // kNone: into values_
-  };
-  struct HistoryRecord {
-    uint64_t requested_bytes = kUnknown;
-    StackId stack = 0;
-  };
+  static constexpr uint32_t kNone = Values::kNone;
 
   bool Fail(std::string problem);
   bool NoMemo(uint64_t index);
@@ -167,63 +139,23 @@ class Objects {
   [[nodiscard]] bool TopMark(size_t* first, size_t below);
   bool AppendValues(size_t target, size_t first);
   bool SetPairs(size_t target, size_t first);
-  bool AddToContainer(uint32_t container, std::span<const Value> values);
   bool AllFrames(size_t first);
   bool ListOfFrames(size_t target, size_t first);
   // Replaces the container at stack_[target] by `value`, here and in the memo.
   void Become(size_t target, Value value);
 
-  // records.cc: a dict with these keys is a record.
-  [[nodiscard]] Kind KindOf(std::span<const Value> pairs) const;
-  bool NewRecord(Kind kind, Value* record);
-  void SetKeys(Value record, std::span<const Value> pairs);
-  bool AddFrame(std::span<const Value> pairs, Value* frame);
-  bool AddEvent(std::span<const Value> pairs, Value* event);
-  void SetSegmentKey(SegmentRecord* record, Word key, Value value);
-  void SetBlockKey(Block* block, Word key, Value value);
-  uint32_t OriginOf(Value stream, Value context, Value metadata, Value pool);
-  [[nodiscard]] Word WordAt(Value text) const {
-    return text.Is(Kind::kString) ? out_.texts.word(text.index()) : Word::kOther;
-  }
-  [[nodiscard]] static StackId StackOf(Value frames) { return frames.Is(Kind::kStack) ? frames.index() : 0; }
-  [[nodiscard]] bool PoolOf(Value value, PoolId* pool) const;
-
   Snapshot& out_;
   Budget budget_;
+  Values values_;
+  Records records_;
   std::string problem_;
 
   std::vector<Value> stack_;
   std::vector<uint32_t> marks_;
   model::Chunked<Value> memo_;
-  std::vector<Container> containers_;
-  model::Chunked<Extent> extents_;
-  model::Chunked<Value> values_;
-  std::vector<double> floats_;
-  std::vector<uint64_t> big_ints_;
-  std::vector<SegmentRecord> segments_;
-  model::Chunked<Block> blocks_;
-  std::vector<HistoryRecord> histories_;
-  model::Chunked<Annotation> annotations_;
 
   std::vector<FrameId> frames_;       // of the list being read
   uint32_t last_stack_memo_ = kNone;  // memo entry of the last list that became a stack
-  Value last_origin_[4];              // the values that made the last origin
-  uint32_t last_origin_id_ = 0;
 };
-
-template <typename Visit>
-void Objects::ForEach(Value list, const Visit& visit) const {
-  if (list.Is(Kind::kPair)) {
-    visit(Value::Int(list.first()));
-    visit(Value::Int(list.second()));
-  }
-  if (!list.Is(Kind::kList) && !list.Is(Kind::kDict)) return;
-  for (uint32_t at = containers_[list.index()].first; at != kNone; at = extents_[at].next) {
-    const Extent& extent = extents_[at];
-    for (uint32_t i = 0; i < extent.count; ++i) {
-      visit(extent.kind == Kind::kNone ? values_[extent.first + i] : Value(extent.kind, extent.first + i));
-    }
-  }
-}
 
 }  // namespace vramscope::snapshot

@@ -27,7 +27,11 @@ bool BeginsTrace(const ByteStream& stream) {
 // Builds the snapshot from the values that were read: identifies each list.
 class Interpreter {
  public:
-  Interpreter(const Objects& objects, Snapshot* out) : objects_(objects), out_(*out) {}
+  Interpreter(const Objects& objects, Snapshot* out)
+      : values_(objects.values()),
+        records_(objects.records()),
+        bytes_read_(objects.bytes_read()),
+        out_(*out) {}
 
   Status Run(Value root) {
     if (root.Is(Kind::kDict)) {
@@ -48,7 +52,7 @@ class Interpreter {
   void TakeKeys(Value root) {
     Value key;
     bool is_key = false;
-    objects_.ForEach(root, [&](Value value) {
+    values_.ForEach(root, [&](Value value) {
       is_key = !is_key;
       if (is_key) {
         key = value;
@@ -73,18 +77,18 @@ class Interpreter {
         out_.has_settings = value.Is(Kind::kDict);
         return TakeSettings("", value, 0);
       case Word::kExternalAnnotations:
-        objects_.ForEach(value, [this](Value annotation) {
+        values_.ForEach(value, [this](Value annotation) {
           if (Expect(annotation, Kind::kAnnotation))
-            out_.annotations.push_back(objects_.annotation(annotation));
+            out_.annotations.push_back(records_.annotation(annotation));
         });
         return;
       case Word::kHostSegments:
         return TakeSegments(value, &out_.host_segments);
       case Word::kHostTraces:  // of events, or like those of devices, a list of such lists
-        objects_.ForEach(value, [this](Value item) {
+        values_.ForEach(value, [this](Value item) {
           if (item.Is(Kind::kEvent)) return AddEvent(item, &out_.host_trace);
           if (MayVisit(item))
-            objects_.ForEach(item, [this](Value event) { AddEvent(event, &out_.host_trace); });
+            values_.ForEach(item, [this](Value event) { AddEvent(event, &out_.host_trace); });
         });
         return;
       default:
@@ -94,8 +98,8 @@ class Interpreter {
 
   // A file may refer to one list many times. The elements visited are limited by the bytes of the file.
   bool MayVisit(Value list) {
-    visited_ += objects_.LengthOf(list) + 1;
-    return visited_ <= objects_.bytes_read();
+    visited_ += values_.LengthOf(list) + 1;
+    return visited_ <= bytes_read_;
   }
 
   bool Expect(Value value, Kind kind) {
@@ -104,18 +108,18 @@ class Interpreter {
   }
 
   void TakeSegments(Value list, std::vector<Segment>* into) {
-    objects_.ForEach(list, [this, into](Value value) {
+    values_.ForEach(list, [this, into](Value value) {
       if (!Expect(value, Kind::kSegment)) return;
-      const Objects::SegmentRecord& record = objects_.segment(value);
+      const Records::SegmentRecord& record = records_.segment(value);
       Segment segment = record.segment;
       uint64_t address = segment.address;
       if (!MayVisit(record.blocks)) return;
       size_t blocks = 0;
-      objects_.ForEach(record.blocks, [&](Value item) { blocks += item.Is(Kind::kBlock) ? 1 : 0; });
+      values_.ForEach(record.blocks, [&](Value item) { blocks += item.Is(Kind::kBlock) ? 1 : 0; });
       segment.blocks.reserve(blocks);
-      objects_.ForEach(record.blocks, [&](Value item) {
+      values_.ForEach(record.blocks, [&](Value item) {
         if (!Expect(item, Kind::kBlock)) return;
-        Block block = objects_.block(item);
+        Block block = records_.block(item);
         if (block.address == kUnknown) block.address = address;
         address = block.address + block.bytes;
         segment.blocks.push_back(block);
@@ -126,10 +130,10 @@ class Interpreter {
   }
 
   void TakeTraces(Value list) {
-    objects_.ForEach(list, [this](Value trace) {
+    values_.ForEach(list, [this](Value trace) {
       if (out_.device_traces.size() == kMaxDevices || !MayVisit(trace)) return;
       auto& ranges = out_.device_traces.emplace_back();
-      objects_.ForEach(trace, [&](Value value) { AddEvent(value, &ranges); });
+      values_.ForEach(trace, [&](Value value) { AddEvent(value, &ranges); });
     });
   }
 
@@ -149,14 +153,14 @@ class Interpreter {
     if (depth == kSettingsDepth || settings_seen_ > 10 * kMaxSettings) return;
     Value key;
     bool is_key = false;
-    objects_.ForEach(dict, [&](Value value) {
+    values_.ForEach(dict, [&](Value value) {
       is_key = !is_key;
       if (is_key) {
         key = value;
         return;
       }
       if (out_.settings.size() >= kMaxSettings || ++settings_seen_ > 10 * kMaxSettings) return;
-      const std::string name = path + (path.empty() ? "" : ".") + std::string(objects_.Text(key));
+      const std::string name = path + (path.empty() ? "" : ".") + std::string(values_.Text(key));
       if (value.Is(Kind::kDict)) return TakeSettings(name, value, depth + 1);
       out_.settings.push_back({name, TextOf(value), value.Is(Kind::kString)});
     });
@@ -165,21 +169,23 @@ class Interpreter {
   [[nodiscard]] std::string TextOf(Value value) const {
     switch (value.kind()) {
       case Kind::kString:
-        return std::string(objects_.Text(value));
+        return std::string(values_.Text(value));
       case Kind::kInt:
         return std::to_string(value.AsInt());
       case Kind::kBigInt:
-        return std::to_string(objects_.Number(value));
+        return std::to_string(values_.Number(value));
       case Kind::kBool:
         return value.index() != 0 ? "True" : "False";
       case Kind::kFloat:
-        return std::to_string(objects_.Float(value));
+        return std::to_string(values_.Float(value));
       default:
         return "None";
     }
   }
 
-  const Objects& objects_;
+  const Values& values_;
+  const Records& records_;
+  const uint64_t bytes_read_;
   Snapshot& out_;
   bool found_ = false;
   uint64_t keys_ = 0;  // found keys, as bits of Word

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which dicts are records, and the meaning of their keys. Keys that no release has are skipped.
-#include <algorithm>
+#include "profiler/snapshot/records.h"
 
-#include "profiler/snapshot/objects.h"
+#include <algorithm>
 
 namespace vramscope::snapshot {
 
-Kind Objects::KindOf(std::span<const Value> pairs) const {
+Kind Records::KindOf(std::span<const Value> pairs) const {
   for (size_t i = 0; i < pairs.size(); i += 2) {
-    switch (WordAt(pairs[i])) {
+    switch (values_.WordAt(pairs[i])) {
       case Word::kAction:
         return Kind::kEvent;
       case Word::kFilename:
@@ -28,40 +27,48 @@ Kind Objects::KindOf(std::span<const Value> pairs) const {
   return Kind::kDict;
 }
 
-bool Objects::NewRecord(Kind kind, Value* record) {
+bool Records::Add(Kind kind, std::span<const Value> pairs, Value* record) {
+  if (kind == Kind::kEvent) return AddEvent(pairs, record);
+  if (kind == Kind::kFrame) return AddFrame(pairs, record);
+  if (!AddEmpty(kind, record)) return false;
+  SetKeys(*record, pairs);
+  return true;
+}
+
+bool Records::AddEmpty(Kind kind, Value* record) {
   uint64_t index = 0;
   switch (kind) {
     case Kind::kBlock:
-      if (!Charge(sizeof(Block))) return false;
+      if (!budget_.Charge(sizeof(Block))) return false;
       index = blocks_.size();
       blocks_.push_back({});
       break;
     case Kind::kSegment:
-      if (!Charge(2 * sizeof(SegmentRecord))) return false;
+      if (!budget_.Charge(2 * sizeof(SegmentRecord))) return false;
       index = segments_.size();
       segments_.emplace_back();
       break;
     case Kind::kHistory:
-      if (!Charge(2 * sizeof(HistoryRecord))) return false;
+      if (!budget_.Charge(2 * sizeof(HistoryRecord))) return false;
       index = histories_.size();
       histories_.emplace_back();
       break;
     default:
-      if (!Charge(sizeof(Annotation))) return false;
+      if (!budget_.Charge(sizeof(Annotation))) return false;
       index = annotations_.size();
       annotations_.push_back({});
       break;
   }
-  if (index >= kMaxEvents) return TooMuch();
+  if (index >= Values::kMaxElements) return false;
   *record = Value(kind, index);
   return true;
 }
 
-bool Objects::AddFrame(std::span<const Value> pairs, Value* record) {
+bool Records::AddFrame(std::span<const Value> pairs, Value* record) {
   Frame frame;
   for (size_t i = 0; i < pairs.size(); i += 2) {
     const Value value = pairs[i + 1];
-    switch (WordAt(pairs[i])) {
+    switch (values_.WordAt(pairs[i])) {
       case Word::kFilename:
         frame.file = value.Is(Kind::kString) ? value.index() : 0;
         break;
@@ -77,12 +84,12 @@ bool Objects::AddFrame(std::span<const Value> pairs, Value* record) {
   }
   const uint32_t before = out_.stacks.frame_count();
   const FrameId id = out_.stacks.AddFrame(frame);
-  if (out_.stacks.frame_count() != before && !Charge(StackTable::kFrameCost)) return false;
+  if (out_.stacks.frame_count() != before && !budget_.Charge(StackTable::kFrameCost)) return false;
   *record = Value(Kind::kFrame, id);
   return true;
 }
 
-bool Objects::AddEvent(std::span<const Value> pairs, Value* record) {
+bool Records::AddEvent(std::span<const Value> pairs, Value* record) {
   Event event;
   Value stream;
   Value context;
@@ -90,9 +97,9 @@ bool Objects::AddEvent(std::span<const Value> pairs, Value* record) {
   Value pool;
   for (size_t i = 0; i < pairs.size(); i += 2) {
     const Value value = pairs[i + 1];
-    switch (WordAt(pairs[i])) {
+    switch (values_.WordAt(pairs[i])) {
       case Word::kAction: {
-        const Word action = WordAt(value);
+        const Word action = values_.WordAt(value);
         if (action >= Word::kAlloc && action <= Word::kAnnotate) {
           event.action = static_cast<Action>(static_cast<int>(action) - static_cast<int>(Word::kAlloc));
         }
@@ -100,13 +107,13 @@ bool Objects::AddEvent(std::span<const Value> pairs, Value* record) {
       }
       case Word::kAddr:
       case Word::kDeviceFree:
-        event.address = Number(value);
+        event.address = values_.Number(value);
         break;
       case Word::kSize:
-        event.bytes = Number(value);
+        event.bytes = values_.Number(value);
         break;
       case Word::kTimeUs:
-        event.time_us = Number(value);
+        event.time_us = values_.Number(value);
         break;
       case Word::kFrames:
         event.stack = StackOf(value);
@@ -128,24 +135,24 @@ bool Objects::AddEvent(std::span<const Value> pairs, Value* record) {
     }
   }
   event.origin = OriginOf(stream, context, metadata, pool);
-  if (out_.events.size() >= kMaxEvents || !Charge(sizeof(Event))) return TooMuch();
+  if (out_.events.size() >= Values::kMaxElements || !budget_.Charge(sizeof(Event))) return false;
   *record = Value(Kind::kEvent, out_.events.size());
   out_.events.push_back(event);
   return true;
 }
 
-uint32_t Objects::OriginOf(Value stream, Value context, Value metadata, Value pool) {
+uint32_t Records::OriginOf(Value stream, Value context, Value metadata, Value pool) {
   if (stream == last_origin_[0] && context == last_origin_[1] && metadata == last_origin_[2] &&
       pool == last_origin_[3]) {
     return last_origin_id_;
   }
   Origin origin;
-  origin.stream = Number(stream);
+  origin.stream = values_.Number(stream);
   origin.compile_context = context.Is(Kind::kString) ? context.index() : 0;
   origin.user_metadata = metadata.Is(Kind::kString) ? metadata.index() : 0;
   origin.has_context = context.Is(Kind::kString);
   origin.has_metadata = metadata.Is(Kind::kString);
-  origin.has_pool = PoolOf(pool, &origin.pool);
+  origin.has_pool = values_.PoolOf(pool, &origin.pool);
   // A handful in practice. A program that gives each event different data gets an entry for each.
   constexpr size_t kSearched = 64;
   const size_t from = out_.origins.size() > kSearched ? out_.origins.size() - kSearched : 0;
@@ -162,21 +169,9 @@ uint32_t Objects::OriginOf(Value stream, Value context, Value metadata, Value po
   return last_origin_id_;
 }
 
-bool Objects::PoolOf(Value value, PoolId* pool) const {
-  if (value.Is(Kind::kPair)) {
-    *pool = {value.first(), value.second()};
-    return true;
-  }
-  if (!value.Is(Kind::kList) || containers_[value.index()].first == kNone) return false;
-  const Extent& extent = extents_[containers_[value.index()].first];
-  if (extent.count != 2 || extent.kind != Kind::kNone) return false;
-  *pool = {Number(values_[extent.first]), Number(values_[extent.first + 1])};
-  return true;
-}
-
-void Objects::SetKeys(Value record, std::span<const Value> pairs) {
+void Records::SetKeys(Value record, std::span<const Value> pairs) {
   for (size_t i = 0; i < pairs.size(); i += 2) {
-    const Word key = WordAt(pairs[i]);
+    const Word key = values_.WordAt(pairs[i]);
     const Value value = pairs[i + 1];
     if (record.Is(Kind::kSegment)) {
       SetSegmentKey(&segments_[record.index()], key, value);
@@ -184,50 +179,50 @@ void Objects::SetKeys(Value record, std::span<const Value> pairs) {
       SetBlockKey(&blocks_[record.index()], key, value);
     } else if (record.Is(Kind::kHistory)) {
       HistoryRecord& history = histories_[record.index()];
-      if (key == Word::kRealSize) history.requested_bytes = Number(value);
+      if (key == Word::kRealSize) history.requested_bytes = values_.Number(value);
       if (key == Word::kFrames) history.stack = StackOf(value);
     } else if (record.Is(Kind::kAnnotation)) {
       Annotation& annotation = annotations_[record.index()];
       if (key == Word::kName && value.Is(Kind::kString)) annotation.name = value.index();
-      if (key == Word::kDevice) annotation.device = static_cast<uint32_t>(Number(value));
-      if (key == Word::kTimeUs) annotation.time_us = Number(value);
-      if (key == Word::kStage) annotation.start = WordAt(value) == Word::kStart;
+      if (key == Word::kDevice) annotation.device = static_cast<uint32_t>(values_.Number(value));
+      if (key == Word::kTimeUs) annotation.time_us = values_.Number(value);
+      if (key == Word::kStage) annotation.start = values_.WordAt(value) == Word::kStart;
     }
   }
 }
 
-void Objects::SetSegmentKey(SegmentRecord* record, Word key, Value value) {
+void Records::SetSegmentKey(SegmentRecord* record, Word key, Value value) const {
   Segment& segment = record->segment;
   switch (key) {
     case Word::kDevice:
-      segment.device = static_cast<uint32_t>(Number(value));
+      segment.device = static_cast<uint32_t>(values_.Number(value));
       break;
     case Word::kAddress:
-      segment.address = Number(value);
+      segment.address = values_.Number(value);
       break;
     case Word::kTotalSize:
-      segment.bytes = Number(value);
+      segment.bytes = values_.Number(value);
       break;
     case Word::kAllocatedSize:
-      segment.allocated_bytes = Number(value);
+      segment.allocated_bytes = values_.Number(value);
       break;
     case Word::kActiveSize:
-      segment.active_bytes = Number(value);
+      segment.active_bytes = values_.Number(value);
       break;
     case Word::kRequestedSize:
-      segment.requested_bytes = Number(value);
+      segment.requested_bytes = values_.Number(value);
       break;
     case Word::kStream:
-      segment.stream = Number(value);
+      segment.stream = values_.Number(value);
       break;
     case Word::kSegmentType:
-      segment.large = WordAt(value) != Word::kSmall;
+      segment.large = values_.WordAt(value) != Word::kSmall;
       break;
     case Word::kSegmentPoolId:
-      segment.has_pool = PoolOf(value, &segment.pool);
+      segment.has_pool = values_.PoolOf(value, &segment.pool);
       break;
     case Word::kIsExpandable:
-      segment.expandable = Number(value) != 0;
+      segment.expandable = values_.Number(value) != 0;
       break;
     case Word::kFrames:
       segment.stack = StackOf(value);
@@ -240,32 +235,31 @@ void Objects::SetSegmentKey(SegmentRecord* record, Word key, Value value) {
   }
 }
 
-void Objects::SetBlockKey(Block* block, Word key, Value value) {
+void Records::SetBlockKey(Block* block, Word key, Value value) const {
   switch (key) {
     case Word::kAddress:
-      block->address = Number(value);
+      block->address = values_.Number(value);
       break;
     case Word::kSize:
-      block->bytes = Number(value);
+      block->bytes = values_.Number(value);
       break;
     case Word::kRequestedSize:
-      block->requested_bytes = Number(value);
+      block->requested_bytes = values_.Number(value);
       break;
     case Word::kFrames:
       block->stack = StackOf(value);
       break;
     case Word::kState: {
-      const Word state = WordAt(value);
+      const Word state = values_.WordAt(value);
       block->state = state == Word::kActiveAllocated ? BlockState::kAllocated
                      : state == Word::kInactive      ? BlockState::kInactive
                                                      : BlockState::kPendingFree;
       break;
     }
     case Word::kHistory: {  // the newest first; has priority over the block's own keys
-      if (!value.Is(Kind::kList) || containers_[value.index()].first == kNone) break;
-      const Extent& extent = extents_[containers_[value.index()].first];
-      if (extent.kind != Kind::kHistory) break;
-      const HistoryRecord& history = histories_[extent.first];
+      uint32_t newest = 0;
+      if (!values_.FirstRecord(value, Kind::kHistory, &newest)) break;
+      const HistoryRecord& history = histories_[newest];
       if (block->requested_bytes == kUnknown) block->requested_bytes = history.requested_bytes;
       if (block->stack == 0) block->stack = history.stack;
       break;

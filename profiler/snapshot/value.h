@@ -4,7 +4,7 @@
 //
 // Why so small: a million events have eight million values and thirty million references to stack frames.
 // Numbers of up to 60 bits (every address, size and time) are stored in the value itself. Everything else is
-// an index into a table of Objects.
+// an index into a table of Values or Records.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ enum class Kind : uint8_t {
   kNone,
   kInt,  // signed, 60 bits, in the value
   kBool,
-  kFloat,   // into Objects::floats
+  kFloat,   // Values::Float
   kString,  // into the TextTable
-  kList,    // a list or tuple: into Objects::containers
-  kDict,    // a dict that is not a record: alternating keys and values, into Objects::containers
+  kList,    // a list or tuple: Values::container
+  kDict,    // a dict that is not a record: alternating keys and values, Values::container
   kFrame,   // from here on: records, once they have their keys
   kStack,   // a list of frames
   kEvent,
@@ -26,9 +26,15 @@ enum class Kind : uint8_t {
   kBlock,
   kHistory,  // how old releases recorded a block's requested size and stack
   kAnnotation,
-  kBigInt,  // into Objects::big_ints
+  kBigInt,  // Values::BigInt
   kPair,    // a tuple of two 30-bit numbers: pool ids
 };
+
+// A record that grows into a table and may be many in a list.
+constexpr bool IsRecord(Kind kind) {
+  return kind == Kind::kEvent || kind == Kind::kSegment || kind == Kind::kBlock || kind == Kind::kHistory ||
+         kind == Kind::kAnnotation;
+}
 
 class Value {
  public:

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the values of a snapshot stand for while it is read: the elements of lists and dicts, and numbers that
+// do not fit into a Value.
+//
+// A list is a chain of extents. Records that follow each other in their table take one extent, however many
+// they are: the events of a device are one.
+//
+//   [event 17, event 18, event 19, 5, None]
+//     extent {kEvent, first 17, count 3} ─► extent {into values_: 5, None}
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "profiler/model/chunked.h"
+#include "profiler/snapshot/budget.h"
+#include "profiler/snapshot/snapshot.h"
+#include "profiler/snapshot/value.h"
+
+namespace vramscope::snapshot {
+
+class Values {
+ public:
+  static constexpr uint32_t kMaxElements = 0xfffffff0;
+  static constexpr uint32_t kNone = 0xffffffff;
+
+  // Texts are those of `of`.
+  Values(const Snapshot* of, Budget* budget) : texts_(of->texts), budget_(*budget) {}
+
+  // A list, or the keys and values of a dict. No longer used once it has become a record.
+  struct Container {
+    uint32_t first = kNone;  // into extents_
+    uint32_t last = kNone;
+    uint32_t length = 0;
+    uint32_t memo = kNone;  // its entry in the memo
+    bool shared = false;    // another value refers to it, so it must not become a record
+
+    [[nodiscard]] bool empty() const { return first == kNone; }
+  };
+
+  // Each of these returns false if it takes more memory than the budget has.
+  [[nodiscard]] bool Open(Kind kind, Value* container);
+  [[nodiscard]] bool Append(uint32_t container, std::span<const Value> elements);
+  [[nodiscard]] bool AddBigInt(uint64_t bits, Value* number);
+  [[nodiscard]] bool AddFloat(double number, Value* value);
+
+  [[nodiscard]] Container& container(Value list) { return containers_[list.index()]; }
+  [[nodiscard]] const Container& container(Value list) const { return containers_[list.index()]; }
+  // The container has become something else, and no value refers to it. Only the newest one is freed.
+  void Drop(uint32_t container) {
+    if (container + 1 == containers_.size()) containers_.pop_back();
+  }
+
+  // Calls visit(value) for each element of a list or tuple; does nothing for other values.
+  template <typename Visit>
+  void ForEach(Value list, const Visit& visit) const;
+  [[nodiscard]] uint64_t LengthOf(Value list) const {
+    return list.Is(Kind::kList) ? container(list).length : 0;
+  }
+  // Gets the first element if it is a record of that kind.
+  [[nodiscard]] bool FirstRecord(Value list, Kind kind, uint32_t* index) const;
+  // Gets the id if it is a tuple of two numbers.
+  [[nodiscard]] bool PoolOf(Value value, PoolId* pool) const;
+  [[nodiscard]] uint64_t Number(Value value) const;  // 0 if it is not a number or negative
+  [[nodiscard]] double Float(Value value) const { return floats_[value.index()]; }
+  [[nodiscard]] int64_t BigInt(Value value) const { return static_cast<int64_t>(big_ints_[value.index()]); }
+  [[nodiscard]] std::string_view Text(Value value) const {  // "" if it is not a text
+    return value.Is(Kind::kString) ? texts_[value.index()] : std::string_view();
+  }
+  [[nodiscard]] Word WordAt(Value text) const {
+    return text.Is(Kind::kString) ? texts_.word(text.index()) : Word::kOther;
+  }
+
+ private:
+  // Adjacent elements of a list: records by their consecutive indices, everything else as values.
+  struct Extent {
+    uint32_t first = 0;
+    uint32_t count = 0;
+    uint32_t next = kNone;
+    Kind kind = Kind::kNone;  // kNone: into values_
+  };
+
+  const TextTable& texts_;
+  Budget& budget_;
+  std::vector<Container> containers_;
+  model::Chunked<Extent> extents_;
+  model::Chunked<Value> values_;
+  std::vector<double> floats_;
+  std::vector<uint64_t> big_ints_;
+};
+
+template <typename Visit>
+void Values::ForEach(Value list, const Visit& visit) const {
+  if (list.Is(Kind::kPair)) {
+    visit(Value::Int(list.first()));
+    visit(Value::Int(list.second()));
+  }
+  if (!list.Is(Kind::kList) && !list.Is(Kind::kDict)) return;
+  for (uint32_t at = container(list).first; at != kNone; at = extents_[at].next) {
+    const Extent& extent = extents_[at];
+    for (uint32_t i = 0; i < extent.count; ++i) {
+      visit(extent.kind == Kind::kNone ? values_[extent.first + i] : Value(extent.kind, extent.first + i));
+    }
+  }
+}
+
+}  // namespace vramscope::snapshot
