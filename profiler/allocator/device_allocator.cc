@@ -2,126 +2,115 @@
 // Requests and frees that the cached memory can serve.
 #include "profiler/allocator/device_allocator.h"
 
-#include <cassert>
+#include <algorithm>
 
+#include "profiler/allocator/cache_release.h"
 #include "profiler/allocator/sizing.h"
 
 namespace vramscope::allocator {
+
 DeviceAllocator::DeviceAllocator(const Release& release, const Settings& settings, uint64_t device_bytes,
                                  Driver& driver)
-    : release_(&release),
-      settings_(settings),
-      device_bytes_(device_bytes),
-      driver_(&driver),
-      stream_handles_{0} {
+    : heap_{.release = &release, .settings = settings, .device_bytes = device_bytes, .driver = &driver} {
   (void)AddPool();
-  pools_.front().exists = true;
+  heap_.pools.front().exists = true;
   if (settings.per_process_memory_fraction < 1) SetMemoryFraction(settings.per_process_memory_fraction);
 }
 
 void DeviceAllocator::SetMemoryFraction(double fraction) {
-  limit_bytes_.reset();
-  if (fraction < 1 || release_->fraction_always_limits)
-    limit_bytes_ = static_cast<uint64_t>(fraction * static_cast<double>(device_bytes_));
+  heap_.limit_bytes.reset();
+  if (fraction < 1 || heap_.release->fraction_always_limits)
+    heap_.limit_bytes = static_cast<uint64_t>(fraction * static_cast<double>(heap_.device_bytes));
 }
 
 StreamIndex DeviceAllocator::AddStream(uint64_t handle) {
-  stream_handles_.push_back(handle);
-  return static_cast<StreamIndex>(stream_handles_.size() - 1);
+  heap_.stream_handles.push_back(handle);
+  return static_cast<StreamIndex>(heap_.stream_handles.size() - 1);
 }
 
 PoolIndex DeviceAllocator::AddPool() {
-  const auto number = static_cast<PoolIndex>(pools_.size());
-  Pool& pool = pools_.emplace_back();
+  const auto number = static_cast<PoolIndex>(heap_.pools.size());
+  Heap::Pool& pool = heap_.pools.emplace_back();
   pool.small.owner = pool.large.owner = number;
   pool.small.small = true;
   return number;
 }
 
 uint64_t DeviceAllocator::RoundedSize(uint64_t bytes) const {
-  return allocator::RoundedSize(bytes, settings_, *release_);
+  return allocator::RoundedSize(bytes, heap_.settings, *heap_.release);
 }
 
 uint64_t DeviceAllocator::SegmentBytes(uint64_t rounded_bytes) const {
-  return allocator::SegmentBytes(rounded_bytes, settings_);
+  return allocator::SegmentBytes(rounded_bytes, heap_.settings);
 }
 
 bool DeviceAllocator::UsesExpandable(PoolIndex pool) const {
-  if (!settings_.expandable_segments || !release_->expandable) return false;
+  if (!heap_.settings.expandable_segments || !heap_.release->expandable) return false;
   if (pool == kDefaultPool) return true;
-  return release_->expandable_pools &&
-         !(release_->own_allocator_excluded && pools_[pool].options.own_allocator);
-}
-
-bool DeviceAllocator::CountsAges() const {
-  return limit_bytes_.has_value() && settings_.garbage_collection_threshold > 0;
-}
-
-FreeList& DeviceAllocator::FreeListFor(BlockPool& pool, StreamIndex stream) {
-  if (stream >= pool.free.size()) pool.free.resize(stream + 1);
-  return pool.free[stream];
+  return heap_.release->expandable_pools &&
+         !(heap_.release->own_allocator_excluded && heap_.pools[pool].options.own_allocator);
 }
 
 std::optional<uint64_t> DeviceAllocator::Malloc(uint64_t bytes, StreamIndex stream, PoolIndex pool) {
   const uint64_t rounded = RoundedSize(bytes);
-  Request request{rounded, SegmentBytes(rounded), stream, &PoolFor(pool, rounded <= kSmallRequestBytes),
+  Request request{rounded, SegmentBytes(rounded), stream, &heap_.PoolFor(pool, rounded <= kSmallRequestBytes),
                   UsesExpandable(pool)};
   BlockNumber number = TakeFree(request);
   bool rejected = false;
   if (number == kNoBlock) number = Grow(&request, &rejected);
   if (number != kNoBlock) return HandOut(number, request, bytes);
   if (rejected) {
-    ++statistics_.num_oom_rejections;
+    ++heap_.statistics.num_oom_rejections;
   } else {
-    ++statistics_.num_ooms;
-    Tell(Action::kOutOfMemory, driver_->FreeBytes(), rounded, stream, pool);
+    ++heap_.statistics.num_ooms;
+    heap_.Tell(Action::kOutOfMemory, heap_.driver->FreeBytes(), rounded, stream, pool);
   }
   return std::nullopt;
 }
 
 BlockNumber DeviceAllocator::TakeFree(const Request& request) {
-  if (CountsAges()) ++request.pool->searches;
-  FreeList& list = FreeListFor(*request.pool, request.stream);
+  if (heap_.CountsAges()) ++request.pool->searches;
+  FreeList& list = heap_.FreeListFor(*request.pool, request.stream);
   FreeList::Position at = list.FirstFit(request.bytes);
   if (at == list.end()) return kNoBlock;
-  if (blocks_[list.At(at).block].is_expandable()) {
+  if (heap_.blocks[list.At(at).block].is_expandable()) {
     if (request.expandable) {
       // A block before unmapped addresses counts as large as it can become, so that requests do not use the
       // growing tail.
       const auto reach = [&](FreeList::Position position) {
-        const Block& block = blocks_[list.At(position).block];
-        const bool grows = block.next != kNoBlock && !blocks_[block.next].mapped();
-        return block.bytes + (grows ? blocks_[block.next].bytes : 0);
+        const Block& block = heap_.blocks[list.At(position).block];
+        const bool grows = block.next != kNoBlock && !heap_.blocks[block.next].mapped();
+        return block.bytes + (grows ? heap_.blocks[block.next].bytes : 0);
       };
       for (auto next = list.After(at);
-           blocks_[list.At(at).block].is_expandable() && next != list.end() && reach(next) < reach(at);
+           heap_.blocks[list.At(at).block].is_expandable() && next != list.end() && reach(next) < reach(at);
            next = list.After(next)) {
         at = next;
       }
     } else {  // switched off in the middle of a run: existing segments are left alone
       do {
         at = list.After(at);
-      } while (at != list.end() && blocks_[list.At(at).block].is_expandable());
+      } while (at != list.end() && heap_.blocks[list.At(at).block].is_expandable());
       if (at == list.end()) return kNoBlock;
     }
   }
   const FreeList::Entry found = list.At(at);
-  const bool oversize_request = request.bytes >= settings_.max_split_bytes;
-  if (!oversize_request && found.bytes >= settings_.max_split_bytes) return kNoBlock;
-  if (oversize_request && found.bytes >= request.bytes + settings_.max_non_split_rounding_bytes)
+  const bool oversize_request = request.bytes >= heap_.settings.max_split_bytes;
+  if (!oversize_request && found.bytes >= heap_.settings.max_split_bytes) return kNoBlock;
+  if (oversize_request && found.bytes >= request.bytes + heap_.settings.max_non_split_rounding_bytes)
     return kNoBlock;
   list.Erase(at);
   return found.block;
 }
 
 BlockNumber DeviceAllocator::Grow(Request* request, bool* rejected) {
-  if (CountsAges()) CollectGarbage();
+  if (heap_.CountsAges()) CollectGarbage(heap_);
   BlockNumber number = AllocateBlock(*request, false, rejected);
   const auto failed = [&] { return number == kNoBlock && !*rejected; };
-  if (failed() && release_->pool_fallback) number = TakeFromFallbackPools(request);
-  if (failed() && ReleaseAvailable(*request)) number = AllocateBlock(*request, false, rejected);
-  if (failed() && !DefersFrees()) {
-    ReleaseCached(kDefaultPool);
+  if (failed() && heap_.release->pool_fallback) number = TakeFromFallbackPools(request);
+  if (failed() && ReleaseAvailable(heap_, *request)) number = AllocateBlock(*request, false, rejected);
+  if (failed() && !heap_.DefersFrees()) {
+    allocator::ReleaseCached(heap_, expandable_, kDefaultPool);
     // PyTorch does not search again for what the wait has freed (#189504); it only asks the driver.
     number = AllocateBlock(*request, true, rejected);
   }
@@ -129,54 +118,55 @@ BlockNumber DeviceAllocator::Grow(Request* request, bool* rejected) {
 }
 
 bool DeviceAllocator::OverLimit(const Request& request) const {
-  return limit_bytes_.has_value() && reserved_bytes_ + request.segment_bytes > *limit_bytes_;
+  return heap_.limit_bytes.has_value() && heap_.reserved_bytes + request.segment_bytes > *heap_.limit_bytes;
 }
 
 // The fraction of the settings; one that the program set does not count here.
 bool DeviceAllocator::OverConfiguredFraction(const Request& request) const {
-  const double fraction = settings_.per_process_memory_fraction;
-  return reserved_bytes_ + request.segment_bytes >
-         static_cast<uint64_t>(fraction * static_cast<double>(device_bytes_));
+  const double fraction = heap_.settings.per_process_memory_fraction;
+  return heap_.reserved_bytes + request.segment_bytes >
+         static_cast<uint64_t>(fraction * static_cast<double>(heap_.device_bytes));
 }
 
 BlockNumber DeviceAllocator::AllocateBlock(const Request& request, bool retry, bool* rejected) {
-  if (retry) ++statistics_.num_alloc_retries;
+  if (retry) ++heap_.statistics.num_alloc_retries;
   if (OverLimit(request)) return kNoBlock;
-  *rejected = settings_.throw_on_cudamalloc_oom && OverConfiguredFraction(request);
+  *rejected = heap_.settings.throw_on_cudamalloc_oom && OverConfiguredFraction(request);
   if (*rejected) return kNoBlock;
-  const BlockNumber number = request.expandable ? AllocateExpandable(request) : AllocateSegment(request);
+  const BlockNumber number =
+      request.expandable ? expandable_.Allocate(heap_, request) : AllocateSegment(request);
   if (number != kNoBlock && request.pool->owner != kDefaultPool)
-    ++pools_[request.pool->owner].device_allocations;
+    ++heap_.pools[request.pool->owner].device_allocations;
   return number;
 }
 
 BlockNumber DeviceAllocator::AllocateSegment(const Request& request) {
-  const uint64_t address = driver_->AllocateSegment(request.segment_bytes);
+  const uint64_t address = heap_.driver->AllocateSegment(request.segment_bytes);
   if (address == 0) return kNoBlock;
   const bool small = request.pool->small;
-  Reserve(small, request.segment_bytes);
-  for (PoolStatistics* of : {&statistics_.all, &StatisticsOf(small)}) of->segment.Add(1);
-  if (request.segment_bytes >= settings_.max_split_bytes) statistics_.oversize_segments.Add(1);
-  ++statistics_.num_device_alloc;
-  Tell(Action::kSegmentAlloc, address, request.segment_bytes, request.stream, request.pool->owner);
+  heap_.Reserve(small, request.segment_bytes);
+  for (PoolStatistics* of : {&heap_.statistics.all, &heap_.StatisticsOf(small)}) of->segment.Add(1);
+  if (request.segment_bytes >= heap_.settings.max_split_bytes) heap_.statistics.oversize_segments.Add(1);
+  ++heap_.statistics.num_device_alloc;
+  heap_.Tell(Action::kSegmentAlloc, address, request.segment_bytes, request.stream, request.pool->owner);
   Block block;
   block.address = address;
   block.bytes = request.segment_bytes;
   block.stream = request.stream;
   block.pool = request.pool->owner;
   block.small = small;
-  if (release_->prefers_older_segments) block.registration = ++registrations_;
-  return blocks_.Add(block);
+  if (heap_.release->prefers_older_segments) block.registration = ++heap_.registrations;
+  return heap_.blocks.Add(block);
 }
 
 // Searches the pools created for this purpose, and never grows them. If there are several, PyTorch uses the
 // order of a hash table; here the oldest comes first.
 BlockNumber DeviceAllocator::TakeFromFallbackPools(Request* request) {
   if (request->pool->owner != kDefaultPool) return kNoBlock;
-  for (size_t i = 1; i < pools_.size(); ++i) {
-    if (!pools_[i].exists || !pools_[i].options.use_on_oom) continue;
+  for (size_t i = 1; i < heap_.pools.size(); ++i) {
+    if (!heap_.pools[i].exists || !heap_.pools[i].options.use_on_oom) continue;
     Request other = *request;
-    other.pool = &PoolFor(static_cast<PoolIndex>(i), request->pool->small);
+    other.pool = &heap_.PoolFor(static_cast<PoolIndex>(i), request->pool->small);
     other.expandable = false;
     const BlockNumber number = TakeFree(other);
     if (number == kNoBlock) continue;
@@ -187,184 +177,104 @@ BlockNumber DeviceAllocator::TakeFromFallbackPools(Request* request) {
 }
 
 bool DeviceAllocator::ShouldSplit(const Block& block, const Request& request) const {
-  if (pools_[block.pool].options.no_split) return false;
-  return IsSplit(block.bytes, request.bytes, block.small, request.expandable, settings_);
-}
-
-// Keeps the low `bytes` of a block that is in no list; the rest becomes its free neighbor.
-BlockNumber DeviceAllocator::SplitOff(BlockNumber number, uint64_t bytes) {
-  Block low = blocks_[number];
-  const bool was_split = low.split();
-  low.bytes = bytes;
-  low.next = number;
-  const BlockNumber taken = blocks_.Add(low);
-  if (low.previous != kNoBlock) blocks_[low.previous].next = taken;
-  Block& rest = blocks_[number];
-  rest.previous = taken;
-  rest.address += bytes;
-  rest.bytes -= bytes;
-  InsertFree(number);
-  if (was_split) {
-    CountSplitFree(rest, 0, -static_cast<int64_t>(bytes));
-  } else {
-    CountSplitFree(rest, 1, static_cast<int64_t>(rest.bytes));
-  }
-  return taken;
+  if (heap_.pools[block.pool].options.no_split) return false;
+  return IsSplit(block.bytes, request.bytes, block.small, request.expandable, heap_.settings);
 }
 
 uint64_t DeviceAllocator::HandOut(BlockNumber number, const Request& request, uint64_t requested_bytes) {
-  if (ShouldSplit(blocks_[number], request)) {
-    number = SplitOff(number, request.bytes);
-  } else if (blocks_[number].split()) {
-    CountSplitFree(blocks_[number], -1, -static_cast<int64_t>(blocks_[number].bytes));
+  if (ShouldSplit(heap_.blocks[number], request)) {
+    number = heap_.SplitOff(number, request.bytes);
+  } else if (heap_.blocks[number].split()) {
+    heap_.CountSplitFree(heap_.blocks[number], -1, -static_cast<int64_t>(heap_.blocks[number].bytes));
   }
-  Block& block = blocks_[number];
+  Block& block = heap_.blocks[number];
   block.status = BlockStatus::kAllocated;
   block.requested_bytes = requested_bytes;
-  Tell(Action::kAlloc, block.address, requested_bytes, block.stream, block.pool);
-  in_use_.Insert(block.address, number);
-  for (PoolStatistics* of : {&statistics_.all, &StatisticsOf(block.small)}) {
+  heap_.Tell(Action::kAlloc, block.address, requested_bytes, block.stream, block.pool);
+  heap_.in_use.Insert(block.address, number);
+  for (PoolStatistics* of : {&heap_.statistics.all, &heap_.StatisticsOf(block.small)}) {
     of->allocation.Add(1);
     of->allocated_bytes.Add(block.bytes);
     of->active.Add(1);
     of->active_bytes.Add(block.bytes);
     of->requested_bytes.Add(requested_bytes);
   }
-  if (block.bytes >= settings_.max_split_bytes) statistics_.oversize_allocations.Add(1);
+  if (block.bytes >= heap_.settings.max_split_bytes) heap_.statistics.oversize_allocations.Add(1);
   return block.address;
 }
 
 BlockNumber DeviceAllocator::StartFree(uint64_t address) {
-  const uint32_t* const found = in_use_.Find(address);
-  if (found == nullptr || blocks_[*found].status != BlockStatus::kAllocated) return kNoBlock;
-  Block& block = blocks_[*found];
+  const uint32_t* const found = heap_.in_use.Find(address);
+  if (found == nullptr || heap_.blocks[*found].status != BlockStatus::kAllocated) return kNoBlock;
+  Block& block = heap_.blocks[*found];
   block.status = BlockStatus::kPendingFree;
-  for (PoolStatistics* of : {&statistics_.all, &StatisticsOf(block.small)}) {
+  for (PoolStatistics* of : {&heap_.statistics.all, &heap_.StatisticsOf(block.small)}) {
     of->allocation.Subtract(1);
     of->allocated_bytes.Subtract(block.bytes);
   }
-  Tell(Action::kFreeRequested, block.address, block.requested_bytes, block.stream, block.pool);
-  if (block.bytes >= settings_.max_split_bytes) statistics_.oversize_allocations.Subtract(1);
+  heap_.Tell(Action::kFreeRequested, block.address, block.requested_bytes, block.stream, block.pool);
+  if (block.bytes >= heap_.settings.max_split_bytes) heap_.statistics.oversize_allocations.Subtract(1);
   return *found;
 }
 
 bool DeviceAllocator::Free(uint64_t address) {
   const BlockNumber number = StartFree(address);
   if (number == kNoBlock) return false;
-  FreeBlock(number);
+  heap_.FreeBlock(number);
   return true;
 }
 
 bool DeviceAllocator::FreeLater(uint64_t address) {
   if (StartFree(address) == kNoBlock) return false;
-  ++pending_frees_;
+  ++heap_.pending_frees;
   return true;
 }
 
 bool DeviceAllocator::CompleteFree(uint64_t address) {
-  const uint32_t* const found = in_use_.Find(address);
-  if (found == nullptr || blocks_[*found].status != BlockStatus::kPendingFree) return false;
-  --pending_frees_;
-  FreeBlock(*found);
+  const uint32_t* const found = heap_.in_use.Find(address);
+  if (found == nullptr || heap_.blocks[*found].status != BlockStatus::kPendingFree) return false;
+  --heap_.pending_frees;
+  heap_.FreeBlock(*found);
   return true;
 }
 
-void DeviceAllocator::FreeBlock(BlockNumber number) {
-  Block& block = blocks_[number];
-  Tell(Action::kFreeCompleted, block.address, block.requested_bytes, block.stream, block.pool);
-  in_use_.Erase(block.address);
-  block.status = BlockStatus::kFree;
-  for (PoolStatistics* of : {&statistics_.all, &StatisticsOf(block.small)}) {
-    of->active.Subtract(1);
-    of->active_bytes.Subtract(block.bytes);
-    of->requested_bytes.Subtract(block.requested_bytes);
-  }
-  block.requested_bytes = 0;
-  int64_t blocks = 0, bytes = 0;
-  for (const BlockNumber neighbor : {block.previous, block.next}) {
-    const uint64_t merged = TryMerge(number, neighbor);
-    blocks -= merged > 0 ? 1 : 0;
-    bytes -= static_cast<int64_t>(merged);
-  }
-  if (block.split()) {
-    blocks += 1;
-    bytes += static_cast<int64_t>(block.bytes);
-  }
-  InsertFree(number);
-  CountSplitFree(block, blocks, bytes);
-}
-
-// Merges a free or unmapped neighbor of the same kind into a block that is in no list. Returns the neighbor's
-// bytes, or 0 if it cannot be merged.
-uint64_t DeviceAllocator::TryMerge(BlockNumber into, BlockNumber from) {
-  if (from == kNoBlock) return 0;
-  Block& block = blocks_[into];
-  const Block other = blocks_[from];
-  if (other.in_use() || other.mapped() != block.mapped()) return 0;
-  if (block.previous == from) {
-    block.address = other.address;
-    block.previous = other.previous;
-    if (block.previous != kNoBlock) blocks_[block.previous].next = into;
-  } else {
-    block.next = other.next;
-    if (block.next != kNoBlock) blocks_[block.next].previous = into;
-  }
-  block.bytes += other.bytes;
-  if (other.mapped()) {
-    EraseFree(other);
-  } else {
-    EraseUnmapped(from);
-  }
-  blocks_.Delete(from);
-  return other.bytes;
-}
-
-void DeviceAllocator::InsertFree(BlockNumber number) {
-  Block& block = blocks_[number];
-  BlockPool& pool = PoolOf(block);
-  block.status = BlockStatus::kFree;
-  block.searches_before = pool.searches;
-  FreeListFor(pool, block.stream).Insert({block.bytes, block.address, number, block.registration});
-}
-
-void DeviceAllocator::EraseFree(const Block& block) {
-  FreeListOf(block).Erase(block.bytes, block.registration, block.address);
-}
-
-// Counts free blocks with neighbors. Like PyTorch, does not count those of expandable segments.
-void DeviceAllocator::CountSplitFree(const Block& block, int64_t blocks, int64_t bytes) {
-  if (block.is_expandable()) return;
-  const auto change = [](Counter& counter, int64_t by) {
-    if (by >= 0) {
-      counter.Add(static_cast<uint64_t>(by));
-    } else {
-      counter.Subtract(static_cast<uint64_t>(-by));
-    }
-  };
-  for (PoolStatistics* of : {&statistics_.all, &StatisticsOf(block.small)}) {
-    change(of->inactive_split, blocks);
-    change(of->inactive_split_bytes, bytes);
-  }
-}
-
-void DeviceAllocator::Reserve(bool small, uint64_t bytes) {
-  reserved_bytes_ += bytes;
-  for (PoolStatistics* of : {&statistics_.all, &StatisticsOf(small)}) of->reserved_bytes.Add(bytes);
-}
-
-void DeviceAllocator::Unreserve(bool small, uint64_t bytes) {
-  reserved_bytes_ -= bytes;
-  for (PoolStatistics* of : {&statistics_.all, &StatisticsOf(small)}) of->reserved_bytes.Subtract(bytes);
-}
-
-void DeviceAllocator::Tell(Action action, uint64_t address, uint64_t bytes, StreamIndex stream,
-                           PoolIndex pool) {
-  if (listener_ != nullptr) listener_->OnEvent({address, bytes, 0, stream, pool, action});
-}
-
 const Block* DeviceAllocator::Find(uint64_t address) const {
-  const uint32_t* const found = in_use_.Find(address);
-  return found == nullptr ? nullptr : &blocks_[*found];
+  const uint32_t* const found = heap_.in_use.Find(address);
+  return found == nullptr ? nullptr : &heap_.blocks[*found];
+}
+
+void DeviceAllocator::RetainPool(PoolIndex number, const PoolOptions& options) {
+  Heap::Pool& pool = heap_.pools[number];
+  if (!pool.exists) {
+    pool.exists = true;
+    pool.options = options;
+    pool.uses = 0;
+    pool.device_allocations = 0;
+  }
+  ++pool.uses;
+}
+
+void DeviceAllocator::BeginPool(PoolIndex pool, PoolUse use) {
+  RetainPool(pool);
+  heap_.underway.push_back({pool, use});
+}
+
+void DeviceAllocator::EndPool(PoolIndex pool) {
+  const auto found = std::find_if(heap_.underway.begin(), heap_.underway.end(),
+                                  [&](const Heap::Underway& u) { return u.pool == pool; });
+  if (found != heap_.underway.end()) heap_.underway.erase(found);
+}
+
+void DeviceAllocator::ReleasePool(PoolIndex pool) {
+  if (heap_.pools[pool].uses == 0 || --heap_.pools[pool].uses > 0) return;
+  heap_.pools[pool].releasable = true;
+  heap_.pools[pool].options.use_on_oom = false;  // no request may fall back on a pool whose owner is gone
+}
+
+void DeviceAllocator::MakePoolReleasable(PoolIndex pool) {
+  heap_.pools[pool].exists = true;
+  heap_.pools[pool].uses = 0;
+  heap_.pools[pool].releasable = true;
 }
 
 }  // namespace vramscope::allocator

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imports and exports the state of an allocator in the form of a snapshot.
-#include <algorithm>
+#include "profiler/allocator/recorded_state.h"
 
-#include "profiler/allocator/device_allocator.h"
+#include <algorithm>
+#include <utility>
 
 namespace vramscope::allocator {
 namespace {
@@ -29,72 +29,72 @@ BlockUse UseOf(BlockStatus status) {
   }
 }
 
-}  // namespace
-
 // Adds one block of a recording after `previous`, and to its lists and statistics.
-BlockNumber DeviceAllocator::AdoptBlock(const Block& like, const BlockState& state, BlockNumber previous) {
+BlockNumber AdoptBlock(Heap& heap, const Block& like, const BlockState& state, BlockNumber previous) {
   Block block = like;
   block.address = state.address;
   block.bytes = state.bytes;
   block.status = StatusOf(state.use);
   block.requested_bytes = block.in_use() ? state.requested_bytes : 0;
   block.previous = previous;
-  const BlockNumber number = blocks_.Add(block);
-  if (previous != kNoBlock) blocks_[previous].next = number;
+  const BlockNumber number = heap.blocks.Add(block);
+  if (previous != kNoBlock) heap.blocks[previous].next = number;
   if (!block.in_use()) return number;
-  in_use_.Insert(block.address, number);
+  heap.in_use.Insert(block.address, number);
   const bool allocated = block.status == BlockStatus::kAllocated;
-  for (PoolStatistics* of : {&statistics_.all, &StatisticsOf(block.small)}) {
+  for (PoolStatistics* of : {&heap.statistics.all, &heap.StatisticsOf(block.small)}) {
     if (allocated) of->allocation.Add(1);
     if (allocated) of->allocated_bytes.Add(block.bytes);
     of->active.Add(1);
     of->active_bytes.Add(block.bytes);
     of->requested_bytes.Add(block.requested_bytes);
   }
-  if (allocated && block.bytes >= settings_.max_split_bytes) statistics_.oversize_allocations.Add(1);
-  if (!allocated) ++pending_frees_;
+  if (allocated && block.bytes >= heap.settings.max_split_bytes) heap.statistics.oversize_allocations.Add(1);
+  if (!allocated) ++heap.pending_frees;
   return number;
 }
 
 // Adds the free blocks from `first` on: their neighbors are known now.
-void DeviceAllocator::AdoptFreeBlocks(BlockNumber first) {
-  for (BlockNumber i = first; i != kNoBlock; i = blocks_[i].next) {
-    if (blocks_[i].status != BlockStatus::kFree) continue;
-    InsertFree(i);
-    if (blocks_[i].split()) CountSplitFree(blocks_[i], 1, static_cast<int64_t>(blocks_[i].bytes));
+void AdoptFreeBlocks(Heap& heap, BlockNumber first) {
+  for (BlockNumber i = first; i != kNoBlock; i = heap.blocks[i].next) {
+    if (heap.blocks[i].status != BlockStatus::kFree) continue;
+    heap.InsertFree(i);
+    if (heap.blocks[i].split())
+      heap.CountSplitFree(heap.blocks[i], 1, static_cast<int64_t>(heap.blocks[i].bytes));
   }
 }
 
-void DeviceAllocator::Adopt(const SegmentState& segment) {
+}  // namespace
+
+void Adopt(Heap& heap, const SegmentState& segment) {
   Block like;
   like.stream = segment.stream;
   like.pool = segment.pool;
   like.small = !segment.large;
-  if (release_->prefers_older_segments && segment.registration >= 0) {
+  if (heap.release->prefers_older_segments && segment.registration >= 0) {
     like.registration = static_cast<uint32_t>(segment.registration + 1);
-    registrations_ = std::max(registrations_, like.registration);
+    heap.registrations = std::max(heap.registrations, like.registration);
   }
   BlockNumber first = kNoBlock, previous = kNoBlock;
   for (const BlockState& state : segment.blocks) {
-    previous = AdoptBlock(like, state, previous);
+    previous = AdoptBlock(heap, like, state, previous);
     if (first == kNoBlock) first = previous;
   }
-  AdoptFreeBlocks(first);
-  Reserve(like.small, segment.bytes);
-  for (PoolStatistics* of : {&statistics_.all, &StatisticsOf(like.small)}) of->segment.Add(1);
-  if (segment.bytes >= settings_.max_split_bytes) statistics_.oversize_segments.Add(1);
-  pools_[segment.pool].exists = true;
-  if (segment.pool != kDefaultPool) ++pools_[segment.pool].device_allocations;
+  AdoptFreeBlocks(heap, first);
+  heap.Reserve(like.small, segment.bytes);
+  for (PoolStatistics* of : {&heap.statistics.all, &heap.StatisticsOf(like.small)}) of->segment.Add(1);
+  if (segment.bytes >= heap.settings.max_split_bytes) heap.statistics.oversize_segments.Add(1);
+  heap.pools[segment.pool].exists = true;
+  if (segment.pool != kDefaultPool) ++heap.pools[segment.pool].device_allocations;
 }
 
-void DeviceAllocator::AdoptExpandable(const ExpandableRange& range,
-                                      const std::vector<const SegmentState*>& mapped) {
+void AdoptExpandable(Heap& heap, ExpandableSegments& expandable, const ExpandableRange& range,
+                     const std::vector<const SegmentState*>& mapped) {
   Block like;
   like.stream = range.stream;
   like.pool = range.pool;
   like.small = !range.large;
-  like.expandable = static_cast<uint32_t>(expandable_.size());
-  expandable_.push_back({range.address, range.bytes, PageBytes(like.small)});
+  like.expandable = expandable.Adopt(heap, range.address, range.bytes, like.small);
   BlockNumber first = kNoBlock, previous = kNoBlock;
   const auto add = [&](BlockNumber number) {
     previous = number;
@@ -102,28 +102,28 @@ void DeviceAllocator::AdoptExpandable(const ExpandableRange& range,
   };
   const auto add_unmapped = [&](uint64_t begin, uint64_t end) {
     if (begin >= end) return;
-    add(AdoptBlock(like, {begin, end - begin, 0, BlockUse::kFree}, previous));
-    blocks_[previous].status = BlockStatus::kUnmapped;
-    InsertUnmapped(previous);
+    add(AdoptBlock(heap, like, {begin, end - begin, 0, BlockUse::kFree}, previous));
+    heap.blocks[previous].status = BlockStatus::kUnmapped;
+    heap.InsertUnmapped(previous);
   };
   uint64_t at = range.address;
   for (const SegmentState* run : mapped) {
     add_unmapped(at, run->address);
-    for (const BlockState& state : run->blocks) add(AdoptBlock(like, state, previous));
+    for (const BlockState& state : run->blocks) add(AdoptBlock(heap, like, state, previous));
     at = run->address + run->bytes;
-    Reserve(like.small, run->bytes);
-    if (range.pool != kDefaultPool) ++pools_[range.pool].device_allocations;
+    heap.Reserve(like.small, run->bytes);
+    if (range.pool != kDefaultPool) ++heap.pools[range.pool].device_allocations;
   }
   add_unmapped(at, range.address + range.bytes);
-  AdoptFreeBlocks(first);
-  pools_[range.pool].exists = true;
+  AdoptFreeBlocks(heap, first);
+  heap.pools[range.pool].exists = true;
 }
 
-std::vector<SegmentState> DeviceAllocator::Segments() const {
+std::vector<SegmentState> Segments(const Heap& heap) {
   std::vector<SegmentState> segments;
-  for (const Block& head : blocks_.places()) {
-    const bool is_head =
-        head.bytes != 0 && head.mapped() && (head.previous == kNoBlock || !blocks_[head.previous].mapped());
+  for (const Block& head : heap.blocks.places()) {
+    const bool is_head = head.bytes != 0 && head.mapped() &&
+                         (head.previous == kNoBlock || !heap.blocks[head.previous].mapped());
     if (!is_head) continue;
     SegmentState segment;
     segment.address = head.address;
@@ -132,7 +132,7 @@ std::vector<SegmentState> DeviceAllocator::Segments() const {
     segment.large = !head.small;
     segment.expandable = head.is_expandable();
     segment.registration = static_cast<int64_t>(head.registration) - 1;
-    for (const Block* block = &head; block->mapped(); block = &blocks_[block->next]) {
+    for (const Block* block = &head; block->mapped(); block = &heap.blocks[block->next]) {
       segment.blocks.push_back({block->address, block->bytes, block->requested_bytes, UseOf(block->status)});
       segment.bytes += block->bytes;
       if (block->next == kNoBlock) break;
