@@ -4,11 +4,13 @@
 
     links       a relative link leads to a file or folder of the tree, and its #anchor to a heading there
     cells       a table cell has at most 160 characters as it is read (a link counts by its text)
+    paths       a file or program of this tree that a page names (scripts/lint.sh, build/release/profiler/plan/plan_bench) is there
     menu        mkdocs.yml lists every page of docs/
     sentences   README.md, docs/README.md and docs/questions have no sentence of more than 30 words
 
 Anchors are those of GitHub: lower case, punctuation gone, a hyphen for each space; `-1` behind the second heading of the same text.
 """
+import glob
 import os
 import re
 import subprocess
@@ -24,6 +26,7 @@ FIRST_PAGES = re.compile(r"^(README\.md|docs/README\.md|docs/questions/.*)$")
 GENERATED = ("tests/simulated_cuda/breadth.md",)
 
 LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+NAMED_PATH = re.compile(r"(?<![\w./<-])((?:build/[\w-]+/)?(?:bench|cmake|injector|profiler|samples|scripts|tests|trace_format|viewer)/[\w./*-]*\w)")
 CODE = re.compile(r"`[^`]*`")
 END_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\[0-9])")
 
@@ -99,6 +102,29 @@ def wrong_links(root: str, path: str, text: str) -> Iterator[Wrong]:
                         yield Wrong(path, number, f"the link {target} leads to no heading")
 
 
+def is_built(root: str, path: str) -> bool:
+    """True if this program of a build folder is built from the folder of the same name: x_bench from x_bench.cc, x_test from the room x."""
+    folder, name = os.path.split(os.path.join(root, path))
+    if os.path.exists(os.path.join(folder, name + ".cc")):
+        return True
+    try:
+        with open(os.path.join(folder, "CMakeLists.txt"), encoding="utf-8") as file:
+            return re.search(rf"\b{re.escape(re.sub('_test$', '', name))}\b", file.read()) is not None
+    except OSError:
+        return False
+
+
+def wrong_paths(root: str, path: str, text: str) -> Iterator[Wrong]:
+    for number, line in enumerate(text.split("\n"), 1):
+        for named in NAMED_PATH.findall(line):
+            if named.startswith("build/"):
+                there = is_built(root, named.split("/", 2)[2])
+            else:
+                there = bool(glob.glob(os.path.join(root, named))) or os.path.exists(os.path.join(root, os.path.dirname(path), named))
+            if not there:
+                yield Wrong(path, number, f"there is no {named}")
+
+
 def wrong_cells(path: str, text: str) -> Iterator[Wrong]:
     for number, line in prose(text):
         if not line.startswith("|"):
@@ -147,6 +173,7 @@ def check(root: str) -> List[Wrong]:
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
         found.extend(wrong_links(root, path, text))
+        found.extend(wrong_paths(root, path, text))
         if path not in GENERATED:
             found.extend(wrong_cells(path, text))
         if FIRST_PAGES.match(path):

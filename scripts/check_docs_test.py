@@ -34,6 +34,13 @@ class CheckDocsTest(unittest.TestCase):
         self.assertEqual(self.faults({"docs/a.md": "[x](page.md#part)\n"}), ["docs/a.md:1: the link page.md#part leads to no heading"])
         self.assertEqual(self.faults({"docs/a.md": "# A\n[x](#b)\n"}), ["docs/a.md:2: the link #b leads to no heading"])
 
+    def test_commands_that_are_not_there_are_caught(self) -> None:
+        tree = {"bench/CMakeLists.txt": "add_executable(grow grow_main.cc)\n", "bench/load_bench.cc": "", "scripts/go.sh": ""}
+        there = "`scripts/go.sh --all`, `build/release/bench/load_bench`\n\n```sh\nbuild/dev/bench/grow scripts/*.sh\n```\n"
+        self.assertEqual(self.faults({**tree, "docs/a.md": there}), [])
+        self.assertEqual(self.faults({**tree, "docs/a.md": "`build/release/bench/save_bench`\n\nSee scripts/stay.sh.\n"}),
+                         ["docs/a.md:1: there is no build/release/bench/save_bench", "docs/a.md:3: there is no scripts/stay.sh"])
+
     def test_a_page_that_the_menu_lacks_is_caught(self) -> None:
         self.assertEqual(self.faults({"mkdocs.yml": "nav:\n  - Page: page.md\n"}), [])
         self.assertEqual(self.faults({"mkdocs.yml": "nav:\n  - Page: pages.md\n"}), ["docs/page.md:1: the menu in mkdocs.yml does not list this page"])
