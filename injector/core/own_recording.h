@@ -6,7 +6,7 @@
 // the code that writes every other trace.
 //
 //   program ── fork ──► child ── fork ──► vramscope start PID -o FILE ──► door (dormant.h) ──► recording
-//                         └ ends at once: the program has no child that its own wait() could meet
+//                         └ ends at once: the program gets no child that its own wait() could return
 #pragma once
 
 namespace vramscope::injector {

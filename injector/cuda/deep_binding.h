@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects whose calls bypass us because of how, or when, they were loaded: their slots of dlsym and dlvsym,
-// and of the driver's functions if they are linked to it.
+// Patches the slots of objects whose calls bypass us because of how or when they were loaded: the slots of
+// dlsym and dlvsym, and those of the driver's functions in objects that are linked to libcuda.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ constexpr Option kSelection[] = {
      "cuda:0, cpu, ... Default: the device whose failed allocation ended the run, else the fullest."},
     {"process", '\0', "PID", "Use the process with this PID."},
     {"rank", '\0', "N|N..M|all|worst",
-     "Use the process with this rank: RANK of its environment, else its order among processes on GPUs.\n"
+     "Use the process with this rank: the RANK in its environment, or its place among processes on GPUs.\n"
      "Several ranks: one answer each. FILE@rank:N chooses them in one FILE."},
 };
 
