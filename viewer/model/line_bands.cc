@@ -2,8 +2,10 @@
 #include "viewer/model/line_bands.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <string_view>
+#include <unordered_map>
 
 #include "profiler/report/owners.h"
 #include "profiler/text/harmless.h"
@@ -11,38 +13,65 @@
 
 namespace vramscope::viewer {
 
-LineBands::LineBands(const Document& document, const DeviceView& device) : device_(&device) {
+namespace {
+
+// Lines by number, 0 for none, and the number of each of the device's blocks.
+struct NumberedLines {
+  std::vector<std::string_view> texts;
+  std::vector<uint32_t> of_block;
+};
+
+NumberedLines LinesOf(const Document& document, const DeviceView& device) {
   const model::Run& run = *document.run;
   classify::Origins origins(run, document.analysis->training());
   report::FramesToShow frames(run);
-  const auto line_of = [&](model::BlockId id) {
-    const uint32_t own = run.blocks[id].stack;
-    return frames.Of(own != 0 ? own : origins.Of(id).stack);
-  };
+  NumberedLines lines = {{""}, std::vector<uint32_t>(run.blocks.size())};
+  std::map<std::string_view, uint32_t> numbers = {{"", 0}};
+  std::unordered_map<uint32_t, uint32_t> of_stack;
+  for (const model::Change& change : run.devices[device.index].changes) {
+    if (change.freed()) continue;
+    const uint32_t own = run.blocks[change.block()].stack;
+    const uint32_t stack = own != 0 ? own : origins.Of(change.block()).stack;
+    const auto [known, is_new] = of_stack.try_emplace(stack, 0);
+    if (is_new) {
+      const auto [line, added] =
+          numbers.try_emplace(frames.Of(stack), static_cast<uint32_t>(lines.texts.size()));
+      if (added) lines.texts.push_back(line->first);
+      known->second = line->second;
+    }
+    lines.of_block[change.block()] = known->second;
+  }
+  return lines;
+}
+
+}  // namespace
+
+LineBands::LineBands(const Document& document, const DeviceView& device) {
+  const model::Run& run = *document.run;
+  const NumberedLines numbered = LinesOf(document, device);
   const auto& changes = run.devices[device.index].changes;
   struct Held {
     uint64_t now = 0;
     uint64_t most = 0;
   };
-  std::map<std::string_view, Held> held;
+  std::vector<Held> held(numbered.texts.size());
   for (size_t i = 0; i < changes.size(); ++i) {
     const model::Change& change = changes[i];
-    Held& of_line = held[line_of(change.block())];
+    Held& of_line = held[numbered.of_block[change.block()]];
     const uint64_t bytes = run.blocks[change.block()].size;
     of_line.now = change.freed() ? of_line.now - bytes : of_line.now + bytes;
     of_line.most = std::max(of_line.most, of_line.now);
   }
-  held.erase("");
-  std::vector<std::pair<uint64_t, std::string_view>> largest;
-  for (const auto& [line, bytes] : held) largest.emplace_back(bytes.most, line);
-  std::sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  std::vector<uint32_t> largest;
+  for (uint32_t line = 1; line < held.size(); ++line) largest.push_back(line);
+  std::sort(largest.begin(), largest.end(), [&](uint32_t a, uint32_t b) {
+    return held[a].most != held[b].most ? held[a].most > held[b].most : numbered.texts[a] < numbered.texts[b];
   });
   largest.resize(std::min(largest.size(), kLines));
-  std::map<std::string_view, size_t> band_of;
+  std::vector<size_t> band_of(held.size(), kLines);
   for (size_t i = 0; i < largest.size(); ++i) {
-    band_of[largest[i].second] = i;
-    bands_[i] = {text::OneLine(largest[i].second), DistinctRgb(i)};
+    band_of[largest[i]] = i;
+    bands_[i] = {text::OneLine(numbered.texts[largest[i]]), DistinctRgb(i)};
   }
   bands_[kLines] = {"other lines", kOthersRgb};
   bands_[kLines + 1] = {"no stack was recorded", kUnknownRgb};
@@ -51,10 +80,9 @@ LineBands::LineBands(const Document& document, const DeviceView& device) : devic
   std::array<int64_t, kCount - 1> sums = {};
   for (size_t i = 0; i < changes.size(); ++i) {
     const model::Change& change = changes[i];
-    const std::string_view line = line_of(change.block());
-    if (line.empty()) continue;
-    const auto known = band_of.find(line);
-    const size_t band = known == band_of.end() ? kLines : known->second;
+    const uint32_t line = numbered.of_block[change.block()];
+    if (line == 0) continue;
+    const size_t band = band_of[line];
     const auto bytes = static_cast<int64_t>(run.blocks[change.block()].size);
     sums[band] += change.freed() ? -bytes : bytes;
     values[band].push_back({change.event, sums[band]});
@@ -62,12 +90,11 @@ LineBands::LineBands(const Document& document, const DeviceView& device) : devic
   for (size_t i = 0; i < values.size(); ++i) lines_[i] = StepLine(std::move(values[i]));
 }
 
-LineBands::Bytes LineBands::After(model::EventIndex event) const {
+LineBands::Bytes LineBands::After(model::EventIndex event, uint64_t allocated) const {
   Bytes bytes = {};
   uint64_t known = 0;
   for (size_t i = 0; i + 1 < kCount; ++i) known += bytes[i] = lines_[i].After(event).value_or(0);
-  const uint64_t all = device_->curve.AllocatedAfter(event);
-  bytes[kCount - 1] = all - std::min(known, all);
+  bytes[kCount - 1] = allocated - std::min(known, allocated);
   return bytes;
 }
 
@@ -81,11 +108,34 @@ bool LinesTellMore(const Document& document, const DeviceView& device) {
                      [&](model::BlockId id) { return document.run->blocks[id].stack != 0; });
 }
 
-void LineBandsView::Update(const Document& document, const DeviceView& device) {
-  if (device_ == &device) return;
-  device_ = &device;
-  bands_ = LineBands(document, device);
+void LineBandsView::Update(const Document& document, const DeviceView& device,
+                           const std::function<void()>& wake) {
+  if (device_ != &device) {
+    if (device_ != nullptr) Clear();
+    device_ = &device;
+    columns_.clear();
+    computing_ = std::async(std::launch::async, [&document, &device, wake] {
+      LineBands bands(document, device);
+      wake();
+      return bands;
+    });
+  }
+  if (!computing_.valid() || computing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+    return;
+  bands_.emplace(computing_.get());
   columns_.clear();
+}
+
+void LineBandsView::Forget() {
+  if (computing_.valid()) computing_.wait();
+  computing_ = {};
+  columns_.clear();
+  device_ = nullptr;
+}
+
+void LineBandsView::Clear() {
+  Forget();
+  bands_.reset();
 }
 
 const std::vector<LineBands::Bytes>& LineBandsView::Columns(const TimelinePicture& picture,
@@ -93,7 +143,8 @@ const std::vector<LineBands::Bytes>& LineBandsView::Columns(const TimelinePictur
   if (columns_.size() == picture.memory.size() && window_ == window) return columns_;
   window_ = window;
   columns_.clear();
-  for (const MemoryColumn& column : picture.memory) columns_.push_back(bands_.After(column.high_event));
+  for (const MemoryColumn& column : picture.memory)
+    columns_.push_back(bands_->After(column.high_event, column.high));
   return columns_;
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <numeric>
 #include <random>
 
@@ -37,8 +38,9 @@ TEST(LineBandsTest, BandsSumToWhatIsAllocatedAfterEveryEvent) {
   const DeviceView& device = *document->devices[0];
   const LineBands bands(*document, device);
   for (model::EventIndex event = 0; event < document->run->event_count(); ++event) {
-    const LineBands::Bytes bytes = bands.After(event);
-    ASSERT_EQ(std::accumulate(bytes.begin(), bytes.end(), uint64_t{0}), device.curve.AllocatedAfter(event));
+    const uint64_t allocated = device.curve.AllocatedAfter(event);
+    const LineBands::Bytes bytes = bands.After(event, allocated);
+    ASSERT_EQ(std::accumulate(bytes.begin(), bytes.end(), uint64_t{0}), allocated);
   }
   EXPECT_TRUE(LinesTellMore(*document, device)) << "nothing has a category, most has a stack";
 }
@@ -53,7 +55,32 @@ TEST(LineBandsTest, TheLineThatHoldsTheMostBytesIsTheLowestBand) {
   EXPECT_EQ(bands.bands()[0].text, "large (/src/b.py:2)");
   EXPECT_EQ(bands.bands()[1].text, "small (/src/a.py:1)");
   EXPECT_EQ(bands.bands()[2].text, "") << "there are two lines";
-  EXPECT_EQ(bands.After(document->run->event_count() - 1)[LineBands::kCount - 1], 512u);
+  const LineBands::Bytes bytes = bands.After(document->run->event_count() - 1, 1024 + 8192 + 512);
+  EXPECT_EQ(bytes[0], 8192u);
+  EXPECT_EQ(bytes[LineBands::kCount - 1], 512u);
+}
+
+TEST(LineBandsTest, AGrownFileShowsTheOldBandsUntilThereAreNewOnes) {
+  const auto load = [](const std::string& line) {
+    model::testing::Script s;
+    s.Stack({line}).Alloc("a", 1024);
+    return MakeDocument("run.vms", s.Load(), nullptr);
+  };
+  const auto before = load("f (/src/a.py:1)");
+  const auto after = load("f (/src/b.py:2)");
+  LineBandsView view;
+  std::promise<void> woken;
+  view.Update(*before, *before->devices[0], [&] { woken.set_value(); });
+  woken.get_future().wait();
+  while (view.busy()) view.Update(*before, *before->devices[0], [] {});
+  ASSERT_TRUE(view.bands());
+  view.Forget();
+  EXPECT_EQ(view.bands()->bands()[0].text, "f (/src/a.py:1)");
+  view.Update(*after, *after->devices[0], [] {});
+  while (view.busy()) view.Update(*after, *after->devices[0], [] {});
+  EXPECT_EQ(view.bands()->bands()[0].text, "f (/src/b.py:2)");
+  view.Update(*before, *before->devices[0], [] {});  // another file: not its bands
+  EXPECT_NE(view.bands() ? view.bands()->bands()[0].text : "", "f (/src/b.py:2)");
 }
 
 }  // namespace

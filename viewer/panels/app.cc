@@ -213,7 +213,6 @@ void App::ForgetViews() {
   timeline = {};
   overview = {};
   strips.Forget();
-  lines.Forget();
   map = {};
   address_time.Forget();
   fragmentation = {};
@@ -222,6 +221,7 @@ void App::ForgetViews() {
   whatif.Forget();   // and this
   leaks.Clear();     // and this
   summary.Forget();  // and this
+  lines.Forget();    // and this
   card.Clear();      // and this
   fragmentation_history.Clear();
   owners.Clear();
@@ -233,6 +233,7 @@ void App::CloseFile(size_t file) {
   ForgetViews();
   whatif.Clear();  // the next file has other questions
   summary.Clear();
+  lines.Clear();
   session.Close(file);
 }
 

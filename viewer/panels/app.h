@@ -93,7 +93,7 @@ struct App {
   TimelineCache overview;
   std::vector<DrawnLineLabel> line_labels;
   RankStripsView strips;
-  LineBandsView lines;  // of code
+  LineBandsView lines;  // of code; on a thread: declared after the session
   AddressMap map;
   FragmentationView fragmentation;
   AutopsyView autopsy;        // declared after the session, whose layouts it reads on a thread

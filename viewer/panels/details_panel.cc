@@ -89,10 +89,13 @@ void ShowLine(App& app, MemoryLine line, const std::optional<uint64_t>& bytes) {
 // The bands of the timeline, where it is colored by line of code.
 void ShowLines(App& app, DeviceView& device, uint64_t allocated) {
   const Look& l = look();
-  app.lines.Update(*app.session.document(), device);
-  const LineBands::Bytes bytes = app.lines.bands().After(app.session.place.moment);
+  app.lines.Update(*app.session.document(), device, app.session.wake());
+  app.WaitFor(app.lines.busy());
+  if (!app.lines.bands()) return ImGui::TextDisabled("Adding up by line of code ...");
+  const LineBands& bands = *app.lines.bands();
+  const LineBands::Bytes bytes = bands.After(app.session.place.moment, allocated);
   for (size_t i = LineBands::kCount; i-- > 0;) {
-    const LineBand& band = app.lines.bands().bands()[i];
+    const LineBand& band = bands.bands()[i];
     if (bytes[i] == 0 || band.text.empty()) continue;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;

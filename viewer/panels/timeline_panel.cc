@@ -62,12 +62,11 @@ void DrawStack(ImDrawList& list, const MemoryPlot& plot, const TimelinePicture& 
 
 // The same by line of code.
 void DrawLineStack(ImDrawList& list, const MemoryPlot& plot, App& app, const TimelinePicture& picture) {
-  app.lines.Update(*app.session.document(), *app.session.device());
   const auto& columns = app.lines.Columns(picture, app.session.place.window);
   std::vector<float> below(columns.size(), plot.max.y);
   std::vector<uint64_t> sums(columns.size(), 0);
   for (size_t band = 0; band < LineBands::kCount; ++band) {
-    const ImU32 color = FromRgb(app.lines.bands().bands()[band].rgb);
+    const ImU32 color = FromRgb(app.lines.bands()->bands()[band].rgb);
     for (size_t first = 0; first < columns.size();) {
       size_t end = first;
       const float bottom = below[first];
@@ -246,7 +245,12 @@ void ShowTimeline(App& app, ImVec2 size) {
   plot.axis = AxisFor(picture, device.capacity, session.lines, whole, session.place.memory);
   DrawGrid(list, plot, view, at.y);
   list.PushClipRect(plot.min, plot.max, true);
-  if (whole && session.coloring == Coloring::kStack)
+  const bool by_line = whole && session.coloring == Coloring::kStack;
+  if (by_line) {
+    app.lines.Update(*session.document(), device, session.wake());
+    app.WaitFor(app.lines.busy(), Waits::kPicture);
+  }
+  if (by_line && app.lines.bands())
     DrawLineStack(list, plot, app, picture);
   else
     DrawStack(list, plot, picture, device.series.shown());
