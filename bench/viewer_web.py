@@ -4,7 +4,8 @@
 
     VRAMSCOPE_BIN=build/release/bin/vramscope python3 bench/viewer_web.py run.vms [SCRIPT]
 
-The last rows are the page as people open it: the time from its address to the curve of the events read so far, and to the timeline by category.
+The last rows are the page as people open it: the time from its address to the curve of the events read so far, and to the timeline by category; and
+the CPU time that the page's process had taken by then.
 Frames are the time from the shown state to the draw lists, as with --frame-times. In the browser, they are also handed to WebGL.
 """
 import json
@@ -74,6 +75,25 @@ window.Worker = class extends Worker {
 """
 
 
+def page_processor_seconds() -> float:
+    """Of this program's descendants that show pages."""
+    parents, seconds = {}, {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (process / "stat").read_text().rsplit(")", 1)[1].split()
+            shows = b"--type=renderer" in (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        parents[int(process.name)] = int(fields[1])
+        if shows:
+            seconds[int(process.name)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def is_ours(pid: int) -> bool:
+        return pid == os.getpid() or (pid in parents and is_ours(parents[pid]))
+
+    return sum(taken for pid, taken in seconds.items() if is_ours(pid))
+
+
 def as_people_do(trace: str) -> Dict[str, float]:
     with Served(trace) as served, Browser(1600, 1000, webgl=True) as browser:
         browser.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
@@ -81,7 +101,7 @@ def as_people_do(trace: str) -> Dict[str, float]:
         while not browser.evaluate("named"):
             time.sleep(0.2)
         curve = browser.evaluate("pictures.find((at) => at > opened)")
-        return {"curve": curve / 1e3, "timeline": browser.evaluate("named") / 1e3}
+        return {"curve": curve / 1e3, "timeline": browser.evaluate("named") / 1e3, "CPU time": page_processor_seconds()}
 
 
 def main() -> None:

@@ -90,7 +90,15 @@ if python3 -c 'import PIL' 2>/dev/null; then
 import pathlib, sys
 from PIL import Image
 for path in pathlib.Path(sys.argv[1]).glob("*/*.png"):
-    # Maximum coverage: the median cut gives a small square of a legend the color of a larger one.
-    Image.open(path).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+    # The most frequent colors stay as they are. The others: maximum coverage, because the median cut gives a small square of a legend the color of a
+    # larger one.
+    picture = Image.open(path).convert("RGB")
+    often = {color: i for i, (_, color) in enumerate(sorted(picture.getcolors(1 << 24), reverse=True)[:128])}
+    rest = picture.quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    parts = picture.tobytes()
+    pixels = zip(zip(parts[0::3], parts[1::3], parts[2::3]), rest.tobytes())
+    small = Image.frombytes("P", picture.size, bytes(often.get(color, len(often) + index) for color, index in pixels))
+    small.putpalette([part for color in often for part in color] + rest.getpalette())
+    small.save(path, optimize=True)
 PYTHON
 fi
