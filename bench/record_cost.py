@@ -85,6 +85,7 @@ VARIANTS: Dict[str, Wrap] = {
     "vramscope, light, one rank of a job": recorded("--depth", "light", of_job=True),
     "vramscope, light, --keep summary": recorded("--depth", "light", "--keep", "summary", of_job=True),
     "vramscope, default": recorded(),
+    "vramscope, default, no program": recorded("--program", "off"),
     "vramscope, every step deep": recorded("--depth", "all"),
     "vramscope, every step deep, Python stacks": recorded("--depth", "all", "--stacks", "python"),
     "vramscope, every step deep, all stacks": recorded("--depth", "all", "--stacks", "all"),
@@ -135,8 +136,8 @@ def measure(workload: Workload, base: Optional[Wrap], wrap: Wrap, pair: int, clo
     with tempfile.TemporaryDirectory(prefix="vramscope-bench-") as folder:
         running = []
         ends = socket.socketpair()
-        for end, changed, begins in zip(ends, (base, wrap), (pair % 2 == 0, pair % 2 == 1)):
-            scratch = Path(folder) / ("changed" if changed is wrap else "plain")
+        for end, name, changed, begins in zip(ends, ("base", "changed"), (base, wrap), (pair % 2 == 0, pair % 2 == 1)):
+            scratch = Path(folder) / name  # of a variant beside itself too: what its ratio is off by is noise
             scratch.mkdir()
             running.append((scratch, start(workload, changed, pair, scratch, end, begins, clock)))
         for end in ends:
