@@ -19,6 +19,7 @@
 #include "profiler/collector/launch/installation.h"
 #include "profiler/collector/output/scratch_folder.h"
 #include "profiler/collector/output/whole_file.h"
+#include "profiler/collector/target/target_program.h"
 #include "profiler/experiment/lean_trace.h"
 #include "profiler/experiment/try/try_run.h"
 #include "profiler/text/harmless.h"
@@ -192,6 +193,8 @@ class Group {
 
 Status RunAll(std::string_view program, std::span<const Changes> wanted, const RerunSetting& setting,
               std::vector<Result<trace::Bytes>>& traces) {
+  if (const auto python = collector::FindProgram(RerunPython()); !python.ok())
+    return Error{python.error().sentence + " Set VRAMSCOPE_PYTHON to a Python that has PyTorch"};
   const collector::ScratchFolder scratch;
   const auto installation = collector::FindInstallation();
   if (scratch.path().empty())

@@ -157,6 +157,16 @@ class Reruns(unittest.TestCase):
         self.assertIn("--amp bf16 is not known", refused.stderr)
         self.assertIn("vramscope try --dry", refused.stderr)
 
+    def test_what_is_wrong_is_said_before_anything_runs(self) -> None:
+        for words, part in {("--amp", "bf17"): "--amp bf17: must be bf16 or fp16", ("--batch", "0"): "a factor like 0.5x",
+                            ("--optimizer", "adafactor:fused"): "no fused Adafactor"}.items():
+            wrong = self.run_command("whatif", self.recorded, *words, VRAMSCOPE_PYTHON="/bin/false")
+            self.assertEqual((wrong.returncode, wrong.stderr.count("\n")), (2, 1), wrong.stderr)
+            self.assertIn(part, wrong.stderr)
+        without = self.run_command("whatif", self.recorded, "--amp", "bf16", VRAMSCOPE_PYTHON="no-such-python")
+        self.assertEqual(without.returncode, 3)
+        self.assertIn("no-such-python: command not found. Set VRAMSCOPE_PYTHON to a Python that has PyTorch. Apply the change", without.stderr)
+
     def test_a_sweep_runs_each_point(self) -> None:
         trace = self.copy()
         answer = self.whatif(trace, "--sweep", "batch=16..32:16")

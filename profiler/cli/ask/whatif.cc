@@ -14,6 +14,7 @@
 #include "profiler/cli/frame/verb.h"
 #include "profiler/experiment/answerer.h"
 #include "profiler/experiment/recorded_step.h"
+#include "profiler/experiment/try/try_change.h"
 #include "profiler/plan/fit_limit.h"
 #include "profiler/text/number.h"
 
@@ -116,7 +117,14 @@ Result<std::vector<Case>> CasesOf(const Arguments& arguments) {
     Case one = VRAMSCOPE_TRY(Comparison(text, asked));
     cases.push_back(std::move(one));
   }
-  if (cases.empty()) cases.push_back({"", asked});
+  if (!cases.empty()) return cases;
+  for (const whatif::Asked& one : asked) {  // in a table, each line has its own error
+    experiment::Change change;
+    if (experiment::AnsweredByRerun(one)) {
+      VRAMSCOPE_TRY(experiment::Ask(one.lever, one.value, change));
+    }
+  }
+  cases.push_back({"", asked});
   return cases;
 }
 

@@ -81,7 +81,7 @@ class Offload final : public Lever {
     const uint64_t moved = VRAMSCOPE_TRY(OffloadActivations(step, scene));
     AddTime(2 * moved, bandwidth, "saved tensors to the host and back", outcome);
     outcome.code =
-        "with torch.autograd.graph.save_on_cpu():\n    loss = ...    # forward and loss\nloss.backward()\n";
+        "with torch.autograd.graph.save_on_cpu():\n    loss = ...    # forward and loss\nloss.backward()";
     outcome.notes.push_back(
         "the host needs " + std::to_string(moved >> 20) +
         " MiB for saved tensors; these include weights that backward reads, which come back as copies");
@@ -98,6 +98,7 @@ class Offload final : public Lever {
     }
     AddTime(moved, bandwidth, "gradients to the host and parameters back", outcome);
     if (bandwidth != 0) outcome.time_basis += "; the optimizer step on the host is not timed";
+    if (!outcome.code.empty()) outcome.code += "\n";
     outcome.code +=
         "host = [p.detach().cpu() for p in model.parameters()]\noptimizer = torch.optim.AdamW(host, lr=...)\n"
         "for p, h in zip(model.parameters(), host): h.grad = p.grad.cpu()\noptimizer.step()\n"
