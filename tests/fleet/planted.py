@@ -2,7 +2,7 @@
 """One of several ranks that train side by side, each with the fault that its number has: planted.py cuda|cpu none|out_of_memory|killed [FOLDER]
 
 Ranks 0, 2, 4, 6 are stage 0 of a pipeline, the others are stage 1. The faults that end a rank end the whole job, so a run has at most one of them.
-FOLDER: PyTorch's own snapshots are written there, rank3.pickle and so on."""
+FOLDER: PyTorch's own snapshots are written there, rank3.pickle and so on, at the end or when a rank has run out of memory."""
 import os
 import signal
 import sys
@@ -36,7 +36,20 @@ def fail(how: str, device: torch.device) -> None:
     torch.empty(1 << 50, dtype=torch.uint8, device=device)
 
 
-def train(kind: str, ending: str) -> None:
+def write_snapshot(folder: str) -> None:
+    torch.cuda.memory._dump_snapshot(str(Path(folder) / f"rank{os.environ['RANK']}.pickle"))
+
+
+def fail_and_write(how: str, device: torch.device, fails: bool, together: dist.ProcessGroup, folder: str) -> None:
+    try:
+        if fails:
+            fail(how, device)
+    finally:
+        write_snapshot(folder)
+        dist.barrier(together)
+
+
+def train(kind: str, ending: str, snapshots: str) -> None:
     rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if kind == "cuda" else torch.device("cpu")
     if kind == "cuda":
@@ -58,8 +71,11 @@ def train(kind: str, ending: str) -> None:
             kept.append(torch.empty(LEAKED_FLOATS, device=device))
         if kind == "cuda" and rank == FRAGMENTED and step == 2:
             fragment(device)
-        if rank == world - 2 and ending != "none" and step == FAILS_IN:
-            fail(ending, device)
+        if ending != "none" and step == FAILS_IN:
+            if snapshots:
+                fail_and_write(ending, device, rank == world - 2, together, snapshots)
+            elif rank == world - 2:
+                fail(ending, device)
         dist.barrier(together)
         if rank == LATE and step > 1:
             time.sleep(max(0.5, 2 * took))
@@ -74,6 +90,6 @@ if __name__ == "__main__":
     snapshots = sys.argv[3] if len(sys.argv) > 3 else ""
     if snapshots:
         torch.cuda.memory._record_memory_history()
-    train(sys.argv[1], sys.argv[2])
+    train(sys.argv[1], sys.argv[2], snapshots)
     if snapshots:
-        torch.cuda.memory._dump_snapshot(str(Path(snapshots) / f"rank{os.environ['RANK']}.pickle"))
+        write_snapshot(snapshots)
