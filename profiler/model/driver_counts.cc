@@ -86,7 +86,7 @@ void DriverCounts::SetGraphs(ProcessIndex process, uint16_t code, uint64_t reser
 std::map<uint16_t, std::vector<ProcessIndex>> DriverCounts::UsersOfDevices() const {
   std::map<uint16_t, std::vector<ProcessIndex>> users;
   for (ProcessIndex process = 0; process < processes_.size(); ++process) {
-    for (const Device& device : processes_[process].devices) users[device.code].push_back(process);
+    for (const auto& [code, device] : processes_[process].devices) users[code].push_back(process);
   }
   return users;
 }
@@ -97,13 +97,13 @@ DriverCounts::Process& DriverCounts::ProcessOf(ProcessIndex process) {
 }
 
 DriverCounts::Device& DriverCounts::DeviceOf(ProcessIndex process, uint16_t code) {
-  std::vector<Device>& devices = ProcessOf(process).devices;
-  const auto found =
-      std::find_if(devices.begin(), devices.end(), [&](const Device& d) { return d.code == code; });
-  if (found != devices.end()) return *found;
-  if (devices.size() == kMostDriverDevices) return devices.back();
-  devices.emplace_back().code = code;
-  return devices.back();
+  std::map<uint16_t, Device>& devices = ProcessOf(process).devices;
+  const auto found = devices.find(code);
+  if (found != devices.end()) return found->second;
+  if (devices.size() == kMostDriverDevices) return devices.rbegin()->second;
+  Device& device = devices[code];
+  device.code = code;
+  return device;
 }
 
 uint32_t DriverCounts::RowOf(const Row& wanted) {

@@ -65,7 +65,7 @@ class DriverCounts {
     std::map<uint64_t, Pool> pools;
   };
   struct Process {
-    std::vector<Device> devices;
+    std::map<uint16_t, Device> devices;  // by code
     uint64_t pinned = 0;
     uint64_t pinned_by_pytorch = 0;
     uint32_t pinned_index = kNone;  // into pinned_
