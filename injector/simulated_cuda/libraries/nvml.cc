@@ -119,7 +119,7 @@ void PutUuid(char* text, unsigned capacity, int device) {
 }  // namespace
 
 SIMULATED_EXPORT int nvmlSystemGetDriverVersion(char* text, unsigned capacity) {
-  std::snprintf(text, capacity, "590.00.simulated");
+  std::snprintf(text, capacity, "590.00");
   return kOk;
 }
 SIMULATED_EXPORT int nvmlInit_v2() { return kOk; }

@@ -59,20 +59,50 @@ Result<int> CudaMajorOfTensorFlow(const std::string& root) {
   return std::stoi(found[1]);
 }
 
-// The CUDA release that the command's framework was built for. PyTorch comes first: a program with both is
+// JAX's code for GPUs is a package of its own for each CUDA release, which JAX finds by its name.
+Result<int> CudaMajorOfJax(std::span<const std::string> command, const std::string& root) {
+  for (const int major : {13, 12}) {
+    if (FindPackage(command, fmt::format("jax_plugins.xla_cuda{}", major)).ok()) return major;
+  }
+  return Error{
+      fmt::format("The JAX in {} has no CUDA plug-in. Install it; it needs no GPU: pip install --no-deps "
+                  "jax-cuda13-plugin jax-cuda13-pjrt, and pip install nvidia-cuda-nvcc nvidia-nvvm",
+                  root)};
+}
+
+// The plug-in's wheel names the oldest cuDNN that it accepts: "nvidia-cudnn-cu13<10.0,>=9.12.0.46".
+std::string CudnnOfJax(const fs::path& packages, int cuda_major) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(packages, ignored)) {
+    if (!entry.path().filename().string().starts_with(fmt::format("jax_cuda{}_plugin-", cuda_major)))
+      continue;
+    const std::string text = ReadWhole(entry.path() / "METADATA");
+    std::smatch found;
+    if (std::regex_search(text, found, std::regex(R"(nvidia-cudnn-cu\d+[^;\n]*>=(\d+)\.(\d+)\.(\d+))")))
+      return std::to_string(std::stoi(found[1]) * 10000 + std::stoi(found[2]) * 100 + std::stoi(found[3]));
+  }
+  return {};
+}
+
+// The CUDA release that the command's framework was built for. PyTorch comes first: a program with several is
 // taken for one of PyTorch.
 struct Framework {
   std::string name;
   std::string root;
   int cuda_major = 0;
   bool compiles_with_xla = false;
+  std::string cudnn = {};  // "91200": the oldest release that it accepts; empty: the device knows it
 };
 
 Result<Framework> FrameworkOf(std::span<const std::string> command) {
   const Result<TorchLocation> torch = FindTorch(command);
   if (torch.ok()) return Framework{"PyTorch", torch->root, VRAMSCOPE_TRY(CudaMajorOf(torch->root))};
-  if (const Result<std::string> root = FindTensorFlow(command); root.ok())
+  if (const Result<std::string> root = FindPackage(command, "tensorflow"); root.ok())
     return Framework{"TensorFlow", *root, VRAMSCOPE_TRY(CudaMajorOfTensorFlow(*root)), true};
+  if (const Result<std::string> root = FindPackage(command, "jax"); root.ok()) {
+    const int major = VRAMSCOPE_TRY(CudaMajorOfJax(command, *root));
+    return Framework{"JAX", *root, major, true, CudnnOfJax(fs::path(*root).parent_path(), major)};
+  }
   return Error{fmt::format("{} {}", torch.error().sentence, kInstall)};
 }
 
@@ -150,6 +180,7 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
   if (device.capacity_bytes != 0)
     environment["VRAMSCOPE_SIMULATED_CAPACITY"] = std::to_string(device.capacity_bytes);
   if (framework.compiles_with_xla) environment["XLA_FLAGS"] = XlaFlags();
+  if (!framework.cudnn.empty()) environment["VRAMSCOPE_SIMULATED_CUDNN"] = framework.cudnn;
   if (!device.ledger.empty()) environment["VRAMSCOPE_SIMULATED_LEDGER"] = device.ledger;
   return environment;
 }

@@ -226,8 +226,8 @@ Result<TorchLocation> FindTorch(std::span<const std::string> command, const std:
   return Find(command, {"torch", memory});
 }
 
-Result<std::string> FindTensorFlow(std::span<const std::string> command) {
-  return VRAMSCOPE_TRY(Find(command, {"tensorflow", {}})).root;
+Result<std::string> FindPackage(std::span<const std::string> command, const std::string& package) {
+  return VRAMSCOPE_TRY(Find(command, {package, {}})).root;
 }
 
 }  // namespace vramscope::collector

@@ -30,7 +30,7 @@ struct TorchLocation {
 // next to nothing if `memory`, an existing folder, has the answer of an earlier call (answer_cache.h).
 Result<TorchLocation> FindTorch(std::span<const std::string> command, const std::string& memory = {});
 
-// The folder of the TensorFlow package that a command will import, found in the same way.
-Result<std::string> FindTensorFlow(std::span<const std::string> command);
+// The folder of another package that a command will import ("tensorflow", "jax"), found in the same way.
+Result<std::string> FindPackage(std::span<const std::string> command, const std::string& package);
 
 }  // namespace vramscope::collector
