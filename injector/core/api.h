@@ -127,6 +127,19 @@ uint32_t vramscope_tensorflow_follow(const void* handle, uint64_t address, uint6
 void vramscope_tensorflow_forget(uint32_t number);
 void vramscope_tensorflow_look(int others_may_assign);
 
+/* The shim calls it when JAX has loaded its plug-in for a device. 1 if the plug-in's functions reach the hooks. */
+int vramscope_jax_ready(void);
+/* What an argument or a result of a program is; role 0 = nothing. `name`: interned. */
+struct VramscopeJaxLabel {
+  uint32_t role;
+  uint32_t name;
+};
+/* From now on, executions of the program with this name and as many arguments and results label these.
+ * `phase`: value of the counter "step.phase" while it runs (1 forward, 2 backward, 3 optimizer, 0 none).
+ * `labels`: of the arguments, then of the results. */
+void vramscope_jax_describe(const char* program, uint32_t phase, int is_step, uint32_t argument_count,
+                            uint32_t result_count, const struct VramscopeJaxLabel* labels);
+
 /* The bridge: a library built against the user's torch headers, loaded by vramscope_torch_ready. It exports
  *     int vramscope_bridge_start(const struct VramscopeHost*);   0 = ready; otherwise the bridge does not fit
  *     void vramscope_bridge_enable(int on);                      deep facts on or off

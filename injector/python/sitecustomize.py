@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first thing Python runs in a recorded process. Arranges that vramscope_shim starts once torch has been imported, vramscope_shim_tensorflow
-once TensorFlow has been (and vramscope_try, if a change is requested), and steps aside.
+once TensorFlow has been, vramscope_shim_jax once JAX has been (and vramscope_try, if a change is requested), and steps aside.
 
 The collector puts this folder first on PYTHONPATH, so `site` imports this file instead of the user's own
 sitecustomize. We then
   1. remove the folder from sys.path (children still get it: PYTHONPATH itself stays),
   2. let the import system find the next sitecustomize, the user's. It takes over the name in sys.modules.
      If there is none, or if it fails, `site` sees exactly the exception that it would have seen without us.
-Costs 0.1 to 0.3 ms (1 to 2 if no bytecode can be cached). Nothing else is imported before torch or TensorFlow is. `python
+Costs 0.1 to 0.3 ms (1 to 2 if no bytecode can be cached). Nothing else is imported before torch, TensorFlow or JAX is. `python
 -I`, `-E` and `-S` switch it off; the injector then calls vramscope_shim.start() itself."""
 
 import os

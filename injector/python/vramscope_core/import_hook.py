@@ -120,3 +120,4 @@ def watch_for_frameworks() -> None:
     """Each framework's room starts when the program has imported the framework."""
     when_imported("torch", lambda: room("vramscope_shim").start())
     when_imported("tensorflow", lambda: room("vramscope_shim_tensorflow").start())
+    when_imported("jax", lambda: room("vramscope_shim_jax").start())

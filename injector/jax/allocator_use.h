@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What JAX's allocator has handed out on each device, compared with the buffers that were seen.
+//
+//   bytes in use (the allocator)  =  buffers and temporaries that were recorded  +  the rest
+//
+// The rest is what no function of the plug-in shows: an allocator's block that was not split and is larger than
+// the request, constants of programs. It is recorded as one block for each device, which is replaced when it
+// changes, so that the sum is the allocator's own.
+//
+// While a program is compiled, XLA may try several algorithms for an operation in memory of their own. The
+// allocator's peak shows how much that took; it is recorded as a block that ends with the compilation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "injector/jax/pjrt_abi.h"
+
+namespace vramscope::injector::jax {
+
+// A recorded block began (positive) or ended (negative).
+void CountBytes(uint16_t device_code, int64_t bytes);
+
+// Records the rest as it is now. Call it when no execution is underway in this thread.
+void CompareWithAllocator(Device* device);
+// The same after a buffer began or ended, once the device has been compared before.
+void CompareAgain(uint16_t device_code);
+
+}  // namespace vramscope::injector::jax

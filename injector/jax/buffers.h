@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The buffers of JAX's plug-in that hold device memory: where each one is, and their events.
+//
+// A buffer object outlives its memory: an array that is donated to an execution, or deleted, gives its memory
+// away and remains as a shell until Python lets go of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "injector/jax/pjrt_abi.h"
+
+namespace vramscope::injector::jax {
+
+struct Block {
+  uint64_t address;  // 0: no device memory of the allocator, such as a view of another library's memory
+  uint64_t bytes;    // requested
+  uint32_t name;     // of its last label; 0 = none
+  uint16_t device;   // as in the trace
+  uint16_t role;     // trace::Role of its last label
+};
+
+// XLA's allocator rounds each request up to a multiple of 256 (kMinAllocationSize in tsl/framework).
+constexpr uint64_t Rounded(uint64_t bytes) { return (bytes + 255) & ~uint64_t{255}; }
+
+// Asks the plug-in where the buffer is. False if it has no device memory.
+bool Locate(Buffer* buffer, Block* block);
+
+// Records the allocation and remembers the buffer. `stack`: as in the trace, 0 = unknown.
+void AddBuffer(Buffer* buffer, const Block& block, uint32_t stack);
+// A buffer that came into being unseen, as before attach. False if it is known already.
+bool AddIfUnknown(Buffer* buffer);
+// False if it is unknown or has no memory any more.
+bool FindBuffer(const Buffer* buffer, Block* block);
+// The buffer has no memory from now on. False if it had none. Records nothing.
+bool TakeMemory(const Buffer* buffer, Block* block);
+void RecordFree(const Block& block);
+// Records a label, unless the block has it already.
+void LabelBuffer(const Buffer* buffer, uint16_t role, uint32_t name);
+
+uint16_t DeviceCodeOf(Device* device);
+
+}  // namespace vramscope::injector::jax

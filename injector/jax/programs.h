@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiled programs of JAX, and what the shim has said about their arguments and results.
+//
+// Why a description by name: Python sees a function only when it is traced and compiled; afterwards jaxlib
+// executes it without Python. So the shim describes the program once, and each execution is recognized:
+//
+//   shim, at compilation     "jit_train_step", 22 arguments, 21 results: parameter "params['w']", ...
+//   plug-in, each execution  an executable with that name and as many arguments and results
+//
+// If several descriptions fit, the newest one counts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "injector/core/api.h"
+#include "injector/jax/pjrt_abi.h"
+
+namespace vramscope::injector::jax {
+
+inline constexpr size_t kLongestProgramName = 240;
+
+struct Description {
+  const Description* before;  // the description that was made before this one
+  const char* program;
+  uint32_t phase;    // value of the counter "step.phase" while it runs; 0 = none
+  uint32_t is_step;  // 1: each execution is a step of training
+  uint32_t argument_count;
+  uint32_t result_count;
+  VramscopeJaxLabel labels[];  // of the arguments, then of the results; role 0 = none
+};
+
+struct Program {
+  const Description* description;  // nullptr: the shim has not described it
+  uint64_t temp_bytes;
+  uint64_t executions;
+  uint32_t session;  // in which the ids below are defined
+  uint32_t name;
+  uint32_t stack;       // one frame: its name
+  uint32_t temp_stack;  // with " [temp]"
+  uint32_t result_count;
+};
+
+// Asks the plug-in at the first call. Counts the execution. False if the plug-in does not answer.
+bool BeginExecution(LoadedExecutable* executable, size_t argument_count, Program* program);
+// `name` has room for kLongestProgramName + 1; "program" if the plug-in does not say.
+void CopyProgramName(LoadedExecutable* executable, char* name);
+void ForgetProgram(const LoadedExecutable* executable);
+
+}  // namespace vramscope::injector::jax

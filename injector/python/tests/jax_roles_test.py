@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What arguments of a traced program are. Programs are made by hand, of the parts of a jaxpr that are read, so that no JAX is needed."""
+
+import sys
+import unittest
+from pathlib import Path
+from types import SimpleNamespace as Thing
+from typing import Any, List, Sequence
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from vramscope_core.native import Role  # noqa: E402
+from vramscope_shim_jax.roles import Roles  # noqa: E402
+
+FORWARD, BACKWARD, PLAIN = "jvp(loss)", "transpose(jvp(loss))", ""
+
+
+class Variable:
+    def __init__(self, *shape: int) -> None:
+        self.aval = Thing(shape=shape, dtype="float32")
+
+
+def equation(stack: str, inputs: Sequence[Variable], outputs: Sequence[Variable], **params: Any) -> Any:
+    return Thing(source_info=Thing(name_stack=stack), invars=list(inputs), outvars=list(outputs), params=params)
+
+
+def program(equations: List[Any], inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Any:
+    return Thing(eqns=equations, invars=list(inputs), outvars=list(outputs))
+
+
+class Step:
+    """w' = w - m', m' = m + g, n' = n + 1, where g is the gradient of a loss of w and x."""
+
+    def __init__(self) -> None:
+        self.w, self.m, self.x = Variable(4, 2), Variable(4, 2), Variable(8, 4)
+        self.n, self.loss, self.residual, self.g = Variable(), Variable(), Variable(8), Variable(4, 2)
+        self.next_w, self.next_m, self.next_n = Variable(4, 2), Variable(4, 2), Variable()
+        self.training = [equation(FORWARD, [self.w, self.x], [self.loss, self.residual]), equation(BACKWARD, [self.residual, self.x], [self.g])]
+        self.update = [equation(PLAIN, [self.m, self.g], [self.next_m]), equation(PLAIN, [self.w, self.next_m], [self.next_w]),
+                       equation(PLAIN, [self.n], [self.next_n])]
+
+    def whole(self, equations: List[Any]) -> Any:
+        return program(equations, [self.w, self.n, self.m, self.x], [self.next_w, self.next_n, self.next_m, self.loss])
+
+
+NAMES = ["params['w']", "state.count", "state.m['w']", "x"]
+RESULTS = ["result[0]['w']", "result[1].count", "result[1].m['w']", "result[2]"]
+EXPECTED = [(Role.PARAMETER, "params.w"), (Role.OPTIMIZER_STATE, "state.count"), (Role.OPTIMIZER_STATE, "state.m of params.w"), (Role.INPUT, "x")]
+
+
+class RolesTest(unittest.TestCase):
+    def test_a_step_that_updates(self) -> None:
+        step = Step()
+        roles = Roles(step.whole(step.training + step.update), NAMES, RESULTS)
+        self.assertTrue(roles.trains)
+        self.assertEqual([tuple(label) for label in roles.arguments], EXPECTED)
+        self.assertEqual([tuple(label) for label in roles.results], [*EXPECTED[:3], (0, "")])
+
+    def test_an_update_in_a_program_of_its_own_within_the_step(self) -> None:
+        step, inner = Step(), Step()
+        update = program(inner.update, [inner.w, inner.n, inner.m, inner.g], [inner.next_w, inner.next_n, inner.next_m])
+        call = equation(PLAIN, [step.w, step.n, step.m, step.g], [step.next_w, step.next_n, step.next_m], jaxpr=Thing(jaxpr=update))
+        roles = Roles(step.whole([*step.training, call]), NAMES, RESULTS)
+        self.assertEqual([tuple(label) for label in roles.arguments], EXPECTED)
+
+    def test_a_program_that_returns_gradients(self) -> None:
+        step = Step()
+        roles = Roles(program(step.training, [step.w, step.x], [step.loss, step.g]), ["params['w']", "x"], ["result[0]", "result[1]['w']"])
+        self.assertEqual([tuple(label) for label in roles.arguments], [(Role.PARAMETER, "params.w"), (Role.INPUT, "x")])
+        self.assertEqual([tuple(label) for label in roles.results], [(0, ""), (Role.GRADIENT, "params.w")])
+
+    def test_names_decide_nothing(self) -> None:
+        step = Step()
+        names = ["opt['w']", "weights.count", "weights.m['w']", "params"]
+        roles = Roles(step.whole(step.training + step.update), names, RESULTS)
+        self.assertEqual([label.role for label in roles.arguments], [role for role, _ in EXPECTED])
+
+    def test_a_program_that_does_not_train_has_no_roles(self) -> None:
+        step = Step()
+        roles = Roles(program(step.update, [step.w, step.n, step.m, step.g], [step.next_w, step.next_n, step.next_m]), NAMES, RESULTS[:3])
+        self.assertFalse(roles.trains)
+        self.assertEqual({label.role for label in roles.arguments + roles.results}, {0})
+
+
+if __name__ == "__main__":
+    unittest.main()
