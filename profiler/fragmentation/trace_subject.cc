@@ -361,9 +361,22 @@ class TraceReading {
   size_t unknown_requests_ = 0;
 };
 
+// TensorFlow's regions are recorded as they come. Those of JAX are not, and some of its blocks have no address.
+bool PlacesAreKnown(const Run& run, const model::Device& device) {
+  if (model::FrameworkOf(*run.source).allocator != allocator::Model::kBfc) return true;
+  return std::ranges::any_of(run.segment_changes, [&](const model::SegmentChange& change) {
+    return change.process == device.process && change.device_code == device.code;
+  });
+}
+
 }  // namespace
 
 Result<PlacedSubject> PlacedSubjectOf(const Run& run, model::DeviceIndex device) {
+  if (!PlacesAreKnown(run, run.devices[device]))
+    return Error{
+        "the regions that the allocator of " + run.devices[device].name +
+        " took were not recorded, as in every run of JAX, so the places of blocks are not known. See "
+        "vramscope report for sizes."};
   if (trace::DeviceTypeOf(run.devices[device].code) != 0) return TraceReading(run, device).Take();
   return Error{"there are no segments on " + run.devices[device].name +
                ": only GPUs have a caching allocator."};

@@ -16,6 +16,7 @@ struct LibraryRule {
 constexpr std::array kLibraryRules = {
     LibraryRule{"libc10_cuda", DriverOwner::kPyTorch},
     LibraryRule{"libtensorflow_framework", DriverOwner::kPyTorch},  // regions of its BFC allocator
+    LibraryRule{"xla_cuda_plugin", DriverOwner::kPyTorch},          // the same of JAX
     LibraryRule{"libtorch", DriverOwner::kPyTorchBeside},
     LibraryRule{"libc10", DriverOwner::kPyTorchBeside},
     LibraryRule{"libnccl", DriverOwner::kNccl},

@@ -37,6 +37,20 @@ constexpr std::array kFrameworks = {
             "this is a run of TensorFlow, and only changes to PyTorch programs can be predicted. To "
             "measure a change, make it in the program and use vramscope dryrun.",
     },
+    Framework{
+        .name = "JAX",
+        .version_key = "jax.version",
+        .allocator = AllocatorModel::kBfc,
+        .allocated = {"JAX, allocated", "are JAX's arrays and its programs' temporaries"},
+        .cached = {"JAX, free", "are free inside the memory that JAX reserved"},
+        .beside = {"JAX, outside its allocator", "are taken by JAX outside its allocator"},
+        .parameters = {"Parameters", "parameters"},
+        .optimizer_state = {"Optimizer state", "optimizer state"},
+        .by_parameter = "By parameter, with its gradient and optimizer state",
+        .has_deep_steps = false,
+        .no_prediction = "this is a run of JAX, and only changes to PyTorch programs can be predicted. To "
+                         "measure a change, make it in the program and use vramscope dryrun.",
+    },
 };
 
 }  // namespace

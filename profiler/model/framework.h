@@ -37,7 +37,8 @@ struct Framework {
   const char* no_prediction;
 };
 
-// The framework that the source's metadata names; PyTorch if it names none or both.
+// The framework that the source's metadata names; PyTorch if it names none; the first of
+// the table if it names several.
 [[nodiscard]] const Framework& FrameworkOf(const Source& source);
 [[nodiscard]] const Framework& PyTorch();
 
