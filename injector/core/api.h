@@ -129,6 +129,8 @@ void vramscope_tensorflow_look(int others_may_assign);
 
 /* The shim calls it when JAX has loaded its plug-in for a device. 1 if the plug-in's functions reach the hooks. */
 int vramscope_jax_ready(void);
+/* Executions so far of programs that are steps. */
+uint64_t vramscope_jax_steps(void);
 /* What an argument or a result of a program is; role 0 = nothing. `name`: interned. */
 struct VramscopeJaxLabel {
   uint32_t role;

@@ -15,6 +15,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <atomic>
+
+#include "injector/core/api.h"
 #include "injector/core/intern.h"
 #include "injector/core/thread_ring.h"
 #include "injector/jax/allocator_use.h"
@@ -84,6 +87,8 @@ class Donated {
   Block* blocks_ = nullptr;
 };
 
+constinit std::atomic<uint64_t> steps_done = 0;
+
 void EnterPhase(uint32_t phase) {
   Record(EventType::kCounter, kNoDevice, InternString(kPhaseCounter, sizeof(kPhaseCounter) - 1),
          uint64_t{phase});
@@ -129,6 +134,7 @@ class Execution {
     if (described == nullptr) return;
     if (described->phase != 0) EnterPhase(0);
     if (described->is_step != 0 && succeeded) {
+      steps_done.fetch_add(1, std::memory_order_relaxed);
       Record(EventType::kMark, static_cast<uint16_t>(trace::MarkKind::kOptimizerStepDone), program_.name,
              program_.executions, reinterpret_cast<uint64_t>(described));
     }
@@ -216,3 +222,7 @@ Error* OnExecute(void* given) {
 }
 
 }  // namespace vramscope::injector::jax
+
+extern "C" __attribute__((visibility("default"))) uint64_t vramscope_jax_steps(void) {
+  return vramscope::injector::jax::steps_done.load(std::memory_order_relaxed);
+}

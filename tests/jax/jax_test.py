@@ -92,6 +92,16 @@ class JaxTest(RecordingTest):
         self.check_names()
         self.assertEqual(self.labels(GRADIENT), self.labels(PARAMETER))
 
+    def test_a_dry_run_ends_when_the_peak_is_stable(self) -> None:
+        trace = self.folder / "run.vms"
+        sample = [PYTHON, str(SAMPLES / "jax_train.py"), *SMALL, "--steps", "5000"]
+        command = [vramscope(), "dryrun", "--quiet", "--gpu", "h100-80gb", "-o", str(trace), "--", *sample]
+        done = recorded_run.run(command, env=clean_environment(XLA_FLAGS="--xla_gpu_autotune_level=0"))
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        steps = [event for event in recorded_run.events(trace, "mark") if event.number(0) == 1]
+        self.assertGreaterEqual(len(steps), 6)
+        self.assertLess(len(steps), 5000)
+
     def test_a_program_is_undisturbed(self) -> None:
         program = "import jax, jax.numpy as jnp; print(float(jax.jit(jnp.sum)(jnp.arange(9.0)))); raise SystemExit(7)"
         environment = clean_environment(JAX_PLATFORMS="cpu")

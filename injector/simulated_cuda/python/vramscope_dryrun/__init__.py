@@ -11,7 +11,7 @@
     lone_rank    one rank of a process group whose other ranks do not exist
     compiler     torch.compile and Triton produce no machine code
     tensorflow   the same for programs of TensorFlow: their end, XLA, the scaling of losses
-    jax          JAX finds the device
+    jax          the same for programs of JAX: their end, and that JAX finds the device
 
 Configured by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, world=64, rank=0, order=1,
 masks=0.5, routing=balanced|worst, notes=FOLDER, device=real. With device=real, `vramscope try` uses a real device and wants only the same end of the
@@ -67,17 +67,23 @@ def arrange(text: str) -> None:
 
         tensorflow.install(settings.get("steps", "all"), notes)
 
+    def find_device() -> None:
+        from . import jax
+
+        jax.find_device()
+
     def in_jax() -> None:
         from . import jax
 
-        jax.install()
+        jax.stop_after(settings["steps"], notes)
 
     if settings.get("steps", "all") != "all":
+        when_imported("jax", in_jax)
         when_imported("torch", stop)  # the recorder, which tells of steps, asked for torch before
     if settings.get("device") == "real":
         return
     when_imported("tensorflow", in_tensorflow)
-    when_imported("jax._src.hardware_utils", in_jax)
+    when_imported("jax._src.hardware_utils", find_device)
     when_imported("triton.backends.nvidia.compiler", in_compiler("leave_out_ptxas"))
     when_imported("triton.runtime.build", in_compiler("name_missing_compiler"))
     when_imported("torch._inductor.fx_passes.joint_graph", in_compiler("compute_constants_on_the_host"))
