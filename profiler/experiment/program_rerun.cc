@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "profiler/collector/launch/installation.h"
+#include "profiler/collector/launch/torch_location.h"
 #include "profiler/collector/output/scratch_folder.h"
 #include "profiler/collector/output/whole_file.h"
 #include "profiler/collector/target/target_program.h"
@@ -130,6 +131,15 @@ std::string Failure(const Variant& variant, const nlohmann::json& answer, std::c
   return variant.change.Levers().empty() ? "" : NotApplied(variant.notes, variant.change);
 }
 
+// The program's own Python may be another than that on PATH: a virtual environment that is not activated.
+Error WithAnotherPython(Error error) {
+  const std::string python = RerunPython();
+  if (!collector::FindTorch(std::span(&python, 1)).ok())
+    error.sentence +=
+        ". Or name a Python that has PyTorch, as the program's own: VRAMSCOPE_PYTHON=.venv/bin/python";
+  return error;
+}
+
 // All runs with the same allocator settings: PyTorch reads these before it forks.
 class Group {
  public:
@@ -178,7 +188,7 @@ class Group {
     TimeLimit limit(setting_.limit * (variants_.size() + 1));
     const auto result = runner.Run(plan_.command, plan_.device, CommandOutput::kToFile, &log);
     if (limit.Stop()) return Error{"the re-runs took too long; give them more time with --limit"};
-    if (!result.ok()) return result.error();
+    if (!result.ok()) return WithAnotherPython(result.error());
     const std::string said = LastLine(log);
     if (WIFSIGNALED(result->wait_status) || (result->wait_status != 0 && said.empty()))
       return Error{"the re-run was ended by " + EndingText(result->wait_status)};
