@@ -9,8 +9,8 @@
     the analyzing half: no header of Unix, except in the files of SYSTEM_SEAMS
 
 Also: PyTorch and CUDA headers only where a program is built against them; nothing heavy inside the recorded process; an SPDX line in
-every source file; no file too long to read in one sitting; no path of somebody's machine. Exit 0: all holds; 1: each line printed is
-one violation.
+every source file; no file too long to read in one sitting, and none that nothing builds; no path of somebody's machine.
+Exit 0: all holds; 1: each line printed is one violation.
 """
 
 import ast
@@ -178,6 +178,23 @@ def check_text(path: str, text: str) -> Iterator[Violation]:
             yield Violation(path, number, f"a path of one machine: {match.group()}")
 
 
+def check_built(root: str, path: str) -> Iterator[Violation]:
+    """A source file is named by a CMakeLists.txt of its folder, or of one above it. Tests and scripts also compile files by themselves."""
+    if room_of(path) not in ("trace_format", "injector", ATTACH, "profiler", "viewer") or not path.endswith(".cc"):
+        return
+    lists = []
+    folder = os.path.dirname(path)
+    while folder:
+        where = os.path.join(root, folder, "CMakeLists.txt")
+        if os.path.exists(where):
+            with open(where, encoding="utf-8") as file:
+                lists.append(file.read())
+        folder = os.path.dirname(folder)
+    name = re.compile(rf"(?<![\w.]){re.escape(os.path.basename(path))}\b")
+    if lists and not any(name.search(text) for text in lists):
+        yield Violation(path, 1, "no CMakeLists.txt builds it")
+
+
 def check(root: str) -> List[Violation]:
     found: List[Violation] = []
     for path in files(root):
@@ -190,6 +207,7 @@ def check(root: str) -> List[Violation]:
         found += check_system(path, text)
         found += check_shim_imports(root, path, text)
         found += check_text(path, text)
+        found += check_built(root, path)
     return found
 
 

@@ -82,6 +82,11 @@ class CheckLayersTest(unittest.TestCase):
     def test_a_machine_path_is_caught(self) -> None:
         self.assert_caught("viewer/main.cc", SPDX + "// see /ro" + "ot/notes\n", "a path of one machine")
 
+    def test_a_file_that_nothing_builds_is_caught(self) -> None:
+        lists = {"profiler/CMakeLists.txt": "# SPDX-License-Identifier: Apache-2.0\nroom(model/block.cc)\n"}
+        self.assertEqual(self.violations(lists), [])
+        self.assertEqual(self.violations({**lists, "profiler/model/lock.cc": SPDX}), ["profiler/model/lock.cc:1: no CMakeLists.txt builds it"])
+
 
 if __name__ == "__main__":
     unittest.main()
