@@ -12,6 +12,7 @@
 #include "injector/core/coverage.h"
 #include "injector/core/driver_sight.h"
 #include "injector/core/elf_image.h"
+#include "injector/core/locked.h"
 #include "injector/core/options.h"
 #include "injector/core/session.h"
 #include "injector/cupti/activity.h"
@@ -27,14 +28,6 @@ constexpr char kHook[] = "CUPTI";
 constexpr char kComparison[] = "CUPTI and the driver's hooks";
 
 constinit pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-class Lock {
- public:
-  Lock() { pthread_mutex_lock(&lock); }
-  ~Lock() { pthread_mutex_unlock(&lock); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-};
 
 // Under the lock.
 struct Client {
@@ -100,7 +93,7 @@ int Print(char* to, size_t room, const char* who, const DriverSight& sight) {
 
 // At exit, while CUPTI still answers: the device memory in each account, and the difference.
 void CompareAtExit() {
-  Lock locked;
+  const Locked locked(lock);
   StopOwnActivity();
   char text[512];
   int length = Print(text, sizeof text, "callbacks", seen_by_callbacks);
@@ -183,7 +176,7 @@ Function* Real(std::atomic<void*>& found, const char* name) {
 
 template <typename Call>
 Result SubscribeOther(Call call) {
-  Lock locked;
+  const Locked locked(lock);
   Yield();
   const Result result = call();
   if (result == kSuccess) ++client.others;
@@ -200,7 +193,7 @@ void ConsiderCupti() {
   const uint64_t situation =
       2 * LibrariesLoaded() + (seen_by_hooks.installed.load(std::memory_order_relaxed) ? 1 : 0);
   if (considered.exchange(situation, std::memory_order_relaxed) == situation) return;
-  Lock locked;
+  const Locked locked(lock);
   decided.store(Decide(), std::memory_order_relaxed);
 }
 
@@ -214,6 +207,7 @@ void DriverStarts() {
 }  // namespace vramscope::injector::cupti
 
 using namespace vramscope::injector::cupti;
+using vramscope::injector::Locked;
 
 VRAMSCOPE_API Result cuptiSubscribe(Subscriber* subscriber, Callback callback, void* user_data) {
   static constinit std::atomic<void*> found = nullptr;
@@ -234,7 +228,7 @@ VRAMSCOPE_API Result cuptiUnsubscribe(Subscriber subscriber) {
   static constinit std::atomic<void*> found = nullptr;
   auto* const real = Real<Result(Subscriber)>(found, "cuptiUnsubscribe");
   if (real == nullptr) return kUnknownError;
-  Lock locked;
+  const Locked locked(lock);
   const Result result = real(subscriber);
   if (result == kSuccess && client.others > 0) --client.others;
   Subscribe();
@@ -246,7 +240,7 @@ VRAMSCOPE_API Result cuptiFinalize() {
   static constinit std::atomic<void*> found = nullptr;
   auto* const real = Real<Result()>(found, "cuptiFinalize");
   if (real == nullptr) return kUnknownError;
-  Lock locked;
+  const Locked locked(lock);
   Yield();
   const Result result = real();
   client.others = 0;
@@ -258,7 +252,7 @@ VRAMSCOPE_API Result cuptiActivityRegisterCallbacks(BufferRequested requested, B
   static constinit std::atomic<void*> found = nullptr;
   auto* const real = Real<Result(BufferRequested, BufferCompleted)>(found, "cuptiActivityRegisterCallbacks");
   if (real == nullptr) return kUnknownError;
-  Lock locked;
+  const Locked locked(lock);
   StopOwnActivity();
   client.foreign_buffers = true;
   return real(requested, completed);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "injector/core/intern.h"
+#include "injector/core/locked.h"
 #include "injector/core/native_stack.h"
 #include "injector/core/session.h"
 #include "injector/core/thread_ring.h"
@@ -29,17 +30,9 @@ void ForgetInChild() {
   buffers.Forget();
 }
 
-class Locked {
- public:
-  Locked() { pthread_mutex_lock(&buffers_lock); }
-  ~Locked() { pthread_mutex_unlock(&buffers_lock); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-};
-
 void Remember(const Buffer* buffer, const Block& block) {
   static constinit bool follows_forks = false;
-  const Locked locked;
+  const Locked locked(buffers_lock);
   if (!follows_forks) AtForkInChild(ForgetInChild);
   follows_forks = true;
   buffers.Add(buffer, block);
@@ -81,7 +74,7 @@ Error* End(Entry entry, void* arguments) {
   const Buffer* const buffer = static_cast<const Question<Buffer, int>*>(arguments)->object;
   const bool has_memory = buffer != nullptr && TakeMemory(buffer, &block);
   if (entry == Entry::kBufferDestroy) {
-    const Locked locked;
+    const Locked locked(buffers_lock);
     buffers.Remove(buffer);
   }
   if (!has_memory) return Real(entry)(arguments);
@@ -125,7 +118,7 @@ void AddBuffer(Buffer* buffer, const Block& block, uint32_t stack) {
 
 bool AddIfUnknown(Buffer* buffer) {
   {
-    const Locked locked;
+    const Locked locked(buffers_lock);
     if (buffers.Find(buffer) != nullptr) return false;
   }
   AddNew(buffer, trace::kHeldFrame);
@@ -133,7 +126,7 @@ bool AddIfUnknown(Buffer* buffer) {
 }
 
 bool FindBuffer(const Buffer* buffer, Block* block) {
-  const Locked locked;
+  const Locked locked(buffers_lock);
   const Block* const known = buffers.Find(buffer);
   if (known == nullptr || known->address == 0) return false;
   *block = *known;
@@ -141,7 +134,7 @@ bool FindBuffer(const Buffer* buffer, Block* block) {
 }
 
 bool TakeMemory(const Buffer* buffer, Block* block) {
-  const Locked locked;
+  const Locked locked(buffers_lock);
   Block* const known = buffers.Find(buffer);
   if (known == nullptr || known->address == 0) return false;
   *block = *known;
@@ -157,7 +150,7 @@ void RecordFree(const Block& block) {
 void LabelBuffer(const Buffer* buffer, uint16_t role, uint32_t name) {
   Block labeled = {};
   {
-    const Locked locked;
+    const Locked locked(buffers_lock);
     Block* const known = buffers.Find(buffer);
     if (known == nullptr || known->address == 0 || (known->role == role && known->name == name)) return;
     known->role = role;

@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "injector/core/intern.h"
+#include "injector/core/locked.h"
 #include "injector/core/session.h"
 #include "injector/jax/plugin.h"
 #include "injector/jax/pointer_map.h"
@@ -26,14 +27,6 @@ void ForgetProgramsInChild() {
   programs_lock = PTHREAD_MUTEX_INITIALIZER;
   programs.Forget();
 }
-
-class ProgramsLocked {
- public:
-  ProgramsLocked() { pthread_mutex_lock(&programs_lock); }
-  ~ProgramsLocked() { pthread_mutex_unlock(&programs_lock); }
-  ProgramsLocked(const ProgramsLocked&) = delete;
-  ProgramsLocked& operator=(const ProgramsLocked&) = delete;
-};
 
 const Description* DescriptionOf(const char* name, size_t arguments, size_t results) {
   const Description* known = newest.load(std::memory_order_acquire);
@@ -102,7 +95,7 @@ bool IsCurrent(const Program& program) {
 bool BeginExecution(LoadedExecutable* executable, size_t argument_count, Program* program) {
   static constinit bool follows_forks = false;
   {
-    const ProgramsLocked locked;
+    const Locked locked(programs_lock);
     if (!follows_forks) AtForkInChild(ForgetProgramsInChild);
     follows_forks = true;
     Program* const known = programs.Find(executable);
@@ -115,7 +108,7 @@ bool BeginExecution(LoadedExecutable* executable, size_t argument_count, Program
   }
   if (!Describe(executable, argument_count, *program)) return false;
   ++program->executions;
-  const ProgramsLocked locked;
+  const Locked locked(programs_lock);
   programs.Add(executable, *program);
   return true;
 }
@@ -128,7 +121,7 @@ void CopyProgramName(LoadedExecutable* executable, char* name) {
 }
 
 void ForgetProgram(const LoadedExecutable* executable) {
-  const ProgramsLocked locked;
+  const Locked locked(programs_lock);
   programs.Remove(executable);
 }
 

@@ -3,6 +3,7 @@
 // program that was compiled with NVTX calls these functions at its first NVTX call.
 #include <pthread.h>
 
+#include "injector/core/locked.h"
 #include "injector/core/session.h"
 #include "injector/nvtx/chain.h"
 #include "injector/nvtx/handlers.h"
@@ -13,14 +14,6 @@ namespace vramscope::injector::nvtx {
 namespace {
 
 constinit pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-class Lock {
- public:
-  Lock() { pthread_mutex_lock(&lock); }
-  ~Lock() { pthread_mutex_unlock(&lock); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-};
 
 bool Recorded() { return RecordingFile() != nullptr || StartSession(); }
 
@@ -58,7 +51,7 @@ class FunctionTable {
 };
 
 int InitializeCore(GetExportTable get_export_table) {
-  Lock locked;
+  const Locked locked(lock);
   const FunctionTable core(get_export_table, kCore);
   const FunctionTable core2(get_export_table, kCore2);
   const auto next = reinterpret_cast<InitializeInjection>(FindInNext("InitializeInjectionNvtx2"));
@@ -89,7 +82,7 @@ AnyFunction FunctionIn(intptr_t slot) {
 
 int InitializeExtensionModule(ExtensionModule* module) {
   if (module == nullptr) return 0;
-  Lock locked;
+  const Locked locked(lock);
   const auto next = reinterpret_cast<InitializeExtension>(FindInNext("InitializeInjectionNvtxExtension"));
   const bool chained = next != nullptr && next(module) != 0;
   ExtensionSegment* const segment = MemorySegmentOf(*module);

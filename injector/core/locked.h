@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds a mutex in a scope.
+//
+// Why not std::mutex and std::lock_guard: the child of a fork may find a mutex held by a thread that it does
+// not have, and must be able to make it new (PTHREAD_MUTEX_INITIALIZER).
+#pragma once
+
+#include <pthread.h>
+
+namespace vramscope::injector {
+
+class Locked {
+ public:
+  explicit Locked(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
+  ~Locked() { pthread_mutex_unlock(&mutex_); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  pthread_mutex_t& mutex_;
+};
+
+}  // namespace vramscope::injector
