@@ -91,10 +91,11 @@ class Events {
   bool string(string_t& value) { return Took(objects_.PushText(value)); }
   bool key(string_t& value) { return Took(objects_.PushText(value)); }
   bool binary(binary_t&) { return false; }
-  bool start_object(std::size_t) { return Took(objects_.OpenDict() && objects_.Mark()); }
-  bool end_object() { return Took(objects_.SetItems()); }
-  bool start_array(std::size_t) { return Took(objects_.OpenList() && objects_.Mark()); }
-  bool end_array() { return Took(objects_.Appends()); }
+  // A container begins where it ends: it is then the newest one, and is freed again if it becomes a record.
+  bool start_object(std::size_t) { return Took(objects_.Mark()); }
+  bool end_object() { return Took(objects_.DictSinceMark()); }
+  bool start_array(std::size_t) { return Took(objects_.Mark()); }
+  bool end_array() { return Took(objects_.TupleSinceMark()); }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) {
     problem_ = "it is not JSON, or is cut off, at byte " + std::to_string(position);
     return false;

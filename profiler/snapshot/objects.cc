@@ -40,8 +40,12 @@ bool Objects::PushFloat(double number) {
 }
 
 bool Objects::PushText(std::string_view text) {
-  if (!Charge(TextTable::CostOf(text))) return false;
-  return Push(Value(Kind::kString, out_.texts.Add(text)));
+  // Only a new text takes memory. JSON repeats the keys of a dict in each event, and a pickle of protocol 0 to 3
+  // may do so too.
+  const uint32_t before = out_.texts.size();
+  const uint32_t id = out_.texts.Add(text);
+  if (out_.texts.size() != before && !Charge(TextTable::CostOf(text))) return false;
+  return Push(Value(Kind::kString, id));
 }
 
 bool Objects::Open(Kind kind) {
@@ -100,6 +104,12 @@ bool Objects::DictSinceMark() {
   if (!TopMark(&first, 0) || !OpenDict()) return false;
   std::rotate(stack_.begin() + static_cast<ptrdiff_t>(first), stack_.end() - 1, stack_.end());
   return SetPairs(first, first + 1);
+}
+
+bool Objects::TupleSinceMark() {
+  if (marks_.empty() || marks_.back() + 2 != stack_.size()) return ListSinceMark();
+  marks_.pop_back();
+  return Tuple(2);
 }
 
 bool Objects::Tuple(size_t length) {

@@ -64,7 +64,8 @@ class Objects {
   [[nodiscard]] bool Appends();  // values since the mark -> the list below it
   [[nodiscard]] bool SetItem();
   [[nodiscard]] bool SetItems();
-  [[nodiscard]] bool ListSinceMark();  // also for tuples
+  [[nodiscard]] bool ListSinceMark();   // also for tuples
+  [[nodiscard]] bool TupleSinceMark();  // nothing is appended later, so two small numbers need no list
   [[nodiscard]] bool DictSinceMark();
   [[nodiscard]] bool Tuple(size_t length);
 

@@ -117,6 +117,34 @@ TEST(UnpicklerTest, ReadsJson) {
   EXPECT_EQ((*loaded)->stacks.stack((*loaded)->events[0].stack).size(), 2u);
 }
 
+// Each key is written out in each event, and each stack is a new one: both must fit into what the size allows.
+TEST(JsonTest, ReadsTwoHundredThousandEventsOfOneDistinctFrameEach) {
+  constexpr size_t kEvents = 200'000;
+  std::string text = R"({"segments": [], "device_traces": [[)";
+  for (size_t i = 0; i < kEvents; ++i) {
+    text += (i == 0 ? "" : ", ") + std::string(R"({"action": "alloc", "addr": )") +
+            std::to_string((i + 1) * 512) +
+            R"(, "size": 512, "stream": 0, "pool_id": [0, 7], "frames": [{"filename": "t.py", "name": "f)" +
+            std::to_string(i) + R"(", "line": 1}]})";
+  }
+  const Loaded loaded = FromText(text + "]]}");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().sentence;
+  const Snapshot& snapshot = **loaded;
+  ASSERT_EQ(snapshot.event_count(0), kEvents);
+  EXPECT_EQ(snapshot.stacks.stack_count(), kEvents + 1);  // and the empty one
+  EXPECT_EQ(snapshot.origins[snapshot.events[0].origin].pool, (PoolId{0, 7}));
+  const Event& last = snapshot.events[kEvents - 1];
+  EXPECT_EQ(last.address, kEvents * 512);
+  EXPECT_EQ(snapshot.Text(snapshot.stacks.frame(snapshot.stacks.stack(last.stack)[0]).function), "f199999");
+}
+
+TEST(JsonTest, RefusesWhatAsksForMoreThanItPaysFor) {
+  std::string lists = "[[]";
+  for (size_t i = 0; i < (2 << 20); ++i) lists += ",[]";
+  EXPECT_THAT(Sentence(lists + "]"), HasSubstr("more memory"));
+  EXPECT_THAT(Sentence(std::string(300, '[')), HasSubstr("nested more than"));
+}
+
 TEST_F(RealSnapshots, HaveWhatPythonCountsInThem) {
   struct Expected {
     const char* name;

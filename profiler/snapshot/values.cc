@@ -6,7 +6,11 @@
 namespace vramscope::snapshot {
 
 bool Values::Open(Kind kind, Value* container) {
-  if (!budget_.Charge(2 * sizeof(Container))) return false;
+  // The place of a dropped container is used again: it is paid already.
+  if (containers_.size() == paid_containers_) {
+    if (!budget_.Charge(2 * sizeof(Container))) return false;
+    ++paid_containers_;
+  }
   containers_.emplace_back();
   *container = Value(kind, containers_.size() - 1);
   return true;
