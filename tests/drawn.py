@@ -12,6 +12,7 @@ VRAMSCOPE_TEST_DRAW=7 repeats a turn; without it the number of commits decides, 
 import datetime
 import functools
 import os
+import random
 import subprocess
 import sys
 import unittest
@@ -34,6 +35,12 @@ def turn() -> int:
         return int(asked.stdout)
     except (OSError, ValueError):
         return datetime.date.today().toordinal()
+
+
+def seed() -> int:
+    """For random inputs: new ones with each commit, and the same ones for one commit, so that a commit passes twice or fails twice.
+    VRAMSCOPE_TEST_SEED=N takes that one."""
+    return int(os.environ.get("VRAMSCOPE_TEST_SEED") or random.Random(turn()).randrange(1, 1 << 31))
 
 
 def chosen(names: List[str], one_of: int) -> List[str]:

@@ -169,7 +169,11 @@ BlockNumber DeviceAllocator::TakeFromFallbackPools(Request* request) {
     other.pool = &heap_.PoolFor(static_cast<PoolIndex>(i), request->pool->small);
     other.expandable = false;
     const BlockNumber number = TakeFree(other);
+    // What is freed meanwhile does not merge with the block that was just taken.
+    if (number != kNoBlock) heap_.blocks[number].status = BlockStatus::kAllocated;
+    if (heap_.listener != nullptr) heap_.listener->OnFallbackLeft(static_cast<PoolIndex>(i));
     if (number == kNoBlock) continue;
+    heap_.blocks[number].status = BlockStatus::kFree;
     *request = other;
     return number;
   }

@@ -140,6 +140,40 @@ TEST(DeviceAllocatorTest, GivesTheCacheBackBeforeItFails) {
   EXPECT_EQ(machine.Alloc(24), 0u);
 }
 
+// Completes one free when a request has searched a pool, as PyTorch does in a capture.
+class FreesInTheSearch : public Listener {
+ public:
+  FreesInTheSearch(DeviceAllocator& model, uint64_t address) : model_(model), address_(address) {}
+  void OnEvent(const Event&) override {}
+  void OnFallbackLeft(PoolIndex pool) override {
+    left.push_back(pool);
+    EXPECT_TRUE(model_.CompleteFree(address_));
+  }
+  std::vector<PoolIndex> left;
+
+ private:
+  DeviceAllocator& model_;
+  uint64_t address_;
+};
+
+TEST(DeviceAllocatorTest, AFreeThatTheSearchOfAPoolCompletesLeavesTheFoundBlockAlone) {
+  Machine machine("", 20 * kMiB, "2.15.0");
+  const PoolIndex pool = machine.model().AddPool();
+  machine.model().RetainPool(pool, {.use_on_oom = true});
+  machine.model().BeginPool(pool, PoolUse::kMemPool);
+  const uint64_t deferred = machine.Alloc(8, 0, pool), found = machine.Alloc(4, 0, pool);
+  machine.Alloc(8, 0, pool);
+  machine.model().EndPool(pool);
+  EXPECT_TRUE(machine.model().Free(found));
+  EXPECT_TRUE(machine.model().FreeLater(deferred));
+  FreesInTheSearch listener(machine.model(), deferred);
+  machine.model().SetListener(&listener);
+  EXPECT_EQ(machine.Alloc(4), found);  // the device is full; the pool's free block serves the request
+  EXPECT_THAT(listener.left, ElementsAre(pool));
+  machine.model().SetListener(nullptr);
+  EXPECT_EQ(machine.Alloc(8), deferred);
+}
+
 TEST(DeviceAllocatorTest, ACopyIsAnAllocatorOfItsOwn) {
   Machine machine;
   machine.Reserved(3, 16);

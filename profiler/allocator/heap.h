@@ -31,6 +31,9 @@ class Listener {
  public:
   virtual ~Listener() = default;
   virtual void OnEvent(const Event& event) = 0;
+  // A request that found no memory has searched this pool (PoolOptions::use_on_oom). PyTorch enters and leaves
+  // the pool for the search, and leaving it can complete frees that a capture has deferred.
+  virtual void OnFallbackLeft(PoolIndex) {}
 };
 
 // Options of a torch.cuda.MemPool; the pool of a CUDA graph has none of them.

@@ -3,16 +3,16 @@
 """Is our BFC allocator TensorFlow's? The compiled allocator of the stock wheel and the model are given the same random requests in eight configurations;
 every address, every failure and all statistics after every operation must be the same.
 
-Needs VRAMSCOPE_TENSORFLOW_PYTHON, a Python that has TensorFlow; TensorFlow is not imported, its library is opened. Each run has a new seed, which it
-prints; VRAMSCOPE_TEST_SEED=N takes that one. VRAMSCOPE_TEST_OPERATIONS=1000000 asks for more operations than the 80,000 of a usual run."""
+Needs VRAMSCOPE_TENSORFLOW_PYTHON, a Python that has TensorFlow; TensorFlow is not imported, its library is opened. Each commit has a new seed, which
+the run prints; VRAMSCOPE_TEST_SEED=N takes that one. VRAMSCOPE_TEST_OPERATIONS=1000000 asks for more operations than the 80,000 of a usual run."""
 import os
-import random
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import drawn  # noqa: E402
 import recorded_run  # noqa: E402
 
 FIND = "import importlib.util as u; print(u.find_spec('tensorflow').submodule_search_locations[0])"
@@ -29,7 +29,7 @@ def framework_library() -> str:
 class BfcDifferentialTest(unittest.TestCase):
     def test_the_model_decides_what_the_compiled_allocator_decides(self) -> None:
         library, compare = framework_library(), recorded_run.target("bfc_differential")
-        seed = os.environ.get("VRAMSCOPE_TEST_SEED") or str(random.SystemRandom().randrange(1 << 31))
+        seed = str(drawn.seed())
         operations = os.environ.get("VRAMSCOPE_TEST_OPERATIONS") or "80000"
         print(f"seed {seed}, {operations} operations", flush=True)
         done = subprocess.run([compare, library, seed, operations], capture_output=True, text=True, check=False)

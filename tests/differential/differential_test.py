@@ -3,20 +3,20 @@
 """Is our allocator PyTorch's? The stock wheel's own caching allocator, on the simulated device, and the model are given the same random
 requests; every address, every statistic after every operation and every event of PyTorch's history must be the same.
 
-Each run has a new seed, which it prints; VRAMSCOPE_TEST_SEED=N takes that one. VRAMSCOPE_TEST_OPERATIONS asks for more operations than the 52,000
+Each commit has a new seed, which the run prints; VRAMSCOPE_TEST_SEED=N takes that one. VRAMSCOPE_TEST_OPERATIONS asks for more operations than the 52,000
 of a usual run. PyTorch's own snapshot of a part of one fixed run is replayed, and so are snapshots of real runs: exactly, event by event. (Of new
 runs about one snapshot in six is not: where requests fail, it does not tell what the device had left.)
 """
 import json
 import os
-import random
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"))
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent), str(Path(__file__).resolve().parent.parent / "simulated_cuda")]
 import device  # noqa: E402
+import drawn  # noqa: E402
 import recorded_run  # noqa: E402
 
 SNAPSHOTS = Path(__file__).resolve().parents[3] / "shared/data/snapshots"
@@ -29,7 +29,7 @@ class AllocatorDifferentialTest(device.DeviceTest):
         compare = recorded_run.target("allocator_differential")
         pythons = [python for python in recorded_run.pythons() if device.is_served(python)]
         recorded_run.python()
-        seed = int(os.environ.get("VRAMSCOPE_TEST_SEED") or random.SystemRandom().randrange(1 << 31))
+        seed = drawn.seed()
         operations = int(os.environ.get("VRAMSCOPE_TEST_OPERATIONS") or 52_000) // max(1, len(pythons))
         for python in self.for_each_python():
             print(f"seed {seed}, {operations} operations, {python}", flush=True)

@@ -56,10 +56,11 @@ class StreamEvents {
     }
   }
 
-  // With graph_capture_record_stream_reuse, the end of a capture frees the blocks of its own pool at once.
-  void EndCapture(DeviceAllocator& model, PoolIndex pool) {
+  // With graph_capture_record_stream_reuse, leaving a pool frees its deferred blocks at once, if nothing used
+  // them before the capture: at the end of a capture, and when a failed request has searched the pool.
+  void LeavePool(DeviceAllocator& model, PoolIndex pool) {
     std::erase_if(deferred_, [&](uint64_t address) {
-      if (model.Find(address)->pool != pool) return false;
+      if (model.Find(address)->pool != pool || uses_[address] != inside_uses_[address]) return false;
       uses_.erase(address);
       inside_uses_.erase(address);
       return model.CompleteFree(address);

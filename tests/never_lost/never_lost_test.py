@@ -4,8 +4,8 @@
 The oracle is a counter that the target keeps in a file which outlives it: `begun` before, `done` after each allocation. The trace must hold
 all allocations from the first to `done`, without a gap, and at most up to `begun`.
 
-    VRAMSCOPE_KILLS    kills of each kind (200 is the promise; fewer by default, to be quick)
-    VRAMSCOPE_SEED     of the moments; printed, so that a failure can be repeated
+    VRAMSCOPE_KILLS      kills of each kind (200 is the promise; fewer by default, to be quick)
+    VRAMSCOPE_TEST_SEED  of the moments; one for each commit (drawn.py)
 """
 import os
 import random
@@ -19,12 +19,13 @@ from typing import Callable, Dict, List, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import drawn
 import recorded_run
 from recorded_run import RecordingTest, clean_environment, python, record_command, target
 
 HERE = Path(__file__).resolve().parent
 KILLS = int(os.environ.get("VRAMSCOPE_KILLS", "30"))
-SEED = int(os.environ.get("VRAMSCOPE_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 30)
+SEED = drawn.seed()
 FIRST_BYTES = 1 << 20  # as in torch_target.py
 ALLOC_ADDRESS, ALLOC_SIZE = 0, 1
 
@@ -34,7 +35,7 @@ Counter = Tuple[int, int]  # begun, done
 class NeverLostTest(RecordingTest):
     def setUp(self) -> None:
         super().setUp()
-        print(f"VRAMSCOPE_KILLS={KILLS} VRAMSCOPE_SEED={SEED}", file=sys.stderr)
+        print(f"VRAMSCOPE_KILLS={KILLS} VRAMSCOPE_TEST_SEED={SEED}", file=sys.stderr)
         self.moments = random.Random(SEED)
         self.counter_file = self.folder / "counters"
 

@@ -8,7 +8,11 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from typing import List
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import drawn  # noqa: E402
 
 READER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "read_trace.py")
 
@@ -32,7 +36,7 @@ def main() -> None:
     dump_trace, make_trace, *golden = sys.argv[1:]
     for path in golden:
         print(f"{compare(dump_trace, path)} lines agree: {path}")
-    seed = os.environ.get("VRAMSCOPE_TEST_SEED", str(int.from_bytes(os.urandom(4), "little")))
+    seed = str(drawn.seed())
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "made.vms")
         for kind, events, events_per_block in (("random", "6000", "700"), ("training", "12000", "4096")):
