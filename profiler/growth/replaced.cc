@@ -46,12 +46,15 @@ std::map<Place, std::vector<uint64_t>> BytesAtStepEnds(const classify::Analysis&
   const model::Run& run = analysis.run();
   std::map<Place, std::vector<uint64_t>> all;  // first the changes at each end of a step
   const BlockId first_of_all = run.FirstBlockFrom(steps.front()->begin);
+  size_t first = 0;  // the step that ends first after the block's allocation
   for (BlockId id = first_of_all; id < run.blocks.size() && run.blocks[id].alloc_event <= until; ++id) {
     const model::Block& block = run.blocks[id];
     if (block.device_code != device.code || run.ProcessOf(block) != device.process) continue;
-    const size_t first = StepEndingAfter(steps, block.alloc_event);
+    while (first < steps.size() && steps[first]->end <= block.alloc_event) ++first;
+    if (first == steps.size()) break;                    // blocks are in the order of their allocations
+    if (block.free_event < steps[first]->end) continue;  // most live within a step
     const size_t beyond = StepEndingAfter(steps, block.free_event);
-    if (first >= beyond || !MayGrow(analysis.categories().At(id, steps[first]->end - 1))) continue;
+    if (!MayGrow(analysis.categories().At(id, steps[first]->end - 1))) continue;
     std::vector<uint64_t>& changes = all[places.Of(id, origins.Of(id), Keeper::kReplaced)];
     changes.resize(steps.size() + 1);
     changes[first] += block.Requested();

@@ -45,13 +45,13 @@ std::optional<uint64_t> CapacityOf(const Run& run, const model::DriverDevice* dr
   return driver->UseAfter(run.event_count() - 1, process).capacity;
 }
 
-std::unique_ptr<DeviceView> MakeDevice(const Run& run, const classify::Analysis& analysis,
-                                       DeviceIndex index) {
+std::unique_ptr<DeviceView> MakeDevice(const Run& run, const classify::Analysis& analysis, DeviceIndex index,
+                                       const timeline::DeviceCurve& curve) {
   const model::Device& device = run.devices[index];
   const model::DriverDevice* driver = run.driver.Find(device.process, device.code);
   auto view = std::make_unique<DeviceView>(DeviceView{index,
                                                       device.name,
-                                                      timeline::DeviceCurve(run, index),
+                                                      curve,
                                                       LiveIndex(run, index),
                                                       MemorySeries(run, analysis.categories(), index),
                                                       {},
@@ -93,8 +93,10 @@ std::unique_ptr<Document> HoldRun(std::string path, Run run,
 void Analyze(Document& document) {
   const Run& all = *document.run;
   document.analysis = std::make_unique<classify::Analysis>(all);
+  const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(all);
   for (DeviceIndex i = 0; i < all.devices.size(); ++i) {
-    if (!all.devices[i].changes.empty()) document.devices.push_back(MakeDevice(all, *document.analysis, i));
+    if (!all.devices[i].changes.empty())
+      document.devices.push_back(MakeDevice(all, *document.analysis, i, curves[i]));
   }
   std::stable_sort(document.devices.begin(), document.devices.end(), [&](const auto& a, const auto& b) {
     const auto rank = [&](const DeviceView& device) {
@@ -103,7 +105,7 @@ void Analyze(Document& document) {
     return rank(*a) > rank(*b);
   });
   // The default device of every answer.
-  const Result<DeviceIndex> chosen = report::ChooseDevice(all, report::CurvesOf(all), {});
+  const Result<DeviceIndex> chosen = report::ChooseDevice(all, curves, {});
   if (chosen.ok()) {
     std::stable_partition(document.devices.begin(), document.devices.end(),
                           [&](const auto& device) { return device->index == *chosen; });

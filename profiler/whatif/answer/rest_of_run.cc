@@ -69,19 +69,29 @@ void Raise(RestOfRun::Part& part, uint64_t bytes, EventIndex event, EventIndex* 
   *at = event;
 }
 
-// True for a block that exists only in the step that allocated it and in the next one.
-class Transient {
+// True for a block that exists only in the step that allocated it and in the next one. `born`: the span in
+// which it was allocated.
+bool IsTransient(const timeline::Training& training, const model::Block& block, const timeline::Span& born) {
+  const timeline::Step* const step = training.StepNumber(born.step);
+  if (step == nullptr || born.part == Part::kEvaluation) return false;
+  const timeline::Step* const next = training.StepNumber(step->number + 1);
+  return block.free_event < (next == nullptr ? step->end : next->end);
+}
+
+// The value of a line that holds from each of its entries to the next; for moments in order.
+class LineCursor {
  public:
-  explicit Transient(const timeline::Training& training) : training_(training) {}
-  [[nodiscard]] bool Is(const model::Block& block) const {
-    const timeline::Step* const step = training_.StepAt(block.alloc_event);
-    if (step == nullptr || training_.SpanAt(block.alloc_event).part == Part::kEvaluation) return false;
-    const timeline::Step* const next = training_.StepNumber(step->number + 1);
-    return block.free_event < (next == nullptr ? step->end : next->end);
+  explicit LineCursor(const std::vector<model::Since>& line) : next_(line.begin()), end_(line.end()) {}
+  // 0 before the first entry.
+  uint64_t After(EventIndex event) {
+    for (; next_ != end_ && next_->event <= event; ++next_) value_ = static_cast<uint64_t>(next_->value);
+    return value_;
   }
 
  private:
-  const timeline::Training& training_;
+  std::vector<model::Since>::const_iterator next_;
+  std::vector<model::Since>::const_iterator end_;
+  uint64_t value_ = 0;
 };
 
 // The reserved bytes at moments outside of steps, without the steps' own memory: a replay through the
@@ -92,12 +102,14 @@ void ReplayOutside(const Step& step, const classify::Analysis& analysis, const M
   if (!settings.ok()) return;
   ModeledAllocator modeled(step, *settings);
   allocator::DeviceAllocator& model = modeled.model();
-  const Transient transient(analysis.training()[step.run->devices[step.device].process]);
+  const timeline::Training& training = analysis.training()[step.run->devices[step.device].process];
+  constexpr uint64_t kLeftOut = 1;  // no address of the model is odd
   std::vector<uint64_t> addresses(step.run->blocks.size(), 0);
-  moments.Each([&](const model::Change& change, const timeline::Span&, Kind kind) {
+  moments.Each([&](const model::Change& change, const timeline::Span& span, Kind kind) {
     const model::Block& block = step.run->blocks[change.block()];
-    if (transient.Is(block) || block.Requested() == 0) return;
     uint64_t& address = addresses[change.block()];
+    if (!change.freed() && (block.Requested() == 0 || IsTransient(training, block, span))) address = kLeftOut;
+    if (address == kLeftOut) return;
     if (change.freed())
       (void)model.Free(address);
     else
@@ -141,13 +153,14 @@ RestOfRun RestOf(const Step& step, const classify::Analysis& analysis) {
   Recorded recorded;
   RestOfRun::Part* const parts[] = {&rest.steps, &rest.before, &rest.later};
   uint64_t bytes = 0;
+  LineCursor unseen(curve.device().unseen);
+  LineCursor reserved(curve.device().reserved);
   moments.Each([&](const model::Change& change, const timeline::Span&, Kind kind) {
     const uint64_t size = step.run->blocks[change.block()].size;
     bytes = change.freed() ? bytes - size : bytes + size;
     const auto index = static_cast<size_t>(kind);
-    Raise(*parts[index], bytes + curve.UnseenAfter(change.event), change.event, &at[index]);
-    recorded.reserved[index] =
-        std::max(recorded.reserved[index], curve.ReservedAfter(change.event).value_or(0));
+    Raise(*parts[index], bytes + unseen.After(change.event), change.event, &at[index]);
+    recorded.reserved[index] = std::max(recorded.reserved[index], reserved.After(change.event));
   });
   for (size_t i = 0; i < std::size(parts); ++i)
     if (parts[i]->allocated != 0) parts[i]->place = moments.PlaceOf(at[i]);
