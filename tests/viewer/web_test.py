@@ -101,17 +101,23 @@ class Web(unittest.TestCase):
         written = run_in_page(browser, link, script, files, size, scale)
         return {name: json.loads(text) for name, text in written.items() if name.endswith(".json")}
 
-    def test_states_are_those_of_the_native_viewer(self) -> None:
+    def every_view(self) -> Tuple[str, List[str]]:
+        """A script that shows two files in all views, and the files."""
         files = [TRAINING, self.snapshot()]
         script = "wait loaded\n"
         for name in VIEWS:
             script += f"click tab.{name}\nwait answered\nstate first-{name}.json\n"
         script += (
             "click tab.timeline\nkey ctrl+f\ntext category:parameter size>1KiB\nstate filtered.json\nkey escape\nwheel timeline 0.5 0.5 4\n"
-            "goto step:1,peak\nstate zoomed.json\nclick file.1\nwait answered\n"
+            "goto step:1,peak\nstate zoomed.json\nkey ctrl+shift+f\ntext category:parameter\nwait answered\nstate all.json\nkey escape\n"
+            "click file.1\nwait answered\n"
         )
         for name in VIEWS:
             script += f"click tab.{name}\nwait answered\nstate second-{name}.json\n"
+        return script, files
+
+    def test_states_are_those_of_the_native_viewer(self) -> None:
+        script, files = self.every_view()
         native = self.native(script, files, "1280x800", "1")
         with Served(*files) as served, Browser(1280, 800, webgl=True) as browser:
             web = self.in_browser(browser, served.link, script, files, (1280, 800), 1)
@@ -122,14 +128,13 @@ class Web(unittest.TestCase):
         self.compare(web, native)
 
     def test_firefox_has_the_same_states(self) -> None:
-        script = ("wait loaded\nstate first.json\nclick tab.owners\nstate owners.json\nkey ctrl+shift+f\ntext category:parameter\nwait answered\n"
-                  "state all.json\n")
-        with Served(TRAINING) as served, Firefox(1280, 800) as browser:
+        script, files = self.every_view()
+        with Served(*files) as served, Firefox(1280, 800) as browser:
             browser.open(served.link + "?script")
             if not browser.evaluate("Boolean(new OffscreenCanvas(1, 1).getContext('webgl2'))"):
                 self.skipTest("Firefox has no WebGL 2 without a display on this machine")
-            web = self.in_browser(browser, served.link, script, [TRAINING], (1280, 800), 1)
-        self.compare(web, self.native(script, [TRAINING], "1280x800", "1"))
+            web = self.in_browser(browser, served.link, script, files, (1280, 800), 1)
+        self.compare(web, self.native(script, files, "1280x800", "1"))
 
     def compare(self, web: Dict[str, Any], native: Dict[str, Any]) -> None:
         self.assertEqual(set(web), set(native))
