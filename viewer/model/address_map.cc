@@ -18,30 +18,8 @@ namespace {
 using fragmentation::Layout;
 using fragmentation::Subject;
 
-MapBlock Describe(const Document& document, classify::Origins& origins, const Subject& subject,
-                  fragmentation::Moment at, model::EventIndex event, const fragmentation::Block& block,
-                  uint64_t segment_address) {
-  MapBlock shown;
-  shown.offset = block.address - segment_address;
-  shown.bytes = block.bytes;
-  shown.requested = block.requested_bytes;
-  if (block.free()) return shown;
-  shown.use = block.use == allocator::BlockUse::kPendingFree ? MapBlock::Use::kPending : MapBlock::Use::kLive;
-  const fragmentation::BlockText text = subject.describe(block, at);
-  if (const auto category = classify::CategoryFromKey(text.category)) shown.category = *category;
-  std::string_view module = text.module;
-  if (text.number && *text.number >= 1 && *text.number <= document.run->blocks.size()) {
-    shown.block = static_cast<model::BlockId>(*text.number - 1);
-    shown.category = document.analysis->categories().At(shown.block, event).category;
-    module = report::PlaceOf(*document.analysis, origins, shown.block).module;
-  }
-  if (!text.name.empty() || (module.empty() && !text.frames.empty())) {
-    shown.title = fragmentation::BlockTitle(block, text);
-  } else {
-    shown.title = text::OneLine(module);
-  }
-  return shown;
-}
+// Blocks that were described and have ended are forgotten when there are many of them.
+constexpr size_t kMostKnown = 1 << 16;
 
 // A snapshot's history does not number its blocks; the address identifies the live ones.
 std::unordered_map<uint64_t, model::BlockId> LiveByAddress(const Document& document, const DeviceView& device,
@@ -90,6 +68,7 @@ void AddressMap::Update(const Document& document, const DeviceView& device, cons
     cursor_ = std::make_unique<fragmentation::LayoutCursor>(*layout.walk);
     origins_ = std::make_unique<classify::Origins>(*document.run, document.analysis->training());
     colors_ = {};
+    known_.clear();
   }
   const bool moved = layout_ != &layout || moment_ != moment;
   layout_ = &layout;
@@ -99,9 +78,43 @@ void AddressMap::Update(const Document& document, const DeviceView& device, cons
   Paint(document, device);
 }
 
+MapBlock AddressMap::Describe(const Document& document, const Subject& subject, fragmentation::Moment at,
+                              const fragmentation::Block& block, uint64_t segment_address) {
+  MapBlock shown;
+  shown.offset = block.address - segment_address;
+  shown.bytes = block.bytes;
+  shown.requested = block.requested_bytes;
+  if (block.free()) return shown;
+  shown.use = block.use == allocator::BlockUse::kPendingFree ? MapBlock::Use::kPending : MapBlock::Use::kLive;
+  const classify::Categories& categories = document.analysis->categories();
+  if (const auto known = known_.find(block.born); known != known_.end()) {
+    shown.block = known->second.block;
+    shown.title = known->second.title;
+    shown.category = categories.At(shown.block, moment_).category;
+    return shown;
+  }
+  const fragmentation::BlockText text = subject.describe(block, at);
+  if (const auto category = classify::CategoryFromKey(text.category)) shown.category = *category;
+  std::string_view module = text.module;
+  if (text.number && *text.number >= 1 && *text.number <= document.run->blocks.size()) {
+    shown.block = static_cast<model::BlockId>(*text.number - 1);
+    shown.category = categories.At(shown.block, moment_).category;
+    module = report::PlaceOf(*document.analysis, *origins_, shown.block).module;
+  }
+  if (!text.name.empty() || (module.empty() && !text.frames.empty())) {
+    shown.title = fragmentation::BlockTitle(block, text);
+  } else {
+    shown.title = text::OneLine(module);
+  }
+  if (shown.block != model::kNone && block.born != fragmentation::kBeforeHistory)
+    known_.emplace(block.born, KnownBlock{shown.block, shown.title});
+  return shown;
+}
+
 void AddressMap::ReadState(const Document& document, const DeviceView& device, const LayoutView& layout) {
   segments_.clear();
   bytes_ = free_ = live_ = 0;
+  if (known_.size() > kMostKnown) known_.clear();
   const fragmentation::Moment at = LayoutMoment(document, layout, moment_);
   const Layout& state = cursor_->Seek(at);
   const std::vector<fragmentation::PinnedSegment> pinned = fragmentation::PinnedSegments(state);
@@ -122,8 +135,7 @@ void AddressMap::ReadState(const Document& document, const DeviceView& device, c
       shown.held_back = found->second->held_back;
     }
     for (auto block = segment.first; block != fragmentation::kNoIndex; block = state.block(block).next) {
-      shown.blocks.push_back(
-          Describe(document, *origins_, layout.subject, at, moment_, state.block(block), address));
+      shown.blocks.push_back(Describe(document, layout.subject, at, state.block(block), address));
       MapBlock& last = shown.blocks.back();
       last.pins = pins.contains(block);
       const auto known = live_by_address.find(state.block(block).address);

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "viewer/model/coloring.h"
@@ -49,6 +50,12 @@ struct MapStrip {
   double x = 0;  // of its left edge
 };
 
+// What does not change during a block's life.
+struct KnownBlock {
+  model::BlockId block = model::kNone;
+  std::string title;
+};
+
 class AddressMap {
  public:
   // Computes the map at `moment`. Does nothing if no argument changed. `layout.walk` must exist.
@@ -63,6 +70,9 @@ class AddressMap {
 
  private:
   void ReadState(const Document& document, const DeviceView& device, const LayoutView& layout);
+  [[nodiscard]] MapBlock Describe(const Document& document, const fragmentation::Subject& subject,
+                                  fragmentation::Moment at, const fragmentation::Block& block,
+                                  uint64_t segment_address);
   void Paint(const Document& document, const DeviceView& device);
 
   const LayoutView* layout_ = nullptr;
@@ -71,6 +81,9 @@ class AddressMap {
   model::EventIndex moment_ = model::kNever;
   std::unique_ptr<fragmentation::LayoutCursor> cursor_;
   std::unique_ptr<classify::Origins> origins_;
+  // By the moment of the history that allocated it. From one moment to the next, most blocks stay, and their
+  // texts take longer than all else about the map.
+  std::unordered_map<uint32_t, KnownBlock> known_;
   std::vector<MapSegment> segments_;
   uint64_t bytes_ = 0;
   uint64_t free_ = 0;

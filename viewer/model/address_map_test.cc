@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
 
+#include "profiler/model/testing/training_loop.h"
 #include "viewer/model/live_table.h"
 
 namespace vramscope::viewer {
@@ -35,6 +37,73 @@ TEST(AddressMapPageTest, EveryByteOfEverySegmentHasItsPlaceAndAllRowsAreUsed) {
     for (size_t i = 0; i < segments.size(); ++i) ASSERT_EQ(placed[i], segments[i].bytes);
     ASSERT_GE(row + 2, rows) << "a larger scale would fit";
   }
+}
+
+// What is shown moves from moment to moment and keeps what it knows about blocks that stay.
+class MovedTest : public testing::Test {
+ protected:
+  MovedTest() {
+    model::testing::TrainingShape shape;
+    shape.events = 6000;
+    shape.layers = 3;
+    document_ =
+        MakeDocument("loop.vms", model::Load(model::testing::MakeTrainingTrace(shape)).value(), nullptr);
+    device_ = document_->devices[0].get();
+    layout_ = MakeLayout(*document_, device_->index);
+  }
+  // Calls compare(event) for random moments, far ones and near ones.
+  void AtMoments(const std::function<void(model::EventIndex)>& compare) {
+    const unsigned seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    const model::EventIndex events = document_->run->event_count();
+    for (int round = 0; round < 12 && !HasFailure(); ++round) {
+      const model::EventIndex from = random() % events;
+      for (model::EventIndex step = 0; step < 20 && !HasFailure(); ++step)
+        compare(std::min(from + 3 * step, events - 1));
+    }
+  }
+
+  std::unique_ptr<Document> document_;
+  const DeviceView* device_ = nullptr;
+  std::unique_ptr<LayoutView> layout_;
+};
+
+TEST_F(MovedTest, AMapThatMovedEqualsOneThatBeginsThere) {
+  ASSERT_TRUE(layout_->walk);
+  AddressMap moved;
+  size_t titled = 0;
+  AtMoments([&](model::EventIndex event) {
+    moved.Update(*document_, *device_, *layout_, event, Coloring::kCategory);
+    AddressMap fresh;
+    fresh.Update(*document_, *device_, *layout_, event, Coloring::kCategory);
+    ASSERT_EQ(moved.segments().size(), fresh.segments().size());
+    for (size_t i = 0; i < fresh.segments().size(); ++i) {
+      const std::vector<MapBlock>& have = moved.segments()[i].blocks;
+      const std::vector<MapBlock>& want = fresh.segments()[i].blocks;
+      ASSERT_EQ(have.size(), want.size());
+      for (size_t k = 0; k < want.size(); ++k) {
+        ASSERT_EQ(have[k].block, want[k].block) << "event " << event;
+        ASSERT_EQ(have[k].title, want[k].title) << "event " << event;
+        ASSERT_EQ(have[k].category, want[k].category) << "event " << event;
+        titled += want[k].title.empty() ? 0 : 1;
+      }
+    }
+  });
+  EXPECT_GT(titled, 0u);
+}
+
+TEST_F(MovedTest, ATableThatMovedEqualsOneThatBeginsThere) {
+  LiveTable moved;
+  size_t rows = 0;
+  AtMoments([&](model::EventIndex event) {
+    moved.Update(*document_, *device_, event, "");
+    LiveTable fresh;
+    fresh.Update(*document_, *device_, event, "");
+    ASSERT_EQ(moved.ToCsv(), fresh.ToCsv()) << "event " << event;
+    rows += fresh.rows().size();
+  });
+  EXPECT_GT(rows, 0u);
 }
 
 TEST(RowFilterTest, WordsMustAllHold) {

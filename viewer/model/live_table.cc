@@ -8,6 +8,7 @@
 #include <charconv>
 #include <chrono>
 #include <tuple>
+#include <utility>
 
 #include "profiler/report/owners.h"
 #include "profiler/text/harmless.h"
@@ -159,12 +160,24 @@ void LiveTable::Update(const Document& document, const DeviceView& device, model
   filter_ = filter;
   if (!live) return BeginSearch();
   to_search_ = searched_ = 0;
-  if (other_blocks) {
-    all_.clear();
-    for (const model::BlockId id : device.live.At(moment_)) all_.push_back(RowOf(id, moment_));
-  }
+  if (other_blocks) ListLive(same_file ? std::exchange(all_, {}) : std::vector<LiveRow>());
   count_ = all_.size();
   Filter();
+}
+
+// From one moment to the next, most blocks stay. Both lists are in the order of allocations.
+void LiveTable::ListLive(const std::vector<LiveRow>& before) {
+  all_.clear();
+  auto known = before.begin();
+  for (const model::BlockId id : device_->live.At(moment_)) {
+    while (known != before.end() && known->block < id) ++known;
+    if (known == before.end() || known->block != id) {
+      all_.push_back(RowOf(id, moment_));
+    } else {
+      all_.push_back(*known);
+      SetCategory(all_.back(), moment_);
+    }
+  }
 }
 
 LiveRow LiveTable::RowOf(model::BlockId id, model::EventIndex at) {
@@ -173,20 +186,24 @@ LiveRow LiveTable::RowOf(model::BlockId id, model::EventIndex at) {
   const model::Block& block = run.blocks[id];
   const report::Place place = report::PlaceOf(analysis, *origins_, id);
   const timeline::Step* step = document_->training(*device_).StepAt(block.alloc_event);
-  return {id,
-          block.size,
-          block.address,
-          run.times.TimeOf(block.alloc_event),
-          step == nullptr ? 0 : step->number,
-          analysis.categories().At(id, at).category,
-          analysis.names().Of(id),
-          place.module,
-          place.node.empty() ? place.op : place.node,
-          frames_->Of(block.stack),
-          block.free_event,
-          document_->snapshot != nullptr &&
-              analysis.categories().At(id, at).category != classify::Category::kUnattributed,
-          in_the_middle_ && run.times.TimeOf(block.alloc_event) == run.times.TimeOf(0)};
+  LiveRow row = {.block = id,
+                 .bytes = block.size,
+                 .address = block.address,
+                 .born_ns = run.times.TimeOf(block.alloc_event),
+                 .step = step == nullptr ? 0 : step->number,
+                 .name = analysis.names().Of(id),
+                 .module = place.module,
+                 .op = place.node.empty() ? place.op : place.node,
+                 .line = frames_->Of(block.stack),
+                 .freed = block.free_event};
+  row.before_recording = in_the_middle_ && row.born_ns == run.times.TimeOf(0);
+  SetCategory(row, at);
+  return row;
+}
+
+void LiveTable::SetCategory(LiveRow& row, model::EventIndex at) const {
+  row.category = document_->analysis->categories().At(row.block, at).category;
+  row.guessed = document_->snapshot != nullptr && row.category != classify::Category::kUnattributed;
 }
 
 void LiveTable::Filter() {

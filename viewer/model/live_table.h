@@ -88,6 +88,10 @@ class LiveTable {
   void Filter();
   void SortRows();
   [[nodiscard]] LiveRow RowOf(model::BlockId id, model::EventIndex at);
+  // The only facts of a row that depend on the moment.
+  void SetCategory(LiveRow& row, model::EventIndex at) const;
+  // `before`: rows that are known already.
+  void ListLive(const std::vector<LiveRow>& before);
   void BeginSearch();
   void Search(double seconds);
   void KeepLargest();

@@ -96,12 +96,12 @@ const input = {
 };
 
 async function start({code, fonts, kept, width, height, scale, dark, script}) {
+  const compiled = WebAssembly.compile(code);  // meanwhile: the first context for WebGL may take seconds
   drawing = new Drawing();
   for (const [name, bytes] of Object.entries(fonts)) files.add(`fonts/${name}`, {bytes});
   for (const [path, text] of Object.entries(kept)) files.add(path, {bytes: new TextEncoder().encode(text)});
   const imports = {host, wasi_snapshot_preview1: files.wasi(() => module.memory.buffer)};
-  const {instance} = await WebAssembly.instantiate(code, imports);
-  module = instance.exports;
+  module = (await WebAssembly.instantiate(await compiled, imports)).exports;
   module._initialize();
   if (script) return runScript(script, width, height, scale, dark);
   module.start(width, height, scale, dark);
