@@ -77,17 +77,19 @@ PROGRAMS = {
         net = Net(checkpointed=True)
         train(net, torch.optim.SGD(net.parameters(), lr=1e-2, momentum=0.9))
     """,
-    "switched": """
-        import types
-        sys.modules["transformers"] = types.ModuleType("transformers")
-        sys.modules["transformers"].__version__ = "5.24.0"
+    **{name: f"""
         class Switched(Net):
-            supports_gradient_checkpointing, main_input_name = True, "input_ids"
-            def get_input_embeddings(self):
-                return self.table
+            supports_gradient_checkpointing = True
+            def gradient_checkpointing_enable(self, gradient_checkpointing_kwargs):
+                self.config["cache"], self.checkpointed = False, True
+                {what}
         net = Switched()
+        net.config = {{"cache": True}}
         train(net, torch.optim.SGD(net.parameters(), lr=1e-2))
-    """,
+        assert net.config["cache"] and not net.checkpointed and not net.table._forward_hooks, "the program's own model was switched"
+    """ for name, what in (("switched", "self.table.register_forward_hook(lambda module, args, result: result.requires_grad_(True))"),
+                           ("switched_alone", "pass"),
+                           ("switched_otherwise", "self.table.register_forward_hook(lambda module, args, result: result * 2)"))},
     "autocast": """
         net = Net()
         optimizer = torch.optim.Adam(net.parameters())
@@ -318,20 +320,23 @@ class ProgramTest(unittest.TestCase):
         self.assertIn("not applied: freeze: no parameter of Net", refused.stderr)
 
     def test_checkpoints_of_a_model_with_its_own_switch_make_its_embeddings_require_gradients(self) -> None:
-        self.assertEqual([self.documents[name]["checkpoint_leaves"] for name in ("switched", "plain")], [["table"], []])
+        found = {name: self.documents[name]["checkpoint_leaves"] for name in ("switched", "switched_alone", "switched_otherwise", "plain")}
+        self.assertEqual(found, {"switched": ["table"], "switched_alone": [], "switched_otherwise": None, "plain": []})
         watch = """
             import runpy, sys, torch
             torch.nn.modules.module.register_module_forward_hook(
                 lambda module, _, result: print(module.num_embeddings, result.requires_grad) if type(module) is torch.nn.Embedding else None)
         """
-        made = {}
-        for name in ("switched", "plain"):
+        made, refused = {}, ""
+        for name in ("switched", "plain", "switched_otherwise"):
             with tempfile.TemporaryDirectory() as notes:
                 plan = json.dumps({"checkpoint": ["all"], "freeze": ["table", "places"], "notes": notes})
                 words = [os.path.join(RUNNER, "__main__.py"), self.path(name)]
                 program = textwrap.dedent(watch) + f"sys.path.insert(0, {RUNNER!r})\nsys.argv = {words!r}\nrunpy.run_path(sys.argv[0], run_name='__main__')"
-                made[name] = set(run_warm(program, changes={"VRAMSCOPE_TRY": plan}).stdout.splitlines())
-        self.assertEqual(made, {"switched": {"32 True", "64 False"}, "plain": {"32 False", "64 False"}})
+                done = run_warm(program, changes={"VRAMSCOPE_TRY": plan})
+            made[name], refused = set(done.stdout.splitlines()), done.stderr
+        self.assertEqual([made["switched"], made["plain"]], [{"32 True", "64 False"}, {"32 False", "64 False"}])
+        self.assertIn("not applied: checkpoint: it is not known what the model's own switch for checkpoints changes besides", refused)
 
     def test_a_scaler_that_is_switched_off_is_switched_on_for_float16(self) -> None:
         noted = [each[1] for each in instructions(self.documents["scaler_switched_off"]["body"]) if each[0] == "g"]

@@ -115,8 +115,12 @@ def _train(document: Dict[str, Any], options: Any, device: Any) -> None:
         number, _, path = name.rpartition(":")
         return roots[int(number) if number else 0].get_submodule(path)
 
-    for path in document.get("checkpoint_leaves", ()):
+    leaves = document.get("checkpoint_leaves", ())
+    for path in leaves or ():
         module_at(path).vramscope_checkpoint_leaf = True
+    if leaves is None:
+        for root in roots:
+            root.vramscope_checkpoint_unknown = True
 
     def owner_of(name: str) -> Any:
         number, colon, path = name.rpartition(":")

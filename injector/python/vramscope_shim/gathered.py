@@ -2,8 +2,8 @@
 """The parameters that FSDP2 (fully_shard) gathers from all ranks for a forward or a backward.
 
 Why not from the collective alone: its output is one buffer for a group of parameters. FSDP2 copies it into a block for each of them, which no
-collective sees. A group is complete when each of its parameters changes from its shard to the gathered copy, to_unsharded(). (FSDP1 and DeepSpeed use
-the collective's own output.)"""
+collective sees. A group is complete when each of its parameters changes from its shard to the gathered copy, to_unsharded(). (FSDP1 uses the
+collective's own output.)"""
 
 import sys
 from functools import partial

@@ -3,11 +3,11 @@
 
     init_process_group(backend, rank=21, world_size=32)                      any launcher        ->  world = "21/32"
     init_device_mesh("cuda", (4, 8), mesh_dim_names=("pp", "dp"))            on rank 21  ->  mesh = "pp 2/4, dp 5/8"
-    new_group(ranks, group_desc="TENSOR_MODEL_PARALLEL_GROUP")               Megatron    ->  "tp 0/2"
+    new_group(ranks, group_desc="TENSOR_MODEL_PARALLEL_GROUP")               on rank 16  ->  mesh = "tp 0/2"
 
 Why observed and not computed from the rank: every framework orders its dimensions in another way. Ranks with the same place in the pipeline should take
 the same memory, so `vramscope fleet` compares these. A group without a description has no name that would mean anything, so it is left out.
-The default group gives the rank itself: launchers that start processes from Python, as Lightning does, give rank 0 no variables."""
+The default group gives the rank itself: launchers that start processes from Python give rank 0 no variables."""
 
 import re
 import sys
@@ -20,9 +20,9 @@ HOOK = "python.mesh"
 MESH, GROUPS = "torch.distributed.device_mesh", "torch.distributed.distributed_c10d"
 MOST_DIMENSIONS = 8  # flattened and sliced meshes have names too
 
-# What Megatron calls its groups.
-_MEGATRON = {"TENSOR": "tp", "PIPELINE": "pp", "CONTEXT": "cp", "EXPERT": "ep"}
-_MEGATRON_GROUP = re.compile(r"(TENSOR|PIPELINE|CONTEXT|EXPERT)_(?:MODEL_)?PARALLEL_GROUP")
+# Groups that are described by the way in which they split the model.
+_PARALLEL = {"TENSOR": "tp", "PIPELINE": "pp", "CONTEXT": "cp", "EXPERT": "ep"}
+_PARALLEL_GROUP = re.compile(r"(TENSOR|PIPELINE|CONTEXT|EXPERT)_(?:MODEL_)?PARALLEL_GROUP")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,23}")
 
 _known: Dict[str, Tuple[int, int]] = {}
@@ -82,9 +82,9 @@ def _group_made(ranks: Any = None, *_: Any, group_desc: Any = None, **__: Any) -
 def _dimension_of(description: Any) -> str:
     if not isinstance(description, str) or description in ("undefined", "default_pg") or description.startswith("mesh_"):
         return ""
-    megatron = _MEGATRON_GROUP.fullmatch(description)
-    if megatron:
-        return _MEGATRON[megatron.group(1)]
+    parallel = _PARALLEL_GROUP.fullmatch(description)
+    if parallel:
+        return _PARALLEL[parallel.group(1)]
     if description == "DATA_PARALLEL_GROUP":
         return "dp"
     return description if _NAME.fullmatch(description) and not description.endswith("_GROUP") else ""

@@ -147,7 +147,7 @@ class Registry:
                 tensor = slot.tensor()
                 if tensor is not None:
                     self._told.tell(slot.role, slot.name, tensor, slot.name)
-                    shard = vars(tensor).get("ds_tensor")  # of DeepSpeed's ZeRO-3: what this rank keeps; the parameter is empty until it is gathered
+                    shard = vars(tensor).get("ds_tensor")  # of sharded parameters: what this rank keeps; the parameter is empty until it is gathered
                     if shard is not None:
                         self._told.tell(slot.role, (slot.name, "shard"), shard, slot.name)
         self._told.finish()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of optimizers outside torch.optim: fastai's, Keras's, the program's own.
+"""The state of optimizers outside torch.optim: of libraries, or the program's own.
 
 They have no hooks, so they are recognized by what they hold. An optimizer is the object nearest to the parameters, other than a module, that reaches
 both parameters of the program's models and other tensors of their shapes. What else it holds is its state.

@@ -66,6 +66,9 @@ class Checkpointing:
             self._notes.applied("checkpoint", f"{blocks.name_of(module)}.gradient_checkpointing_enable()")
             return
         _leave_out_cache(module)
+        if self._wishes == ["all"] and getattr(module, "vramscope_checkpoint_unknown", False):  # of a recorded program
+            self._notes.refused("checkpoint", "it is not known what the model's own switch for checkpoints changes besides; name modules instead of all")
+            return
         if self._wishes == ["all"]:
             for each in module.modules():
                 if getattr(each, "vramscope_checkpoint_leaf", False):  # of a recorded program, whose model has a switch of its own

@@ -6,10 +6,10 @@ If a module and all modules in it have classes of PyTorch's own, it is noted as 
 so that a change that looks for nn.Linear finds one. For any other module, the calls inside are noted. All are held weakly: a program may drop its
 model in a noted step."""
 
-import sys
 import weakref
 from typing import Any, Dict, List, Optional, Tuple
 
+from . import switch
 from .functions import look_up
 from .values import Unnotable, Values
 
@@ -113,25 +113,16 @@ class Trees:
             roots.append(modules)
         return {"kinds": kinds, "roots": roots}
 
-    def checkpoint_leaves(self) -> List[str]:
-        """Modules whose results require gradients under the model's own switch for checkpointing. Models of transformers 5 do this with embeddings of
-        tokens, so that gradients reach the blocks also where the embeddings are frozen."""
-        if int(getattr(sys.modules.get("transformers"), "__version__", "0").partition(".")[0]) < 5:
-            return []
-        found = []
+    def checkpoint_leaves(self) -> Optional[List[str]]:
+        """Modules whose results require gradients under the models' own switch for checkpoints (switch.py); None if this is not known."""
+        found: Dict[str, None] = {}
         for number in self._used:
             root = self._roots[number]()
-            model = next((each for each in ([] if root is None else root.modules()) if getattr(each, "supports_gradient_checkpointing", False)), None)
-            if model is None or getattr(model, "main_input_name", "") != "input_ids":
-                continue
-            for module in model.modules():
-                try:
-                    path = self.path_of(module.get_input_embeddings()) if hasattr(module, "get_input_embeddings") else None
-                except NotImplementedError:
-                    continue
-                if path is not None and path not in found:
-                    found.append(path)
-        return found
+            modules = switch.leaves(self._torch, root) if root is not None else []
+            if modules is None:
+                return None
+            found.update((path, None) for path in map(self.path_of, modules) if path is not None)
+        return list(found)
 
     def _kind(self, module: Any, root: int, path: str, shared: Dict[str, str]) -> Dict[str, Any]:
         cls = type(module)
