@@ -3,7 +3,9 @@
 // diff`, in one clause.
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <algorithm>
+#include <map>
+#include <utility>
 
 #include "profiler/diff/words.h"
 #include "profiler/fleet/job.h"
@@ -17,47 +19,60 @@ using report::Owner;
 
 constexpr size_t kLongest = 120;
 
-// The owner of this kind that explains most of the change, if it goes the same way as the whole; "" = none.
-const diff::OwnerRow* Largest(const diff::Diff& diff, Owner::Kind kind, int64_t whole) {
+// The owner of this kind that explains most of the change, if it goes the same way as the whole.
+const diff::OwnerRow* Largest(const diff::Diff& diff, Owner::Kind kind, bool more) {
   for (const diff::OwnerRow& row : diff.owners)  // by kind, largest change first
-    if (row.kind == kind && (row.change() > 0) == (whole > 0)) return &row;
+    if (row.kind == kind && (row.change() > 0) == more) return &row;
   return nullptr;
 }
 
 std::string Shown(const std::string& name) { return text::Shorten(text::OneLine(name), kLongest, false); }
 
+bool SameWay(int64_t change, bool more) { return change != 0 && (change > 0) == more; }
+
 }  // namespace
 
-void Explain(const diff::Side& typical, const diff::Side& outlier, Finding& finding) {
+Explanation Explain(const diff::Side& typical, const diff::Side& outlier, bool more) {
   const diff::Diff diff = diff::Compare(typical, outlier);
-  if (diff.categories.empty()) return;
-  const diff::Row* category = nullptr;
-  for (const diff::Row& row : diff.categories)
-    if (category == nullptr && (row.change() > 0) == (finding.bytes > 0) && row.change() != 0)
-      category = &row;
-  std::string what;
-  if (category != nullptr) {
-    finding.category = category->name;
+  Explanation answer;
+  const auto category = std::find_if(diff.categories.begin(), diff.categories.end(),
+                                     [&](const diff::Row& row) { return SameWay(row.change(), more); });
+  if (category != diff.categories.end()) {
+    answer.category = category->name;
     const auto known = classify::CategoryFromKey(category->name);
-    what = fmt::format("{} {}", known.has_value() ? classify::Info(*known).plural : category->name,
-                       text::FormatSignedBytes(category->change()));
+    answer.text = fmt::format("{} {}", known.has_value() ? classify::Info(*known).plural : category->name,
+                              text::FormatSignedBytes(category->change()));
   }
-  const diff::OwnerRow* module = Largest(diff, Owner::Kind::kModulePattern, finding.bytes);
-  if (module == nullptr) module = Largest(diff, Owner::Kind::kModule, finding.bytes);
+  const diff::OwnerRow* module = Largest(diff, Owner::Kind::kModulePattern, more);
+  if (module == nullptr) module = Largest(diff, Owner::Kind::kModule, more);
   if (module != nullptr) {
-    finding.module = module->name;
-    what += fmt::format(" in {}", Shown(finding.module));
+    answer.module = module->name;
+    answer.text += fmt::format(" in {}", Shown(answer.module));
   }
-  if (const diff::OwnerRow* line = Largest(diff, Owner::Kind::kStack, finding.bytes)) {
-    finding.line = line->name;
-    what += fmt::format(", {}", Shown(finding.line));
+  if (const diff::OwnerRow* line = Largest(diff, Owner::Kind::kStack, more)) {
+    answer.line = line->name;
+    answer.text += fmt::format(", {}", Shown(answer.line));
   }
-  if (!what.empty()) finding.text += ": " + what;
-  if (finding.since_step != 0) finding.text += fmt::format(", since step {}", finding.since_step);
-  finding.text += ".";
-  if (diff.causes.empty()) return;
-  finding.cause = diff.causes.front().what;
-  finding.text += " " + Shown(finding.cause) + ".";
+  if (!diff.causes.empty()) answer.cause = diff.causes.front().what;
+  return answer;
+}
+
+Explainer ExplainHere(OpenSide open) {
+  return [open = std::move(open)](const std::vector<Question>& questions) {
+    std::vector<std::optional<Explanation>> answers(questions.size());
+    std::map<const RankSummary*, std::vector<size_t>> by_typical;  // which is opened once
+    for (size_t i = 0; i < questions.size(); ++i) by_typical[questions[i].typical].push_back(i);
+    for (const auto& [typical, of_typical] : by_typical) {
+      const Result<diff::Side> usual = open(*typical);
+      if (!usual.ok() || usual->answer.device.empty()) continue;
+      for (const size_t i : of_typical) {
+        const Result<diff::Side> own = open(*questions[i].outlier);
+        if (!own.ok() || own->answer.device.empty()) continue;
+        answers[i] = Explain(*usual, *own, questions[i].more);
+      }
+    }
+    return answers;
+  };
 }
 
 }  // namespace vramscope::fleet

@@ -9,6 +9,7 @@
 
 #include "profiler/text/format.h"
 #include "profiler/text/harmless.h"
+#include "profiler/text/shell_word.h"
 
 namespace vramscope::fleet {
 namespace {
@@ -25,11 +26,13 @@ uint64_t Above(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
 class Finder {
  public:
-  Finder(const OpenSide& open, size_t explained, Job& job) : open_(open), explained_(explained), job_(job) {}
+  Finder(const Explainer& explain, size_t explained, Job& job)
+      : explain_(explain), explained_(explained), job_(job) {}
 
   void Find() {
     FindEndings();
     for (size_t i = 0; i < job_.ranks.size(); ++i) FindOutlier(i);
+    ExplainMemory();
     FindImbalance();
     FindElsewhere();
     for (size_t i = 0; i < job_.ranks.size(); ++i) FindGrowth(i);
@@ -129,8 +132,7 @@ class Finder {
 
   // What to write on a command line for this rank.
   [[nodiscard]] std::string SubjectOf(const RankSummary& rank) const {
-    const bool quoted = rank.file.find_first_of(" '\"$&;()*?") != std::string::npos;
-    std::string subject = quoted ? "'" + rank.file + "'" : rank.file;
+    std::string subject = text::ShellWord(rank.file);
     const auto in_file = std::count_if(job_.ranks.begin(), job_.ranks.end(),
                                        [&](const RankSummary& one) { return one.file == rank.file; });
     if (in_file > 1 && rank.rank.has_value()) subject += fmt::format(" --rank {}", *rank.rank);
@@ -148,10 +150,6 @@ class Finder {
                         more ? "above" : "below", more ? "+" : "-", Percent(bytes, median)),
             more ? static_cast<int64_t>(bytes) : -static_cast<int64_t>(bytes));
     finding.since_step = DiffersSince(i);
-    if (!ExplainMemory(i, group.typical, finding)) {
-      if (finding.since_step != 0) finding.text += fmt::format(", since step {}", finding.since_step);
-      finding.text += ".";
-    }
   }
 
   // The first step from which on the peak of the rank stands out in every step, up to its last one; 0: it
@@ -174,25 +172,42 @@ class Finder {
     return known->second;
   }
 
-  bool ExplainMemory(size_t i, size_t typical, Finding& finding) {
-    if (!open_ || explained_ == 0 || i == typical) return false;
-    --explained_;
-    const diff::Side* const usual = TypicalSide(typical);
-    if (usual == nullptr) return false;
-    const Result<diff::Side> own = open_(job_.ranks[i]);
-    if (!own.ok() || own->answer.device.empty()) return false;
-    Explain(*usual, *own, finding);
-    return true;
+  // Adds causes to what AddMemory() found: to the largest differences, if not to all.
+  void ExplainMemory() {
+    std::vector<Finding*> found;
+    for (Finding& finding : job_.findings)
+      if (finding.kind == Finding::Kind::kMemory) found.push_back(&finding);
+    std::stable_sort(found.begin(), found.end(), [](const Finding* a, const Finding* b) {
+      return std::abs(a->bytes) > std::abs(b->bytes);
+    });
+    std::vector<Question> questions;
+    std::vector<size_t> asked;
+    for (size_t i = 0; i < found.size() && explain_ && asked.size() < explained_; ++i) {
+      const size_t rank = found[i]->ranks.front();
+      const size_t typical = GroupOf(rank).typical;
+      if (rank == typical) continue;
+      questions.push_back({&job_.ranks[typical], &job_.ranks[rank], found[i]->bytes > 0});
+      asked.push_back(i);
+    }
+    std::vector<Explanation> answers(found.size());
+    if (!questions.empty()) {
+      std::vector<std::optional<Explanation>> known = explain_(questions);
+      for (size_t i = 0; i < asked.size(); ++i)
+        if (known[i].has_value()) answers[asked[i]] = std::move(*known[i]);
+    }
+    for (size_t i = 0; i < found.size(); ++i) Finish(answers[i], *found[i]);
   }
 
-  const diff::Side* TypicalSide(size_t typical) {
-    auto known = typical_sides_.find(typical);
-    if (known == typical_sides_.end()) {
-      Result<diff::Side> side = open_(job_.ranks[typical]);
-      const bool good = side.ok() && !side->answer.device.empty();
-      known = typical_sides_.emplace(typical, good ? std::optional(std::move(*side)) : std::nullopt).first;
-    }
-    return known->second.has_value() ? &*known->second : nullptr;
+  static void Finish(const Explanation& explanation, Finding& finding) {
+    finding.category = explanation.category;
+    finding.module = explanation.module;
+    finding.line = explanation.line;
+    finding.cause = explanation.cause;
+    if (!explanation.text.empty()) finding.text += ": " + explanation.text;
+    if (finding.since_step != 0) finding.text += fmt::format(", since step {}", finding.since_step);
+    finding.text += ".";
+    if (finding.cause.empty()) return;
+    finding.text += " " + text::Shorten(text::OneLine(finding.cause), 120, false) + ".";
   }
 
   void FindOutside(size_t i, const PeerGroup& group) {
@@ -366,15 +381,16 @@ class Finder {
         fmt::format("No file has {} {}.", job_.missing.size() == 1 ? "rank" : "ranks", names));
   }
 
-  const OpenSide& open_;
+  const Explainer& explain_;
   size_t explained_;
   Job& job_;
-  std::map<size_t, std::optional<diff::Side>> typical_sides_;
   std::map<size_t, std::map<uint32_t, Spread>> steps_of_;  // by group
 };
 
 }  // namespace
 
-void AddFindings(const OpenSide& open, size_t explained, Job& job) { Finder(open, explained, job).Find(); }
+void AddFindings(const Explainer& explain, size_t explained, Job& job) {
+  Finder(explain, explained, job).Find();
+}
 
 }  // namespace vramscope::fleet

@@ -7,6 +7,6 @@
 namespace vramscope::fleet {
 
 // Adds the findings to a job that has everything else.
-void AddFindings(const OpenSide& open, size_t explained, Job& job);
+void AddFindings(const Explainer& explain, size_t explained, Job& job);
 
 }  // namespace vramscope::fleet

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
+#include <tuple>
 
 #include "profiler/fleet/findings.h"
 
@@ -77,16 +79,42 @@ void AddMissing(Job& job) {
   uint32_t world = 0;
   std::set<uint32_t> there;
   std::set<std::string> doubled;
+  std::set<uint32_t> sizes;
   for (const RankSummary& rank : job.ranks) {
     world = std::max(world, rank.world_size.value_or(0));
+    if (rank.world_size.has_value()) sizes.insert(*rank.world_size);
     if (rank.rank.has_value() && !there.insert(*rank.rank).second) doubled.insert(std::to_string(*rank.rank));
   }
   // A world size is text of the traced program: without a limit it could ask for any number of rows.
   for (uint32_t rank = 0; rank < world && job.missing.size() < 65536; ++rank)
     if (!there.contains(rank)) job.missing.push_back(rank);
+  if (sizes.size() > 1)
+    job.notes.push_back("Some files are of a job of " + std::to_string(*sizes.begin()) +
+                        " ranks, others of " + std::to_string(*sizes.rbegin()) +
+                        ": they may belong to several jobs.");
   if (!doubled.empty())
     job.notes.push_back("Rank " + *doubled.begin() +
                         " appears more than once: the files may belong to several jobs.");
+}
+
+// A copy of a trace in the same folder is no second rank: the files have the same process of the same start.
+void DropCopies(Job& job) {
+  std::map<std::tuple<uint64_t, uint32_t, std::string, std::string, std::optional<uint32_t>>, std::string>
+      seen;
+  std::vector<std::string> copies;
+  std::erase_if(job.ranks, [&](const RankSummary& rank) {
+    if (rank.start_realtime_ns == 0 || rank.is_snapshot) return false;
+    const auto [first, fresh] =
+        seen.try_emplace({rank.start_realtime_ns, rank.pid, rank.host, rank.device, rank.rank}, rank.file);
+    if (fresh || first->second == rank.file) return false;
+    copies.push_back(rank.file + " is a copy of " + first->second);
+    return true;
+  });
+  if (copies.empty()) return;
+  const size_t more = copies.size() - 1;
+  job.notes.push_back(copies.front() +
+                      (more == 0 ? "" : ", and so are " + std::to_string(more) + " other files") +
+                      ". Each recording is compared once.");
 }
 
 // Of several jobs in one folder only the one that started last is compared: ranks of different jobs are no peers.
@@ -128,10 +156,11 @@ void AddFirstOut(Job& job) {
 
 const char* FindingKey(Finding::Kind kind) { return kKinds[static_cast<size_t>(kind)]; }
 
-Job Compare(std::vector<RankSummary> ranks, const OpenSide& open, size_t explained) {
+Job Compare(std::vector<RankSummary> ranks, const Explainer& explain, size_t explained) {
   Job job;
   job.ranks = std::move(ranks);
   std::stable_sort(job.ranks.begin(), job.ranks.end(), InOrderOfRank);
+  DropCopies(job);
   KeepNewestJob(job);
   std::set<std::string_view> hosts;
   for (const RankSummary& rank : job.ranks) hosts.insert(rank.host);
@@ -140,7 +169,7 @@ Job Compare(std::vector<RankSummary> ranks, const OpenSide& open, size_t explain
   AddMissing(job);
   job.clocks = AlignClocks(job.ranks);
   AddFirstOut(job);
-  AddFindings(open, explained, job);
+  AddFindings(explain, explained, job);
   AddNotes(job);
   return job;
 }

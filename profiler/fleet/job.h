@@ -2,8 +2,8 @@
 // All ranks of a job compared: the answer of `vramscope fleet`.
 //
 //   files ──Summarize──► RankSummary, one each ──Compare──► Job: peers, outliers, clocks, who runs out first
-//                                                            └──Explain──► causes, from the traces of the
-//                                                                          outliers and of one typical rank
+//                                                            └──Explainer──► causes, from the traces of the
+//                                                                            outliers and of one typical rank
 #pragma once
 
 #include <cstdint>
@@ -76,14 +76,36 @@ struct Job {
   [[nodiscard]] std::string NameOf(size_t rank) const { return ranks[rank].Name(several_hosts); }
 };
 
+// Why a rank takes more, or less, than one that is typical of its peers.
+struct Explanation {
+  std::string category;  // key; "" = unknown, as for those below
+  std::string module;
+  std::string line;
+  std::string cause;  // as diff says it
+  std::string text;   // "activations +204.8 MiB in layers.*.attn, forward (model.py:88)"
+};
+
+struct Question {
+  const RankSummary* typical = nullptr;
+  const RankSummary* outlier = nullptr;
+  bool more = false;  // of memory
+};
+
+// Answers in the order of the questions; nothing where a run cannot be read. Many at once, so that several
+// processes can share the work (`fleet --mpi`).
+using Explainer = std::function<std::vector<std::optional<Explanation>>(const std::vector<Question>&)>;
+
 // Opens the run that a summary is of, with its device and process; for what figures cannot say.
 using OpenSide = std::function<Result<diff::Side>(const RankSummary&)>;
 
-// `open` may be empty: then findings have no causes. At most `explained` findings are explained.
-[[nodiscard]] Job Compare(std::vector<RankSummary> ranks, const OpenSide& open = {}, size_t explained = 8);
+// Answers one question after the other in this process. In explain.cc, as the next one.
+[[nodiscard]] Explainer ExplainHere(OpenSide open);
+[[nodiscard]] Explanation Explain(const diff::Side& typical, const diff::Side& outlier, bool more);
 
-// Adds the category, module, line and cause to a finding about memory. In explain.cc.
-void Explain(const diff::Side& typical, const diff::Side& outlier, Finding& finding);
+// `explain` may be empty: then findings have no causes. At most `explained` findings are explained, those
+// with the largest difference.
+[[nodiscard]] Job Compare(std::vector<RankSummary> ranks, const Explainer& explain = {},
+                          size_t explained = 8);
 
 // One JSON document; docs/json.md describes it.
 [[nodiscard]] std::string ToJson(const Job& job);

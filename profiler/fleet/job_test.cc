@@ -27,15 +27,16 @@ class Written {
   void Add(const RankScript& script) {
     runs_["rank" + std::to_string(script.rank) + ".vms"] = model::Load(script.Write()).value();
   }
-  Job Compare() {
+  Job Compare(size_t explained = 8) {
     std::vector<RankSummary> ranks;
     for (const auto& [file, run] : runs_)
       for (RankSummary& rank : Summarize(classify::Analysis(run), file)) ranks.push_back(std::move(rank));
-    return fleet::Compare(std::move(ranks), [&](const RankSummary& rank) {
+    const OpenSide open = [&](const RankSummary& rank) {
       report::Request request;
       request.device = rank.device;
       return diff::SideOf(rank.file, classify::Analysis(runs_.at(rank.file)), request);
-    });
+    };
+    return fleet::Compare(std::move(ranks), ExplainHere(open), explained);
   }
 
  private:
@@ -251,6 +252,48 @@ TEST(RankOfNameTest, IsTheNumberAfterRankOrTheLastOne) {
   EXPECT_EQ(RankOfName("snapshot_5.pickle"), 5u);
   EXPECT_EQ(RankOfName("2024/run.vms"), std::nullopt);
   EXPECT_EQ(RankOfName("rank99999999999.vms"), std::nullopt);
+}
+
+TEST(JobTest, OfMoreOutliersThanMayBeExplainedTheLargestAre) {
+  Written job;
+  for (uint32_t rank = 0; rank < 6; ++rank) {
+    RankScript script(rank);
+    if (rank == 1) script.long_batch_since = 5;
+    if (rank == 4) script.more_weights = 2048 * kMiB;
+    job.Add(script);
+  }
+  const Job compared = job.Compare(1);
+  std::map<uint32_t, bool> explained;
+  for (const Finding& finding : compared.findings)
+    if (finding.kind == Kind::kMemory)
+      explained[*compared.ranks[finding.ranks.front()].rank] = !finding.category.empty();
+  EXPECT_THAT(explained, ElementsAre(std::pair(1, false), std::pair(4, true)));
+}
+
+TEST(JobTest, ACopyOfATraceIsNoSecondRank) {
+  Written job;
+  for (uint32_t rank = 0; rank < 3; ++rank) job.Add(RankScript(rank));
+  std::vector<RankSummary> ranks = job.Compare().ranks;
+  ranks.push_back(ranks[1]);
+  ranks.back().file = "worn/rank1.vms";  // after the first one by name
+  const Job compared = Compare(ranks);
+  EXPECT_EQ(compared.ranks.size(), 3u);
+  EXPECT_THAT(compared.notes,
+              ::testing::Contains("worn/rank1.vms is a copy of rank1.vms. Each recording is compared once."));
+  ranks.back().start_realtime_ns += RankScript::kSecond;  // another recording of the same rank
+  EXPECT_EQ(Compare(ranks).ranks.size(), 4u);
+}
+
+TEST(JobTest, RanksOfJobsOfSeveralSizesAreNoticed) {
+  Written job;
+  for (uint32_t rank = 0; rank < 4; ++rank) {
+    RankScript script(rank);
+    script.world_size = rank == 3 ? 16 : 4;
+    job.Add(script);
+  }
+  EXPECT_THAT(
+      job.Compare().notes,
+      ::testing::Contains(HasSubstr("a job of 4 ranks, others of 16: they may belong to several jobs")));
 }
 
 }  // namespace

@@ -96,4 +96,30 @@ std::optional<uint32_t> RankOfName(std::string_view file) {
   return begin == end ? std::nullopt : NumberAt(std::string_view(name).substr(begin, end - begin));
 }
 
+namespace {
+
+// A snapshot is of one process. If its name gives the rank, the fullest device is the rank's own, as for a
+// trace of a process with a rank. Otherwise each device is a rank: nothing is known about the process.
+void KeepOwnDevice(const std::string& path, std::vector<RankSummary>& ranks) {
+  const std::optional<uint32_t> number = RankOfName(path);
+  if (!number.has_value()) return;
+  const auto fullest = std::max_element(
+      ranks.begin(), ranks.end(),
+      [](const RankSummary& a, const RankSummary& b) { return a.peak_bytes < b.peak_bytes; });
+  RankSummary own = std::move(*fullest);
+  own.rank = number;
+  own.rank_from_name = true;
+  ranks = {std::move(own)};
+}
+
+}  // namespace
+
+std::vector<RankSummary> SummarizeFile(const classify::Analysis& analysis, const std::string& file,
+                                       bool is_snapshot) {
+  std::vector<RankSummary> ranks = Summarize(analysis, file);
+  for (RankSummary& rank : ranks) rank.is_snapshot = is_snapshot;
+  if (ranks.size() > 1 && is_snapshot) KeepOwnDevice(file, ranks);
+  return ranks;
+}
+
 }  // namespace vramscope::fleet

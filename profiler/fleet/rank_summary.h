@@ -100,6 +100,10 @@ struct RankSummary {
 // process has one for each of its GPUs. `file`: its path.
 [[nodiscard]] std::vector<RankSummary> Summarize(const classify::Analysis& analysis, const std::string& file);
 
+// The same with what a snapshot of PyTorch does not contain: its rank, from the name of the file.
+[[nodiscard]] std::vector<RankSummary> SummarizeFile(const classify::Analysis& analysis,
+                                                     const std::string& file, bool is_snapshot);
+
 // Ranks of a job in their order: those without a number come last, by file and device.
 [[nodiscard]] bool InOrderOfRank(const RankSummary& a, const RankSummary& b);
 

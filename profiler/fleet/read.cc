@@ -39,7 +39,7 @@ void AddFolder(const std::string& folder, std::set<std::string>& files) {
     if (!it->is_regular_file(unknown)) continue;
     if (IsSummary(path))
       files.insert(WithoutSuffix(path));
-    else if (IsTrace(path) || snapshot::RunFile(path).is_snapshot())
+    else if (path.ends_with(".vms") || IsTrace(path) || snapshot::RunFile(path).is_snapshot())
       files.insert(path);
   }
 }
@@ -72,18 +72,13 @@ Result<Opened> Open(const std::string& path) {
   return opened;
 }
 
-// A snapshot is of one process. If its name gives the rank, the fullest device is the rank's own, as for a
-// trace of a process with a rank. Otherwise each device is a rank: nothing is known about the process.
-void KeepOwnDevice(const std::string& path, std::vector<RankSummary>& ranks) {
-  const std::optional<uint32_t> number = RankOfName(path);
-  if (!number.has_value()) return;
-  const auto fullest = std::max_element(
-      ranks.begin(), ranks.end(),
-      [](const RankSummary& a, const RankSummary& b) { return a.peak_bytes < b.peak_bytes; });
-  RankSummary own = std::move(*fullest);
-  own.rank = number;
-  own.rank_from_name = true;
-  ranks = {std::move(own)};
+// An error for a file without ranks: what is wrong with it, if it is damaged.
+Result<std::vector<RankSummary>> RanksIn(const std::string& path) {
+  const Opened opened = VRAMSCOPE_TRY(Open(path));
+  std::vector<RankSummary> ranks = SummarizeFile(*opened.analysis, path, !IsTrace(path));
+  const std::string& damage = opened.run->source->damage().sentence;
+  if (ranks.empty()) return Error{damage.empty() ? path + ": nothing was allocated in this run." : damage};
+  return ranks;
 }
 
 uint32_t ParentOf(uint32_t pid) {
@@ -120,6 +115,8 @@ std::vector<std::string> TracesOf(uint32_t pid) {
 Result<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths) {
   std::set<std::string> files;
   for (const std::string& given : paths) {
+    if (given.empty())
+      return Error{"a file or folder has an empty name. Is a variable of the shell not set?"};
     std::error_code failed;
     const std::string path = fs::path(given).lexically_normal().string();  // ./a.vms and a.vms are one file
     const fs::file_status status = fs::status(path, failed);
@@ -152,13 +149,12 @@ ReadRanks ReadFiles(const std::vector<std::string>& files, const std::function<v
       ranks = std::move((*summary)->ranks);
       ++read.summaries;
     } else {
-      Result<std::vector<RankSummary>> whole = SummarizeFile(files[i]);
+      Result<std::vector<RankSummary>> whole = RanksIn(files[i]);
       if (!whole.ok()) {
         read.unreadable.push_back(whole.error().sentence);
         continue;
       }
       ranks = std::move(whole).value();
-      if (ranks.empty()) read.unreadable.push_back(files[i] + ": nothing was allocated in this run.");
     }
     read.ranks.insert(read.ranks.end(), std::make_move_iterator(ranks.begin()),
                       std::make_move_iterator(ranks.end()));
@@ -169,10 +165,7 @@ ReadRanks ReadFiles(const std::vector<std::string>& files, const std::function<v
 
 Result<std::vector<RankSummary>> SummarizeFile(const std::string& path) {
   const Opened opened = VRAMSCOPE_TRY(Open(path));
-  std::vector<RankSummary> ranks = Summarize(*opened.analysis, path);
-  for (RankSummary& rank : ranks) rank.is_snapshot = !IsTrace(path);
-  if (ranks.size() > 1 && ranks.front().is_snapshot) KeepOwnDevice(path, ranks);
-  return ranks;
+  return SummarizeFile(*opened.analysis, path, !IsTrace(path));
 }
 
 Result<std::string> SummaryFor(const std::string& path) {

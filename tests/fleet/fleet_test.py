@@ -248,6 +248,28 @@ class FleetTest(recorded_run.RecordingTest):
             self.assertEqual(done.stdout, alone.stdout)
             self.assertIn(b"broken.vms", done.stderr)
 
+    def test_mpi_processes_that_see_other_files_give_the_same_answer(self) -> None:
+        """Disks of nodes: each process sees half of the ranks, so no process sees the trace of every outlier and the typical one."""
+        if shutil.which("mpirun") is None or not Path(recorded_run.vramscope()).with_name("vramscope-fleet-mpi").exists():
+            self.skipTest("no MPI when this was built")
+        whole = self.folder / "whole/job"
+        whole.parent.mkdir()
+        make_job(whole, 8, 10)
+        program = [recorded_run.vramscope(), "fleet", "--mpi", "job", "--json"]
+        words = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
+        for node in (0, 1):
+            folder = self.folder / f"node{node}/job"
+            folder.mkdir(parents=True)
+            for rank in range(node, 8, 2):
+                (folder / f"rank{rank}.vms").symlink_to(whole / f"rank{rank}.vms")
+            words += [":"] * node + ["-n", "1", "-wdir", str(folder.parent), *program]
+        alone = subprocess.run([recorded_run.vramscope(), "fleet", "job", "--json"], cwd=whole.parent, stdout=subprocess.PIPE, check=True)
+        causes = [finding["cause"] for finding in json.loads(alone.stdout)["findings"] if finding["kind"] == "memory"]
+        self.assertTrue(any(causes), causes)
+        together = recorded_run.run(words)
+        self.assertEqual(together.code, 0, together.stderr)
+        self.assertEqual(together.stdout, alone.stdout)
+
     def test_wrong_use_and_broken_files_are_sentences(self) -> None:
         job = self.folder / "job"
         make_job(job, 3, 3)
@@ -257,7 +279,14 @@ class FleetTest(recorded_run.RecordingTest):
         done = self.fleet(str(job), "--json")
         self.assertEqual([rank["rank"] for rank in json.loads(done.stdout)["ranks"]], [0, 1])
         self.assertEqual(json.loads(done.stdout)["missing"], [2])
-        self.assertIn(b"rank2.vms", done.stderr)
+        self.assertIn(b"rank2.vms: cut off", done.stderr)
+        (job / "rank2.vms").write_bytes(b"")  # a recorder that could not write
+        (job / "3.vms").write_bytes(b"no trace at all")
+        done = self.fleet(str(job), "--json")
+        self.assertIn(b"rank2.vms: empty", done.stderr)
+        self.assertIn(b"3.vms: neither a trace nor a snapshot", done.stderr)
+        self.assertNotIn(b"notes.txt", done.stderr)
+        self.assertIn(b"empty name", self.fleet("", code=2).stderr)
         empty = self.folder / "empty"
         empty.mkdir()
         self.assertIn(b"has no trace", self.fleet(str(empty), code=2).stderr)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/experiment/question.h"
+#include "profiler/text/shell_word.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -17,18 +18,6 @@ bool IsBelow(const std::vector<ModuleNode>& tree, size_t node, size_t above) {
     if (i == above) return true;
   }
   return false;
-}
-
-// A word of a shell command.
-std::string Quoted(const std::string& word) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./:,=+@%").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace
@@ -76,9 +65,9 @@ WhatIfQuestion QuestionOf(const std::vector<whatif::Asked>& asked, const whatif:
 
 std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>& asked,
                        const std::string& gpu) {
-  std::string command = "vramscope whatif " + Quoted(path);
-  for (const whatif::Asked& one : asked) command += " --" + one.lever + " " + Quoted(one.value);
-  return gpu.empty() ? command : command + " --gpu " + Quoted(gpu);
+  std::string command = "vramscope whatif " + text::ShellWord(path);
+  for (const whatif::Asked& one : asked) command += " --" + one.lever + " " + text::ShellWord(one.value);
+  return gpu.empty() ? command : command + " --gpu " + text::ShellWord(gpu);
 }
 
 ModuleChoices ModulesOf(const whatif::Step& step) {

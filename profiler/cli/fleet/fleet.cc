@@ -41,8 +41,8 @@ const VerbHelp& FleetHelp() {
        {"mpi", '\0', nullptr, "Share the reading among the processes of mpirun or srun."},
        {"step", '\0', "N", "With dump: write when this optimizer step has finished."},
        {"explain", '\0', "N",
-        "Read the traces of this many outliers to find the cause; default 8. Others are\n"
-        "named without a cause."},
+        "Read the traces of this many outliers to find the cause, the largest first; default 8.\n"
+        "Others are named without a cause."},
        {"spread-below", '\0', "N%",
         "Exit with 1 if the peaks of peers differ by this share of their median."}}};
   return help;
@@ -128,18 +128,18 @@ Result<int> FleetVerb(const Arguments& arguments, const Terminal& terminal) {
     return UsageError("--json and --html exclude each other. Keep one.");
   const FleetRequest request = VRAMSCOPE_TRY(FleetRequestFrom(arguments));
   fleet::ReadRanks read = VRAMSCOPE_TRY(ReadFleet(arguments));
-  return AnswerFleet(std::move(read), fleet::SideOpener(), request, arguments, terminal);
+  return AnswerFleet(std::move(read), fleet::ExplainHere(fleet::SideOpener()), request, arguments, terminal);
 }
 
 }  // namespace
 
-Result<int> AnswerFleet(fleet::ReadRanks read, const fleet::OpenSide& open, const FleetRequest& request,
+Result<int> AnswerFleet(fleet::ReadRanks read, const fleet::Explainer& explain, const FleetRequest& request,
                         const Arguments& arguments, const Terminal& terminal) {
   if (read.ranks.empty())
     return Error{read.unreadable.empty() ? "there are no ranks in these files." : read.unreadable.front()};
   for (const std::string& sentence : read.unreadable)
     if (!arguments.Has("quiet")) Say(sentence);
-  const fleet::Job job = fleet::Compare(std::move(read.ranks), open, request.explained);
+  const fleet::Job job = fleet::Compare(std::move(read.ranks), explain, request.explained);
   if (arguments.Has("html")) {
     VRAMSCOPE_TRY(WriteFleetPage(job, arguments));
   } else if (arguments.Has("json")) {

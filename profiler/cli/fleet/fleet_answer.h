@@ -21,7 +21,7 @@ struct FleetRequest {
 [[nodiscard]] Result<FleetRequest> FleetRequestFrom(const Arguments& arguments);
 
 // Compares, prints or writes the answer, and returns the exit code.
-Result<int> AnswerFleet(fleet::ReadRanks read, const fleet::OpenSide& open, const FleetRequest& request,
+Result<int> AnswerFleet(fleet::ReadRanks read, const fleet::Explainer& explain, const FleetRequest& request,
                         const Arguments& arguments, const Terminal& terminal);
 
 // The program that does the same under MPI, next to this one.

@@ -4,13 +4,11 @@
 //   every process lists the files that it sees     names, sizes, times of change
 //   each file goes to one that sees it             the largest first, to the one that has least to do
 //   ranks become summaries where their files lie   text of summary_file.h, gathered by process 0
-//   process 0 compares, and asks for the traces    a trace that it does not see is sent to it
-//   of outliers                                    and removed when it is read
+//   process 0 compares, and deals the outliers     each is explained by a process that sees its trace and
+//   that are to be explained                       the typical one, so that nobody waits for process 0
+//   no process sees both traces                    they are sent to process 0, and removed when they are read
 //
 // So the answer is that of one process to the byte, and disks may be local to their nodes.
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <boost/mpi/collectives.hpp>
 #include <boost/mpi/communicator.hpp>
@@ -19,14 +17,13 @@
 #include <boost/serialization/vector.hpp>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <numeric>
 #include <system_error>
-#include <tuple>
 #include <type_traits>
 
 #include "profiler/cli/fleet/fleet_answer.h"
+#include "profiler/cli/fleet/mpi_explain.h"
+#include "profiler/cli/fleet/mpi_files.h"
 #include "profiler/cli/frame/terminal.h"
 #include "profiler/cli/frame/verb.h"
 #include "profiler/fleet/parts.h"
@@ -37,24 +34,6 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace mpi = boost::mpi;
-
-constexpr int kAsk = 1;   // process 0 asks for a file; "" = nothing more
-constexpr int kPart = 2;  // a part of it; an empty one is the end
-constexpr size_t kPartBytes = 16 << 20;
-
-struct Seen {
-  std::string path;
-  uint64_t bytes = 0;
-  int64_t changed = 0;  // tells files of one name on the disks of several nodes apart
-
-  template <typename Archive>
-  void serialize(Archive& archive, unsigned) {
-    archive& path& bytes& changed;
-  }
-  friend bool operator<(const Seen& a, const Seen& b) {
-    return std::tie(a.path, a.changed, a.bytes) < std::tie(b.path, b.changed, b.bytes);
-  }
-};
 
 // Steps travel as they lie in memory: process 0 would need longer to parse those of a long run than another
 // process to make them.
@@ -92,9 +71,6 @@ Seen SeenOf(const std::string& path) {
   if (!failed) seen.changed = changed.time_since_epoch().count();
   return seen;
 }
-
-// What each file is read by.
-using Plan = std::map<Seen, int>;
 
 Plan Share(const std::vector<std::vector<Seen>>& seen) {
   std::map<Seen, std::vector<int>> seers;
@@ -156,53 +132,6 @@ fleet::ReadRanks Gathered(const Plan& plan, const std::vector<Read>& read) {
   return all;
 }
 
-// A trace that another process sees, in a file of our own while it is needed.
-class Fetcher {
- public:
-  Fetcher(const mpi::communicator& world, const Plan& plan) : world_(world), open_(fleet::SideOpener()) {
-    for (const auto& [file, reader] : plan) readers_.emplace(file.path, reader);
-  }
-
-  Result<diff::Side> Open(const fleet::RankSummary& rank) {
-    if (access(rank.file.c_str(), R_OK) == 0) return open_(rank);
-    const auto reader = readers_.find(rank.file);
-    if (reader == readers_.end() || reader->second == 0) return open_(rank);
-    const std::string copy =
-        fmt::format("{}/vramscope-fleet-{}.vms", fs::temp_directory_path().string(), getpid());
-    world_.send(reader->second, kAsk, rank.file);
-    std::ofstream out(copy, std::ios::binary | std::ios::trunc);
-    for (std::string part;;) {
-      world_.recv(reader->second, kPart, part);
-      if (part.empty()) break;
-      out.write(part.data(), static_cast<std::streamsize>(part.size()));
-    }
-    out.close();
-    fleet::RankSummary here = rank;
-    here.file = copy;
-    Result<diff::Side> side = open_(here);
-    open_ = fleet::SideOpener();  // forget it: the name is used again
-    std::error_code gone;
-    fs::remove(copy, gone);
-    return side;
-  }
-
- private:
-  const mpi::communicator& world_;
-  std::map<std::string, int> readers_;
-  fleet::OpenSide open_;
-};
-
-void SendWhatIsAsked(const mpi::communicator& world) {
-  for (std::string path;;) {
-    world.recv(0, kAsk, path);
-    if (path.empty()) return;
-    std::ifstream file(path, std::ios::binary);
-    for (std::string part(kPartBytes, '\0'); file.read(part.data(), kPartBytes) || file.gcount() > 0;)
-      world.send(0, kPart, part.substr(0, static_cast<size_t>(file.gcount())));
-    world.send(0, kPart, std::string());
-  }
-}
-
 Result<int> MpiVerb(const Arguments& arguments, const Terminal& terminal) {
   const mpi::communicator world;
   if (arguments.positionals().empty())
@@ -216,17 +145,21 @@ Result<int> MpiVerb(const Arguments& arguments, const Terminal& terminal) {
   mpi::all_gather(world, mine, seen);
   const Plan plan = Share(seen);
   if (plan.empty()) return world.rank() == 0 ? Result<int>(found.error()) : Result<int>(kBadInput);
-  std::vector<Read> read;
-  mpi::gather(world, ReadOwn(plan, world.rank()), read, 0);
+  Read own = ReadOwn(plan, world.rank());
   if (world.rank() != 0) {
-    SendWhatIsAsked(world);
+    world.send(0, kSummaries, own);
+    ServeProcessZero(world);
     return kDone;
   }
-  Fetcher fetcher(world, plan);
-  Result<int> code = AnswerFleet(
-      Gathered(plan, read), [&](const fleet::RankSummary& rank) { return fetcher.Open(rank); }, request,
-      arguments, terminal);
-  for (int other = 1; other < world.size(); ++other) world.send(other, kAsk, std::string());
+  std::vector<Read> read(static_cast<size_t>(world.size()));
+  read[0] = std::move(own);
+  for (int other = 1; other < world.size(); ++other) {
+    WaitForMessage(world, other);
+    world.recv(other, kSummaries, read[static_cast<size_t>(other)]);
+  }
+  const Result<int> code =
+      AnswerFleet(Gathered(plan, read), SharedExplainer(world, seen, plan), request, arguments, terminal);
+  EndServing(world);
   return code;
 }
 

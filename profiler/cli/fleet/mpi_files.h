@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files that the processes of `vramscope fleet --mpi` see, and which process reads which.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+
+namespace vramscope::cli {
+
+struct Seen {
+  std::string path;
+  uint64_t bytes = 0;
+  int64_t changed = 0;  // tells files of one name on the disks of several nodes apart
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& path& bytes& changed;
+  }
+  friend bool operator<(const Seen& a, const Seen& b) {
+    return std::tie(a.path, a.changed, a.bytes) < std::tie(b.path, b.changed, b.bytes);
+  }
+};
+
+// The number of the process that reads it, by file.
+using Plan = std::map<Seen, int>;
+
+}  // namespace vramscope::cli
