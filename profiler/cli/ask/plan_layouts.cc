@@ -5,13 +5,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <thread>
 #include <utility>
 
+#include "profiler/cli/ask/host_room.h"
 #include "profiler/cli/frame/progress.h"
 #include "profiler/cli/frame/verb.h"
 #include "profiler/collector/launch/tool_run.h"
@@ -25,7 +27,7 @@ namespace {
 
 using LayoutJson = nlohmann::ordered_json;
 
-constexpr size_t kMostLayouts = 64;
+constexpr size_t kMostCounted = 100'000;  // of combinations
 constexpr uint64_t kMostLayoutRanks = 1 << 20;
 constexpr std::chrono::hours kLongestRun(24);
 
@@ -55,6 +57,7 @@ struct LayoutQuestion {
   uint64_t world = 0;  // 0: the command is run as it is
   std::vector<Varied> varied;
   std::vector<std::string> command;
+  uint64_t left_out = 0;  // layouts
 };
 
 Result<LayoutQuestion> QuestionFrom(const Arguments& arguments) {
@@ -98,41 +101,77 @@ std::string LastSentence(const std::string& log) {
   return last;
 }
 
-void Judge(const LayoutQuestion& question, const std::string& log, LayoutRow& row) {
+// Returns the host memory that the dry run took, 0 = unknown.
+uint64_t Judge(const LayoutQuestion& question, const std::string& log, LayoutRow& row) {
   const Result<collector::ToolEnd> end =
       collector::RunToolToItsEnd(DryrunOf(question, row.command), kLongestRun, log);
   if (!end.ok()) {
     row.why_not = end.error().sentence;
-    return;
+    return 0;
   }
   LayoutJson answer = LayoutJson::parse(end->output, nullptr, false);
   const bool complete = (end->exit_code == kDone || end->exit_code == kNo) && answer.is_object() &&
                         answer.contains("fits") && answer["fits"].is_boolean();
   if (complete) {
     row.answer = std::move(answer);
-    return;
+    return end->most_resident_bytes;
   }
   row.why_not = LastSentence(collector::ReadWhole(log));
   if (row.why_not.empty()) row.why_not = fmt::format("The dry run failed with exit code {}.", end->exit_code);
+  return end->most_resident_bytes;
 }
 
-// As many at a time as there are cores.
-std::vector<LayoutRow> RunAll(const LayoutQuestion& question, const std::vector<Layout>& layouts) {
-  const collector::ScratchFolder scratch;
-  std::vector<LayoutRow> rows;
-  for (const Layout& layout : layouts)
-    rows.push_back({layout, WithLayout(question.command, question.varied, layout), nullptr, ""});
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < rows.size(); i = next++)
-      Judge(question, fmt::format("{}/layout{}.txt", scratch.path(), i), rows[i]);
-  };
-  std::vector<std::thread> threads;
-  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  for (size_t i = 0; i < std::min(cores, rows.size()); ++i) threads.emplace_back(work);
-  for (std::thread& thread : threads) thread.join();
-  return rows;
-}
+// Runs all layouts: the first alone, which shows how much host memory one takes, then as many at a time as
+// there are cores and as this memory can hold.
+class LayoutRuns {
+ public:
+  LayoutRuns(const LayoutQuestion& question, const std::vector<Layout>& layouts, const Arguments& arguments)
+      : question_(question), free_(FreeHostBytes()), line_(arguments, UINT64_MAX) {
+    for (const Layout& layout : layouts)
+      rows_.push_back({layout, WithLayout(question.command, question.varied, layout), nullptr, ""});
+  }
+
+  std::vector<LayoutRow> Run() {
+    line_.Show("Running", "layouts", 0, rows_.size());
+    const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < std::min(cores, rows_.size()); ++i)
+      threads.emplace_back([this, cores] { Work(cores); });
+    for (std::thread& thread : threads) thread.join();
+    line_.Clear();
+    return std::move(rows_);
+  }
+
+ private:
+  void Work(size_t cores) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      ended_.wait(lock, [&] { return next_ == rows_.size() || running_ < RunsAtATime(cores, free_, each_); });
+      if (next_ == rows_.size()) return;
+      const size_t i = next_++;
+      ++running_;
+      lock.unlock();
+      const uint64_t took = Judge(question_, fmt::format("{}/layout{}.txt", scratch_.path(), i), rows_[i]);
+      lock.lock();
+      --running_;
+      each_ = std::max(each_, took);
+      line_.Show("Running", "layouts", ++done_, rows_.size());
+      ended_.notify_all();
+    }
+  }
+
+  const LayoutQuestion& question_;
+  const uint64_t free_;  // bytes of host memory, before the first run
+  const collector::ScratchFolder scratch_;
+  std::vector<LayoutRow> rows_;
+  std::mutex mutex_;  // guards all below
+  std::condition_variable ended_;
+  ProgressLine line_;
+  size_t next_ = 0;
+  size_t running_ = 0;
+  size_t done_ = 0;
+  uint64_t each_ = 0;  // the most bytes of host memory that a run took
+};
 
 std::string LayoutText(const LayoutQuestion& question, const Layout& layout) {
   std::vector<std::string> parts;
@@ -156,6 +195,11 @@ std::string LayoutsSentence(const LayoutQuestion& question, const std::vector<La
   if (least != nullptr && fitting != 0)
     text += fmt::format(" {} takes least: {}.", LayoutText(question, least->layout),
                         FormatBytes(least->Peak("device_used_bytes")));
+  if (question.left_out != 0)
+    text += fmt::format(
+        " {} left out: name fewer values, like {}={}:1,4.",
+        question.left_out == 1 ? "1 more layout is" : FormatCount(question.left_out) + " more layouts are",
+        question.varied.front().name, question.varied.front().flag);
   return text;
 }
 
@@ -198,6 +242,7 @@ std::string LayoutsDocument(const LayoutQuestion& question, const std::vector<La
       {"gpu", question.gpu},
       {"world_size", nullptr},
       {"fits", std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.fits(); })},
+      {"left_out", question.left_out},
       {"layouts", LayoutJson::array()}};
   if (question.world != 0) document["world_size"] = question.world;
   for (const LayoutRow& row : rows) {
@@ -240,7 +285,7 @@ Result<Varied> ParseVaried(const std::string& text) {
   return varied;
 }
 
-Result<std::vector<Layout>> LayoutsOf(const std::vector<Varied>& varied, uint64_t world) {
+Result<Layouts> LayoutsOf(const std::vector<Varied>& varied, uint64_t world) {
   std::vector<std::pair<Layout, uint64_t>> layouts = {{{}, 1}};  // and the product of the powers of two
   std::set<std::string> names;
   for (const Varied& one : varied) {
@@ -260,13 +305,17 @@ Result<std::vector<Layout>> LayoutsOf(const std::vector<Varied>& varied, uint64_
       for (uint64_t size = 1; world % (product * size) == 0; size *= 2) add(layout, size, product * size);
     }
     layouts = std::move(longer);
-    if (layouts.size() > kMostLayouts)
+    if (layouts.size() > kMostCounted)
       return Error{fmt::format("--vary gives more than {} layouts; name fewer values: {}={}:1,2,4.",
-                               kMostLayouts, Printable(one.name), Printable(one.flag))};
+                               FormatCount(kMostCounted), Printable(one.name), Printable(one.flag))};
   }
-  std::vector<Layout> all;
-  for (auto& [layout, product] : layouts) all.push_back(std::move(layout));
-  return all;
+  Layouts chosen;
+  const size_t count = std::min(layouts.size(), kMostLayouts);
+  chosen.left_out = layouts.size() - count;
+  // The first and the last one too: they are the extremes.
+  for (size_t i = 0; i < count; ++i)
+    chosen.all.push_back(std::move(layouts[count == 1 ? 0 : i * (layouts.size() - 1) / (count - 1)].first));
+  return chosen;
 }
 
 std::vector<std::string> WithLayout(std::vector<std::string> command, const std::vector<Varied>& varied,
@@ -283,9 +332,10 @@ std::vector<std::string> WithLayout(std::vector<std::string> command, const std:
 }
 
 Result<int> PlanLayouts(const Arguments& arguments, const Terminal& terminal) {
-  const LayoutQuestion question = VRAMSCOPE_TRY(QuestionFrom(arguments));
-  const std::vector<Layout> layouts = VRAMSCOPE_TRY(LayoutsOf(question.varied, question.world));
-  const std::vector<LayoutRow> rows = RunAll(question, layouts);
+  LayoutQuestion question = VRAMSCOPE_TRY(QuestionFrom(arguments));
+  const Layouts layouts = VRAMSCOPE_TRY(LayoutsOf(question.varied, question.world));
+  question.left_out = layouts.left_out;
+  const std::vector<LayoutRow> rows = LayoutRuns(question, layouts.all, arguments).Run();
   Print(arguments.Has("json") ? LayoutsDocument(question, rows) + "\n"
                               : LayoutsText(question, rows, terminal));
   if (std::any_of(rows.begin(), rows.end(), [](const LayoutRow& row) { return row.fits(); })) return kDone;

@@ -27,8 +27,15 @@ struct Varied {
 
 // A value for each dimension.
 using Layout = std::vector<uint64_t>;
-// All combinations, in the order of their values. `world`: the ranks of the job; 0 = unknown.
-[[nodiscard]] Result<std::vector<Layout>> LayoutsOf(const std::vector<Varied>& varied, uint64_t world);
+// Each layout is a run of the program, so their number is bounded.
+inline constexpr size_t kMostLayouts = 64;
+struct Layouts {
+  std::vector<Layout> all;  // at most kMostLayouts
+  uint64_t left_out = 0;
+};
+// All combinations, in the order of their values; if there are too many, some at even distances. `world`: the
+// ranks of the job; 0 = unknown.
+[[nodiscard]] Result<Layouts> LayoutsOf(const std::vector<Varied>& varied, uint64_t world);
 // The command with the flags of this layout at its end.
 [[nodiscard]] std::vector<std::string> WithLayout(std::vector<std::string> command,
                                                   const std::vector<Varied>& varied, const Layout& layout);

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,11 +74,16 @@ std::optional<std::string> ReadUntil(int fd, Clock::time_point deadline) {
   }
 }
 
-int WaitFor(pid_t pid) {
+struct Waited {
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  rusage usage = {};
+};
+
+Waited WaitFor(pid_t pid) {
+  Waited waited;
+  while (wait4(pid, &waited.status, 0, &waited.usage) < 0 && errno == EINTR) {
   }
-  return status;
+  return waited;
 }
 
 }  // namespace
@@ -97,12 +103,13 @@ Result<ToolEnd> RunToolToItsEnd(const std::vector<std::string>& arguments, std::
   std::optional<std::string> text = ReadUntil(output[0], Clock::now() + limit);
   close(output[0]);
   if (!text) kill(pid, SIGKILL);
-  const int status = WaitFor(pid);
+  const auto [status, usage] = WaitFor(pid);
   if (!text) {
     return Error{fmt::format("{} did not answer within {} s.", arguments[0],
                              std::chrono::duration_cast<std::chrono::seconds>(limit).count())};
   }
-  if (WIFEXITED(status)) return ToolEnd{*std::move(text), WEXITSTATUS(status)};
+  if (WIFEXITED(status))
+    return ToolEnd{*std::move(text), WEXITSTATUS(status), static_cast<uint64_t>(usage.ru_maxrss) * 1024};
   return Error{fmt::format("{} was killed by signal {}.", arguments[0], WTERMSIG(status))};
 }
 

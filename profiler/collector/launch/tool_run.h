@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace vramscope::collector {
 struct ToolEnd {
   std::string output;  // standard output, at most 1 MiB
   int exit_code = 0;
+  uint64_t most_resident_bytes = 0;  // of the program, or of the largest one that it started and waited for
 };
 // stdin is /dev/null; stderr goes to the file `log`, or nowhere if that is empty. An error if it cannot be
 // started, is killed, or takes longer than `limit`. May be called from several threads.

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many runs of a user's program the memory of this machine can hold at a time.
+//
+// Why: tensors of a simulated GPU take no memory, but the program still holds its data and PyTorch itself. On a
+// machine of many cores as many runs may need more than it has, and the kernel kills some of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope::cli {
+
+// Free on this machine, and in the control group of this process if that has less. UINT64_MAX = unknown.
+[[nodiscard]] uint64_t FreeHostBytes();
+
+// How many programs that need `each` bytes may run at a time with `free` bytes: at least one, at most `cores`.
+// A fifth of the memory stays free. `each` = 0: unknown, so one.
+[[nodiscard]] size_t RunsAtATime(size_t cores, uint64_t free, uint64_t each);
+
+}  // namespace vramscope::cli
