@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 source scripts/environment.sh
 
 folder=$(realpath -m "${1:-docs/images/viewer}")
-vramscope=$PWD/build/release/bin/vramscope
+root=$PWD
+vramscope=$root/build/release/bin/vramscope
 python=$(torch_python)
 runs=$(mktemp -d)
 programs=${TMPDIR:-/tmp}/train  # stacks show it: no path of the checkout belongs into a picture
@@ -83,6 +84,10 @@ draw whatif changed
 draw oom failed
 draw leaks grows
 draw compare before after
+# Eight ranks, of which seven have a fault.
+mkdir job
+"$root/build/release/tests/make_job" job 8 30
+draw ranks job/rank{0..7}
 
 # A third of the size, where Python has Pillow.
 if python3 -c 'import PIL' 2>/dev/null; then

@@ -59,7 +59,7 @@ Result<Start> StartFrom(const cli::Arguments& arguments) {
     if (!start.tab)
       return Error{fmt::format(
           "--view must be summary, timeline, owners, map, address-time, fragmentation, oom, leaks, "
-          "compare or whatif, not \"{}\".",
+          "compare, whatif or ranks, not \"{}\".",
           text::OneLine(arguments.Get("view")))};
   }
   const std::string theme = arguments.Get("theme", "dark");

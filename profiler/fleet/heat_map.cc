@@ -19,9 +19,9 @@ HeatMap HeatMapOf(const Job& job) {
   heat.first_step = first;
   heat.steps_per_column = (last - first) / HeatMap::kMostColumns + 1;
   const uint32_t columns = (last - first) / heat.steps_per_column + 1;
-  const size_t ranks_per_row = (job.ranks.size() - 1) / HeatMap::kMostRows + 1;
-  for (size_t begin = 0; begin < job.ranks.size(); begin += ranks_per_row) {
-    const size_t end = std::min(begin + ranks_per_row, job.ranks.size());
+  heat.ranks_per_row = (job.ranks.size() - 1) / HeatMap::kMostRows + 1;
+  for (size_t begin = 0; begin < job.ranks.size(); begin += heat.ranks_per_row) {
+    const size_t end = std::min(begin + heat.ranks_per_row, job.ranks.size());
     HeatMap::Row row{job.NameOf(begin), std::vector<uint64_t>(columns)};
     if (end - begin > 1) row.name += " to " + job.NameOf(end - 1);
     for (size_t rank = begin; rank < end; ++rank) {

@@ -24,7 +24,8 @@ struct HeatMap {
   };
   uint32_t first_step = 0;
   uint32_t steps_per_column = 1;
-  std::vector<Row> rows;  // none if no rank has steps
+  size_t ranks_per_row = 1;  // row i begins with rank i * ranks_per_row of the job
+  std::vector<Row> rows;     // none if no rank has steps
 };
 [[nodiscard]] HeatMap HeatMapOf(const Job& job);
 

@@ -301,7 +301,7 @@ class Pictures(ViewerTest):
 
     def test_every_view_can_be_reached_in_a_narrow_window(self) -> None:
         lines = []
-        for tab in ("owners", "map", "fragmentation", "oom", "leaks", "compare", "whatif", "timeline", "summary"):
+        for tab in ("owners", "map", "fragmentation", "oom", "leaks", "compare", "whatif", "ranks", "timeline", "summary"):
             lines += ["click tab." + tab, "expect tab = " + tab]
         script = self.path("narrow.txt")
         with open(script, "w", encoding="utf-8") as file:

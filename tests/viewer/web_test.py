@@ -25,7 +25,7 @@ from firefox import Firefox  # noqa: E402
 
 PAGE = Path(VRAMSCOPE).resolve().parent.parent / "share/vramscope/web"
 PICTURES = os.environ.get("VRAMSCOPE_WEB_PICTURES")  # a folder that keeps what the browser showed, to look at
-VIEWS = ("summary", "timeline", "owners", "map", "address-time", "fragmentation", "oom", "leaks", "compare", "whatif")
+VIEWS = ("summary", "timeline", "owners", "map", "address-time", "fragmentation", "oom", "leaks", "compare", "whatif", "ranks")
 PATIENCE_S = 60.0  # for whatever a page does with a small trace
 # The triangles that letters take: two rasterizers leave out different ones.
 BY_LETTERS = {"vertices"}

@@ -8,8 +8,8 @@ namespace vramscope::viewer {
 namespace {
 
 constexpr std::array<const char*, kTabCount> kTabKeys = {
-    "timeline", "map",    "address-time", "fragmentation", "oom",
-    "compare",  "whatif", "owners",       "leaks",         "summary"};
+    "timeline", "map",    "address-time", "fragmentation", "oom",  "compare",
+    "whatif",   "owners", "leaks",        "summary",       "ranks"};
 static_assert(kTabKeys.back() != nullptr, "a view has no key");
 constexpr size_t kMostPlaces = 200;
 

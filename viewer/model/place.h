@@ -24,9 +24,10 @@ enum class Tab : uint8_t {
   kWhatIf,
   kOwners,
   kLeaks,
-  kSummary
+  kSummary,
+  kRanks
 };
-inline constexpr size_t kTabCount = 10;
+inline constexpr size_t kTabCount = 11;
 [[nodiscard]] const char* TabKey(Tab tab);  // "timeline": for --view and scripts
 [[nodiscard]] std::optional<Tab> TabFromKey(std::string_view key);
 

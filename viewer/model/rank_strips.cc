@@ -46,18 +46,22 @@ bool IsCopy(const Document& a, const Document& b) {
          report::RankOf(first, 0) == report::RankOf(second, 0);
 }
 
-bool SameJob(const Document& a, const Document& b) {
+}  // namespace
+
+bool AtSameTime(const Document& a, const Document& b) {
   const WallClock first = WallClockOf(a);
   const WallClock second = WallClockOf(b);
   return first.begin_ns != 0 && second.begin_ns != 0 && first.begin_ns < second.end_ns &&
          second.begin_ns < first.end_ns && !a.devices.empty() && !b.devices.empty() && !IsCopy(a, b);
 }
 
+namespace {
+
 std::vector<Gpu> GpusOf(const std::vector<const Document*>& files, size_t shown) {
   std::vector<Gpu> gpus;
   for (size_t file = 0; file < files.size(); ++file) {
     const Document* document = files[file];
-    if (document == nullptr || (file != shown && !SameJob(*document, *files[shown]))) continue;
+    if (document == nullptr || (file != shown && !AtSameTime(*document, *files[shown]))) continue;
     for (size_t view = 0; view < document->devices.size(); ++view) {
       Gpu gpu{file, document, view, {}};
       if (trace::DeviceTypeOf(gpu.device().code) == 0) continue;

@@ -27,6 +27,9 @@ struct RankStrip {
   std::string stands_out;  // one sentence; "" = it does not
 };
 
+// True if both were recorded at the same time, by the clocks of their machines, and neither is a copy.
+[[nodiscard]] bool AtSameTime(const Document& a, const Document& b);
+
 // In order of ranks, then of devices. `files`: the open ones, nullptr while one is read; `shown` is one of
 // them. Empty if there are fewer than two GPUs.
 [[nodiscard]] std::vector<RankStrip> StripsOf(const std::vector<const Document*>& files, size_t shown);

@@ -25,7 +25,8 @@ constexpr TabSpec kTabs[] = {{Tab::kSummary, "Summary", ShowSummary},
                              {Tab::kOutOfMemory, "Out of memory", ShowOutOfMemory},
                              {Tab::kLeaks, "Leaks", ShowLeaks},
                              {Tab::kCompare, "Compare", ShowCompare},
-                             {Tab::kWhatIf, "What if", ShowWhatIf}};
+                             {Tab::kWhatIf, "What if", ShowWhatIf},
+                             {Tab::kRanks, "Ranks", ShowRanks}};
 
 static_assert(std::size(kTabs) == kTabCount, "a view has no tab");
 
@@ -220,6 +221,7 @@ void App::ForgetViews() {
   comparison = {};   // and this
   whatif.Forget();   // and this
   leaks.Clear();     // and this
+  job.Clear();       // and this
   summary.Forget();  // and this
   lines.Forget();    // and this
   card.Clear();      // and this

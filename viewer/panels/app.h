@@ -20,6 +20,7 @@
 #include "viewer/model/comparison.h"
 #include "viewer/model/fragmentation_history.h"
 #include "viewer/model/fragmentation_view.h"
+#include "viewer/model/job_view.h"
 #include "viewer/model/layout_file.h"
 #include "viewer/model/leaks_view.h"
 #include "viewer/model/line_bands.h"
@@ -100,6 +101,8 @@ struct App {
   ComparisonView comparison;  // likewise its documents
   WhatIfView whatif;
   LeaksView leaks;
+  JobView job;
+  std::string hover_cell;  // what is said about the cell of ranks and steps under the mouse
   SummaryView summary;
   BlockCardView card;
   OwnerView owners;
@@ -197,6 +200,7 @@ void ShowCompare(App& app, ImVec2 size);
 void ShowWhatIf(App& app, ImVec2 size);
 void ShowOwners(App& app, ImVec2 size);
 void ShowLeaks(App& app, ImVec2 size);
+void ShowRanks(App& app, ImVec2 size);
 void ShowLoading(App& app, ImVec2 size);
 void ShowHelp(App& app);
 // The list of events, in the room that is left.

@@ -2,6 +2,7 @@
 // What each view shows, as lines for a spreadsheet. Sizes are bytes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "profiler/diff/words.h"
@@ -84,6 +85,21 @@ std::string GrowthTable(const leaks::Answer& answer) {
   return table;
 }
 
+std::string RanksTable(const JobAnswer& answer) {
+  std::string table = "rank,host,device,file,peak_bytes,peak_step,reserved_bytes,steps,ended,findings\n";
+  for (size_t i = 0; i < answer.job.ranks.size(); ++i) {
+    const fleet::RankSummary& rank = answer.job.ranks[i];
+    std::string findings;
+    for (const fleet::Finding& finding : answer.job.findings)
+      if (std::ranges::count(finding.ranks, i) != 0)
+        findings += std::string(findings.empty() ? "" : " ") + fleet::FindingKey(finding.kind);
+    AddLine(table, rank.rank.has_value() ? std::to_string(*rank.rank) : "", rank.host, rank.device, rank.file,
+            rank.peak_bytes, rank.peak_step, rank.reserved_bytes.value_or(0), rank.steps.size(),
+            fleet::EndingKey(rank.ending), findings);
+  }
+  return table;
+}
+
 std::string SegmentsTable(const App& app) {
   std::string table = "address,segment_bytes,held_back_bytes,pinned_by,pin_bytes\n";
   for (const auto& segment : app.fragmentation.segments()) {
@@ -131,6 +147,9 @@ std::string ViewTable(const App& app) {
     case Tab::kLeaks:
       if (const auto& answer = app.leaks.answer(); answer && answer->ok())
         table = GrowthTable(answer->value());
+      return table;
+    case Tab::kRanks:
+      if (app.job.answer()) table = RanksTable(*app.job.answer());
       return table;
     case Tab::kCompare:
       if (const auto& made = app.comparison.comparison(); made && made->ok())

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "profiler/diff/words.h"
+#include "profiler/fleet/words.h"
 #include "viewer/model/small_file.h"
 
 namespace vramscope::viewer {
@@ -267,6 +268,16 @@ std::string StateJson(const App& app) {
   json["owners"] = {{"zoom", app.owners.zoom()}, {"shown_bytes", app.owners.shown().bytes}};
   const auto& leaks = app.leaks.answer();
   json["leaks"] = leaks && leaks->ok() ? Json(LeaksHeadline(leaks->value())) : Json();
+  const auto& job = app.job.answer();
+  Json& ranks = json["ranks"] = Json::object();
+  ranks["hover"] = app.hover_cell;
+  if (job) {
+    ranks["headline"] = fleet::Headline(job->job);
+    ranks["rows"] = job->heat.rows.size();
+    ranks["reasons"] = job->reasons;
+    ranks["findings"] = Json::array();
+    for (const fleet::Finding& finding : job->job.findings) ranks["findings"].push_back(finding.text);
+  }
   Json& legend = json["legend"] = Json::array();
   for (const LegendEntry& entry : app.map.legend()) legend.push_back(entry.text);
   const AddressTimePicture& addresses = app.address_time.picture();

@@ -29,8 +29,8 @@ const VerbHelp& ViewHelp() {
        {"vramscope view ssh://host/path/run.vms", "fetch it with your ssh, and follow it if it grows"},
        {"vramscope view --save run.html run.vms", "write the viewer with the run in it as one HTML file"}},
       {{"view", '\0', "NAME",
-        "Open this view: summary, timeline, owners, map, address-time, fragmentation, oom, leaks, compare or "
-        "whatif."},
+        "Open this view: summary, timeline, owners, map, address-time, fragmentation, oom, leaks, compare, "
+        "whatif or ranks."},
        {"goto", '\0', "PLACE",
         "Go to peak, oom, end, step:3, step:3,peak, or nanoseconds from the start; also after a file: "
         "run.vms@peak."},
