@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which launchers' ranks a recording knows: one row for each, by running a small gloo job under it.
 
-    tests/fleet/launchers.py VRAMSCOPE PYTHON     PYTHON has torch, and accelerate, lightning and deepspeed where these are to be tried
+    tests/fleet/launchers.py VRAMSCOPE PYTHON     PYTHON has torch, and accelerate, lightning, deepspeed and ray where these are to be tried
 
 Not part of the test suite: it needs all of these, and each row imports PyTorch several times."""
 import json
@@ -50,6 +50,27 @@ if __name__ == "__main__":
     trainer.fit(Model(), DataLoader(torch.ones(64, 64), batch_size=4))
 """
 
+RAY = """
+import os
+os.environ["RAY_worker_niceness"] = "0"  # Ray's workers have niceness 15 otherwise, and starve on a busy machine
+os.environ["RAY_AUTH_MODE"] = "disabled"  # no token in the home folder
+import ray, torch
+from ray.train import ScalingConfig
+from ray.train.torch import TorchConfig, TorchTrainer, prepare_model
+def train(_):
+    model = prepare_model(torch.nn.Linear(64, 64))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(3):
+        model(torch.ones(8, 64)).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+if __name__ == "__main__":
+    ray.init(num_cpus=4, include_dashboard=False, object_store_memory=80 << 20)
+    TorchTrainer(train, train_loop_config={}, scaling_config=ScalingConfig(num_workers=2, use_gpu=False),
+                 torch_config=TorchConfig(backend="gloo")).fit()
+    ray.shutdown()
+"""
+
 
 class Launcher(NamedTuple):
     name: str
@@ -74,6 +95,7 @@ LAUNCHERS = [
              ["{record}", "{python}", "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", str(RANKS), "--num_machines", "1",
               "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "29613", "{script}"]),
     Launcher("vramscope record -- python (Lightning, ddp)", "lightning", ["{record}", "{python}", "{script}"], LIGHTNING),
+    Launcher("vramscope record -- python (Ray Train)", "ray", ["{record}", "{python}", "{script}"], RAY),
     Launcher("vramscope record -- deepspeed", "deepspeed",
              ["{record}", "{python}", "-m", "deepspeed.launcher.launch", "--world_info", "eyJsb2NhbGhvc3QiOiBbMCwgMV19", "--master_port", "29614", "{script}"]),
 ]
@@ -107,7 +129,7 @@ def row(launcher: Launcher, vramscope: str, python: str) -> List[str]:
         mesh = all(rank["mesh"].get("dp", {}).get("index") == rank["rank"] for rank in answer["ranks"])
         yes = ranks == list(range(RANKS)) and not answer["missing"]
         return [launcher.name, "yes" if yes else f"no: {ranks}, missing {answer['missing']}", str(min(steps, default=0)),
-                "-" if launcher.script is LIGHTNING else "yes" if mesh else "no"]
+                "-" if launcher.script in (LIGHTNING, RAY) else "yes" if mesh else "no"]
 
 
 def main() -> None:
