@@ -28,7 +28,7 @@ using experiment::VariantRuns;
 
 namespace {
 
-constexpr uint64_t kMostDevices = 16;
+constexpr uint64_t kMostDevices = 1024;  // of a mesh of JAX; one process of PyTorch gets at most 16
 constexpr uint64_t kMostRanks = 1 << 20;
 constexpr uint64_t kMostSteps = 1'000'000;
 constexpr uint64_t kMostShuffles = 1000;

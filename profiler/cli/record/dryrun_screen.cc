@@ -193,6 +193,13 @@ std::string UncountedSentence(const UncountedWorkspaces& uncounted) {
                                            : "batch norm");
 }
 
+std::string JobSentence(const DryrunResult& result) {
+  if (result.job_processes == 0) return "";
+  return fmt::format(
+      "One process of {} with {} each. Their exchange, and NCCL's buffers, are not simulated.\n",
+      result.job_processes, FormatCount(static_cast<uint64_t>(result.device.devices), "GPU"));
+}
+
 template <typename Value>
 Json OrNull(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
@@ -273,7 +280,7 @@ std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
   return fmt::format("{}\n{}{}{}{}{}{}{}{}{}\n\n", Sentence(result, terminal), table.ToString(),
                      StopSentence(result), RetrySentence(result), SurvivedSentence(result),
                      AssumedSentence(result), DataSentence(result), WorkspaceSentence(result.workspaces),
-                     UncountedSentence(result.uncounted), SimulatedSentence(result));
+                     UncountedSentence(result.uncounted), JobSentence(result), SimulatedSentence(result));
 }
 
 std::string VerdictJson(const DryrunResult& result) {
@@ -291,6 +298,7 @@ std::string VerdictJson(const DryrunResult& result) {
   document["assumed"] = AssumedJson(result);
   document["upper_bound"] = result.upper ? UpperJson(*result.upper) : Json(nullptr);
   document["gpu"] = result.device.gpu.name;
+  document["job_processes"] = result.job_processes == 0 ? Json(nullptr) : Json(result.job_processes);
   document["capacity_bytes"] = result.ledger.capacity_bytes;
   document["shortfall_bytes"] = result.shortfall_bytes;
   document["retries"] = result.Retried();

@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kOldestCuda = 12;
+constexpr int kMostDevices = 16;  // of the simulated driver (injector/simulated_cuda/device/settings.h)
 constexpr char kInstall[] =
     "Install PyTorch with CUDA; it needs neither a GPU nor the nvidia packages: pip install --no-deps torch";
 
@@ -136,6 +137,11 @@ Result<std::vector<GpuModel>> ListGpus(const std::string& folder) {
   return models;
 }
 
+bool UsesJax(std::span<const std::string> command) {
+  const Result<Framework> framework = FrameworkOf(command);
+  return framework.ok() && framework->name == "JAX";
+}
+
 Result<int> CudaMajorOf(const std::string& root) {
   const fs::path lib = fs::path(root) / "lib";
   if (Exists(lib / "libtorch_hip.so"))
@@ -159,6 +165,11 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
                                                                 std::span<const std::string> command,
                                                                 const SimulatedDevice& device) {
   const Framework framework = VRAMSCOPE_TRY(FrameworkOf(command));
+  if (device.devices > kMostDevices)
+    return Error{
+        fmt::format("A process of {0} gets at most {1} GPUs here. For one rank of a job of {2}: --gpu "
+                    "{3} --world-size {2}",
+                    framework.name, kMostDevices, device.devices, device.gpu.name)};
   const std::vector<std::string> libraries =
       Libraries(fs::path(folder) / fmt::format("cuda{}", framework.cuda_major));
   if (libraries.empty()) {

@@ -22,7 +22,7 @@ namespace vramscope::collector {
 
 struct SimulatedDevice {
   GpuModel gpu;
-  int devices = 1;
+  int devices = 1;              // of one process
   uint64_t capacity_bytes = 0;  // of each device; 0 = the model's own
   std::string ledger;           // a file name with "%p"; empty = none
 };
@@ -39,6 +39,9 @@ Result<std::vector<GpuModel>> ListGpus(const std::string& folder);
 Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::string& folder,
                                                                 std::span<const std::string> command,
                                                                 const SimulatedDevice& device);
+
+// True if the command's framework is JAX. False also if it has none.
+bool UsesJax(std::span<const std::string> command);
 
 // The CUDA release, such as 12 or 13, that the torch in `root` was built for, according to its files.
 Result<int> CudaMajorOf(const std::string& root);

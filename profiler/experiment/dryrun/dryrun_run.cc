@@ -26,6 +26,8 @@ namespace vramscope::experiment {
 namespace {
 
 constexpr char kSharedFile[] = "/devices";  // in the scratch folder
+constexpr std::string_view kJax = "JAX";
+constexpr int kMostDevicesOfJax = 8;
 
 // The contents of all files with this extension that processes of the run left in `folder`.
 std::vector<std::string> Notes(const std::string& folder, const char* extension) {
@@ -110,9 +112,10 @@ void NoteSurvived(const model::Run& run, DryrunResult& result) {
   }
 }
 
-std::string DryrunSettings(const DryrunPlan& plan, const RunVariant& variant, const std::string& scratch) {
+std::string DryrunSettings(const DryrunPlan& plan, const RunVariant& variant,
+                           const std::optional<LoneRank>& lone_rank, const std::string& scratch) {
   std::string text = fmt::format("steps={};init={}", plan.steps, plan.keep_init ? "keep" : "skip");
-  if (plan.lone_rank) text += fmt::format(";world={};rank={}", plan.lone_rank->world, plan.lone_rank->rank);
+  if (lone_rank) text += fmt::format(";world={};rank={}", lone_rank->world, lone_rank->rank);
   if (variant.order != 0) text += fmt::format(";order={}", variant.order);
   if (variant.assumed)
     text += fmt::format(";masks={};routing={}", variant.assumed->masks,
@@ -138,6 +141,16 @@ void AddRank(const LoneRank& lone, uint64_t devices, std::map<std::string, std::
   environment["GROUP_RANK"] = std::to_string(lone.rank / devices);
   environment["MASTER_ADDR"] = "127.0.0.1";
   environment["MASTER_PORT"] = "29500";
+}
+
+// Up to eight GPUs, a process of JAX has them all. A larger mesh is a job with one GPU for each process: a
+// machine has no more, and JAX's own tables take a 32nd of each GPU's memory in the host's.
+std::optional<LoneRank> OneOfAJob(const std::vector<std::string>& command, std::optional<LoneRank> lone_rank,
+                                  collector::SimulatedDevice& device) {
+  if (lone_rank || device.devices <= kMostDevicesOfJax || !collector::UsesJax(command)) return lone_rank;
+  lone_rank = LoneRank{static_cast<uint64_t>(device.devices), 0};
+  device.devices = 1;
+  return lone_rank;
 }
 
 }  // namespace
@@ -193,6 +206,7 @@ uint64_t DryrunResult::PeakReserved() const {
 Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std::string>& command,
                                                           const collector::SimulatedDevice& device,
                                                           const RunVariant& variant,
+                                                          const std::optional<LoneRank>& lone_rank,
                                                           const std::string& scratch) const {
   collector::RecordOptions options;
   options.command = command;
@@ -214,12 +228,12 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   options.environment["VRAMSCOPE_SIMULATED_READS"] = scratch + "/%p.reads";
   options.environment["VRAMSCOPE_SIMULATED_CUDNN_NOTES"] = scratch + "/%p.cudnn";
   if (!plan_.table.empty()) options.environment["VRAMSCOPE_SIMULATED_ELSEWHERE"] = scratch + "/%p.elsewhere";
-  options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, variant, scratch);
+  options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, variant, lone_rank, scratch);
   options.environment["PYTHONPATH"] =
       (std::filesystem::path(options.installation->python_shim).parent_path() / "dryrun").string();
   KeepCompiledCode(scratch, options.environment);
   for (const auto& [name, value] : plan_.environment) options.environment[name] = value;
-  if (plan_.lone_rank) AddRank(*plan_.lone_rank, static_cast<uint64_t>(device.devices), options.environment);
+  if (lone_rank) AddRank(*lone_rank, static_cast<uint64_t>(device.devices), options.environment);
   if (!plan_.tried.empty()) options.metadata["try.change"] = plan_.tried;
   options.metadata["simulated.gpu"] = device.gpu.name;
   options.metadata["simulated.capacity_bytes"] = std::to_string(device.capacity_bytes);
@@ -238,8 +252,9 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   DryrunResult result;
   result.device = asked;
   result.device.ledger = scratch.path() + "/%p.json";
+  const std::optional<LoneRank> lone_rank = OneOfAJob(command, plan_.lone_rank, result.device);
   const collector::RecordOptions options =
-      VRAMSCOPE_TRY(OptionsFor(command, result.device, variant, scratch.path()));
+      VRAMSCOPE_TRY(OptionsFor(command, result.device, variant, lone_rank, scratch.path()));
   const std::string log = scratch.path() + "/output.txt";
   const collector::RecordOutcome outcome = VRAMSCOPE_TRY([&] {
     const Redirected redirected(output, log);
@@ -261,6 +276,7 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   const model::Run run = VRAMSCOPE_TRY(model::LoadFile(outcome.path));
   const classify::Analysis analysis(run);
   result.answer = VRAMSCOPE_TRY(report::BuildAnswer(analysis, {}));
+  if (lone_rank && result.answer.framework->name == kJax) result.job_processes = lone_rank->world;
   NoteSurvived(run, result);
   result.fits = result.answer.out_of_memory.size() == result.survived_errors;
   if (result.fits && result.wait_status != 0) {

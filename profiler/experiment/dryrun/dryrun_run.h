@@ -57,6 +57,7 @@ struct DryrunResult {
   collector::SimulatedDevice device;
   std::string trace;
   int wait_status = 0;           // of the command
+  uint64_t job_processes = 0;    // it ran as one of that many processes of a job of JAX; otherwise 0
   bool used_device = false;      // false: everything below is unknown
   bool fits = true;              // no device was full at the end of the run, as far as it came
   uint64_t shortfall_bytes = 0;  // lower bound of the missing bytes
@@ -119,6 +120,7 @@ class DryrunRunner {
   [[nodiscard]] Result<collector::RecordOptions> OptionsFor(const std::vector<std::string>& command,
                                                             const collector::SimulatedDevice& device,
                                                             const RunVariant& variant,
+                                                            const std::optional<LoneRank>& lone_rank,
                                                             const std::string& scratch) const;
 
   const DryrunPlan& plan_;

@@ -12,6 +12,7 @@
     compiler     torch.compile and Triton produce no machine code
     tensorflow   the same for programs of TensorFlow: their end, XLA, the scaling of losses
     jax          the same for programs of JAX: their end, and that JAX finds the device
+    jax_job      one process of a job of JAX whose other processes do not exist
 
 Configured by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, world=64, rank=0, order=1,
 masks=0.5, routing=balanced|worst, notes=FOLDER, device=real. With device=real, `vramscope try` uses a real device and wants only the same end of the
@@ -77,6 +78,13 @@ def arrange(text: str) -> None:
 
         jax.stop_after(settings["steps"], notes)
 
+    def in_job_of_jax() -> None:
+        from . import jax_job
+
+        jax_job.install(int(settings["world"]), when_imported)
+
+    if "world" in settings:
+        when_imported("jax", in_job_of_jax)
     if settings.get("steps", "all") != "all":
         when_imported("jax", in_jax)
         when_imported("torch", stop)  # the recorder, which tells of steps, asked for torch before
