@@ -6,15 +6,15 @@
     --keep          nothing is donated: parameters and state exist twice during the step
     --checkpoint    (gpt) each block in jax.checkpoint
     --split-step    two jitted functions: gradients, and the update
+    --eager-update  gradients by a jitted function, and the update without jit
     --devices N     the batch is sharded over N devices, parameters are replicated
 
-Prints nothing. --truth FILE: writes the bytes of parameters and state by path, what the program's plan says, and what the device says after each step,
-for a comparison with a recording."""
+Prints nothing. --truth FILE: writes the bytes of parameters and state by path, and what each device says after each step, for a comparison with a recording."""
 
 import argparse
 import json
 from functools import partial
-from typing import Any, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 import jax
 import jax.numpy as jnp
@@ -30,6 +30,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--checkpoint", action="store_true")
     parser.add_argument("--split-step", action="store_true")
+    parser.add_argument("--eager-update", action="store_true")
     parser.add_argument("--devices", type=int, default=1)
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--batch", type=int, default=64)
@@ -100,17 +101,20 @@ def sizes_of(name: str, tree: Tree) -> Dict[str, int]:
     return {name + jax.tree_util.keystr(path): leaf.nbytes for path, leaf in jax.tree_util.tree_flatten_with_path(tree)[0]}
 
 
-def main() -> None:
-    settings = parse()
+class Programs(NamedTuple):
+    init: Callable[[], Tuple[Tree, Tree]]
+    step: Callable[..., Tuple[Tree, Tree, Any]]
+    gradients: Callable[..., Tuple[Any, Tree]]
+    update: Callable[..., Tuple[Tree, Tree]]
+
+
+def programs(settings: argparse.Namespace) -> Programs:
     optimizer = optax.adamw(1e-3)
-    params = (gpt if settings.model == "gpt" else mlp)(settings, jax.random.key(0))
     loss = partial(gpt_loss, checkpoint=settings.checkpoint) if settings.model == "gpt" else mlp_loss
-    state = optimizer.init(params)
-    place: Any = None
-    if settings.devices > 1:
-        mesh = jax.make_mesh((settings.devices,), ("data",))
-        place = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("data"))
-        params, state = jax.device_put((params, state), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
+
+    def init() -> Tuple[Tree, Tree]:
+        params = (gpt if settings.model == "gpt" else mlp)(settings, jax.random.key(0))
+        return params, optimizer.init(params)
 
     def update(params: Tree, state: Tree, grads: Tree) -> Tuple[Tree, Tree]:
         updates, state = optimizer.update(grads, state, params)
@@ -121,24 +125,34 @@ def main() -> None:
         return (*update(params, state, grads), value)
 
     donated = () if settings.keep else (0, 1)
-    step = jax.jit(train_step, donate_argnums=donated)
-    gradients = jax.jit(jax.value_and_grad(loss))
-    apply = jax.jit(update, donate_argnums=donated)
-    device = jax.local_devices()[0]
-    truth: Dict[str, Any] = {"in_use": [], "peak": [], "live": []}
+    apply = update if settings.eager_update else jax.jit(update, donate_argnums=donated)
+    return Programs(init, jax.jit(train_step, donate_argnums=donated), jax.jit(jax.value_and_grad(loss)), apply)
+
+
+def main() -> None:
+    settings = parse()
+    init, step, gradients, update = programs(settings)
+    params, state = init()
+    place: Any = None
+    if settings.devices > 1:
+        mesh = jax.make_mesh((settings.devices,), ("data",))
+        place = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("data"))
+        params, state = jax.device_put((params, state), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
+    devices = jax.local_devices()
+    truth: Dict[str, Any] = {"in_use": [[] for _ in devices], "peak": [[] for _ in devices]}
     for batch in batches(settings):
         x, y = jax.device_put(batch, place)
-        if settings.split_step:
+        if settings.split_step or settings.eager_update:
             value, grads = gradients(params, x, y)
-            params, state = apply(params, state, grads)
+            params, state = update(params, state, grads)
         else:
             params, state, value = step(params, state, x, y)
         if settings.truth:
             jax.block_until_ready((params, state, value))
-            stats = device.memory_stats() or {}
-            truth["in_use"].append(stats.get("bytes_in_use", 0))
-            truth["peak"].append(stats.get("peak_bytes_in_use", 0))
-            truth["live"].append(sum(one.data.nbytes for array in jax.live_arrays() for one in array.addressable_shards if one.device == device))
+            for number, device in enumerate(devices):
+                stats = device.memory_stats() or {}
+                truth["in_use"][number].append(stats.get("bytes_in_use", 0))
+                truth["peak"][number].append(stats.get("peak_bytes_in_use", 0))
     if settings.truth:
         truth["parameter"], truth["optimizer_state"] = sizes_of("params", params), sizes_of("state", state)
         with open(settings.truth, "w", encoding="utf-8") as file:

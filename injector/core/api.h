@@ -131,16 +131,23 @@ void vramscope_tensorflow_look(int others_may_assign);
 int vramscope_jax_ready(void);
 /* Executions so far of programs that are steps. */
 uint64_t vramscope_jax_steps(void);
-/* What an argument or a result of a program is; role 0 = nothing. `name`: interned. */
+/* What an argument or a result of a program is; role 0 = nothing. `name`: interned. `state`: of a gradient, the
+ * interned name of what an optimizer keeps that was computed from it; else 0. */
 struct VramscopeJaxLabel {
   uint32_t role;
   uint32_t name;
+  uint32_t state;
 };
 /* From now on, executions of the program with this name and as many arguments and results label these.
  * `phase`: value of the counter "step.phase" while it runs (1 forward, 2 backward, 3 optimizer, 0 none).
+ * `step`: 0 none, 1 each execution is a step or ends one, 2 gradients of a step that ends elsewhere.
  * `labels`: of the arguments, then of the results. */
-void vramscope_jax_describe(const char* program, uint32_t phase, int is_step, uint32_t argument_count,
+void vramscope_jax_describe(const char* program, uint32_t phase, uint32_t step, uint32_t argument_count,
                             uint32_t result_count, const struct VramscopeJaxLabel* labels);
+/* The role of the last label of the array at this address, and its name; 0 = none. */
+uint32_t vramscope_jax_role_at(uint64_t address, uint32_t* name);
+/* The program ends: so does a step whose end has not been seen. */
+void vramscope_jax_finish(void);
 
 /* The bridge: a library built against the user's torch headers, loaded by vramscope_torch_ready. It exports
  *     int vramscope_bridge_start(const struct VramscopeHost*);   0 = ready; otherwise the bridge does not fit

@@ -97,6 +97,8 @@ void CountBytes(uint16_t device_code, int64_t bytes) {
   UseOf(device_code).recorded.fetch_add(bytes, std::memory_order_relaxed);
 }
 
+bool HasRest(uint16_t device_code) { return UseOf(device_code).rest.load(std::memory_order_relaxed) != 0; }
+
 void CompareWithAllocator(Device* device) {
   Stats stats;
   if (!AskStats(device, &stats)) return;

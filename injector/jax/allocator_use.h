@@ -21,6 +21,8 @@ namespace vramscope::injector::jax {
 // A recorded block began (positive) or ended (negative).
 void CountBytes(uint16_t device_code, int64_t bytes);
 
+// True if the last comparison found bytes that no recorded block explains.
+bool HasRest(uint16_t device_code);
 // Records the rest as it is now. Call it when no execution is underway in this thread.
 void CompareWithAllocator(Device* device);
 // The same after a buffer began or ended, once the device has been compared before.

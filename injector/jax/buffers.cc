@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include <atomic>
+
 #include "injector/core/intern.h"
 #include "injector/core/locked.h"
 #include "injector/core/native_stack.h"
@@ -23,6 +25,8 @@ constexpr char kDeviceMemory[] = "device";
 
 constinit pthread_mutex_t buffers_lock = PTHREAD_MUTEX_INITIALIZER;
 constinit PointerMap<Block> buffers;
+constinit std::atomic<bool> any_gradient = false;
+constinit std::atomic<uint32_t> updates = 0;
 
 // A child cannot use the device of its parent: it has no buffers.
 void ForgetInChild() {
@@ -32,10 +36,14 @@ void ForgetInChild() {
 
 void Remember(const Buffer* buffer, const Block& block) {
   static constinit bool follows_forks = false;
+  static constinit uint32_t serials = 0;
   const Locked locked(buffers_lock);
   if (!follows_forks) AtForkInChild(ForgetInChild);
   follows_forks = true;
-  buffers.Add(buffer, block);
+  Block* const known = buffers.Add(buffer, block);
+  if (known == nullptr) return;
+  known->serial = ++serials;
+  known->update = UpdatesSoFar();
 }
 
 // Host memory that a program has moved arrays to has other names: "pinned_host", "unpinned_host".
@@ -101,7 +109,7 @@ bool Locate(Buffer* buffer, Block* block) {
   if (!Ask(Entry::kBufferOnDeviceSize, size) || size.answer == 0 || !IsDeviceMemory(buffer)) return false;
   if (!Ask(Entry::kBufferUnsafePointer, place) || place.answer == 0) return false;
   if (!Ask(Entry::kBufferDevice, device)) return false;
-  *block = {place.answer, size.answer, 0, DeviceCodeOf(device.answer), 0};
+  *block = {place.answer, size.answer, 0, DeviceCodeOf(device.answer), 0, 0, 0, 0};
   return true;
 }
 
@@ -147,7 +155,18 @@ void RecordFree(const Block& block) {
   CountBytes(block.device, -static_cast<int64_t>(Rounded(block.bytes)));
 }
 
-void LabelBuffer(const Buffer* buffer, uint16_t role, uint32_t name) {
+void NoteState(const Buffer* buffer, uint32_t state) {
+  const Locked locked(buffers_lock);
+  if (Block* const known = buffers.Find(buffer)) known->state = state;
+}
+
+bool AnyGradient() { return any_gradient.load(std::memory_order_relaxed); }
+void NextUpdate() { updates.fetch_add(1, std::memory_order_relaxed); }
+uint32_t UpdatesSoFar() { return updates.load(std::memory_order_relaxed); }
+
+void LabelBuffer(const Buffer* buffer, uint16_t role, uint32_t name, uint32_t state) {
+  if (role == static_cast<uint16_t>(trace::Role::kGradient))
+    any_gradient.store(true, std::memory_order_relaxed);
   Block labeled = {};
   {
     const Locked locked(buffers_lock);
@@ -155,6 +174,7 @@ void LabelBuffer(const Buffer* buffer, uint16_t role, uint32_t name) {
     if (known == nullptr || known->address == 0 || (known->role == role && known->name == name)) return;
     known->role = role;
     known->name = name;
+    if (state != 0) known->state = state;
     labeled = *known;
   }
   RecordLabel(labeled);
@@ -190,3 +210,16 @@ Error* OnBufferDelete(void* arguments) { return End(Entry::kBufferDelete, argume
 Error* OnBufferDestroy(void* arguments) { return End(Entry::kBufferDestroy, arguments); }
 
 }  // namespace vramscope::injector::jax
+
+extern "C" __attribute__((visibility("default"))) uint32_t vramscope_jax_role_at(uint64_t address,
+                                                                                 uint32_t* name) {
+  using namespace vramscope::injector;
+  const Locked locked(jax::buffers_lock);
+  uint32_t role = 0;
+  jax::buffers.ForEach([&](const jax::Block& block) {
+    if (block.address != address || address == 0) return;
+    role = block.role;
+    *name = block.name;
+  });
+  return role;
+}

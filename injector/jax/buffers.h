@@ -18,6 +18,9 @@ struct Block {
   uint32_t name;     // of its last label; 0 = none
   uint16_t device;   // as in the trace
   uint16_t role;     // trace::Role of its last label
+  uint32_t serial;   // the how-manieth buffer; set by AddBuffer
+  uint32_t update;   // how often parameters had been renewed when it began; the same
+  uint32_t state;    // computed from a gradient: the label's `state`; else 0
 };
 
 // XLA's allocator rounds each request up to a multiple of 256 (kMinAllocationSize in tsl/framework).
@@ -36,7 +39,14 @@ bool FindBuffer(const Buffer* buffer, Block* block);
 bool TakeMemory(const Buffer* buffer, Block* block);
 void RecordFree(const Block& block);
 // Records a label, unless the block has it already.
-void LabelBuffer(const Buffer* buffer, uint16_t role, uint32_t name);
+void LabelBuffer(const Buffer* buffer, uint16_t role, uint32_t name, uint32_t state = 0);
+// It was computed from a gradient; `state` as in the block.
+void NoteState(const Buffer* buffer, uint32_t state);
+// Of the labels so far, whether one was a gradient.
+bool AnyGradient();
+// Blocks that begin from now on belong to the next update.
+void NextUpdate();
+uint32_t UpdatesSoFar();
 
 uint16_t DeviceCodeOf(Device* device);
 

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <atomic>
-
 #include "injector/core/api.h"
 #include "injector/core/intern.h"
 #include "injector/core/thread_ring.h"
@@ -24,6 +22,7 @@
 #include "injector/jax/buffers.h"
 #include "injector/jax/plugin.h"
 #include "injector/jax/programs.h"
+#include "injector/jax/steps.h"
 #include "trace_format/event.h"
 
 namespace vramscope::injector::jax {
@@ -87,8 +86,6 @@ class Donated {
   Block* blocks_ = nullptr;
 };
 
-constinit std::atomic<uint64_t> steps_done = 0;
-
 void EnterPhase(uint32_t phase) {
   Record(EventType::kCounter, kNoDevice, InternString(kPhaseCounter, sizeof(kPhaseCounter) - 1),
          uint64_t{phase});
@@ -107,9 +104,11 @@ class Execution {
       bool added = false;
       for (size_t i = 0; i < arguments_.input_count; ++i)
         added = AddIfUnknown(arguments_.inputs[device][i]) || added;
-      if (added) CompareWithAllocator(objects_[device]);  // they were part of the rest
+      // Unknown arguments were part of the rest; and memory that the plug-in gave back late still is.
+      if (added || HasRest(codes_[device])) CompareWithAllocator(objects_[device]);
     }
     LabelArguments();
+    FollowStep();
     if (description() != nullptr && description()->phase != 0) EnterPhase(description()->phase);
     if (program_.temp_bytes == 0) return;
     for (size_t device = 0; device < devices_; ++device) {
@@ -133,11 +132,7 @@ class Execution {
     const Description* const described = description();
     if (described == nullptr) return;
     if (described->phase != 0) EnterPhase(0);
-    if (described->is_step != 0 && succeeded) {
-      steps_done.fetch_add(1, std::memory_order_relaxed);
-      Record(EventType::kMark, static_cast<uint16_t>(trace::MarkKind::kOptimizerStepDone), program_.name,
-             program_.executions, reinterpret_cast<uint64_t>(described));
-    }
+    if (succeeded) EndStepPart(program_);
   }
 
   void RecordNoMemory() const {
@@ -161,6 +156,12 @@ class Execution {
     }
   }
 
+  void FollowStep() {
+    if (description() != nullptr) return BeginStepPart(arguments_, *description());
+    for (size_t device = 0; AnyGradient() && device < devices_; ++device)
+      states_[device] = StateOfArguments(arguments_, device);
+  }
+
   void LabelArguments() const {
     if (description() == nullptr) return;
     for (size_t device = 0; device < devices_; ++device) {
@@ -170,7 +171,7 @@ class Execution {
   }
 
   static void Label(const Buffer* buffer, const VramscopeJaxLabel& label) {
-    if (label.role != 0) LabelBuffer(buffer, static_cast<uint16_t>(label.role), label.name);
+    if (label.role != 0) LabelBuffer(buffer, static_cast<uint16_t>(label.role), label.name, label.state);
   }
 
   void FindDonated(size_t device, Donated& donated) const {
@@ -190,7 +191,10 @@ class Execution {
       if (buffer == nullptr || !Locate(buffer, &block)) continue;
       donated.FreeAt(block.address);
       AddBuffer(buffer, block, program_.stack);
-      if (description() != nullptr) Label(buffer, description()->labels[arguments_.input_count + i]);
+      if (description() != nullptr)
+        Label(buffer, description()->labels[arguments_.input_count + i]);
+      else if (states_[device] != 0)
+        NoteState(buffer, states_[device]);
     }
   }
 
@@ -199,6 +203,7 @@ class Execution {
   size_t devices_;
   Device* objects_[kMostDevices] = {};
   uint16_t codes_[kMostDevices] = {};
+  uint32_t states_[kMostDevices] = {};  // of undescribed programs: of what is computed from gradients
 };
 
 bool IsOutOfMemory(const Error* error) {
@@ -222,7 +227,3 @@ Error* OnExecute(void* given) {
 }
 
 }  // namespace vramscope::injector::jax
-
-extern "C" __attribute__((visibility("default"))) uint64_t vramscope_jax_steps(void) {
-  return vramscope::injector::jax::steps_done.load(std::memory_order_relaxed);
-}

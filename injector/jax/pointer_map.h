@@ -49,6 +49,14 @@ class PointerMap {
     slots_[hole].key = nullptr;
   }
 
+  // In no order. O(room for entries).
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (size_t i = 0; slots_ != nullptr && i < capacity_; ++i) {
+      if (slots_[i].key != nullptr) visit(static_cast<const Value&>(slots_[i].value));
+    }
+  }
+
   // For a forked child: forgets everything, without touching the memory that it shares with its parent.
   void Forget() { *this = PointerMap(); }
 

@@ -133,7 +133,7 @@ Error* OnLoadedExecutableDestroy(void* arguments) {
 }  // namespace vramscope::injector::jax
 
 extern "C" __attribute__((visibility("default"))) void vramscope_jax_describe(
-    const char* program, uint32_t phase, int is_step, uint32_t argument_count, uint32_t result_count,
+    const char* program, uint32_t phase, uint32_t step, uint32_t argument_count, uint32_t result_count,
     const struct VramscopeJaxLabel* labels) {
   using vramscope::injector::jax::Description;
   using vramscope::injector::jax::kMostLabels;
@@ -149,7 +149,7 @@ extern "C" __attribute__((visibility("default"))) void vramscope_jax_describe(
   auto* const name = reinterpret_cast<char*>(made + 1) + label_bytes;
   made->program = name;
   made->phase = phase;
-  made->is_step = is_step != 0 ? 1 : 0;
+  made->step = static_cast<vramscope::injector::jax::StepPart>(step);
   made->argument_count = argument_count;
   made->result_count = result_count;
   memcpy(static_cast<void*>(made->labels), labels, label_bytes);

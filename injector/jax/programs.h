@@ -20,11 +20,17 @@ namespace vramscope::injector::jax {
 
 inline constexpr size_t kLongestProgramName = 240;
 
+enum class StepPart : uint32_t {
+  kNone,
+  kEnds,       // each execution is a whole step, or its last part
+  kGradients,  // each execution computes gradients, and something else the update
+};
+
 struct Description {
   const Description* before;  // the description that was made before this one
   const char* program;
-  uint32_t phase;    // value of the counter "step.phase" while it runs; 0 = none
-  uint32_t is_step;  // 1: each execution is a step of training
+  uint32_t phase;  // value of the counter "step.phase" while it runs; 0 = none
+  StepPart step;
   uint32_t argument_count;
   uint32_t result_count;
   VramscopeJaxLabel labels[];  // of the arguments, then of the results; role 0 = none

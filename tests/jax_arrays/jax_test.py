@@ -20,7 +20,8 @@ PARAMETER, GRADIENT, OPTIMIZER_STATE = 1, 3, 4
 STEPS = 4
 SMALL = ("--hidden", "64", "--batch", "8", "--steps", str(STEPS))
 NEAR = 64 << 10
-SIMULATED = 0x70  # begins every address of the simulated device; blocks that stand for unknown addresses have others
+CUDA = 0x100
+SIMULATED = 0x700000000000  # begins the simulated devices' addresses; blocks that stand for unknown addresses have others
 
 
 @unittest.skipUnless(PYTHON, "set VRAMSCOPE_JAX_PYTHON to a Python that has JAX and its CUDA plug-in")
@@ -34,18 +35,20 @@ class JaxTest(RecordingTest):
         self.assertEqual(done.code, 0, done.stderr.decode())
         self.truth: Dict[str, Any] = json.loads(truth.read_text(encoding="utf-8"))
 
-    def totals(self) -> Tuple[List[int], List[int]]:
-        """Of the first device: the bytes after each step, once the program has let go of what it replaced, and the most so far."""
+    def totals(self, device: int) -> Tuple[List[int], List[int]]:
+        """The bytes of a device after each step, once the program has let go of what it replaced, and the most so far."""
         live: Dict[int, int] = {}
         peak, stepped = 0, False
         ends, peaks = [], []
         for event in recorded_run.events(self.trace, "alloc", "free", "mark"):
             if event.type == "mark":
                 stepped = event.number(0) == 1
-            elif event.number(2) == 0x100 and event.type == "free":
+            elif event.number(2) != CUDA + device:
+                continue
+            elif event.type == "free":
                 del live[event.number(0)]
-            elif event.number(2) == 0x100:
-                if stepped and event.number(0) >> 40 == SIMULATED:  # the next batch
+            else:
+                if stepped and event.number(0) > SIMULATED:  # the next batch
                     ends.append(sum(live.values()))
                     peaks.append(peak)
                     stepped = False
@@ -66,17 +69,27 @@ class JaxTest(RecordingTest):
         self.assertIn("state[0].count", state)
         self.assertIn("state[0].mu of params.head.b", state)
 
-    def check_totals(self) -> None:
-        ends, peaks = self.totals()
-        self.assertEqual(ends, self.truth["in_use"][:-1], "nothing is allocated after the last step")
-        for mine, theirs in zip(peaks, self.truth["peak"]):
+    def check_totals(self, device: int = 0) -> None:
+        ends, peaks = self.totals(device)
+        self.assertEqual(ends[:STEPS - 1], self.truth["in_use"][device][:-1])
+        for mine, theirs in zip(peaks, self.truth["peak"][device]):
             self.assertLessEqual(abs(mine - theirs), NEAR)
+
+    def check_plan(self, *options: str) -> None:
+        """The first step has nothing of another one beside it: it takes what XLA plans when it compiles the step without any device."""
+        command = [PYTHON, str(Path(__file__).with_name("deviceless.py")), str(SAMPLES), *SMALL, *options]
+        done = recorded_run.run(command, env=clean_environment(XLA_FLAGS="--xla_gpu_autotune_level=0"))
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        plan = json.loads(done.stdout)
+        planned = plan["argument_size_in_bytes"] + plan["output_size_in_bytes"] - plan["alias_size_in_bytes"] + plan["temp_size_in_bytes"]
+        self.assertLessEqual(abs(ask("report", str(self.trace))["steps"][0]["peak"]["allocated_bytes"] - planned), NEAR)
 
     def test_a_step_with_donated_arguments(self) -> None:
         self.train()
         self.check_names()
         self.check_state()
         self.check_totals()
+        self.check_plan()
         report = ask("report", str(self.trace))
         self.assertEqual(len(report["steps"]), STEPS)
         self.assertEqual([hook["failure"] for hook in report["coverage"] if hook["failures"]], [])
@@ -87,10 +100,46 @@ class JaxTest(RecordingTest):
         self.check_state()
         self.check_totals()
 
+    def test_checkpointed_blocks(self) -> None:
+        options = ("--model", "gpt", "--checkpoint")
+        self.train(*options)
+        self.check_totals()
+        self.check_plan(*options)
+
+    def test_a_batch_that_is_sharded_over_two_devices(self) -> None:
+        self.train("--devices", "2", gpu="h100-80gb:2")
+        for device in (0, 1):
+            self.check_totals(device)
+            owners = ask("report", str(self.trace), "--device", f"cuda:{device}")["owners"]
+            self.assertLessEqual({"params.fc1", "params.fc2", "params.head"}, {owner["name"] for owner in owners})
+        self.check_plan("--devices", "2")
+
+    def test_a_mesh_of_64_devices_is_one_process_of_64(self) -> None:
+        options = ("--devices", "64", "--batch", "64")
+        self.train(*options, gpu="h100-80gb:64")
+        self.check_names()
+        self.check_state()
+        self.check_totals()
+        self.check_plan(*options)
+
     def test_gradients_and_update_in_two_functions(self) -> None:
         self.train("--split-step")
         self.check_names()
+        self.check_state()
+        self.check_totals()
         self.assertEqual(self.labels(GRADIENT), self.labels(PARAMETER))
+        self.assertEqual(len(ask("report", str(self.trace))["steps"]), STEPS)
+
+    def test_an_update_without_jit(self) -> None:
+        self.train("--eager-update")
+        self.check_names()
+        self.assertLessEqual(abs(ask("report", str(self.trace))["peak"]["allocated_bytes"] - self.truth["peak"][0][-1]), NEAR)
+        self.assertEqual(self.labels(GRADIENT), self.labels(PARAMETER))
+        # Of each parameter two moments, once they have been read again; the optimizer's step count learns nothing.
+        self.assertEqual(self.labels(OPTIMIZER_STATE), {f"state of {name}": size for name, size in self.labels(PARAMETER).items()})
+        labeled = [event for event in recorded_run.events(self.trace, "label") if event.number(2) == OPTIMIZER_STATE]
+        self.assertEqual(len(labeled), 2 * len(self.labels(PARAMETER)) * (STEPS - 1))
+        self.assertEqual(len(ask("report", str(self.trace))["steps"]), STEPS)
 
     def test_a_dry_run_ends_when_the_peak_is_stable(self) -> None:
         trace = self.folder / "run.vms"

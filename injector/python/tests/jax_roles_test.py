@@ -10,7 +10,7 @@ from typing import Any, List, Sequence
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from vramscope_core.native import Role  # noqa: E402
-from vramscope_shim_jax.roles import Roles  # noqa: E402
+from vramscope_shim_jax.roles import NOTHING, Label, Roles  # noqa: E402
 
 FORWARD, BACKWARD, PLAIN = "jvp(loss)", "transpose(jvp(loss))", ""
 
@@ -74,6 +74,23 @@ class RolesTest(unittest.TestCase):
         names = ["opt['w']", "weights.count", "weights.m['w']", "params"]
         roles = Roles(step.whole(step.training + step.update), names, RESULTS)
         self.assertEqual([label.role for label in roles.arguments], [role for role, _ in EXPECTED])
+
+    def test_an_update_in_a_function_of_its_own(self) -> None:
+        step = Step()
+        update = program(step.update, [step.g, step.n, step.m, step.w], [step.next_w, step.next_n, step.next_m])
+        names = ["grads['w']", "state.count", "state.m['w']", "p['w']"]
+        known = [Label(Role.GRADIENT, "params.w"), NOTHING, NOTHING, Label(Role.PARAMETER, "params.w")]
+        roles = Roles(update, names, RESULTS[:3], known)
+        self.assertEqual((roles.trains, roles.updates), (False, True))
+        self.assertEqual([tuple(label) for label in roles.arguments], [(Role.GRADIENT, "params.w"), *EXPECTED[1:3], EXPECTED[0]])
+        self.assertEqual([tuple(label) for label in roles.results], EXPECTED[:3])
+
+    def test_a_sum_of_gradients_is_no_update(self) -> None:
+        total, g, next_total = Variable(4, 2), Variable(4, 2), Variable(4, 2)
+        add = program([equation(PLAIN, [total, g], [next_total])], [total, g], [next_total])
+        roles = Roles(add, ["total['w']", "grads['w']"], ["result['w']"], [NOTHING, Label(Role.GRADIENT, "params.w")])
+        self.assertFalse(roles.updates)
+        self.assertEqual([tuple(label) for label in roles.arguments + roles.results], [(Role.GRADIENT, "params.w")] * 3)
 
     def test_a_program_that_does_not_train_has_no_roles(self) -> None:
         step = Step()

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts the parts together, once JAX has been imported in a recorded process. JAX loads its plug-ins for devices later, when a device is first used."""
 
+import atexit
 import ctypes
 import importlib
 import platform
 import sys
 from typing import Any, Callable, Optional
 
-from vramscope_core import native, patches
+from vramscope_core import guard, native, patches
 from vramscope_core.guard import after
 
 from .programs import Programs
@@ -28,8 +29,20 @@ def install() -> bool:
     native.fact("python", platform.python_version())
     native.fact("jax.version", sys.modules["jax"].__version__)
     _try("python.programs", _programs.install)
+    atexit.register(after_all)
     _try(HOOK, lambda: _watch_plugins(ready))
     return True
+
+
+def after_all() -> None:
+    """Which device JAX has used, if any: the CPU explains a recording without arrays."""
+    guard.hook(HOOK, _note_platform)()
+
+
+def _note_platform() -> None:
+    bridge: Any = sys.modules.get("jax._src.xla_bridge")
+    if bridge is not None and bridge.backends_are_initialized():
+        native.fact("jax.platform", sys.modules["jax"].default_backend())
 
 
 def _watch_plugins(ready: Callable[[], int]) -> None:

@@ -6,11 +6,15 @@
         ...                                                 batch       no next value: input
         return params, opt_state, loss
 
+A program without a backward pass can be the update, in a function of its own. It is one if it gets gradients of a program that trains, and returns next
+values that depend on them. Parameters then are the arguments that were parameters there, and keep their names. If it gets no parameters, a tree like the
+gradients is their sum over several batches, and other trees are the optimizer's state.
+
 An argument has a next value if a tree of results has the same leaves (paths below the root, shapes, types) as the tree of arguments that it is in. In a
 program that returns gradients, that tree is not computed from the parameters but by the backward pass alone."""
 
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import AbstractSet, Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from vramscope_core.native import Role
 
@@ -33,6 +37,7 @@ class Leaf(NamedTuple):
 
 Tree = Dict[Tuple[str, ...], Tuple[int, Tuple[Any, ...]]]  # path below the root -> number of the leaf, its kind
 NOTHING = Label(0, "")
+LEARNED = (Role.PARAMETER, Role.GRADIENT)
 
 
 def dotted(path: Sequence[str]) -> str:
@@ -52,12 +57,13 @@ def trees(leaves: Sequence[Leaf], depth: int) -> Dict[Tuple[str, ...], Tree]:
     return found
 
 
-def next_values(arguments: Sequence[Leaf], results: Sequence[Leaf]) -> Dict[int, int]:
-    """argument -> result, for trees of arguments that return as trees of results. A tree of results is taken once, the first one first."""
+def next_values(arguments: Sequence[Leaf], results: Sequence[Leaf], last: AbstractSet[str] = frozenset()) -> Dict[int, int]:
+    """argument -> result, for trees of arguments that return as trees of results. A tree of results is taken once, the first one first. `last`: roots that
+    get what the others leave."""
     pairs: Dict[int, int] = {}
     taken: Set[int] = set()
     candidates = [tree for depth in range(1, DEEPEST_ROOT + 1) for tree in trees(results, depth).values()]
-    for tree in trees(arguments, 1).values():
+    for _, tree in sorted(trees(arguments, 1).items(), key=lambda one: one[0][0] in last):
         for candidate in candidates:
             same = {path: kind for path, (_, kind) in tree.items()} == {path: kind for path, (_, kind) in candidate.items()}
             if same and not taken.intersection(number for number, _ in candidate.values()):
@@ -68,27 +74,51 @@ def next_values(arguments: Sequence[Leaf], results: Sequence[Leaf]) -> Dict[int,
 
 
 class Roles:
-    """`program`: a jaxpr. `names`, `result_names`: the paths of its arguments and results, as JAX writes them."""
+    """`program`: a jaxpr. `names`, `result_names`: the paths of its arguments and results, as JAX writes them. `known`: what the arguments of its first
+    call are in programs that train.
 
-    def __init__(self, program: Any, names: Sequence[str], result_names: Sequence[str]) -> None:
+    trains: there is a backward pass in it. updates: it returns next values of parameters or of optimizer state."""
+
+    def __init__(self, program: Any, names: Sequence[str], result_names: Sequence[str], known: Sequence[Label] = ()) -> None:
         self.trains = flow.trains(program)
+        self.updates = False
+        gradients = [label.role == Role.GRADIENT for label in known] or [False] * len(program.invars)
         self.arguments: List[Label] = [NOTHING] * len(program.invars)
         self.results: List[Label] = [NOTHING] * len(program.outvars)
-        if not self.trains or len(names) != len(program.invars) or len(result_names) != len(program.outvars):
+        if not (self.trains or any(gradients)) or len(names) != len(program.invars) or len(result_names) != len(program.outvars):
             return
         self._leaves = [leaf(name, variable.aval) for name, variable in zip(names, program.invars)]
         self._names = [dotted(one.path) for one in self._leaves]
         results = [leaf(name, getattr(value, "aval", None)) for name, value in zip(result_names, program.outvars)]
-        self._pairs = next_values(self._leaves, results)
+        self._pairs = next_values(self._leaves, results, {one.path[0] for one, is_one in zip(self._leaves, gradients) if is_one})
         self._differentiated = flow.differentiated(program, [False] * len(program.outvars))
-        self._from_backward = flow.from_backward(program, [False] * len(program.invars))
+        self._from_backward = flow.from_backward(program, gradients)
         self._updates = flow.Updates(program)
-        roles = [self._role(number) for number in range(len(names))]
+        roles = [self._role(number) for number in range(len(names))] if self.trains else self._roles_in_update(known)
         self._add_counters(roles)
         for number, role in enumerate(roles):
-            self.arguments[number] = Label(role, self._name(number, role, roles))
+            self.arguments[number] = Label(role, self._name(number, role, roles)) if role else NOTHING
         for number, result in self._pairs.items():
             self.results[result] = self._label_of_result(number, result, roles[number])
+        self.updates = any(label.role in (Role.PARAMETER, Role.OPTIMIZER_STATE) for label in self.results)
+
+    def _roles_in_update(self, known: Sequence[Label]) -> List[int]:
+        """Also gives parameters and gradients the names that they have already."""
+        roles = [label.role if label.role in LEARNED else 0 for label in known]
+        named = {(self._tree_of(number), one.path[1:]): known[number].name for number, one in enumerate(self._leaves) if roles[number] == Role.GRADIENT}
+        for number, role in enumerate(roles):
+            if role:
+                self._names[number] = known[number].name
+            elif number in self._pairs and self._from_backward[self._pairs[number]]:
+                summed = named.get((self._tree_of(number), self._leaves[number].path[1:])) if Role.PARAMETER not in roles else None
+                roles[number] = Role.OPTIMIZER_STATE if summed is None else Role.GRADIENT
+                self._names[number] = summed or self._names[number]
+        return roles
+
+    def _tree_of(self, number: int) -> Tuple[Leaf, ...]:
+        """Equal for arguments with the same leaves."""
+        root = self._leaves[number].path[0]
+        return tuple(Leaf(one.path[1:], one.kind) for one in self._leaves if one.path[0] == root)
 
     def _role(self, number: int) -> int:
         result = self._pairs.get(number)
@@ -139,6 +169,6 @@ class Roles:
         return common
 
     def _label_of_result(self, argument: int, result: int, role: int) -> Label:
-        if role == Role.PARAMETER and not self._updates.is_next_value(result, argument):
+        if self.trains and role == Role.PARAMETER and not self._updates.is_next_value(result, argument):
             return Label(Role.GRADIENT, self._names[argument])
         return self.arguments[argument] if role != Role.INPUT else NOTHING

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends of steps, and what an optimizer keeps if no described program updates it.
+//
+// A program that computes gradients and does not update the parameters is only the first part of a step. What
+// follows may be one program, or hundreds that JAX executes operation by operation:
+//
+//   gradients   params -> g                        the step before ends here, if params are new buffers
+//   multiply    m * 0.9 -> a                       m was computed from a gradient before the last update, and is
+//   add         a + g * 0.1 -> m                   read again: state. a and updates are not read again after that
+//   add         params + updates -> params
+//
+// With accumulated gradients, params are the old buffers: no step has ended, and the sum of gradients is no state.
+#pragma once
+
+#include "injector/jax/buffers.h"
+#include "injector/jax/programs.h"
+
+namespace vramscope::injector::jax {
+
+// What of a program's arguments, on one device, was computed from gradients: the `state` of the largest of them.
+// Labels those that are an optimizer's state. 0: nothing.
+uint32_t StateOfArguments(const ExecuteArguments& arguments, size_t device);
+
+// Call it before an execution of the program that is described so.
+void BeginStepPart(const ExecuteArguments& arguments, const Description& description);
+// Call it after an execution that succeeded.
+void EndStepPart(const Program& program);
+
+}  // namespace vramscope::injector::jax
