@@ -42,7 +42,10 @@ class Builder {
     AddHostMemory(chosen);
     AddOutOfMemory();
     answer_.coverage = model::HooksOf(run_.coverage);
-    if (chosen == model::kNone) answer_.no_blocks = CachingOff(run_.source->metadata());
+    if (chosen == model::kNone) {
+      const trace::Metadata& metadata = run_.source->metadata();
+      answer_.no_blocks = run_.devices.empty() ? WhyNoBlocks(metadata) : CachingOff(metadata);
+    }
     if (chosen != model::kNone) {
       VRAMSCOPE_TRY(AddChosen(chosen));
     } else {

@@ -100,7 +100,8 @@ void AddRecorderNotes(const model::Run& run, Answer& answer) {
   const bool has_blocks =
       std::any_of(run.devices.begin(), run.devices.end(),
                   [](const model::Device& device) { return trace::DeviceTypeOf(device.code) != 0; });
-  if (const std::string why = CachingOff(metadata); !why.empty() && !has_blocks) answer.notes.push_back(why);
+  const std::string why = run.devices.empty() ? WhyNoBlocks(metadata) : CachingOff(metadata);
+  if (!why.empty() && !has_blocks) answer.notes.push_back(why);
 }
 
 void AddOriginNotes(const classify::Analysis& analysis, uint64_t inferred_blocks, Answer& answer) {
@@ -195,6 +196,21 @@ std::string CachingOff(const trace::Metadata& metadata) {
       return "PYTORCH_NO_CUDA_MEMORY_CACHING is set: PyTorch then allocates every tensor from the driver and "
              "reports none, so no block on a GPU is recorded. Unset it to record.";
   }
+  return "";
+}
+
+std::string WhyNoBlocks(const trace::Metadata& metadata) {
+  if (std::string why = CachingOff(metadata); !why.empty()) return why;
+  if (const auto platform = metadata.find("jax.platform");
+      platform != metadata.end() && platform->second == "cpu") {
+    return "JAX ran on the CPU. JAX's CPU device has no table of functions, so its arrays cannot be "
+           "recorded. "
+           "Run on a GPU, or on a simulated one: vramscope dryrun --gpu h100-80gb -- python train.py";
+  }
+  const bool recorded = metadata.contains("vramscope.version");
+  const auto imported = [&](const char* key) { return metadata.contains(key); };
+  if (recorded && !imported("torch.version") && !imported("tensorflow.version") && !imported("jax.version"))
+    return "No process of the command imported PyTorch, TensorFlow or JAX.";
   return "";
 }
 

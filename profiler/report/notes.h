@@ -16,5 +16,7 @@ void AddNotes(const classify::Analysis& analysis, model::DeviceIndex device, uin
 
 // Why there may be no GPU blocks: the program ran without PyTorch's caching allocator; "" if it ran with it.
 [[nodiscard]] std::string CachingOff(const trace::Metadata& metadata);
+// Why a trace of a run has no blocks at all, CachingOff() included; "" = no reason known.
+[[nodiscard]] std::string WhyNoBlocks(const trace::Metadata& metadata);
 
 }  // namespace vramscope::report

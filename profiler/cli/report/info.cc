@@ -180,7 +180,9 @@ class InfoText {
   std::string NoBlocksSentence() const {
     const bool has_blocks = std::ranges::any_of(
         facts_.devices, [](const DeviceFacts& device) { return trace::DeviceTypeOf(device.code) != 0; });
-    return has_blocks ? "" : report::CachingOff(source_.metadata());
+    if (has_blocks) return "";
+    return facts_.devices.empty() ? report::WhyNoBlocks(source_.metadata())
+                                  : report::CachingOff(source_.metadata());
   }
 
   std::string StartTime() const {
