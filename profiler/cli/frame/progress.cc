@@ -78,8 +78,9 @@ std::string ProgressText(std::string_view what, std::string_view thing, uint64_t
   std::string figures = fmt::format("{:>3} %", total == 0 ? 0 : 100 * done / total);
   if (seconds > 0 && done > 0) {
     const double rate = static_cast<double>(done) / seconds;
-    figures += fmt::format("  {} {}/s  {}", ShortCount(rate), thing,
-                           TimeLeft(static_cast<double>(total - done) / rate));
+    const std::string speed = rate < 1 ? fmt::format("{} of {} {}", done, total, thing)
+                                       : fmt::format("{} {}/s", ShortCount(rate), thing);
+    figures += fmt::format("  {}  {}", speed, TimeLeft(static_cast<double>(total - done) / rate));
   }
   const size_t beside = DisplayWidth(figures) + 4 + kBarCells;
   if (width < beside + 12) return Shorten(fmt::format("{}  {}", what, figures), width, terminal.unicode);

@@ -25,6 +25,11 @@ TEST(ProgressTest, LongTimesAreInMinutesAndShortOnesInWords) {
               HasSubstr("10 k rows/s  < 1 s left"));
 }
 
+TEST(ProgressTest, OfSlowWorkTheNumberIsShownAndNotTheRate) {
+  EXPECT_THAT(ProgressText("Running", "layouts", 1, 3, 20, Columns(100)),
+              HasSubstr(" 33 %  1 of 3 layouts  40 s left"));
+}
+
 TEST(ProgressTest, NothingIsSaidOfTheRateBeforeAnyTimeHasPassed) {
   EXPECT_THAT(ProgressText("x", "rows", 0, 10, 0, Columns(100)), Not(HasSubstr("/s")));
   EXPECT_THAT(ProgressText("x", "rows", 0, 0, 1, Columns(100)), HasSubstr("0 %"));
