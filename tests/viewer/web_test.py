@@ -172,6 +172,31 @@ class Web(unittest.TestCase):
                     time.sleep(2)
                     browser.screenshot(Path(PICTURES) / f"served-{'dark' if dark else 'light'}-{scale}.png", whole=False)
 
+    def test_a_broken_address_does_not_keep_a_file_from_opening(self) -> None:
+        name = os.path.basename(TRAINING)
+        with Served(TRAINING) as served, Browser(1280, 800, webgl=True, patience_s=PATIENCE_S) as browser:
+            for fragment in ("#%", f"#{name}@%E0%A4%A", f"#{name}@step:99", f"#{name}@{'9' * 400}", f"#{name}@-5,shown:9-1,block:99999999999,view:x"):
+                with self.subTest(fragment[:40]):
+                    browser.open("about:blank")
+                    browser.open(served.link + fragment)
+                    self.wait_for(browser, f"document.title.startsWith('{name}') && location.hash.includes('view:')")
+                    self.assertEqual(browser.evaluate("document.getElementById('note').textContent"), "")
+            browser.evaluate("location.hash = '#%'")  # typed while it is open
+            browser.settle()
+            self.assertEqual(browser.complaints, [])
+
+    def test_a_tiny_page_goes_on(self) -> None:
+        name = os.path.basename(TRAINING)
+        with Served(TRAINING) as served, Browser(1280, 800, webgl=True, patience_s=PATIENCE_S) as browser:
+            browser.open(served.link)
+            self.wait_for(browser, f"document.title.startsWith('{name}') && location.hash.includes('view:summary')")
+            for width, height in ((300, 200), (1, 1), (2560, 1440), (300, 200), (1280, 800)):
+                browser.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+                browser.settle()
+            browser.key("1")
+            self.wait_for(browser, "location.hash.includes('view:timeline')")
+            self.assertEqual(browser.complaints, [])
+
     def wait_for(self, browser: Browser, condition: str) -> None:
         end = time.monotonic() + PATIENCE_S
         while not browser.evaluate(condition):

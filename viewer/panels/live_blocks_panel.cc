@@ -103,25 +103,68 @@ void ScrollToSelection(App& app) {
     ImGui::SetScrollY(std::max(0.0f, top - seen / 2));
 }
 
+struct LiveHeader {
+  const char* name;
+  ImGuiTableColumnFlags flags;
+  float width;  // in letter heights, or a share of the rest
+  float from;   // width of the table, in letter heights, from which it is shown
+  bool at_right = false;
+};
+constexpr ImGuiTableColumnFlags kFixed = ImGuiTableColumnFlags_WidthFixed;
+constexpr ImGuiTableColumnFlags kStretch = ImGuiTableColumnFlags_WidthStretch;
+constexpr LiveHeader kHeaders[] = {
+    {"#", kFixed, 4.4f, 0},
+    {"Size", kFixed | ImGuiTableColumnFlags_PreferSortDescending | ImGuiTableColumnFlags_DefaultSort, 5.2f, 0,
+     true},
+    {"Category", kFixed, 10, 0},
+    {"Name", kStretch, 3, 0},
+    {"Module", kStretch, 2, 32},
+    {"Op", kStretch, 2, 46},
+    {"Line", kStretch, 2, 39},
+    {"Born", kFixed, 8, 54, true},
+    {"Address", kFixed, 8.2f, 62, true},
+};
+
+// A narrow table leaves out columns: texts of three letters tell nobody anything.
+void SetUpColumns(float width) {
+  for (const LiveHeader& header : kHeaders) {
+    const bool fixed = (header.flags & kFixed) != 0;
+    ImGui::TableSetupColumn(header.name,
+                            header.flags | (width < header.from ? ImGuiTableColumnFlags_Disabled : 0),
+                            fixed ? Em(header.width) : header.width);
+  }
+}
+
+// Headers above numbers end where the numbers end.
+void ShowHeaders() {
+  ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+  for (int i = 0; i < static_cast<int>(std::size(kHeaders)); ++i) {
+    if (!ImGui::TableSetColumnIndex(i)) continue;
+    if (!kHeaders[i].at_right) {
+      ImGui::TableHeader(kHeaders[i].name);
+      continue;
+    }
+    const bool sorted = (ImGui::TableGetColumnFlags(i) & ImGuiTableColumnFlags_IsSorted) != 0;
+    const float arrow = sorted ? ImGui::GetFontSize() * 0.65f + ImGui::GetStyle().FramePadding.x : 0;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float room = ImGui::GetContentRegionAvail().x - arrow - ImGui::CalcTextSize(kHeaders[i].name).x;
+    ImGui::PushID(i);
+    ImGui::TableHeader("");  // for clicks; the arrow is at its right end
+    ImGui::PopID();
+    ImGui::GetWindowDrawList()->AddText({at.x + std::max(room, 0.0f), at.y},
+                                        ImGui::GetColorU32(ImGuiCol_Text), kHeaders[i].name);
+  }
+}
+
 void ShowTable(App& app) {
   constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_Sortable | ImGuiTableFlags_Resizable |
                                      ImGuiTableFlags_Reorderable | ImGuiTableFlags_Hideable |
                                      ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
                                      ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_NoSavedSettings;
-  if (!ImGui::BeginTable("live", 9, kFlags)) return;
-  constexpr ImGuiTableColumnFlags kDescending = ImGuiTableColumnFlags_PreferSortDescending;
+  if (!ImGui::BeginTable("live", std::size(kHeaders), kFlags)) return;
   ImGui::TableSetupScrollFreeze(0, 1);
-  ImGui::TableSetupColumn("#", ImGuiTableColumnFlags_WidthFixed, Em(4.4f));
-  ImGui::TableSetupColumn(
-      "Size", ImGuiTableColumnFlags_WidthFixed | kDescending | ImGuiTableColumnFlags_DefaultSort, Em(5.2f));
-  ImGui::TableSetupColumn("Category", ImGuiTableColumnFlags_WidthFixed, Em(10));
-  ImGui::TableSetupColumn("Name", ImGuiTableColumnFlags_WidthStretch, 3);
-  ImGui::TableSetupColumn("Module", ImGuiTableColumnFlags_WidthStretch, 2);
-  ImGui::TableSetupColumn("Op", ImGuiTableColumnFlags_WidthStretch, 2);
-  ImGui::TableSetupColumn("Line", ImGuiTableColumnFlags_WidthStretch, 2);
-  ImGui::TableSetupColumn("Born", ImGuiTableColumnFlags_WidthFixed, Em(8));
-  ImGui::TableSetupColumn("Address", ImGuiTableColumnFlags_WidthFixed, Em(8.2f));
-  ImGui::TableHeadersRow();
+  SetUpColumns(ImGui::GetContentRegionAvail().x / Em(1));
+  ShowHeaders();
   if (const ImGuiTableSortSpecs* sort = ImGui::TableGetSortSpecs(); sort != nullptr && sort->SpecsCount > 0) {
     app.live.Sort(static_cast<LiveColumn>(sort->Specs[0].ColumnIndex),
                   sort->Specs[0].SortDirection == ImGuiSortDirection_Descending);

@@ -153,8 +153,10 @@ void DrawStepPhases(ImDrawList& list, const StepPlot& plot, const UseOverStep& u
   for (const whatif::Window& step : use.optimizer) band(step.begin, step.end, timeline::Phase::kOptimizer);
 }
 
+// On the line of the item before, if there is room.
 void StepLegend(const char* text, ImU32 color) {
-  ImGui::SameLine(0, Em(1));
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  if (ImGui::GetItemRectMax().x + Em(2.5f) + ImGui::CalcTextSize(text).x <= right) ImGui::SameLine(0, Em(1));
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + Em(0.55f)}, {at.x + Em(1.2f), at.y + Em(0.67f)},
                                             color);

@@ -47,14 +47,16 @@ function keep(path, text) {
 }
 
 function fail(why) {
-  note.textContent = `The viewer has stopped: ${why}. If the file is large, there may not be enough memory: a page has at most 4 GiB. ` +
-    'Reload the page, or open the file with the desktop viewer: vramscope view.';
+  const advice = /WebGL/.test(why) ? 'Allow WebGL 2 in the browser\'s settings, or use another browser' :
+    'If the file is large, there may not be enough memory: a page has at most 4 GiB. Reload the page';
+  note.textContent = `The viewer has stopped: ${why}. ${advice}, or open the file with the desktop viewer: vramscope view.`;
   canvas.style.opacity = .3;
 }
 
-// "#run.vms@step:3,peak": the file's name and a place in it.
+// "#run.vms@step:3,peak": the file's name and a place in it. What somebody typed may be no proper address.
 function link() {
-  const text = decodeURIComponent(location.hash.slice(1));
+  let text = location.hash.slice(1);
+  try { text = decodeURIComponent(text); } catch { /* as it is */ }
   const at = text.lastIndexOf('@');
   return at < 0 ? {file: text, place: ''} : {file: text.slice(0, at), place: text.slice(at + 1)};
 }
