@@ -21,7 +21,7 @@ STEPS = 4
 SMALL = ("--hidden", "64", "--batch", "8", "--steps", str(STEPS))
 NEAR = 64 << 10
 CUDA = 0x100
-SIMULATED = 0x700000000000  # begins the simulated devices' addresses; blocks that stand for unknown addresses have others
+SIMULATED, APART = 0x70, 4  # every address of the first simulated device begins so, and its distance to the next; blocks without a known address have others
 
 
 @unittest.skipUnless(PYTHON, "set VRAMSCOPE_JAX_PYTHON to a Python that has JAX and its CUDA plug-in")
@@ -48,7 +48,7 @@ class JaxTest(RecordingTest):
             elif event.type == "free":
                 del live[event.number(0)]
             else:
-                if stepped and event.number(0) > SIMULATED:  # the next batch
+                if stepped and event.number(0) >> 40 == SIMULATED + APART * device:  # the next batch
                     ends.append(sum(live.values()))
                     peaks.append(peak)
                     stepped = False
