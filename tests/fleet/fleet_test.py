@@ -247,6 +247,9 @@ class FleetTest(recorded_run.RecordingTest):
             self.assertEqual(done.code, 0, done.stderr)
             self.assertEqual(done.stdout, alone.stdout)
             self.assertIn(b"broken.vms", done.stderr)
+        wrong = recorded_run.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3", recorded_run.vramscope(), "fleet", "--mpi", str(job),
+                                  "--top", "x"])
+        self.assertEqual((wrong.stdout + wrong.stderr).count(b"--top needs a number"), 1, "said once, not by each process")
 
     def test_mpi_processes_that_see_other_files_give_the_same_answer(self) -> None:
         """Disks of nodes: each process sees half of the ranks, so no process sees the trace of every outlier and the typical one."""

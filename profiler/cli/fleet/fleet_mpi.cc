@@ -132,11 +132,19 @@ fleet::ReadRanks Gathered(const Plan& plan, const std::vector<Read>& read) {
   return all;
 }
 
-Result<int> MpiVerb(const Arguments& arguments, const Terminal& terminal) {
-  const mpi::communicator world;
+Result<FleetRequest> MpiRequestFrom(const Arguments& arguments) {
   if (arguments.positionals().empty())
     return UsageError("fleet needs a folder or files: mpirun vramscope fleet --mpi job");
-  const FleetRequest request = VRAMSCOPE_TRY(FleetRequestFrom(arguments));
+  if (arguments.Has("json") && arguments.Has("html"))
+    return UsageError("--json and --html exclude each other. Keep one.");
+  return FleetRequestFrom(arguments);
+}
+
+Result<int> MpiVerb(const Arguments& arguments, const Terminal& terminal) {
+  const mpi::communicator world;
+  const Result<FleetRequest> request = MpiRequestFrom(arguments);
+  if (!request.ok())
+    return world.rank() == 0 ? Result<int>(request.error()) : Result<int>(kBadInput);  // once
   std::vector<Seen> mine;
   const auto found = fleet::FindFiles(arguments.positionals());
   if (found.ok())  // else another process may see them
@@ -158,7 +166,7 @@ Result<int> MpiVerb(const Arguments& arguments, const Terminal& terminal) {
     world.recv(other, kSummaries, read[static_cast<size_t>(other)]);
   }
   const Result<int> code =
-      AnswerFleet(Gathered(plan, read), SharedExplainer(world, seen, plan), request, arguments, terminal);
+      AnswerFleet(Gathered(plan, read), SharedExplainer(world, seen, plan), *request, arguments, terminal);
   EndServing(world);
   return code;
 }
