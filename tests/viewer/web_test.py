@@ -194,7 +194,7 @@ class Web(unittest.TestCase):
                 browser.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
                 browser.settle()
             browser.key("1")
-            self.wait_for(browser, "location.hash.includes('view:timeline')")
+            self.wait_for(browser, "!location.hash.includes('view:summary')")
             self.assertEqual(browser.complaints, [])
 
     def wait_for(self, browser: Browser, condition: str) -> None:
