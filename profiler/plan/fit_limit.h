@@ -47,5 +47,7 @@ std::string BesideText(const FitLimit& limit);
 
 // The models of the simulated GPU that a program can be asked to fit on.
 Result<std::vector<collector::GpuModel>> GpuTable();
+// The model of an option --gpu. Not in a browser.
+Result<collector::GpuModel> FindGpu(const std::string& name);
 
 }  // namespace vramscope::plan

@@ -7,6 +7,7 @@ nothing depends on the machine, so allocated and reserved peaks are compared to 
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -165,7 +166,37 @@ class Reruns(unittest.TestCase):
             self.assertIn(part, wrong.stderr)
         without = self.run_command("whatif", self.recorded, "--amp", "bf16", VRAMSCOPE_PYTHON="no-such-python")
         self.assertEqual(without.returncode, 3)
-        self.assertIn("no-such-python: command not found. Set VRAMSCOPE_PYTHON to a Python that has PyTorch. Apply the change", without.stderr)
+        self.assertIn("no-such-python: command not found. Set VRAMSCOPE_PYTHON to a Python that has PyTorch, such as the program's own: "
+                      "VRAMSCOPE_PYTHON=.venv/bin/python. Apply the change", without.stderr)
+        without = self.run_command("whatif", self.recorded, "--amp", "bf16", VRAMSCOPE_PYTHON="/bin/false")
+        self.assertEqual(without.returncode, 3)
+        self.assertIn(" Set VRAMSCOPE_PYTHON to a Python that has PyTorch, such as the program's own: VRAMSCOPE_PYTHON=.venv/bin/python. Apply",
+                      without.stderr)
+
+    def test_a_wrong_value_of_any_change_starts_nothing(self) -> None:
+        names = re.findall(r"^ *--([a-z-]+) ", self.call("whatif", "--list"), re.MULTILINE)
+        self.assertGreater(len(names), 15)
+        started = os.path.join(self.folder, "started")
+        command = ["--", "touch", started]
+        for name in names:
+            value = "," if name in ("freeze", "checkpoint") else "no-such-value"
+            # The second run is no file: values are checked before the trace is opened, whatever it has.
+            for words in (["whatif", self.recorded, f"--{name}", value], ["whatif", "no-such.vms", f"--{name}", value],
+                          ["whatif", self.recorded, "--compare", f"amp=bf16 {name}={value}"],
+                          ["try", f"--{name}", value, *command], ["plan", self.recorded, "--fit", "8GiB", "--allow", f"{name},no-such-change"]):
+                if words[0] == "try" and name == "zero-grad":
+                    words[1] = "--zero-grad-to-none"
+                with self.subTest(words=words):
+                    wrong = self.run_command(*words, VRAMSCOPE_PYTHON="/bin/false")
+                    self.assertEqual((wrong.returncode, wrong.stdout, wrong.stderr.count("\n")), (2, "", 1), wrong.stderr)
+                    self.assertIn("no-such-change" if words[0] == "plan" else name, wrong.stderr)
+        for words in (["whatif", self.recorded, "--amp", "bf16", "--gpu", "gtx-480"], ["plan", self.recorded, "--fit", "8GiB", "--gpu", "gtx-480"],
+                      ["whatif", self.recorded, "--sweep", "batch=0..4"], ["whatif", self.recorded, "--amp", "bf16", "--limit", "0"],
+                      ["whatif", self.recorded, "--amp", "bf16", "--by", "guess"], ["plan", self.recorded, "--fit", "8GiB", "--by", "guess"]):
+            with self.subTest(words=words):
+                wrong = self.run_command(*words, VRAMSCOPE_PYTHON="/bin/false")
+                self.assertEqual((wrong.returncode, wrong.stdout, wrong.stderr.count("\n")), (2, "", 1), wrong.stderr)
+        self.assertFalse(os.path.exists(started))
 
     def test_a_sweep_runs_each_point(self) -> None:
         trace = self.copy()

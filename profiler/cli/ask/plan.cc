@@ -69,13 +69,7 @@ plan::Request Question(const PlanRequest& request, uint64_t reserved_limit) {
 
 // The model to verify on.
 Result<collector::GpuModel> GpuOf(const PlanRequest& request, const PlanSubject& subject) {
-  if (!request.gpu.empty()) {
-    const auto named = std::ranges::find(request.gpus, request.gpu, &collector::GpuModel::name);
-    if (named == request.gpus.end())
-      return Error{fmt::format("There is no GPU '{}'; `vramscope dryrun --gpu list` shows the models.",
-                               Printable(request.gpu))};
-    return *named;
-  }
+  if (!request.gpu.empty()) return plan::FindGpu(request.gpu);
   const auto alike = std::ranges::find_if(request.gpus, [&](const collector::GpuModel& gpu) {
     return subject.beside && gpu.capacity_bytes == subject.beside->capacity_bytes;
   });

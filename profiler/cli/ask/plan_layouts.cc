@@ -21,6 +21,7 @@
 #include "profiler/collector/output/whole_file.h"
 #include "profiler/text/json_dump.h"
 #include "profiler/text/number.h"
+#include "profiler/text/split.h"
 
 namespace vramscope::cli {
 namespace {
@@ -274,9 +275,9 @@ Result<Varied> ParseVaried(const std::string& text) {
   Varied varied{text.substr(0, equals), text.substr(equals + 1), {}};
   const size_t colon = varied.flag.rfind(':');
   if (colon == std::string::npos) return varied;
-  std::istringstream values(varied.flag.substr(colon + 1));
+  const std::string values = varied.flag.substr(colon + 1);
   varied.flag.resize(colon);
-  for (std::string value; std::getline(values, value, ',');) {
+  for (const std::string_view value : text::CommaParts(values)) {
     const auto number = text::ParseNumber<uint64_t>(value);
     if (!number.has_value()) return wrong;
     varied.values.push_back(*number);

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
 
 #include "profiler/cli/frame/option_value.h"
 #include "profiler/text/size_text.h"
+#include "profiler/text/split.h"
 
 namespace vramscope::cli {
 namespace {
@@ -22,12 +22,11 @@ Result<std::vector<std::string>> LeversOf(const Arguments& arguments, const char
   const std::vector<std::string> known = plan::AllLevers();
   std::vector<std::string> levers;
   for (const std::string& given : arguments.All(option)) {
-    std::istringstream parts(given);
-    for (std::string part; std::getline(parts, part, ',');) {
+    for (const std::string_view part : text::CommaParts(given)) {
       if (std::ranges::find(known, part) == known.end())
         return Error{fmt::format("--{}: there is no change called \"{}\"; the changes are {}.", option,
                                  Printable(part), fmt::join(known, ", "))};
-      levers.push_back(part);
+      levers.emplace_back(part);
     }
   }
   return levers;
@@ -86,6 +85,9 @@ Result<PlanRequest> PlanRequestFrom(const Arguments& arguments) {
   const std::string by = arguments.Get("by", "auto");
   VRAMSCOPE_TRY(CheckChoice("by", by, {"auto", "transform"}));
   request.rerun = by == "auto";
+  if (!request.gpu.empty()) {
+    VRAMSCOPE_TRY(plan::FindGpu(request.gpu));
+  }
   if (!request.command.empty() && !request.verify)
     return Error{"plan runs a command only with --verify. Without --verify, give only one trace."};
   if (request.verify && (request.largest_batch || request.smallest_gpu))

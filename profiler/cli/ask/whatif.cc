@@ -111,20 +111,18 @@ Result<Case> Comparison(const std::string& text, const std::vector<whatif::Asked
 
 Result<std::vector<Case>> CasesOf(const Arguments& arguments) {
   const std::vector<whatif::Asked> asked = AskedByOptions(arguments);
-  if (arguments.Has("sweep")) return Sweep(arguments.Get("sweep"), asked);
   std::vector<Case> cases;
+  if (arguments.Has("sweep")) cases = VRAMSCOPE_TRY(Sweep(arguments.Get("sweep"), asked));
   for (const std::string& text : arguments.All("compare")) {
     Case one = VRAMSCOPE_TRY(Comparison(text, asked));
     cases.push_back(std::move(one));
   }
-  if (!cases.empty()) return cases;
-  for (const whatif::Asked& one : asked) {  // in a table, each line has its own error
-    experiment::Change change;
-    if (experiment::AnsweredByRerun(one)) {
-      VRAMSCOPE_TRY(experiment::Ask(one.lever, one.value, change));
+  if (cases.empty()) cases.push_back({"", asked});
+  for (const Case& one : cases) {
+    for (const whatif::Asked& change : one.asked) {
+      VRAMSCOPE_TRY(experiment::CheckValue(change));
     }
   }
-  cases.push_back({"", asked});
   return cases;
 }
 
@@ -144,6 +142,9 @@ Result<AnswerOptions> AnswerOptionsFrom(const Arguments& arguments, const report
   options.device = request;
   options.gpu = arguments.Get("gpu");
   options.quiet = arguments.Has("quiet");
+  if (!options.gpu.empty()) {
+    VRAMSCOPE_TRY(plan::FindGpu(options.gpu));
+  }
   const std::string by = arguments.Get("by", "auto");
   VRAMSCOPE_TRY(CheckChoice("by", by, {"auto", "rerun", "transform"}));
   options.by = by == "rerun"       ? WhoAnswers::kRerun
@@ -171,13 +172,13 @@ WhatifCase WithoutAnswer(const Case& question, const whatif::Baseline& baseline,
 Result<int> AnswerTo(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
   const std::vector<Case> cases = VRAMSCOPE_TRY(CasesOf(arguments));
   const bool table = arguments.Has("sweep") || arguments.Has("compare");
+  const report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
+  const AnswerOptions options = VRAMSCOPE_TRY(AnswerOptionsFrom(arguments, request));
   const RunFile file(path);
   if (file.is_snapshot()) return AnswerForSnapshot(file, cases, table, arguments, terminal);
-  const report::Request request = VRAMSCOPE_TRY(DeviceRequest(arguments));
   const auto recorded = VRAMSCOPE_TRY(ReadRecordedStep(path, LoadTrace(file, arguments), request));
   const whatif::Step& step = recorded->step;
   const whatif::Baseline& baseline = recorded->baseline;
-  const AnswerOptions options = VRAMSCOPE_TRY(AnswerOptionsFrom(arguments, request));
   WhatifAnswerer answerer(*recorded, path, options);
 
   WhatifAnswer answer{path, recorded->spoken, recorded->failed, &step, &baseline, {}, table, {}};

@@ -8,12 +8,12 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "profiler/experiment/dryrun/dryrun_plan.h"
 #include "profiler/text/harmless.h"
 #include "profiler/text/number.h"
-#include "profiler/whatif/scene/lever_table.h"
+#include "profiler/text/split.h"
+#include "profiler/whatif/scene/lever.h"
 
 namespace vramscope::experiment {
 namespace {
@@ -26,12 +26,9 @@ bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> choi
   return std::ranges::find(choices, word) != choices.end();
 }
 
-std::vector<std::string> Split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, ',');)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
+std::vector<std::string> Split(std::string_view text) {
+  const std::vector<std::string_view> parts = text::CommaParts(text);
+  return {parts.begin(), parts.end()};
 }
 
 Status ReadCheckpoint(const std::string& value, Change& change) {
@@ -54,20 +51,20 @@ Status ReadCheckpoint(const std::string& value, Change& change) {
   return {};
 }
 
-Status ReadBatch(const std::string& text, Change& change) {
-  change.batch_factor.reset();
-  change.batch_size.reset();
+// "0.5x" or "16".
+Status ReadAmount(std::string_view option, const std::string& text, const char* unit,
+                  std::optional<double>& factor, std::optional<uint64_t>& size) {
+  factor.reset();
+  size.reset();
   if (text.ends_with('x')) {
-    change.batch_factor = text::ParseNumber<double>(std::string_view(text).substr(0, text.size() - 1));
-    if (change.batch_factor && std::isfinite(*change.batch_factor) && *change.batch_factor > 0 &&
-        *change.batch_factor <= kLargestFactor)
-      return {};
+    factor = text::ParseNumber<double>(std::string_view(text).substr(0, text.size() - 1));
+    if (factor && std::isfinite(*factor) && *factor > 0 && *factor <= kLargestFactor) return {};
   } else {
-    change.batch_size = text::ParseNumber<uint64_t>(text);
-    if (change.batch_size && *change.batch_size >= 1 && *change.batch_size <= kLargestBatch) return {};
+    size = text::ParseNumber<uint64_t>(text);
+    if (size && *size >= 1 && *size <= kLargestBatch) return {};
   }
-  return Error{
-      fmt::format("--batch {}: must be a factor like 0.5x or a number of samples.", text::OneLine(text))};
+  return Error{fmt::format("--{} {}: must be a factor like 0.5x or a number of {}.", option,
+                           text::OneLine(text), unit)};
 }
 
 Status ReadOptimizer(const std::string& text, Change& change) {
@@ -124,6 +121,44 @@ Status ReadWord(std::string_view option, const std::string& text,
   return Error{fmt::format("--{} {}: must be {}.", option, text::OneLine(text), listed)};
 }
 
+// "int8" or "nf4:layers.*"
+Status CheckQuantize(const std::string& text) {
+  const size_t colon = text.find(':');
+  const bool has_paths =
+      colon == std::string::npos || !Split(std::string_view(text).substr(colon + 1)).empty();
+  if (has_paths && IsOneOf(std::string_view(text).substr(0, colon), {"int8", "nf4"})) return {};
+  return Error{
+      fmt::format("--quantize {}: must be int8 or nf4, or nf4:'layers.*' for modules.", text::OneLine(text))};
+}
+
+// "tp:8" or "pp:4:8": numbers of ranks and of micro-batches.
+Status CheckLayout(const std::string& text) {
+  const std::string_view rest = std::string_view(text).substr(text.find(':') + 1);
+  const size_t colon = text.starts_with("pp:") ? rest.find(':') : std::string_view::npos;
+  const auto ranks = text::ParseNumber<uint32_t>(rest.substr(0, colon));
+  const auto parts =
+      colon == std::string_view::npos ? 1u : text::ParseNumber<uint32_t>(rest.substr(colon + 1));
+  if (ranks.value_or(0) >= 2 && parts.value_or(0) >= 1) return {};
+  return Error{
+      fmt::format("--shard {}: needs a number of ranks, 2 or more, like tp:8 or pp:4.", text::OneLine(text))};
+}
+
+// A change that only code can make.
+Status CheckBeyond(std::string_view option, const std::string& value) {
+  std::optional<double> factor;
+  std::optional<uint64_t> size;
+  std::string word;
+  if (option == "sequence") return ReadAmount(option, value, "tokens", factor, size);
+  if (option == "precision") return ReadWord(option, value, {"bf16", "fp16"}, word);
+  if (option == "quantize") return CheckQuantize(value);
+  if (option == "shard" && whatif::AnsweredHow(option, value) == whatif::AnsweredBy::kRerun)
+    return CheckLayout(value);
+  if (const whatif::Lever* const lever = whatif::FindLever(option); lever != nullptr)
+    return lever->Check(value);
+  return Error{fmt::format("there is no change called \"{}\"; `vramscope whatif --list` shows all.",
+                           text::OneLine(option))};
+}
+
 std::string BatchText(const Change& change) {
   return change.batch_factor ? fmt::format("{}x", *change.batch_factor)
                              : fmt::format("{}", *change.batch_size);
@@ -134,7 +169,7 @@ std::string BatchText(const Change& change) {
 Status Ask(std::string_view option, const std::string& value, Change& change) {
   if (option == "amp") return ReadWord(option, value, {"bf16", "fp16"}, change.amp);
   if (option == "checkpoint") return ReadCheckpoint(value, change);
-  if (option == "batch") return ReadBatch(value, change);
+  if (option == "batch") return ReadAmount(option, value, "samples", change.batch_factor, change.batch_size);
   if (option == "optimizer") return ReadOptimizer(value, change);
   if (option == "lora") return ReadLora(value, change);
   if (option == "attention") return ReadWord(option, value, {"flash", "efficient", "math"}, change.attention);
@@ -148,6 +183,7 @@ Status Ask(std::string_view option, const std::string& value, Change& change) {
   if (option == "offload") {
     const std::vector<std::string> parts = Split(value);
     if (std::ranges::find(parts, "optimizer") != parts.end()) {
+      VRAMSCOPE_TRY(CheckBeyond(option, value));
       change.beyond.emplace_back(option, value);
       return {};
     }
@@ -170,8 +206,17 @@ Status Ask(std::string_view option, const std::string& value, Change& change) {
     if (change.accumulate >= 2 && change.accumulate <= kMostMicroBatches) return {};
     return Error{fmt::format("--accumulate {}: must be a number, 2 or more.", text::OneLine(value))};
   }
+  VRAMSCOPE_TRY(CheckBeyond(option, value));
   change.beyond.emplace_back(option, value);
   return {};
+}
+
+Status CheckValue(const whatif::Asked& asked) {
+  const whatif::Lever* const lever = whatif::FindLever(asked.lever);
+  if (lever != nullptr && whatif::AnsweredHow(asked.lever, asked.value) != whatif::AnsweredBy::kRerun)
+    return lever->Check(asked.value);
+  Change change;
+  return Ask(asked.lever, asked.value, change);
 }
 
 const char* Change::WhyBeyond(std::string_view lever) const {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/whatif/answer/predict.h"
 #include "trace_format/result.h"
 
 namespace vramscope::experiment {
@@ -51,6 +52,10 @@ struct Change {
 
 // Adds one option of try or whatif to `change`; the error explains what is wrong with it.
 Status Ask(std::string_view option, const std::string& value, Change& change);
+
+// What is wrong with the value of one change of whatif, whatever the program. Checked for all changes before
+// anything is loaded or run.
+Status CheckValue(const whatif::Asked& asked);
 
 // The plan for vramscope_try, as one JSON object. `notes_folder`: where vramscope_try reports what it did.
 std::string PlanFor(const Change& change, const std::string& notes_folder);

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "profiler/text/number.h"
+#include "profiler/text/split.h"
+
 namespace vramscope::whatif {
 namespace {
 
@@ -46,9 +49,7 @@ bool IsCalled(const Step& step, const Op& op, const std::string& name) {
 
 Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
   CheckpointChoice choice;
-  for (std::string_view rest = value; !rest.empty();) {
-    std::string_view part = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+  for (std::string_view part : text::CommaParts(value)) {
     if (part.substr(0, kOps.size()) != kOps) {
       choice.modules += (choice.modules.empty() ? "" : ",") + std::string(part);
       continue;
@@ -63,6 +64,14 @@ Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
       return Error{"--checkpoint ops: needs the operators whose outputs are kept: ops:matmul+attention."};
   }
   if (choice.modules.empty() && !choice.operators.empty()) choice.modules = "all";
+  if (choice.modules.empty())
+    return Error{"--checkpoint needs all, every:K or the paths of modules, not \"" + std::string(value) +
+                 "\"."};
+  constexpr std::string_view kEvery = "every:";
+  if (!choice.modules.starts_with(kEvery)) return choice;
+  const std::string number = choice.modules.substr(kEvery.size());
+  if (text::ParseNumber<uint32_t>(number).value_or(0) == 0)
+    return Error{"--checkpoint every:K needs a number, not \"" + number + "\"."};
   return choice;
 }
 

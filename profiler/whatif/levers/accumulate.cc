@@ -24,6 +24,15 @@ namespace {
 constexpr int64_t kMost = 1 << 20;
 constexpr int64_t kWritten = 4;
 
+// "4:whole"
+Result<int64_t> ParseWholeBatches(std::string_view value) {
+  int64_t parts = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parts);
+  const std::string_view rest(end, static_cast<size_t>(value.data() + value.size() - end));
+  if (error == std::errc() && rest == ":whole" && parts >= 1 && parts <= kMost) return parts;
+  return Error{"--accumulate needs a number of batches, as in 4:whole, not \"" + std::string(value) + "\"."};
+}
+
 // The parts of a step that are repeated, and the positions of things after the repetition.
 class Repeats {
  public:
@@ -77,13 +86,13 @@ class Accumulate final : public Lever {
  public:
   const LeverInfo& info() const override { return *FindLeverInfo("accumulate"); }
 
+  Status Check(std::string_view value) const override {
+    const auto parsed = ParseWholeBatches(value);
+    return parsed.ok() ? Status() : parsed.error();
+  }
+
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    int64_t parts = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parts);
-    const std::string_view rest(end, static_cast<size_t>(value.data() + value.size() - end));
-    if (error != std::errc() || rest != ":whole" || parts < 1 || parts > kMost)
-      return Error{"--accumulate needs a number of batches, as in 4:whole, not \"" + std::string(value) +
-                   "\"."};
+    const int64_t parts = VRAMSCOPE_TRY(ParseWholeBatches(value));
     if (std::string reason = WhyNotRepeated(step); !reason.empty()) return Error{std::move(reason)};
     Outcome outcome;
     const std::vector<Window> repeated = Repeated(scene);

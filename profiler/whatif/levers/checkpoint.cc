@@ -32,6 +32,11 @@ class Checkpoint final : public Lever {
  public:
   const LeverInfo& info() const override { return *FindLeverInfo("checkpoint"); }
 
+  Status Check(std::string_view value) const override {
+    const auto parsed = ParseCheckpoint(value);
+    return parsed.ok() ? Status() : parsed.error();
+  }
+
   // Families only: a separate search decides which of their members to checkpoint.
   std::vector<std::string> Settings(const Step& step) const override {
     if (step.backward.size() != 1) return {};

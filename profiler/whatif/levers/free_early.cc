@@ -208,8 +208,13 @@ class FreeEarly final : public Lever {
  public:
   const LeverInfo& info() const override { return *FindLeverInfo("free-early"); }
 
+  Status Check(std::string_view value) const override {
+    if (value == "all") return {};
+    return Error{"--free-early must be all, not \"" + std::string(value) + "\"."};
+  }
+
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    if (value != "all") return Error{"--free-early must be all, not \"" + std::string(value) + "\"."};
+    VRAMSCOPE_TRY(Check(value));
     if (step.ops.empty())
       return Error{"no operator was recorded, so no last use is known. Record again with --depth auto."};
     const std::vector<Freed> freed = Early(step).Free(scene);

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "profiler/text/split.h"
 #include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/step/windows.h"
 #include "profiler/whatif/training/offload_activations.h"
@@ -31,9 +32,7 @@ Result<OffloadChoice> ParseOffload(std::string_view value) {
       "bandwidth to the host, as in optimizer:25GB/s, not \"" +
       std::string(value) + "\"."};
   OffloadChoice choice;
-  for (std::string_view rest = value; !rest.empty();) {
-    const std::string_view part = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+  for (const std::string_view part : text::CommaParts(value)) {
     const std::string_view what = part.substr(0, part.find(':'));
     if (what != "optimizer" && what != "activations") return error;
     double bandwidth = 0;
@@ -53,6 +52,11 @@ Result<OffloadChoice> ParseOffload(std::string_view value) {
 class Offload final : public Lever {
  public:
   const LeverInfo& info() const override { return *FindLeverInfo("offload"); }
+
+  Status Check(std::string_view value) const override {
+    const auto parsed = ParseOffload(value);
+    return parsed.ok() ? Status() : parsed.error();
+  }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     const OffloadChoice choice = VRAMSCOPE_TRY(ParseOffload(value));

@@ -60,7 +60,7 @@ Result<OptimizerChoice> ParseOptimizer(std::string_view value) {
   const std::string_view way = colon == std::string_view::npos ? "foreach" : value.substr(colon + 1);
   if (way == "foreach")
     choice.way = Way::kForeach;
-  else if (way == "for-loop")
+  else if (way == "for-loop" || way == "loop")  // `try` has the second name
     choice.way = Way::kForLoop;
   else if (way == "fused")
     choice.way = Way::kFused;
@@ -88,6 +88,11 @@ void AddOptimizerBlock(const Step& step, const TrainedParameter& parameter, Posi
 class Optimizer final : public Lever {
  public:
   const LeverInfo& info() const override { return *FindLeverInfo("optimizer"); }
+
+  Status Check(std::string_view value) const override {
+    const auto parsed = ParseOptimizer(value);
+    return parsed.ok() ? Status() : parsed.error();
+  }
 
   // First another implementation of the same class, then classes that keep less.
   std::vector<std::string> Settings(const Step& step) const override {
@@ -160,12 +165,16 @@ class ZeroGrad final : public Lever {
  public:
   const LeverInfo& info() const override { return *FindLeverInfo("zero-grad"); }
 
+  Status Check(std::string_view value) const override {
+    if (value == "keep") return {};
+    return Error{"--zero-grad must be keep (set_to_none=False), not \"" + std::string(value) + "\"."};
+  }
+
   // Kept gradients coexist with the new ones, so this never lowers a peak.
   std::vector<std::string> Settings(const Step&) const override { return {}; }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    if (value != "keep")
-      return Error{"--zero-grad must be keep (set_to_none=False), not \"" + std::string(value) + "\"."};
+    VRAMSCOPE_TRY(Check(value));
     std::vector<Block> kept;
     for (Block& block : scene.blocks) {
       if (block.birth != Birth::kEachStep || block.origin == model::kNone) continue;

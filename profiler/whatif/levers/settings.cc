@@ -23,6 +23,12 @@ class AllocatorSettings final : public Lever {
  public:
   const LeverInfo& info() const override { return *FindLeverInfo("alloc-conf"); }
 
+  Status Check(std::string_view value) const override {
+    // The newest release knows the most keys.
+    const auto parsed = allocator::ParseSettings(value, allocator::ReleaseOf(""));
+    return parsed.ok() ? Status() : Error{"--alloc-conf: " + parsed.error().sentence};
+  }
+
   bool ChangesForward() const override { return true; }
 
   // The program's settings, with expandable segments, or with large blocks that are not split.
@@ -52,6 +58,12 @@ class EmptyCache final : public Lever {
  public:
   const LeverInfo& info() const override { return *FindLeverInfo("empty-cache"); }
 
+  Status Check(std::string_view value) const override {
+    if (ParseEmptyCacheAt(value)) return {};
+    return Error{"--empty-cache must be before-backward, before-optimizer or after-step, not \"" +
+                 std::string(value) + "\"."};
+  }
+
   bool ChangesForward() const override { return true; }
 
   std::vector<std::string> Settings(const Step& step) const override {
@@ -62,11 +74,8 @@ class EmptyCache final : public Lever {
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     if (step.OnlyForward() && value.substr(0, 7) == "before-")
       return Error{"the recorded program only runs its model forward; use --empty-cache after-step."};
+    VRAMSCOPE_TRY(Check(value));
     const std::optional<EmptyCacheAt> where = ParseEmptyCacheAt(value);
-    if (!where) {
-      return Error{"--empty-cache must be before-backward, before-optimizer or after-step, not \"" +
-                   std::string(value) + "\"."};
-    }
     const bool backward = *where == EmptyCacheAt::kBeforeBackward;
     const auto& windows = backward ? scene.backward : scene.optimizer;
     if (*where == EmptyCacheAt::kAfterStep)

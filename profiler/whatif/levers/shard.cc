@@ -88,6 +88,11 @@ class Shard final : public Lever {
  public:
   const LeverInfo& info() const override { return *FindLeverInfo("shard"); }
 
+  Status Check(std::string_view value) const override {
+    const auto parsed = ParseShard(value);
+    return parsed.ok() ? Status() : parsed.error();
+  }
+
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
     const ShardQuestion question = VRAMSCOPE_TRY(ParseShard(value));
     if (step.backward.size() != 1 || step.optimizer.size() != 1) {

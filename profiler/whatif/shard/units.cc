@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "profiler/text/split.h"
 #include "profiler/whatif/shard/shard.h"
 #include "profiler/whatif/step/segments.h"
 #include "profiler/whatif/training/parameters.h"
@@ -102,9 +103,7 @@ std::vector<std::string_view> UncalledUnits(const Step& step, std::string_view p
 std::string CalledPatterns(const Step& step, std::string_view patterns,
                            const std::vector<std::string_view>& uncalled) {
   std::string called;
-  while (!patterns.empty()) {
-    const std::string_view pattern = patterns.substr(0, patterns.find(','));
-    patterns.remove_prefix(std::min(pattern.size() + 1, patterns.size()));
+  for (const std::string_view pattern : text::CommaParts(patterns)) {
     const bool ran = std::ranges::any_of(
         step.modules, [&](const ModuleCall& call) { return PathMatches(pattern, step.Text(call.name)); });
     const bool spare =

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "profiler/text/number.h"
+#include "profiler/text/split.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -206,12 +207,8 @@ CallIndex CallAt(const Step& step, Position at) {
 }
 
 bool BelongsToOne(std::string_view name, std::string_view patterns) {
-  while (!patterns.empty()) {
-    const size_t comma = patterns.find(',');
-    if (Belongs(name, patterns.substr(0, comma))) return true;
-    patterns = comma == std::string_view::npos ? std::string_view{} : patterns.substr(comma + 1);
-  }
-  return false;
+  return std::ranges::any_of(text::CommaParts(patterns),
+                             [&](std::string_view pattern) { return Belongs(name, pattern); });
 }
 
 Result<std::vector<CallIndex>> ChooseSegments(const Step& step, std::string_view value) {
@@ -238,12 +235,7 @@ Result<std::vector<CallIndex>> ChooseNestedSegments(const Step& step, std::strin
     for (size_t i = 0; i < blocks.size(); i += every) chosen.push_back(blocks[i]);
     return chosen;
   }
-  std::vector<std::string_view> patterns;
-  for (std::string_view rest = value; !rest.empty();) {
-    const size_t comma = rest.find(',');
-    patterns.push_back(rest.substr(0, comma));
-    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
-  }
+  const std::vector<std::string_view> patterns = text::CommaParts(value);
   for (const std::string_view pattern : patterns) {
     if (All(step, [&](CallIndex i) { return PathMatches(pattern, step.Text(step.modules[i].name)); }).empty())
       return Error{"no module that ran in the recorded step has the name " + std::string(pattern) + "."};

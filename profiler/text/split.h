@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists in one text: "amp,batch" of an option, "8,128" of a shape.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace vramscope::text {
+
+// The parts between commas, as views into `text`. Empty ones are left out: "a,,b," has two.
+[[nodiscard]] inline std::vector<std::string_view> CommaParts(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(part.size() < text.size() ? part.size() + 1 : part.size());
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+}  // namespace vramscope::text
