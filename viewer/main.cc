@@ -14,6 +14,7 @@
 #include "profiler/collector/output/output_place.h"
 #include "profiler/text/failure.h"
 #include "profiler/text/format.h"
+#include "profiler/text/view_names.h"
 #include "viewer/model/recent_files.h"
 #include "viewer/panels/app.h"
 #include "viewer/panels/redraw.h"
@@ -57,10 +58,8 @@ Result<Start> StartFrom(const cli::Arguments& arguments) {
   if (arguments.Has("view")) {
     start.tab = TabFromKey(arguments.Get("view"));
     if (!start.tab)
-      return Error{fmt::format(
-          "--view must be summary, timeline, owners, map, address-time, fragmentation, oom, leaks, "
-          "compare, whatif or ranks, not \"{}\".",
-          text::OneLine(arguments.Get("view")))};
+      return Error{fmt::format("--view must be {}, not \"{}\".", text::ListOfViews(),
+                               text::OneLine(arguments.Get("view")))};
   }
   const std::string theme = arguments.Get("theme", "dark");
   if (theme != "dark" && theme != "light") return Error{"--theme must be dark or light."};

@@ -131,13 +131,17 @@ std::string Failure(const Variant& variant, const nlohmann::json& answer, std::c
   return variant.change.Levers().empty() ? "" : NotApplied(variant.notes, variant.change);
 }
 
-// The program's own Python may be another than that on PATH: a virtual environment that is not activated.
-Error WithAnotherPython(Error error) {
+// There is a Python with PyTorch. The program's own may be another than that on PATH: a virtual environment that
+// is not activated.
+Status CheckPython() {
   const std::string python = RerunPython();
-  if (!collector::FindTorch(std::span(&python, 1)).ok())
-    error.sentence +=
-        ". Or name a Python that has PyTorch, as the program's own: VRAMSCOPE_PYTHON=.venv/bin/python";
-  return error;
+  const auto program = collector::FindProgram(python);
+  const auto torch = collector::FindTorch(std::span(&python, 1));
+  if (program.ok() && torch.ok()) return {};
+  const Error& error = program.ok() ? torch.error() : program.error();
+  return Error{error.sentence +
+               " Set VRAMSCOPE_PYTHON to a Python that has PyTorch, such as the program's own: "
+               "VRAMSCOPE_PYTHON=.venv/bin/python"};
 }
 
 // All runs with the same allocator settings: PyTorch reads these before it forks.
@@ -188,7 +192,7 @@ class Group {
     TimeLimit limit(setting_.limit * (variants_.size() + 1));
     const auto result = runner.Run(plan_.command, plan_.device, CommandOutput::kToFile, &log);
     if (limit.Stop()) return Error{"the re-runs took too long; give them more time with --limit"};
-    if (!result.ok()) return WithAnotherPython(result.error());
+    if (!result.ok()) return result.error();
     const std::string said = LastLine(log);
     if (WIFSIGNALED(result->wait_status) || (result->wait_status != 0 && said.empty()))
       return Error{"the re-run was ended by " + EndingText(result->wait_status)};
@@ -203,8 +207,7 @@ class Group {
 
 Status RunAll(std::string_view program, std::span<const Changes> wanted, const RerunSetting& setting,
               std::vector<Result<trace::Bytes>>& traces) {
-  if (const auto python = collector::FindProgram(RerunPython()); !python.ok())
-    return Error{python.error().sentence + " Set VRAMSCOPE_PYTHON to a Python that has PyTorch"};
+  VRAMSCOPE_TRY(CheckPython());
   const collector::ScratchFolder scratch;
   const auto installation = collector::FindInstallation();
   if (scratch.path().empty())

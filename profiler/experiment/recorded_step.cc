@@ -13,7 +13,8 @@ namespace vramscope::experiment {
 Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
                                                        const report::Request& request) {
   auto recorded = std::make_unique<RecordedStep>();
-  recorded->run = VRAMSCOPE_TRY(std::move(run));
+  if (!run.ok()) return run.error();
+  recorded->run = run.Take();
   const std::vector<timeline::DeviceCurve> curves = report::CurvesOf(recorded->run);
   const model::DeviceIndex device =
       VRAMSCOPE_TRY(PrefixError(path, report::ChooseDevice(recorded->run, curves, request)));

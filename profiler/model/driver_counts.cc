@@ -83,6 +83,18 @@ void DriverCounts::SetGraphs(ProcessIndex process, uint16_t code, uint64_t reser
   device.graphs_reserved = reserved;
 }
 
+void DriverCounts::ChangeSegments(ProcessIndex process, uint16_t code, int64_t bytes) {
+  std::optional<uint64_t>& segments = DeviceOf(process, code).segments;
+  segments = segments.value_or(0) + static_cast<uint64_t>(bytes);
+}
+
+std::optional<uint64_t> DriverCounts::SegmentBytes(ProcessIndex process, uint16_t code) const {
+  if (process >= processes_.size()) return std::nullopt;
+  const std::map<uint16_t, Device>& devices = processes_[process].devices;
+  const auto found = devices.find(code);
+  return found == devices.end() ? std::nullopt : found->second.segments;
+}
+
 std::map<uint16_t, std::vector<ProcessIndex>> DriverCounts::UsersOfDevices() const {
   std::map<uint16_t, std::vector<ProcessIndex>> users;
   for (ProcessIndex process = 0; process < processes_.size(); ++process) {

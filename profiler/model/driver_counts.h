@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -44,6 +45,11 @@ class DriverCounts {
   // The process uses the device, though it may hold nothing there.
   void NoteUse(ProcessIndex process, uint16_t code) { (void)DeviceOf(process, code); }
 
+  // Segments of the caching allocator on one device: what is alive of them.
+  void ChangeSegments(ProcessIndex process, uint16_t code, int64_t bytes);
+  // nullopt if the process never had one there.
+  [[nodiscard]] std::optional<uint64_t> SegmentBytes(ProcessIndex process, uint16_t code) const;
+
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   // In event order; DriverChange::row is an index into rows().
   [[nodiscard]] const Chunked<DriverChange, 10>& changes() const { return changes_; }
@@ -61,6 +67,7 @@ class DriverCounts {
   struct Device {
     uint16_t code = 0;
     uint64_t graphs_reserved = 0;
+    std::optional<uint64_t> segments;    // bytes alive
     std::map<uint64_t, uint64_t> pages;  // number of a partly requested page -> requested bytes
     std::map<uint64_t, Pool> pools;
   };

@@ -83,17 +83,6 @@ DriverOwner DriverLoader::OwnerOf(uint32_t library) {
   return known->second;
 }
 
-DriverLoader::SegmentTotal& DriverLoader::TotalOf(ProcessIndex process, uint16_t code) {
-  counts_.NoteUse(process, code);
-  std::vector<SegmentTotal>& totals = processes_[process].totals;
-  const auto found =
-      std::find_if(totals.begin(), totals.end(), [&](const SegmentTotal& t) { return t.code == code; });
-  if (found != totals.end()) return *found;
-  if (totals.size() == kMostDriverDevices) return totals.back();
-  totals.push_back({code, 0});
-  return totals.back();
-}
-
 // --- taking and giving back
 
 void DriverLoader::AddAlloc(const Event& event, ProcessIndex process) {
@@ -303,7 +292,8 @@ uint32_t DriverLoader::BeginSegment(const DriverAllocation& from, uint64_t addre
   level_.segments.push_back(
       {address, size, now_, kNever, allocation, from.process, from.device_code, mapped});
   processes_[from.process].segments[address] = index;
-  TotalOf(from.process, from.device_code).bytes += size;
+  processes_[from.process].had_segments = true;
+  counts_.ChangeSegments(from.process, from.device_code, DriverCounts::Signed(size));
   return index;
 }
 
@@ -313,15 +303,15 @@ void DriverLoader::EndSegment(uint32_t index) {
   auto& alive = processes_[segment.process].segments;
   const auto found = alive.find(segment.address);
   if (found != alive.end() && found->second == index) alive.erase(found);
-  TotalOf(segment.process, segment.device_code).bytes -= segment.size;
+  counts_.ChangeSegments(segment.process, segment.device_code, -DriverCounts::Signed(segment.size));
 }
 
-void DriverLoader::JoinBlockOf(const ProcessState& state, BlockId block, uint16_t device_code,
-                               uint64_t address, uint64_t reserved, Anomalies& anomalies) {
-  const auto total = std::find_if(state.totals.begin(), state.totals.end(),
-                                  [&](const SegmentTotal& t) { return t.code == device_code; });
-  if (total == state.totals.end()) return;
-  if (reserved != 0 && reserved != total->bytes) ++anomalies.segment_mismatches;
+void DriverLoader::JoinBlockOf(ProcessIndex process, BlockId block, uint16_t device_code, uint64_t address,
+                               uint64_t reserved, Anomalies& anomalies) {
+  const std::optional<uint64_t> total = counts_.SegmentBytes(process, device_code);
+  if (!total) return;
+  if (reserved != 0 && reserved != *total) ++anomalies.segment_mismatches;
+  const ProcessState& state = processes_[process];
   auto after = state.segments.upper_bound(address);
   uint32_t segment = kNone;
   if (after != state.segments.begin()) {

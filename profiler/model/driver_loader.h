@@ -34,8 +34,8 @@ class DriverLoader {
   // A block was allocated. `reserved`: the reserved bytes that its allocator reports (0: it reports none).
   void JoinBlock(BlockId block, ProcessIndex process, uint16_t device_code, uint64_t address,
                  uint64_t reserved, Anomalies& anomalies) {
-    if (process < processes_.size() && !processes_[process].totals.empty())
-      JoinBlockOf(processes_[process], block, device_code, address, reserved, anomalies);
+    if (process < processes_.size() && processes_[process].had_segments)
+      JoinBlockOf(process, block, device_code, address, reserved, anomalies);
   }
 
   // Whatever a process still holds when it ends is given back then. The loader is empty afterwards.
@@ -53,15 +53,10 @@ class DriverLoader {
     uint32_t physical = kNone;
     uint32_t segment = kNone;
   };
-  // The segments of one process on one device.
-  struct SegmentTotal {
-    uint16_t code = 0;
-    uint64_t bytes = 0;  // alive
-  };
   struct ProcessState {
-    std::vector<SegmentTotal> totals;  // of the devices that had segments
-    FlatMap live;                      // KeyOf(kind, address) -> DriverLevel::allocations
-    FlatMap handles;                   // KeyOf(kPhysical, handle) -> physical
+    bool had_segments = false;
+    FlatMap live;     // KeyOf(kind, address) -> DriverLevel::allocations
+    FlatMap handles;  // KeyOf(kPhysical, handle) -> physical
     std::vector<Physical> physical;
     std::map<uint64_t, Mapping> mappings;
     std::map<uint64_t, uint32_t> segments;  // alive, by address
@@ -81,9 +76,8 @@ class DriverLoader {
   uint32_t BeginSegment(const DriverAllocation& from, uint64_t address, uint64_t size, uint32_t allocation,
                         bool mapped);
   void EndSegment(uint32_t segment);
-  void JoinBlockOf(const ProcessState& state, BlockId block, uint16_t device_code, uint64_t address,
+  void JoinBlockOf(ProcessIndex process, BlockId block, uint16_t device_code, uint64_t address,
                    uint64_t reserved, Anomalies& anomalies);
-  SegmentTotal& TotalOf(ProcessIndex process, uint16_t code);
   DriverOwner OwnerOf(uint32_t library);
 
   const Source& source_;

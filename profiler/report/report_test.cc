@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "profiler/model/testing/driver_script.h"
 #include "profiler/model/testing/script.h"
 #include "profiler/report/build.h"
 #include "profiler/report/headline.h"
@@ -265,6 +266,21 @@ TEST(ReportTest, ReservedAtThePeakAndTheMostReservedAreTwoFigures) {
   const auto json = nlohmann::json::parse(ToJson(answer));
   EXPECT_EQ(json["peak"]["reserved_bytes"], 600);
   EXPECT_EQ(json["peak"]["reserved_peak_bytes"], 900);
+}
+
+TEST(ReportTest, NothingIsReservedBeforeTheFirstSegmentIfAllSegmentsWereRecorded) {
+  using model::testing::kMiB;
+  for (const uint64_t reserved : {2 * kMiB, 4 * kMiB}) {  // the second: some are from before the recording
+    model::testing::DriverScript s;
+    s.At(10).Context(kMiB).At(20).Take("libc10_cuda.so", 0x100000, 2 * kMiB).At(30).Device(kCuda0);
+    s.TotalsAre(0, reserved).Alloc("weight", 512);
+    std::vector<std::optional<uint64_t>> found;
+    for (const Moment& moment : Ask(s, At({"5", "15", "25", "35"}))->moments)
+      found.push_back(moment.reserved_bytes);
+    const std::optional<uint64_t> nothing = reserved == 2 * kMiB ? std::optional<uint64_t>(0) : std::nullopt;
+    const std::optional<uint64_t> segment = nothing ? std::optional(2 * kMiB) : std::nullopt;
+    EXPECT_THAT(found, testing::ElementsAre(nothing, nothing, segment, std::optional(reserved)));
+  }
 }
 
 TEST(ReportJsonTest, TheKeysThatScriptsRelyOnAreThere) {

@@ -21,9 +21,8 @@ Result<Comparison> Make(const Document& before, const Document& after) {
   for (const diff::Side* side : {&first, &second}) {
     VRAMSCOPE_TRY(diff::IsComparable(*side));
   }
-  Comparison made{std::move(first), std::move(second), {}};
-  made.diff = diff::Compare(made.before, made.after);
-  return made;
+  diff::Diff diff = diff::Compare(first, second);
+  return Comparison{std::move(first), std::move(second), std::move(diff)};
 }
 
 }  // namespace

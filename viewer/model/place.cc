@@ -2,24 +2,22 @@
 #include "viewer/model/place.h"
 
 #include <algorithm>
-#include <array>
+
+#include "profiler/text/view_names.h"
 
 namespace vramscope::viewer {
 namespace {
 
-constexpr std::array<const char*, kTabCount> kTabKeys = {
-    "timeline", "map",    "address-time", "fragmentation", "oom",  "compare",
-    "whatif",   "owners", "leaks",        "summary",       "ranks"};
-static_assert(kTabKeys.back() != nullptr, "a view has no key");
+static_assert(text::kViewNames.size() == kTabCount, "a view has no name, or a name no view");
 constexpr size_t kMostPlaces = 200;
 
 }  // namespace
 
-const char* TabKey(Tab tab) { return kTabKeys[static_cast<size_t>(tab)]; }
+const char* TabKey(Tab tab) { return text::kViewNames[static_cast<size_t>(tab)]; }
 
 std::optional<Tab> TabFromKey(std::string_view key) {
   for (size_t i = 0; i < kTabCount; ++i) {
-    if (key == kTabKeys[i]) return static_cast<Tab>(i);
+    if (key == text::kViewNames[i]) return static_cast<Tab>(i);
   }
   return std::nullopt;
 }

@@ -14,20 +14,21 @@
 
 namespace vramscope::viewer {
 
+// In the order of text::kViewNames.
 enum class Tab : uint8_t {
+  kSummary,
   kTimeline,
+  kOwners,
   kMap,
   kAddressTime,
   kFragmentation,
   kOutOfMemory,
+  kLeaks,
   kCompare,
   kWhatIf,
-  kOwners,
-  kLeaks,
-  kSummary,
   kRanks
 };
-inline constexpr size_t kTabCount = 11;
+inline constexpr size_t kTabCount = static_cast<size_t>(Tab::kRanks) + 1;
 [[nodiscard]] const char* TabKey(Tab tab);  // "timeline": for --view and scripts
 [[nodiscard]] std::optional<Tab> TabFromKey(std::string_view key);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <vector>
 
@@ -125,14 +126,17 @@ void ShowCauses(const Comparison& comparison) {
   ImGui::PopTextWrapPos();
 }
 
-void Cell(const std::string& text) {
+// At the right end of the next column.
+void RightCell(const Font& font, const std::string& text) {
   ImGui::TableNextColumn();
-  const float room = ImGui::GetContentRegionAvail().x - TextSize(look().fonts.mono, text).x;
+  const float room = ImGui::GetContentRegionAvail().x - TextSize(font, text).x;
   if (room > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room);
-  PushFont(look().fonts.mono);
+  PushFont(font);
   ImGui::TextUnformatted(text.c_str());
   ImGui::PopFont();
 }
+
+void Cell(const std::string& text) { RightCell(look().fonts.mono, text); }
 
 // A bar to the right of the middle for what grew, to the left for what shrank.
 void ShowChangeBar(int64_t change, int64_t largest) {
@@ -193,11 +197,14 @@ void ShowTable(App& app, const diff::Diff& diff, ImVec2 size) {
   if (!ImGui::BeginTable("changes", 6, kFlags, size)) return;
   ImGui::TableSetupScrollFreeze(0, 1);
   ImGui::TableSetupColumn("At the peak", ImGuiTableColumnFlags_WidthStretch, 2);
-  for (const char* name : {"Before", "After", "Change"})
-    ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, Em(5.5f));
+  constexpr std::array kFigures = {"Before", "After", "Change"};
+  for (const char* name : kFigures) ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, Em(5.5f));
   ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, Em(4.5f));
   ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, 1);
-  ImGui::TableHeadersRow();
+  ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+  ImGui::TableNextColumn();
+  ImGui::TextUnformatted("At the peak");
+  for (const char* name : kFigures) RightCell(look().fonts.text, name);
   std::vector<Line> lines;
   for (const Row& row : diff.categories) {
     const auto category = classify::CategoryFromKey(row.name);

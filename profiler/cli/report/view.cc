@@ -15,10 +15,12 @@
 #include "profiler/cli/report/serve.h"
 #include "profiler/cli/report/viewer_file.h"
 #include "profiler/collector/launch/installation.h"
+#include "profiler/text/view_names.h"
 
 namespace vramscope::cli {
 
 const VerbHelp& ViewHelp() {
+  static const std::string of_view = "Open this view: " + text::ListOfViews() + ".";
   static const VerbHelp help = {
       "view",
       "see a run: memory over time, every block at every moment",
@@ -29,8 +31,7 @@ const VerbHelp& ViewHelp() {
        {"vramscope view ssh://host/path/run.vms", "fetch it with your ssh, and follow it if it grows"},
        {"vramscope view --save run.html run.vms", "write the viewer with the run in it as one HTML file"}},
       {{"view", '\0', "NAME",
-        "Open this view: summary, timeline, owners, map, address-time, fragmentation, oom, leaks, compare, "
-        "whatif or ranks."},
+        of_view.c_str()},
        {"goto", '\0', "PLACE",
         "Go to peak, oom, end, step:3, step:3,peak, or nanoseconds from the start; also after a file: "
         "run.vms@peak."},
