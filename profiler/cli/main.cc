@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `vramscope` command with all verbs.
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "profiler/cli/frame/verb.h"
@@ -8,6 +9,16 @@
 
 namespace vramscope::cli {
 namespace {
+
+// A write beyond the limit of `ulimit -f` ends a process by SIGXFSZ. With a handler it is an error of the write, as
+// on a full disk, and has a sentence. (Ignoring the signal would make the programs that we start ignore it too.)
+void LetFileLimitsBeErrors() {
+  struct sigaction found {};
+  if (sigaction(SIGXFSZ, nullptr, &found) != 0 || found.sa_handler != SIG_DFL) return;
+  found.sa_handler = [](int) {};
+  found.sa_flags = SA_RESTART;
+  sigaction(SIGXFSZ, &found, nullptr);
+}
 
 // If the caller has closed descriptor 0, 1 or 2, a file that we open must not get that number: a program that
 // we start would write into it. O_CLOEXEC closes them again for that program.
@@ -22,6 +33,7 @@ void OccupyClosedStandardDescriptors() {
 
 int main(int count, char** words) {
   vramscope::collector::NoteProcessStart();
+  vramscope::cli::LetFileLimitsBeErrors();
   vramscope::cli::OccupyClosedStandardDescriptors();
   return vramscope::cli::RunCommandLine({words + 1, words + count});
 }

@@ -82,15 +82,37 @@ class Builder {
     return analysis_.training()[curve.device().process];
   }
 
+  // Reserved bytes before the allocator's first report. They are known if the report equals the segments whose
+  // driver calls were recorded: then there were no others, and none before the first call.
+  [[nodiscard]] std::optional<uint64_t> ReservedBefore(const DeviceCurve& curve, EventIndex event) const {
+    const model::Device& device = curve.device();
+    if (device.reserved.empty()) return std::nullopt;
+    const model::Since& first = device.reserved.front();
+    uint64_t at_first = 0, at_event = 0;
+    for (const model::Segment& segment : run_.driver.segments) {
+      if (segment.process != device.process || segment.device_code != device.code) continue;
+      if (segment.allocation == model::kNone ||
+          run_.Text(run_.driver.allocations[segment.allocation].api) == trace::kHeldFrame)
+        return std::nullopt;  // from before the recording
+      if (segment.begin <= first.event && first.event < segment.end) at_first += segment.size;
+      if (event != model::kNever && segment.begin <= event && event < segment.end) at_event += segment.size;
+    }
+    return at_first == static_cast<uint64_t>(first.value) ? std::optional(at_event) : std::nullopt;
+  }
+
   // Everything about a moment except its categories.
   [[nodiscard]] Moment MomentAfter(const DeviceCurve& curve, EventIndex event, uint64_t time_ns) const {
     Moment moment;
     moment.time_ns = time_ns;
     moment.monotonic_ns = run_.source->clock().start_monotonic_ns + time_ns;
-    if (event == model::kNever) return moment;  // before everything
+    if (event == model::kNever) {  // before everything
+      moment.reserved_bytes = ReservedBefore(curve, event);
+      return moment;
+    }
     moment.events = uint64_t{event} + 1;
     moment.allocated_bytes = curve.AllocatedAfter(event);
     moment.reserved_bytes = curve.ReservedAfter(event);
+    if (!moment.reserved_bytes) moment.reserved_bytes = ReservedBefore(curve, event);
     moment.driver =
         DeviceMemoryAfter(run_, curve.device().process, curve.device().code, event, moment.allocated_bytes);
     if (moment.driver.has_value()) moment.device_used_bytes = moment.driver->used;

@@ -2,6 +2,7 @@
 #include "profiler/snapshot/read.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "profiler/snapshot/byte_stream.h"
@@ -13,9 +14,13 @@
 namespace vramscope::snapshot {
 namespace {
 
-// JSON may begin with whitespace; no pickle opcode has one of these values.
-bool BeginsJson(uint8_t byte) {
-  return std::string_view("{[ \t\r\n").find(static_cast<char>(byte)) != std::string_view::npos;
+// JSON may begin with whitespace, or with the mark that some editors of Windows put before UTF-8 (the parser skips
+// it). No pickle opcode has one of these values.
+bool BeginsJson(std::span<const uint8_t> bytes) {
+  constexpr std::array<uint8_t, 3> kByteOrderMark = {0xef, 0xbb, 0xbf};
+  if (bytes.size() >= kByteOrderMark.size() && std::ranges::equal(bytes.first(3), kByteOrderMark)) return true;
+  return !bytes.empty() &&
+         std::string_view("{[ \t\r\n").find(static_cast<char>(bytes[0])) != std::string_view::npos;
 }
 
 bool BeginsTrace(const ByteStream& stream) {
@@ -205,7 +210,7 @@ Result<std::shared_ptr<const Snapshot>> ReadSource(std::unique_ptr<ByteSource> s
   if (status.ok() && BeginsTrace(stream))
     return Error{name + ": it is a packed vramscope trace; unpack it first (gunzip or zstd -d)."};
   if (status.ok()) {
-    const bool json = stream.begin() != stream.end() && BeginsJson(*stream.begin());
+    const bool json = BeginsJson({stream.begin(), stream.end()});
     status = json ? ReadJson(&stream, &objects) : Unpickle(&stream, &objects);
   }
   if (status.ok() && !objects.Finish(&root)) status = Error{objects.problem()};
@@ -239,7 +244,7 @@ bool LooksLikeSnapshot(const std::string& path) {
     return true;
   const bool binary_pickle = head[0] == 0x80 && head[1] >= 2 && head[1] <= 5;
   const bool text_pickle = head[0] == '(' || head[0] == '}' || head[0] == ']';
-  return binary_pickle || text_pickle || BeginsJson(head[0]);
+  return binary_pickle || text_pickle || BeginsJson(head);
 }
 
 }  // namespace vramscope::snapshot

@@ -138,6 +138,16 @@ TEST(JsonTest, ReadsTwoHundredThousandEventsOfOneDistinctFrameEach) {
   EXPECT_EQ(snapshot.Text(snapshot.stacks.frame(snapshot.stacks.stack(last.stack)[0]).function), "f199999");
 }
 
+TEST(JsonTest, MayBeginWithAByteOrderMark) {
+  const Loaded loaded = FromText("\xef\xbb\xbf" R"({"segments": []})");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().sentence;
+  const std::string path = testing::TempDir() + "byte_order_mark.json";
+  std::ofstream(path) << "\xef\xbb\xbf" R"({"segments": []})";
+  EXPECT_TRUE(LooksLikeSnapshot(path));
+  EXPECT_TRUE(Read(path).ok());
+  std::filesystem::remove(path);
+}
+
 TEST(JsonTest, RefusesWhatAsksForMoreThanItPaysFor) {
   std::string lists = "[[]";
   for (size_t i = 0; i < (2 << 20); ++i) lists += ",[]";

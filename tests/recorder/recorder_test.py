@@ -67,6 +67,18 @@ class Outputs(RecordingTest):
             self.assertIn(b"cannot be written too", run([vramscope(), *command]).stderr)
         self.assertEqual(trace.read_bytes(), before)
 
+    def test_a_file_size_limit_is_said_and_ends_neither_recorder_nor_command(self) -> None:
+        # Bytes that fit: none, so there can be no trace and the command is not started; the header; some blocks.
+        for limit, code, out in ((0, 2, b""), (200, 3, b"started\n"), (400, 3, b"started\n")):
+            done = run(["prlimit", f"--fsize={limit}", vramscope(), "record", "-o", str(self.folder / f"{limit}.vms"), "--",
+                        "sh", "-c", "echo started; exit 3"])
+            self.assertEqual((done.code, done.stdout, done.stderr.count(b"\n")), (code, out, 1), done.stderr)
+            self.assertIn(b"cannot be written: File too large", done.stderr)
+        # The command gets the signal as if it had been started alone.
+        (self.folder / "full").write_text("")
+        done = run([vramscope(), "record", "-o", str(self.folder / "run.vms"), "--", "prlimit", "--fsize=0", "sh", "-c", f"echo a > {self.folder}/full"])
+        self.assertEqual(done.code, -signal.SIGXFSZ, done.stderr)
+
     def test_standard_output_and_pipes_are_written_to(self) -> None:
         done = record(Path("/dev/stdout"), ["true"])
         self.assertEqual(done.code, 0, done.stderr)

@@ -44,6 +44,8 @@ std::string CachingSentence() {
 std::string LineOf(const collector::RecordOutcome& outcome) {
   if (outcome.is_black_box) return BlackBoxLine(outcome);
   if (outcome.events == 0 && outcome.lost_events == 0 && outcome.unrecorded_processes == 0) {
+    if (!outcome.stop_sentence.empty())
+      return fmt::format("{}: no events. Recording stopped early: {}", outcome.path, outcome.stop_sentence);
     if (!outcome.unrecorded.empty())
       return fmt::format("{}: no events. {}", outcome.path, outcome.unrecorded);
     return fmt::format(
