@@ -12,8 +12,8 @@
 namespace vramscope::injector {
 
 // Returns when the recording has begun (true), or cannot (false): no file, not dormant, no vramscope
-// command beside this library, or the command failed. True at once if this process is being recorded. Not from
-// signal handlers.
+// command next to this library, or the command failed. True at once if this process is being recorded. Not
+// from signal handlers.
 bool StartOwnRecording(const char* file);
 
 // Ends the recording of a dormant process, whoever began it, and returns when its trace is complete: true.

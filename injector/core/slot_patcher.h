@@ -23,12 +23,12 @@ namespace vramscope::injector {
 // changed slots; 0 if all of them already hold our functions. Makes read-only slots writable and then
 // read-only again.
 size_t PatchSlots(Hook* hooks, size_t count);
-// The reverse: every slot with one of our functions gets the real function back, if it is known.
+// Undoes PatchSlots: every slot with one of our functions gets the real function back, if it is known.
 size_t RestoreSlots(Hook* hooks, size_t count);
 
 // Patches the slots of one object only, C symbols included. The real functions must be known (`found`).
 size_t PatchSlotsOf(const ElfImage& image, Hook* hooks, size_t count);
-// The reverse.
+// Undoes PatchSlotsOf.
 size_t RestoreSlotsOf(const ElfImage& image, Hook* hooks, size_t count);
 
 // Writes `value` to one slot of `image`. Called directly for vtable entries, which have no symbol name. False

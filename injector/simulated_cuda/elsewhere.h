@@ -2,12 +2,12 @@
 // What this process would have taken on GPUs of other models. `vramscope dryrun --gpu all` judges all models
 // by one run.
 //
-//   VRAMSCOPE_SIMULATED_ELSEWHERE=FILE   every library adds its lines when the process ends, "%p" = its
-//                                        process id; tabs between:
-//     kernels    89        BYTES         code of the kernels that were launched, on that compute capability
+//   VRAMSCOPE_SIMULATED_ELSEWHERE=FILE   When the process ends, every library appends its lines to FILE ("%p"
+//                                        in it is the process id). Columns are separated by tabs:
+//     kernels    89        BYTES         code of the launched kernels on compute capability 8.9
 //     nccl       rtx-4090  BYTES         NCCL's buffers and code on that model (gpus.def)
-//     attention  fused     1             an attention kernel ran that not every GPU has: the program's memory
-//                                        depends on the kind of GPU
+//     attention  fused     1             an attention kernel ran that not every GPU has, so the program's
+//                                        memory depends on the kind of GPU
 #pragma once
 
 #include <fcntl.h>

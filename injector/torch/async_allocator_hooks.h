@@ -9,7 +9,7 @@ namespace vramscope::injector {
 // may have another runtime. Does nothing if libc10_cuda is not loaded. Any thread; may be called again.
 void WatchAsyncAllocator();
 
-// The reverse.
+// Undoes WatchAsyncAllocator.
 void StopWatchingAsyncAllocator();
 
 }  // namespace vramscope::injector

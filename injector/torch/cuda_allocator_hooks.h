@@ -20,7 +20,7 @@ extern thread_local CudaRequest cuda_request __attribute__((tls_model("initial-e
 // may be called again.
 void WatchCudaAllocator();
 
-// The reverse.
+// Puts back the function that WatchCudaAllocator replaced.
 void StopWatchingCudaAllocator();
 
 }  // namespace vramscope::injector

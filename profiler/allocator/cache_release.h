@@ -16,8 +16,8 @@ void CollectGarbage(Heap& heap);
 // they suffice together. They stay given back even if that is not enough. Returns true if it is enough.
 bool ReleaseAvailable(Heap& heap, const Heap::Request& request);
 
-// The default pool: waits for all pending frees, and gives back all cached segments and those of private
-// pools that have ended. Another pool: only its own.
+// For the default pool: waits for all pending frees, then gives back all its cached segments and those of
+// private pools that have ended. For another pool: gives back the cached segments of that pool.
 void ReleaseCached(Heap& heap, ExpandableSegments& expandable, PoolIndex pool);
 
 }  // namespace vramscope::allocator

@@ -10,8 +10,8 @@
 namespace vramscope::cli {
 namespace {
 
-// A write beyond the limit of `ulimit -f` ends a process by SIGXFSZ. With a handler it is an error of the write, as
-// on a full disk, and has a sentence. (Ignoring the signal would make the programs that we start ignore it too.)
+// A write beyond the limit of `ulimit -f` ends a process by SIGXFSZ. With a handler the write fails as on a full
+// disk, and there is a sentence. (If we ignored the signal, the programs that we start would ignore it too.)
 void LetFileLimitsBeErrors() {
   struct sigaction found {};
   if (sigaction(SIGXFSZ, nullptr, &found) != 0 || found.sa_handler != SIG_DFL) return;

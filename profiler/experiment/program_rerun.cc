@@ -131,8 +131,8 @@ std::string Failure(const Variant& variant, const nlohmann::json& answer, std::c
   return variant.change.Levers().empty() ? "" : NotApplied(variant.notes, variant.change);
 }
 
-// There is a Python with PyTorch. The program's own may be another than that on PATH: a virtual environment that
-// is not activated.
+// Fails if there is no Python with PyTorch. The program's own may be another than that on PATH: a virtual
+// environment that is not activated.
 Status CheckPython() {
   const std::string python = RerunPython();
   const auto program = collector::FindProgram(python);

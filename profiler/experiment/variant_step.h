@@ -21,8 +21,8 @@ struct VariantStep {
   whatif::Replayed counters;  // PyTorch's own counters
 };
 
-// Returned by pointer because its parts refer to each other. Takes some tens of milliseconds. The error is a
-// sentence without a file name: there is no step to answer from.
+// Returned by pointer because its parts refer to each other. Takes some tens of milliseconds. Fails if
+// the trace has no step to answer from; the sentence has no file name.
 [[nodiscard]] Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes);
 
 }  // namespace vramscope::experiment

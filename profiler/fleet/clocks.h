@@ -28,8 +28,8 @@ struct HostClock {
 };
 
 struct Timing {
-  // Of the end of its steps, by the aligned clock, against the median of all ranks; negative = earlier.
-  // Nothing for a rank without steps that others have too.
+  // How much later its steps end than those of the median rank, by the aligned clock; negative = earlier.
+  // nullopt for a rank that shares no step with others.
   std::optional<int64_t> behind_ns;
   uint32_t steps_behind = 0;  // that the median rank had finished when it ended, and this one had not
 };

@@ -16,7 +16,7 @@
 
 namespace vramscope::fleet {
 
-// Of more ranks, those that stand out and then the fullest; vramscope_ranks has the number of all.
+// If there are more, the ranks that stand out and then the fullest; vramscope_ranks counts all of them.
 inline constexpr size_t kMostRanksInMetrics = 1024;
 inline constexpr size_t kMostRanksWithCategories = 64;
 

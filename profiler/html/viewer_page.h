@@ -16,8 +16,8 @@ struct EmbeddedFile {
   std::string bytes;
 };
 
-// `viewer`: the text of viewer.html. Each file is compressed (gzip) and written as base64. An error: `viewer`
-// is not such a page, or there is not enough memory to compress.
+// `viewer`: the text of viewer.html. Each file is compressed (gzip) and written as base64. Fails if `viewer`
+// is not such a page, or if there is not enough memory to compress.
 [[nodiscard]] Result<std::string> MakeViewerPage(std::string_view viewer,
                                                  const std::vector<EmbeddedFile>& files);
 

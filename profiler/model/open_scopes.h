@@ -61,7 +61,7 @@ class OpenScopes {
     OpenStack<uint64_t> checkpoints;  // ids of the open kCheckpoint ranges
   };
   struct Process {
-    // Of all threads, by the event that ends them.
+    // NVTX ranges of all threads, by the event that ends them.
     std::unordered_map<uint64_t, std::vector<uint32_t>> nvtx;
     // Sequence number + 1 of an autograd node -> the module path that was open when it was created.
     FlatMap created;

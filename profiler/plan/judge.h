@@ -20,7 +20,7 @@ using Changes = std::vector<whatif::Asked>;
 
 // What must be within the limit.
 struct Need {
-  bool bound = true;  // the bound that 99 of 100 runs keep; else the prediction itself
+  bool bound = true;  // judge by the bound that holds in 99 of 100 runs; else by the prediction
   // By the text of the changes: reserved bytes that are known better than by prediction.
   std::map<std::string, uint64_t> known;
 };

@@ -17,20 +17,20 @@
 namespace vramscope::serve {
 
 inline constexpr const char* kLoopback = "127.0.0.1";
-// Whether only this machine reaches that address. Nothing: the text is no IPv4 or IPv6 address.
+// True if only this machine reaches that address; nullopt if the text is no IPv4 or IPv6 address.
 [[nodiscard]] std::optional<bool> IsLoopback(const std::string& address);
 
 using Answerer = std::function<Answer(const Request&)>;
 
 // Serves until SIGINT or SIGTERM. `port` 0 takes any free one. `ready` is called with the port as soon as
-// requests are answered. An error: address and port cannot be used.
+// requests are answered. Fails if address and port cannot be used.
 [[nodiscard]] Status ServeUntilSignal(const Answerer& answer, const std::string& address, uint16_t port,
                                       const std::function<void(uint16_t)>& ready);
 [[nodiscard]] Status ServeUntilSignal(const Site& site, const std::string& address, uint16_t port,
                                       const std::function<void(uint16_t)>& ready);
 
-// What a client that sends `bytes` and then waits gets: for the fuzz target. Every complete request in them
-// is answered; returns their number.
+// For the fuzz target: answers every complete request in `bytes`, as for a client that sends them and then
+// waits. Returns the number of requests.
 size_t AnswerBytes(const Site& site, std::string_view bytes);
 
 }  // namespace vramscope::serve

@@ -38,8 +38,8 @@ struct Answer {
   std::optional<uint64_t> whole;  // size of the file, if the answer is a part of it
 };
 
-// The bytes of a file of `whole` bytes that a Range header asks for. Nothing: the header is not for us
-// (several ranges, another unit), so the whole file is the answer. An error: no such bytes.
+// The bytes of a file of `whole` bytes that a Range header asks for. nullopt if the header is not for us
+// (several ranges, another unit), so that the whole file is the answer. Fails if there are no such bytes.
 struct ByteRange {
   uint64_t offset = 0;
   uint64_t bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a snapshot in JSON: the same dicts and lists, which PyTorch's viewer accepts like pickles.
+// Reads a snapshot in JSON. It has the same dicts and lists as a pickle; PyTorch's viewer accepts both.
 #pragma once
 
 #include "profiler/snapshot/byte_stream.h"

@@ -14,11 +14,12 @@
 namespace vramscope::snapshot {
 namespace {
 
-// JSON may begin with whitespace, or with the mark that some editors of Windows put before UTF-8 (the parser skips
-// it). No pickle opcode has one of these values.
+// JSON may begin with whitespace, or with the mark that some editors of Windows put before UTF-8; the parser
+// skips it. No pickle opcode has one of these values.
 bool BeginsJson(std::span<const uint8_t> bytes) {
   constexpr std::array<uint8_t, 3> kByteOrderMark = {0xef, 0xbb, 0xbf};
-  if (bytes.size() >= kByteOrderMark.size() && std::ranges::equal(bytes.first(3), kByteOrderMark)) return true;
+  if (bytes.size() >= kByteOrderMark.size() && std::ranges::equal(bytes.first(3), kByteOrderMark))
+    return true;
   return !bytes.empty() &&
          std::string_view("{[ \t\r\n").find(static_cast<char>(bytes[0])) != std::string_view::npos;
 }

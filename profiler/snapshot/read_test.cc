@@ -139,10 +139,13 @@ TEST(JsonTest, ReadsTwoHundredThousandEventsOfOneDistinctFrameEach) {
 }
 
 TEST(JsonTest, MayBeginWithAByteOrderMark) {
-  const Loaded loaded = FromText("\xef\xbb\xbf" R"({"segments": []})");
+  const Loaded loaded = FromText(
+      "\xef\xbb\xbf"
+      R"({"segments": []})");
   ASSERT_TRUE(loaded.ok()) << loaded.error().sentence;
   const std::string path = testing::TempDir() + "byte_order_mark.json";
-  std::ofstream(path) << "\xef\xbb\xbf" R"({"segments": []})";
+  std::ofstream(path) << "\xef\xbb\xbf"
+                         R"({"segments": []})";
   EXPECT_TRUE(LooksLikeSnapshot(path));
   EXPECT_TRUE(Read(path).ok());
   std::filesystem::remove(path);

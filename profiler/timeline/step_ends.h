@@ -5,7 +5,7 @@
 // step of the generator, and its authors call all of that one iteration. Optimizers that never alternate
 // (pretraining, then fine-tuning) belong to separate loops.
 //
-//   D G D G D G            ends after each G (a tie: the one that stepped last when both stepped first)
+//   D G D G D G            ends after each G (a tie: G made its first step after D made its first)
 //   D D D D D G D D ...    ends after each G
 //   A A A A B B B          two loops: ends after each A, then after each B
 //

@@ -26,8 +26,8 @@ struct SettingsOutcome {
 struct FragmentationOverTime {
   // in order; always includes the fullest and the worst moment
   std::vector<fragmentation::SeriesPoint> points;
-  // What was recorded; the recorded settings re-run from an empty allocator, which the others are compared
-  // with; and the others.
+  // First the recorded figures, then a re-run of the recorded settings from an empty allocator, then re-runs
+  // of other settings. These are compared with the second one.
   std::vector<SettingsOutcome> outcomes;
 };
 

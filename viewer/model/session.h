@@ -99,7 +99,7 @@ class Session {
 
   Place place;
   bool tab_chosen = false;  // by the user: then no file opens with another tab
-  // Of blocks at their addresses, and by line of code also of the timeline.
+  // The coloring of blocks at their addresses. If it is by line of code, also that of the timeline.
   Coloring coloring = Coloring::kCategory;
   bool coloring_chosen = false;  // by the user: then no file opens with another one
   void Color(Coloring by) {

@@ -25,8 +25,8 @@ class TensorFacts {
   // Reads all events of the run. `run` must outlive it.
   explicit TensorFacts(const model::Run& run);
 
-  // "[8, 128, 256] float32": the largest tensor that an operator saw in the block, if it lies in it as a
-  // whole; "" = unknown. A scalar is "[] int64".
+  // "[8, 128, 256] float32": the largest tensor in the block that an operator used, if the block contains all
+  // of it; "" = unknown. A scalar is "[] int64".
   [[nodiscard]] std::string TensorOf(model::BlockId block) const;
   // The autograd node or operator that was running on the thread that freed it: "MmBackward0", "aten::cat";
   // "" = unknown.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame as SVG: rectangles and triangles as paths, letters as texts that can be searched and edited.
+// A frame as SVG: rectangles and triangles as paths, and text that can be searched and edited.
 #pragma once
 
 #include <imgui.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies bytes: really, as far as a program can see it; not at all where that would only cost time and
-// memory.
+// Copies bytes, if the program can see the result. Other copies would only cost time and memory, and are left
+// out.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,7 @@ struct Options {
   bool allow_growth = true;
   // TF_ENABLE_GPU_GARBAGE_COLLECTION: before a request fails, regions without a used chunk are given back.
   bool garbage_collection = false;
-  // Of the limit: more than this is not wasted in one chunk. 0 = 128 MiB.
+  // A share of the limit: one chunk may waste at most this much. 0 = 128 MiB.
   double fragmentation_fraction = 0;
 };
 

@@ -16,7 +16,7 @@
 
 namespace vramscope::allocator::bfc {
 
-// The options that the recorded regions show: a first region that growth would not take is the whole limit.
+// The options, as far as the recorded regions show them: without growth, the first region is the whole limit.
 [[nodiscard]] Options OptionsOf(const History& history);
 // `base` changed by "allow_growth:True,garbage_collection:False,fragmentation_fraction:0.1".
 [[nodiscard]] Result<Options> WithSettings(const Options& base, std::string_view settings);

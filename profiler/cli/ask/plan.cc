@@ -47,7 +47,7 @@ const VerbHelp& PlanHelp() {
         "transform: run nothing; takes about 1 s instead of 10 s."},
        {"vary", '\0', "NAME=FLAG[:VALUES]",
         "Instead of RUN: dry-run the command with other values of this flag, several at a time.\n"
-        "Without values: 1, 2, 4, ... as far as all of them together divide --world-size."},
+        "Without values: 1, 2, 4, ..., in combinations whose product divides --world-size."},
        {"world-size", '\0', "W", "With --vary: run each distinct rank of a job with W ranks."},
        {"gpu", '\0', "MODEL", "The simulated GPU. Default: one with the memory of the recorded GPU."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},

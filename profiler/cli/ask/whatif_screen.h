@@ -32,7 +32,7 @@ struct WhatifAnswer {
 [[nodiscard]] std::string WhatifJson(const WhatifAnswer& answer);
 
 // Parts of it, for other verbs that predict.
-// Without what is beside it on the device nothing is said about that.
+// `beside_bytes`: other memory on the device; without it, the document has no figure for the device.
 [[nodiscard]] nlohmann::ordered_json UseJson(const whatif::Use& use, std::optional<uint64_t> beside_bytes);
 [[nodiscard]] nlohmann::ordered_json BandJson(const whatif::Prediction& prediction);
 [[nodiscard]] nlohmann::ordered_json LeversJson(const whatif::Prediction& prediction);

@@ -24,7 +24,8 @@ constexpr Option kCommon[] = {
 
 constexpr Option kSelection[] = {
     {"device", '\0', "NAME",
-     "cuda:0, cpu, ... Default: the device whose failed allocation ended the run, else the fullest."},
+     "cuda:0, cpu, ... Default: the device whose failed allocation ended the run, else the one with the "
+     "highest\npeak."},
     {"process", '\0', "PID", "Use the process with this PID."},
     {"rank", '\0', "N|N..M|all|worst",
      "Use the process with this rank: the RANK in its environment, or its place among processes on GPUs.\n"

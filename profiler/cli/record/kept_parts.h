@@ -68,7 +68,7 @@ class KeptParts {
   std::deque<std::string> waiting_;
   bool ending_ = false;
 
-  // Of the worker; others may look after Finish().
+  // Used by the worker only; others may read them after Finish().
   std::vector<fleet::RankSummary> history_;
   std::string history_path_;
   std::deque<Part> kept_;

@@ -30,8 +30,7 @@ const VerbHelp& ViewHelp() {
         "write a picture, without a display"},
        {"vramscope view ssh://host/path/run.vms", "fetch it with your ssh, and follow it if it grows"},
        {"vramscope view --save run.html run.vms", "write the viewer with the run in it as one HTML file"}},
-      {{"view", '\0', "NAME",
-        of_view.c_str()},
+      {{"view", '\0', "NAME", of_view.c_str()},
        {"goto", '\0', "PLACE",
         "Go to peak, oom, end, step:3, step:3,peak, or nanoseconds from the start; also after a file: "
         "run.vms@peak."},

@@ -145,8 +145,8 @@ Result<fs::path> CacheFolder(const BridgeOptions& options) {
   }
   if (folder.string().find(';') != std::string::npos)
     return Error{
-        fmt::format("{}: the deep recorder cannot be in a folder with a semicolon in its name: deep steps "
-                    "will have no operators. Set XDG_CACHE_HOME to another folder.",
+        fmt::format("{}: the deep recorder cannot be built in a folder with a semicolon in its name, so deep "
+                    "steps will have no operators. Set XDG_CACHE_HOME to another folder.",
                     folder.string())};
   std::error_code failed;
   fs::create_directories(folder, failed);

@@ -24,7 +24,7 @@ Result<Installation> FindInstallation();
 // Like FindInstallation, for a program in `program_folder`.
 Result<Installation> FindInstallationFor(const std::string& program_folder);
 
-// The folder of the viewer for browsers. An error: it was not built, with what to do.
+// The folder of the viewer for browsers. Fails if it was not built; the sentence has the command to build it.
 Result<std::string> FindWebViewer();
 
 }  // namespace vramscope::collector

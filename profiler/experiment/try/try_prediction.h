@@ -15,7 +15,7 @@ struct Predicted {
   std::string why_not;  // a sentence; empty = it was predicted, or not requested
   uint64_t allocated_bytes = 0;
   uint64_t reserved_bytes = 0;
-  uint64_t allocated_at_most_bytes = 0;  // bound that 99 of 100 runs keep
+  uint64_t allocated_at_most_bytes = 0;  // upper bound that holds in 99 of 100 runs
   uint64_t reserved_at_most_bytes = 0;
   std::map<std::string, std::string> code;  // by lever: lines to write
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of columns, and its way out: as one record batch of the Arrow C data interface.
+// A table of columns, which is exported as one record batch of the Arrow C data interface.
 //
 // What is exported shares the table's memory. Each exported struct holds a reference, so the table lives until
 // the last reader has released it, in any order and from any thread.

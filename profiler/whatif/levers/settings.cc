@@ -83,8 +83,9 @@ class EmptyCache final : public Lever {
     else if (!windows.empty())
       scene.empty_cache.push_back(In(Stage::kEmpties, windows[backward ? FirstBackward(step) : 0].begin));
     else
-      return Error{"the recorded step has no point for --empty-cache " + std::string(value) +
-                   " could be before."};
+      return Error{std::string("the recorded step has no ") +
+                   (backward ? "backward pass" : "optimizer step") + ", so --empty-cache " +
+                   std::string(value) + " has no place in it."};
     Outcome outcome;
     outcome.code = "torch.cuda.empty_cache()";
     outcome.notes.push_back(

@@ -29,7 +29,7 @@ namespace vramscope::whatif {
 
 class FirstStep {
  public:
-  // O(changes of the device), with a logarithm. The step must outlive this object.
+  // O(n log n) for n changes of the device. The step must outlive this object.
   explicit FirstStep(const Step& step);
 
   // True if the first step allocated the block.

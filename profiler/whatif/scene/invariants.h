@@ -13,7 +13,7 @@ namespace vramscope::whatif {
 // are in order, indices point into their lists, owners precede what they own. O(step).
 [[nodiscard]] std::string WhyBroken(const Step& step);
 // Like WhyBroken above, for a scene of that step. Also checks that births match positions, and that
-// categories add up at the peak. O(blocks), with a logarithm.
+// categories add up at the peak. O(blocks log blocks).
 [[nodiscard]] std::string WhyBroken(const Step& step, const Scene& scene);
 
 }  // namespace vramscope::whatif

@@ -46,8 +46,8 @@ class Lever {
   [[nodiscard]] virtual std::optional<Result<Step>> Rewrite(const Step&, std::string_view /*value*/) const {
     return {};
   }
-  // One sentence if no step could have this value: a word that the lever does not know, a number out of range.
-  // Everything that asks for changes checks this first, before anything is loaded or run.
+  // Fails with a sentence if no step could have this value: an unknown word, a number out of range. Everything
+  // that asks for changes checks this first, before anything is loaded or run.
   [[nodiscard]] virtual Status Check(std::string_view value) const = 0;
   // Changes `scene`. After an error, `scene` is unchanged or must be discarded.
   [[nodiscard]] virtual Result<Outcome> Apply(const Step& step, std::string_view value,

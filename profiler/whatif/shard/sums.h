@@ -29,11 +29,11 @@ struct SumOfUnit {
 // `units`: the last one is the rest of the model. O(operators x (units + newly allocated sums)).
 [[nodiscard]] std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& units);
 
-// Extends lives in `changed`, a sharded step: gradients of unit inputs wait until `added` of their unit.
+// Extends lives in `changed`, a sharded step: gradients of a unit's inputs stay until added(unit).
 void AddUpByUnit(const Step& step, const std::vector<Unit>& units,
                  const std::function<Position(const Unit&)>& added, Step& changed);
 
-// For a gradient that was converted on its way: the last version of it.
+// The last version of a gradient that was converted before it was added.
 [[nodiscard]] BlockIndex LastVersionOf(const Step& step, BlockIndex gradient);
 
 }  // namespace vramscope::whatif

@@ -16,11 +16,11 @@ void AddWindows(const timeline::Step& recorded, Step& step);
 
 // Removes from Step::passing the blocks that the first step has too. The first step starts with its forward,
 // a later one at the end of the step before it. So the batch of the loop's first step looks like part of the
-// setup. O(blocks + passing), with a logarithm.
+// setup. O(n log n) for n blocks.
 void LeaveOutFirstBatch(Step& step);
 
-// Where the caching allocator freed segments, each time the first of them. This happens in empty_cache(), or
-// in an allocation that found no room. O(segments + changes of the device), with a logarithm.
+// Where the caching allocator freed segments; one event for segments that it freed together. It does so in
+// empty_cache(), or if an allocation finds no room. O(n log n) for n segments and changes of the device.
 [[nodiscard]] std::vector<model::EventIndex> SegmentsGivenBack(const model::Run& run,
                                                                model::DeviceIndex device);
 // Fills Step::cache_emptied with those of the step that are outside all operators.

@@ -16,7 +16,7 @@ namespace vramscope::whatif {
 // block, as cuDNN requires.
 [[nodiscard]] std::string WhyFlatWeights(const Step& step);
 
-// When the block was allocated, below 0, if it existed before the first step; otherwise kBefore.
+// For a block from before the first step: when it was allocated, a position below 0. Otherwise kBefore.
 [[nodiscard]] Position SetUpAt(const Step& step, BlockIndex block);
 
 // True if it is a parameter of the program, trained or not.
