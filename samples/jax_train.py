@@ -135,7 +135,7 @@ def main() -> None:
     params, state = init()
     place: Any = None
     if settings.devices > 1:
-        mesh = jax.make_mesh((settings.devices,), ("data",))
+        mesh = jax.make_mesh((settings.devices,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
         place = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("data"))
         params, state = jax.device_put((params, state), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
     devices = jax.local_devices()

@@ -178,9 +178,9 @@ void AddDriverNotes(const model::Run& run, const model::Device& about, Answer& a
 void AddSegmentNotes(Answer& answer) {
   const model::Anomalies& anomalies = answer.anomalies;
   if (anomalies.blocks_outside_segments > 0) {
-    answer.notes.push_back(
-        Count(anomalies.blocks_outside_segments, "block lies", "blocks lie") +
-        " in segments whose allocation was not recorded, so the row pytorch_cached is too small.");
+    answer.notes.push_back(Count(anomalies.blocks_outside_segments, "block lies", "blocks lie") +
+                           " in segments whose allocation was not recorded, so the row \"" +
+                           answer.framework->cached.name + "\" is too small.");
   }
   if (anomalies.segment_mismatches > 0) {
     answer.notes.push_back("The caching allocator's reserved total differed from its segments at " +

@@ -114,6 +114,13 @@ class JaxTest(RecordingTest):
             self.assertLessEqual({"params.fc1", "params.fc2", "params.head"}, {owner["name"] for owner in owners})
         self.check_plan("--devices", "2")
 
+    def test_blocks_of_attention_over_two_devices(self) -> None:
+        options = ("--model", "gpt", "--devices", "2")
+        self.train(*options, gpu="h100-80gb:2")
+        for device in (0, 1):
+            self.check_totals(device)
+        self.check_plan(*options)
+
     def test_a_mesh_of_64_devices_is_one_process_of_64(self) -> None:
         options = ("--devices", "64", "--batch", "64")
         self.train(*options, gpu="h100-80gb:64")
