@@ -57,6 +57,10 @@ struct GivesDevice : GivesBack {
   static void Before(DriverCall& call, DevicePtr pointer);
   static void After(DriverCall& call, DevicePtr pointer);
 };
+struct GivesHandle : GivesBack {
+  static void Before(DriverCall& call, PhysicalHandle handle);
+  static void After(DriverCall& call, PhysicalHandle handle);
+};
 #define VRAMSCOPE_GIVES(event, kind, type)                                                                 \
   struct event : GivesBack {                                                                               \
     static void Before(DriverCall& call, type it) { Note(call, kind, uint64_t(it)); }                      \
@@ -65,7 +69,6 @@ struct GivesDevice : GivesBack {
     static void After(DriverCall& call, type it, size_t) { Finish(call, kind, uint64_t(it)); }             \
   };
 VRAMSCOPE_GIVES(GivesArray, trace::DriverMemory::kArray, Handle)
-VRAMSCOPE_GIVES(GivesHandle, trace::DriverMemory::kPhysical, PhysicalHandle)
 VRAMSCOPE_GIVES(GivesReservation, trace::DriverMemory::kReservation, DevicePtr)
 VRAMSCOPE_GIVES(GivesHost, trace::DriverMemory::kHostPinned, void*)
 VRAMSCOPE_GIVES(Unregisters, trace::DriverMemory::kHostRegistered, void*)

@@ -123,6 +123,16 @@ void Unmaps::Before(DriverCall& call, DevicePtr pointer, size_t bytes) {
 
 void Unmaps::After(DriverCall& call, DevicePtr pointer, size_t bytes) {
   if (call.result != kSuccess) RecordMapping(call, pointer, bytes, false, 0);
+}
+
+void GivesHandle::Before(DriverCall& call, PhysicalHandle handle) {
+  Note(call, DriverMemory::kPhysical, handle);
+}
+
+// The driver's total is asked for here and not after the unmapping: memory of before an attach is recorded as
+// gone when it is unmapped, and the device has it until its handle, which is not known, is released.
+void GivesHandle::After(DriverCall& call, PhysicalHandle handle) {
+  Finish(call, DriverMemory::kPhysical, handle);
   RecordDeviceTotalSometimes();
 }
 
