@@ -275,8 +275,8 @@ TEST(ReportTest, NothingIsReservedBeforeTheFirstSegmentIfAllSegmentsWereRecorded
     s.At(10).Context(kMiB).At(20).Take("libc10_cuda.so", 0x100000, 2 * kMiB).At(30).Device(kCuda0);
     s.TotalsAre(0, reserved).Alloc("weight", 512);
     std::vector<std::optional<uint64_t>> found;
-    for (const Moment& moment : Ask(s, At({"5", "15", "25", "35"}))->moments)
-      found.push_back(moment.reserved_bytes);
+    const Result<Answer> answer = Ask(s, At({"5", "15", "25", "35"}));
+    for (const Moment& moment : answer->moments) found.push_back(moment.reserved_bytes);
     const std::optional<uint64_t> nothing = reserved == 2 * kMiB ? std::optional<uint64_t>(0) : std::nullopt;
     const std::optional<uint64_t> segment = nothing ? std::optional(2 * kMiB) : std::nullopt;
     EXPECT_THAT(found, testing::ElementsAre(nothing, nothing, segment, std::optional(reserved)));

@@ -13,6 +13,8 @@ namespace {
 
 using Lock = std::lock_guard<std::mutex>;
 
+thread_local bool launches = false;  // this thread has launched something
+
 uint64_t HostNanoseconds() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -57,6 +59,7 @@ Stream* Streams::Find(void* handle, int device) {
 }
 
 int Streams::Issue(Stream* stream, NodeType type) {
+  launches = true;
   const Lock lock(mutex_);
   if (stream->capture != nullptr) {
     if (stream->capture->status != CaptureStatus::kActive) return kCaptureInvalidated;
@@ -74,9 +77,9 @@ void Streams::WaitFor(uint64_t time) {
 
 int Streams::Answer(uint64_t time) {
   if (IsPast(time)) return kSuccess;
-  asked_times_ = time == asked_time_ ? asked_times_ + 1 : 1;
-  asked_time_ = time;
-  if (asked_times_ < kPatience) return kNotReady;
+  if (now_ != asked_at_) asked_times_ = polled_times_ = 0;
+  asked_at_ = now_;
+  if (launches ? ++asked_times_ < kPatience : ++polled_times_ < kPatienceOfPollers) return kNotReady;
   WaitFor(time);
   return kSuccess;
 }

@@ -12,8 +12,9 @@
 //   synchronize      moves the host's clock to the time waited for
 //
 // lag = 0: all is done at once. 1 (default): an event passes with the next launch. N: the host is N launches
-// ahead, as with long kernels. A program that queries the same time again and again and launches nothing is
-// waiting: after kPatience queries the wait ends.
+// ahead, as with long kernels. A program that queries again and again and launches nothing is waiting:
+// after kPatience queries the wait ends. A thread that has never launched anything only waits (TensorFlow has
+// one, which sleeps between queries): kPatienceOfPollers are enough for it.
 //
 //   lag 1: launch 5 on stream A, record E ─► E passes at 6: query = not ready; launch 6 ─► query = ready
 #pragma once
@@ -50,6 +51,7 @@ struct Event {
 // PyTorch's allocator queries the oldest event at each allocation, which may be hundreds of times between two
 // launches. A loop that waits for an event queries forever.
 inline constexpr uint64_t kPatience = 10'000;
+inline constexpr uint64_t kPatienceOfPollers = 1'000;
 
 // Returns CUDA's errors as int. Functions take streams as callers pass them: a pointer, or 0, 1 or 2 for a
 // default stream.
@@ -97,8 +99,9 @@ class Streams {
   uint64_t lag_;
   uint64_t now_ = 0;
   uint64_t next_id_ = 1;
-  uint64_t asked_time_ = 0;  // the last query answered with kNotReady, and how often in a row
+  uint64_t asked_at_ = 0;  // the clock at the last queries answered with kNotReady, and how many there were
   uint64_t asked_times_ = 0;
+  uint64_t polled_times_ = 0;  // by threads that launch nothing
   std::map<Stream*, std::unique_ptr<Stream>> streams_;
   std::map<int, std::unique_ptr<Stream>> default_streams_;
 };

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "injector/simulated_cuda/abi.h"
 
 namespace vramscope::simulated {
@@ -60,6 +62,19 @@ TEST(StreamsTest, WhoOnlyAsksHasWaitedInTheEnd) {
   EXPECT_EQ(asked, kPatience);
   Launch(streams, stream);
   EXPECT_EQ(streams.Query(stream), kNotReady) << "patience begins anew with other work";
+}
+
+TEST(StreamsTest, AThreadThatOnlyAsksWaitsForAFewQueries) {
+  Streams streams(1);
+  Stream* const stream = streams.Create(0, 0, 0);
+  Event event;
+  Launch(streams, stream);
+  streams.Record(&event, stream);
+  uint64_t asked = 1;
+  std::thread([&] {
+    while (streams.QueryEvent(&event) == kNotReady && asked < kPatience) ++asked;
+  }).join();
+  EXPECT_EQ(asked, kPatienceOfPollers);
 }
 
 TEST(StreamsTest, AStreamThatWaitsIsLateToo) {
