@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of a device and their storage: one array, with links by number.
+// The blocks of a device, stored in one array and linked by index.
 //
-// Why numbers and not pointers: the whole state of the allocator is then a handful of vectors that can be
-// copied. Replay copies it to try two readings of an ambiguous record. An autopsy copies it to try another
-// setting at the moment of the failure. Numbers also halve the size of the links.
+// Why indices and not pointers: the whole state of the allocator is then a few vectors that can be copied.
+// Replay copies it to try two readings of an ambiguous record. An autopsy copies it to try another setting at
+// the moment of the failure. Indices also halve the size of the links.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ enum class BlockStatus : uint8_t {
   kFree,         // in a free list
   kAllocated,    // the program has it
   kPendingFree,  // freed, but another stream may still use it
-  kUnmapped,     // address range of an expandable segment without memory
+  kUnmapped,     // address range in an expandable segment that has no memory
 };
 
 struct Block {
   uint64_t address = 0;
   uint64_t bytes = 0;
   uint64_t requested_bytes = 0;
-  // Searches of its pool when it became free: its age for GC.
+  // BlockPool::searches when this block became free. Searches since then are its age for garbage collection.
   int64_t searches_before = 0;
   BlockNumber previous = kNoBlock;  // neighbors in the segment
   BlockNumber next = kNoBlock;

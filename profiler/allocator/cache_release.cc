@@ -14,7 +14,7 @@ int64_t Age(const Heap& heap, const Block& block) {
   return (block.small ? pool.small : pool.large).searches - block.searches_before;
 }
 
-// Releases a segment that is one free block.
+// Releases a segment that consists of one free block.
 void ReleaseBlock(Heap& heap, BlockNumber number) {
   const Block block = heap.blocks[number];
   VRAMSCOPE_CHECK(!block.split() && !block.is_expandable());
@@ -92,8 +92,8 @@ bool ReleaseAvailable(Heap& heap, const Heap::Request& request) {
   const uint64_t wanted = std::max(request.bytes, heap.settings.max_split_bytes);
   FreeList& list = heap.FreeListFor(*request.pool, request.stream);
   const FreeList::Position fit = list.FirstFit(wanted);
-  // PyTorch does not ask for split(): it never splits blocks of this size. A recorded state may hold such
-  // blocks from before the setting.
+  // PyTorch does not test split() here, because it never splits blocks of this size. A recorded state may
+  // contain split blocks from before max_split_size_mb was set.
   const auto is_segment = [&](const Block& block) { return !block.is_expandable() && !block.split(); };
   if (fit != list.end() && is_segment(heap.blocks[list.At(fit).block])) {
     ReleaseBlock(heap, list.At(fit).block);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and frees that the cached memory can serve.
+// Requests and frees served from cached memory.
 #include "profiler/allocator/device_allocator.h"
 
 #include <algorithm>
@@ -75,8 +75,8 @@ BlockNumber DeviceAllocator::TakeFree(const Request& request) {
   if (at == list.end()) return kNoBlock;
   if (heap_.blocks[list.At(at).block].is_expandable()) {
     if (request.expandable) {
-      // A block before unmapped addresses counts as large as it can become, so that requests do not use the
-      // growing tail.
+      // A block followed by unmapped addresses counts with the size it can grow to. So requests that fit
+      // elsewhere do not use the growing tail.
       const auto reach = [&](FreeList::Position position) {
         const Block& block = heap_.blocks[list.At(position).block];
         const bool grows = block.next != kNoBlock && !heap_.blocks[block.next].mapped();
@@ -87,7 +87,7 @@ BlockNumber DeviceAllocator::TakeFree(const Request& request) {
            next = list.After(next)) {
         at = next;
       }
-    } else {  // switched off in the middle of a run: existing segments are left alone
+    } else {  // turned off in the middle of a run: existing expandable segments are not used
       do {
         at = list.After(at);
       } while (at != list.end() && heap_.blocks[list.At(at).block].is_expandable());
@@ -111,7 +111,7 @@ BlockNumber DeviceAllocator::Grow(Request* request, bool* rejected) {
   if (failed() && ReleaseAvailable(heap_, *request)) number = AllocateBlock(*request, false, rejected);
   if (failed() && !heap_.DefersFrees()) {
     allocator::ReleaseCached(heap_, expandable_, kDefaultPool);
-    // PyTorch does not search again for what the wait has freed (#189504); it only asks the driver.
+    // After the wait PyTorch does not search the freed blocks (#189504); it only asks the driver.
     number = AllocateBlock(*request, true, rejected);
   }
   return number;
@@ -121,7 +121,7 @@ bool DeviceAllocator::OverLimit(const Request& request) const {
   return heap_.limit_bytes.has_value() && heap_.reserved_bytes + request.segment_bytes > *heap_.limit_bytes;
 }
 
-// The fraction of the settings; one that the program set does not count here.
+// Uses the fraction from the settings. A fraction set by the program does not count here.
 bool DeviceAllocator::OverConfiguredFraction(const Request& request) const {
   const double fraction = heap_.settings.per_process_memory_fraction;
   return heap_.reserved_bytes + request.segment_bytes >
@@ -169,7 +169,7 @@ BlockNumber DeviceAllocator::TakeFromFallbackPools(Request* request) {
     other.pool = &heap_.PoolFor(static_cast<PoolIndex>(i), request->pool->small);
     other.expandable = false;
     const BlockNumber number = TakeFree(other);
-    // What is freed meanwhile does not merge with the block that was just taken.
+    // Marked as allocated, so that blocks freed by the listener do not merge with it.
     if (number != kNoBlock) heap_.blocks[number].status = BlockStatus::kAllocated;
     if (heap_.listener != nullptr) heap_.listener->OnFallbackLeft(static_cast<PoolIndex>(i));
     if (number == kNoBlock) continue;

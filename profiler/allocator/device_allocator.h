@@ -2,8 +2,8 @@
 // PyTorch's caching allocator for one device, as a pure state machine: a request in, a decision with
 // addresses out, no other effects.
 //
-// Why: replay uses it to prove that a recording is understood. Fragmentation and autopsy use it to find what
-// other settings would have done. Every estimate is a changed stream of requests run through it.
+// Why: replay runs a recording through it and compares every decision. Fragmentation and autopsy use it to
+// find the effect of other settings. Every estimate is a changed sequence of requests run through it.
 // tests/differential compares it with PyTorch's own compiled allocator, decision by decision. PyTorch:
 // DeviceCachingAllocator in c10/cuda/CUDACachingAllocator.cpp, releases 1.13 to 2.15 (release.h).
 //
@@ -17,9 +17,10 @@
 //                        └── wait for all pending frees, give back the cache, ask the driver again
 //                              └── out of memory
 //
-// What only the running program knows is an input: the pool of a request, and when a block that another
-// stream used becomes free. The state contains no time, no threads and no memory contents. Equal inputs give
-// equal decisions. Copies are independent, but share the driver and the listener until they get others.
+// Two facts come from the running program and are inputs: the pool of a request, and when a block that
+// another stream used becomes free. The state contains no time, no threads and no memory contents. Equal
+// inputs give equal decisions. Copies are independent, but share the driver and the listener until these are
+// replaced.
 #pragma once
 
 #include <cstdint>
@@ -54,30 +55,31 @@ class DeviceAllocator {
   StreamIndex AddStream(uint64_t handle);
   PoolIndex AddPool();
 
-  // `bytes` must not be 0. Returns the address, or nothing if out of memory.
+  // Returns the address, or nothing if memory runs out. `bytes` must not be 0.
   std::optional<uint64_t> Malloc(uint64_t bytes, StreamIndex stream, PoolIndex pool = kDefaultPool);
   // Frees the allocated block at `address`. Returns false and does nothing if there is none.
   bool Free(uint64_t address);
-  // Like Free, for a block that another stream may still use. It becomes free by CompleteFree, or when a
-  // failing request or an emptied cache waits for all streams. (record_stream itself has no effect on the
-  // allocator before this call.)
+  // Like Free, for a block that another stream may still use. The block becomes free in CompleteFree, or when
+  // a failing request or EmptyCache waits for all streams. (Before this call, record_stream has no effect on
+  // the allocator.)
   bool FreeLater(uint64_t address);
   bool CompleteFree(uint64_t address);
-  // torch.cuda.empty_cache(). With a pool: what the end of a torch.cuda.MemPool does to that pool.
+  // torch.cuda.empty_cache(). With a pool: gives back that pool's cache, as the end of a torch.cuda.MemPool
+  // does.
   void EmptyCache(PoolIndex pool = kDefaultPool) { ReleaseCached(heap_, expandable_, pool); }
 
-  // Lifetime of private pools. RetainPool is what creating a torch.cuda.MemPool does. BeginPool retains as
-  // well. Every retain needs a release.
+  // Lifetime of private pools. Creating a torch.cuda.MemPool calls RetainPool. BeginPool also retains the
+  // pool. Every retain needs a ReleasePool.
   void RetainPool(PoolIndex pool, const PoolOptions& options = {});
   void BeginPool(PoolIndex pool, PoolUse use);
   void EndPool(PoolIndex pool);
   void ReleasePool(PoolIndex pool);
-  // For histories that do not record these calls: from now on the cache of the pool may be given back.
+  // For histories that do not record the calls above: from now on the pool's cache may be given back.
   void MakePoolReleasable(PoolIndex pool);
 
-  // Puts a segment of a recording into an empty place; its blocks must fill it. Expandable memory is added as
-  // a whole range, with the mapped runs in order of address. Call before the first request; the listener gets
-  // no event.
+  // Adds a segment of a recording at its address, which must be unused. Its blocks must fill it. Expandable
+  // memory is added as a whole range, with the mapped runs in order of address. Call before the first
+  // request; the listener gets no event.
   void Adopt(const SegmentState& segment) { allocator::Adopt(heap_, segment); }
   void AdoptExpandable(const ExpandableRange& range, const std::vector<const SegmentState*>& mapped) {
     allocator::AdoptExpandable(heap_, expandable_, range, mapped);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Oracle: the compiled allocator of PyTorch 2.6.0 gave these reserved sizes for these requests (published
-// reports of its behavior agree). tests/differential shows that every decision is PyTorch's; the cases here
-// are those that users meet.
+// reports of its behavior agree). tests/differential compares every decision with PyTorch's. The cases here
+// are those that users encounter.
 #include "profiler/allocator/device_allocator.h"
 
 #include <gmock/gmock.h>
@@ -140,7 +140,7 @@ TEST(DeviceAllocatorTest, GivesTheCacheBackBeforeItFails) {
   EXPECT_EQ(machine.Alloc(24), 0u);
 }
 
-// Completes one free when a request has searched a pool, as PyTorch does in a capture.
+// Completes one free when a request leaves a fallback pool, as PyTorch does in a capture.
 class FreesInTheSearch : public Listener {
  public:
   FreesInTheSearch(DeviceAllocator& model, uint64_t address) : model_(model), address_(address) {}

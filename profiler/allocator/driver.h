@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the caching allocator requests from the CUDA driver, and nothing else: memory with addresses,
-// addresses without memory, pages.
+// The CUDA driver calls that the caching allocator makes: they allocate memory, reserve addresses and map
+// pages.
 //
-// Why an interface: in a replay the answers are the recorded ones, including addresses. In an estimate they
+// Why an interface: in a replay the results are the recorded ones, including addresses. In an estimate they
 // come from a device of a given capacity (modeled_driver.h). In the differential test they come from the
 // device that PyTorch itself ran on.
 #pragma once
@@ -24,8 +24,7 @@ class Driver {
   virtual uint64_t ReserveAddresses(uint64_t bytes) = 0;
   // cuMemAddressFree.
   virtual void ReleaseAddresses(uint64_t address, uint64_t bytes) = 0;
-  // cuMemCreate of each page, then cuMemMap. Returns false, with no page mapped, if memory for one of them is
-  // missing.
+  // cuMemCreate for each page, then cuMemMap. Returns false and maps no page if memory runs out.
   virtual bool MapPages(uint64_t address, uint64_t bytes, uint64_t page_bytes) = 0;
   // cuMemUnmap and cuMemRelease.
   virtual void UnmapPages(uint64_t address, uint64_t bytes) = 0;

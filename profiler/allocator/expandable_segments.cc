@@ -23,8 +23,8 @@ BlockNumber ExpandableSegments::Allocate(Heap& heap, const Heap::Request& reques
   if (number == kNoBlock) return kNoBlock;
   if (!heap.blocks[number].mapped() && !Map(heap, number, std::min(heap.blocks[number].bytes, request.bytes)))
     return kNoBlock;
-  // A free block, then unmapped addresses: the newly mapped part is merged with the free block. If memory
-  // runs out half way, the mapped part stays, as free blocks.
+  // A free block followed by unmapped addresses: the newly mapped part is merged with the free block. If
+  // memory runs out partway, the part mapped so far stays as free blocks.
   while (heap.blocks[number].bytes < request.bytes) {
     const BlockNumber next = heap.blocks[number].next;
     if (!Map(heap, next, std::min(request.bytes - heap.blocks[number].bytes, heap.blocks[next].bytes)))

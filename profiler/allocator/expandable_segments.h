@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expandable segments: an address range far larger than its memory, mapped page by page at the lowest
+// Expandable segments: address ranges far larger than their memory. Pages are mapped as needed, at the lowest
 // suitable place.
 //
 //   range   [ block | free | block |  unmapped ... | free | unmapped ................................ ]
@@ -16,14 +16,14 @@ namespace vramscope::allocator {
 
 class ExpandableSegments {
  public:
-  // A block for the request in an existing or a new range, in no free list; kNoBlock if the driver has too
-  // little memory or addresses.
+  // Returns a block for the request, in an existing or a new range. The block is in no free list. Returns
+  // kNoBlock if the driver has too little memory or too few addresses.
   BlockNumber Allocate(Heap& heap, const Heap::Request& request);
   // Gives back the pages that lie completely inside a free block.
   void Unmap(Heap& heap, BlockNumber number);
   // Releases a range without any mapped memory.
   void Release(Heap& heap, BlockNumber number);
-  // A range of a recording. Returns its number, for Block::expandable.
+  // Adds a range of a recording. Returns its number, for Block::expandable.
   uint32_t Adopt(const Heap& heap, uint64_t address, uint64_t bytes, bool small);
 
  private:

@@ -14,8 +14,8 @@
 //
 //   chunks   [512 512 2048 4096] [1 MiB 1 MiB 3 MiB ...] [...]
 //
-// At most kChunk entries each, so that a change moves at most 3 KiB. Lookup: binary search over the last keys
-// of the chunks, then inside one chunk.
+// Storage: chunks of at most kChunk entries, so that an insertion moves at most 3 KiB. Lookup: binary search
+// over the last keys of the chunks, then inside one chunk.
 #pragma once
 
 #include <algorithm>

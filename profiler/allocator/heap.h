@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of one device as PyTorch's caching allocator sees it: its blocks, their free lists by pool and
-// stream, and the statistics; with the steps that change them together.
+// stream, and the statistics. The member functions change them together.
 //
 //   pools   0 (default)                          1 (a CUDA graph's)
 //           small: stream 0, stream 7, ...       small: ...
 //           large: stream 0 ─ FreeList ──┐       large: ...
 //   blocks  [ 2 MiB free ]◄──────────────┘  ◄─ previous / next ─►  [ 8 MiB allocated ]◄── in_use, by address
 //
-// Why all members are public: the parts of the allocator (requests, expandable segments, giving back, recorded
-// states) are rules over this one state. It keeps no rule itself.
+// Why all members are public: the rules of the allocator (requests, expandable segments, giving memory back,
+// recorded states) live in other files and work on this one state.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,13 @@
 
 namespace vramscope::allocator {
 
-// Receives every decision when it is made, in the order in which PyTorch records it. Events have no time.
+// Receives every decision when it is made, in the order in which PyTorch records them. Events have no time.
 class Listener {
  public:
   virtual ~Listener() = default;
   virtual void OnEvent(const Event& event) = 0;
-  // A request that found no memory has searched this pool (PoolOptions::use_on_oom). PyTorch enters and leaves
-  // the pool for the search, and leaving it can complete frees that a capture has deferred.
+  // Called after a request that found no memory has searched this pool (PoolOptions::use_on_oom). PyTorch
+  // enters and leaves the pool for the search. Leaving it can complete frees that a capture has deferred.
   virtual void OnFallbackLeft(PoolIndex) {}
 };
 
@@ -83,9 +83,9 @@ struct Heap {
 
   // Keeps the low `bytes` of a block that is in no list; the rest becomes its free neighbor.
   BlockNumber SplitOff(BlockNumber number, uint64_t bytes);
-  // The block is no longer in use: merges it with its free neighbors, into the free list.
+  // Frees a block that is no longer in use: merges it with its free neighbors and puts it in the free list.
   void FreeBlock(BlockNumber number);
-  // All pending frees, or those of one private pool.
+  // Completes all pending frees, or those of one private pool.
   void CompletePendingFrees(std::optional<PoolIndex> pool);
   // True during a capture: PyTorch neither queries nor waits for other streams.
   [[nodiscard]] bool DefersFrees() const;
@@ -100,7 +100,7 @@ struct Heap {
 
   [[nodiscard]] bool CountsAges() const;
   PoolStatistics& StatisticsOf(bool small) { return small ? statistics.small_pool : statistics.large_pool; }
-  // Counts free blocks with neighbors. Like PyTorch, does not count those of expandable segments.
+  // Counts free blocks with neighbors. Like PyTorch, it does not count those in expandable segments.
   void CountSplitFree(const Block& block, int64_t count, int64_t bytes);
   void Reserve(bool small, uint64_t bytes);
   void Unreserve(bool small, uint64_t bytes);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one device's allocator did, as PyTorch itself records it: events in order, and the segments at the end.
-// TensorFlow's regions are segments here.
+// The history of one device's allocator, as PyTorch itself records it: the events in order, and the segments
+// at the end. TensorFlow's regions are segments here.
 //
 // Why: a pickle of torch.cuda.memory._snapshot(), a trace and a test's random program contain the same data
-// in different forms. Replay, fragmentation and autopsy read only this form. A reader for a new kind of file
-// fills it in and supports all of them. PyTorch: TraceEntry, SegmentInfo and BlockInfo in
+// in different forms. Replay, fragmentation and autopsy read only this form. So a new kind of file needs only
+// a reader that fills it in. PyTorch: TraceEntry, SegmentInfo and BlockInfo in
 // c10/core/CachingDeviceAllocator.h (same actions, same order, 2.1 to 2.15).
 //
 //   inside one malloc:  [free_completed ...] [segment_free | segment_unmap ...]
@@ -26,7 +26,7 @@ using StreamIndex = uint32_t;
 // A memory pool, as an index into History::pools. Index 0 is always the default pool, {0, 0}.
 using PoolIndex = uint16_t;
 constexpr PoolIndex kDefaultPool = 0;
-// Snapshots before 2.8 do not record the pool of a block; it is that of the segment around the address.
+// Snapshots before 2.8 do not record the pool of an event. It is the pool of the segment at its address.
 constexpr PoolIndex kUnknownPool = 0xffff;
 
 // PyTorch's MempoolId_t: {capture id, 0} for the pool of a CUDA graph, {0, n} for torch.cuda.MemPool and
@@ -37,7 +37,8 @@ struct PoolId {
   friend bool operator==(const PoolId&, const PoolId&) = default;
 };
 
-// Addresses are 48 to 57 bits wide. Other values in a file are not memory, and their end could overflow.
+// True if a file's `address` and `bytes` can be device memory. Addresses are 48 to 57 bits wide. The end of a
+// larger value could overflow.
 constexpr bool IsMemory(uint64_t address, uint64_t bytes) {
   constexpr uint64_t kBeyond = uint64_t{1} << 60;
   return address != 0 && bytes != 0 && address < kBeyond && bytes < kBeyond;
@@ -53,7 +54,7 @@ enum class Action : uint8_t {
   kSegmentMap,     // bytes = mapped, expandable segments only
   kSegmentUnmap,   // bytes = unmapped, expandable segments only
   kSnapshot,       // bytes = active bytes; address unused
-  kOutOfMemory,    // bytes = as rounded; address = bytes that the driver reported as free
+  kOutOfMemory,    // bytes = rounded; address = bytes that the driver reported as free
 };
 
 struct Event {
@@ -95,7 +96,7 @@ struct SegmentState {
   std::vector<BlockState> blocks;
 };
 
-// The allocator that a history is of, and whose model explains it.
+// The allocator that made the history. Replay uses its model.
 using Model = model::AllocatorModel;
 
 struct History {
@@ -111,8 +112,8 @@ struct History {
 
   std::vector<Event> events;
 
-  // The segments after the last event, in order of address, if the source has them (snapshots do). The state
-  // before the first event is found by undoing the events, so a history may begin in the middle of a run.
+  // The segments after the last event, in order of address, if the source has them (snapshots do). Undoing
+  // the events gives the state before the first event, so a history may begin in the middle of a run.
   std::vector<SegmentState> segments;
   bool has_segments = false;
   // Recorded from the first allocation on: the allocator was empty before the first event. Needed only
@@ -120,12 +121,12 @@ struct History {
   bool complete = false;
 };
 
-// "alloc, 512 bytes at 0x7f00, stream 1": for people.
+// Text for users: "alloc, 512 bytes at 0x7f00, stream 1".
 [[nodiscard]] std::string Describe(const Event& event);
 [[nodiscard]] std::string Hex(uint64_t address);
-// "free, 4096 bytes from 0x7e00": the block at an address, for people.
+// Text for users: the block at an address, "free, 4096 bytes from 0x7e00".
 [[nodiscard]] std::string DescribePlace(const std::vector<SegmentState>& segments, uint64_t address);
-// The first difference between two states of one device; "" = they are equal.
+// The first difference between two states of one device; "" if they are equal.
 [[nodiscard]] std::string FirstDifference(const std::vector<SegmentState>& ours,
                                           const std::vector<SegmentState>& theirs);
 

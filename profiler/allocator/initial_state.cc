@@ -12,7 +12,7 @@
 namespace vramscope::allocator {
 namespace {
 
-// Runs of one expandable segment have equal values here.
+// The runs of one expandable segment have the same owner.
 auto OwnerOf(const SegmentState& run) { return std::tuple(run.stream, run.pool, run.large); }
 auto OwnerOf(const ExpandableRange& range) { return std::tuple(range.stream, range.pool, range.large); }
 
@@ -39,7 +39,7 @@ class Undo {
     StreamIndex stream;
     uint64_t event;
   };
-  // A block of a large segment with only a lower bound for its size, and the end of the free space after it.
+  // A block of a large segment whose size has only a lower bound, and the end of the free space after it.
   struct Unsure {
     size_t segment;
     size_t block;
@@ -75,7 +75,7 @@ class Undo {
     }
   }
 
-  // Mapped pages of expandable segments: those at the end, with the events undone from last to first.
+  // Mapped pages of expandable segments. Starts from the pages at the end and undoes the events in reverse.
   void FindMappedRuns() {
     std::map<uint64_t, SegmentState> runs;
     for (const SegmentState& segment : history_.segments) {
@@ -102,7 +102,7 @@ class Undo {
     run.stream = event.stream;
     run.pool = event.pool == kUnknownPool ? kDefaultPool : event.pool;
     run.expandable = true;
-    // Several pages may be unmapped at once: of 2 MiB each, or of the large segment's size.
+    // One event may unmap several pages, each of 2 MiB (small) or of the large segment's size.
     run.large = event.bytes % settings_.large_segment_bytes == 0;
     auto next = runs->lower_bound(event.address);
     if (next != runs->end() && next->first == event.address + event.bytes) {
@@ -176,7 +176,7 @@ class Undo {
               [](const Found& a, const Found& b) { return a.block.address < b.block.address; });
   }
 
-  // Early releases record only completed frees. Then it is unknown which frees were pending.
+  // False for early releases, which record only completed frees. Then it is unknown which frees were pending.
   [[nodiscard]] bool TellsRequests() const {
     return std::any_of(history_.events.begin(), history_.events.end(),
                        [](const Event& event) { return event.action == Action::kFreeRequested; });
@@ -256,8 +256,8 @@ class Undo {
     }
   }
 
-  // Runs of one stream, pool and size whose distance is less than one reservation are in one range. It begins
-  // with the lowest page that is ever mapped there.
+  // Runs with the same owner that lie less than one reservation apart belong to one range. The range begins
+  // at the lowest page ever mapped there.
   void FindRanges() {
     const uint64_t page = settings_.large_segment_bytes;
     const uint64_t bytes = RoundUp(device_bytes_ + device_bytes_ / 8, page);
@@ -267,7 +267,7 @@ class Undo {
       if (maps) mapped.emplace_back(event.stream, event.address);
     }
     std::sort(mapped.begin(), mapped.end());
-    std::map<std::tuple<StreamIndex, PoolIndex, bool>, size_t> newest;  // range of an owner: the highest
+    std::map<std::tuple<StreamIndex, PoolIndex, bool>, size_t> newest;  // an owner's highest range so far
     for (const SegmentState& run : state_.segments) {
       if (!run.expandable) continue;
       const auto [known, fresh] = newest.try_emplace(OwnerOf(run), state_.ranges.size());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device of a given capacity, for questions about hypothetical runs. Its addresses only grow.
 //
-// Why growing addresses: the allocator uses addresses only to break ties among free blocks of one size, and
-// the result on a real device is not known either. The order in which segments were created is the fairest
-// guess, and the rule from 2.11 on.
+// Why growing addresses: the allocator uses addresses only to break ties among free blocks of equal size, and
+// the addresses on a real device are not known. Growing addresses follow the order in which segments were
+// created. From 2.11 on, PyTorch itself breaks ties by this order.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,12 @@ class ModeledDriver : public Driver {
   // cudaMalloc and cuMemCreate take whole granules of 2 MiB on every GPU since Volta.
   static constexpr uint64_t kGranule = uint64_t{2} << 20;
 
-  // `capacity` is what PyTorch can have: the device without its context and the memory of other users.
+  // `capacity`: bytes available to PyTorch, without the CUDA context and the memory of other processes.
   // Addresses begin at `first_address`.
   explicit ModeledDriver(uint64_t capacity = kUnlimited, uint64_t first_address = uint64_t{1} << 40)
       : free_(capacity), next_(first_address) {}
 
-  // From now on an earlier segment is held, at an address below the first.
+  // Counts a segment from before the run as allocated. Its address is below `first_address`.
   void Hold(uint64_t bytes) { free_ -= std::min(free_, Whole(bytes)); }
 
   uint64_t AllocateSegment(uint64_t bytes) override { return Take(bytes) ? TakeAddresses(bytes) : 0; }

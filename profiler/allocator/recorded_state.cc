@@ -29,7 +29,7 @@ BlockUse UseOf(BlockStatus status) {
   }
 }
 
-// Adds one block of a recording after `previous`, and to its lists and statistics.
+// Adds one block of a recording after `previous`, and updates the lists and statistics.
 BlockNumber AdoptBlock(Heap& heap, const Block& like, const BlockState& state, BlockNumber previous) {
   Block block = like;
   block.address = state.address;
@@ -54,7 +54,7 @@ BlockNumber AdoptBlock(Heap& heap, const Block& like, const BlockState& state, B
   return number;
 }
 
-// Adds the free blocks from `first` on: their neighbors are known now.
+// Puts the free blocks from `first` on in the free lists. All their neighbors must have been added.
 void AdoptFreeBlocks(Heap& heap, BlockNumber first) {
   for (BlockNumber i = first; i != kNoBlock; i = heap.blocks[i].next) {
     if (heap.blocks[i].status != BlockStatus::kFree) continue;

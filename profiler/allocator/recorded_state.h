@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of an allocator in the form of a snapshot: taken over from a recording, and listed.
+// Conversion between the allocator's state and the form of a snapshot: Adopt reads it, Segments writes it.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct ExpandableRange {
   bool large = false;
 };
 
-// Puts a segment of a recording into an empty place; its blocks must fill it.
+// Adds a segment of a recording at its address, which must be unused. Its blocks must fill it.
 void Adopt(Heap& heap, const SegmentState& segment);
-// A whole range of expandable memory, with the mapped runs in order of address.
+// Adds a whole range of expandable memory, with the mapped runs in order of address.
 void AdoptExpandable(Heap& heap, ExpandableSegments& expandable, const ExpandableRange& range,
                      const std::vector<const SegmentState*>& mapped);
 

@@ -2,7 +2,7 @@
 // How PyTorch's caching allocator differs from release to release: one named set of rules for each.
 //
 // Why: a recording is replayed by the rules of the release that made it. The algorithm itself is written
-// once, in DeviceAllocator. Wherever two releases decide differently, it reads a field of this table.
+// once, in DeviceAllocator. Where releases decide differently, DeviceAllocator reads a field of this table.
 // Sources: c10/cuda/CUDACachingAllocator.cpp and the parsers CUDAAllocatorConfig.cpp and
 // c10/core/AllocatorConfig.cpp of the releases named; 2.2, 2.6 and 2.15 also by experiment.
 #pragma once
@@ -13,12 +13,12 @@
 
 namespace vramscope::allocator {
 
-// Which buckets a `>` entry of roundup_power2_divisions fills: up to 2.8 it overwrote the bucket of the key
-// before it.
+// The first bucket that a `>` entry of roundup_power2_divisions fills. Up to 2.8 it overwrites the bucket of
+// the key before it.
 enum class OpenEndedRounding : uint8_t { kOverwritesLastKey, kAfterLastKey };
 
 struct Release {
-  std::string_view name;  // of the first release with these rules
+  std::string_view name;  // the first release with these rules
   int major;
   int minor;
 
@@ -33,24 +33,25 @@ struct Release {
   bool small_split_refused;
   // Numbers in settings are ints: 2147483648 is refused.
   bool reads_int;
-  // Any token is accepted where a setting needs a colon or a comma; earlier releases refused it.
+  // Any token is accepted in place of a colon or a comma. Earlier releases refuse it.
   bool reads_over_punctuation;
   OpenEndedRounding open_ended_rounding;
-  // A memory fraction of 1 is a limit too, so that garbage collection counts ages.
+  // A memory fraction of 1 also sets a limit, so garbage collection counts ages.
   bool fraction_always_limits;
   // Pools created with use_on_oom serve requests of the default pool that would fail.
   bool pool_fallback;
-  // torch.cuda.use_mem_pool counts as a capture: inside it no stream is waited for, and frees are postponed.
+  // torch.cuda.use_mem_pool counts as a capture: inside it PyTorch does not wait for streams and defers
+  // frees.
   bool mem_pools_defer;
-  // Among free blocks of one size, takes the one with the oldest segment, not the one with the lowest
+  // Among free blocks of equal size, the one in the oldest segment is taken, not the one with the lowest
   // address.
   bool prefers_older_segments;
   // New settings reset max_non_split_rounding_mb to the size of the large segment.
   bool parsing_resets_rounding;
 };
 
-// The rules of a release such as "2.6.0+cu124". For "", newer or unreadable versions: those of the newest
-// known release.
+// The rules of a release such as "2.6.0+cu124". An empty, unreadable or newer version gets the rules of the
+// newest known release.
 [[nodiscard]] const Release& ReleaseOf(std::string_view torch_version);
 // All releases, oldest first.
 [[nodiscard]] std::span<const Release> Releases();

@@ -15,14 +15,15 @@
 namespace vramscope::allocator {
 namespace {
 
-constexpr size_t kMostSplits = 64;  // splits of the completions before a request; each one copies the model
+constexpr size_t kMostSplits = 64;  // ways to split the completions before a request; each copies the model
 constexpr size_t kMostWaits = 64;   // waits that gave nothing back, found by replaying from the start
 bool IsRelease(Action action) { return action == Action::kSegmentFree || action == Action::kSegmentUnmap; }
 bool IsOutcome(Action action) { return action == Action::kAlloc || action == Action::kOutOfMemory; }
 
 class Replayer : private Listener, private Driver {
  public:
-  // `waits`: for each request that waited and gave nothing back, its first completion during the wait.
+  // `waits`: for each request that waited and gave nothing back, the event of its first completion in the
+  // wait.
   Replayer(const History& history, const Release& release, const Settings& settings, BlockSizes* sizes,
            const std::set<size_t>& waits)
       : history_(history),
@@ -80,9 +81,8 @@ class Replayer : private Listener, private Driver {
     }
   }
 
-  // A completion directly after its request belongs to a block that no other stream used. Before a request
-  // that had to wait, that wait may have completed it instead; then it counts as one of the completions of
-  // the next group.
+  // If a free completes directly after its request, no other stream used the block. Exception: if the next
+  // group may contain a wait, the wait may have completed it. Then it counts as a completion of that group.
   void StepFree(const Event& event) {
     const size_t next = cursor_ + 1;
     const bool at_once = next < events_.size() && events_[next].action == Action::kFreeCompleted &&
@@ -101,14 +101,14 @@ class Replayer : private Listener, private Driver {
     ++cursor_;
   }
 
-  // Completions, segments given back and segments taken, up to the request that they belong to, if any.
+  // Completions, then segments given back and allocated, up to the request that they belong to, if any.
   struct Group {
-    size_t completions = 0;  // at its front
-    size_t end = 0;          // index of the outcome's event, or one past the last event without an outcome
+    size_t completions = 0;  // number of completions at the front
+    size_t end = 0;          // index of `outcome`; without one, one past the last event of the group
     const Event* outcome = nullptr;
     bool releases = false;
 
-    // True if it contains nothing that a wait for all streams may have done.
+    // True if nothing in it can come from a wait for all streams.
     [[nodiscard]] bool plain() const {
       return !releases && (outcome == nullptr || outcome->action == Action::kAlloc);
     }
@@ -150,7 +150,7 @@ class Replayer : private Listener, private Driver {
 
   using Reading = std::function<void()>;
 
-  // The possible readings if a request ends a group with releases.
+  // The possible readings of a group that ends with a request.
   std::vector<Reading> Readings(const Event& outcome, size_t completions) {
     std::vector<Reading> readings;
     const size_t first = cursor_;
@@ -171,14 +171,14 @@ class Replayer : private Listener, private Driver {
     for (PoolIndex i = 1; i < history_.pools.size(); ++i) {
       readings.push_back([this, &outcome, i] { model_.EmptyCache(i), Request(outcome); });
     }
-    // Some frees were complete before the request searched, the others after its wait.
+    // Some frees completed before the request searched, the others during its wait.
     for (size_t i = 1; i < std::min(completions, kMostSplits); ++i) {
       readings.push_back([this, &outcome, first, i] { Complete(first, i), Request(outcome); });
     }
     return readings;
   }
 
-  // The same if no request ends the group.
+  // The possible readings of a group that gives memory back and ends without a request.
   std::vector<Reading> Releases(size_t completions) {
     std::vector<Reading> readings;
     const size_t first = cursor_;
@@ -201,7 +201,7 @@ class Replayer : private Listener, private Driver {
     if (!address && event.action == Action::kAlloc && mismatch_.empty()) mismatch_ = "out of memory";
   }
 
-  // Takes the first reading that gives exactly the events up to `end`. With only one reading no copy is made.
+  // Takes the first reading that gives exactly the events up to `end`. A single reading needs no copy.
   void Try(std::initializer_list<Reading> only, size_t end) {
     Try(std::span(only.begin(), only.size()), end);
   }
@@ -231,7 +231,7 @@ class Replayer : private Listener, private Driver {
   void OnEvent(const Event& event) override {
     if (!mismatch_.empty()) return;
     if (cursor_ < events_.size() && Same(events_[cursor_], event)) return Advance();
-    // Within one wait or one release, PyTorch uses the order of its hash tables.
+    // Within one wait or one release of cached memory, PyTorch follows the order of its hash tables.
     if (event.action == Action::kFreeCompleted || IsRelease(event.action)) {
       for (size_t i = cursor_ + 1; i < events_.size() && OneRun(events_[i].action, event.action); ++i) {
         if (!Same(events_[i], event) || std::find(early_.begin(), early_.end(), i) != early_.end()) continue;
@@ -303,7 +303,7 @@ class Replayer : private Listener, private Driver {
     }
   }
 
-  // All events up to and including `event` match the record.
+  // Called when all events up to and including `event` match the record.
   void NoteStep(uint64_t event) {
     NotePeak(event);
     if (sizes_ == nullptr || events_[event].action != Action::kAlloc) return;
@@ -341,7 +341,7 @@ class Replayer : private Listener, private Driver {
   ReplayResult result_;
   size_t cursor_ = 0;          // the next recorded event that the model must produce
   std::vector<size_t> early_;  // later events that the model has already produced
-  std::string mismatch_;       // what the model did instead
+  std::string mismatch_;       // the model's event that differs from the record
   BlockSizes* sizes_;          // or nullptr
   const std::set<size_t>& waits_;
 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a recorded history through the model and compares every decision with what really happened.
+// Replay: runs a recorded history through the model and compares every decision with the record.
 //
 // Why: "exact for 22,332 of 22,332 events" is the basis for every statement about other settings. The
-// requests, frees and completions of the history are inputs. Where a block lands, when a segment is taken or
-// given back and when memory runs out are the model's own decisions. They are compared one by one, in order.
-// The driver of a replay answers as the recorded driver did.
+// requests, frees and completions of the history are inputs. The model decides where a block is placed, when
+// a segment is allocated or given back, and when memory runs out. These decisions are compared one by one, in
+// order. The driver of a replay answers as the recorded driver did.
 //
-// What the record does not show is tried. Was a cache emptied by the program or by a failing request? Which
+// Some questions the record leaves open. Did the program empty the cache, or did a failing request? Which
 // frees completed before a request searched, and which while it waited, including the free requested directly
-// before it? One reading that gives exactly the recorded events is enough.
+// before it? Replay tries the possible answers. One that gives exactly the recorded events is enough.
 #pragma once
 
 #include <algorithm>
@@ -27,18 +27,18 @@ namespace vramscope::allocator {
 struct Divergence {
   uint64_t event = 0;            // into History::events
   std::string recorded;          // "alloc of 2,097,152 bytes at 0x7f00"
-  std::string model;             // what the model did instead; or how the history contradicts itself
-  bool contradiction = false;    // the history contradicts itself, whatever the allocator
-  uint64_t allocated_bytes = 0;  // of the model, before the event
+  std::string model;             // the model's event, or how the history contradicts itself
+  bool contradiction = false;    // the history contradicts itself; no allocator could have made it
+  uint64_t allocated_bytes = 0;  // in the model, before the event
   uint64_t reserved_bytes = 0;
-  // What the model has at the recorded address: "free, 4,096 bytes from 0x7e00".
+  // The model's block at the recorded address: "free, 4,096 bytes from 0x7e00".
   std::string model_at_address;
 };
 
 struct PeakUse {
   uint64_t allocated_bytes = 0;
-  uint64_t reserved_bytes = 0;  // highest of the run, not at the same moment
-  uint64_t event = 0;           // at which allocated_bytes was reached
+  uint64_t reserved_bytes = 0;  // highest of the run; may be at another event
+  uint64_t event = 0;           // the event that reached allocated_bytes
   uint64_t reserved_then = 0;   // reserved after that event
 
   // Updates the peak with the state after `at`.
@@ -58,8 +58,8 @@ struct ReplayResult {
   PeakUse peak;
   uint64_t initial_segments = 0;  // before the first event
   uint64_t initial_blocks = 0;
-  // Compares the segments at the end with the recorded ones, block by block. Only if all events were exact
-  // and the record has segments.
+  // The segments at the end are compared with the recorded ones, block by block, if all events were exact and
+  // the record has segments.
   bool final_state_compared = false;
   bool final_state_exact = false;
   std::string final_state_difference;  // the first difference
@@ -72,14 +72,14 @@ struct ReplayResult {
   }
 };
 
-// Block sizes that the model knows and the history does not record, for blocks that are gone.
+// Block sizes computed by the model. A history does not record the sizes of blocks that were freed.
 struct BlockSizes {
   std::vector<uint64_t> by_event;     // by index into History::events: size of an allocation's block; 0 =
                                       // another event, or after the first divergence
   std::vector<SegmentState> initial;  // before the first event
 };
 
-// An error only if nothing can be run: settings that the release refuses, or a backend without segments.
+// Fails only if nothing can be run: the release refuses the settings, or the backend has no segments.
 // `sizes`, if given, is filled for the release in the result.
 [[nodiscard]] Result<ReplayResult> Replay(const History& history, BlockSizes* sizes = nullptr);
 

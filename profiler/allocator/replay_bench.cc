@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many events per second a replay processes: a training loop with a typical number of blocks, and a
-// random program with thousands of live blocks.
+// Speed of a replay in events per second: a training loop with a typical number of blocks, and a random
+// program with thousands of live blocks.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -18,7 +18,7 @@ class Tape : public Listener {
   std::vector<Event> events;
 };
 
-// Steps of a loop: `blocks` allocations in order, freed in reverse, as activations are.
+// A training loop. Each step makes `blocks` allocations and frees them in reverse order, like activations.
 History Training(size_t blocks, size_t steps) {
   ModeledDriver driver;
   DeviceAllocator model(Releases().back(), Settings{}, 80 * kGiB, driver);

@@ -151,8 +151,8 @@ TEST(ReplayTest, CallsAHistoryThatContradictsItselfThat) {
   EXPECT_THAT(result->first_divergence->model, HasSubstr("without having been requested"));
 }
 
-// In these histories a request waits and gives nothing back. It is placed at the end of an expandable segment
-// that the wait has freed, although another freed block fits better.
+// In these histories a request waits and gives nothing back. Its block is at the end of an expandable
+// segment, which the wait has freed, although another freed block fits better.
 TEST(ReplayWaitsTest, ARequestMayHaveWaitedAndGivenNothingBack) {
   Writer writer("expandable_segments:True", 600 * kMiB, 500204850);
   const History history = writer.Run(4000);

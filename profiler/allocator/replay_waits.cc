@@ -11,7 +11,7 @@ std::optional<size_t> CompletionsBefore(const std::vector<Event>& events, const 
   while (at > 0 && events[at - 1].action == Action::kSegmentMap) --at;
   const size_t end = at;
   while (at > 0 && events[at - 1].action == Action::kFreeCompleted) --at;
-  // A free that completed at once does not count.
+  // A free that completed immediately after its request does not count.
   if (at > 0 && at < end && events[at - 1].action == Action::kFreeRequested &&
       events[at - 1].address == events[at].address)
     ++at;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds frees that a request may have waited for before it succeeded. When a request does not fit, PyTorch
 // waits for frees that other streams have postponed, gives cached memory back, and tries again. If there
-// was nothing to give back, the record only shows the completed frees and then the request. It looks as if
-// the frees had completed before the request began. The two cases differ in the block that the request
-// gets: after a wait in an expandable segment, it is the block that grew at the end, not the best fit.
+// was nothing to give back, the record shows only the completed frees and then the request, as if the frees
+// had completed before the request began. The two cases differ in the block that the request gets: after a
+// wait with expandable segments, it gets the block that grew at the end, not the best fit.
 //
 //   completed A, completed B, alloc C      A, B completed before the request searched, or while it waited
 //
@@ -19,8 +19,8 @@
 
 namespace vramscope::allocator {
 
-// The index of the first completion directly before the first event that differs from the record. Empty if
-// there are none, or if the record contradicts itself.
+// The index of the first of the completions directly before the first divergence; mapped pages between them
+// and the divergence are skipped. Empty if there are no completions, or if the record contradicts itself.
 std::optional<size_t> CompletionsBefore(const std::vector<Event>& events, const ReplayResult& result);
 
 }  // namespace vramscope::allocator

@@ -13,7 +13,8 @@
 namespace vramscope::allocator {
 namespace {
 
-// Used only if the recording has no size: it determines the address range of an expandable segment.
+// The size of the device. It determines the address range of an expandable segment. If it was not recorded,
+// the requested capacity or a default is used.
 uint64_t DeviceBytes(const History& history, const RerunRequest& request) {
   if (history.device_bytes != 0) return history.device_bytes;
   return request.capacity != ModeledDriver::kUnlimited ? request.capacity : kUnknownDeviceBytes;
@@ -90,7 +91,7 @@ class Rerunner {
     const Event& event = history_.events[i];
     switch (event.action) {
       case Action::kOutOfMemory:
-        if (i != request_.last_event) return;  // failures are decided by the model
+        if (i != request_.last_event) return;  // the model decides which requests fail
         [[fallthrough]];
       case Action::kAlloc:
         return Allocate(event.address, event.bytes, event.stream,
@@ -103,7 +104,7 @@ class Rerunner {
       }
       case Action::kFreeCompleted:
         return Complete(event.address);
-      // Segments are decided by the model.
+      // The model decides about segments.
       default:
         return;
     }
@@ -133,7 +134,7 @@ class Rerunner {
     }
   }
 
-  // A wait of the model may have completed it already.
+  // Does nothing if a wait of the model has already completed the free.
   void Complete(uint64_t recorded) {
     const std::optional<uint64_t> pending = pending_.Take(recorded);
     if (pending) (void)model_.CompleteFree(*pending);

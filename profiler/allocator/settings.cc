@@ -127,8 +127,7 @@ std::span<const Parser::Key> Parser::Keys() {
 const Parser::Key* Parser::Find(std::string_view name) const {
   const int release = release_.major * 100 + release_.minor;
   for (const Key& key : Keys()) {
-    // A set of rules applies to the releases up to the next set. A key is known if one of these releases has
-    // it.
+    // A row of Releases() applies to all releases before the next row. A key is known if one of them has it.
     const auto next = std::find_if(Releases().begin(), Releases().end(), [&](const Release& other) {
       return other.major * 100 + other.minor > release;
     });
@@ -156,7 +155,7 @@ Status Parser::ReadAll(const std::vector<std::string>& tokens, bool first_keys) 
     const std::string& name = tokens[i];
     const Key* const key = Find(name);
     if (key == nullptr) {
-      if (first_keys) return {};  // the second pass reports the error where it occurs first
+      if (first_keys) return {};  // the second pass reports the error, so that errors come in order
       return Refused(name, "PyTorch " + std::string(release_.name) +
                                " has no such key; its CUDA memory management page lists all keys");
     }

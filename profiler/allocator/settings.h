@@ -3,8 +3,8 @@
 // that reads it.
 //
 // Why by release: "max_split_size_mb:20" is an error in 2.6 and legal in 2.9, "expandable_segments" does not
-// exist in 1.13, and `>` in roundup_power2_divisions changed its meaning. What PyTorch would refuse is
-// refused here too, with an error that names the key.
+// exist in 1.13, and `>` in roundup_power2_divisions changed its meaning. A string that PyTorch would refuse
+// is refused here too, with an error that names the key.
 #pragma once
 
 #include <array>
@@ -30,11 +30,10 @@ constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 // to all larger ones.
 constexpr size_t kRoundingBuckets = 16;
 
-// Address space for one expandable segment, if it is not 9/8 of the device: a fraction of the device, or
-// bytes.
+// Address space for one expandable segment, if it is not the default of 9/8 of the device's memory.
 struct AddressReserve {
   bool is_share = true;
-  double value = 0;  // a fraction of the device's memory, or GiB
+  double value = 0;  // a fraction of the device's memory if is_share, otherwise GiB
 };
 
 struct Settings {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses any bytes as PYTORCH_CUDA_ALLOC_CONF by the rules of every release. The result must be settings
-// within PyTorch's limits, or a sentence that names a key; never a crash. Seeds: strings like
-// those of settings_test.cc.
+// Fuzz test: parses any bytes as PYTORCH_CUDA_ALLOC_CONF by the rules of every release. The result must be
+// settings within PyTorch's limits or a sentence that names a key, never a crash. Seeds: strings like those
+// of settings_test.cc.
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto settings = ParseSettings(text, release);
     if (settings.ok()) {
       Check(*settings);
-      // What PyTorch accepts once, it accepts again.
+      // Accepted settings must be accepted a second time.
       Require(ChangeSettings(*settings, text, release).ok());
     } else {
       Require(settings.error().sentence.starts_with("allocator setting "));

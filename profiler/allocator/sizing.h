@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The size rules of PyTorch's caching allocator: how a request is rounded, when a free block is split, how
-// large segments and pages are.
+// The size rules of PyTorch's caching allocator: how a request is rounded, when a free block is split, and
+// the sizes of segments and pages.
 //
-// Why not in the state machine: code that follows a recorded layout needs these rules and no decisions. An
+// Why a file of its own: code that follows a recorded layout needs these rules, but not the state machine. An
 // event does not contain the size of a block. The size follows from the request, the free block that it was
 // cut from, and these rules. PyTorch: round_size, should_split, get_allocation_size in
 // c10/cuda/CUDACachingAllocator.cpp and the constants in c10/core/AllocatorConfig.h, 1.13 to 2.15.
 //
 //   request 700 B      block 1,024 B      small pool, from a segment of 2 MiB
 //   request 3 MiB      block 3 MiB        large pool, from a segment of 20 MiB
-//   request 11 MiB     block 12 MiB       a whole segment of 12 MiB: a rest of 1 MiB is not split off
+//   request 11 MiB     block 12 MiB       a whole segment of 12 MiB: the remaining 1 MiB is not split off
 #pragma once
 
 #include <algorithm>
@@ -21,11 +21,11 @@
 
 namespace vramscope::allocator {
 
-constexpr uint64_t kMinBlockBytes = 512;           // every block size is a multiple of it
-constexpr uint64_t kSmallRequestBytes = kMiB;      // rounded sizes up to it come from the small pool
+constexpr uint64_t kMinBlockBytes = 512;           // every block size is a multiple of this
+constexpr uint64_t kSmallRequestBytes = kMiB;      // rounded sizes up to this come from the small pool
 constexpr uint64_t kSmallSegmentBytes = 2 * kMiB;  // and from segments or pages of this size
 constexpr uint64_t kMadeToMeasureBytes =
-    10 * kMiB;  // from here on, the size of a large segment depends on its request
+    10 * kMiB;  // from this size on, a request gets a segment of its own size, rounded
 constexpr uint64_t kMadeToMeasureRounding = 2 * kMiB;
 constexpr uint64_t kMaxSlackBytes = kMiB;  // unrequested bytes that a block of the large pool may keep
 
@@ -65,7 +65,7 @@ constexpr uint64_t PlainlyRounded(uint64_t bytes) {
   return rounded < settings.max_split_bytes && rest > kMaxSlackBytes;
 }
 
-// Size of the cudaMalloc for a request, `rounded`, that finds no free block.
+// Size of the cudaMalloc for a request of `rounded` bytes that finds no free block.
 [[nodiscard]] inline uint64_t SegmentBytes(uint64_t rounded, const Settings& settings) {
   if (rounded <= kSmallRequestBytes) return kSmallSegmentBytes;
   if (rounded < kMadeToMeasureBytes) return settings.large_segment_bytes;

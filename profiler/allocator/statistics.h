@@ -28,7 +28,7 @@ struct PoolStatistics {
   Counter requested_bytes;  // requested by the program, for active blocks
   Counter reserved_bytes;   // segments and mapped pages
   Counter inactive_split_bytes;  // free blocks with a neighbor, expandable memory excluded
-  Counter allocation;            // number of items; likewise below
+  Counter allocation;            // number of blocks; the counters below also count items
   Counter active;
   Counter inactive_split;
   Counter segment;  // of cudaMalloc
@@ -46,7 +46,7 @@ struct Statistics {
   PoolStatistics large_pool;
   Counter oversize_allocations;  // blocks of max_split_size_mb and above
   Counter oversize_segments;
-  uint64_t num_alloc_retries = 0;  // requests that the driver refused until the cache was given back
+  uint64_t num_alloc_retries = 0;  // retries after the cache was given back to the driver
   uint64_t num_ooms = 0;
   uint64_t num_oom_rejections = 0;  // by throw_on_cudamalloc_oom
   uint64_t num_sync_all_streams = 0;

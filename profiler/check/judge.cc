@@ -11,7 +11,7 @@
 namespace vramscope::check {
 namespace {
 
-// Returns why figures of this run may be too low, or "" if they are not.
+// Returns why figures of this run may be too low, or "" if they are exact.
 std::string LossesOf(const report::Answer& run) {
   if (run.dropped_events != 0)
     return std::to_string(run.dropped_events) + " events were lost, so the true value may be higher";
@@ -65,13 +65,13 @@ class Judgment {
       case Rule::Kind::kBaseline:
         return Baseline();
       case Rule::Kind::kSpread:
-        return verdict_;  // of all devices together: JudgeSpread()
+        return verdict_;  // JudgeSpread() judges all devices together
     }
     return verdict_;
   }
 
  private:
-  // The limit is known before anything is measured, and is shown even if nothing could be measured.
+  // Set before anything is measured, so that the limit is shown even if nothing could be measured.
   void SetLimit() {
     switch (rule_.kind) {
       case Rule::Kind::kPeak:
@@ -202,7 +202,7 @@ int Severity(Outcome outcome) {
   return outcome == Outcome::kFail ? 2 : outcome == Outcome::kNotJudged ? 1 : 0;
 }
 
-// Which of two devices decides a rule: the one with the worse outcome, then the one with the higher figure.
+// True if `a` decides a rule rather than `b`: the worse outcome does, then the higher figure.
 bool Worse(const Verdict& a, const Verdict& b) {
   const auto rank = [](const Verdict& verdict) {
     return std::tuple(Severity(verdict.outcome), verdict.measured_share.value_or(0),
@@ -211,7 +211,7 @@ bool Worse(const Verdict& a, const Verdict& b) {
   return rank(a) > rank(b);
 }
 
-// How far the peaks of all devices are apart. The one that is furthest from their median decides.
+// Judges how far the peaks of the devices differ. The peak that is furthest from their median decides.
 Verdict JudgeSpread(const Rule& rule, const std::vector<Evidence>& all) {
   std::vector<uint64_t> peaks;
   for (const Evidence& evidence : all) peaks.push_back(evidence.run->peak.allocated_bytes);

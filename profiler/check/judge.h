@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges rules about the memory of a run: the answer of `vramscope check` to a build server.
+// `vramscope check`: judges rules about the memory of a run, for a build server.
 //
-// Nothing is computed here. Every figure comes from an answer that users can see too (report, frag, leaks,
-// diff). So a broken rule can be examined with the verb that its figure came from.
+// No figure is computed here. Every figure comes from the answer of another verb (report, frag, leaks, diff,
+// fleet). A user can examine a broken rule with the verb that its figure came from.
 //
-// A trace with losses gives lower bounds. If it breaks a rule, the rule is broken; if it keeps a rule, the
-// rule is not judged. The same holds for a run that failed: its later use is unknown.
+// A trace with lost events gives lower bounds. If a bound is above the limit, the rule is broken. If it is
+// below, the rule is not judged. The same holds for a run that failed, because its later use is unknown.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Rule {
     kFragmentation,  // fragmentation of frag
     kNoLeak,         // leaks[] of leaks
     kBaseline,       // the two peaks of diff
-    kSpread,         // groups[].allocated.spread of fleet, over all judged devices
+    kSpread,         // groups[].allocated.spread of fleet, for all judged devices
   } kind{};
   std::string asked;   // as requested: "--peak-below 22GiB"
   uint64_t bytes = 0;  // the figure must be below this: kPeak to kCategory
@@ -38,10 +38,10 @@ struct Rule {
       0;  // kFragmentation: must be below this; kBaseline: allowed rise of the peak; kSpread: as kFragmentation
   classify::Category category{};  // kCategory
 };
-// "peak_below", "category": its key in JSON.
+// The rule's key in JSON: "peak_below", "category".
 [[nodiscard]] const char* RuleKey(Rule::Kind kind);
 
-// The answers that rules are judged by. A pointer may be nullptr if no rule needs it.
+// The answers that contain the figures of the rules. A pointer may be nullptr if no rule needs it.
 struct Evidence {
   const report::Answer* run = nullptr;
   const Result<fragmentation::Answer>* fragmentation = nullptr;  // the error explains why there is none
@@ -56,19 +56,19 @@ enum class Outcome : uint8_t { kPass, kFail, kNotJudged };
 struct Verdict {
   Rule rule;
   Outcome outcome = Outcome::kNotJudged;
-  // The measured figure, and its limit. Shares for kFragmentation and kSpread, otherwise bytes (for kNoLeak: bytes per
-  // step). Absent if unknown.
+  // The measured figure, and its limit. Shares for kFragmentation and kSpread, otherwise bytes (for kNoLeak:
+  // bytes per step). Absent if unknown.
   std::optional<uint64_t> measured_bytes;
   std::optional<uint64_t> limit_bytes;
   std::optional<double> measured_share;
   std::optional<double> limit_share;
   uint64_t places = 0;  // kNoLeak: number of places that grow
-  // The judged device that decides: the one that breaks the rule by most.
+  // The judged device that decides: the one with the worst outcome, then the one with the highest figure.
   report::Spoken decided_by;
   size_t judged = 1;  // number of devices
   size_t broken = 0;  // number of these that break the rule
-  // Why it was not judged, to follow "could not be judged: ". Otherwise what to look at: the first place that
-  // leaks, or what was changed since the baseline. As recorded.
+  // For kNotJudged: the reason, to follow "could not be judged: ". Otherwise where to look: the first place
+  // that leaks, or the change since the baseline. Names as recorded.
   std::string detail;
 };
 
@@ -81,7 +81,7 @@ struct Verdict {
 [[nodiscard]] Outcome Overall(const std::vector<Verdict>& verdicts);
 
 // One JSON document; docs/json.md describes it.
-// `devices`: all that were judged, the one that the report would speak of first.
+// `devices`: all judged devices; the device that a report would describe comes first.
 [[nodiscard]] std::string ToJson(const std::vector<const report::Answer*>& devices,
                                  const std::vector<Verdict>& verdicts);
 

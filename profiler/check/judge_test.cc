@@ -14,8 +14,7 @@ namespace {
 
 using model::testing::Script;
 
-// A run of one step, with 400 bytes of parameters and 128 of an activation at its peak, and `grown` bytes on
-// top.
+// A run of one step. At its peak it has 400 bytes of parameters and an activation of 128 + `grown` bytes.
 diff::Side RunOf(uint64_t grown = 0) {
   Script s;
   s.Alloc("weight", 400).Parameter("weight", "fc.weight");

@@ -9,9 +9,10 @@ namespace vramscope::allocator::bfc {
 namespace {
 
 constexpr uint64_t kFirstRegion = uint64_t{2} << 20;
-// TensorFlow goes on doubling, and never returns when that overflows.
+// The model stops doubling the region size here. TensorFlow keeps doubling; after the overflow it never
+// returns.
 constexpr uint64_t kLargestRegion = uint64_t{1} << 62;
-// A region that the sub-allocator refuses is asked for again with this share of its size.
+// If the sub-allocator refuses a region, the next attempt asks for this fraction of its size.
 constexpr float kBackpedal = 0.9F;
 
 }  // namespace
@@ -94,8 +95,8 @@ bool BfcAllocator::Extend(uint64_t rounded_bytes) {
   return true;
 }
 
-// A region that begins where another one ends extends that one. One that ends where another one begins does
-// not.
+// With coalescing, a new region is merged with the region that ends where it begins. It is not merged with a
+// region that begins where it ends.
 void BfcAllocator::AddRegion(const SubAllocator::Region& added) {
   auto region = regions_.end();
   if (sub_allocator_->SupportsCoalescing()) {

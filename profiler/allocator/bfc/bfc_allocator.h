@@ -2,10 +2,10 @@
 // TensorFlow's "best fit with coalescing" allocator for one device, as a pure state machine: a request in, an
 // address out, no other effects.
 //
-// Why: TensorFlow (and JAX, through XLA's copy of it) takes nearly all of a GPU at the start, and divides it
-// itself. What fits and what fragments is then decided here alone, and not by the driver. tests/differential
-// compares the model with the compiled allocator of the stock wheel, request by request. TensorFlow:
-// tsl::BFCAllocator in xla/tsl/framework/bfc_allocator.{h,cc}, release 2.21.
+// Why: TensorFlow (and JAX, through XLA's copy of it) allocates nearly all GPU memory at the start, and
+// divides it itself. So this allocator alone, not the driver, decides whether a request fits and how memory
+// fragments. tests/differential compares the model with the compiled allocator of the stock wheel, request by
+// request. TensorFlow: tsl::BFCAllocator in xla/tsl/framework/bfc_allocator.{h,cc}, release 2.21.
 //
 //   region, from one call of the sub-allocator     or several that were adjacent
 //   ┌ chunk ──────┬ chunk ─┬ chunk ──────────────┐ chunks fill a region without gaps; two free ones are never
@@ -14,8 +14,9 @@
 //   free chunks, in 21 bins of 256 << n bytes     first the bin of the request, then the larger ones; in a
 //                                                 bin the smallest that fits, the lowest address on a tie
 //
-// A request of 1000 bytes is rounded to 1024. A free chunk of 2048 is split, and one of 1792 is handed out as
-// a whole: a chunk is split if it has twice the bytes, or if 128 MiB would be wasted.
+// A chunk is split if it has at least twice the rounded bytes, or if 128 MiB or more would be wasted.
+// Example: a request of 1000 bytes is rounded to 1024. A free chunk of 2048 is split; one of 1792 is handed
+// out whole.
 //
 // Not modeled: timestamped frees (SetTimingCounter), which TensorFlow uses only with an experimental option,
 // and waiting for other threads before a request fails.
@@ -30,13 +31,13 @@
 
 namespace vramscope::allocator::bfc {
 
-// What the allocator takes its regions from: the driver, the C library, or a modeled device.
+// The source of the allocator's regions: the driver, the C library, or a modeled device.
 class SubAllocator {
  public:
   virtual ~SubAllocator() = default;
 
   struct Region {
-    uint64_t address = 0;  // 0: it has too little left
+    uint64_t address = 0;  // 0: too little memory is left
     uint64_t bytes = 0;    // at least what was asked for
   };
   virtual Region Allocate(uint64_t bytes) = 0;
@@ -84,9 +85,9 @@ class BfcAllocator {
   // `sub_allocator` must outlive this object.
   BfcAllocator(const Options& options, SubAllocator& sub_allocator);
 
-  // Returns the address, or nothing if `bytes` is 0 or out of memory. O(log chunks).
+  // Returns the address, or nothing if `bytes` is 0 or memory runs out. O(log chunks).
   std::optional<uint64_t> Allocate(uint64_t bytes);
-  // False, with nothing changed, if no used chunk begins at `address`.
+  // Returns false and changes nothing if no used chunk begins at `address`.
   bool Free(uint64_t address);
 
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: sequences worked out by hand from the rules of tsl::BFCAllocator. tests/differential holds the
-// model to the compiled allocator.
+// Oracle: sequences worked out by hand from the rules of tsl::BFCAllocator. tests/differential compares the
+// model with the compiled allocator.
 #include "profiler/allocator/bfc/bfc_allocator.h"
 
 #include <gtest/gtest.h>
@@ -110,8 +110,8 @@ TEST(BfcAllocatorTest, GrowthDoublesTheRegionsFrom2MiBOn) {
   ASSERT_TRUE(bfc.Allocate(2 * kMebibyte).has_value());
   ASSERT_TRUE(bfc.Allocate(20 * kMebibyte).has_value());
   ASSERT_TRUE(bfc.Allocate(20 * kMebibyte).has_value());
-  // The third is made large enough by doubling 8, which then counts as the growth. The fourth gets what the
-  // limit leaves.
+  // The third region would be 8 MiB; it is doubled until 20 MiB fit, and not doubled again afterwards. The
+  // fourth gets what the limit leaves.
   EXPECT_EQ(device.asked,
             (std::vector<uint64_t>{2 * kMebibyte, 4 * kMebibyte, 32 * kMebibyte, 26 * kMebibyte}));
   EXPECT_EQ(bfc.statistics().pool_bytes, 64 * kMebibyte);

@@ -15,16 +15,16 @@ namespace {
 constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 constexpr std::string_view kReleaseName = "2.21";
 
-// Takes from the record which regions came and went inside a request.
+// Answers the model's region requests from the record: the regions allocated and freed during one request.
 class RecordedRegions : public SubAllocator {
  public:
   explicit RecordedRegions(bool coalescing) : coalescing_(coalescing) {}
 
   void Recorded(const Event& event) { ahead_.push_back(event); }
-  // True if every recorded region was asked for, and no other.
+  // True if the model allocated and freed exactly the recorded regions.
   [[nodiscard]] bool explained() const { return ahead_.empty() && !surprised_; }
 
-  // A smaller region than asked for: the device or the limit had no more.
+  // The recorded region may be smaller than `bytes`: the device or the limit had no more.
   Region Allocate(uint64_t bytes) override {
     if (ahead_.empty() || ahead_.front().action != Action::kSegmentAlloc || ahead_.front().bytes > bytes)
       return {};
@@ -226,7 +226,7 @@ bool Set(std::string_view key, std::string_view value, Options& options) {
   return true;
 }
 
-// Growth's first region holds the first request, and is 2 MiB doubled as often as that needs.
+// The first region with growth: 2 MiB, doubled until the first request fits.
 uint64_t FirstRegionOfGrowth(uint64_t request) {
   uint64_t bytes = uint64_t{2} << 20;
   while (bytes < BfcAllocator::Rounded(request)) bytes *= 2;
@@ -272,7 +272,7 @@ Result<Options> WithSettings(const Options& base, std::string_view settings) {
 ReplayResult Replay(const History& history, BlockSizes* sizes) {
   ReplayResult result = Replayer(history, false, sizes).Run();
   if (result.exact()) return result;
-  // Regions that are adjacent become one with some sub-allocators; the record does not show with which.
+  // Some sub-allocators merge adjacent regions. The record does not show which one was used, so try both.
   BlockSizes these;
   ReplayResult coalesced = Replayer(history, true, sizes == nullptr ? nullptr : &these).Run();
   if (coalesced.events_exact <= result.events_exact) return result;

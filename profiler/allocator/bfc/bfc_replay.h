@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replay and re-run of a history on the model of TensorFlow's allocator: what allocator::Replay and
-// allocator::Rerun do for a history of that kind.
+// Replay and re-run of a history on the model of TensorFlow's allocator. allocator::Replay and
+// allocator::Rerun call these functions if the history is TensorFlow's.
 //
 //   replay    requests, frees and regions  ──►  each address compared; the driver answers as recorded
 //   re-run    requests and frees           ──►  a device of a given capacity, and other options
