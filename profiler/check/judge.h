@@ -34,8 +34,8 @@ struct Rule {
   } kind{};
   std::string asked;   // as requested: "--peak-below 22GiB"
   uint64_t bytes = 0;  // the figure must be below this: kPeak to kCategory
-  double share =
-      0;  // kFragmentation: must be below this; kBaseline: allowed rise of the peak; kSpread: as kFragmentation
+  // kFragmentation, kSpread: the figure must be below this. kBaseline: the allowed relative rise of the peak.
+  double share = 0;
   classify::Category category{};  // kCategory
 };
 // The rule's key in JSON: "peak_below", "category".
@@ -63,7 +63,8 @@ struct Verdict {
   std::optional<double> measured_share;
   std::optional<double> limit_share;
   uint64_t places = 0;  // kNoLeak: number of places that grow
-  // The judged device that decides: the one with the worst outcome, then the one with the highest figure.
+  // The judged device that decides: the one with the worst outcome, then the one with the highest figure. For
+  // kSpread: the one whose peak is furthest from the median.
   report::Spoken decided_by;
   size_t judged = 1;  // number of devices
   size_t broken = 0;  // number of these that break the rule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run with everything that is derived from it once: steps and phases of each process, category and name of
-// each block.
+// A run together with the facts that are derived from it once: the steps and phases of each process, and the
+// category and name of each block.
 #pragma once
 
 #include <vector>

@@ -14,8 +14,8 @@ namespace vramscope::classify {
 struct Birth {
   timeline::Part part = timeline::Part::kOther;
   uint32_t step = 0;
-  model::EventIndex backward = model::kNever;  // the backward pass that the prepared batch leads to
-  // End of the step after the one of the allocation; kNever: the trace has no such step.
+  model::EventIndex backward = model::kNever;  // begin of the next backward pass that this phase leads to
+  // End of the step after the one in which the block was allocated; kNever if the trace has no such step.
   model::EventIndex next_step_end = model::kNever;
   // End of the optimizer's first step, for a block allocated in it. kNever if the optimizer's state has
   // labels, which are better evidence.
@@ -27,11 +27,11 @@ struct Birth {
   bool held = false;
 };
 
-// True if the block is freed before the end of the step after the one of its allocation, or if there is no
-// such step.
+// True if the block is freed before Birth::next_step_end, or if there is no such step.
 [[nodiscard]] bool IsGoneSoon(const model::Block& block, const Birth& birth);
 
-// Must be called in order of allocation: it keeps one position per process and moves it forward.
+// Finds the Birth of each block. Of() must be called in order of allocation: Births keeps one position per
+// process and moves it forward.
 class Births {
  public:
   Births(const model::Run& run, std::span<const timeline::Training> training);
@@ -50,8 +50,8 @@ class Births {
 
   const model::Run& run_;
   bool state_is_labeled_ = false;
-  std::unordered_map<uint32_t, bool> held_stacks_;  // by stack: is it the one of trace::kHeldFrame?
-  uint32_t last_stack_ = 0;                         // looked up last; mostly the next block has the same
+  std::unordered_map<uint32_t, bool> held_stacks_;  // by stack: true if it is only trace::kHeldFrame
+  uint32_t last_stack_ = 0;                         // last lookup; the next block often has the same
   bool last_held_ = false;
   std::span<const timeline::Training> training_;
   std::vector<Place> places_;  // by process

@@ -35,17 +35,17 @@ Proof ProofOf(LabelSource source) {
       return Proof::kCollective;
     case LabelSource::kDataParallel:
       return Proof::kDataParallel;
-    case LabelSource::kNvtx:  // they give names, not roles
+    case LabelSource::kNvtx:  // this and the next two give names, not roles
     case LabelSource::kUserMetadata:
     case LabelSource::kAnnotation:
-    case LabelSource::kVariable:  // who holds it
+    case LabelSource::kVariable:  // names the variable that holds the block
       break;
   }
   return Proof::kModuleRegistry;
 }
 
-// The first label of each role, without labels that call a temporary leaf a parameter. For communication, a
-// label from the code that allocated the block has priority over an observed collective.
+// The first label of each role, without the labels that Leaves disproves. For communication, a label from the
+// code that allocated the block has priority over an observed collective.
 struct Roles {
   std::array<const model::Label*, kRoleCount> first = {};
 
@@ -63,7 +63,7 @@ struct Roles {
   [[nodiscard]] const model::Label* operator[](Role role) const { return first[static_cast<size_t>(role)]; }
 };
 
-// The strongest of `choices` among the block's labels, for its whole life.
+// A stretch for the block's whole life, from the first of `choices` that has a label.
 template <size_t kChoices>
 std::optional<Stretch> ByLabel(const Roles& roles, EventIndex birth,
                                const std::array<std::pair<Role, Category>, kChoices>& choices) {
@@ -78,13 +78,13 @@ constexpr std::array<std::pair<Role, Category>, 3> kStrongRoles = {
     {{Role::kParameter, Category::kParameter},
      {Role::kOptimizerState, Category::kOptimizerState},
      {Role::kBuffer,
-      Category::kBuffer}}};  // last: torch.compile also keeps the state that it compiles as buffers
+      Category::kBuffer}}};  // last: torch.compile also registers parameters and state as buffers
 constexpr std::array<std::pair<Role, Category>, 2> kWeakRoles = {
     {{Role::kWorkspace, Category::kWorkspace}, {Role::kInput, Category::kInput}}};
 
-// The proof, without a label, that a block is optimizer state: the optimizer allocated and kept it. That is
-// certain one full step later. In a run that ends before, it is every block that is alive after the
-// optimizer's first step.
+// The proof, without a label, that a block is optimizer state: it was allocated in the optimizer's step and
+// is alive one full step later. If the run ends earlier, a block from the optimizer's first step that
+// outlives this step counts as state.
 std::optional<Proof> ProofOfOptimizerState(const Block& block, const Birth& birth) {
   if (birth.part != Part::kOptimizer) return std::nullopt;
   if (birth.next_step_end != kNever)
@@ -95,8 +95,8 @@ std::optional<Proof> ProofOfOptimizerState(const Block& block, const Birth& birt
 
 std::optional<Proof> ProofOfInput(const Block& block, const Birth& birth, bool saved) {
   if (birth.part == Part::kData) return Proof::kBornInDataLoader;
-  // Before the first step a program also allocates blocks that are not batches. There, blocks that autograd
-  // never saved stay unattributed.
+  // Before the first step a program also allocates blocks that are not batches. So a block from that time is
+  // an input only if autograd saved it.
   if (birth.before_first_step) return saved ? std::optional(Proof::kSetUpAndSaved) : std::nullopt;
   if (birth.part != Part::kPrepare) return std::nullopt;
   if (!saved && birth.kept) return std::nullopt;
@@ -105,8 +105,8 @@ std::optional<Proof> ProofOfInput(const Block& block, const Birth& birth, bool s
   return alive_in_backward ? std::optional(Proof::kPreparedAndAliveInBackward) : std::nullopt;
 }
 
-// For a process that does not show what it keeps for backward: a block of forward that is alive when backward
-// begins.
+// True for a block that was allocated in forward and is alive when backward begins, in a process whose trace
+// does not record what autograd saves.
 bool IsAliveInBackward(const model::Run& run, const Block& block, const Birth& birth) {
   const bool saves_are_seen = !run.processes[run.ProcessOf(block)].first_saves.empty();
   return !saves_are_seen && birth.part == Part::kForward && birth.backward != kNever &&
@@ -136,11 +136,11 @@ Stretch Temporary(EventIndex begin, const Birth& birth) {
   return {begin, Category::kUnattributed, proof};
 }
 
-// Blocks that were allocated for communication, whatever else they hold in between:
+// The category of blocks that were allocated for communication, whatever else they hold in between:
 //
 //   bucket of DistributedDataParallel                         communication
-//   the same with gradient_as_bucket_view, reduced shard      gradient: it was communicated first, and stays
-//   as one gathered copy of a parameter (FSDP, ZeRO-3)               communication
+//   bucket with gradient_as_bucket_view, reduced shard        gradient: communicated first, then kept as one
+//   gathered copy of a parameter (FSDP, ZeRO-3)               communication
 //
 // Other blocks that a collective reads or writes keep their category: a gradient that the program reduces, a
 // weight that it broadcasts, an activation of tensor parallelism. Only a temporary becomes communication
@@ -158,7 +158,7 @@ std::optional<Stretch> MadeToCommunicate(const Block& block, const Birth& birth,
   return Stretch{block.alloc_event, Category::kCommunication, ProofOf(communicated->source)};
 }
 
-// The category of the block apart from a gradient label.
+// Adds the categories that the block has before it becomes a gradient.
 void AddUseBeforeGradient(Life& life, const model::Run& run, const Block& block, const Birth& birth,
                           const BlockFacts* facts, const Roles& roles) {
   const EventIndex born = block.alloc_event;
@@ -169,7 +169,7 @@ void AddUseBeforeGradient(Life& life, const model::Run& run, const Block& block,
     return life.Add({born, Category::kCommunication, ProofOf(communicated->source)});
   if (const auto proof = ProofOfInput(block, birth, saved)) {
     life.Add({born, Category::kInput, *proof});
-    // A block that autograd saves again in later steps is a batch that the program uses for all of them.
+    // If autograd saves the block again in later steps, the program uses one batch for all steps.
     const bool used_later = saved && facts->released >= birth.next_step_end;
     if (birth.kept && birth.next_step_end != kNever && !used_later)
       life.Add({birth.next_step_end, Category::kUnattributed, Proof::kBornOutsidePhases});

@@ -2,24 +2,26 @@
 // The category of every block at every moment of its life, with the fact that proves it.
 //
 // A block changes its category at most twice. An activation becomes a temporary when autograd releases it.
-// The result of backward becomes a gradient when AccumulateGrad takes it.
+// A result of backward becomes a gradient when AccumulateGrad stores it.
 //
 //   birth                     released            labeled                  free
 //   ├──── activation ─────────┼──── temporary ────┼──── gradient ──────────┤
 //
-// Rules, strongest first. A label holds for the block's whole life, also before the label was recorded.
-// Only a gradient label holds from its event on:
-//   communication, gradient              made to communicate: buckets, gathered parameters; a gradient where
-//                                        gradients are views of it
-//   parameter, optimizer state, buffer   labels; not those of leaves made on the way (leaves.h)
+// Rules, strongest first. A label applies to the block's whole life, including the time before the label was
+// recorded. Only a gradient label applies from its event on:
+//   communication, gradient              allocated for communication: buckets, gathered parameters. A bucket
+//                                        is a gradient if gradients are views of it
+//   parameter, optimizer state, buffer   labels, except those of temporary leaves (leaves.h)
 //   gradient                             label, from the first one on
 //   optimizer state                      without label: born in an optimizer's step and alive one full step
 //                                        later
 //   workspace, input                     labels
 //   communication                        read or written by a collective, never saved by autograd
 //   input                                without label: born in a data loader, or while a batch is prepared
-//                                        and then saved or alive in backward
-//   activation                           saved by autograd, until the last reference is released
+//                                        and then saved or alive in backward. If the program keeps it,
+//                                        unattributed after one full step
+//   activation                           saved by autograd, until the last reference is released. Without
+//                                        recorded saves: born in forward and alive in backward
 //   temporary                            by the phase of the birth; unattributed outside of all phases
 //
 // Why intervals and not one category per block: in most runs the peak lies between backward and optimizer,
@@ -38,7 +40,7 @@
 namespace vramscope::classify {
 
 struct Stretch {
-  model::EventIndex begin = 0;  // ends where the next one begins; the last one ends with the block
+  model::EventIndex begin = 0;  // ends at the next stretch's begin; the last one ends when the block is freed
   Category category = Category::kUnattributed;
   Proof proof = Proof::kBornOutsidePhases;
 };
@@ -50,10 +52,10 @@ class Life {
   [[nodiscard]] const Stretch* end() const { return stretches_.data() + size_; }
   [[nodiscard]] size_t size() const { return size_; }
   const Stretch& operator[](size_t i) const { return stretches_[i]; }
-  // The stretch that holds `at`.
+  // The stretch that contains event `at`.
   [[nodiscard]] const Stretch& At(model::EventIndex at) const;
 
-  // Appends a stretch, or replaces the last one if that does not begin earlier.
+  // Appends a stretch. If the last stretch does not begin earlier, the new one replaces it.
   void Add(const Stretch& stretch);
 
  private:
@@ -91,7 +93,7 @@ class Categories {
   const model::Run& run_;
   std::vector<First> first_;        // by block
   std::vector<Later> later_;        // the second and third stretches, by block
-  std::vector<uint32_t> later_of_;  // by group: where its later stretches begin; and one end entry
+  std::vector<uint32_t> later_of_;  // by group: index of its first entry in `later_`; plus one end entry
 };
 
 }  // namespace vramscope::classify

@@ -38,7 +38,7 @@ struct Judged {
   Analysis analysis;
 };
 
-// Two layers, momentum, three steps. `labels`: with the shim's names.
+// Two layers, momentum, three steps. `labels`: with the labels of the Python shim.
 void TrainThreeSteps(Script& s, bool labels) {
   s.Alloc("init", 8).Free("init");
   s.Alloc("weight", 400).Alloc("mean", 40);
@@ -211,8 +211,8 @@ TEST(CategoriesTest, AGradientLabelEndsAnActivationThatIsStillSaved) {
   EXPECT_EQ(Judged(s)("x"), "activation > gradient");
 }
 
-// Three steps in which backward runs through a detached copy of `hidden`, as for a checkpoint. `name`: of the
-// weight.
+// Three steps in which backward runs through a detached copy of `hidden`, as in a checkpoint. `name` is the
+// name of the weight.
 void TrainThroughALeaf(Script& s, const std::string& name) {
   s.Alloc("weight", 400);
   if (!name.empty()) s.Parameter("weight", name);
@@ -253,7 +253,7 @@ TEST(CategoriesTest, ALeafThatAModuleNamesIsAParameterHoweverShortItsMemoryLives
   for (size_t step = 1; step <= 3; ++step) EXPECT_EQ(judged("gathered", step), "parameter") << step;
 }
 
-// Three steps that copy gradients to a bucket and reduce them there; `view`: they are views of it.
+// Three steps that copy gradients to a bucket and reduce them there. `view`: the gradients are views of it.
 void TrainWithABucket(Script& s, bool view) {
   s.Alloc("weight", 400).Parameter("weight", "fc.weight").Alloc("bucket", 400);
   s.Label("bucket", Role::kCommunication, LabelSource::kDataParallel, "bucket");
@@ -353,7 +353,7 @@ TEST(CategoriesTest, ALeafThatNeverGetsAGradientWhileOthersDoIsNoParameter) {
 TEST(CategoriesTest, ALeafThatBackwardHasNotReachedYetIsAParameter) {
   Script s;
   s.Alloc("first", 64).Alloc("last", 64).Alloc("hidden", 8).Saved("hidden");
-  s.Backward([&] {  // the run ends in it
+  s.Backward([&] {  // the run ends during this backward pass
     s.Label("first", Role::kParameter, LabelSource::kAccumulateGrad, "", 33);
     s.Alloc("grad", 64).Gradient("grad", "last");
   });

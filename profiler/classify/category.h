@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses of memory: the thirteen categories, their names and their colors.
+// The thirteen categories of memory use, with their names and colors.
 //
 // One table for the terminal, JSON, the HTML report and the viewer. The colors differ for normal, protanopic
-// and deuteranopic eyes: any two have a CIE76 distance above 25 in each (computed by category_test.cc).
+// and deuteranopic eyes: for each of them, any two colors have a CIE76 distance above 25 (category_test.cc).
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ inline constexpr size_t kCategoryCount = 13;
 
 struct CategoryInfo {
   const char* key;     // in JSON: "optimizer_state"
-  const char* name;    // for people: "Optimizer state"
+  const char* name;    // as a heading: "Optimizer state"
   const char* plural;  // in a sentence: "optimizer state", "activations"
   uint32_t rgb;        // 0xRRGGBB
   uint8_t color_256;   // the nearest of xterm's 256 colors

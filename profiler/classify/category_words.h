@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Name and plural of a category as users of a framework know them: a parameter is a "variable" to
-// TensorFlow's.
+// The name and plural of a category in the words of a framework. For example, a parameter is a "variable" in
+// TensorFlow.
 #pragma once
 
 #include "profiler/classify/category.h"

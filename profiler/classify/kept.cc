@@ -11,7 +11,7 @@ namespace {
 using model::Block;
 using model::BlockId;
 
-// True if the trace can decide it: it contains the step after the one of the allocation.
+// True if the trace shows whether the block is kept: it contains the step after the allocation's step.
 bool IsDecided(const Birth& birth) { return birth.next_step_end != model::kNever; }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks that a program allocates between two steps and keeps: lists of results, copies of its weights.
+// Finds blocks that a program allocates between two steps and keeps: lists of results, copies of its weights.
 //
-// Why: a batch is also allocated between two steps. But a batch is gone one step later, and a kept block is
+// Why: a batch is also allocated between two steps. But a batch is freed within one step, and a kept block is
 // not:
 //
 //   step           2          3          4          5
@@ -9,9 +9,10 @@
 //   history              ├──────────────────────────── ...   alive one full step later: kept
 //   best weights         ├──────────┤                        a copy of all weights, whatever its life
 //
-// At least two steps must keep such a block, and at least as many as free it: the last batch of a loop may
-// be alive only because no garbage collection has run. No step follows the last one. Its blocks count as
-// kept if all earlier blocks with the same size and stack were kept, in two steps or more.
+// Blocks of the same size and stack are compared across steps. At least two steps must keep such a block, and
+// at least as many steps must keep it as free it. One step proves nothing: the last batch of a loop may be
+// alive only because no garbage collection has run. No step follows the last one, so its blocks count as kept
+// if two or more earlier steps kept such a block and none freed it.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ class Kept {
     uint32_t stack = 0;
     auto operator<=>(const Key&) const = default;
   };
-  // Number of steps, counting only those that another step follows.
+  // Counts the distinct steps. Only steps that are followed by another step are added.
   struct Steps {
     uint32_t count = 0;
     uint32_t last = 0;
@@ -52,8 +53,8 @@ class Kept {
     }
   };
   struct Seen {
-    Steps kept;   // a block of the step was still alive one full step later
-    Steps freed;  // it was not
+    Steps kept;   // steps with a block that was alive one full step later
+    Steps freed;  // steps with a block that was freed before
   };
   [[nodiscard]] Key KeyOf(const model::Block& block) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: loops that create their batches by hand, and also keep what the test names.
+// Oracle: loops that create their batches without a data loader and keep other blocks, which each test names.
 #include "profiler/classify/kept.h"
 
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ using trace::LabelSource;
 using trace::Role;
 using TensorOfProcess = std::pair<model::ProcessIndex, uint64_t>;
 
-// The block of a leaf, found through the tensor that the label refers to.
+// One AccumulateGrad label of a leaf that has no name. It refers to the block through its tensor.
 struct Leaf {
   TensorOfProcess tensor;
   model::EventIndex event = 0;
@@ -80,7 +80,8 @@ class Search {
     std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) { return a.Key() < b.Key(); });
   }
 
-  // True if the leaf never got a gradient, although others got one in a step after its first use.
+  // True if the leaf never got a gradient, although other leaves got one after the step of the leaf's first
+  // use.
   [[nodiscard]] bool IsPassedOver(const Leaf& leaf) const {
     if (std::binary_search(with_gradient_.begin(), with_gradient_.end(), leaf.tensor)) return false;
     const model::ProcessIndex process = leaf.tensor.first;
@@ -107,7 +108,8 @@ class Search {
     return step != nullptr && next(step->end) == model::kNever;
   }
 
-  // The leaf that a gradient belongs to: the last one labeled with its tensor. nullptr if it has a name.
+  // The leaf that a gradient belongs to: the last one labeled with its tensor. nullptr if the leaf has a
+  // name.
   const Leaf* LeafBefore(const Label& gradient) const {
     const TensorOfProcess tensor = TensorOf(gradient);
     const auto next =
@@ -121,10 +123,10 @@ class Search {
   std::span<const timeline::Training> training_;
   Births births_;
   std::vector<model::EventIndex> last_gradient_;  // by process: last accumulation of a gradient
-  std::vector<TensorOfProcess> with_gradient_;    // that got a gradient; sorted
+  std::vector<TensorOfProcess> with_gradient_;    // tensors that got a gradient; sorted
   std::vector<std::pair<TensorOfProcess, model::EventIndex>>
-      gradients_;                       // the same with the time of each gradient; sorted
-  std::vector<TensorOfProcess> named_;  // by a module, an optimizer or the code that gathered it; sorted
+      gradients_;                       // the same, with the event of each gradient; sorted
+  std::vector<TensorOfProcess> named_;  // named by a module, an optimizer or the gathering code; sorted
   std::vector<Leaf> leaves_;            // those without a name, sorted by Key()
 };
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds tensors that autograd accumulates gradients into but that are not parameters.
+// Finds the leaf tensors that are not parameters, although autograd accumulates gradients for them.
 //
-// Autograd accumulates into every leaf that requires a gradient. Most leaves are parameters. Some are created
-// on the fly, and most of these are gone before the next step has ended:
+// Autograd accumulates a gradient for every leaf that requires one. Most leaves are parameters. Some are
+// created during a step, and most of these are freed before the next step ends:
 //
 //   - the input of a recomputing checkpoint: a detached copy (torch.utils.checkpoint, use_reentrant);
 //   - points between real and generated samples, for a gradient penalty;
 //   - inputs that are moved along their gradient, for adversarial training.
 //
-// If modules or optimizers name parameters, a leaf without a name that gets gradients in only one step is not
-// a parameter, however long it lives. For example, an input whose gradient is differentiated again is kept
-// alive by its graph.
+// In a process whose modules or optimizers name parameters, a leaf without a name that gets gradients in only
+// one step is not a parameter, however long it lives. For example, an input whose gradient is differentiated
+// again is kept alive by its graph.
 //
-// Other leaves stay but never get a gradient, although every parameter does. An example is the static input
-// of a graphed layer (torch.cuda.make_graphed_callables), whose gradient torch.autograd.grad passes on.
+// Other leaves live long but never get a gradient, although every parameter does. An example is the static
+// input of a graphed layer (torch.cuda.make_graphed_callables): torch.autograd.grad returns its gradient.
 //
-// A leaf that a module or an optimizer has named is a parameter, however short its memory lives. So is a
-// gathered copy of one: FSDP gathers the weights into a new block in every forward.
+// A leaf named by a module or an optimizer is a parameter, even if its memory is freed early. So is a
+// gathered copy of such a leaf: FSDP gathers the weights into a new block in every forward.
 #pragma once
 
 #include <span>
@@ -32,7 +32,7 @@ class Leaves {
   // O(labels log labels).
   Leaves(const model::Run& run, std::span<const timeline::Training> training);
 
-  // True if run.labels[index] labels such a leaf as a parameter, or its gradient as a gradient.
+  // True if run.labels[index] calls such a leaf a parameter, or calls the leaf's gradient a gradient.
   [[nodiscard]] bool Disprove(uint32_t index) const { return disproved_[index]; }
 
  private:

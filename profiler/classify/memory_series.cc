@@ -12,7 +12,7 @@ using model::EventIndex;
 using timeline::Extremes;
 using timeline::MinMaxTree;
 
-// A block changes its category during its life.
+// One change of a block's category.
 struct Move {
   EventIndex event = 0;
   BlockId block = 0;
@@ -23,8 +23,8 @@ struct Move {
 
 uint8_t Number(Category category) { return static_cast<uint8_t>(category); }
 
-// The moves of live blocks, as a queue with the next one first. It holds some hundreds at a time; otherwise
-// all moves of a long run would have to be kept and sorted.
+// The future moves of live blocks, as a queue with the earliest first. It holds a few hundred at a time. The
+// alternative would be to store and sort all moves of a long run.
 class Moves {
  public:
   void Add(BlockId id, const model::Block& block, const Life& life) {
@@ -56,7 +56,7 @@ class Moves {
 
 }  // namespace
 
-// Takes deltas in order and computes the leaves' extremes over all categories on the way.
+// Appends deltas in order, and computes the extremes of each leaf over all categories.
 class MemorySeries::Builder {
  public:
   explicit Builder(MemorySeries& series) : series_(series) {}
@@ -81,7 +81,7 @@ class MemorySeries::Builder {
   }
 
  private:
-  // Call when the state after the deltas so far is the state after a complete event.
+  // Call only after the last delta of an event.
   void EndState() {
     if (!leaves_.empty()) leaves_.back().Add(total_, static_cast<uint32_t>(series_.deltas_.size()));
   }
@@ -219,13 +219,13 @@ MemoryColumn MemorySeries::Walk::Over(EventIndex first, EventIndex last) {
   } else {
     s.Scan(begin, first_leaf * kLeaf, shown, entering, extremes);
     extremes.Merge(s.shown_.leaves.Within(first_leaf, last_leaf));
-    // If the series ends with the last leaf, no leaf begins after it.
+    // At the end of a full leaf, the next leaf may not exist, so its bytes are not read.
     total_ = end > last_leaf * kLeaf
                  ? s.Scan(last_leaf * kLeaf, end, shown, Sum(s.leaf_bytes_[last_leaf], shown), extremes)
                  : Sum(s.BytesAfter(end), shown);
   }
   const bool entered =
-      extremes.high_at == begin;  // the state already held at `begin`: it began no later than `first`
+      extremes.high_at == begin;  // the highest state is the one after event `first`
   return {static_cast<uint64_t>(extremes.low), static_cast<uint64_t>(extremes.high),
           entered ? first : s.deltas_[extremes.high_at - 1].event, s.BytesAfter(extremes.high_at)};
 }

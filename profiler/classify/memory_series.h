@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocated bytes by category over the whole run, so that any pixel column at any zoom is drawn from exact
-// figures.
+// Allocated bytes by category over the whole run. Any pixel column is drawn from exact figures, at any zoom.
 //
 // A column stands for many events but has one color per pixel, so it shows one moment: the one with the most
-// bytes. Its categories sum to the peak that the report prints, and no peak is lost at any zoom. The column
-// also has the lowest value, to show how much the memory moves there.
+// bytes. So no peak is lost at any zoom, and the categories of the highest column sum to the peak that the
+// report prints. The column also has the lowest value, to show how much the memory use varies there.
 //
 //   bytes  ▂▂▆█▆▂▂▃▇█▅▂  ...      a leaf: 32 deltas, the bytes by category before them, and the extremes
 //          └ leaf ┘└ leaf ┘       of the total; a tree over the leaves (min_max_tree.h)
 //
-// Why deltas of 12 bytes and not the model's blocks: the category of a block needs a lookup in another table,
-// and a column would need 32 of them.
+// Why deltas of 12 bytes and not the model's blocks: the category of a block is in another table, and a
+// column would need 32 lookups there.
 #pragma once
 
 #include <array>
@@ -31,12 +30,12 @@ constexpr CategoryMask MaskOf(Category category) {
   return CategoryMask{1} << static_cast<unsigned>(category);
 }
 
-// What a pixel column shows.
+// The values of one pixel column.
 struct MemoryColumn {
   uint64_t low = 0;
   uint64_t high = 0;
-  model::EventIndex high_event = 0;  // event before the first state with `high` bytes
-  CategoryBytes categories = {};     // in that state; includes categories that are not shown
+  model::EventIndex high_event = 0;  // the event that leads to the first state with `high` bytes
+  CategoryBytes categories = {};     // bytes in that state, including categories that are not shown
 };
 
 class MemorySeries {
@@ -56,9 +55,9 @@ class MemorySeries {
   void Show(CategoryMask categories) { Show(Count(categories)); }
   [[nodiscard]] CategoryMask shown() const { return shown_.categories; }
 
-  // Over the states after events `first` to `last`, both included; first <= last.
+  // The column for the states after events `first` to `last`, both included; first <= last.
   [[nodiscard]] MemoryColumn Over(model::EventIndex first, model::EventIndex last) const;
-  // For many columns in order, each of which begins where the previous one ends or one event later.
+  // Computes many columns in order. Each must begin where the previous one ends, or one event later.
   class Walk {
    public:
     explicit Walk(const MemorySeries& series) : series_(series) {}
@@ -78,7 +77,7 @@ class MemorySeries {
   static constexpr size_t kLeaf = 32;
   static constexpr uint8_t kNowhere = kCategoryCount;  // not allocated
 
-  // Bytes that move from one category to another, or are allocated or freed.
+  // Bytes that move from one category to another. An allocation moves from kNowhere, a free moves to it.
   struct Delta {
     model::EventIndex event = 0;
     uint32_t bytes_low = 0;
@@ -103,13 +102,13 @@ class MemorySeries {
   [[nodiscard]] bool Whole(size_t deltas) const {
     return deltas == deltas_.size() || deltas == 0 || deltas_[deltas].event != deltas_[deltas - 1].event;
   }
-  // Adds the states after `first` + 1 to `last` deltas to `extremes`. `total` is the sum of the categories
-  // after `first` deltas. Returns the sum after `last`.
+  // Adds the states after `first` + 1 to `last` deltas to `extremes`. `total` is the sum of `categories`
+  // after `first` deltas. Returns their sum after `last` deltas.
   int64_t Scan(size_t first, size_t last, CategoryMask categories, int64_t total,
                timeline::Extremes& extremes) const;
 
   model::Chunked<Delta> deltas_;
-  std::vector<model::EventIndex> leaf_event_;    // of its first delta
+  std::vector<model::EventIndex> leaf_event_;    // by leaf: event of its first delta
   model::Chunked<CategoryBytes, 8> leaf_bytes_;  // by leaf: bytes by category before it
   Choice shown_;
 };

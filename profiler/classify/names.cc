@@ -34,8 +34,8 @@ std::string_view Names::Of(BlockId block) const {
 
 namespace {
 
-// Names of modules rank by number of parts. Names that the program wrote on its memory come after them; among
-// these an annotation is about this block alone.
+// The rank of a name. Names from modules rank highest, by their number of parts. Then come the names that the
+// program gave to its memory: an annotation first, because it is about this block alone.
 std::ptrdiff_t FullnessOf(const Label& label, std::string_view name) {
   if (label.source == trace::LabelSource::kCollective) return -3;
   if (label.role != trace::Role::kNamed) return std::count(name.begin(), name.end(), '.');
@@ -63,7 +63,8 @@ uint32_t Names::NameInLabels(BlockId block, uint64_t tensor) const {
   return fullest;
 }
 
-// The name of the label's tensor at that time, or the first one it got later if it had none yet.
+// The name of the label's tensor at the label's event. If the tensor had none yet, the first one it got
+// later.
 uint32_t Names::NameOfTensor(const Label& label) const {
   if (label.tensor == 0) return 0;
   const model::ProcessIndex process = run_.ProcessOf(run_.blocks[label.block]);

@@ -2,8 +2,8 @@
 // The names of blocks: "layers.0.weight" for a parameter and its gradient, "exp_avg of layers.0.weight" for
 // optimizer state.
 //
-// Names come from labels. Autograd's own labels carry no name but identify their tensor, and a tensor keeps
-// its identity while it lives. So a gradient gets the name of the variable that it belongs to.
+// Names come from labels. Autograd's own labels have no name, but they contain the identity of their tensor,
+// which is the same while the tensor lives. So a gradient gets the name of its parameter.
 //
 //   label (shim)            block A, "layers.0.weight", tensor T
 //   label (AccumulateGrad)  block A, no name,           tensor T
@@ -21,7 +21,7 @@ class Names {
  public:
   explicit Names(const model::Run& run);
 
-  // "" if nothing named it. Lives as long as the run.
+  // The block's name, or "" if nothing named it. Valid as long as the run.
   [[nodiscard]] std::string_view Of(model::BlockId block) const;
 
  private:
@@ -33,7 +33,8 @@ class Names {
     uint32_t name = 0;
   };
   static constexpr uint64_t kAnyTensor = ~uint64_t{0};
-  // The name that the labels of the block give, or only the labels about `tensor`; 0 = none.
+  // The best name in the labels of the block; 0 = none. With a `tensor` other than kAnyTensor, uses only the
+  // labels about this tensor.
   [[nodiscard]] uint32_t NameInLabels(model::BlockId block, uint64_t tensor) const;
   [[nodiscard]] uint32_t NameOfTensor(const model::Label& label) const;
 

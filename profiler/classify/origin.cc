@@ -9,7 +9,8 @@ using model::BlockId;
 
 namespace {
 
-// The begin of forward is found by different means in light steps, but these edges are hooked in both.
+// The stages of a step that are comparable between light and deep steps. Their edges are hooked in both. The
+// begin of forward is not an edge here, because light steps find it by other means.
 enum class Stage : uint8_t { kForward, kBackward, kOptimizer };
 Stage StageOf(timeline::Part part) {
   if (part == timeline::Part::kBackward) return Stage::kBackward;
@@ -17,8 +18,8 @@ Stage StageOf(timeline::Part part) {
 }
 
 // True if two blocks at the same position in their steps can have the same origin. They must be allocated in
-// the same stage; in an optimizer, both or neither must outlive their step. The reason: state is allocated
-// once, and later steps have temporaries of the same size there.
+// the same stage. In an optimizer, both or neither must outlive their step, because state is allocated only
+// once and later steps have temporaries of the same size there.
 bool AreAlike(const timeline::Training& training, const model::Block& a, const model::Block& b) {
   const Stage stage = StageOf(training.PartOf(a.thread, a.alloc_event));
   if (stage != StageOf(training.PartOf(b.thread, b.alloc_event))) return false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where in the program a block was allocated, even in steps that were recorded without ops and modules.
 //
-// All steps of a loop allocate alike. So the n-th allocation of a light step corresponds to the n-th of a
-// deep step if both steps allocate the same sizes up to it. Steps are compared size by size from both ends.
-// Blocks in the part that differs have no origin.
+// All steps of a loop make similar allocations. So the n-th allocation of a light step corresponds to the
+// n-th of a deep step if both steps allocate the same sizes up to it. Steps are compared size by size from
+// both ends. Blocks in the part that differs have no origin.
 //
 //   deep step 3    512 64 64 4096 ... 64 512        each with module and op
 //   light step 9   512 64 64 4096 ... 64 512        the same places, marked "as in step 3"
@@ -21,7 +21,7 @@ namespace vramscope::classify {
 struct Origin {
   model::ContextId context = 0;  // 0 = not known
   uint32_t stack = 0;            // 0 = not known
-  uint32_t as_in_step = 0;       // the deep step that it was taken from; 0 = recorded with the block itself
+  uint32_t as_in_step = 0;       // the deep step that provides the origin; 0 = recorded with the block itself
 };
 
 class Origins {
@@ -41,7 +41,7 @@ class Origins {
     uint32_t step = 0;
     auto operator<=>(const Key&) const = default;
   };
-  // How a light step compares with the most similar deep step.
+  // The most similar deep step of a light step, and how many allocations are the same from each end.
   struct Likeness {
     uint32_t deep_step = 0;
     size_t same_from_begin = 0;

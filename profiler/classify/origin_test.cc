@@ -59,8 +59,8 @@ TEST(OriginTest, WhatDiffersHasNoOriginAndWhatLiesAroundItHas) {
   EXPECT_EQ(origins.Of(s.Id("extra")).context, 0u);
 }
 
-// Counted from the end, the optimizer state of the first step is at the position of a gradient or a temporary
-// of the same size in the deep step.
+// Counted from the end of the step, the first step's optimizer state has the same position as a gradient or
+// temporary of the same size in the deep step.
 TEST(OriginTest, StateThatIsMadeOnceHasNoOriginInAStepThatMakesNone) {
   Script s;
   for (int step = 1; step <= 3; ++step) {

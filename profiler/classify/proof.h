@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a block is in its category: the recorded fact, as a value and as a sentence.
+// The recorded fact that proves a block's category, as a value and as a sentence.
 #pragma once
 
 #include <cstddef>
@@ -41,9 +41,9 @@ enum class Proof : uint8_t {
 };
 inline constexpr size_t kProofCount = 25;
 
-// "saved_for_backward": for JSON.
+// The key in JSON: "saved_for_backward".
 [[nodiscard]] const char* ProofKey(Proof proof);
-// "Autograd kept it for backward.": for people.
+// The sentence for users: "Autograd kept it for backward."
 [[nodiscard]] const char* ProofSentence(Proof proof);
 
 }  // namespace vramscope::classify

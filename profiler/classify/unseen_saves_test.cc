@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of a framework that does not show what it keeps for backward, and accumulates gradients in variables.
+// Programs of a framework that does not show what it saves for backward and that accumulates gradients in
+// variables.
 #include <gtest/gtest.h>
 
 #include "profiler/classify/analysis.h"

@@ -32,7 +32,7 @@ struct SortedMoments {
 template <typename Visit>
 void ForEachLive(const model::Run& run, const model::Device& device, const SortedMoments& moments,
                  const Visit& visit) {
-  size_t next = 0;  // the first moment that is not before the current allocation
+  size_t next = 0;  // the first moment at or after the current allocation
   for (const model::Change& change : device.changes) {
     if (change.freed()) continue;
     while (next < moments.events.size() && moments.events[next] < change.event) ++next;
@@ -48,8 +48,8 @@ void ForEachLive(const model::Run& run, const model::Device& device, const Sorte
 std::vector<CategoryBytes> UsageAt(const model::Run& run, const Categories& categories,
                                    const timeline::DeviceCurve& curve, std::span<const EventIndex> moments) {
   const SortedMoments sorted(moments);
-  // Differences from one moment to the next, so that a block that lives through a thousand moments costs two
-  // additions.
+  // Holds differences from one moment to the next, so a block that is alive at a thousand moments costs only
+  // two additions.
   std::vector<CategoryBytes> usage(moments.size() + 1, CategoryBytes{});
   ForEachLive(run, curve.device(), sorted, [&](BlockId block, size_t first, size_t last) {
     const uint64_t size = run.blocks[block].size;
@@ -67,7 +67,7 @@ std::vector<CategoryBytes> UsageAt(const model::Run& run, const Categories& cate
   CategoryBytes sum = {};
   for (size_t i = 0; i < moments.size(); ++i) {
     for (size_t c = 0; c < kCategoryCount; ++c)
-      sum[c] += usage[i][c];  // differences are signed, so overflow cancels out
+      sum[c] += usage[i][c];  // unsigned differences wrap around, which cancels out in the sum
     CategoryBytes& answer = asked[sorted.asked[i]];
     answer = sum;
     answer[static_cast<size_t>(Category::kUnattributed)] += curve.UnseenAfter(sorted.events[i]);

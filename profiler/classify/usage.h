@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes by category, and the live blocks themselves, at chosen moments.
 //
-// Each block is visited once and finds the moments in its lifetime by binary search. So the cost is O(blocks
-// x log moments + answer), for one moment or for five thousand. Most blocks live between two moments and cost
+// Each block is visited once, and a binary search finds the moments in its lifetime. So the cost is O(blocks
+// x log moments + result), for one moment or for five thousand. Most blocks live between two moments and cost
 // one comparison.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of all weights of a model that a program creates between two steps: the best weights so far, an
-// average, a snapshot for a rollback.
+// Finds copies of all weights of a model that a program creates between two steps: the best weights so far,
+// an average, a snapshot for a rollback.
 //
 //   parameters              4 MiB   4 KiB   4 MiB   40 KiB   40 B
 //   made after step 7       4 MiB   4 KiB   4 MiB   40 KiB   40 B  512 B     each has its counterpart:
@@ -8,8 +8,8 @@
 //   the batch of step 8     256 KiB
 //
 // Why by size: the operands of clone() are recorded only in deep steps, and a program may create such copies
-// in any step. If every parameter has a counterpart, and all were created between two steps, that is no
-// coincidence.
+// in any step. If every parameter has a counterpart that was created between the same two steps, this is not
+// a coincidence.
 #pragma once
 
 #include <span>
