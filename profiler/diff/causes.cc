@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Derives from the facts of two runs which change of the program they show, and how much of the peak's change
-// is in the rows concerned.
+// Compares the facts of two runs to find what was changed in the program, and how much of the peak's change
+// each cause explains.
 //
-// A change of the model explains what belongs to the modules that only one side has. A change of the
-// optimizer explains optimizer state and the optimizer's temporaries. A change of the batch explains
-// everything computed from it. Each cause only claims what the ones before it have left.
+// A change of the model explains the memory of modules that only one side has. A change of the optimizer
+// explains optimizer state and the optimizer's temporaries. A change of the batch explains everything
+// computed from it. Causes are tried in a fixed order. Each one claims only bytes that no earlier cause has
+// claimed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ using report::LiveBlock;
 
 using CategoryChange = std::array<int64_t, classify::kCategoryCount>;
 
-constexpr size_t kMostNamed = 3;  // modules in one sentence
+constexpr size_t kMostNamed = 3;  // module names in one sentence
 constexpr double kSameBatch = 0.01;
 constexpr int64_t kFewestKept = 3;
 // The resident memory of two equal runs differs by some MiB, because the kernel maps libraries differently.
@@ -54,7 +55,7 @@ bool IsBelow(const std::string& name, const std::string& unit) {
   return name == unit || (name.starts_with(unit) && name.size() > unit.size() && name[unit.size()] == '.');
 }
 
-// Units with parameters in `ones` but none in `others` -> their number.
+// Units with parameters in `ones` but none in `others` -> number of their parameters.
 std::map<std::string, size_t> UnitsOnlyIn(const std::map<std::string, uint64_t>& ones,
                                           const std::map<std::string, uint64_t>& others) {
   std::set<std::string> there;
@@ -82,7 +83,8 @@ class Finder {
   }
 
   std::vector<Cause> Find() {
-    if (before_.facts.knows_program != after_.facts.knows_program) return {};  // unknown is not absent
+    // If one side does not know the program, its missing facts are not a difference.
+    if (before_.facts.knows_program != after_.facts.knows_program) return {};
     Model();
     ParameterType();
     Optimizer();
@@ -94,8 +96,8 @@ class Finder {
     Kept();
     Program();
     Tried();
-    // If only one thing was changed, it explains every difference, even elsewhere: a layer after the added
-    // one saves more.
+    // A single cause explains every difference. Example: with an added layer, the layer after it may save
+    // more for backward.
     if (causes_.size() == 1) causes_.front().bytes += Rest();
     std::stable_sort(causes_.begin(), causes_.end(),
                      [](const Cause& a, const Cause& b) { return std::abs(a.bytes) > std::abs(b.bytes); });
@@ -118,9 +120,8 @@ class Finder {
     return bytes;
   }
 
-  // Bytes that the modules hold for longer than a moment, at the peak of that side. They are subtracted by
-  // category from what is left, with that sign. Temporaries are excluded, because they depend on the position
-  // of the peak.
+  // Claims the bytes of these modules at the peak of `side`, and returns them times `sign`. Temporaries are
+  // excluded, because they depend on the position of the peak.
   int64_t ClaimModules(const Side& side, const std::map<std::string, size_t>& units, int sign) {
     int64_t bytes = 0;
     for (const LiveBlock& block : side.answer.moments.front().blocks) {
@@ -172,7 +173,8 @@ class Finder {
                        units.size() == 1 ? "" : "s", names, parameters, parameters == 1 ? "" : "s");
   }
 
-  // 0.5 or 2 if every parameter of both runs has half or twice its size: another type.
+  // Returns 0.5 or 2 if every parameter that both runs have is half or twice as large in the second run: its
+  // type was changed.
   [[nodiscard]] std::optional<double> HalvedOrDoubled() const {
     std::optional<double> ratio;
     for (const auto& [name, bytes] : after_.facts.parameters) {
@@ -185,7 +187,7 @@ class Finder {
     return ratio;
   }
 
-  // Everything computed from the parameters has the other type too.
+  // Tensors computed from the parameters also have the new type, so this claims them too.
   void ParameterType() {
     const auto ratio = HalvedOrDoubled();
     if (!ratio.has_value()) return;
@@ -213,7 +215,7 @@ class Finder {
                        Claim({Category::kOptimizerState, Category::kTemporaryOptimizer})});
   }
 
-  // Compares the inputs of steps that both runs have, when each step's first backward begins.
+  // Compares the input bytes of the steps that both runs have, when each step's first backward begins.
   void Batch() {
     double old_bytes = 0, new_bytes = 0;
     for (const auto& [step, bytes] : after_.facts.input_of_step) {
@@ -229,8 +231,9 @@ class Finder {
                               Category::kTemporaryBackward})});
   }
 
-  // True if memory that left the device moved to the host: its resident or its pinned memory changed by as
-  // much in the other direction. PyTorch's cache of pinned memory rounds up to powers of two.
+  // True if memory moved between device and host: the host's resident or pinned memory changed by about as
+  // much in the other direction. The bound for pinned memory is higher, because PyTorch's cache of pinned
+  // memory rounds up to powers of two.
   [[nodiscard]] bool HostTookOver(int64_t change) const {
     const auto grew_by = [](uint64_t before, uint64_t after) {
       return static_cast<double>(after) - static_cast<double>(before);
@@ -257,7 +260,8 @@ class Finder {
     return static_cast<int64_t>(after_.facts.state_bytes) - static_cast<int64_t>(before_.facts.state_bytes);
   }
 
-  // The names of the state are the same, wherever it is.
+  // For runs whose optimizers and state names are equal, which Optimizer() skips. State keeps its names when
+  // it moves to the host.
   void OffloadedState() {
     const bool told = std::ranges::any_of(causes_, [](const Cause& cause) {
       return cause.kind == Cause::Kind::kModel || cause.kind == Cause::Kind::kParameterType ||
@@ -268,7 +272,7 @@ class Finder {
                  {Category::kOptimizerState, Category::kTemporaryOptimizer});
   }
 
-  // Saved tensors at the begin of backward, in the steps that both runs have.
+  // Compares the saved tensors when backward begins, in the steps that both runs have.
   void OffloadedActivations() {
     int64_t change = 0;
     for (const auto& [step, bytes] : after_.facts.activation_of_step) {
@@ -289,7 +293,7 @@ class Finder {
                {Category::kActivation, Category::kTemporaryForward, Category::kTemporaryBackward});
   }
 
-  // The changes of `vramscope try` that the facts do not show.
+  // A change by `vramscope try`, if no other cause was found.
   void Tried() {
     const auto shown = [](const std::string& tried) { return tried.empty() ? "nothing" : tried; };
     if (before_.facts.tried == after_.facts.tried || !causes_.empty()) return;
@@ -320,13 +324,13 @@ class Finder {
     }
   }
 
-  // "; they go to the host"
+  // "; they go to the host", or "" if they do not.
   [[nodiscard]] std::string ToHost(int64_t change) const {
     if (!HostTookOver(change)) return "";
     return change < 0 ? "; they go to the host" : "; they went to the host before";
   }
 
-  // Claims the change of the peak by blocks of this size, except weights and optimizer state.
+  // Claims the change in bytes of this size's blocks at the peaks, except weights and optimizer state.
   int64_t ClaimSize(uint64_t size) {
     int64_t bytes = 0;
     for (const auto& [side, sign] : {std::pair(&before_, -1), std::pair(&after_, 1)}) {

@@ -59,7 +59,7 @@ std::vector<OwnerRow> CompareOwners(const std::vector<Owner>& before, const std:
   return rows;
 }
 
-// Removes what only one side knows: it would look like something new or gone.
+// Removes owners of kinds that only one side recorded. They would look new or gone.
 void LeaveOutUnknown(const Side& before, const Side& after, Diff& diff) {
   const auto leave_out = [&](bool Facts::*known, std::initializer_list<Owner::Kind> kinds, const char* why) {
     if (before.facts.*known == after.facts.*known) return;

@@ -2,7 +2,7 @@
 // The differences between two runs: at their peaks by category, module, operator and line of code, and step
 // by step.
 //
-// Steps are aligned by their number and not by time, so the speed of the machine does not matter.
+// Steps are matched by their number and not by time, so the speed of the machine does not matter.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ namespace vramscope::diff {
 
 struct Side {
   std::string path;
-  report::Answer answer;  // owners complete (Request::top = 0), the peak's blocks in moments[0]
+  report::Answer answer;  // with all owners (Request::top = 0) and the peak's blocks in moments[0]
   Facts facts;
 };
 
 // The run of `analysis`, from the file `path`; `request` selects device and process. Fails as BuildAnswer
-// does, with the path in front. A run without allocations has an answer without a device.
+// does, with the path before the message. A run without allocations has an answer without a device.
 [[nodiscard]] Result<Side> SideOf(const std::string& path, const classify::Analysis& analysis,
                                   report::Request request);
 
-// An Error for a run without allocations; names its path.
+// Returns an error that contains the path if the run has no allocations.
 [[nodiscard]] Status IsComparable(const Side& side);
 
 // Bytes on both sides for one name.
@@ -73,20 +73,20 @@ struct Cause {
 
 struct Diff {
   Row peak;                      // allocated bytes
-  std::vector<Row> categories;   // largest change first; those that are 0 on both sides are left out
-  std::vector<OwnerRow> owners;  // by kind, largest change first; equal ones are left out
+  std::vector<Row> categories;   // largest change first; without categories that are 0 on both sides
+  std::vector<OwnerRow> owners;  // by kind, largest change first; without equal rows
   std::vector<StepRow> steps;    // steps that both runs have finished
   uint32_t steps_before = 0;
   uint32_t steps_after = 0;
   std::vector<Cause> causes;  // largest effect first
-  // Kinds of owners that cannot be compared, because one side does not know them.
+  // Sentences about what cannot be compared, because one side did not record it or uses another allocator.
   std::vector<std::string> notes;
-  const model::Framework* framework = &model::PyTorch();  // of the later side; the table lives forever
+  const model::Framework* framework = &model::PyTorch();  // of `after`; never freed
 };
 
 [[nodiscard]] Diff Compare(const Side& before, const Side& after);
 
-// Derives from the facts what was changed; in causes.cc.
+// The changes in the program, found by comparing the facts. Defined in causes.cc.
 [[nodiscard]] std::vector<Cause> FindCauses(const Side& before, const Side& after);
 
 // One JSON document; docs/json.md describes it.

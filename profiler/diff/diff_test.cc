@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: each pair of runs differs by one change that the test made.
+// Oracle: each test makes two runs that differ by one known change.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct Program {
   uint64_t batch = 64;
   std::string optimizer = "SGD";
   uint64_t element = 4;   // bytes of a parameter's element
-  double activation = 2;  // of a layer, in batches
+  double activation = 2;  // bytes of a layer's activation, as a multiple of the batch
 };
 
 Script Train(const Program& program) {
@@ -137,7 +137,7 @@ TEST(DiffTest, PredictionsThatAreNotKeptAnyMoreAreNamedAndNoBatch) {
   EXPECT_EQ(diff.causes[0].bytes, diff.peak.change());
 }
 
-// A side whose process has `host` MiB of resident and `pinned` MiB of pinned memory.
+// `side`, with `host` MiB of resident and `pinned` MiB of pinned memory.
 Side With(Side side, uint64_t host, uint64_t pinned = 0) {
   side.facts.host_bytes = host << 20;
   side.facts.pinned_bytes = pinned << 20;

@@ -32,7 +32,7 @@ constexpr uint64_t kLeastMade = 64 << 10;
 
 using Stacks = std::map<uint32_t, uint64_t>;  // stack -> blocks
 
-// The line that allocated most of these blocks: several stacks may end in one line.
+// The line that allocated most of these blocks. Several stacks may end in the same line.
 std::string LineOfMost(const model::Run& run, const Stacks& stacks) {
   std::map<std::string_view, uint64_t> lines;
   for (const auto& [stack, blocks] : stacks) lines[report::FrameToShow(run, stack)] += blocks;
@@ -60,7 +60,7 @@ void AddBlocks(const classify::Analysis& analysis, const model::Device& device, 
         facts.optimizer_state.insert(name.substr(0, of));
       continue;
     }
-    // By requested bytes: two equal tensors need not get equal blocks.
+    // Requested bytes, because equal tensors may get blocks of different sizes.
     const uint64_t size = block.Requested();
     if (category == Category::kBuffer || size < kLeastMade) continue;
     uint64_t& now = alive[size];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about the program behind a run, as far as memory depends on them: the optimizer, the model's
-// parameters, the input of a step, precision, checkpointing.
+// Facts about a run's program that affect memory: the optimizer, the model's parameters, the input of a step,
+// precision, checkpointing.
 //
 // None of these depends on the position of the peak, which can differ between two runs.
 //
-// Why: two runs differ because somebody changed the program. Bytes by category show how much, these facts
-// show what.
+// Why: two runs differ because somebody changed the program. Bytes by category show the size of the effect.
+// These facts show the change.
 #pragma once
 
 #include <cstdint>
@@ -18,38 +18,38 @@
 
 namespace vramscope::diff {
 
-// Blocks of one requested size, except those that last by their nature (weights, optimizer state).
+// Blocks of one requested size, except those that are always long-lived (weights, buffers, optimizer state).
 struct Made {
-  uint64_t times = 0;
+  uint64_t times = 0;    // number of allocations
   uint64_t outside = 0;  // number of these outside all training steps
-  uint64_t most = 0;     // alive at one time
-  std::string line;      // that allocated most of them: "evaluate (eval.py:12)"; "" = unknown
+  uint64_t most = 0;     // highest number alive at one time
+  std::string line;      // the line that allocated most of them: "evaluate (eval.py:12)"; "" = unknown
 };
 
 struct Facts {
   std::set<std::string> optimizers;            // classes whose step() ran: "AdamW"
-  std::set<std::string> optimizer_state;       // what they keep per parameter: "exp_avg", "exp_avg_sq"
+  std::set<std::string> optimizer_state;       // names of the state per parameter: "exp_avg", "exp_avg_sq"
   std::set<std::string> autocast;              // types of autocast regions: "bfloat16"
   bool checkpoints = false;                    // torch.utils.checkpoint ran
   std::map<std::string, uint64_t> parameters;  // name -> bytes
   // Bytes in these categories when the first backward of the step begins.
   std::map<uint32_t, uint64_t> input_of_step;
   std::map<uint32_t, uint64_t> activation_of_step;
-  uint64_t state_bytes = 0;  // the most bytes of optimizer state on the device at one time
-  // Host memory of the process, 0 = not sampled. Pinned memory is separate: not with every driver does the
-  // kernel count it as resident.
+  uint64_t state_bytes = 0;  // the most bytes of optimizer state at one of these moments
+  // Peaks of the process's host memory, 0 = not sampled. Pinned memory is separate, because the kernel does
+  // not count it as resident with every driver.
   uint64_t host_bytes = 0;
   uint64_t pinned_bytes = 0;
-  bool knows_program = true;       // false for a snapshot: it does not have the purpose of a block
-  bool knows_operators = false;    // a deep step was recorded: operators, and modules of non-parameters
-  bool knows_lines = false;        // of code
-  std::string tried;               // what `vramscope try` changed: "--offload activations"; "" = nothing
+  bool knows_program = true;       // false for a snapshot, which does not record the purpose of a block
+  bool knows_operators = false;    // a deep step was recorded, so operators and most modules are known
+  bool knows_lines = false;        // lines of code were recorded
+  std::string tried;               // the change made by `vramscope try`: "--offload activations"; "" = none
   std::map<uint64_t, Made> made;   // by size, from 64 KiB on
   std::string framework;           // "PyTorch 2.15.0"; "" = unknown
   std::string allocator_settings;  // PYTORCH_CUDA_ALLOC_CONF and the like; "" = none or unknown
 };
 
-// `answer` is about the run of `analysis` and has the blocks of its peak in moments[0].
+// `answer` must be of the run of `analysis`, with the blocks of its peak in moments[0].
 [[nodiscard]] Facts FactsOf(const classify::Analysis& analysis, const report::Answer& answer);
 
 }  // namespace vramscope::diff

@@ -13,7 +13,7 @@
 namespace vramscope::diff {
 namespace {
 
-constexpr size_t kLongestCause = 200;  // columns; names of modules may be a megabyte
+constexpr size_t kLongestCause = 200;  // columns; a module's name may have a megabyte
 
 }  // namespace
 

@@ -8,7 +8,7 @@
 
 namespace vramscope::diff {
 
-// "Peak +1.2 GiB (11.6 GiB -> 12.8 GiB): 1 more module: blocks.2 (12 parameters), +1.1 GiB."
+// The first line: "Peak +1.2 GiB (11.6 GiB -> 12.8 GiB): 1 more module: blocks.2 (12 parameters), +1.1 GiB."
 [[nodiscard]] std::string Headline(const Diff& diff);
 // A category as its name; "layers.*.mlp (12 -> 13)" where a pattern stands for as many.
 [[nodiscard]] std::string CategoryName(const Diff& diff, const Row& row);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block as a row of a table: the fields that CSV and SQLite export, collected in one place.
+// A block as a row of a table: the fields that the CSV and SQLite exports contain.
 #pragma once
 
 #include <array>
@@ -19,13 +19,13 @@ struct BlockRow {
   std::optional<uint64_t> requested;
   uint64_t alloc_ns = 0;
   std::optional<uint64_t> free_ns;  // none: alive at the end
-  uint32_t step = 0;                // in which it was allocated; 0 = outside all steps
+  uint32_t step = 0;                // step of the allocation; 0 = outside all steps
   timeline::Phase phase{};
   classify::Category first{};
   classify::Category last{};
-  std::optional<classify::Category> at_peak;  // none: on another device, or not alive then
+  std::optional<classify::Category> at_peak;  // none: on another device, or not alive at the peak
   std::string_view name;
-  std::string_view module;  // recorded at the allocation: only in deep steps
+  std::string_view module;  // module and op are recorded only in deep steps
   std::string_view op;
   uint32_t stack = 0;
   std::string_view line;  // the line that represents the stack
@@ -39,7 +39,7 @@ class BlockRows {
       devices_[Key(run.devices[device].process, run.devices[device].code)] = device;
   }
 
-  // Call in order of allocation: one block after the other, each once.
+  // Call once for each block, in order of allocation.
   [[nodiscard]] BlockRow Of(model::BlockId id) {
     const model::Run& run = content_.run();
     if (id % kBetweenTellings == 0) content_.Tell("blocks", id, run.blocks.size());

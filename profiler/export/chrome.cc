@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chrome's trace event format, JSON: "Trace Event Format", Google 2016. Times are microseconds with three
-// decimals, so that nanoseconds stay exact.
+// Export in Chrome's trace event format, JSON: "Trace Event Format", Google 2016. Times are microseconds with
+// three decimals, so nanoseconds stay exact.
 #include "profiler/export/export.h"
 #include "profiler/export/output.h"
 #include "profiler/export/series.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collapsed stacks: one line per stack, "outermost;...;innermost BYTES", the format of flamegraph.pl
-// (https://github.com/brendangregg/FlameGraph).
+// Export of collapsed stacks, the format of flamegraph.pl (https://github.com/brendangregg/FlameGraph): one
+// line per stack, "outermost;...;innermost BYTES".
 #include <algorithm>
 
 #include "profiler/export/export.h"
@@ -14,7 +14,7 @@ Status WriteCollapsed(const Content& content, const Options&, const std::string&
   for (const LiveStack& stack : FindLiveStacks(content)) {
     for (size_t i = 0; i < stack.frames.size(); ++i) {
       std::string frame = stack.frames[i];
-      std::replace(frame.begin(), frame.end(), ';', ':');  // it would start another frame
+      std::replace(frame.begin(), frame.end(), ';', ':');  // a semicolon would start another frame
       if (i != 0) out.Char(';');
       out.Text(frame);
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The input of an export: an analyzed run, and the report's answer about it.
 //
-// Why the answer too: a figure that a report prints is never computed again for a file. Everything else in a
-// file (rows for blocks, points of a curve) comes from the same analysis, so sums over rows give the same
-// figures. tests/export checks this for every format.
+// Why the answer is included: an export must not compute again a figure that a report prints. Everything else
+// in a file (rows for blocks, points of a curve) comes from the same analysis, so sums over rows give the
+// same figures. tests/export checks this for every format.
 #pragma once
 
 #include <functional>
@@ -23,11 +23,11 @@ inline constexpr uint64_t kBetweenTellings = 4096;
 
 class Content {
  public:
-  // `analysis` must outlive it. Live stacks are those at request.at, or at the peak if that is empty. Fails
-  // as report::BuildAnswer does, and if nothing was allocated.
+  // `analysis` must outlive the result. Live stacks are those at request.at, or at the peak if that is empty.
+  // Fails as report::BuildAnswer does, and if nothing was allocated.
   static Result<Content> Of(const classify::Analysis& analysis, report::Request request);
 
-  // Called now and then with the number of written rows of a table.
+  // Called from time to time with the number of rows written so far.
   using Progress = std::function<void(std::string_view things, uint64_t done, uint64_t total)>;
   void Watch(Progress progress) { progress_ = std::move(progress); }
   void Tell(std::string_view things, uint64_t done, uint64_t total) const {
@@ -39,7 +39,7 @@ class Content {
   // With all owners; moments[0] has the blocks of the moment for live stacks.
   [[nodiscard]] const report::Answer& answer() const { return answer_; }
   [[nodiscard]] const std::vector<timeline::DeviceCurve>& curves() const { return curves_; }
-  [[nodiscard]] model::DeviceIndex device() const { return device_; }  // the chosen one
+  [[nodiscard]] model::DeviceIndex device() const { return device_; }  // the device of the answer
   [[nodiscard]] const timeline::DeviceCurve& curve() const { return curves_[device_]; }
   [[nodiscard]] model::EventIndex peak_event() const { return peak_event_; }
   [[nodiscard]] const timeline::Training& TrainingOf(model::ProcessIndex process) const {

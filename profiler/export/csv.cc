@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV (RFC 4180, with column names in the first line). An empty field is unknown; docs/exports.md documents
-// the columns.
+// Export as CSV (RFC 4180, with column names in the first line). An empty field means unknown.
+// docs/exports.md describes the columns.
 #include <array>
 #include <optional>
 #include <unordered_map>
@@ -26,7 +26,7 @@ class Csv {
       content_.Tell("events", number, run_.event_count());
       return true;
     });
-    (void)read;  // the reader reports unreadable parts as damage
+    (void)read;  // ignored: the report shows unreadable parts as damage
   }
 
   void Blocks() {
@@ -63,7 +63,7 @@ class Csv {
   }
 
  private:
-  // Each field is followed by a comma.
+  // Writes a field and a comma.
   void Field(std::string_view text) {
     out_.Text(text);
     out_.Char(',');
@@ -82,7 +82,7 @@ class Csv {
     if (!name.empty()) out_.Text(text::Csv(name));
   }
 
-  // Positions of the columns' values in the schema of an event type; -1 = absent.
+  // Positions of the columns' values in the fields of an event type; -1 = absent.
   struct Columns {
     int device = -1, address = -1, bytes = -1, requested = -1, name = -1;
   };

@@ -25,8 +25,8 @@ struct Format {
   const char* name;     // as --to accepts it
   const char* endings;  // file endings, separated by spaces; the longest match decides
   const char* help;
-  bool of_moment;  // true: it shows what is alive at one moment
-  // Writes a new file at `path` and replaces an existing one. Not for two threads with the same path.
+  bool of_moment;  // true: contains the live memory at one moment, not the whole run
+  // Writes a new file at `path` and replaces an existing one. Two threads must not write to the same path.
   Status (*write)(const Content& content, const Options& options, const std::string& path);
 };
 [[nodiscard]] std::span<const Format> Formats();

@@ -43,7 +43,7 @@ void Write(benchmark::State& state, const char* name, Table table, uint64_t rows
 }
 
 uint64_t Changes() {
-  uint64_t changes = 0;  // at least; changes of category are added
+  uint64_t changes = 0;  // a lower bound: changes of category are not counted
   for (const model::Device& device : TheSubject().run.devices) changes += device.changes.size();
   return changes;
 }

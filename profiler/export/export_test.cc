@@ -103,7 +103,7 @@ TEST_F(ExportTest, AnEndingChoosesTheFormat) {
   EXPECT_EQ(FormatOfPath("a.vms"), nullptr);
 }
 
-// Names that would do harm if they were written unchanged.
+// Names that would corrupt a file or its reader if they were written unchanged.
 class HostileNamesTest : public ExportTest, public ::testing::WithParamInterface<std::string> {
  protected:
   HostileNamesTest() : ExportTest(GetParam()) {}
@@ -121,7 +121,7 @@ std::string Unzipped(const std::string& path) {
 TEST_P(HostileNamesTest, AreHarmlessInEveryFormat) {
   for (const Format& format : Formats()) {
     std::string bytes = Written(format.name);
-    EXPECT_LT(bytes.size(), size_t{1} << 20) << format.name;  // a name of a megabyte is not repeated
+    EXPECT_LT(bytes.size(), size_t{1} << 20) << format.name;  // a name of one megabyte is shortened
     if (std::string(format.name) == "pprof") bytes = Unzipped(path_);
     EXPECT_EQ(bytes.find("\x1b[2J"), std::string::npos) << format.name;
     if (format.endings == std::string(".json") || std::string(format.name) == "speedscope") {
@@ -146,7 +146,7 @@ TEST_P(HostileNamesTest, LeaveCsvItsColumns) {
       EXPECT_FALSE(quoted) << line;
       if (expected == 0) expected = fields;
       EXPECT_EQ(fields, expected) << line;
-      EXPECT_EQ(line.find(",="), std::string::npos) << line;  // a formula
+      EXPECT_EQ(line.find(",="), std::string::npos) << line;  // a spreadsheet would read this as a formula
     }
   }
 }

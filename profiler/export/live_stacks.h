@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The live bytes at a moment, by the place in the program that allocated them: the data of flame graphs.
+// The live bytes at one moment, by the place in the program that allocated them: the data for flame graphs.
 #pragma once
 
 #include <string>
@@ -15,9 +15,10 @@ struct LiveStack {
   uint64_t blocks = 0;
 };
 
-// The live stacks at the content's moment. Frames are those of the recorded stack without the interpreter's.
-// Without a stack, they are the module, the autograd node and the operator, as far as known. The bytes sum to
-// those of the moment. Bytes whose allocation was not recorded have the frame "not seen".
+// The live stacks at the content's moment. Frames are those of the recorded stack, without the interpreter's
+// own frames. If there is no stack, the frames are the module, the autograd node and the operator, as far as
+// known. The bytes sum to the allocated bytes. Bytes whose allocation was not recorded have the frame "not
+// seen".
 [[nodiscard]] std::vector<LiveStack> FindLiveStacks(const Content& content);
 
 }  // namespace vramscope::exporting

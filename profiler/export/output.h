@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A buffered file for text and small numbers. It must be fast: at two million rows per second, neither
-// streams nor one system call per row are an option.
+// A buffered output file for text and numbers. At two million rows per second, C++ streams or one system call
+// per row would be too slow.
 #pragma once
 
 #include <charconv>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Perfetto's native trace: track events, as ui.perfetto.dev and trace_processor read them. Field numbers come
-// from https://github.com/google/perfetto/tree/main/protos/perfetto/trace
+// Export in Perfetto's native format: track events, as ui.perfetto.dev and trace_processor read them. Field
+// numbers come from https://github.com/google/perfetto/tree/main/protos/perfetto/trace
 #include "profiler/export/export.h"
 #include "profiler/export/output.h"
 #include "profiler/export/protobuf.h"
@@ -63,8 +63,8 @@ class Perfetto {
     Packet(packet);
   }
 
-  // The position of the trace's time 0 on the machine's clocks, so that other traces of that machine line up
-  // with it.
+  // Writes the value of the machine's clocks at the trace's time 0, so that other traces of the same machine
+  // can be aligned with it.
   void WriteClocks() {
     const trace::TraceClock& clock = run_.source->clock();
     const auto at = [](uint64_t id, uint64_t time) {
@@ -128,7 +128,7 @@ class Perfetto {
           Message().Number(kType, kCounterType).Number(kTrackOfEvent, uuid).Number(kCounterValue, value));
   }
 
-  // A counter has a value for each change; categories that never occur have no counter.
+  // Writes one value for each change of a counter. Categories that never occur get no counter.
   void Counters(model::DeviceIndex device) {
     const model::Device& of = run_.devices[device];
     const uint64_t allocated = CounterTrack(of, "allocated");
@@ -177,7 +177,7 @@ class Perfetto {
   Output& out_;
   bool first_ = true;
   bool has_clocks_ = false;
-  uint64_t next_uuid_ = uint64_t{1} << 32;  // processes have the numbers below
+  uint64_t next_uuid_ = uint64_t{1} << 32;  // smaller numbers are for processes
 };
 
 }  // namespace

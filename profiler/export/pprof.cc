@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pprof's profile.proto, gzipped, the format of `go tool pprof`. Field numbers:
+// Export as gzipped profile.proto, the format of `go tool pprof`. Field numbers:
 // https://github.com/google/pprof/blob/main/proto/profile.proto
 #include <zlib.h>
 
@@ -41,8 +41,8 @@ class Profile {
     return found->second;
   }
 
-  // "forward (/src/model.py:32)" is line 32 of the function forward in that file. A frame without such a
-  // location is a function with the frame's text as its name.
+  // The location of a frame. "forward (/src/model.py:32)" is line 32 of the function forward in that file. A
+  // frame without a file and line becomes a function with the frame's text as its name.
   uint64_t Location(const std::string& frame) {
     const auto [found, added] = locations_.emplace(frame, locations_.size() + 1);
     if (added) {
@@ -74,7 +74,7 @@ class Profile {
 };
 
 std::string Gzip(const std::string& bytes) {
-  constexpr int kGzip = 15 + 16;  // the largest window; with a gzip header
+  constexpr int kGzip = 15 + 16;  // zlib: 15 = the largest window, + 16 = with a gzip header
   z_stream stream{};
   deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY);
   std::string packed(deflateBound(&stream, bytes.size()), '\0');

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An encoder for the wire format of Protocol Buffers: varints, strings, nested messages.
 //
-// Why not the library: two formats with a dozen fields each do not justify a code generator in the build and
-// a shared library on every machine. https://protobuf.dev/programming-guides/encoding
+// Why not the protobuf library: it would need a code generator in the build and a shared library on every
+// machine, for two formats with a dozen fields each. https://protobuf.dev/programming-guides/encoding
 #pragma once
 
 #include <cstdint>

@@ -36,8 +36,8 @@ bool Series::Next(Cursor& cursor, SeriesPoint& point) const {
   if (event == kNever) return false;
   point.event = event;
   auto& bytes = point.categories;
-  // Allocations come before category changes, which can be at the same event; frees come after them. Sums
-  // wrap around and back.
+  // A block's allocation is applied before its category changes, which can be at the same event. The unsigned
+  // sums may wrap around in between.
   for (const auto& changes = device_.changes;
        cursor.change < changes.size() && changes[cursor.change].event == event; ++cursor.change) {
     const model::BlockId id = changes[cursor.change].block();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's memory by category after every event that changed it. A report has these figures for one
-// moment; this computes them for all moments in one pass.
+// A device's memory by category, after every event that changes it. A report has these figures for one
+// moment. Series computes them for all moments in one pass.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct SeriesPoint {
 
 class Series {
  public:
-  // `content` must outlive it. O(n log n) in the changes of category.
+  // `content` must outlive the series. O(n log n) for n category changes.
   Series(const Content& content, model::DeviceIndex device);
 
   // Calls visit(const SeriesPoint&) for each event that changed anything, in order. O(changes).
@@ -37,7 +37,7 @@ class Series {
   }
 
  private:
-  // A block that changes to another category.
+  // One change of a block's category.
   struct Turn {
     model::EventIndex event = 0;
     uint64_t bytes = 0;

@@ -102,7 +102,7 @@ class Finder {
       const std::string name =
           info.name.empty() ? "thread " + std::to_string(info.os_thread) : text::Clean(info.name);
       const size_t track = AddTrack({Track::Kind::kThread, run_.threads[thread].process, thread, name});
-      std::vector<EventIndex> open;  // ends, innermost last
+      std::vector<EventIndex> open;  // ends of the open ranges, innermost last
       const auto close_until = [&](EventIndex at) {
         for (; !open.empty() && open.back() <= at; open.pop_back()) End(track, open.back());
       };

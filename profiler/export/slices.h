@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps, phases, modules and the other ranges of a run as nested intervals, the only kind that trace viewers
-// draw.
+// Steps, phases, modules and other ranges of a run as nested intervals. Trace viewers draw no other kind.
 #pragma once
 
 #include <string>
@@ -17,7 +16,8 @@ struct Track {
   std::string name;               // cleaned
 };
 
-// A begin or an end. Those of a track are in order, and each end closes the most recent open begin.
+// The begin or the end of a range. The edges of a track are in order, and each end closes the latest open
+// range.
 struct Edge {
   size_t track = 0;
   uint64_t time_ns = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speedscope's file format: https://www.speedscope.app/file-format-schema.json
+// Export in Speedscope's file format: https://www.speedscope.app/file-format-schema.json
 #include <map>
 
 #include "profiler/export/export.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A SQLite database: the figures of the report, and a row for each block and each point of the curves.
+// Export as a SQLite database: the figures of the report, and a row for each block and each point of the
+// curves.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -20,7 +21,8 @@ namespace {
 class Writer {
  public:
   Writer(const Content& content, Database& db) : content_(content), run_(content.run()), db_(db) {
-    // The answer sorts devices by their peaks; rows of the analysis use their index in the run.
+    // The answer sorts devices by their peaks, but the other tables refer to a device by its index in the
+    // run.
     std::vector<model::DeviceIndex> order(run_.devices.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](model::DeviceIndex a, model::DeviceIndex b) {

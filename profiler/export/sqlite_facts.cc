@@ -26,7 +26,7 @@ void WriteSegments(const model::Run& run, Database& db) {
   }
 }
 
-// A row with the driver's level after each change of it.
+// Writes one row for each change of a user's driver memory, with the bytes after the change.
 void WriteDriverRows(const model::Run& run, const model::DriverDevice& device, Rows& rows) {
   std::vector<int64_t> bytes(device.rows.size());
   for (size_t i = 0; i < device.changes.size(); ++i) {
@@ -42,7 +42,8 @@ void WriteDriverRows(const model::Run& run, const model::DriverDevice& device, R
   }
 }
 
-// Used bytes as reported by the driver, and as computed from its calls in between.
+// Writes the used bytes of the device: as reported by the driver, and between two reports as computed from
+// the driver calls.
 void WriteDeviceUsed(const model::Run& run, const model::DriverDevice& device, Rows& rows) {
   std::map<model::EventIndex, uint64_t> used;
   const auto note = [&](model::EventIndex event) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the SQLite export that hold data as recorded: stacks, operators, driver calls, counters.
+// The tables of the SQLite export that contain recorded data unchanged: stacks, operators, driver calls,
+// counters.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +11,12 @@
 
 namespace vramscope::exporting {
 
-// The table `stacks`: each stack is written once, with one row per frame.
+// Writes the table `stacks`: each stack once, with one row per frame.
 class Stacks {
  public:
   Stacks(const model::Run& run, Database& db, Texts& texts)
       : run_(run), texts_(texts), rows_(db, "stacks", 3) {}
-  // Writes the stack's number, or NULL if there is no stack.
+  // Appends the stack's number to `rows`, or NULL if `stack` is 0.
   void Put(Rows& rows, uint32_t stack);
 
  private:
@@ -27,7 +28,7 @@ class Stacks {
 
 // Operator calls in deep steps, outer ones first.
 void WriteOperators(const model::Run& run, Database& db, Texts& texts, Stacks& stacks);
-// Segments, used bytes of each device, and who uses them.
+// Segments, the used bytes of each device, and the bytes of each user.
 void WriteDriverFacts(const model::Run& run, Database& db);
 void WriteCounters(const model::Run& run, Database& db);
 

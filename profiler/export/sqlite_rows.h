@@ -13,7 +13,8 @@
 
 namespace vramscope::exporting {
 
-// A connection that remembers its first failure; all later calls do nothing.
+// A connection to a database file. After the first failure, error() returns its message and Do() does
+// nothing.
 class Database {
  public:
   explicit Database(const std::string& path) {
@@ -50,8 +51,8 @@ class Rows {
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
-  // SQLite's integers are signed; numbers above 2^63 would become negative (no address or size is that
-  // large).
+  // SQLite's integers are signed, so a number from 2^63 on would become negative. No address or size is that
+  // large.
   Rows& Number(uint64_t number) {
     sqlite3_bind_int64(statement_, ++column_, static_cast<int64_t>(number));
     return *this;
@@ -65,12 +66,12 @@ class Rows {
     sqlite3_bind_null(statement_, ++column_);
     return *this;
   }
-  // A text of ours with static lifetime.
+  // A constant of the program, with static lifetime.
   Rows& Constant(const char* text) {
     sqlite3_bind_text(statement_, ++column_, text, -1, SQLITE_STATIC);
     return *this;
   }
-  // A foreign name.
+  // A recorded name; it is cleaned first.
   Rows& Name(std::string_view name) {
     const std::string clean = text::Clean(name);
     sqlite3_bind_text(statement_, ++column_, clean.data(), static_cast<int>(clean.size()), SQLITE_TRANSIENT);
@@ -88,12 +89,12 @@ class Rows {
   int column_ = 0;
 };
 
-// The table `texts`: each text is written once, numbered from 1.
+// Writes the table `texts`: each text once, numbered from 1.
 class Texts {
  public:
   explicit Texts(Database& db) : rows_(db, "texts", 2) {}
 
-  // Returns 0 for "". `text` must outlive it.
+  // Returns the number of `text`, or 0 for "". `text` must outlive this object.
   uint64_t NumberOf(std::string_view text) {
     if (text.empty()) return 0;
     const auto [found, added] = numbers_.emplace(text, numbers_.size() + 1);

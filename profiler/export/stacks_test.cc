@@ -20,7 +20,7 @@ namespace {
 using model::testing::DriverScript;
 using model::testing::kMiB;
 
-// Two blocks from one line, the second of which is freed at the end, with driver calls around them.
+// Two blocks from one line, with driver calls around them. The second block is freed at the end.
 DriverScript TwoBlocks() {
   DriverScript s;
   s.Process(1);
@@ -61,7 +61,7 @@ class StacksTest : public ::testing::Test {
 TEST_F(StacksTest, FlameGraphsLeaveTheInterpreterOut) {
   const auto stacks = FindLiveStacks(At(""));
   ASSERT_FALSE(stacks.empty());
-  ASSERT_EQ(stacks.front().frames.size(), 3u);  // and the category
+  ASSERT_EQ(stacks.front().frames.size(), 3u);  // two frames and the category
   EXPECT_EQ(stacks.front().frames[0], "main (/src/train.py:3)");
   EXPECT_EQ(stacks.front().frames[1], "step (/src/model.py:7)");
 }
