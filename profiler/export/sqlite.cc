@@ -21,8 +21,8 @@ namespace {
 class Writer {
  public:
   Writer(const Content& content, Database& db) : content_(content), run_(content.run()), db_(db) {
-    // The answer sorts devices by their peaks, but the other tables refer to a device by its index in the
-    // run.
+    // The answer sorts devices by their peaks. device_rows_ maps a device's index in the run to its row
+    // there.
     std::vector<model::DeviceIndex> order(run_.devices.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](model::DeviceIndex a, model::DeviceIndex b) {

@@ -11,12 +11,12 @@
 namespace vramscope::fleet {
 namespace {
 
-// When a step ended. Signed: differences are what counts.
+// The time at which a step ended. Signed, because only differences are used.
 struct StepEnd {
   uint32_t step = 0;
   int64_t ns = 0;
 };
-// By step, each once. Not a map: 16,384 ranks with 1,000 steps would take a gigabyte.
+// Sorted by step, each step once. A map would need a gigabyte for 16,384 ranks with 1,000 steps.
 using StepEnds = std::vector<StepEnd>;
 
 const StepEnd* Find(const StepEnds& ends, uint32_t step) {
@@ -25,9 +25,9 @@ const StepEnd* Find(const StepEnds& ends, uint32_t step) {
   return found != ends.end() && found->step == step ? &*found : nullptr;
 }
 
-// The year 2096. Later times are damage, and sums of three of them would not fit into 63 bits.
+// The year 2096. Later times come from damaged files, and the sum of three of them would overflow 63 bits.
 constexpr uint64_t kLatestNs = 4'000'000'000'000'000'000;
-// No clock that is worth the name drifts by 1 %: then it is not the clock.
+// No real clock drifts by 1 %. A larger estimate has another reason and is ignored.
 constexpr double kMostDriftPpm = 10'000;
 
 bool HasTimes(const RankSummary& rank) {
@@ -50,7 +50,7 @@ StepEnds EndsOf(const RankSummary& rank) {
 
 // The median over ranks of the end of each step.
 StepEnds MedianEnds(const std::vector<const StepEnds*>& ranks) {
-  // All ranks side by side, one step after the other: the times of one step are all that is kept.
+  // Goes through all ranks in parallel, step by step, so only the times of one step are stored at a time.
   std::vector<StepEnds::const_iterator> next;
   for (const StepEnds* ends : ranks) next.push_back(ends->begin());
   StepEnds medians;
@@ -74,8 +74,8 @@ std::vector<std::pair<int64_t, int64_t>> Differences(const StepEnds& base, const
   return differences;
 }
 
-// A line through the differences: that of the median of slopes between their two halves, which single late
-// steps do not bend.
+// Fits a line through the differences. Its slope is the median of the slopes between points half the series
+// apart, so single late steps do not change it. `zero_ns`: the time at which the offset is exact.
 void Fit(const std::vector<std::pair<int64_t, int64_t>>& points, HostClock& clock, int64_t& zero_ns) {
   clock.steps = static_cast<uint32_t>(points.size());
   if (points.empty()) return;
@@ -84,7 +84,7 @@ void Fit(const std::vector<std::pair<int64_t, int64_t>>& points, HostClock& cloc
   clock.offset_ns = MedianOf(offsets);
   zero_ns = points[points.size() / 2].first;
   if (points.size() < 8) return;
-  std::vector<int64_t> slopes;  // in billionths; steeper ones than kMostDriftPpm as that
+  std::vector<int64_t> slopes;  // in billionths, limited to kMostDriftPpm
   const size_t half = points.size() / 2;
   for (size_t i = 0; i + half < points.size(); ++i) {
     const auto span = static_cast<double>(points[i + half].first - points[i].first);
@@ -102,7 +102,7 @@ int64_t Predicted(const HostClock& clock, int64_t zero_ns, int64_t at) {
          static_cast<int64_t>(std::llround(clock.drift_ppm * 1e-6 * static_cast<double>(at - zero_ns)));
 }
 
-// How many steps each rank had finished at `until`.
+// The number of steps that each rank had finished at `until`.
 std::vector<int64_t> StepsDone(const std::vector<StepEnds>& ranks, int64_t until) {
   std::vector<int64_t> done;
   for (const StepEnds& ends : ranks)
@@ -111,7 +111,7 @@ std::vector<int64_t> StepsDone(const std::vector<StepEnds>& ranks, int64_t until
   return done;
 }
 
-// The median of those that have any steps.
+// The median of `done`, over the ranks that have steps.
 int64_t UsualCount(const std::vector<int64_t>& done, const std::vector<StepEnds>& ranks) {
   std::vector<int64_t> counts;
   for (size_t i = 0; i < ranks.size(); ++i)
@@ -158,7 +158,7 @@ class Aligner {
   }
 
  private:
-  // Estimates each host's clock and replaces the ends of its ranks by those of the first host's clock.
+  // Estimates each host's clock, and converts the step ends of its ranks to the first host's clock.
   void AlignHosts() {
     std::vector<std::string> order;
     std::map<std::string, std::vector<size_t>> by_host;

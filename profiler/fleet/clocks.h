@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Aligns the clocks of different hosts, and finds ranks that are late on the aligned clock.
 //
-// Ranks that train together wait for each other in every step: the collectives of backward end everywhere
-// within about a millisecond. So step N ends at one time on all of them, whatever their clocks say.
+// Ranks that train together wait for each other in every step: the collectives of backward end on all ranks
+// within about a millisecond. So step N ends at the same time on all of them, even if their clocks differ.
 //
 //   step ends by the clock of the host      node-0 10.0  11.0  12.0      node-1 13.1  14.1  15.1
-//   node-1 is 3.1 s ahead, at every step: its clock. Subtracted, both end together.
-//   A rank that is 0.4 s behind the others of its own host is late itself: the host has one clock.
+//   node-1 is 3.1 s ahead in every step, so its clock is ahead. After subtraction both end together.
+//   A rank that is 0.4 s behind the others on its own host is late itself: they share one clock.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,18 @@ namespace vramscope::fleet {
 struct HostClock {
   std::string host;  // "" = unknown
   uint32_t ranks = 0;
-  int64_t offset_ns = 0;     // ahead of the first host
-  double drift_ppm = 0;      // how much it gains on the first host: millionths
-  uint64_t residual_ns = 0;  // the median distance of a step's end from what offset and drift say
-  uint32_t steps = 0;        // that were compared
+  int64_t offset_ns = 0;     // how far this clock is ahead of the first host's
+  double drift_ppm = 0;      // how much faster it runs than the first host's, in millionths
+  uint64_t residual_ns = 0;  // the median distance between a step's end and its predicted end
+  uint32_t steps = 0;        // number of compared steps
 };
 
 struct Timing {
-  // How much later its steps end than those of the median rank, by the aligned clock; negative = earlier.
-  // nullopt for a rank that shares no step with others.
+  // The median time by which the rank's steps end after the median rank's, by the aligned clock; negative =
+  // earlier. nullopt for a rank without step times.
   std::optional<int64_t> behind_ns;
-  uint32_t steps_behind = 0;  // that the median rank had finished when it ended, and this one had not
+  // Steps that the median rank had finished and this rank had not, at the median time of the last step's end.
+  uint32_t steps_behind = 0;
 };
 
 struct Clocks {

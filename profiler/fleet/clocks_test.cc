@@ -11,8 +11,8 @@ namespace {
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kMillisecond = 1'000'000;
 
-// Twenty steps of a second each. The host's clock is ahead by `offset` and gains `drift_ppm`; each step ends
-// with the others, +-0.2 ms, and `late` after them.
+// Twenty steps of one second each. The host's clock is ahead by `offset` and gains `drift_ppm`. Each step
+// ends `late` after the other ranks' steps, +-0.2 ms.
 RankSummary Trained(const std::string& host, int64_t offset, double drift_ppm = 0, int64_t late = 0,
                     uint32_t steps = 20) {
   RankSummary rank;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why one rank takes more (or less) than a rank that is typical of its peers: the comparison of `vramscope
-// diff`, in one clause.
+// Explains why one rank uses more (or less) memory than a typical peer: the result of `vramscope diff` as one
+// clause.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@ using report::Owner;
 
 constexpr size_t kLongest = 120;
 
-// The owner of this kind that explains most of the change, if it goes the same way as the whole.
+// The owner of this kind with the largest change in the same direction as the peak's change. nullptr if there
+// is none.
 const diff::OwnerRow* Largest(const diff::Diff& diff, Owner::Kind kind, bool more) {
   for (const diff::OwnerRow& row : diff.owners)  // by kind, largest change first
     if (row.kind == kind && (row.change() > 0) == more) return &row;
@@ -60,7 +61,7 @@ Explanation Explain(const diff::Side& typical, const diff::Side& outlier, bool m
 Explainer ExplainHere(OpenSide open) {
   return [open = std::move(open)](const std::vector<Question>& questions) {
     std::vector<std::optional<Explanation>> answers(questions.size());
-    std::map<const RankSummary*, std::vector<size_t>> by_typical;  // which is opened once
+    std::map<const RankSummary*, std::vector<size_t>> by_typical;  // each typical rank is opened once
     for (size_t i = 0; i < questions.size(); ++i) by_typical[questions[i].typical].push_back(i);
     for (const auto& [typical, of_typical] : by_typical) {
       const Result<diff::Side> usual = open(*typical);

@@ -14,7 +14,7 @@
 namespace vramscope::fleet {
 namespace {
 
-constexpr size_t kFewestPeers = 3;  // of two different ranks nobody knows which one is right
+constexpr size_t kFewestPeers = 3;  // if two ranks differ, it is not known which one is unusual
 constexpr size_t kMostNamed = 6;
 
 std::string Percent(uint64_t part, uint64_t whole) {
@@ -66,7 +66,8 @@ class Finder {
     return rank.ending == Ending::kKilled && rank.ending_text.starts_with("killed by signal 15 ");
   }
 
-  // Launchers stop all other ranks once one has failed: these are one line, and not the cause.
+  // When one rank fails, launchers stop all others. The stopped ranks are not the cause, so they share one
+  // finding.
   void FindEndings() {
     const bool any_cause = std::any_of(job_.ranks.begin(), job_.ranks.end(), [](const RankSummary& rank) {
       return EndedBadly(rank) && !WasStopped(rank);
@@ -110,7 +111,7 @@ class Finder {
     const PeerGroup& group = GroupOf(i);
     const RankSummary& rank = job_.ranks[i];
     if (group.members.size() < kFewestPeers) return;
-    // A rank that ended early has not reached the peak of the others.
+    // A rank that ended early may not have reached its peak.
     const bool below = rank.peak_bytes < group.allocated.median;
     if (group.allocated.StandsOut(rank.peak_bytes) && !(below && EndedBadly(rank))) {
       AddMemory(i, group);
@@ -130,7 +131,7 @@ class Finder {
     FindOutside(i, group);
   }
 
-  // What to write on a command line for this rank.
+  // The command-line arguments that select this rank.
   [[nodiscard]] std::string SubjectOf(const RankSummary& rank) const {
     std::string subject = text::ShellWord(rank.file);
     const auto in_file = std::count_if(job_.ranks.begin(), job_.ranks.end(),
@@ -152,8 +153,8 @@ class Finder {
     finding.since_step = DiffersSince(i);
   }
 
-  // The first step from which on the peak of the rank stands out in every step, up to its last one; 0: it
-  // always did, or not in its last step.
+  // The step from which the rank's peak stands out in every step until its last one. 0 if it stands out from
+  // the first step, or not in the last one.
   uint32_t DiffersSince(size_t i) {
     const std::map<uint32_t, Spread>& usual = StepsOf(job_.group_of[i]);
     const std::vector<StepFigures>& own = job_.ranks[i].steps;
@@ -172,7 +173,7 @@ class Finder {
     return known->second;
   }
 
-  // Adds causes to what AddMemory() found: to the largest differences, if not to all.
+  // Completes the findings of AddMemory(). The explained_ largest differences also get a cause.
   void ExplainMemory() {
     std::vector<Finding*> found;
     for (Finding& finding : job_.findings)
@@ -226,9 +227,9 @@ class Finder {
         static_cast<int64_t>(more));
   }
 
-  // The fullest stage decides what fits, and all others have room that nobody uses.
+  // The stage with the highest peak limits the job. All other stages have unused memory.
   void FindImbalance() {
-    constexpr double kLeast = 0.1;  // stages are never quite alike: the first has the embedding
+    constexpr double kLeast = 0.1;  // stages are never equal: the first one has the embedding
     const PeerGroup* fullest = nullptr;
     const PeerGroup* lightest = nullptr;
     const bool stages = std::any_of(job_.groups.begin(), job_.groups.end(),
@@ -259,7 +260,7 @@ class Finder {
         static_cast<int64_t>(most - least));
   }
 
-  // The program names no stages, but these ranks have other parameters than those.
+  // The program names no stages, but the two groups have different parameters.
   void AddUnlike(const PeerGroup& fullest, const PeerGroup& lightest) {
     const uint64_t most = fullest.allocated.median;
     const uint64_t least = lightest.allocated.median;
@@ -272,8 +273,8 @@ class Finder {
         static_cast<int64_t>(most - least));
   }
 
-  // Memory on the device of another rank of the same host: mostly a context that a call without a device
-  // created on GPU 0.
+  // Finds memory on the device of another rank of the same host. Usually it is a CUDA context that a call
+  // without a device index created on GPU 0.
   void FindElsewhere() {
     std::map<size_t, std::vector<std::pair<size_t, uint64_t>>> guests;  // by owner of the device
     for (size_t i = 0; i < job_.ranks.size(); ++i) {
@@ -299,8 +300,8 @@ class Finder {
     }
   }
 
-  // Snapshots name no host: there, several ranks with this device may be on other machines, or each may see
-  // one GPU alone.
+  // The rank whose device this is. Snapshots do not record the host. So if several ranks have this device,
+  // the owner is not known: they may be on different machines, or each may see only one GPU.
   [[nodiscard]] std::optional<size_t> OwnerOf(size_t guest, const std::string& device) const {
     const RankSummary& own = job_.ranks[guest];
     std::optional<size_t> owner;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A heat map of the peak of every step of every rank, reduced to what a picture can show.
+// A heat map of the peak of every step of every rank, reduced to the size of a picture.
 //
-//   step        1    ...   240            a column holds the highest peak of its steps, a row that of its ranks
+//   step        1    ...   240            a column has the highest peak of its steps, a row that of its ranks
 //   rank 0    8.0 GiB   8.1 GiB
 //   rank 1    8.0 GiB  11.2 GiB           <- stands out
 #pragma once
@@ -20,12 +20,12 @@ struct HeatMap {
 
   struct Row {
     std::string name;             // "rank 5", "ranks 32 to 63"
-    std::vector<uint64_t> bytes;  // by column; 0 = no step of it was recorded
+    std::vector<uint64_t> bytes;  // by column; 0 = no step of the column was recorded
   };
   uint32_t first_step = 0;
   uint32_t steps_per_column = 1;
   size_t ranks_per_row = 1;  // row i begins with rank i * ranks_per_row of the job
-  std::vector<Row> rows;     // none if no rank has steps
+  std::vector<Row> rows;     // empty if no rank has steps
 };
 [[nodiscard]] HeatMap HeatMapOf(const Job& job);
 

@@ -24,7 +24,8 @@ std::vector<uint64_t> Values(const std::vector<RankSummary>& ranks, const std::v
   return values;
 }
 
-// A rank that was cut short is not typical of anything.
+// The member whose peak is closest to the median. Ranks that ended early come last, because they are not
+// typical. On a tie, the rank that grows least is taken.
 size_t TypicalOf(const std::vector<RankSummary>& ranks, const PeerGroup& group) {
   size_t best = group.members.front();
   const auto distance = [&](size_t member) {
@@ -39,8 +40,8 @@ size_t TypicalOf(const std::vector<RankSummary>& ranks, const PeerGroup& group) 
   return best;
 }
 
-// By their stage, else by the names of their parameters. If these put every rank into a group of its own, there is nothing to
-// compare in them: then all ranks on one kind of device are peers.
+// Groups the ranks by their stage, or else by the names of their parameters. If every rank would be in a
+// group of its own, nothing could be compared: then all ranks on one kind of device are peers.
 void AddGroups(Job& job) {
   const auto kind = [](const RankSummary& rank) { return rank.device.substr(0, rank.device.find(':')); };
   std::map<std::string, std::vector<size_t>> by_model, by_device;
@@ -85,7 +86,7 @@ void AddMissing(Job& job) {
     if (rank.world_size.has_value()) sizes.insert(*rank.world_size);
     if (rank.rank.has_value() && !there.insert(*rank.rank).second) doubled.insert(std::to_string(*rank.rank));
   }
-  // A world size is text of the traced program: without a limit it could ask for any number of rows.
+  // The world size comes from the traced program and can be any number, so the list has a limit.
   for (uint32_t rank = 0; rank < world && job.missing.size() < 65536; ++rank)
     if (!there.contains(rank)) job.missing.push_back(rank);
   if (sizes.size() > 1)
@@ -97,7 +98,8 @@ void AddMissing(Job& job) {
                         " appears more than once: the files may belong to several jobs.");
 }
 
-// A copy of a trace in the same folder is no second rank: the files have the same process of the same start.
+// Removes copies of a trace in the same folder, which are not further ranks. A copy has the same process and
+// the same start time.
 void DropCopies(Job& job) {
   std::map<std::tuple<uint64_t, uint32_t, std::string, std::string, std::optional<uint32_t>>, std::string>
       seen;
@@ -117,7 +119,8 @@ void DropCopies(Job& job) {
                       ". Each recording is compared once.");
 }
 
-// Of several jobs in one folder only the one that started last is compared: ranks of different jobs are no peers.
+// If a folder has several jobs, only the one that started last is compared: ranks of different jobs are not
+// peers.
 void KeepNewestJob(Job& job) {
   std::map<std::string, uint64_t> started;
   for (const RankSummary& rank : job.ranks)

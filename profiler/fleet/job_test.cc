@@ -21,7 +21,7 @@ using testing::kMiB;
 using testing::RankScript;
 using Kind = Finding::Kind;
 
-// The runs of a job, each a file of its own.
+// The runs of a job, each in a file of its own.
 class Written {
  public:
   void Add(const RankScript& script) {
@@ -53,7 +53,7 @@ Job Eight(const std::function<void(RankScript&)>& change = {}) {
   return job.Compare();
 }
 
-// The only finding of that kind.
+// The only finding of this kind.
 const Finding& Only(const Job& job, Kind kind) {
   static const Finding none;
   const Finding* found = nullptr;
@@ -275,7 +275,7 @@ TEST(JobTest, ACopyOfATraceIsNoSecondRank) {
   for (uint32_t rank = 0; rank < 3; ++rank) job.Add(RankScript(rank));
   std::vector<RankSummary> ranks = job.Compare().ranks;
   ranks.push_back(ranks[1]);
-  ranks.back().file = "worn/rank1.vms";  // after the first one by name
+  ranks.back().file = "worn/rank1.vms";  // sorted after the first file
   const Job compared = Compare(ranks);
   EXPECT_EQ(compared.ranks.size(), 3u);
   EXPECT_THAT(compared.notes,

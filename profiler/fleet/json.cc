@@ -46,7 +46,7 @@ Json MeshJson(const RankSummary& rank) {
   return mesh;
 }
 
-// Without its steps.
+// A rank without its steps.
 Json RankJson(const Job& job, size_t index) {
   const RankSummary& rank = job.ranks[index];
   const Timing& timing = job.clocks.ranks[index];

@@ -25,7 +25,7 @@ struct Point {
 
 struct Metric {
   const char* name;
-  const char* unit;  // of OTLP (UCUM)
+  const char* unit;  // for OTLP, in UCUM
   const char* help;
   std::vector<Point> points;
 };
@@ -37,7 +37,7 @@ struct RankMetric {
   std::optional<uint64_t> (*value)(const RankSummary& rank);
 };
 
-// 0 while the recording goes on, also where its end is not known.
+// 1 if the rank failed. 0 otherwise, also if the recording continues or its end is not known.
 std::optional<uint64_t> HasFailed(const RankSummary& rank) {
   return rank.ending == Ending::kFailed || rank.ending == Ending::kKilled ||
          rank.ending == Ending::kOutOfMemory;
@@ -141,7 +141,7 @@ std::vector<Metric> MetricsOf(const Job& job) {
   return metrics;
 }
 
-// Of a label: backslash, quote and line feed are escaped.
+// A label's value with backslash, quote and line feed escaped.
 std::string Escaped(const std::string& value) {
   std::string text;
   for (const char c : value) {
@@ -178,7 +178,7 @@ std::string OtlpText(const Job& job, uint64_t now_ns) {
     for (const Point& point : metric.points) {
       Json attributes = Json::array();
       for (const auto& [name, value] : point.labels) attributes.push_back(text_attribute(name, value));
-      // 64-bit integers are text in JSON (the mapping of protobuf).
+      // Protobuf's JSON mapping writes 64-bit integers as strings.
       points.push_back({{"attributes", attributes},
                         {"timeUnixNano", std::to_string(now_ns)},
                         {"asInt", std::to_string(point.value)}});

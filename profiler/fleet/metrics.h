@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of a job as metrics for other tools: the text that Prometheus scrapes, and OTLP for collectors of
-// OpenTelemetry.
+// The ranks of a job as metrics for other tools: the text that Prometheus scrapes, and OTLP for OpenTelemetry
+// collectors.
 //
 //   vramscope_allocated_bytes{rank="37",host="node-09",device="cuda:3",place="pp 2, dp 5"} 8589934592
 //
@@ -16,7 +16,8 @@
 
 namespace vramscope::fleet {
 
-// If there are more, the ranks that stand out and then the fullest; vramscope_ranks counts all of them.
+// If a job has more ranks, the metrics contain those that stand out and then those with the highest peaks.
+// vramscope_ranks counts all ranks.
 inline constexpr size_t kMostRanksInMetrics = 1024;
 inline constexpr size_t kMostRanksWithCategories = 64;
 

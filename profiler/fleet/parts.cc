@@ -12,10 +12,10 @@ namespace vramscope::fleet {
 namespace {
 
 std::optional<uint64_t> Most(std::optional<uint64_t> a, std::optional<uint64_t> b) {
-  return std::max(a, b);  // nothing is less than any number
+  return std::max(a, b);  // nullopt is less than any number
 }
 
-// By number. Of two with the same number, the one in `first`.
+// The steps of both, by number. If both have a step, the one in `first` is used.
 std::vector<StepFigures> Union(const std::vector<StepFigures>& first,
                                const std::vector<StepFigures>& second) {
   std::vector<StepFigures> steps;
@@ -26,7 +26,7 @@ std::vector<StepFigures> Union(const std::vector<StepFigures>& first,
 
 void AddPeaks(const RankSummary& later, RankSummary& rank) {
   if (later.peak_bytes > rank.peak_bytes) {
-    rank.file = later.file;  // where the peak can be explained
+    rank.file = later.file;  // the file with the peak, which Explain() opens
     rank.from_summary = later.from_summary;
     rank.peak_bytes = later.peak_bytes;
     rank.peak_step = later.peak_step;
@@ -55,7 +55,7 @@ void AddPart(RankSummary later, RankSummary& rank) {
   rank.last_bytes = later.last_bytes;
   rank.last_reserved_bytes = later.last_reserved_bytes;
   rank.last_used_bytes = later.last_used_bytes;
-  // The longer part knows better what grows.
+  // The part with more steps gives the better estimate of growth.
   if (later.steps.size() >= rank.steps.size()) {
     const uint32_t since = later.growth_per_step != 0 && rank.growth_per_step != 0
                                ? std::min(rank.growth_since, later.growth_since)

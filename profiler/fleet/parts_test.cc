@@ -11,7 +11,7 @@ namespace {
 
 using testing::RankScript;
 
-// The oracle: the summary of the whole recording.
+// Oracle: the summary of the whole recording.
 RankSummary Whole() {
   RankScript script(1);
   script.PlantFaultOfRank();  // a long batch from step 5 on
@@ -19,7 +19,7 @@ RankSummary Whole() {
   return Summarize(classify::Analysis(run), "run.vms").front();
 }
 
-// What a part with these steps knows of it.
+// The summary of one part, with steps `first` to `last` of the whole recording.
 RankSummary Part(const RankSummary& whole, uint32_t number, uint32_t first, uint32_t last) {
   RankSummary part = whole;
   part.part = number;
@@ -56,7 +56,7 @@ TEST(PartsTest, PartsInAnyOrderGiveWhatTheWholeRecordingGives) {
 TEST(PartsTest, AStepThatTwoPartsHaveKeepsItsFirstFigures) {
   const RankSummary whole = Whole();
   std::vector<RankSummary> ranks = {Part(whole, 1, 1, 4), Part(whole, 2, 4, 8)};
-  ranks[1].steps.front().peak_bytes = 1;  // only its end is in this part
+  ranks[1].steps.front().peak_bytes = 1;  // this part has only the end of step 4
   JoinParts(ranks);
   ASSERT_EQ(ranks.size(), 1u);
   EXPECT_EQ(ranks[0].steps.at(3), whole.steps.at(3));

@@ -40,7 +40,7 @@ std::optional<uint64_t> RankSummary::headroom_bytes() const {
 std::optional<uint64_t> RankSummary::steps_left() const {
   const std::optional<uint64_t> headroom = headroom_bytes();
   if (!headroom.has_value() || growth_per_step == 0) return std::nullopt;
-  // What PyTorch has reserved and does not use is taken first.
+  // Growth first fills the memory that PyTorch has reserved but not allocated.
   return (*headroom + unused_bytes.value_or(0)) / growth_per_step;
 }
 
@@ -98,8 +98,8 @@ std::optional<uint32_t> RankOfName(std::string_view file) {
 
 namespace {
 
-// A snapshot is of one process. If its name gives the rank, the fullest device is the rank's own, as for a
-// trace of a process with a rank. Otherwise each device is a rank: nothing is known about the process.
+// A snapshot contains one process. If the file name contains a rank, the device with the highest peak is the
+// rank's own, as for a trace of a process with a rank. Otherwise each device is a rank.
 void KeepOwnDevice(const std::string& path, std::vector<RankSummary>& ranks) {
   const std::optional<uint32_t> number = RankOfName(path);
   if (!number.has_value()) return;

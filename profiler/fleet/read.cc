@@ -44,8 +44,8 @@ void AddFolder(const std::string& folder, std::set<std::string>& files) {
   }
 }
 
-// Nothing if there is none, or it is not of this trace as it is now. An error if it is damaged and stands for a
-// trace that is not there.
+// The summary of the trace at `path`. nullopt if there is none, or if it is damaged or out of date. An error
+// if it is damaged and the trace does not exist.
 Result<std::optional<SummaryFile>> SummaryOf(const std::string& path) {
   std::ifstream file(path + std::string(kSummarySuffix), std::ios::binary);
   if (!file) return std::optional<SummaryFile>();
@@ -72,7 +72,7 @@ Result<Opened> Open(const std::string& path) {
   return opened;
 }
 
-// An error for a file without ranks: what is wrong with it, if it is damaged.
+// Returns an error for a file without ranks; it describes the damage if the file is damaged.
 Result<std::vector<RankSummary>> RanksIn(const std::string& path) {
   const Opened opened = VRAMSCOPE_TRY(Open(path));
   std::vector<RankSummary> ranks = SummarizeFile(*opened.analysis, path, !IsTrace(path));
@@ -185,7 +185,7 @@ Result<std::string> SummaryFor(const std::string& path) {
 OpenSide SideOpener() {
   return [last = std::make_shared<std::optional<Opened>>()](const RankSummary& rank) -> Result<diff::Side> {
     if (!last->has_value() || (*last)->path != rank.file) {
-      last->reset();  // first: two runs may not fit into memory
+      last->reset();  // before Open(): two runs may not fit into memory
       Opened opened = VRAMSCOPE_TRY(Open(rank.file));
       last->emplace(std::move(opened));
     }

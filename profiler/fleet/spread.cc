@@ -6,7 +6,7 @@
 namespace vramscope::fleet {
 namespace {
 
-constexpr double kNormalDeviation = 1.4826;  // of a normal distribution, in units of its MAD
+constexpr double kNormalDeviation = 1.4826;  // standard deviation of a normal distribution / its MAD
 constexpr double kDeviations = 6;
 constexpr double kLeastShare = 0.02;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a run to the figures of its ranks.
+// Computes the figures of a run's ranks.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +25,7 @@ using model::EventIndex;
 using model::ProcessIndex;
 using timeline::DeviceCurve;
 
-// FNV-1a.
+// The hash function FNV-1a.
 class Hash {
  public:
   void Add(unsigned char byte) { hash_ = (hash_ ^ byte) * 0x100000001b3u; }
@@ -39,7 +39,7 @@ class Hash {
   uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
-// Of names, which come sorted; "" = there are none.
+// The hash of sorted names; "" if there are none.
 std::string HashOf(const std::set<std::string_view>& names) {
   Hash hash;
   for (const std::string_view name : names) {
@@ -72,7 +72,7 @@ class RankSummarizer {
   }
 
  private:
-  // Of a process with a rank only its fullest device.
+  // The devices that count as ranks. A process with a known rank has only one: the one with the highest peak.
   [[nodiscard]] std::vector<DeviceIndex> ForRanks(const std::vector<DeviceIndex>& devices) const {
     std::map<ProcessIndex, DeviceIndex> fullest;
     for (const DeviceIndex device : devices) {
@@ -89,7 +89,8 @@ class RankSummarizer {
     return chosen;
   }
 
-  // Several processes can have one rank: a data loader's workers inherit the variables of their parent.
+  // True if another process with the same rank has a higher peak. A data loader's workers inherit the rank's
+  // environment variables from their parent.
   [[nodiscard]] bool IsBesideAnother(ProcessIndex process,
                                      const std::map<ProcessIndex, DeviceIndex>& fullest) const {
     const auto rank = report::RankOf(run_, process);
@@ -114,9 +115,9 @@ class RankSummarizer {
       if (models_[process].empty()) models_[process] = HashOf(states[process]);
   }
 
-  // The sizes of what each optimizer keeps, in order. Snapshots and LibTorch programs name no parameters, and
-  // parameters of different stages have states of different sizes. A leak or a longer batch leaves them as
-  // they are.
+  // The sorted sizes of each process's optimizer state, for processes whose parameters have no names
+  // (snapshots, LibTorch). Stages with different parameters have states of different sizes. A leak or a
+  // longer batch does not change them.
   [[nodiscard]] std::vector<std::vector<uint64_t>> OptimizerStates() const {
     std::vector<std::vector<uint64_t>> sizes(run_.processes.size());
     std::vector<EventIndex> ends;
@@ -169,7 +170,7 @@ class RankSummarizer {
     rank.device = of.name;
     rank.pid = run_.processes[of.process].info.pid;
     rank.part = static_cast<uint32_t>(Fact("recording.part"));
-    // Ranks that were tried one after the other on a simulated GPU have no common time.
+    // Ranks that ran one after the other on a simulated GPU have no common time.
     const bool alone = run_.source->metadata().contains("simulated.gpu") && run_.processes.size() == 1;
     rank.start_realtime_ns = alone ? 0 : run_.source->clock().start_realtime_ns;
     rank.last_ns = run_.times.last_ns();
@@ -177,13 +178,14 @@ class RankSummarizer {
     rank.model = models_[of.process];
   }
 
-  // A number of the metadata; 0 = it is not there.
+  // A number from the metadata; 0 if the key is missing.
   [[nodiscard]] uint64_t Fact(const std::string& key) const {
     const auto fact = run_.source->metadata().find(key);
     return fact == run_.source->metadata().end() ? 0 : std::strtoull(fact->second.c_str(), nullptr, 10);
   }
 
-  // Of the run, from that in the file: the file may begin with a later step. 0 = outside all steps.
+  // Converts a step's number in the file to its number in the run: the file may begin with a later step. 0 =
+  // outside all steps.
   [[nodiscard]] uint32_t NumberOf(uint32_t step, ProcessIndex process) const {
     if (step == 0) return 0;
     return step + static_cast<uint32_t>(Fact("process." + std::to_string(process) + ".steps_before"));
@@ -194,7 +196,8 @@ class RankSummarizer {
     if (!rank.reserved_bytes.has_value()) return;
     for (const model::Since& since : curve.device().reserved) {
       if (static_cast<uint64_t>(since.value) != *rank.reserved_bytes) continue;
-      // The most that was allocated of it before it changes: what is left then was never needed.
+      // Find the highest allocated bytes while `reserved` has this value. The rest was not needed in this
+      // time.
       const EventIndex end = EndOf(curve.device().reserved, since);
       const uint64_t allocated = curve.PeakWithin(since.event, std::max(end, since.event + 1)).bytes;
       const uint64_t unused = *rank.reserved_bytes > allocated ? *rank.reserved_bytes - allocated : 0;

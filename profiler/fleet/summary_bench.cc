@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the summary of a rank costs when its recording ends: reading the trace, its figures, their text. A
-// training loop of a million events (VRAMSCOPE_BENCH_EVENTS for another number).
+// The cost of a rank's summary at the end of its recording: reading the trace, computing the figures, writing
+// the text. The trace is a training loop of a million events (VRAMSCOPE_BENCH_EVENTS for another number).
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ uint64_t BenchEvents() {
   return events == nullptr ? 1'000'000 : std::strtoull(events, nullptr, 10);
 }
 
-// A trace in the folder of temporary files, for the time of the program.
+// A trace in the folder for temporary files. It exists while the program runs.
 class BenchTrace {
  public:
   BenchTrace() : path((std::filesystem::temp_directory_path() / "vramscope_summary_bench.vms").string()) {
@@ -48,7 +48,7 @@ void WriteSummaryOfATrace(benchmark::State& state) {
   state.counters["per_step"] = per(steps);
   state.counters["bytes_per_step"] = static_cast<double>(bytes) / static_cast<double>(steps);
 }
-// All threads count: one decodes while the other works.
+// Measures the CPU time of all threads, because one decodes while the other computes.
 BENCHMARK(WriteSummaryOfATrace)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 
 void TextOfASummary(benchmark::State& state) {

@@ -91,7 +91,7 @@ RankSummary RankFrom(const Json& json, const std::string& file) {
   rank.world_size = Optional<uint32_t>(json, "world_size");
   rank.host = json.at("host").get<std::string>();
   rank.device = json.at("device").get<std::string>();
-  rank.job = json.value("job", "");  // summaries of earlier versions have none of these three
+  rank.job = json.value("job", "");  // earlier versions wrote neither this nor the next two values
   rank.gpu_uuid = json.value("gpu_uuid", "");
   if (json.contains("mesh"))
     for (const Json& place : json.at("mesh"))

@@ -8,10 +8,11 @@
 
 namespace vramscope::fleet {
 
+// The first line of the answer:
 // "8 ranks on 2 hosts: peaks 8.0 to 11.2 GiB, spread 39.5 % of the median 8.0 GiB; 3 ranks stand out."
 [[nodiscard]] std::string Headline(const Job& job);
 
-// "rank 2 runs out of memory first: in 31 steps (12 min 20 s)."; "" if nobody is going to.
+// "rank 2 runs out of memory first: in 31 steps (12 min 20 s)."; "" if no rank will.
 [[nodiscard]] std::string FirstOutText(const Job& job);
 
 }  // namespace vramscope::fleet
