@@ -10,7 +10,7 @@ namespace {
 
 using timeline::MomentSpec;
 
-// The moment of a step with the most allocated memory; the first on a tie.
+// The moment with the most allocated memory in a step; the first one on a tie.
 Moment FullestIn(const LayoutWalk& walk, const StepSpan& step) {
   LayoutCursor cursor(walk);
   Moment best = step.begin;
@@ -56,7 +56,8 @@ Result<Moment> EventMoment(const Subject& subject, const MomentSpec& spec) {
   return subject.MomentAfter(static_cast<model::EventIndex>(spec.value - 1));
 }
 
-// A free that completes at once is two events; between them the block would look pending.
+// If `moment` lies between the two events of a free that completes at once, the moment after it. In between,
+// the block would look pending.
 Moment AfterWholeFree(const allocator::History& history, Moment moment) {
   if (moment == 0 || moment >= history.events.size()) return moment;
   const allocator::Event& last = history.events[moment - 1];

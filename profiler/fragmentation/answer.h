@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `vramscope frag`, as plain data. Terminal, JSON and picture print it and compute nothing.
+// The answer of `vramscope frag`, as plain data. The code for terminal, JSON and pictures only prints it.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ struct WaitingBlock {
   Block block;
   BlockText text;
   uint64_t stream = 0;  // handle of its own stream
-  // The other streams that it may wait for. No record shows which, so only a single one is certain.
+  // All other streams: it may wait for any of them. The record does not show which, so the answer is certain
+  // only if there is one.
   std::vector<uint64_t> waits_for;
 };
 
 struct MomentAnswer {
-  std::string asked;  // "reserved", "step:3", ... as requested, or why it is in the list
+  std::string asked;  // as requested: "reserved", "step:3"; otherwise the reason why it is listed
   Moment moment = 0;
-  std::optional<uint64_t> trace_events;  // events of the run so far; empty if the run was not loaded
+  std::optional<uint64_t> trace_events;  // events of the run up to the moment; empty if no run was loaded
   uint64_t time_ns = 0;
   Place place;
   Metrics metrics;
@@ -43,7 +44,7 @@ struct SegmentAnswer {
   Segment segment;
   Domain domain;  // pool, stream and size class; the sums do not refer to this segment
   PinnedSegment pinned;
-  std::vector<PinAnswer> pinned_by;  // the largest; pinned.pins has all
+  std::vector<PinAnswer> pinned_by;  // the largest blocks; pinned.pins has all
 };
 
 // The state at one point of the series.
@@ -67,8 +68,8 @@ struct SeriesPoint {
 struct Answer {
   MomentAnswer chosen;                  // the first requested moment
   std::vector<SegmentAnswer> segments;  // at the chosen moment, most held-back bytes first
-  uint64_t segment_count = 0;           // number of segments that hold anything back
-  std::vector<MomentAnswer> moments;    // the requested ones, then the notable ones
+  uint64_t segment_count = 0;           // number of segments with held-back bytes
+  std::vector<MomentAnswer> moments;    // the requested moments, then others of interest
   std::vector<SeriesPoint> series;
   uint64_t events = 0;
   uint64_t peak_reserved = 0;
@@ -83,16 +84,16 @@ struct Answer {
 
 struct Question {
   std::vector<std::string> at;  // empty: "reserved"
-  size_t segments = 10;         // how many; 0 = all
-  size_t pins = 5;              // per segment; 0 = all
-  size_t points = 256;          // in the series; 0 = none
+  size_t segments = 10;         // most segments to list; 0 = all
+  size_t pins = 5;              // most pins per segment; 0 = all
+  size_t points = 256;          // points in the series; 0 = no series
 };
 
-// The moment that `text` specifies (timeline/moment_spec.h), the same as in a report.
+// The moment that `text` specifies (timeline/moment_spec.h), as in a report.
 [[nodiscard]] Result<Moment> FindMoment(const Subject& subject, const LayoutWalk& walk,
                                         const std::string& text);
 
-// An error if a moment does not exist, or if the segments are unknown.
+// Fails if a moment does not exist or if the segments are unknown.
 [[nodiscard]] Result<Answer> BuildAnswer(const Subject& subject, const LayoutWalk& walk,
                                          const Question& question);
 

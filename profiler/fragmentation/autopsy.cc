@@ -167,7 +167,7 @@ class Examination {
     return bytes;
   }
 
-  // Growth and failed steps are the verdict if they hold what the request lacked.
+  // The verdict is growth or failed steps if they hold at least the bytes of the request.
   void JudgeProgram() {
     autopsy_.of_allocator = autopsy_.verdict;
     const Circumstances& program = autopsy_.program;
@@ -199,7 +199,7 @@ class Examination {
     }
   }
 
-  // Without segments: conclusions from PyTorch's own totals.
+  // The verdict if the segments are unknown: uses PyTorch's own totals.
   void JudgeByTotals(const Failure& failure) {
     if (failure.total_reserved < failure.total_allocated || failure.total_reserved == 0) return;
     const uint64_t unused = failure.total_reserved - failure.total_allocated;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explains why a request failed, in this order: the request, the free memory and why it did not serve, the
-// verdict with its proof in bytes and by replay, the tensors responsible, and what to change.
+// The autopsy of a failed request. It reports the request, the free memory and why it did not serve the
+// request, the verdict with its proof in bytes and by replay, the responsible tensors, and the advice.
 //
-// The program is examined first: if it keeps memory from every step, or from failed steps, memory runs out
-// with any allocator setting. Then the autopsy examines what the allocator could have done:
+// The program's own causes take precedence: if it keeps memory from every step, or from failed steps, memory
+// runs out with any allocator setting. Otherwise the verdict is what the allocator could have done:
 //
 //   could have served it        verdict
 //   what grew                   growth                and how many steps any setting could add
@@ -37,8 +37,8 @@ enum class Verdict : uint8_t {
 };
 [[nodiscard]] const char* VerdictKey(Verdict verdict);
 
-// Where the free bytes were that did not serve the request. They add up to all free bytes, including those of
-// the driver.
+// The places of the free bytes that did not serve the request. Without `largest_block` and `pending`, they
+// add up to all free bytes, including those of the driver.
 struct FreeBytes {
   uint64_t same_domain = 0;    // in segments of the request's pool, stream and size class
   uint64_t largest_block = 0;  // the largest block among them
@@ -54,7 +54,7 @@ struct FreeBytes {
   }
 };
 
-// Blocks that belong together: with one name, or allocated at one source line.
+// Blocks of one category with the same name, or else allocated at the same source line.
 struct Holder {
   std::string title;
   std::string category;  // a key; "" = unknown
@@ -63,21 +63,21 @@ struct Holder {
 };
 
 struct Autopsy {
-  std::optional<Failure> failure;     // empty: the state at the end; nothing records what failed
+  std::optional<Failure> failure;     // empty: no failure was recorded; the state is that at the end
   size_t number = 0;                  // 1-based number of the failure
   size_t failures = 0;                // in the file, on all devices in question
   uint64_t rounded = 0;               // size that a free block must have
   uint64_t segment_bytes = 0;         // size requested from the driver
   std::optional<MomentAnswer> state;  // empty: the segments are unknown
   FreeBytes free;
-  // Lower bound of the driver's free bytes after it gets all completely free segments and pages.
+  // Bytes that the driver gets if all completely free segments and pages of the default pool are given back.
   uint64_t returned = 0;
   Circumstances program;
   Verdict verdict = Verdict::kUnknown;
-  Verdict of_allocator = Verdict::kUnknown;  // the same for this request alone
+  Verdict of_allocator = Verdict::kUnknown;  // the verdict without the program's own causes
   uint64_t shortfall = 0;                    // for a true shortage: at least this much more was needed
-  uint64_t steps_more = 0;         // for growth: steps that memory without any slack would have added
-  std::optional<bool> reproduced;  // the model with the recorded settings also fails there; empty: not tried
+  uint64_t steps_more = 0;         // for growth: further steps that would fit without fragmentation
+  std::optional<bool> reproduced;  // true: the model with the recorded settings fails too; empty: not tried
   std::vector<Trial> trials;       // of other settings
   std::vector<SegmentAnswer> blockers;  // segments of the request's domain with free bytes
   std::vector<Holder> holders;          // of all live memory, largest first
@@ -86,8 +86,8 @@ struct Autopsy {
   std::vector<std::string> unknown;     // what the file does not record
 };
 
-// Examines failure `number` of the subject (from 1); 0 = its main failure. An error if there is no such
-// failure.
+// Examines failure `number` of the subject (from 1); 0 = its main failure, or the end if nothing failed.
+// Fails if there is no such failure.
 [[nodiscard]] Result<Autopsy> Examine(const Subject& subject, const LayoutWalk& walk, size_t number);
 
 [[nodiscard]] std::string ToJson(const Subject& subject, const Autopsy& autopsy, int indent = 2);

@@ -17,8 +17,8 @@ using ::testing::HasSubstr;
 
 constexpr uint64_t kBase = uint64_t{1} << 40;
 
-// A device of 1 GiB, of which the context has 100 MiB. PyTorch has ten segments of 40 MiB, taken for blocks
-// of that size; each now contains a block of 30 MiB. A request of `bytes` fails.
+// A device of 1 GiB with a context of 100 MiB. PyTorch has ten segments of 40 MiB, each with a block of 30
+// MiB and 10 MiB free. A request of `bytes` fails.
 class AutopsyTest : public ::testing::Test {
  protected:
   Autopsy FailureOf(uint64_t bytes) {
@@ -50,7 +50,7 @@ class AutopsyTest : public ::testing::Test {
   std::optional<model::Run> run_;
   std::optional<classify::Analysis> analysis_;
   std::optional<Subject> subject_;
-  std::optional<Circumstances> program_;  // instead of what the trace contains
+  std::optional<Circumstances> program_;  // replaces the circumstances in the trace
 };
 
 TEST_F(AutopsyTest, MoreThanAllThatIsFreeIsATrueShortageByTheDifference) {

@@ -176,7 +176,7 @@ void AddShortageAdvice(const Autopsy& autopsy, std::vector<std::string>& advice)
   }
 }
 
-// What to change in the program itself; the advice about the allocator follows.
+// Adds the advice about the program itself. The advice about the allocator follows it.
 void AddProgramAdvice(const Autopsy& autopsy, std::vector<std::string>& advice) {
   const Circumstances& program = autopsy.program;
   if (autopsy.verdict == Verdict::kFailedSteps) {
@@ -213,7 +213,7 @@ void AddAdvice(allocator::Model model, Autopsy& autopsy) {
       break;
   }
   if (autopsy.reproduced.value_or(false)) {
-    std::string told;  // of several values that fit, the first is enough
+    std::string told;  // the key advised last: if several of its values fit, only the first is shown
     for (const Trial& trial : autopsy.trials) {
       const std::string key = trial.settings.substr(0, trial.settings.rfind(':'));
       if (trial.end != TrialEnd::kFits || key == told) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes an autopsy in sentences: why the free memory did not serve, what to change, what the file does
-// not record.
+// The sentences of an autopsy: why the free memory did not serve the request, what to change, and what the
+// file does not record.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ void AddWords(const Subject& subject, Autopsy& autopsy);
 [[nodiscard]] std::vector<std::string> WaitingSentences(const std::vector<WaitingBlock>& waiting,
                                                         size_t most);
 
-// The key by which blocks are grouped, as in a report: the name, else the line that allocated them, else the
-// operator and its module. "not known" if nothing was recorded.
+// The title of the group that a block belongs to, as in a report: its name, else the line that allocated it,
+// else the operator and its module. "not known" if nothing was recorded.
 [[nodiscard]] std::string GroupTitle(const BlockText& text);
 
-// The frame that is most useful to the program's author: the innermost of their own Python code, else the
-// innermost outside PyTorch's internals. "" if there are no frames.
+// The frame that is most useful to the program's author: the innermost one in their own Python code, else the
+// innermost one outside PyTorch's internals. "" if there are no frames.
 [[nodiscard]] std::string TellingFrame(const std::vector<std::string>& frames);
 
 }  // namespace vramscope::fragmentation

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The causes of a decomposition as rows: key, name, meaning, color. One table for terminal, JSON and
-// pictures.
+// The table of fragmentation causes for terminal, JSON and pictures: key, name, meaning and color of each
+// member of Decomposition.
 //
 // Colors: from Okabe and Ito's palette for color-blind readers (jfly.uni-koeln.de/color), and grays for
-// causes that are small on real runs.
+// causes that are small in real runs.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@ namespace vramscope::fragmentation {
 
 struct Cause {
   const char* key;      // in JSON
-  const char* name;     // for people
+  const char* name;     // shown to users
   const char* meaning;  // a few words
   uint32_t rgb;
   uint64_t Decomposition::*bytes;
-  const char* of_bfc = nullptr;  // the meaning for TensorFlow's allocator, if it is another
+  const char* of_bfc = nullptr;  // the meaning for TensorFlow's allocator, if it differs
 
   [[nodiscard]] const char* MeaningFor(allocator::Model model) const {
     return model == allocator::Model::kBfc && of_bfc != nullptr ? of_bfc : meaning;

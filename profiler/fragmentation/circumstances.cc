@@ -15,7 +15,7 @@ using classify::Category;
 using model::BlockId;
 using model::EventIndex;
 
-// Categories that outlive a step by nature.
+// Categories that always outlive a step.
 bool IsLasting(Category category) {
   return category == Category::kParameter || category == Category::kBuffer ||
          category == Category::kGradient || category == Category::kOptimizerState ||
@@ -72,7 +72,8 @@ class Inquiry {
     beside(curve_.AllocatedAfter(failure_) + requested, ~uint32_t{0});
   }
 
-  // Blocks allocated between the begin of a failed attempt and its failure that are still alive.
+  // Counts the blocks that were allocated between the begin of a failed attempt and its failure and are still
+  // alive.
   void AddFailures() {
     std::optional<EventIndex> before;  // the previous failure
     for (const model::OutOfMemory& oom : run_.out_of_memory) {
@@ -108,7 +109,8 @@ class Inquiry {
     return bytes;
   }
 
-  // An optimizer that creates its state creates the same tensors for each parameter.
+  // When an optimizer creates its state, it creates the same tensors for each parameter. So the missing ones
+  // are known.
   //
   //   0.weight  exp_avg 16 MiB, exp_avg_sq 16 MiB
   //   1.weight  exp_avg 16 MiB, failed: exp_avg_sq        to come: exp_avg and exp_avg_sq of 2.weight

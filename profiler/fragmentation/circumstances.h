@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program did around a failure: what it keeps from every step, what earlier failures left behind,
-// and what the phase was still going to request. The allocator does not know this.
+// The circumstances of a failure in the program: memory kept from every step, memory left behind by earlier
+// failures, and requests still to come in the same phase. The allocator does not have this information.
 //
 //   step 1 ... 11    128 MiB of each are kept                 growth: no setting helps for long
 //   attempt, failed  its activations are still there          a caught exception holds its frames
@@ -20,7 +20,7 @@ struct Circumstances {
   std::vector<growth::Growth> growth;  // on the device, most bytes per step first
   uint64_t grown = 0;                  // total bytes of `growth` so far
   uint64_t grows_per_step = 0;
-  uint64_t needed_beside = 0;  // the most that a step has needed so far in addition to `grown`
+  uint64_t needed_beside = 0;  // the highest peak of a step so far, without the growth up to that step
 
   uint64_t left_by_failures = 0;  // bytes that earlier attempts left behind when they ran out of memory
   uint64_t failures = 0;          // number of failures that left something
@@ -28,14 +28,15 @@ struct Circumstances {
   std::vector<uint64_t> upcoming;  // bytes of the requests that follow the failed one in its phase
   std::string upcoming_of;         // "exp_avg, exp_avg_sq of 3 parameters"
 
-  // For how many more steps memory of `room` bytes without any slack would hold the growth.
+  // Number of further steps whose growth fits into `room` bytes if no memory is lost to fragmentation.
   [[nodiscard]] uint64_t StepsMore(uint64_t room) const {
     const uint64_t taken = needed_beside + grown;
     return grows_per_step == 0 || room < taken ? 0 : (room - taken) / grows_per_step;
   }
 };
 
-// For a request for `requested` bytes that failed at event `failure` on this device of the run. O(blocks).
+// The circumstances of a request of `requested` bytes that failed at event `failure` on this device.
+// O(blocks).
 [[nodiscard]] Circumstances CircumstancesOf(const classify::Analysis& analysis, model::DeviceIndex device,
                                             model::EventIndex failure, uint64_t requested);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: each program keeps, loses or still needs what the test names.
+// Oracle: each program keeps, loses or still needs the memory that the test's name states.
 #include "profiler/fragmentation/circumstances.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ void Step(Script& s) {
   s.Free("grad");
 }
 
-// Around the last failure.
+// The circumstances of the last failure.
 Circumstances Around(const Script& s, uint64_t requested) {
   const model::Run run = s.Load();
   const classify::Analysis analysis(run);

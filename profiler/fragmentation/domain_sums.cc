@@ -14,7 +14,7 @@ void AddSigned(uint64_t& sum, uint64_t bytes, int sign) { sum += sign > 0 ? byte
 
 uint64_t WholeBytes(const Block& block, const Segment& segment) {
   if (!segment.expandable()) return block.bytes == segment.bytes ? block.bytes : 0;
-  // Pages are counted from the segment's begin, which is a page boundary.
+  // Pages start at the segment's begin, which is a page boundary.
   const uint64_t page = segment.page_bytes;
   const uint64_t first = (block.address - segment.address + page - 1) / page;
   const uint64_t last = (block.end() - segment.address) / page;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocks and segments of a layout, and the sums over them by domain.
 //
-// Why sums: a walk reads them after every event. They are kept up to date: a block is counted with sign -1 before
-// it changes and with +1 afterwards.
+// Why running sums: a walk reads them after every event. To keep them up to date, a block is counted with
+// sign -1 before it changes and with +1 afterwards.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ using BlockIndex = uint32_t;
 using SegmentIndex = uint32_t;
 constexpr uint32_t kNoIndex = 0xffffffff;
 
-// `born` of a block that existed before the history.
+// The value of Block::born for a block that existed before the history.
 constexpr uint32_t kBeforeHistory = 0xffffffff;
 
 struct Block {
@@ -38,7 +38,7 @@ struct Block {
 struct Segment {
   uint64_t address = 0;
   uint64_t bytes = 0;
-  uint64_t page_bytes = 0;  // of expandable memory; 0 = from cudaMalloc, given back as a whole
+  uint64_t page_bytes = 0;  // page size of expandable memory; 0 = from cudaMalloc, given back as a whole
   BlockIndex first = kNoIndex;
   uint32_t domain = 0;
   uint32_t live_blocks = 0;  // allocated or pending
@@ -47,8 +47,9 @@ struct Segment {
   [[nodiscard]] uint64_t end() const { return address + bytes; }
 };
 
-// Free blocks serve only requests of their own domain. The sums are over all its segments. For example, with
-// roundup_power2_divisions:4 a request for 1,300,000 bytes gets a free block of 2 MiB (2,097,152 bytes):
+// A domain is a pool, a stream and a size class. Free blocks serve only requests of their own domain. The
+// sums are over all its segments. Example: with roundup_power2_divisions:4 a request of 1,300,000 bytes gets
+// a free block of 2 MiB (2,097,152 bytes):
 //
 //   2,097,152 allocated = 1,300,000 requested + 480 rounding_512 + 10,240 rounding_power2 + 786,432 slack
 struct Domain {
@@ -59,10 +60,10 @@ struct Domain {
   uint64_t reserved = 0;
   uint64_t allocated = 0;        // allocated blocks, with rounding and slack
   uint64_t requested = 0;        // requested by the program, for these blocks
-  uint64_t rounding_512 = 0;     // of these: rounding to the next multiple of 512
-  uint64_t rounding_power2 = 0;  // additional rounding by roundup_power2_divisions
-  uint64_t slack = 0;            // in addition: the rest of a free block that was not worth a split
-  uint64_t pending = 0;          // freed, but another stream may still use them
+  uint64_t rounding_512 = 0;     // part of `allocated`: rounding to the next multiple of 512
+  uint64_t rounding_power2 = 0;  // part of `allocated`: further rounding by roundup_power2_divisions
+  uint64_t slack = 0;            // part of `allocated`: the rest of a free block, too small to split off
+  uint64_t pending = 0;          // freed blocks that another stream may still use
   uint64_t pending_requested = 0;
   uint64_t free = 0;
   uint64_t whole = 0;  // part of `free`: completely free segments and pages
@@ -72,20 +73,20 @@ class DomainSums {
  public:
   explicit DomainSums(const Rules& rules) : rules_(rules) {}
 
-  // What a walk reads after every event, of all domains together.
+  // The sums over all domains that a walk reads after every event.
   struct Held {
     uint64_t reserved = 0;
     uint64_t allocated = 0;
     uint64_t requested = 0;
   };
 
-  // The domain of such segments; created if there is none.
+  // The index of the domain with these values; created if it does not exist.
   uint32_t DomainFor(allocator::PoolIndex pool, allocator::StreamIndex stream, bool large);
   // Adds (sign 1) or subtracts (-1) a segment's reserved memory, without its blocks.
   void CountReserved(const Segment& segment, int sign);
   // Adds or subtracts a block of the segment.
   void Count(const Block& block, const Segment& segment, int sign);
-  // The same for a free block that is cut or merged, which changes only what could be given back.
+  // The same for a free block that is cut or merged, which changes only Domain::whole.
   void CountWhole(const Block& block, const Segment& segment, int sign);
 
   [[nodiscard]] const std::vector<Domain>& domains() const { return domains_; }
@@ -99,7 +100,7 @@ class DomainSums {
   Held held_;
 };
 
-// For a free block of the segment: bytes that the allocator could give back to the driver.
+// The bytes of a free block of the segment that the allocator could give back to the driver.
 [[nodiscard]] uint64_t WholeBytes(const Block& block, const Segment& segment);
 
 }  // namespace vramscope::fragmentation

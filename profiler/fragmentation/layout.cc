@@ -24,7 +24,7 @@ void Layout::AddSegment(const allocator::SegmentState& state) {
   const uint32_t domain = sums_.DomainFor(state.pool, state.stream, state.large);
   const SegmentIndex index =
       NewSegment(state.address, state.bytes, state.expandable ? rules_.PageBytes(state.large) : 0, domain);
-  BlockIndex near = segments_[index].first;  // blocks come in order of address
+  BlockIndex near = segments_[index].first;  // state.blocks are in order of address
   for (const BlockState& block : state.blocks) {
     if (block.use == BlockUse::kFree || block.bytes == 0) continue;
     if (block.address < state.address || block.address - state.address >= state.bytes) {
@@ -62,7 +62,7 @@ void Layout::Apply(const allocator::Event& event, uint32_t index) {
       return CompleteFree(event, index);
     case Action::kSegmentAlloc:
       if (!allocator::IsMemory(event.address, event.bytes)) return;
-      RemoveRange(event.address, event.bytes, kNoIndex);  // whose free was not recorded
+      RemoveRange(event.address, event.bytes, kNoIndex);  // old segments whose free was not recorded
       NewSegment(event.address, event.bytes, 0,
                  sums_.DomainFor(event.pool, event.stream, rules_.IsLargeSegment(event.bytes)));
       return;
@@ -99,8 +99,8 @@ void Layout::Allocate(const allocator::Event& event, uint32_t index) {
   ++segments_[block.segment].live_blocks;
 }
 
-// The free block that begins at the event's address. If other blocks are in the way, they are changed and
-// counted as trouble.
+// The free block that begins at the event's address. If another block is there, it is freed or cut, and
+// counted in `troubles`.
 BlockIndex Layout::FreeBlockAt(const allocator::Event& event, uint32_t index) {
   const BlockIndex exact = FindBlock(event.address);
   if (exact != kNoIndex && blocks_[exact].free()) return exact;
@@ -144,7 +144,7 @@ bool Layout::FreeAtOnce(const allocator::Event& requested) {
   return true;
 }
 
-// Frees a block and merges it with its free neighbors. Returns the block that has its bytes now.
+// Frees a block and merges it with its free neighbors. Returns the merged block.
 BlockIndex Layout::Free(BlockIndex index) {
   Block& block = blocks_[index];
   Count(block, -1);
@@ -172,7 +172,7 @@ BlockIndex Layout::SplitFree(BlockIndex index, uint64_t bytes) {
   if (block.next != kNoIndex) blocks_[block.next].previous = behind;
   block.next = behind;
   block.bytes = bytes;
-  if (!pages) return behind;  // a part is not a whole segment
+  if (!pages) return behind;  // part of a cudaMalloc segment cannot be given back
   CountWhole(block, +1);
   CountWhole(blocks_[behind], +1);
   return behind;
@@ -181,7 +181,7 @@ BlockIndex Layout::SplitFree(BlockIndex index, uint64_t bytes) {
 BlockIndex Layout::MergeWithNext(BlockIndex index) {
   Block& block = blocks_[index];
   const BlockIndex gone = block.next;
-  if (segments_[block.segment].expandable()) {  // otherwise a part is not a whole segment
+  if (segments_[block.segment].expandable()) {  // otherwise neither part could be given back
     CountWhole(block, -1);
     CountWhole(blocks_[gone], -1);
   }
@@ -294,14 +294,14 @@ void Layout::Map(const allocator::Event& event) {
   if (joins(before)) JoinNextSegment(before, fresh);
 }
 
-// `next` begins where `index` ends; its blocks become blocks of `index`.
+// Appends the segment `next`, which begins where `index` ends, to the segment `index`.
 void Layout::JoinNextSegment(SegmentIndex index, SegmentIndex next) {
   Segment& segment = segments_[index];
   Segment& gone = segments_[next];
   BlockIndex last = segment.first;
   while (blocks_[last].next != kNoIndex) last = blocks_[last].next;
   const BlockIndex seam = gone.first;
-  // Both have the same domain, so the sums stay equal if both have the same page boundaries.
+  // Both have the same domain. So the sums do not change if the page boundaries stay the same.
   const bool recount = (gone.address - segment.address) % segment.page_bytes != 0;
   if (recount) CountFrom(seam, -1);
   for (BlockIndex block = seam; block != kNoIndex; block = blocks_[block].next)
@@ -351,8 +351,8 @@ SegmentIndex Layout::CutSegment(SegmentIndex index, uint64_t at) {
   return behind;
 }
 
-// Removes the memory in the range: whole segments of cudaMalloc, pages of expandable ones. `index` is the
-// event, or kNoIndex if the range should be empty.
+// Removes the memory in the range: whole cudaMalloc segments, and pages of expandable segments. `index` is
+// the event that frees the range, or kNoIndex if nothing should be there.
 void Layout::RemoveRange(uint64_t address, uint64_t bytes, uint32_t index) {
   const uint64_t end = address + bytes;
   const bool expected = index != kNoIndex;

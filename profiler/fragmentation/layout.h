@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where every byte of the caching allocator's memory is at one moment: the segments and the blocks that fill
-// them, updated event by event.
+// The layout of the caching allocator's memory at one moment: the segments and the blocks that fill them,
+// updated event by event.
 //
-// Why: all of fragmentation is geometry. No counter contains what is free, how large the free pieces are or
-// which blocks lie between them; that follows from addresses. An event changes one block and its two
-// neighbors. So one event costs the same in a run with ten blocks and in one with ten thousand, and a copy is
-// a checkpoint.
+// Why: fragmentation depends on addresses. No counter shows how large the free pieces are and which blocks
+// lie between them. An event changes one block and its two neighbors, so it costs the same in a run with ten
+// blocks and in one with ten thousand. A copy of the layout is a checkpoint.
 //
 //   segment  0x7f.. 20 MiB │ weight 8 MiB │ free 4 MiB │ grad 2 MiB │ free 6 MiB │
 //                            ◄── previous ──┘          └── next ──►     merged with its neighbors as in
 //                                                                       PyTorch
 //
-// The layout follows the record, not what an allocator should have done; what contradicts itself is counted
-// in `troubles`.
+// The layout follows the record, even where an allocator would have decided differently. Contradictions in
+// the record are counted in `troubles`.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +26,16 @@
 
 namespace vramscope::fragmentation {
 
-// Contradictions in the history, counted; none of them stops the walk.
+// The number of contradictions in the history, by kind. None of them stops the walk.
 struct Troubles {
-  uint64_t outside_segments = 0;  // allocated where there is no segment
-  uint64_t overlaps = 0;          // allocated where there is a block; that block is assumed freed
-  uint64_t too_small = 0;         // the free space there is smaller than the request
-  uint64_t not_at_begin = 0;      // not at the begin of a free block
-  uint64_t unknown_frees = 0;     // of a block that is not allocated
-  uint64_t segments_in_use = 0;   // given back or unmapped while it has blocks
-  uint64_t unknown_segments = 0;  // given back without having been taken
-  uint64_t other_end = 0;         // 1: the events lead to other blocks than the history has at its end
+  uint64_t outside_segments = 0;  // allocation outside all segments
+  uint64_t overlaps = 0;          // allocation inside an allocated block; that block is assumed to be freed
+  uint64_t too_small = 0;         // allocation larger than the free space at its address
+  uint64_t not_at_begin = 0;      // allocation not at the begin of a free block
+  uint64_t unknown_frees = 0;     // free of a block that is not allocated
+  uint64_t segments_in_use = 0;   // segment given back or unmapped while it has blocks
+  uint64_t unknown_segments = 0;  // segment given back that was never allocated
+  uint64_t other_end = 0;         // 1: the events do not lead to the blocks that the history has at its end
   std::optional<uint32_t> first;  // the first event that does not fit
 
   [[nodiscard]] uint64_t total() const {
@@ -53,18 +52,18 @@ class Layout {
   void AddSegment(const allocator::SegmentState& segment);
   // Applies the next event. `index` is its number, stored as `born`.
   void Apply(const allocator::Event& event, uint32_t index);
-  // Applies two events in one: a free that completes as soon as it is requested, as most do. Returns false
-  // and does nothing if no block is allocated there.
+  // Applies the two events of a free that completes as soon as it is requested, as most do. Returns false and
+  // does nothing if no block is allocated at the address.
   bool FreeAtOnce(const allocator::Event& requested);
 
   // Live segments in order of address.
   [[nodiscard]] const std::vector<std::pair<uint64_t, SegmentIndex>>& segments() const { return by_address_; }
   [[nodiscard]] const Segment& segment(SegmentIndex index) const { return segments_[index]; }
   [[nodiscard]] const Block& block(BlockIndex index) const { return blocks_[index]; }
-  // All domains added up; and the sums of it that are kept up to date.
+  // The sums of all domains. Total() adds them up; held() has three of them ready.
   [[nodiscard]] Domain Total() const { return sums_.Total(); }
   [[nodiscard]] const DomainSums::Held& held() const { return sums_.held(); }
-  // For a free block: bytes that the allocator could give back to the driver.
+  // The bytes of a free block that the allocator could give back to the driver.
   [[nodiscard]] uint64_t WholeBytes(const Block& block) const {
     return fragmentation::WholeBytes(block, segments_[block.segment]);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target: a million events well under a second, any moment in milliseconds. The history is a training loop:
-// 2,000 blocks that stay, and steps with 1,000 short-lived blocks.
+// Speed of a walk. Target: a million events in well under a second, and any moment in milliseconds. The
+// history is a training loop: 2,000 blocks that stay, and steps with 1,000 short-lived blocks.
 #include <benchmark/benchmark.h>
 
 #include <random>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the model of PyTorch's allocator (profiler/allocator), which is tested against PyTorch's own. It
-// creates random histories and lists its segments; the layout gets only the events.
+// Oracle: the model of PyTorch's allocator (profiler/allocator), which is tested against PyTorch's own. The
+// model creates random histories and lists its segments. The layout gets only the events.
 #include "profiler/fragmentation/layout.h"
 
 #include <gtest/gtest.h>
@@ -171,7 +171,7 @@ TEST_P(LayoutTest, FindsWhatWasThereBeforeTheHistoryBegins) {
     uint64_t reserved = 0;
     for (const SegmentState& segment : segments) reserved += segment.bytes;
     ASSERT_EQ(layout.Total().reserved, reserved) << "moment " << moment << ", seed " << seed_;
-    // Slack is unknown if no event shows it; requested bytes are known.
+    // Slack is unknown if no event shows it, so only the requested bytes are compared.
     uint64_t requested = 0;
     for (const auto& [address, bytes, asked, use] : ShapeOf(segments)) requested += use == 1 ? asked : 0;
     ASSERT_EQ(layout.Total().requested, requested) << "moment " << moment << ", seed " << seed_;
@@ -269,9 +269,9 @@ TEST(LayoutTroubleTest, WhatContradictsItselfIsCountedAndTheSumsHold) {
   };
   apply(allocator::Action::kAlloc, 100 * kMiB, kMiB);            // in no segment
   apply(allocator::Action::kAlloc, 22 * kMiB, 4 * kMiB);         // inside a block
-  apply(allocator::Action::kAlloc, 39 * kMiB, 4 * kMiB);         // larger than what is free there
-  apply(allocator::Action::kFreeCompleted, 30 * kMiB, kMiB);     // of no block
-  apply(allocator::Action::kSegmentFree, 60 * kMiB, 20 * kMiB);  // that was never taken
+  apply(allocator::Action::kAlloc, 39 * kMiB, 4 * kMiB);         // larger than the free space there
+  apply(allocator::Action::kFreeCompleted, 30 * kMiB, kMiB);     // no block there
+  apply(allocator::Action::kSegmentFree, 60 * kMiB, 20 * kMiB);  // no segment there
   const Troubles& troubles = layout.troubles();
   EXPECT_EQ(troubles.outside_segments, 1U);
   EXPECT_EQ(troubles.overlaps, 1U);

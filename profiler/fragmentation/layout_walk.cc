@@ -10,8 +10,8 @@
 namespace vramscope::fragmentation {
 namespace {
 
-// Events between two checkpoints. All copies together must take less memory than the events (a block of a
-// copy takes 90 bytes, an event 32), and any moment must be found in two milliseconds.
+// The number of events between two checkpoints. All copies together must need less memory than the events (a
+// block of a copy needs 90 bytes, an event 32), and any moment must be found in two milliseconds.
 constexpr uint64_t kMinStride = 4096;
 constexpr uint64_t kEventsPerBlock = 16;
 
@@ -33,7 +33,8 @@ LayoutWalk::LayoutWalk(const allocator::History& history, const Rules& rules) : 
   TrustTheEnd(rules);
 }
 
-// If the events do not lead to the segments that the file has at the end, the segments are trusted.
+// If the events do not lead to the segments at the end of the file, the layout at the end is made from those
+// segments.
 void LayoutWalk::TrustTheEnd(const Rules& rules) {
   if (!history_.has_segments) return;
   Layout written(rules);
@@ -57,7 +58,7 @@ void LayoutWalk::Walk(Layout layout) {
   uint64_t stride = std::max(kMinStride, kEventsPerBlock * layout.block_count());
   const auto due = [&](Moment moment) { return moment - checkpoints_.back().moment >= stride; };
   for (Moment i = 0; i < events.size(); ++i) {
-    // Reserved and allocated bytes are the same before and after the second half.
+    // The second event of a free does not change the reserved or allocated bytes.
     const bool at_once = i + 1 < events.size() && !due(i + 1) && IsOneFree(events[i], events[i + 1]) &&
                          layout.FreeAtOnce(events[i]);
     if (!at_once) layout.Apply(events[i], i);
@@ -68,8 +69,8 @@ void LayoutWalk::Walk(Layout layout) {
     stride = std::max(kMinStride, kEventsPerBlock * layout.block_count());
   }
   troubles_ = layout.troubles();
-  // A history that begins in the middle and has no segments first lists the existing blocks, wherever they
-  // were.
+  // If a history begins in the middle and has no segments, its first events are the existing blocks, which
+  // can be anywhere.
   if (!history_.complete && !history_.has_segments) troubles_.not_at_begin = 0;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of a whole history: any moment in a few milliseconds.
+// The layouts of a whole history. Returns the layout at any moment in a few milliseconds.
 //
-// Why checkpoints: a layout is the sum of all events before it, and a viewer requests one wherever the mouse
-// is. A copy of the layout is kept each time many more events have passed than it has blocks. The layout at a
-// moment is the last copy before it plus the events since.
+// Why checkpoints: a layout depends on all events before it, and a viewer requests one for every position of
+// the mouse. A copy of the layout is stored every 16 events per block of the layout, but at most every 4,096
+// events. The layout at a moment is the last copy before it plus the events since.
 //
 //   events  ──────┬───────────────┬───────────────┬─────────►       A moment n is the state after the first n
 //   copies        0              16 Ki           40 Ki               events; 0 is before the first.
@@ -29,20 +29,21 @@ class LayoutWalk {
   [[nodiscard]] const allocator::History& history() const { return history_; }
   [[nodiscard]] Moment end() const { return static_cast<Moment>(history_.events.size()); }
 
-  // The layout at a moment, at most end(). Thread-safe. At the end it is that of the segments in the history.
+  // The layout at a moment, at most end(). Thread-safe. At the end, it is the layout of the history's
+  // segments.
   [[nodiscard]] Layout At(Moment moment) const;
 
-  // The moment with the most reserved memory; on a tie the one with the most allocated memory.
+  // The moment with the most reserved memory; on a tie, the one of these with the most allocated memory.
   [[nodiscard]] Moment fullest() const { return fullest_; }
   // The moment with the most allocated memory; the first on a tie.
   [[nodiscard]] Moment most_allocated() const { return most_allocated_; }
-  // The moment with the most memory that is reserved but not requested.
+  // The moment with the most reserved bytes that are not requested.
   [[nodiscard]] Moment worst() const { return worst_; }
   [[nodiscard]] uint64_t peak_reserved() const { return peak_reserved_; }
   [[nodiscard]] uint64_t peak_allocated() const { return peak_allocated_; }
-  // The largest sum of requested bytes of live blocks at one moment: no allocator needs less.
+  // The largest sum of requested bytes of live blocks at one moment. No allocator can need less.
   [[nodiscard]] uint64_t peak_requested() const { return peak_requested_; }
-  // Over the whole walk.
+  // The contradictions of the whole walk.
   [[nodiscard]] const Troubles& troubles() const { return troubles_; }
 
  private:

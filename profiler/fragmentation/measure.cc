@@ -29,7 +29,7 @@ void ForEachBlock(const Layout& layout, Visit visit) {
   }
 }
 
-// The numbers of pages that are partly free: the blocks in them keep the rest of the page.
+// The numbers of the pages that are partly free. The blocks in them prevent that the page is unmapped.
 std::vector<uint64_t> PartlyFreePages(const Layout& layout, const Segment& segment) {
   std::vector<uint64_t> pages;
   const uint64_t size = segment.page_bytes;
@@ -150,7 +150,7 @@ uint64_t LargestFromDriver(uint64_t driver_free) {
 std::vector<LargestRequest> LargestRequests(const Layout& layout, std::optional<uint64_t> driver_free) {
   const allocator::Settings& settings = layout.rules().settings;
   std::map<std::pair<allocator::PoolIndex, StreamIndex>, LargestRequest> requests;
-  std::map<std::pair<allocator::PoolIndex, StreamIndex>, uint64_t> tails;  // free at the end of a run
+  std::map<std::pair<allocator::PoolIndex, StreamIndex>, uint64_t> tails;  // free bytes at the end of a run
   ForEachBlock(layout, [&](const Block& block, const Segment& segment) {
     const Domain& domain = layout.DomainOf(segment);
     const auto key = std::pair(domain.pool, domain.stream);

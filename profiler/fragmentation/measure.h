@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is fragmented at one moment, how badly, and why: the decomposition of reserved minus requested into
-// causes, the metrics of the literature, free runs by size, and which blocks pin which segments.
+// Measures the fragmentation at one moment: the causes of the difference between reserved and requested
+// bytes, the metrics of the literature, free runs by size, and which blocks pin which segments.
 //
 // Why causes and not one number: of 17 GiB "reserved but unallocated", two thirds may go back to the driver
 // at the next call, and a percentage does not show that. Here each reserved byte that was not requested has
-// exactly one cause, so the causes add up to the total, to the byte.
+// exactly one cause, so the causes add up to exactly the total.
 //
 //   reserved ─┬─ requested
 //             ├─ rounding to 512, rounding by roundup_power2_divisions, slack       inside allocated blocks
@@ -67,9 +67,9 @@ struct FreeSpace {
     largest = run > largest ? run : largest;
     sum_of_squares += static_cast<double>(run) * static_cast<double>(run);
   }
-  // 1 - largest / all: 0 if it is one piece, near 1 if it is many. 0 if nothing is free.
+  // 1 - largest / all: 0 if the free memory is one piece, near 1 if it is many. 0 if nothing is free.
   [[nodiscard]] double External() const;
-  // 1 - sqrt(sum of squares) / all: like External, but it depends on all pieces, not only on the largest.
+  // 1 - sqrt(sum of squares) / all: like External, but depends on all pieces, not only on the largest.
   [[nodiscard]] double RootSumSquare() const;
 };
 
@@ -83,7 +83,7 @@ struct Metrics {
   Decomposition causes;
   FreeSpace space;
   std::vector<DomainMetrics> domains;
-  std::vector<FreeRuns> histogram;  // by size; only classes that occur
+  std::vector<FreeRuns> histogram;  // by size; without empty classes
 
   [[nodiscard]] uint64_t active() const { return total.allocated + total.pending; }
   // Free bytes that cannot go back to the driver because of a live block.
@@ -103,11 +103,11 @@ struct Metrics {
 struct LargestRequest {
   allocator::PoolIndex pool = allocator::kDefaultPool;
   allocator::StreamIndex stream = 0;
-  uint64_t from_free_blocks = 0;        // from memory that the allocator holds
-  std::optional<uint64_t> from_driver;  // from a new segment, or more pages; nullopt = unknown
+  uint64_t from_free_blocks = 0;        // from free blocks of the allocator
+  std::optional<uint64_t> from_driver;  // from a new segment or more pages; nullopt = unknown
 };
-// `driver_free`: bytes that the driver could still give, if known. Does not count what giving back a
-// completely free segment of another stream would add.
+// `driver_free`: the driver's free bytes, if known. Does not count completely free segments of other streams,
+// which the allocator could give back first.
 [[nodiscard]] std::vector<LargestRequest> LargestRequests(const Layout& layout,
                                                           std::optional<uint64_t> driver_free);
 // The largest request that a new segment can serve.
@@ -116,14 +116,14 @@ struct LargestRequest {
 // A segment with free memory that cannot go back to the driver, and the blocks that prevent it.
 struct PinnedSegment {
   SegmentIndex segment = kNoIndex;
-  uint64_t held_back = 0;  // its free bytes that are not a whole segment or page
+  uint64_t held_back = 0;  // free bytes that cannot be given back: their segment or page has live blocks
   uint64_t free = 0;
   uint64_t largest_free = 0;
   uint64_t live = 0;  // bytes of allocated and pending blocks
-  // Largest first; in expandable memory those that share a page with free bytes.
+  // The live blocks, largest first; in expandable memory only those that share a page with free bytes.
   std::vector<BlockIndex> pins;
 };
-// The segments with anything held back, most first.
+// The segments with held-back bytes, most bytes first.
 [[nodiscard]] std::vector<PinnedSegment> PinnedSegments(const Layout& layout);
 
 }  // namespace vramscope::fragmentation

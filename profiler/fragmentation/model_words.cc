@@ -4,8 +4,8 @@
 namespace vramscope::fragmentation {
 namespace {
 
-// Split limits go from small to large: a smaller one keeps more memory free of small requests, and costs more
-// driver calls.
+// Split limits go from large to small: a smaller limit keeps more segments free of small requests, but costs
+// more driver calls.
 constexpr const char* kOfPyTorch[] = {
     "expandable_segments:True", "max_split_size_mb:512", "max_split_size_mb:256",     "max_split_size_mb:128",
     "max_split_size_mb:64",     "max_split_size_mb:32",  "roundup_power2_divisions:8"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fragmentation analysis says and tries for each allocator: one row a model.
+// The texts of the fragmentation analysis, and the settings that it tries: one row for each allocator model.
 #pragma once
 
 #include <span>
@@ -13,10 +13,10 @@ struct ModelWords {
   const char* framework;  // "PyTorch"
   // Settings to try, in order of preference; each changes one thing.
   std::span<const char* const> settings;
-  std::span<const char* const> few_settings;  // enough for a picture
-  // Follows the bytes of the request: why no segment was added. "" = the driver's own figure is the reason.
+  std::span<const char* const> few_settings;  // the settings for a picture
+  // Text after the bytes of the request: why no segment was added. "" = the driver's free bytes show why.
   const char* no_segment;
-  // Advice where a free block was large enough, and where giving back free segments is enough.
+  // Advice if a free block was large enough, and advice if it is enough to give back free segments.
   const char* ask_again;
   const char* give_back;
 };

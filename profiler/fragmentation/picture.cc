@@ -54,7 +54,7 @@ class Svg {
     Print("<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"#%06x\" stroke-width=\"1\"/>\n", x1,
           y1, x2, y2, rgb);
   }
-  // Draws through the points, filled if `fill`.
+  // Draws a line through the points, or a filled polygon if `fill`.
   void Path(const std::vector<std::pair<double, double>>& points, uint32_t rgb, bool fill) {
     text_ += fill ? "<polygon points=\"" : "<polyline fill=\"none\" points=\"";
     for (const auto& [x, y] : points) Print("%.1f,%.1f ", x, y);
@@ -83,7 +83,7 @@ std::string Count(uint64_t count) {
   return text;
 }
 
-// Draws a square of the color and its meaning; returns where the next one begins.
+// Draws a square of the color and its text. Returns the x position of the next legend entry.
 double Legend(Svg& svg, double x, double y, uint32_t rgb, const std::string& text) {
   svg.Box(x, y - 9, 10, 10, rgb);
   svg.Text(x + 15, y, text, kDim);
@@ -98,8 +98,8 @@ std::string WhenText(const Answer& answer) {
   return text;
 }
 
-// Points of the series are placed by event, not by time: a microsecond of activity gets as much width as a
-// long wait.
+// The axes of a chart. The x position is the event and not the time, so that a microsecond with many events
+// is as wide as a long wait.
 class Axes {
  public:
   Axes(Svg& svg, const Answer& answer, double bottom)
@@ -111,7 +111,7 @@ class Axes {
     svg.Text((kLeft + kRight) / 2, bottom + 20, "events of the allocator: " + Count(answer.events), kDim,
              "middle");
   }
-  // Marks the chosen moment, above everything else.
+  // Marks the chosen moment. Call last, so that the mark is on top.
   void Mark(Svg& svg, const Answer& answer) const {
     const double x = X(answer.chosen.moment);
     svg.Line(x, kTop, x, bottom_, kText);
@@ -179,7 +179,7 @@ std::string Shares(const Subject& subject, const Answer& answer) {
   const auto part = [](uint64_t bytes, uint64_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(whole);
   };
-  // A curve that is 0 everywhere is left out, together with its name.
+  // Draws a curve and its name, unless it is 0 everywhere.
   const auto curve = [&](double x, uint32_t rgb, const char* name, auto share_of) {
     std::vector<std::pair<double, double>> points;
     bool ever = false;
@@ -223,7 +223,8 @@ Shade ShadeOf(const Subject& subject, const Layout& layout, const Block& block, 
   return {classify::Info(*category).rgb, classify::Info(*category).name};
 }
 
-// Segments with the most held-back bytes come first, as in the table. The widest segment has the longest row.
+// Draws the map. Segments with the most held-back bytes come first, as in the table. The length of a row is
+// proportional to the segment's size.
 std::string Map(const Subject& subject, const Answer& answer, const Layout& layout) {
   std::vector<SegmentIndex> rows;
   for (const PinnedSegment& pinned : PinnedSegments(layout)) rows.push_back(pinned.segment);
@@ -249,7 +250,7 @@ std::string Map(const Subject& subject, const Answer& answer, const Layout& layo
           std::none_of(named.begin(), named.end(), [&](std::string_view name) { return name == shade.name; });
       if (!fresh) continue;
       named.push_back(shade.name);
-      if (x > 800) continue;  // the rarest
+      if (x > 800) continue;  // no room for more legend entries
       x = Legend(svg, x, 48, shade.rgb, shade.name);
     }
     y += 18;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of fragmentation as SVG: one for each question, drawn from the same answer that terminal and JSON
-// print.
+// Draws pictures of fragmentation as SVG, from the same answer that terminal and JSON print.
 //
 //   causes   reserved memory over the events: requested memory, and each cause of the rest on top
 //   shares   the metrics between 0 and 1 over the events

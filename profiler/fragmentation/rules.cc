@@ -7,7 +7,7 @@ Rules RulesOf(const allocator::History& history) {
   if (history.model == allocator::Model::kBfc) return {.model = history.model};
   const bool named = !history.torch_version.empty();
   const auto releases = allocator::Releases();
-  // For a history that names no release: the newest release that accepts the settings.
+  // If the history has no release: uses the newest release that accepts the settings.
   for (auto release = releases.rbegin(); release != releases.rend(); ++release) {
     const allocator::Release& by = named ? allocator::ReleaseOf(history.torch_version) : *release;
     auto settings = allocator::ParseSettings(history.settings, by);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings and the release by which a history is read. The rules that follow from them are the
-// allocator's own (profiler/allocator/sizing.h).
+// The size rules for a history, given by its settings and release. The functions call the allocator model's
+// own rules (profiler/allocator/sizing.h).
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,20 @@ using allocator::kSmallSegmentBytes;
 
 struct Rules {
   allocator::Model model = allocator::Model::kPyTorch;
-  allocator::Settings settings;  // of PyTorch's allocator
+  allocator::Settings settings;  // for PyTorch's allocator only
   const allocator::Release* release = &allocator::Releases().back();
 
   // The block size for a request of `bytes`.
   [[nodiscard]] uint64_t Rounded(uint64_t bytes) const {
     return is_bfc() ? Bfc::Rounded(bytes) : allocator::RoundedSize(bytes, settings, *release);
   }
-  // The same without the settings that round further.
+  // The same without roundup_power2_divisions.
   [[nodiscard]] uint64_t PlainlyRounded(uint64_t bytes) const {
     return is_bfc() ? Bfc::Rounded(bytes) : allocator::PlainlyRounded(bytes);
   }
-  // The size of the block that a request, `rounded`, gets from a free block of `free_bytes`. `expandable`
-  // refers to the block. If the setting is on, requests from older segments are split the same way.
+  // The size of the block that a request of `rounded` bytes gets from a free block of `free_bytes`.
+  // `expandable`: the free block is expandable memory. If expandable_segments is on, blocks of other segments
+  // are split in the same way.
   [[nodiscard]] uint64_t BlockBytes(uint64_t rounded, uint64_t free_bytes, bool large,
                                     bool expandable) const {
     if (rounded >= free_bytes) return free_bytes;
@@ -41,11 +42,12 @@ struct Rules {
         allocator::IsSplit(free_bytes, rounded, !large, expandable || settings.expandable_segments, settings);
     return split ? rounded : free_bytes;
   }
-  // Size of the cudaMalloc for a request, `rounded`, that finds no free block.
+  // Size of the cudaMalloc for a request of `rounded` bytes that finds no free block.
   [[nodiscard]] uint64_t SegmentBytes(uint64_t rounded) const {
     return is_bfc() ? rounded : allocator::SegmentBytes(rounded, settings);
   }
-  // True if requests of this size, and segments from cudaMalloc, are of the large pool. BFC has one pool.
+  // True if requests or cudaMalloc segments of this size belong to the large pool. BFC has only one pool,
+  // which counts as large.
   [[nodiscard]] bool IsLargeRequest(uint64_t rounded) const {
     return is_bfc() || rounded > kSmallRequestBytes;
   }
@@ -56,7 +58,7 @@ struct Rules {
   [[nodiscard]] bool is_bfc() const { return model == allocator::Model::kBfc; }
 };
 
-// The rules that the history names; defaults for settings that every release refuses.
+// The rules for the release and settings of the history. Default settings if the release refuses them.
 [[nodiscard]] Rules RulesOf(const allocator::History& history);
 
 }  // namespace vramscope::fragmentation

@@ -11,7 +11,7 @@ namespace {
 
 using allocator::Action;
 
-// Memory taken from the driver, by its begin.
+// A range of memory allocated from the driver.
 constexpr size_t kNoTaking = ~size_t{0};
 struct Taken {
   uint64_t end = 0;
@@ -29,7 +29,7 @@ std::map<uint64_t, Taken>::iterator FirstTakenAt(std::map<uint64_t, Taken>& take
 
 void FindStreamsOfSegments(std::vector<allocator::Event>& events) {
   std::map<uint64_t, Taken> taken;
-  size_t unclaimed = 0;  // of `taken`: mostly 0, and then allocations need not be looked up
+  size_t unclaimed = 0;  // number in `taken`; usually 0, and then allocations need no lookup
   for (size_t i = 0; i < events.size(); ++i) {
     allocator::Event& event = events[i];
     const uint64_t end = event.address + event.bytes;

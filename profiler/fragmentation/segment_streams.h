@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the streams of segments, which the driver does not know.
+// Finds the streams of segments. Driver calls do not contain the stream.
 //
-// A segment is taken for a request whose block is then the first in it. So the stream of that block is the
-// segment's stream.
+// A segment is allocated for a request, whose block is then the first one in it. So the stream of this block
+// is the segment's stream.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace vramscope::fragmentation {
 
-// Sets `stream` of the events that take segments or give them back. `events` must be in order.
+// Sets `stream` in the events that allocate segments or give them back. `events` must be in order.
 void FindStreamsOfSegments(std::vector<allocator::Event>& events);
 
 }  // namespace vramscope::fragmentation

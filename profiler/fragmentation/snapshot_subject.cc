@@ -15,11 +15,11 @@ namespace {
 using snapshot::Snapshot;
 
 struct Stacks {
-  std::vector<snapshot::StackId> by_event;           // of the history
-  std::map<uint64_t, snapshot::StackId> by_address;  // of blocks that existed before it
+  std::vector<snapshot::StackId> by_event;           // by event of the history
+  std::map<uint64_t, snapshot::StackId> by_address;  // for blocks that existed before the history
 };
 
-// `numbers`: for each event of the history, the number of the device's event.
+// `numbers`: for each event of the history, the number of the corresponding event in the device's trace.
 Stacks StacksOf(const Snapshot& snapshot, uint32_t device, const std::vector<uint32_t>& numbers) {
   Stacks stacks;
   std::vector<snapshot::StackId> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a PyTorch snapshot a subject: its history, its stacks as names, its failures.
+// Converts a PyTorch snapshot to a subject: its history, its stacks as names, its failures.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,8 @@
 
 namespace vramscope::fragmentation {
 
-// For CUDA device `device`; if not given, the first device with any data in the snapshot. `source` is what
-// the run was loaded from, so that moments of the run can be used (Subject::MomentAfter); nullptr: no run was
-// loaded.
+// The subject for CUDA device `device`, or for the first device with data if none is given. `source` is the
+// source of the loaded run, which Subject::MomentAfter needs; nullptr if no run was loaded.
 [[nodiscard]] Result<Subject> SubjectOf(std::shared_ptr<const snapshot::Snapshot> snapshot,
                                         std::optional<uint32_t> device,
                                         const model::Source* source = nullptr);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input of the fragmentation analysis: one device's history, with what else the file knows: names of
+// The input of the fragmentation analysis: one device's history, and other facts from the file: names of
 // blocks, steps, failures, the driver's free memory.
 //
-// Why: a PyTorch snapshot and a trace know different facts about the same allocator. Each reader of a file
-// fills this in. Unknown members stay empty, with a sentence in `notes` if the user must know.
+// Why: a PyTorch snapshot and a trace contain different facts about the same allocator. Each file reader
+// fills in a Subject. Unknown members stay empty; `notes` has a sentence if the user must know.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@
 
 namespace vramscope::fragmentation {
 
-// What is known about a block.
+// The known facts about a block.
 struct BlockText {
   std::optional<uint64_t> number;   // 1-based allocation number in the trace
   std::string name;                 // "layers.0.weight"; "" = unnamed
   std::string category;             // a key like "activation"; "" = unknown
-  std::string module;               // at its allocation; "" = unknown
+  std::string module;               // the module that allocated it; "" = unknown
   std::string op;                   // the operator or autograd node that allocated it; "" = unknown
-  std::vector<std::string> frames;  // at its allocation, innermost first
+  std::vector<std::string> frames;  // the stack of its allocation, innermost first
 };
 
 // A request that the allocator could not serve.
@@ -36,11 +36,11 @@ struct Failure {
   Moment moment = 0;       // the state in which the request failed
   uint64_t requested = 0;  // bytes; rounded if only that is known
   bool rounded = false;
-  std::optional<uint64_t> driver_free;  // free bytes that the driver reported then
+  std::optional<uint64_t> driver_free;  // the driver's free bytes at that moment
   allocator::StreamIndex stream = 0;
   allocator::PoolIndex pool = allocator::kDefaultPool;
   std::vector<std::string> frames;  // innermost first
-  uint64_t total_allocated = 0;     // as the allocator reported; 0 = it did not
+  uint64_t total_allocated = 0;     // as the allocator reported it; 0 = not reported
   uint64_t total_reserved = 0;
 };
 
@@ -64,23 +64,23 @@ struct Subject {
   std::optional<uint32_t> pid;
   std::optional<uint32_t> rank;
   std::string about = "cuda:0";     // device, process and rank in words
-  uint32_t others = 0;              // matching devices or processes that are left out
+  uint32_t others = 0;              // number of other devices or processes that match and are left out
   bool counts_events = false;       // times are event numbers: model::Run::counts_events
   uint64_t start_monotonic_ns = 0;  // time 0 on CLOCK_MONOTONIC; 0 = unknown
   bool has_layout = false;          // segments are known; without them there are only totals
   bool requests_known = true;       // requested bytes are recorded, not only block sizes
   bool streams_known = true;
-  // The total memory available to PyTorch's allocator: its own and what the driver has left. Each entry holds
-  // from its moment on.
+  // The total memory available to PyTorch's allocator: its reserved bytes plus the driver's free bytes. Each
+  // entry is valid from its moment on.
   struct Room {
     Moment from = 0;
     uint64_t bytes = 0;
   };
   std::vector<Room> room;
   std::vector<Failure> failures;
-  size_t main_failure = 0;  // into `failures`: the one that "oom" means
-  // For each event of the history, the event of the run that it was made from, in order. Empty if the file
-  // was not loaded as a run.
+  size_t main_failure = 0;  // index into `failures`: the failure that the moment "oom" means
+  // For each event of the history, the event of the run that it comes from, in order. nullptr if the file was
+  // not loaded as a run.
   std::shared_ptr<const std::vector<model::EventIndex>> origins;
   uint64_t run_events = 0;  // events of the run, of all devices; known with `origins`
   std::vector<StepSpan> steps;
@@ -88,7 +88,7 @@ struct Subject {
 
   // Describes a live block at a moment.
   std::function<BlockText(const Block&, Moment)> describe = [](const Block&, Moment) { return BlockText{}; };
-  // What the program did around failure `index`.
+  // The circumstances of failure `index`.
   std::function<Circumstances(size_t index)> circumstances = [](size_t) { return Circumstances{}; };
   std::function<Place(Moment)> place = [](Moment) { return Place{}; };
 
@@ -98,9 +98,9 @@ struct Subject {
   [[nodiscard]] uint64_t TraceEvents(Moment moment) const;
   // The moment after the last event at or before this time. 0 if all are later.
   [[nodiscard]] Moment MomentAt(uint64_t time_ns) const;
-  // The time at which the state of the moment began; 0 for the state before the first event.
+  // The time of the moment's last event; 0 for the state before the first event.
   [[nodiscard]] uint64_t TimeOf(Moment moment) const;
-  // Bytes that the driver could still give, if known.
+  // The driver's free bytes, if known.
   [[nodiscard]] std::optional<uint64_t> DriverFree(Moment moment, uint64_t reserved) const;
 };
 

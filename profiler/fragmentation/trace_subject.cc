@@ -47,7 +47,8 @@ class TraceReading {
     }
     subject_.history.model = model::FrameworkOf(*run_.source).allocator;
     subject_.rules = RulesOf(subject_.history);
-    // TensorFlow also takes memory of its own from the driver that holds no tensors.
+    // TensorFlow also allocates memory from the driver that does not hold tensors, so its driver calls do not
+    // give its segments.
     const bool is_bfc = subject_.history.model == allocator::Model::kBfc;
     if (!is_bfc) CollectSegments();
     if (!subject_.has_layout) CollectToldSegments();
@@ -80,7 +81,7 @@ class TraceReading {
     return found == all.end() ? "" : found->second;
   }
 
-  // Rare events are collected first and inserted between the blocks.
+  // Collects a rare event, which AddEvents() inserts between the events of blocks.
   void Collect(Action action, EventIndex at, uint64_t address, uint64_t bytes,
                allocator::StreamIndex stream = 0) {
     allocator::Event event;
@@ -92,7 +93,7 @@ class TraceReading {
     collected_.push_back({event, at});
   }
 
-  // The first event after the end of the process; kNever if the end is unknown, or if nothing follows.
+  // The first event after the end of the process; kNever if the end is unknown or no event follows.
   [[nodiscard]] EventIndex EndOfProcess() const {
     const uint64_t end_ns = run_.processes[device_.process].info.end_ns;
     if (end_ns == 0) return model::kNever;
@@ -109,14 +110,15 @@ class TraceReading {
       Collect(segment.mapped ? Action::kSegmentMap : Action::kSegmentAlloc, segment.begin, segment.address,
               segment.size);
       if (segment.mapped) subject_.rules.settings.expandable_segments = true;
-      // A segment that ends with its process is no decision of the allocator: the driver takes it back.
+      // If a segment ends with its process, the driver freed it and not the allocator, so there is no event.
       if (segment.end == model::kNever || segment.end == end_of_process) continue;
       Collect(segment.mapped ? Action::kSegmentUnmap : Action::kSegmentFree, segment.end, segment.address,
               segment.size);
     }
   }
 
-  // A trace converted from a snapshot has no driver calls: PyTorch's own history has its segments.
+  // For traces without driver calls, such as those converted from a snapshot: uses the segments that the
+  // framework's own history records.
   void CollectToldSegments() {
     subject_.history.complete = Metadata(model::kBeginKey) != model::kInTheMiddle;
     for (const model::SegmentChange& change : run_.segment_changes) {
@@ -140,7 +142,7 @@ class TraceReading {
   }
 
   void AddEvents() {
-    // Segments were collected first, so a segment taken at the same event as a block exists before the block.
+    // The sort is stable and segments come first, so a segment exists before a block of the same event.
     std::stable_sort(collected_.begin(), collected_.end(),
                      [](const Collected& a, const Collected& b) { return a.origin < b.origin; });
     const size_t most = collected_.size() + 2 * device_.changes.size();
@@ -160,7 +162,7 @@ class TraceReading {
     }
   }
 
-  // A completion contains only the block's address; everything else is in its request.
+  // A recorded completion has only the block's address. Its other values are those of the free's request.
   void AddCollected(const Collected& collected) {
     allocator::Event event = collected.event;
     if (event.action == Action::kFreeCompleted) {
@@ -172,8 +174,8 @@ class TraceReading {
     Add(event, collected.origin);
   }
 
-  // If a trace has no completions, a free is complete when it is requested: the hooks do not see what other
-  // streams still do.
+  // If a trace has no completions, every free completes when it is requested, because the hooks do not see
+  // the work of other streams.
   void AddBlock(const model::Change& change) {
     const model::Block& block = run_.blocks[change.block()];
     const bool known = block.slack != model::Block::kUnknownSlack;
@@ -227,7 +229,8 @@ class TraceReading {
       Failure failure;
       failure.requested = oom.requested;
       failure.rounded = true;
-      // At a failure the driver had nothing for TensorFlow's allocator, or its limit forbade to ask.
+      // At a failure TensorFlow's allocator could get no memory: the driver refused, or the limit was
+      // reached.
       if (subject_.history.model == allocator::Model::kBfc) failure.driver_free = 0;
       failure.total_allocated = oom.total_allocated;
       failure.total_reserved = oom.total_reserved;
@@ -237,7 +240,8 @@ class TraceReading {
     }
   }
 
-  // The driver maps pages one by one; PyTorch records the pages of one request as one event.
+  // True if the event continues the last one. The driver maps pages one by one, but PyTorch records the pages
+  // of one request as one event.
   [[nodiscard]] bool Continues(const allocator::Event& event) const {
     if (event.action != Action::kSegmentMap && event.action != Action::kSegmentUnmap) return false;
     const auto& events = subject_.history.events;
@@ -245,7 +249,7 @@ class TraceReading {
            events.back().address + events.back().bytes == event.address;
   }
 
-  // Adds entries where the driver reported its free memory, or where it follows from the driver calls.
+  // Adds an entry for each driver report of its free memory and for each failure.
   void AddRoom() {
     const model::DriverDevice* driver = run_.driver.Find(device_.process, device_.code);
     if (driver == nullptr) return;
@@ -288,7 +292,7 @@ class TraceReading {
   }
 
   static void AddTexts(const Analysis& analysis, model::ProcessIndex process, Subject& subject) {
-    // The history's state after moment n corresponds to the state after this event of the run.
+    // The event of the run after which the state is that of the moment.
     const auto event_of = [origins = subject.origins](Moment moment) -> EventIndex {
       return moment == 0 ? 0 : (*origins)[moment - 1];
     };
@@ -296,7 +300,7 @@ class TraceReading {
       const timeline::Span& span = analysis.training()[process].SpanAt(event_of(moment));
       return Place{span.step, timeline::PhaseName(timeline::PhaseOf(span.part))};
     };
-    // Compares steps on demand, from any thread.
+    // Compares steps on demand. The mutex makes this thread-safe.
     struct Births {
       explicit Births(const Analysis& analysis) : origins(analysis.run(), analysis.training()) {}
       std::mutex mutex;
@@ -355,13 +359,14 @@ class TraceReading {
   std::shared_ptr<std::vector<EventIndex>> origins_ = std::make_shared<std::vector<EventIndex>>();
   bool apart_ = false;                                      // completions of frees are separate events
   std::unordered_map<uint64_t, allocator::Event> waiting_;  // requests that have not completed, by address
-  std::vector<Collected> collected_;                        // by origin, once blocks are added
+  std::vector<Collected> collected_;                        // sorted by origin in AddEvents()
   std::vector<EventIndex> failures_at_;
   size_t blocks_ = 0;
   size_t unknown_requests_ = 0;
 };
 
-// TensorFlow's regions are recorded as they come. Those of JAX are not, and some of its blocks have no address.
+// True if the addresses of blocks and segments are known. TensorFlow's regions are recorded. JAX's regions
+// are not, and some of its blocks have no address.
 bool PlacesAreKnown(const Run& run, const model::Device& device) {
   if (model::FrameworkOf(*run.source).allocator != allocator::Model::kBfc) return true;
   return std::ranges::any_of(run.segment_changes, [&](const model::SegmentChange& change) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a device of a trace a subject. The history of its caching allocator is assembled from what the hooks
-// recorded of PyTorch (blocks) and of the driver (segments), with names, categories, steps and failures.
+// Converts a device of a trace to a subject. The history of its caching allocator is assembled from the
+// recorded calls to PyTorch's allocator (blocks) and to the driver (segments), with names, categories, steps
+// and failures.
 #pragma once
 
 #include <functional>
@@ -13,14 +14,14 @@
 
 namespace vramscope::fragmentation {
 
-// `analysis` and its run must outlive the subject. An error if the device has no caching allocator.
+// `analysis` and its run must outlive the subject. Fails if the device has no caching allocator.
 [[nodiscard]] Result<Subject> SubjectOf(const classify::Analysis& analysis, model::DeviceIndex device);
 
-// SubjectOf in two parts. The positions of blocks follow from the run alone, so a viewer computes them while
-// the run is analyzed.
+// SubjectOf in two parts. The positions of blocks depend only on the run, so a viewer computes them while the
+// run is being analyzed.
 struct PlacedSubject {
   Subject subject;  // without steps and without descriptions of blocks
-  // Adds them to the subject; `analysis` must outlive it too.
+  // Adds the steps and descriptions to the subject. `analysis` must outlive the subject too.
   std::function<void(const classify::Analysis& analysis, Subject& subject)> explain;
 };
 [[nodiscard]] Result<PlacedSubject> PlacedSubjectOf(const model::Run& run, model::DeviceIndex device);

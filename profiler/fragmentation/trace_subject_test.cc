@@ -18,7 +18,7 @@ using model::testing::kMiB;
 
 constexpr uint64_t kAddress = 0x7f00'0000'0000;
 
-// A rank that ends with a block in its segment, and another rank that goes on.
+// One rank ends while it has a block in a segment, and another rank continues.
 DriverScript TwoRanks() {
   DriverScript s;
   s.EndingProcess(101, 200);
@@ -50,7 +50,7 @@ TEST(TraceSubjectTest, WhatEndsWithAProcessIsNoDecisionOfItsAllocator) {
   EXPECT_TRUE(allocator::Replay(subject.history)->exact());
 }
 
-// Blocks of 256 bytes, which PyTorch's allocator cannot make.
+// The run has blocks of 256 bytes, which PyTorch's allocator cannot create.
 TEST(TraceSubjectTest, ARunOfTensorFlowIsReplayedOnItsOwnAllocator) {
   DriverScript s;
   s.trace().SetMetadata("tensorflow.version", "2.21.0");
@@ -86,8 +86,7 @@ TEST(TraceSubjectTest, MomentsAreEventsOfTheRun) {
   EXPECT_FALSE(FindMoment(subject, walk, "oom").ok());
 }
 
-// Two streams; one segment that exists before the history and is given back at its end, and one that is
-// taken.
+// Two streams. One segment exists before the history and is given back at its end; another one is allocated.
 constexpr const char* kSnapshot = R"({"segments": [
   {"device": 0, "address": 8388608, "total_size": 20971520, "stream": 7, "segment_type": "large", "blocks": [
     {"address": 8388608, "size": 2097152, "requested_size": 2097152, "state": "active_allocated", "frames": []},

@@ -10,7 +10,7 @@ namespace {
 
 std::string KeyOf(const std::string& setting) { return setting.substr(0, setting.find(':')); }
 
-// Settings are separated by commas outside brackets.
+// Splits settings at the commas outside brackets.
 std::vector<std::string> Split(const std::string& settings) {
   std::vector<std::string> parts(1);
   int depth = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries another setting: runs the requests of a history up to a failure through the model of PyTorch's
-// allocator, on a device with as much room as the real one had.
+// Tries another setting: runs the requests of a history up to a failure through the allocator's model, on a
+// device with as much memory as the real one had.
 //
-// Why replay and not a rule of thumb: whether expandable segments or a split limit would have fitted a
-// request depends on every allocation before it. The same replay with the recorded settings must fail where
-// the record failed. Otherwise the room or the history is not known well enough, and nothing is proved.
+// Why a re-run and not a rule of thumb: whether a setting would have served a request depends on every
+// allocation before it. The same re-run with the recorded settings must fail where the record failed.
+// Otherwise the memory or the history is not known well enough, and the re-run proves nothing.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace vramscope::fragmentation {
 
 enum class TrialEnd : uint8_t {
   kFits,         // the request that failed is served
-  kFails,        // it fails here too
+  kFails,        // it fails with this setting too
   kFailsBefore,  // an earlier request already fails
-  kFailsAfter,   // the request is served, but a later one in its phase fails
+  kFailsAfter,   // it is served, but a later request in its phase fails
 };
 
 struct Trial {
@@ -34,10 +34,9 @@ struct Trial {
   uint64_t driver_free = 0;
 };
 
-// `failure` is the event of the history that failed; its bytes are the requested ones. `room` is the total
-// that the allocator can have: its reserved bytes at that time plus the driver's free bytes. `upcoming`:
-// bytes of requests that are known to follow. O(events). An error is the reason why the settings cannot be
-// tried.
+// `failure` is the event of the failed request. `room` is the total memory available to the allocator: its
+// reserved bytes at that time plus the driver's free bytes. `upcoming`: bytes of requests that are known to
+// follow. O(events). The error is the reason why the settings cannot be tried.
 [[nodiscard]] Result<Trial> TrySettings(const allocator::History& history, Moment failure, uint64_t room,
                                         const std::string& settings, std::span<const uint64_t> upcoming = {});
 

@@ -8,9 +8,10 @@
 
 namespace vramscope::fragmentation {
 
-// "layers.0.weight", or the frame that is nearest to the user's code, or "0x7f..."
+// The block's name ("layers.0.weight"), else the frame nearest to the user's code, else "allocation 12", else
+// its address.
 [[nodiscard]] std::string BlockTitle(const Block& block, const BlockText& text);
-// "stream 0x5f.., pool {0, 1}"; "" for the default stream and pool.
+// "stream 0x5f.., pool (0, 1)"; "" for the default stream and pool.
 [[nodiscard]] std::string DomainTitle(const Subject& subject, allocator::PoolIndex pool,
                                       allocator::StreamIndex stream);
 
