@@ -21,9 +21,9 @@ namespace {
 using model::BlockId;
 using model::EventIndex;
 
-constexpr size_t kTail = 2;  // steps at the end whose blocks may be on their way: the last one, and what was
-                             // fetched ahead
-constexpr size_t kWarmUp = 2;                      // steps at the start that allocate what all later ones use
+constexpr size_t kTail = 2;  // steps at the end whose blocks may still be freed: those of the last step, and
+                             // prefetched batches
+constexpr size_t kWarmUp = 2;                      // steps at the start, which allocate memory that stays
 constexpr size_t kFewSteps = kWarmUp + 3 + kTail;  // with fewer, all steps are judged
 constexpr size_t kFewestTimes = 3;
 
@@ -69,14 +69,14 @@ class Finder {
   }
 
  private:
-  // The last step whose blocks can no longer be on their way.
+  // The last step before the tail: if its blocks are alive at the end, they are kept.
   [[nodiscard]] uint32_t LastSure() const {
     return static_cast<uint32_t>(steps_.size() - std::min(steps_.size(), kTail));
   }
   [[nodiscard]] uint32_t JudgedCount() const { return found_.last_judged - found_.first_judged + 1; }
 
-  // The step that an allocation at `at` counts to, 1-based. 0 for anything before the first step; the number
-  // of steps + 1 for anything after the last one.
+  // The step that an allocation at event `at` counts toward, from 1. 0 before the first step; the number of
+  // steps + 1 after the last one.
   [[nodiscard]] uint32_t StepOf(EventIndex at) const {
     const timeline::Span& span = training_.SpanAt(at);
     const bool is_idle = timeline::PhaseOf(span.part) == timeline::Phase::kOther;
@@ -93,7 +93,7 @@ class Finder {
     return block.device_code == device_.code && run_.ProcessOf(block) == device_.process;
   }
 
-  // The last allocation: frees after it happen because the program ends.
+  // The event of the last allocation. Frees after it happen only because the program ends.
   [[nodiscard]] EventIndex LastAllocation() const {
     EventIndex last = until_;
     for (const model::Change& change : device_.changes)
@@ -101,7 +101,8 @@ class Finder {
     return last;
   }
 
-  // True for what is alive at the end, and for what comes after the end, if it stays.
+  // True if memory that exists from `begin` to `end` is alive after `until_`. If it is allocated after
+  // `until_`, it must be alive after `later_`.
   [[nodiscard]] bool Survives(EventIndex begin, EventIndex end) const {
     return end > (begin <= until_ ? until_ : later_);
   }
@@ -121,8 +122,8 @@ class Finder {
     }
   }
 
-  // Host memory has no blocks, so light steps are not compared with deep ones: allocations of one size by one
-  // library count as one place.
+  // Host memory has no blocks, so classify::Origins gives no place for light steps. Instead, allocations of
+  // the same size by the same library count as one place.
   void CollectPinned() {
     const auto concerns = [&](const model::DriverAllocation& made) {
       return made.kind == trace::DriverMemory::kHostPinned && made.process == device_.process &&
@@ -146,12 +147,12 @@ class Finder {
     }
   }
 
-  // When a place grows: its first step, and the number of steps between two times.
+  // The steps in which a place grows: the first one, and the distance in steps from one time to the next.
   struct Rhythm {
     uint32_t first = 0;
     uint32_t every = 0;
     [[nodiscard]] bool Pauses() const { return every > 1; }
-    // True if equal, apart from the two sides of a step's end.
+    // True if equal. If both pause, they may differ by one step, because a step's end may lie in between.
     [[nodiscard]] bool IsLike(const Rhythm& other) const {
       const uint32_t most = Pauses() && other.Pauses() ? 1 : 0;
       const auto apart = [](uint32_t a, uint32_t b) { return a < b ? b - a : a - b; };
@@ -162,8 +163,8 @@ class Finder {
     return {survivors.bytes_of_step.begin()->first, Every(survivors)};
   }
 
-  // A kept graph keeps tensors from many places. Places that grow at the same times are one leak, named after
-  // the place with the most bytes.
+  // Merges the places of a kept graph, which keeps tensors from many places. Places that grow in the same
+  // steps are one leak. It gets the name of the place with the most bytes.
   void MergeGraphs() {
     std::vector<std::pair<Rhythm, std::vector<Place>>> graphs;
     for (const auto& [place, survivors] : places_) {
@@ -189,8 +190,8 @@ class Finder {
       if (part != name) all.Add(places_.at(part), rhythm.Pauses());
       places_.erase(part);
     }
-    // The program's own tensor from the same line is the end of the graph, a sum or a loss. Without lines, it
-    // is one that is kept at the same times.
+    // The tensor at the end of the graph (a sum or a loss) is kept by the program. It is allocated at the
+    // same line. Without lines, it is a tensor that is kept in the same steps.
     std::erase_if(places_, [&](const auto& entry) {
       const auto& [place, survivors] = entry;
       const bool with_it =
@@ -221,12 +222,12 @@ class Finder {
     return steps >= kFewestTimes && in_third[0] && in_third[1] && in_third[2];
   }
 
-  // At equal distances, for example after each epoch.
+  // True if the place leaves survivors at equal distances, for example after each epoch.
   [[nodiscard]] bool LeaksNowAndThen(const Survivors& survivors) const {
     const auto& times = survivors.bytes_of_step;
     const uint32_t every = Every(survivors);
     if (every < 2 || times.size() < kFewestTimes) return false;
-    if (std::next(times.rbegin())->first > LastSure()) return false;  // at most two are certain
+    if (std::next(times.rbegin())->first > LastSure()) return false;  // only one time may be in the tail
     const auto [least, most] = std::minmax_element(
         times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     const bool alike = most->second - least->second <= most->second / 8;
@@ -239,7 +240,7 @@ class Finder {
     return in_most && times.begin()->first <= LastSure() && RisesAtTheEnd(place);
   }
 
-  // True if the place has more bytes after each of the last three steps than after the one before it.
+  // True if the place has more bytes after each of the last two steps than after the step before it.
   [[nodiscard]] bool RisesAtTheEnd(const Place& place) {
     if (places_at_ends_.empty()) {
       for (BlockId id = 0; id < run_.blocks.size(); ++id) {
@@ -256,8 +257,8 @@ class Finder {
     return bytes[0] < bytes[1] && bytes[1] < bytes[2];
   }
 
-  // Steps from one time to the next; 0 if the distances differ. A time between two steps may count to either
-  // of them.
+  // The number of steps from one time to the next; 0 if the distances differ. They may differ by one, because
+  // an allocation between two steps may count toward either of them.
   [[nodiscard]] static uint32_t Every(const Survivors& survivors) {
     std::vector<uint32_t> gaps;
     for (auto at = survivors.bytes_of_step.begin(); std::next(at) != survivors.bytes_of_step.end(); ++at)
@@ -280,7 +281,7 @@ class Finder {
       growth.places = static_cast<uint32_t>(merged->second);
     growth.as_in_step = survivors.as_in_step;
     for (const auto& [step, bytes] : survivors.bytes_of_step) {
-      const uint32_t last = std::min(step, found_.steps);  // what comes after the last step counts to it here
+      const uint32_t last = std::min(step, found_.steps);  // bytes after the last step count toward it here
       if (growth.kept.empty() || growth.kept.back().step != last) growth.kept.push_back({last, 0});
       growth.kept.back().bytes += bytes;
     }
@@ -302,8 +303,8 @@ class Finder {
     (leaks ? found_.leaks : found_.settled).push_back(std::move(growth));
   }
 
-  // Allocations of light steps at an unknown place may belong to a place that deep steps show: it begins
-  // where those end.
+  // Adds the bytes of known places to the unknown places of the same phase. In light steps a tensor's place
+  // may be unknown although deep steps show it, so an unknown place may continue a known one.
   static void AddKnownToUnknown(std::map<Place, std::vector<uint64_t>>& at_ends) {
     for (auto& [unknown, bytes] : at_ends) {
       if (!unknown.line.empty() || !unknown.op.empty()) continue;
@@ -338,7 +339,7 @@ class Finder {
     growth.bytes_per_step = rise.bytes_per_step;
   }
 
-  // Mean over the judged steps.
+  // Mean bytes per step over the judged steps.
   [[nodiscard]] uint64_t Judged(const Survivors& survivors) const {
     uint64_t judged = 0;
     for (const auto& [step, bytes] : survivors.bytes_of_step)
@@ -351,15 +352,15 @@ class Finder {
   const model::Device& device_;
   const timeline::Training& training_;
   EventIndex until_;
-  EventIndex later_;  // after `until_`, when everything is allocated; the same if steps follow
+  EventIndex later_;  // the last allocation if no step follows `until_`; otherwise `until_`
   Keepers keepers_;
   classify::Origins origins_;
   std::vector<const timeline::Step*> steps_;  // finished steps
   Places at_;
   std::map<Place, Survivors> places_;
   std::set<std::array<std::string_view, 3>> told_;           // line, module and op of survivors
-  std::map<Place, size_t> merged_;                           // graphs -> places that are in it
-  std::map<Place, std::array<uint64_t, 3>> places_at_ends_;  // after the last three steps
+  std::map<Place, size_t> merged_;                           // graph -> number of its places
+  std::map<Place, std::array<uint64_t, 3>> places_at_ends_;  // bytes after each of the last three steps
   Found found_;
 };
 

@@ -41,7 +41,7 @@ Keeper Keepers::Of(BlockId id) const {
   return saved ? Keeper::kGraph : Keeper::kProgram;
 }
 
-// A parameter that autograd has saved does not indicate a kept graph.
+// True for a block that stays anyway. If autograd has saved a parameter, this does not indicate a kept graph.
 bool Keepers::IsForLife(BlockId id) const {
   const Category category = analysis_.categories().At(id, until_).category;
   return category == Category::kParameter || category == Category::kBuffer ||
@@ -56,8 +56,8 @@ bool Keepers::IsInCycle(const model::BlockFacts& facts) const {
   return false;
 }
 
-// backward(create_graph=True): autograd saves in backward what a second backward would need. A checkpoint
-// that recomputes does so too.
+// True if the process ran backward(create_graph=True): then autograd saves tensors in backward for a second
+// backward. False if checkpoints ran, because their recomputation also saves tensors in backward.
 bool Keepers::MakesGraphsInBackward(model::ProcessIndex process) const {
   const auto& ranges = run_.processes[process].ranges;
   const bool checkpoints = std::any_of(ranges.begin(), ranges.end(), [&](uint32_t index) {

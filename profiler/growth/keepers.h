@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps a block that was not freed: an object of the program, autograd's graph, or a cycle inside
-// autograd.
+// Finds what keeps a block alive: an object of the program, an autograd graph, or a cycle inside autograd.
 //
 //   losses.append(loss)               program    the block is nothing but the tensor
 //   losses.append(f(x).sum())         graph      autograd holds what backward would need
 //   backward(create_graph=True)       cycle      x -> x.grad -> its graph -> AccumulateGrad of x -> x: no
 //                                                object of the program holds any of them
 //
-// A cycle is recognized by three facts: a tensor that is not a parameter and its gradient are both alive, and
-// a backward pass saved tensors for another one.
+// A cycle is recognized by three facts: a tensor that is not a parameter is alive, its gradient is alive, and
+// a backward pass saved tensors for a second backward pass.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +34,7 @@ class Keepers {
   const classify::Analysis& analysis_;
   const model::Run& run_;
   model::EventIndex until_;
-  std::set<uint64_t> cycles_;  // tensors other than parameters, alive with their gradients
+  std::set<uint64_t> cycles_;  // tensors in cycles: not parameters, alive, with a gradient that is alive
 };
 
 }  // namespace vramscope::growth

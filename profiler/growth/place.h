@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a block was allocated, as far as known; equal for all blocks from one place in the program.
+// The place in the program where a block was allocated, as far as known. It is equal for all blocks from one
+// place.
 #pragma once
 
 #include <map>
@@ -30,7 +31,7 @@ class Places {
       : run_(analysis.run()), training_(analysis.training()[process]) {}
 
   [[nodiscard]] Place Of(model::BlockId block, const classify::Origin& origin, Keeper keeper);
-  // The frame that represents a stack, cached; "" = unknown.
+  // The frame that represents a stack; "" = unknown. The result is cached.
   [[nodiscard]] std::string_view LineOf(uint32_t stack);
 
  private:

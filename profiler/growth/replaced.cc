@@ -14,8 +14,8 @@ using model::BlockId;
 using model::EventIndex;
 using Steps = std::span<const timeline::Step* const>;
 
-// Blocks that last by their nature are no growth, and the size of batches follows the data. A block allocated
-// before forward and not passed to it is no batch.
+// False for blocks that are always long-lived, which are not growth, and for batches, whose size follows the
+// data. An input that autograd did not save, but that is alive in backward, may be no batch: it may grow.
 bool MayGrow(const classify::Stretch& use) {
   switch (use.category) {
     case Category::kParameter:
@@ -44,21 +44,21 @@ std::map<Place, std::vector<uint64_t>> BytesAtStepEnds(const classify::Analysis&
                                                        EventIndex until, classify::Origins& origins,
                                                        Places& places) {
   const model::Run& run = analysis.run();
-  std::map<Place, std::vector<uint64_t>> all;  // first the changes at each end of a step
+  std::map<Place, std::vector<uint64_t>> all;  // changes at the end of each step; summed up below
   const BlockId first_of_all = run.FirstBlockFrom(steps.front()->begin);
-  size_t first = 0;  // the step that ends first after the block's allocation
+  size_t first = 0;  // the first step that ends after the block's allocation
   for (BlockId id = first_of_all; id < run.blocks.size() && run.blocks[id].alloc_event <= until; ++id) {
     const model::Block& block = run.blocks[id];
     if (block.device_code != device.code || run.ProcessOf(block) != device.process) continue;
     while (first < steps.size() && steps[first]->end <= block.alloc_event) ++first;
     if (first == steps.size()) break;                    // blocks are in the order of their allocations
-    if (block.free_event < steps[first]->end) continue;  // most live within a step
+    if (block.free_event < steps[first]->end) continue;  // most blocks are freed within a step
     const size_t beyond = StepEndingAfter(steps, block.free_event);
     if (!MayGrow(analysis.categories().At(id, steps[first]->end - 1))) continue;
     std::vector<uint64_t>& changes = all[places.Of(id, origins.Of(id), Keeper::kReplaced)];
     changes.resize(steps.size() + 1);
     changes[first] += block.Requested();
-    changes[beyond] -= block.Requested();  // wraps around, like the sums
+    changes[beyond] -= block.Requested();  // may wrap around, which the sums below undo
   }
   for (auto& [place, bytes] : all) {
     for (size_t step = 1; step < steps.size(); ++step) bytes[step] += bytes[step - 1];
@@ -69,7 +69,8 @@ std::map<Place, std::vector<uint64_t>> BytesAtStepEnds(const classify::Analysis&
 
 std::optional<Rise> RiseOf(const std::vector<uint64_t>& bytes, size_t first, size_t last) {
   constexpr size_t kFewestRises = 3;
-  // Batches of random lengths can rise from step to step by chance: with six steps, once in 720 times.
+  // The bytes of random batches can rise from step to step by chance. For six steps the probability is 1 in
+  // 720.
   constexpr size_t kFewestTurns = 5;
   if (last >= bytes.size() || last < first + kFewestTurns) return std::nullopt;
   Rise rise;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks that one place in the program has left, by the step that left them.
+// The blocks of one place in the program that are alive at the end, by the step that allocated them.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ struct Survivors {
     bytes += more;
     ++blocks;
   }
-  // Steps 6, 7, 12, 13, 18, 19 are the two sides of the ends of steps 6, 12 and 18: three times, not six.
+  // Joins the steps on the two sides of a step's end. Example: 6, 7, 12, 13, 18, 19 are the ends of steps 6,
+  // 12 and 18, so the place grew three times and not six.
   void JoinSides() {
     size_t gap = 0;
     for (auto at = bytes_of_step.begin(); at != bytes_of_step.end() && std::next(at) != bytes_of_step.end();
@@ -35,7 +36,8 @@ struct Survivors {
       at = std::next(bytes_of_step.erase(at));
     }
   }
-  // `near`: an allocation between two steps may count to either of them.
+  // Adds the blocks of another place. With `near`, bytes of a step are added to a neighboring step that is
+  // already listed, because an allocation between two steps may count toward either of them.
   void Add(const Survivors& others, bool near) {
     for (const auto& [step, more] : others.bytes_of_step) {
       uint32_t same = step;

@@ -9,7 +9,7 @@ namespace vramscope::growth {
 
 namespace {
 
-// "1.2 MiB a step"; for a single place "12.0 MiB every 20 steps".
+// "1.2 MiB a step"; for a single place that pauses "12.0 MiB every 20 steps".
 std::string SumText(const std::vector<Growth>& places, bool pinned_host) {
   uint64_t bytes = 0;
   for (const Growth& growth : places) bytes += growth.pinned_host == pinned_host ? growth.bytes_per_step : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Growth in sentences, the same in every answer that mentions it.
+// The sentences about growth that all answers use.
 #pragma once
 
 #include <string>
@@ -13,19 +13,20 @@ namespace vramscope::growth {
 // 12.0 MiB every 20 steps, from 1 place." `places` must not be empty.
 [[nodiscard]] std::string Headline(const std::vector<Growth>& places);
 
-// "128.0 MiB of every step", "12.0 MiB every 20 steps", "12.0 MiB at a time".
+// "128.0 MiB of every step", "12.0 MiB every 20 steps", "12.0 MiB at a time, 1.0 MiB a step on average".
 [[nodiscard]] std::string RateText(const Growth& growth);
 
 // "since step 1"; "from 3 of steps 21 to 61".
 [[nodiscard]] std::string SinceText(const Growth& growth);
 
-// "train.py:42, layers.3.attn, aten::softmax"; "a place that was not recorded".
+// "train.py:42, layers.3.attn, aten::softmax"; "an unrecorded place".
 [[nodiscard]] std::string PlaceText(const Growth& growth);
 
-// What keeps it: "an object of the program keeps them: a list, a cache, a closure"; and what to do.
+// The keeper, and for autograd and replaced tensors the advice: "an object of the program keeps them: a list,
+// a cache, a closure".
 [[nodiscard]] std::string KeeperText(const Growth& growth);
 
-// What to record so that the place becomes known; "" if its line is known.
+// The record options that show the place; "" if its line is known or it is pinned host memory.
 [[nodiscard]] std::string MissingText(const Growth& growth);
 
 }  // namespace vramscope::growth

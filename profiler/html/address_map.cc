@@ -64,7 +64,7 @@ size_t CountPieces(const std::vector<Strip>& strips) {
 // Merges neighbors that are each smaller than `least`.
 void JoinSmall(Strip& strip, uint64_t least) {
   std::vector<Piece> joined;
-  bool open = false;  // more can be merged into the last one
+  bool open = false;  // true if the next small piece can be merged into the last one
   for (const Piece& piece : strip.pieces) {
     const bool small = piece.bytes < least;
     const size_t blocks = piece.kind == kMapSeveral ? piece.name : 1;

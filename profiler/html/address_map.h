@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of every byte in the caching allocator's segments at a moment, for the page's map.
+// The JSON for the page's address map: the blocks and free memory in the caching allocator's segments at one
+// moment.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,11 +15,12 @@ namespace vramscope::html {
 // The kind of a block on the map, if it is not the number of a category.
 enum MapKind : int { kMapFree = -1, kMapPending = -2, kMapSeveral = -3 };
 
-// {"names": [text], "segments": [{address, bytes, free_bytes, large, expandable, stream, blocks}],
-// "left_out"}: in order of addresses. Blocks fill their segment and are [bytes, kind, index of the name, 0 =
-// none]. If there are more blocks than a page can show, small neighbors are merged into one of kind
-// kMapSeveral, with their count instead of a name. If there are more segments than that, the largest stay and
-// left_out counts the others. `event` is the moment in the run; the blocks' categories are looked up there.
+// {"names": [text], "segments": [{address, bytes, free_bytes, large, expandable, stream, private_pool,
+// blocks}], "left_out"}: segments in order of addresses. The blocks fill their segment. Each is [bytes, kind,
+// index of its name, 0 = none]. If there are too many blocks for a page, small neighbors are merged into one
+// of kind kMapSeveral, with their count instead of a name. If there are too many segments, the largest stay
+// and left_out counts the others. `event` is the moment in the run at which the blocks' categories are looked
+// up.
 [[nodiscard]] nlohmann::ordered_json AddressMap(const classify::Analysis& analysis,
                                                 classify::Origins& origins,
                                                 const fragmentation::Subject& subject,

@@ -21,7 +21,7 @@ std::string MakeAnswerPage(const AnswerContent& content, size_t budget, std::str
   Json report = Json::parse(content.document);
   Json picture = {{"headline", CutText(content.headline, kLongestHeadline)}, {"version", content.version}};
   if (const auto heat = report.find("heat"); heat != report.end()) {
-    picture["heat"] = std::move(*heat);  // numbers, and bounded by their rows and columns
+    picture["heat"] = std::move(*heat);  // needs no Fit(): numbers, with a limit on rows and columns
     report.erase(heat);
   }
   picture["left_out"] = Fit(report, budget);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answers of `vramscope diff` and `vramscope fleet` as one HTML file each, with the look and the safety of
-// the report's page (page.h).
+// The answers of `vramscope diff` and `vramscope fleet` as one HTML file each, with the same look and the
+// same security policy as the report's page (page.h).
 //
-// Why they take JSON text: every number in the page then equals the terminal's by construction. This folder
-// also need not know how runs or ranks are compared.
+// Why the input is JSON text: every number in the page is then the terminal's own. So this folder does not
+// depend on the code that compares runs or ranks.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@
 namespace vramscope::html {
 
 struct AnswerContent {
-  std::string document;  // of `vramscope diff --json`, or fleet::PageJson()
+  std::string document;  // the output of `vramscope diff --json`, or of fleet::PageJson()
   std::string headline;  // the terminal's first line
   std::string title;
   std::string version;                                    // of vramscope
-  const model::Framework* framework = &model::PyTorch();  // whose words name the categories
+  const model::Framework* framework = &model::PyTorch();  // gives the names of the categories
 };
 
-// At most kMostBytes (page.h), whatever the document contains.
+// Each page has at most kMostBytes (page.h), whatever the document contains.
 [[nodiscard]] std::string MakeDiffPage(const AnswerContent& content);
 [[nodiscard]] std::string MakeFleetPage(const AnswerContent& content);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of every page: a policy that only allows the page's own script, the embedded documents, the style
-// and the script. Pages differ in their documents and their script.
+// The HTML frame of every page: a policy that allows only the page's own style and script, the embedded
+// documents, the style, and the script. Pages differ in their documents and their script.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace vramscope::html {
 struct Document {
   std::string title;     // any text
   std::string version;   // of vramscope
-  std::string noscript;  // one sentence for browsers that run no script; no markup
+  std::string noscript;  // text for browsers that do not run scripts; no markup
   std::string_view script;
   std::string_view script_hash;
 };
 
-// `report` and `picture` are embedded under these names.
+// The text of the page. `report` and `picture` are embedded as elements with these IDs.
 [[nodiscard]] std::string MakeDocument(const Document& document, const nlohmann::ordered_json& report,
                                        const nlohmann::ordered_json& picture);
 

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 struct Limits {
   size_t text = 400;     // bytes
-  size_t entries = 600;  // per list
+  size_t entries = 600;  // entries of a list
 };
 constexpr Limits kLeast = {24, 8};
 
@@ -24,7 +24,8 @@ uint64_t PeakOf(const Json& step) {
   return peak == step.end() ? 0 : peak->value("allocated_bytes", uint64_t{0});
 }
 
-// Keeps the first, the last, and in between those with the highest peaks, in their order.
+// Keeps `most` steps in their order: the first ones, the last ones, and in between those with the highest
+// peaks.
 void CutSteps(Json& steps, size_t most) {
   const size_t at_an_end = most / 4;
   std::vector<size_t> between;
@@ -91,7 +92,7 @@ std::string ScriptSafe(const Json& document) {
   safe.reserve(plain.size());
   for (const char c : plain) {
     if (c == '<') {
-      safe += "\\u003c";  // JSON only has this character inside texts
+      safe += "\\u003c";  // in JSON, `<` occurs only inside strings
     } else {
       safe += c;
     }

@@ -16,7 +16,7 @@ using model::EventIndex;
 
 constexpr uint64_t kColumnsOfAKind = 2048;
 
-// Writes numbers as differences, most of which are short.
+// Stores numbers as differences from the previous number, which have fewer digits.
 class Differences {
  public:
   void Add(int64_t value) {
@@ -33,7 +33,7 @@ class Differences {
   int64_t before_ = 0;
 };
 
-// The first events of all columns.
+// The first event of each column.
 std::vector<EventIndex> Boundaries(const model::Run& run, const timeline::Step* detail) {
   std::vector<EventIndex> all = {0};
   const auto add_evenly = [&](uint64_t begin, uint64_t end) {

@@ -30,7 +30,7 @@ constexpr size_t kFragmentationBudget = 100'000;
 constexpr size_t kSegmentsShown = 8;
 constexpr size_t kPinsShown = 4;
 
-// The tables of names and colors that all views of the product share.
+// Adds the names and colors that all views share.
 void AddLegends(const model::Framework& framework, Json& picture) {
   picture["categories"] = CategoryLegend(framework);
   Json rows = Json::array();
@@ -56,7 +56,7 @@ void AddLegends(const model::Framework& framework, Json& picture) {
   picture["phases"] = std::move(phases);
 }
 
-// The event of the answer's peak.
+// The event of the answer's peak: of the whole run, or of the chosen steps.
 EventIndex PeakEvent(const Content& content, const timeline::DeviceCurve& curve) {
   if (!content.answer.step_range.has_value()) return curve.peak().event;
   const timeline::Training& training = content.analysis.training()[curve.device().process];

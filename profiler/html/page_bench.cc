@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the file to the page: ten million events of a generated training run on a GPU's allocator, written
-// once to a temporary file. rss_mib is the process's highest resident set, including the file's pages.
+// The time from a trace file to its page: ten million events of a generated training run on a GPU's
+// allocator, written once to a temporary file. rss_mib is the process's highest resident set, including the
+// file's pages.
 #include <benchmark/benchmark.h>
 
 #include <string>

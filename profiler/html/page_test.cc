@@ -80,7 +80,7 @@ TEST(PageTest, NamesThatLookLikeMarkupAreTexts) {
   EXPECT_EQ(Count(made.page, "\x1b"), 0u);
   EXPECT_THAT(made.page, HasSubstr("<title>&lt;/script&gt;&lt;script&gt;"));
   EXPECT_EQ(DataOf(made.page, "report"),
-            Json::parse(report::ToJson(made.answer)));  // and are still those names
+            Json::parse(report::ToJson(made.answer)));  // the names in the data are unchanged
 }
 
 TEST(PageTest, TheHighestColumnIsThePeak) {
@@ -112,7 +112,7 @@ TEST(PageTest, TheHighestColumnIsThePeak) {
 TEST(PageTest, NothingMakesItLargerThanItsBound) {
   Made made(OneStep("layer.weight"));
   report::Answer& answer = made.answer;
-  const std::string longest(1 << 20, '<');  // six bytes each when embedded
+  const std::string longest(1 << 20, '<');  // each character has six bytes when embedded
   answer.command_line = longest;
   answer.peak.module = longest;
   for (int i = 0; i < 3'000; ++i) {

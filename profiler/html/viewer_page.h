@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole viewer and a trace in one HTML file, to mail: what scripts/web.sh has built as viewer.html, with
-// the files put in.
+// The viewer and its traces in one HTML file that can be mailed: the viewer.html that scripts/web.sh builds,
+// with the files inserted.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct EmbeddedFile {
   std::string bytes;
 };
 
-// `viewer`: the text of viewer.html. Each file is compressed (gzip) and written as base64. Fails if `viewer`
-// is not such a page, or if there is not enough memory to compress.
+// `viewer` is the text of viewer.html. Each file is compressed (gzip) and written as base64. Fails if
+// `viewer` has no place for files, or if there is not enough memory to compress.
 [[nodiscard]] Result<std::string> MakeViewerPage(std::string_view viewer,
                                                  const std::vector<EmbeddedFile>& files);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle is zlib's own inflate: what a browser unpacks.
+// Oracle: zlib's own inflate, because a browser decompresses the same format.
 #include "profiler/html/viewer_page.h"
 
 #include <gmock/gmock.h>
