@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vramscope check`: judges rules about the memory of a run, for a build server.
 //
-// No figure is computed here. Every figure comes from the answer of another verb (report, frag, leaks, diff,
-// fleet). A user can examine a broken rule with the verb that its figure came from.
+// No figure is computed here. Every figure comes from another command (report, frag, leaks, diff, fleet). A
+// user can examine a broken rule with the command that its figure came from.
 //
 // A trace with lost events gives lower bounds. If a bound is above the limit, the rule is broken. If it is
 // below, the rule is not judged. The same holds for a run that failed, because its later use is unknown.

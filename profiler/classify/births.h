@@ -14,7 +14,7 @@ namespace vramscope::classify {
 struct Birth {
   timeline::Part part = timeline::Part::kOther;
   uint32_t step = 0;
-  model::EventIndex backward = model::kNever;  // begin of the next backward pass that this phase leads to
+  model::EventIndex backward = model::kNever;  // begin of the backward pass that this phase leads to
   // End of the step after the one in which the block was allocated; kNever if the trace has no such step.
   model::EventIndex next_step_end = model::kNever;
   // End of the optimizer's first step, for a block allocated in it. kNever if the optimizer's state has

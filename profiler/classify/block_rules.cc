@@ -78,7 +78,7 @@ constexpr std::array<std::pair<Role, Category>, 3> kStrongRoles = {
     {{Role::kParameter, Category::kParameter},
      {Role::kOptimizerState, Category::kOptimizerState},
      {Role::kBuffer,
-      Category::kBuffer}}};  // last: torch.compile also registers parameters and state as buffers
+      Category::kBuffer}}};  // last, because torch.compile keeps the state that it compiles as buffers too
 constexpr std::array<std::pair<Role, Category>, 2> kWeakRoles = {
     {{Role::kWorkspace, Category::kWorkspace}, {Role::kInput, Category::kInput}}};
 

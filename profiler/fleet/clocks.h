@@ -31,7 +31,7 @@ struct Timing {
   // The median time by which the rank's steps end after the median rank's, by the aligned clock; negative =
   // earlier. nullopt for a rank without step times.
   std::optional<int64_t> behind_ns;
-  // Steps that the median rank had finished and this rank had not, at the median time of the last step's end.
+  // Steps that the median rank had finished and this rank had not, when the median rank ended its last step.
   uint32_t steps_behind = 0;
 };
 

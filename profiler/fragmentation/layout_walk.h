@@ -2,8 +2,9 @@
 // The layouts of a whole history. Returns the layout at any moment in a few milliseconds.
 //
 // Why checkpoints: a layout depends on all events before it, and a viewer requests one for every position of
-// the mouse. A copy of the layout is stored every 16 events per block of the layout, but at most every 4,096
-// events. The layout at a moment is the last copy before it plus the events since.
+// the mouse. So copies of the layout are stored. The distance between two copies is 16 events per block of
+// the layout, and at least 4,096 events. The layout at a moment is the last copy before it plus the events
+// since.
 //
 //   events  ──────┬───────────────┬───────────────┬─────────►       A moment n is the state after the first n
 //   copies        0              16 Ki           40 Ki               events; 0 is before the first.

@@ -29,7 +29,8 @@ void ForEachBlock(const Layout& layout, Visit visit) {
   }
 }
 
-// The numbers of the pages that are partly free. The blocks in them prevent that the page is unmapped.
+// The numbers of the pages that are partly free. Because of the blocks in them, these pages cannot be
+// unmapped.
 std::vector<uint64_t> PartlyFreePages(const Layout& layout, const Segment& segment) {
   std::vector<uint64_t> pages;
   const uint64_t size = segment.page_bytes;
