@@ -10,8 +10,8 @@
 namespace vramscope::cli {
 namespace {
 
-// A write beyond the limit of `ulimit -f` ends a process by SIGXFSZ. With a handler the write fails as on a full
-// disk, and there is a sentence. (If we ignored the signal, the programs that we start would ignore it too.)
+// A write beyond the limit of `ulimit -f` kills a process with SIGXFSZ. With a handler, the write fails as on
+// a full disk, and we print an error. (If we ignored the signal, so would the programs that we start.)
 void LetFileLimitsBeErrors() {
   struct sigaction found {};
   if (sigaction(SIGXFSZ, nullptr, &found) != 0 || found.sa_handler != SIG_DFL) return;

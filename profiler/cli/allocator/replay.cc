@@ -104,7 +104,7 @@ Json RerunJson(const fragmentation::Subject& subject, const allocator::RerunRequ
   return document;
 }
 
-// Only if there is a choice.
+// The rank and device that the answer is about; "" if the file has only one device and no rank.
 std::string About(const fragmentation::Subject& subject, const Terminal& terminal) {
   if (!subject.rank.has_value() && subject.others == 0) return "";
   return terminal.Paint(AboutText(subject.about, subject.others), Ink::Dim()) + "\n";

@@ -28,7 +28,7 @@ uint64_t FreeOnMachine() {
   return UINT64_MAX;
 }
 
-// Each group above this one limits it too.
+// The least that is free in this process's control group and in the groups above it, which limit it too.
 uint64_t FreeInGroup() {
   std::ifstream file("/proc/self/cgroup");
   std::string group;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a file of its own: it runs a command. The rest of plan only reads files, which works on other systems
-// than Linux too.
+// Verifies a plan by running the command on the simulated GPU, on Linux only. The rest of plan only reads
+// files and works on every system.
 #include <fmt/format.h>
 
 #include "profiler/cli/ask/plan_verify.h"

@@ -175,7 +175,8 @@ Result<int> LargestBatch(const PlanRequest& request, const PlanSubject& subject,
                                                                                                        : kNo;
 }
 
-// From the smallest GPU on which the unchanged program fits, to smaller ones as long as there is a plan.
+// Answers for the smallest GPU on which the unchanged program fits, then for smaller and smaller ones, up to
+// and including the first one without a plan. Prints the answers and returns the exit code.
 int SmallestGpu(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal, bool json) {
   std::vector<collector::GpuModel> gpus = request.gpus;
   std::ranges::stable_sort(gpus, std::greater<>{}, &collector::GpuModel::capacity_bytes);

@@ -28,7 +28,7 @@ namespace {
 
 using LayoutJson = nlohmann::ordered_json;
 
-constexpr size_t kMostCounted = 100'000;  // of combinations
+constexpr size_t kMostCounted = 100'000;  // combinations
 constexpr uint64_t kMostLayoutRanks = 1 << 20;
 constexpr std::chrono::hours kLongestRun(24);
 
@@ -36,7 +36,7 @@ struct LayoutRow {
   Layout layout;
   std::vector<std::string> command;
   LayoutJson answer;    // of dryrun; null if it could not be judged
-  std::string why_not;  // then
+  std::string why_not;  // if it could not be judged
 
   [[nodiscard]] bool judged() const { return !answer.is_null(); }
   [[nodiscard]] bool fits() const { return judged() && answer["fits"].get<bool>(); }
@@ -58,7 +58,7 @@ struct LayoutQuestion {
   uint64_t world = 0;  // 0: the command is run as it is
   std::vector<Varied> varied;
   std::vector<std::string> command;
-  uint64_t left_out = 0;  // layouts
+  uint64_t left_out = 0;  // layouts that are not run
 };
 
 Result<LayoutQuestion> QuestionFrom(const Arguments& arguments) {
@@ -81,7 +81,7 @@ Result<LayoutQuestion> QuestionFrom(const Arguments& arguments) {
   return question;
 }
 
-// The command of the dry run. Peaks are all that is asked of it.
+// The command line of a dry run that only has to report peaks.
 std::vector<std::string> DryrunOf(const LayoutQuestion& question, const std::vector<std::string>& command) {
   std::vector<std::string> words = {"/proc/self/exe", "dryrun", "--quiet", "--json",
                                     "--depth",        "light",  "--gpu",   question.gpu};
@@ -122,8 +122,8 @@ uint64_t Judge(const LayoutQuestion& question, const std::string& log, LayoutRow
   return end->most_resident_bytes;
 }
 
-// Runs all layouts: the first alone, which shows how much host memory one takes, then as many at a time as
-// there are cores and as this memory can hold.
+// Runs all layouts. The first one runs alone and shows how much host memory a run takes. Then as many run at
+// a time as there are cores, if the memory suffices.
 class LayoutRuns {
  public:
   LayoutRuns(const LayoutQuestion& question, const std::vector<Layout>& layouts, const Arguments& arguments)
@@ -287,7 +287,7 @@ Result<Varied> ParseVaried(const std::string& text) {
 }
 
 Result<Layouts> LayoutsOf(const std::vector<Varied>& varied, uint64_t world) {
-  std::vector<std::pair<Layout, uint64_t>> layouts = {{{}, 1}};  // and the product of the powers of two
+  std::vector<std::pair<Layout, uint64_t>> layouts = {{{}, 1}};  // each with the product of its powers of two
   std::set<std::string> names;
   for (const Varied& one : varied) {
     if (!names.insert(one.name).second)
@@ -313,7 +313,7 @@ Result<Layouts> LayoutsOf(const std::vector<Varied>& varied, uint64_t world) {
   Layouts chosen;
   const size_t count = std::min(layouts.size(), kMostLayouts);
   chosen.left_out = layouts.size() - count;
-  // The first and the last one too: they are the extremes.
+  // Always includes the first and the last layout: they are the extremes.
   for (size_t i = 0; i < count; ++i)
     chosen.all.push_back(std::move(layouts[count == 1 ? 0 : i * (layouts.size() - 1) / (count - 1)].first));
   return chosen;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope plan --fit h100-80gb --world-size 64 --vary tp=--tp --vary pp=--pp -- python train.py`: which layouts of
-// a job fit? Each is a dry run of the same command with other values of its flags, several at a time.
+// `vramscope plan --fit h100-80gb --world-size 64 --vary tp=--tp --vary pp=--pp -- python train.py`: which
+// layouts of a job fit? Each is a dry run of the same command with other flag values. Several run at a time.
 //
-//   --vary tp=--tp           --tp 1, --tp 2, --tp 4, ... as far as all varied sizes together divide the ranks
+//   --vary tp=--tp           --tp 1, --tp 2, --tp 4, ... while the product of these sizes divides the ranks
 //   --vary tp=--tp:2,8       these values, in all combinations with others
 //   --vary tp=model.tp=      one word: model.tp=2
 #pragma once
@@ -33,8 +33,8 @@ struct Layouts {
   std::vector<Layout> all;  // at most kMostLayouts
   uint64_t left_out = 0;
 };
-// All combinations, in the order of their values; if there are too many, some at even distances. `world`: the
-// ranks of the job; 0 = unknown.
+// All combinations, in the order of their values; if there are more than kMostLayouts, evenly spaced ones.
+// `world`: the number of ranks of the job; 0 = unknown.
 [[nodiscard]] Result<Layouts> LayoutsOf(const std::vector<Varied>& varied, uint64_t world);
 // The command with the flags of this layout at its end.
 [[nodiscard]] std::vector<std::string> WithLayout(std::vector<std::string> command,

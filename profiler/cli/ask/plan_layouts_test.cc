@@ -32,7 +32,7 @@ TEST(PlanLayoutsTest, GivenValuesAreCombinedAsTheyAre) {
 TEST(PlanLayoutsTest, OfTooManyLayoutsSomeAreRunAndTheRestIsCounted) {
   const Layouts some = LayoutsOf(AllVaried({"a=--a", "b=--b", "c=--c", "d=--d"}), 1 << 20).value();
   EXPECT_EQ(some.all.size(), kMostLayouts);
-  EXPECT_EQ(some.left_out, 10'626 - kMostLayouts);  // exponents that sum up to 20 at most: 24 over 4
+  EXPECT_EQ(some.left_out, 10'626 - kMostLayouts);  // C(24, 4): 4 exponents, at most 20 in sum
   EXPECT_THAT(some.all.front(), ElementsAre(1, 1, 1, 1));
   EXPECT_THAT(some.all.back(), ElementsAre(1 << 20, 1, 1, 1));
   EXPECT_EQ(LayoutsOf(AllVaried({"tp=--tp"}), 12).value().left_out, 0u);

@@ -127,7 +127,7 @@ Json VerdictJson(const plan::Verdict& verdict, std::optional<uint64_t> beside_by
           {"levers", LeversJson(verdict.prediction)}};
 }
 
-// For the device that the program must fit on.
+// Bytes used outside PyTorch, on the device that the program must fit on; nothing if they were not recorded.
 std::optional<uint64_t> BesideOn(const PlanSubject& subject) {
   return subject.beside ? std::optional(subject.beside_bytes) : std::nullopt;
 }

@@ -12,7 +12,7 @@ namespace vramscope::cli {
 namespace {
 
 constexpr size_t kMostRuns = 16;
-constexpr uint64_t kMoreWork = 4;  // for a search: running the command takes seconds anyway
+constexpr uint64_t kMoreWork = 4;  // times the usual search: a run of the command takes seconds anyway
 
 }  // namespace
 
@@ -78,7 +78,7 @@ VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline
   question.work *= kMoreWork;
   VerifiedPlans found;
   MeasuredPlans known(question, measure);
-  // Each round knows more; the last one finds nothing new.
+  // Each round searches with more measured figures. The last round measures nothing new.
   for (size_t before = SIZE_MAX; before != known.size();) {
     before = known.size();
     found.plans = plan::MakePlans(step, baseline, question);

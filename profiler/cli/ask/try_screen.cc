@@ -81,7 +81,8 @@ std::string PredictedText(const Predicted& predicted, const std::vector<Outcome>
       AllApplied(outcomes) ? "" : ", if all of it were applied");
 }
 
-// For a lever that is never applied from outside, the lines of the prediction, which knows the program.
+// The lines of code to write. For a lever that is never applied from outside, they come from the prediction,
+// which knows the program.
 std::vector<std::string> LinesFor(const TryPlan& plan, const std::string& lever, const Predicted& predicted) {
   const auto code = predicted.code.find(lever);
   if (plan.change.WhyBeyond(lever) == nullptr || code == predicted.code.end())
@@ -150,7 +151,7 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
                     (!before.fits || after.answer.peak.allocated_bytes <= before.answer.peak.allocated_bytes);
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   table.AddRow({"", "before", "after", ""});
-  // A run that ended for lack of memory is incomplete: its figures are no peaks to compare with.
+  // A run that ended for lack of memory is incomplete, so its peaks cannot be compared.
   const bool comparable = before.fits && after.fits;
   const auto add_known = [&](const char* name, std::optional<uint64_t> old_bytes,
                              std::optional<uint64_t> new_bytes) {

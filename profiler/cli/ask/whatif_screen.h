@@ -31,7 +31,7 @@ struct WhatifAnswer {
 [[nodiscard]] std::string WhatifText(const WhatifAnswer& answer, const Terminal& terminal);
 [[nodiscard]] std::string WhatifJson(const WhatifAnswer& answer);
 
-// Parts of it, for other verbs that predict.
+// Parts of the JSON document, for other verbs that predict.
 // `beside_bytes`: other memory on the device; without it, the document has no figure for the device.
 [[nodiscard]] nlohmann::ordered_json UseJson(const whatif::Use& use, std::optional<uint64_t> beside_bytes);
 [[nodiscard]] nlohmann::ordered_json BandJson(const whatif::Prediction& prediction);

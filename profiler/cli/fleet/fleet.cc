@@ -52,7 +52,7 @@ namespace {
 
 constexpr uint64_t kFilesForProgress = 32;
 
-// Replaces this process: only that program links MPI, so that nobody else needs it.
+// Replaces this process with vramscope-fleet-mpi, the only program that links MPI. So nobody else needs MPI.
 Error RunUnderMpi(const std::vector<std::string>& words) {
   std::error_code failed;
   const std::string program =
@@ -107,7 +107,7 @@ Status WriteFleetPage(const fleet::Job& job, const Arguments& arguments) {
   return file.Commit();
 }
 
-// True if the peaks of some peers are too far apart; says so.
+// True if the peaks of some peers are too far apart. Then prints which.
 bool SpreadIsBroken(const fleet::Job& job, const FleetRequest& request) {
   if (request.most_spread < 0) return false;
   for (const fleet::PeerGroup& group : job.groups) {

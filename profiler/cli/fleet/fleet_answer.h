@@ -20,7 +20,7 @@ struct FleetRequest {
 };
 [[nodiscard]] Result<FleetRequest> FleetRequestFrom(const Arguments& arguments);
 
-// Compares, prints or writes the answer, and returns the exit code.
+// Compares the ranks, prints or writes the answer, and returns the exit code.
 Result<int> AnswerFleet(fleet::ReadRanks read, const fleet::Explainer& explain, const FleetRequest& request,
                         const Arguments& arguments, const Terminal& terminal);
 

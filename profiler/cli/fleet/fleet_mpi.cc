@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// vramscope-fleet-mpi: `vramscope fleet` with many processes, started by `mpirun|srun vramscope fleet --mpi FOLDER`.
+// vramscope-fleet-mpi: `vramscope fleet` with many processes, started by `mpirun|srun vramscope fleet --mpi
+// FOLDER`.
 //
 //   every process lists the files that it sees     names, sizes, times of change
 //   each file goes to one that sees it             the largest first, to the one that has least to do
@@ -8,7 +9,7 @@
 //   that are to be explained                       the typical one, so that nobody waits for process 0
 //   no process sees both traces                    they are sent to process 0, and removed when they are read
 //
-// So the answer is that of one process to the byte, and disks may be local to their nodes.
+// So the answer is byte for byte the same as that of one process, and files may lie on a node's local disk.
 #include <algorithm>
 #include <boost/mpi/collectives.hpp>
 #include <boost/mpi/communicator.hpp>
@@ -35,8 +36,8 @@ namespace {
 namespace fs = std::filesystem;
 namespace mpi = boost::mpi;
 
-// Steps travel as they lie in memory: process 0 would need longer to parse those of a long run than another
-// process to make them.
+// Steps are sent as they lie in memory. For a long run, process 0 would need longer to parse them than
+// another process needs to compute them.
 static_assert(std::is_trivially_copyable_v<fleet::StepFigures>);
 
 std::string BytesOf(const std::vector<fleet::StepFigures>& steps) {
@@ -120,7 +121,7 @@ fleet::ReadRanks Gathered(const Plan& plan, const std::vector<Read>& read) {
     if (!of.sentences[at].empty()) all.unreadable.push_back(of.sentences[at]);
     if (of.summaries[at].empty()) continue;
     auto summary = fleet::ParseSummary(of.summaries[at], file.path);
-    if (!summary.ok()) continue;  // it is our own text
+    if (!summary.ok()) continue;  // never: the text is our own
     for (size_t i = 0; i < summary->ranks.size(); ++i) {
       fleet::RankSummary& rank = summary->ranks[i];
       rank.is_snapshot = of.is_snapshot[at] != 0;
@@ -144,7 +145,7 @@ Result<int> MpiVerb(const Arguments& arguments, const Terminal& terminal) {
   const mpi::communicator world;
   const Result<FleetRequest> request = MpiRequestFrom(arguments);
   if (!request.ok())
-    return world.rank() == 0 ? Result<int>(request.error()) : Result<int>(kBadInput);  // once
+    return world.rank() == 0 ? Result<int>(request.error()) : Result<int>(kBadInput);  // printed once
   std::vector<Seen> mine;
   const auto found = fleet::FindFiles(arguments.positionals());
   if (found.ok())  // else another process may see them

@@ -21,7 +21,7 @@ std::string BytesOrDash(const std::optional<uint64_t>& bytes) {
   return bytes.has_value() ? FormatBytes(*bytes) : "-";
 }
 
-// Whole words in lines of the terminal's width, with the first line `first` columns in and all others `rest`.
+// Wraps `text` between words at `width` columns. It starts in column `rest`; later lines are indented to it.
 std::string Wrapped(std::string_view text, size_t width, size_t rest) {
   std::string wrapped;
   size_t column = rest;
@@ -78,7 +78,7 @@ class Screen {
     return text;
   }
 
-  // All in order of rank if they fit. Otherwise those that stand out and those with the highest peaks.
+  // All ranks if at most `top_`. Otherwise those that stand out, then those with the highest peaks. In order.
   [[nodiscard]] std::vector<size_t> Shown() const {
     std::vector<size_t> order(job_.ranks.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -94,7 +94,7 @@ class Screen {
     return order;
   }
 
-  // Columns that no rank knows are left out.
+  // Leaves out a column if no rank has a value for it.
   [[nodiscard]] std::string Ranks() const {
     const auto any = [&](auto known) { return std::any_of(job_.ranks.begin(), job_.ranks.end(), known); };
     const bool host = job_.several_hosts;

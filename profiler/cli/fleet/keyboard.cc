@@ -10,7 +10,7 @@ namespace {
 
 termios on_exit_mode;  // for the signal handler
 
-// Only functions that a handler may call: the terminal must echo again when Ctrl-C ends us.
+// A signal handler: makes the terminal echo again before Ctrl-C ends the program. Async-signal-safe.
 void RestoreAndDie(int signal) {
   tcsetattr(STDIN_FILENO, TCSANOW, &on_exit_mode);
   struct sigaction usual = {};

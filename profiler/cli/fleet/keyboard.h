@@ -17,7 +17,7 @@ class Keyboard {
   Keyboard(const Keyboard&) = delete;
   Keyboard& operator=(const Keyboard&) = delete;
 
-  // The next key; nothing if none came in time. Ctrl-C ends the program as always.
+  // The next key; nothing if no key came within `patience`. Ctrl-C ends the program as always.
   [[nodiscard]] std::optional<char> Wait(std::chrono::milliseconds patience) const;
   [[nodiscard]] bool there() const { return there_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope top --prometheus ADDRESS`: the figures of a running job for Prometheus, at /metrics, and at /otlp as
-// OTLP.
+// `vramscope top --prometheus ADDRESS`: the figures of a running job for Prometheus, at /metrics, and at
+// /otlp as OTLP.
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@ struct MetricsPlace {
 // "9400" and "127.0.0.1:9400" are for this machine alone; ":9400" and "0.0.0.0:9400" for the network.
 [[nodiscard]] Result<MetricsPlace> ParsePlace(const std::string& text);
 
-// Serves until Ctrl-C. `read` is called for a request if the last answer is older than the time that it took ten
-// times over, and than a second: whoever scrapes does not take the processors from the training.
+// Serves until Ctrl-C. After a call of `read` that took t, requests get the same answer for 9 t, at least for
+// 1 s. So `read` runs at most a tenth of the time, and frequent scrapes do not slow down the training.
 Status ServeMetrics(const MetricsPlace& place, const std::function<Result<fleet::Job>()>& read);
 
 }  // namespace vramscope::cli

@@ -35,7 +35,7 @@ constexpr int kEnd = 5;
 constexpr size_t kPartBytes = 16 << 20;
 constexpr std::chrono::milliseconds kPause{2};
 
-// A trace that another process sees, in a file of our own while it is needed.
+// Opens traces. If this process does not see a trace, it gets a temporary copy from a process that does.
 class Fetcher {
  public:
   Fetcher(const mpi::communicator& world, const Plan& plan) : world_(world), open_(fleet::SideOpener()) {
@@ -80,7 +80,7 @@ void SendFile(const mpi::communicator& world) {
   world.send(0, kPart, std::string());
 }
 
-// What opens a run: the rest of a summary is not needed for it.
+// The fields of a summary that are needed to open the run.
 struct Subject {
   std::string file, device;
   uint32_t pid = 0;
@@ -130,7 +130,7 @@ struct Answer {
 using Answers = std::vector<std::optional<fleet::Explanation>>;
 
 Answers Explained(const std::vector<Task>& tasks, const fleet::OpenSide& open) {
-  std::map<Subject, fleet::RankSummary> ranks;  // a typical rank once, whatever the number of its tasks
+  std::map<Subject, fleet::RankSummary> ranks;  // each typical rank once, even if it has several tasks
   std::vector<fleet::Question> questions;
   const auto rank_of = [&](const Subject& subject) {
     return &ranks.try_emplace(subject, static_cast<fleet::RankSummary>(subject)).first->second;
@@ -151,7 +151,7 @@ void AnswerTasks(const mpi::communicator& world) {
   world.send(0, kAnswers, answers);
 }
 
-// Deals questions among the processes.
+// Assigns questions to processes.
 class Dealer {
  public:
   explicit Dealer(const std::vector<std::vector<Seen>>& seen) : load_(seen.size()), typicals_(seen.size()) {
@@ -163,7 +163,8 @@ class Dealer {
         versions[file.path].insert(file);
       }
     }
-    // Different files of one name on several nodes: the reader of the plan decides which one is meant.
+    // If nodes have different files of one name, only the plan's reader has the right one: process 0 fetches
+    // it.
     for (const auto& [path, files] : versions)
       if (files.size() > 1) seers_.erase(path);
   }

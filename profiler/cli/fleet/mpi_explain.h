@@ -15,12 +15,12 @@
 
 namespace vramscope::cli {
 
-// Waits until a message of this process has arrived; returns its kind. MPI itself waits at full speed, which
-// takes a core from a process that still reads.
+// Waits until a message from process `from` has arrived; returns its kind. Sleeps between polls: MPI's own
+// wait is a busy loop, which would take a core from a process that still reads.
 int WaitForMessage(const boost::mpi::communicator& world, int from);
-inline constexpr int kSummaries = 6;  // kind of the message with what a process has read
+inline constexpr int kSummaries = 6;  // kind of the message with the summaries that a process has read
 
-// For process 0. `seen`: files by process. `world` has to live as long.
+// For process 0. `seen`: files by process. `world` and `seen` must outlive the result.
 [[nodiscard]] fleet::Explainer SharedExplainer(const boost::mpi::communicator& world,
                                                const std::vector<std::vector<Seen>>& seen, const Plan& plan);
 // For all others; returns after EndServing(), which process 0 calls.

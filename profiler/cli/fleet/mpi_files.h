@@ -12,7 +12,7 @@ namespace vramscope::cli {
 struct Seen {
   std::string path;
   uint64_t bytes = 0;
-  int64_t changed = 0;  // tells files of one name on the disks of several nodes apart
+  int64_t changed = 0;  // time of change: distinguishes files of the same name on several nodes
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned) {

@@ -27,8 +27,8 @@ extern char** environ;
 namespace vramscope::cli {
 namespace {
 
-// The processes of this user and of this pid namespace that have a door for `vramscope start`: the kernel lists
-// the names of all doors.
+// The processes of this user and pid namespace that wait for `vramscope start`. Each has a socket, its door,
+// and the kernel lists the names of all sockets.
 std::set<pid_t> DormantProcesses() {
   std::set<pid_t> found;
   const std::string name = fmt::format("@{}{}-", trace::kDoorName, trace::PidNamespaceOf("self"));
@@ -55,7 +55,7 @@ std::string NameFor(const std::string& folder, pid_t pid) {
       .string();
 }
 
-// `vramscope start` of its own, which goes on when this program has ended.
+// Runs these words as a vramscope process that continues after this program has ended.
 Status Spawn(std::vector<std::string> words) {
   std::array<char, 4096> self{};
   const ssize_t length = readlink("/proc/self/exe", self.data(), self.size() - 1);
@@ -66,7 +66,7 @@ Status Spawn(std::vector<std::string> words) {
   pointers.push_back(nullptr);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  sigset_t usual;  // top ignores the ends of its children
+  sigset_t usual;  // top ignores SIGCHLD, and the child must not inherit that
   sigemptyset(&usual);
   sigaddset(&usual, SIGCHLD);
   posix_spawnattr_setsigdefault(&attributes, &usual);

@@ -45,8 +45,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// A trace is read as a whole. At most this part of the time is spent on it, so that top does not take the
-// processors from the training.
+// A trace is read as a whole. After a read that took t, top rests for at least 9 t, so that it does not slow
+// down the training.
 constexpr int kRestFactor = 9;
 
 bool IsNumber(const std::string& word) {
@@ -99,7 +99,7 @@ std::string TopPicture(const fleet::Job& job, const Terminal& terminal) {
   return TopScreen(job, ages, terminal);
 }
 
-// What a key asked for, as one sentence; "" = the key has no meaning.
+// Does what the key stands for. Returns one sentence about it; "" = the key has no meaning.
 std::string Obey(char key, const std::vector<std::string>& words) {
   std::error_code failed;
   const std::string& folder = words.front();
@@ -115,7 +115,7 @@ std::string Obey(char key, const std::vector<std::string>& words) {
 
 int Watch(const std::vector<std::string>& words, milliseconds interval, const Terminal& terminal) {
   const Keyboard keyboard;
-  signal(SIGCHLD, SIG_IGN);  // of the recorders that the key s starts
+  signal(SIGCHLD, SIG_IGN);  // no zombies of the recorders that the key s starts
   std::string said;
   for (;;) {
     const Clock::time_point begin = Clock::now();

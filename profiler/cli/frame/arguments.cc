@@ -55,7 +55,7 @@ std::string UnknownOption(const VerbHelp& help, const std::string& given) {
                                help.verb);
 }
 
-// The option that `word` names ("--name", "--name=value", "-x"), if its value is the next word.
+// True if `word` is an option whose value is the next word: "--name" or "-x", but not "--name=value".
 bool TakesNextWord(const VerbHelp& help, std::string_view word) {
   const std::vector<Option> options = AllOptions(help);
   return std::any_of(options.begin(), options.end(), [&](const Option& option) {
@@ -65,7 +65,7 @@ bool TakesNextWord(const VerbHelp& help, std::string_view word) {
   });
 }
 
-// Where the command begins: after our own options.
+// The index at which the command begins: after our own options.
 size_t BeginOfCommand(const VerbHelp& help, std::span<const std::string> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];

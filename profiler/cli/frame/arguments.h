@@ -35,7 +35,7 @@ struct Example {
   const char* meaning;
 };
 
-// The words of a verb that are no options.
+// The kinds of positional arguments.
 enum class VerbSubject {
   kOther,          // the verb is not about a device of a process
   kRun,            // one file; or several files or a folder: a job, of which the fullest rank is shown

@@ -23,7 +23,7 @@ std::string_view FirstLine(const char* help) {
   return text.substr(0, text.find('\n'));
 }
 
-// For single quotes of a shell; `close_open` is that shell's form of a quote inside them.
+// `text` for use between single quotes; `close_open` is how the shell writes a quote inside them.
 std::string Quoted(std::string_view text, std::string_view close_open) {
   std::string quoted;
   for (const char c : text) quoted += c == '\'' ? std::string(close_open) : std::string(1, c);
@@ -146,7 +146,7 @@ std::string BashValues(const Verb& verb) {
 
 // --- zsh
 
-// For the [...] and after the : of _arguments.
+// Escapes text for zsh's _arguments: inside [...] and after a colon.
 std::string ZshEscaped(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -225,7 +225,7 @@ std::string FishOperands(const Verb& verb) {
   const VerbHelp& help = verb.help();
   const std::string condition =
       fmt::format("complete -c vramscope -n '__fish_seen_subcommand_from {}'", verb.name);
-  std::string valued;  // after a "-": otherwise fish would take a long one for its own option
+  std::string valued;  // follows a lone "-"; otherwise fish would take "--output" for an option of its own
   for (const Option& option : AllOptions(help)) {
     if (option.value != nullptr) valued += " " + Names(option);
   }
@@ -267,7 +267,7 @@ std::string ZshCompletion(std::span<const Verb> verbs) {
       "    )\n    _describe verb verbs\n    return\n  fi\n  shift words\n  (( CURRENT-- ))\n  case "
       "$words[1] in\n";
   for (const Verb& verb : verbs) text += ZshVerb(verb);
-  // Read by compinit as the body of a function, or by eval.
+  // compinit reads the script as the body of a function; `eval` runs it as commands.
   return text +
          "  esac\n}\nif [[ $funcstack[1] == _vramscope ]]; then\n  _vramscope \"$@\"\nelse\n  compdef "
          "_vramscope vramscope\nfi\n";

@@ -18,9 +18,9 @@ namespace vramscope::cli {
 // A rank and where it is.
 struct RankPlace {
   std::string file;
-  std::optional<uint32_t> rank;  // nothing in the job says it
+  std::optional<uint32_t> rank;  // nothing if no file of the job names it
   std::string device;
-  bool alone = true;  // in its file; else --rank or --device selects it
+  bool alone = true;  // the only rank in its file; else --rank or --device selects it
   std::string name;   // "rank 37 (pp 2, dp 5) on node-09"
 };
 

@@ -31,7 +31,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // `done` of `total` things of `what` are done; drawn ten times a second. Cheap if nothing is shown.
+  // Shows the work `what`, of which `done` of `total` are done; `thing` is the unit ("events"). Redraws at
+  // most ten times a second. Cheap if nothing is shown.
   void Show(std::string_view what, std::string_view thing, uint64_t done, uint64_t total);
   // For work without a known progress.
   void Show(std::string_view what);

@@ -31,7 +31,7 @@ Result<std::set<uint32_t>> RanksOf(const RunFile& file, const Arguments& argumen
     if (launch.rank.has_value()) ranks.insert(*launch.rank);
   }
   if (!ranks.empty()) return ranks;
-  const model::Run run = VRAMSCOPE_TRY(LoadRun(file, arguments));  // then they are counted by their GPUs
+  const model::Run run = VRAMSCOPE_TRY(LoadRun(file, arguments));  // without launch facts, by GPU
   for (model::ProcessIndex process = 0; process < processes; ++process) {
     const auto rank = report::RankOf(run, process);
     if (rank.has_value()) ranks.insert(*rank);
@@ -53,7 +53,7 @@ std::string ListOf(const std::set<uint32_t>& ranks) {
   return text;
 }
 
-// One answer, and what it is the answer about.
+// The heading of one answer, and the arguments that select its rank.
 struct About {
   std::string heading;  // "Rank 4"
   Arguments arguments;
@@ -89,7 +89,7 @@ Status CheckSeveral(const VerbHelp& help, const Arguments& arguments) {
   return {};
 }
 
-// The same options, about this one file.
+// The same options, for this one file.
 Arguments ForPlace(const VerbHelp& help, const Arguments& arguments, const RankPlace& place) {
   std::vector<std::string> words;
   for (const Option& option : AllOptions(help)) {

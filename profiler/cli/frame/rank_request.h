@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --rank N|N..M|all|worst of all verbs about a device of a process, and FILE@rank:N, which is the same for one
-// file.
+// --rank N|N..M|all|worst of all verbs about a device of a process, and FILE@rank:N, which is the same for
+// one file.
 //
 //   vramscope report run.vms --rank 4..6    three answers, each below "Rank 4" ...; with --json one document:
 //                                           {"schema_version": 1, "ranks": [ANSWER, ANSWER, ANSWER]}
@@ -29,7 +29,8 @@ struct RankRequest {
 };
 [[nodiscard]] Result<RankRequest> ParseRanks(std::string_view text);
 
-// "run.vms@rank:37" -> {"run.vms", "37"}; the second is "" if nothing was said or a file has this very name.
+// "run.vms@rank:37" -> {"run.vms", "37"}; the second is "" if there is no suffix or a file has this very
+// name.
 [[nodiscard]] std::pair<std::string, std::string> SplitRank(const std::string& file);
 
 // Runs a verb once for each rank that its --rank or the suffix of its first file selects. Returns the highest

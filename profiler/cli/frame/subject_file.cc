@@ -80,7 +80,7 @@ bool CountsEvents(const Request& request) {
   });
 }
 
-// Reads the snapshot as a run too, but only if that decides something: it doubles the time.
+// Reads the snapshot as a run too, but only if the answer depends on it, because that doubles the time.
 Status FromSnapshot(const RunFile& given, const Request& request, const SubjectQuestion& question,
                     SubjectFile& file) {
   const std::string& path = given.path();

@@ -15,7 +15,7 @@
 
 namespace vramscope::cli {
 
-// Owns what the subject points to.
+// A subject, and the objects that it points to.
 struct SubjectFile {
   std::unique_ptr<model::Run> run;
   std::unique_ptr<classify::Analysis> analysis;

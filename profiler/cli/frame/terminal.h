@@ -63,7 +63,7 @@ struct Terminal {
   [[nodiscard]] std::string Bar(uint64_t part, uint64_t whole, int cells) const;
 };
 
-// The formatting of numbers and names, by its short names: every verb uses it.
+// Short names for the functions that format numbers and names, because every verb uses them.
 using text::DisplayWidth;
 using text::FormatBytes;
 using text::FormatChange;
@@ -81,7 +81,7 @@ inline std::string Printable(std::string_view text) { return text::OneLine(text)
 // contains, the terminal only gets our lines, our colors and visible characters (text::ForTerminal).
 void Print(std::string_view text, std::FILE* stream = stdout);
 
-// While it lives, what is printed to stdout is appended to `text` instead.
+// During its lifetime, all output to stdout is appended to `text` instead.
 class CapturedOutput {
  public:
   explicit CapturedOutput(std::string& text);

@@ -75,7 +75,7 @@ int RunVerbOf(const std::vector<std::string>& words) {
   }
   const auto verbs = Verbs();
   const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return first == v.name; });
-  // A file without a verb: shows what most people want first.
+  // A file without a verb gets a report, which most people want first.
   if (std::error_code failed; verb == verbs.end() && std::filesystem::is_regular_file(first, failed))
     return RunReport(words);
   if (verb == verbs.end()) return UnknownVerb(first);
@@ -89,7 +89,7 @@ std::span<const Verb> AnsweringVerbs() { return kAnsweringVerbs; }
 int RunCommandLine(const std::vector<std::string>& words) {
   try {
     const int code = RunVerbOf(words);
-    // A full disk behind stdout must not count as success.
+    // If stdout is a file on a full disk, that must not count as success.
     if (std::fflush(stdout) != 0 && code == kDone)
       return Fail({"the output could not be written. Free some space, or write to another file."});
     return code;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vramscope mcp`: answers an agent's questions about the runs of a folder, on standard input and output.
 //
-// Each call runs its verb in a forked child, whose output is the answer. So a verb that fails on a damaged file,
-// or that takes too long, ends its child, and the server goes on. Nothing is kept between calls.
+// Each call runs its verb in a forked child, whose output is the answer. So a verb that fails on a damaged
+// file, or that takes too long, ends its child, and the server goes on. Nothing is kept between calls.
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ namespace {
 constexpr unsigned kLimitSeconds = 300;
 constexpr off_t kLongestAnswer = 64 << 20;
 
-// A file in memory that takes what a child writes.
+// An in-memory file for the output of a child process.
 class Captured {
  public:
   Captured() : descriptor_(memfd_create("answer", MFD_CLOEXEC)) {}
@@ -109,7 +109,7 @@ VerbAnswer RunVerbOf(const Tool& tool, const std::vector<std::string>& words) {
   return {WEXITSTATUS(status), out.Text(), WithoutPrefix(error.Text())};
 }
 
-// The next line without its end. False at the end of input. `too_long`: it was skipped.
+// Reads the next line, without its line end. False at the end of input. `too_long`: the line was cut off.
 bool NextLine(std::string& line, bool& too_long) {
   line.clear();
   too_long = false;
@@ -132,7 +132,7 @@ bool Reply(const std::string& answer) {
 Result<int> McpVerb(const Arguments& arguments, const Terminal&) {
   if (arguments.positionals().size() != 1) return UsageError("mcp needs one folder: vramscope mcp runs");
   ServedFolder folder = VRAMSCOPE_TRY(ServedFolder::Open(arguments.positionals().front()));
-  signal(SIGPIPE, SIG_IGN);  // a client that went away is an error of fwrite
+  signal(SIGPIPE, SIG_IGN);  // if the client is gone, fwrite fails instead
   McpServer server(std::move(folder), VRAMSCOPE_VERSION, RunVerbOf);
   std::string line;
   bool too_long = false;

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of JSON-RPC 2.0.
+// Error codes of JSON-RPC 2.0.
 constexpr int kParseError = -32700;
 constexpr int kInvalidRequest = -32600;
 constexpr int kNoSuchMethod = -32601;
@@ -56,7 +56,7 @@ Json ListTools() {
   return {{"tools", tools}};
 }
 
-// The `id` to answer with; null where the request has none that may be one.
+// The `id` to answer with; null if the request has no valid one.
 Json IdOf(const Json& request) {
   if (!request.is_object() || !request.contains("id")) return nullptr;
   const Json& id = request["id"];

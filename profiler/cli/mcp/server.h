@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Model Context Protocol over lines of JSON-RPC 2.0, as https://modelcontextprotocol.io/specification
-// describes it (stdio transport, tools). Knows nothing of descriptors and processes.
+// describes it (stdio transport, tools). Uses no file descriptors and starts no processes.
 //
 //   {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"report","arguments":{"file":"run.vms"}}}
 //   {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"schema_version\":1, ...}"}],...}}

@@ -20,7 +20,7 @@ struct Tool {
   const char* name;         // also the verb's
   const char* description;  // for the model that chooses the tool
   const VerbHelp& (*help)();
-  std::vector<const char*> options;  // of the verb, that a client may give
+  std::vector<const char*> options;  // options of the verb that a client may give
   std::vector<const char*> always;   // words that are added to each call
 };
 

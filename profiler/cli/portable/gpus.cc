@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of GPUs as a part of the program: there are no libraries of a simulated GPU beside it.
+// The table of GPUs, compiled in: this program is installed without the libraries of the simulated GPU.
 #include "profiler/collector/launch/simulated_device.h"
 
 namespace vramscope::collector {

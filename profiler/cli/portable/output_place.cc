@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Here a name is a file: there is no /proc/self/fd and no device to write to.
+// Output files on systems without /proc/self/fd: every name is a file, and there is no device to write to.
 #include "profiler/collector/output/output_place.h"
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Re-runs need PyTorch on the simulated GPU, and that is for Linux. Re-runs that a trace keeps are answered.
+// Re-runs on systems other than Linux: they fail, because the simulated GPU needs Linux. Answers from re-runs
+// that a trace keeps still work.
 #include "profiler/experiment/program_rerun.h"
 
 #include "profiler/cli/ask/plan_layouts.h"

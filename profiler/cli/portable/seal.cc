@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing is recorded here, so no program was, and there is no key.
+// Seals on systems where nothing is recorded: there is no key, so no program is sealed.
 #include "profiler/collector/output/seal.h"
 
 namespace vramscope::collector {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The libraries of a recorded program are ELF files of another machine, so frames without a name stay as they
-// were recorded.
+// No symbol files: the libraries of a recorded program are ELF files of another machine. So frames without a
+// name stay as they were recorded.
 #include "profiler/model/symbol_files.h"
 
 namespace vramscope::model {

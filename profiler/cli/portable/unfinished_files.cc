@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows has no signal at which a file could still be removed: Ctrl-C leaves a ".part" file.
+// Unfinished files stay on Windows: no signal gives time to remove them, so Ctrl-C leaves a ".part" file.
 #include "profiler/collector/output/unfinished_files.h"
 
 namespace vramscope::collector {

@@ -44,7 +44,8 @@ const VerbHelp& AttachHelp() {
 
 namespace {
 
-// The options that `start` takes and `attach` does not: a stranger's process gets as little as possible.
+// Options that only `start` has. `attach` should change a process that did not ask for it as little as
+// possible.
 std::vector<Option> WithMore(std::vector<Option> options) {
   const std::vector<Option> more = {
       {"black-box", '\0', "STEPS",
@@ -105,7 +106,7 @@ Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, c
   const std::string& device = options.recording.device;
   if (device != "auto" && device != "cpu" && device != "cuda" && device != "all")
     return Error{fmt::format("--device must be one of auto, cpu, cuda, all, not '{}'.", Printable(device))};
-  options.recording.program = false;  // on request: whoever is attached to should get as little as possible
+  options.recording.program = false;  // only on request: changes an attached process less
   VRAMSCOPE_TRY(ReadProgram(arguments, options.recording));
   if (arguments.Has("steps")) {
     const std::string steps = arguments.Get("steps");
@@ -170,7 +171,8 @@ std::vector<std::string> CommandOf(pid_t pid) {
   return words;
 }
 
-// Deep steps of a process that waits. The bridge is found as for `record`, from the process's own command.
+// Reads the options for deep steps of a dormant process, and finds the bridge as `record` does, from the
+// command of this process.
 Status ReadDepth(const Arguments& arguments, collector::AttachOptions& options) {
   collector::RecordOptions& recording = options.recording;
   recording.depth = arguments.Get("depth", arguments.Get("stacks", "none") == "none" ? "light" : "auto");

@@ -76,7 +76,8 @@ class JudgedRuns {
  public:
   JudgedRuns(const DryrunPlan& plan, DryrunRunner& runner, bool json) : series_(plan, runner), json_(json) {}
 
-  // Nullopt: code() is the exit code. Only a verdict was requested, so it is not the command's.
+  // Nullopt: the run could not be judged, and code() is the exit code. It is never the command's own exit
+  // code, because only a verdict was requested.
   std::optional<DryrunResult> Run(const std::vector<std::string>& command,
                                   const collector::SimulatedDevice& device, uint64_t order = 0) {
     std::string log;
@@ -115,7 +116,7 @@ int AllGpus(const DryrunPlan& plan, JudgedRuns series, const Arguments& argument
   return std::ranges::any_of(table.rows(), &GpuRow::fits) ? kDone : kNo;
 }
 
-// Bisects the range: a larger batch never takes less. The ends come first, because they often answer.
+// Bisects the range: a larger batch never takes less memory. Tries the ends first: they often answer.
 int Batches(const DryrunPlan& plan, JudgedRuns series, const Arguments& arguments, const Terminal& terminal) {
   std::vector<BatchRow> rows;
   const auto fits = [&](uint64_t batch) -> std::optional<bool> {

@@ -60,7 +60,7 @@ std::string LettersAndDigits(std::string_view name) {
   return kept;
 }
 
-// The only model of this name, as in the table or as the driver has it; nullptr if there is none or several.
+// The only model of this name in the table or in the driver's words; nullptr if there is none or several.
 const collector::GpuModel* FindModel(const std::string& name,
                                      const std::vector<collector::GpuModel>& models) {
   const auto exact = std::ranges::find(models, name, &collector::GpuModel::name);

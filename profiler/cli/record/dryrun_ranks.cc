@@ -32,8 +32,8 @@ struct JudgedRank {
   DryrunResult result;
 };
 
-// The dimensions of the mesh that has all ranks: the first ones, up to the size of the job. Others are slices of
-// it, or were flattened.
+// The dimensions of the mesh that has all ranks: the first ones, up to the size of the job. Others are slices
+// of it, or were flattened.
 std::vector<model::MeshPlace> RootMesh(const fleet::RankSummary& rank, uint64_t world) {
   std::vector<model::MeshPlace> root;
   uint64_t ranks = 1;
@@ -69,7 +69,7 @@ std::map<std::string, uint64_t> RanksOfStages(const std::vector<model::MeshPlace
 // Ranks with equal parameters that take equal memory do the same work.
 auto RoleOf(const RankRun& run) { return std::tuple(run.summary.model, run.summary.peak_bytes); }
 
-// Of two neighbors that differ, the rank in the middle, until each change lies between adjacent ranks.
+// The rank midway between two neighbors that differ; nothing once every change lies between adjacent ranks.
 std::optional<uint64_t> BetweenRoles(std::vector<const RankRun*> runs) {
   std::sort(runs.begin(), runs.end(), [](const RankRun* a, const RankRun* b) { return a->rank < b->rank; });
   for (size_t i = 1; i < runs.size(); ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope dryrun --world-size 512 --ranks distinct`: several ranks of a planned job, each alone on the simulated
-// GPU. Do all of them fit, and which one takes most?
+// `vramscope dryrun --world-size 512 --ranks distinct`: several ranks of a planned job, each alone on the
+// simulated GPU. Do all of them fit, and which one takes most memory?
 //
 //   --ranks distinct   one rank of each role: of each place in the pipeline and among the experts, if the program
 //                      makes a mesh with such dimensions; else the first and the last rank, and those between
@@ -26,7 +26,7 @@ struct RanksWanted {
 };
 [[nodiscard]] Result<RanksWanted> ParseRanksWanted(const std::string& text, uint64_t world);
 
-// Which rank to run next, from those that ran; nothing if every role has one. Asks for at most 64.
+// Which rank to run next, given those that ran; nothing if every role has one. At most 64 in all.
 struct RankRun {
   uint64_t rank = 0;
   fleet::RankSummary summary;

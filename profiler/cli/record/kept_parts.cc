@@ -27,7 +27,8 @@ constexpr uint64_t kPartsOfARing = 8;
 constexpr uint64_t kPartsOfASummary = 16;
 constexpr uint64_t kLargestOfASummary = 4 * kMiB;  // about 1.7 million events, which are read in two seconds
 constexpr uint64_t kMostOfASummary = 64 * kMiB;
-// Below this, steps differ by chance: by the length of a batch's longest sentence, or by an allocator's rounding.
+// Below this, steps differ by chance: by the length of a batch's longest sentence, or by an allocator's
+// rounding.
 constexpr double kLeastDifference = 0.02;
 
 // run.part12.vms -> run.parts.vms
@@ -46,7 +47,7 @@ bool IsFar(uint64_t bytes, uint64_t usual) {
   return distance > kLeastDifference * static_cast<double>(usual);
 }
 
-// Those of the trace that was replaced: "run.part12.vms" next to `first`, "run.part1.vms".
+// Removes the parts of the trace that was replaced: "run.part12.vms" next to `first`, "run.part1.vms".
 void RemoveOldParts(const fs::path& first) {
   const std::string begin = first.stem().stem().string() + ".part";
   std::vector<fs::path> old;
@@ -82,7 +83,7 @@ Result<Keep> KeepFrom(const Arguments& arguments) {
   if (bytes < kSmallest) return Error{"--keep needs at least 1MiB."};
   const uint64_t part =
       is_ring ? bytes / kPartsOfARing : std::min(bytes / kPartsOfASummary, kLargestOfASummary);
-  // The part that is written may be one and a half times as large.
+  // The part that is being written may grow to one and a half times its size.
   return Keep{is_ring ? Keep::What::kRing : Keep::What::kSummary, bytes - part * 3 / 2, part};
 }
 
@@ -92,7 +93,7 @@ void KeptParts::Prepare(collector::RecordOptions& options) {
   options.part_done = [this](const std::string& path) { Take(path); };
 }
 
-// The thread begins with the first part: not before the command was started.
+// Starts the thread at the first part, so never before the command was started.
 void KeptParts::Take(const std::string& path) {
   const std::lock_guard lock(mutex_);
   waiting_.push_back(path);
@@ -124,7 +125,7 @@ void KeptParts::Work() {
   }
 }
 
-// A part whose figures cannot be stored is kept: nothing is removed that is not known elsewhere.
+// A part is only removed if its figures are stored elsewhere. If they cannot be stored, it is kept.
 void KeptParts::Read(const std::string& path) {
   const auto stored = [&]() -> Result<bool> {
     std::vector<fleet::RankSummary> ranks = VRAMSCOPE_TRY(fleet::SummarizeFile(path));
@@ -153,7 +154,7 @@ bool KeptParts::HasStepThatDiffers(const std::vector<fleet::RankSummary>& ranks)
   for (const fleet::RankSummary& rank : ranks) {
     const auto known =
         std::find_if(history_.begin(), history_.end(), [&](const auto& one) { return SameRank(one, rank); });
-    if (known == history_.end() || known->steps.empty()) return true;  // the first that is known of it
+    if (known == history_.end() || known->steps.empty()) return true;  // the first part of this rank
     std::vector<uint64_t> peaks;
     for (const fleet::StepFigures& step : known->steps) peaks.push_back(step.peak_bytes);
     const uint64_t usual = fleet::SpreadOf(std::move(peaks)).median;

@@ -8,8 +8,8 @@
 //
 // `vramscope fleet` puts them together (profiler/fleet/parts.h).
 //
-// Why while the run goes on: a long run does not fit on the disk. A complete part is read by a thread of the
-// recorder, which then removes what is not kept.
+// This happens during the run, because a long run does not fit on the disk. A thread of the recorder reads
+// each complete part, then removes the parts that are not kept.
 #pragma once
 
 #include <condition_variable>
@@ -29,7 +29,7 @@ namespace vramscope::cli {
 
 struct Keep {
   enum class What : uint8_t { kFull, kSummary, kRing } what = What::kFull;
-  uint64_t most_bytes = 0;  // on the disk; a part that is not read yet comes on top
+  uint64_t most_bytes = 0;  // on the disk, not counting a part that is not read yet
   uint64_t part_bytes = 0;
 };
 // Reads --keep.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What verbs need that start, find or watch a process. They work on Linux only. The other verbs only read
-// files: AnsweringVerbs().
+// Functions for the verbs that start, find or watch a process. These verbs work on Linux only. The other
+// verbs only read files: AnsweringVerbs().
 #pragma once
 
 #include <sys/types.h>

@@ -8,7 +8,7 @@
 
 namespace vramscope::cli {
 
-// False if VRAMSCOPE_VARIANTS=none, which turns kBehind off, for machines where no process may remain.
+// False if VRAMSCOPE_VARIANTS=none: no re-runs in the background, for machines where no process may remain.
 [[nodiscard]] bool MayWorkBehind();
 
 // Re-runs will use the Python that this command starts, unless VRAMSCOPE_PYTHON is set.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who the processes of a job are, for `vramscope info`.
+// Rank, host and job of each process, for `vramscope info`.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,8 +12,8 @@ namespace vramscope::cli {
 // Adds rank, local_rank, world_size, host, pod, job and environment to the object of a process.
 void AddLaunch(const model::Launch& launch, nlohmann::json& process);
 
-// "rank 37 of 64  local rank 5  node-09  pod train-9  job 77  process 4711": the processes with a rank, without
-// their workers.
+// "rank 37 of 64  local rank 5  node-09  pod train-9  job 77  process 4711": the processes with a rank,
+// without their workers.
 [[nodiscard]] std::string RankTable(const TraceFacts& facts);
 
 }  // namespace vramscope::cli

@@ -28,19 +28,20 @@ namespace {
 using Seconds = std::chrono::seconds;
 constexpr std::string_view kScheme = "ssh://";
 
-// For the other machine's shell.
+// Quotes `text` for the shell of the other machine.
 std::string InQuotes(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
 
-// The home folder is the shell's to find.
+// The other machine's shell expands "~/" to the home folder.
 std::string PathForShell(const std::string& path) {
   return path.starts_with("/~/") ? "~/" + InQuotes(path.substr(3)) : InQuotes(path);
 }
 
-// Starts ssh with its output appended to `copy`; -1: it cannot be started. `quiet`: asks nothing, says nothing.
+// Starts ssh with its output appended to `copy`; -1: it cannot be started. `quiet`: no questions, no
+// messages.
 pid_t StartSsh(const RemoteFile& file, const std::string& command, const std::string& copy, bool quiet) {
   std::vector<std::string> words = {"ssh"};
   if (quiet) words.insert(words.end(), {"-o", "BatchMode=yes"});
@@ -166,7 +167,8 @@ Result<int> WithRemoteFiles(std::vector<std::string> words,
   std::vector<Followed> followed;
   for (size_t i = 0; i < words.size(); ++i) {
     if (!IsRemote(words[i])) continue;
-    // A place stands after the name: ssh://host/run.vms@step:3. Names with an @ are rare; a user has one too.
+    // A place follows the file name: ssh://host/run.vms@step:3. An '@' before the first '/' ends the user
+    // name.
     const size_t slash = words[i].find('/', kScheme.size());
     const size_t at = words[i].rfind('@');
     std::string place;
@@ -185,7 +187,7 @@ Result<int> WithRemoteFiles(std::vector<std::string> words,
   const pid_t worker = fork();
   if (worker < 0) return Error{fmt::format("no process can be started: {}.", std::strerror(errno))};
   if (worker == 0) _exit(work(words));
-  std::signal(SIGINT, SIG_IGN);  // it is the worker's; what follows ends with it
+  std::signal(SIGINT, SIG_IGN);  // Ctrl-C ends the worker, and then this process
   const int status = WaitWhileFollowing(worker, followed);
   for (Followed& each : followed) each.Stop();
   return status;

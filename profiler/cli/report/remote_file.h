@@ -25,8 +25,8 @@ struct RemoteFile {
 // "ssh://[user@]host[:port]/path"; "/~/run.vms" is in the home folder.
 [[nodiscard]] Result<RemoteFile> ParseRemote(std::string_view word);
 
-// Replaces every ssh:// word by the path of a copy, and runs `work` with them, in a process of its own, while
-// copies of traces grow with their originals. Returns its exit status. The copies are removed at the end.
+// Replaces every ssh:// word with the path of a copy, and runs `work` with these words in a child process.
+// While it runs, copies of traces grow with their originals. Returns its exit status and removes the copies.
 [[nodiscard]] Result<int> WithRemoteFiles(std::vector<std::string> words,
                                           const std::function<int(const std::vector<std::string>&)>& work);
 

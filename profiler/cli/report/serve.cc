@@ -47,7 +47,7 @@ Result<uint16_t> PortFrom(const Arguments& arguments) {
   return port;
 }
 
-// A word that nobody guesses and that needs no escape in a link; "" = none was given.
+// The value of --token, "" = not given. Fails if it is too easy to guess or needs escapes in a link.
 Result<std::string> TokenFrom(const Arguments& arguments) {
   constexpr size_t kLeast = 16;
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";

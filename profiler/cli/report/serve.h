@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows files in a browser: `vramscope serve`, and `vramscope view` in its way.
+// Shows files in a browser: for `vramscope serve`, and for `vramscope view --web` or without a display.
 #pragma once
 
 #include <cstdint>

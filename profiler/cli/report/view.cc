@@ -80,7 +80,7 @@ Result<int> InBrowser(const Arguments& arguments, const Terminal&) {
   return Serve(paths, service);
 }
 
-// What needs no window.
+// True for an option with which the viewer opens no window.
 bool IsWithoutWindow(const std::string& word) {
   for (const std::string_view option : {"--screenshot", "--script", "--frame-times"}) {
     if (word == option || (word.starts_with(option) && word[option.size()] == '=')) return true;
@@ -88,7 +88,7 @@ bool IsWithoutWindow(const std::string& word) {
   return false;
 }
 
-// Without a display, files are shown in the browser of wherever the user sits.
+// True if files are given and there is no display. Then the user opens a link in a browser elsewhere.
 bool OnlyABrowserCanShow(std::span<const std::string> words) {
   const auto set = [](const char* name) {
     const char* value = std::getenv(name);

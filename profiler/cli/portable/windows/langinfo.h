@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The console is set to UTF-8 (main.cc).
+// nl_langinfo() for Windows: always UTF-8, because main.cc sets the console to it.
 #pragma once
 
 #define CODESET 0

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Part of the precompiled header for Windows: the calls of Unix that mingw-w64 lacks, as far as the
-// analysis uses them.
+// Unix calls that the analysis uses and mingw-w64 lacks. Part of the precompiled header for Windows.
 #pragma once
 
 #include <fcntl.h>
@@ -14,11 +13,11 @@
 #define O_NOCTTY 0
 #define O_NOFOLLOW 0
 
-// Moves the position, which no caller uses.
+// Unlike on Unix, moves the file position; no caller depends on it.
 inline ssize_t pwrite(int file, const void* bytes, size_t size, off_t at) {
   return _lseeki64(file, at, SEEK_SET) < 0 ? -1 : write(file, bytes, static_cast<unsigned>(size));
 }
 
-// Files have no owner in stat(), which reports 0.
+// stat() on Windows reports owner 0 for every file.
 inline short geteuid() { return 0; }
 inline int fchmod(int, unsigned) { return 0; }

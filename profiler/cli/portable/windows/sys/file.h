@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// flock: one byte behind any content is locked, because locked bytes cannot be read here.
+// flock() for Windows. Locks one byte after the end of any file, because nobody can read a locked byte there.
 #pragma once
 
 #include <io.h>

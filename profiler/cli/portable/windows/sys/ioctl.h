@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The width of the console.
+// ioctl(TIOCGWINSZ) for Windows: the width of the console.
 #pragma once
 
 #include <io.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mmap of a whole file for reading.
+// mmap() for Windows: maps a whole file for reading.
 #pragma once
 
 #include <io.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a recorded process ended: the status is one of Linux on every system.
+// The wait status of a recorded process, for Windows: a trace keeps it in Linux's format.
 #pragma once
 
 #include <string>
