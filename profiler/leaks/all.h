@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What grows on every device of every process that matches a request.
 //
-// Why all devices and not only the one with the highest peak: any single rank of a job may leak.
+// Why all devices and not only the one with the highest peak: the rank that leaks may be any one of the job.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ using growth::Growth;
 using growth::Keeper;
 using growth::StepBytes;
 
-// The resident memory of a process rises with the steps, or that of all workers together.
+// Growth, from step to step, of the resident memory of one process or of all workers together.
 struct HostGrowth {
   uint32_t pid = 0;  // 0 = all workers
   uint32_t processes = 1;

@@ -25,7 +25,7 @@ SectionSearch::SectionSearch(std::span<const Item> items, const Sections& sectio
   }
   load_.resize(sections_ + 1);
   covering_.resize(sections_ + 1);
-  for (const Box& box : boxes_) {  // differences at the edges; the sums follow
+  for (const Box& box : boxes_) {  // differences at the edges; summed up below
     load_[box.first] += box.size;
     load_[box.last + 1] -= box.size;
     ++covering_[box.first];

@@ -12,9 +12,9 @@
 //   ██ │? │_██   ◄─ valley
 //   ██████████
 //
-// Next comes the section with the fewest possibilities, counted for each failure that it caused (Boussemart
-// et al. 2004: weighted degrees), tried from the most promising item on. A section that may waste nothing and
-// has one item left for its floor leaves no choice.
+// The search continues with the section that has the fewest possibilities per failure that it has caused
+// (weighted degrees, Boussemart et al. 2004), and tries its most promising item first. If a section may waste
+// nothing and only one item can rest on its floor, there is no choice.
 //
 // The search is complete: if it is exhausted, no such packing exists. Restarts with other weights and some
 // randomness cut the long tails of searches that began badly. Ideas: the skyline of strip packing (Burke et

@@ -17,7 +17,7 @@
 namespace vramscope::plan {
 
 // Device memory outside PyTorch's caching allocator at the end of the recorded step: the CUDA context,
-// libraries, other processes. It must fit too. The trace has it if the driver was hooked.
+// libraries, other processes. It must fit too. A trace contains it if the driver was hooked.
 struct Beside {
   uint64_t context_bytes = 0;  // CUDA context and code
   uint64_t other_bytes = 0;
@@ -35,11 +35,11 @@ std::optional<Beside> BesideOf(const model::Run& run, model::DeviceIndex device,
 struct FitLimit {
   std::string limit_name;        // "24.0 GiB", "24.0 GiB (rtx-4090)"
   uint64_t fit_bytes = 0;        // memory of the device
-  std::optional<Beside> beside;  // nothing: not in the trace, and not counted
-  uint64_t beside_bytes = 0;     // on that device
+  std::optional<Beside> beside;  // nothing: not in the trace, so not counted
+  uint64_t beside_bytes = 0;     // its total on the device to fit on
   uint64_t reserved_limit = 0;   // what remains for the allocator
 };
-// `gpu`: if a model was named.
+// `gpu`: the model, if the user named one.
 FitLimit LimitOf(uint64_t fit_bytes, const std::optional<collector::GpuModel>& gpu,
                  const std::optional<Beside>& beside);
 // "471.0 MiB of it are used outside PyTorch's allocator; 329.0 MiB are left for PyTorch to reserve."
@@ -47,7 +47,7 @@ std::string BesideText(const FitLimit& limit);
 
 // The models of the simulated GPU that a program can be asked to fit on.
 Result<std::vector<collector::GpuModel>> GpuTable();
-// The model of an option --gpu. Not in a browser.
+// The model that an option --gpu names. Not available in a browser.
 Result<collector::GpuModel> FindGpu(const std::string& name);
 
 }  // namespace vramscope::plan

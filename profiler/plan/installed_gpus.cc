@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of GPUs of the installation. In a browser there is none: viewer/platform/web has another file.
+// The table of GPUs of the installation. In a browser there is none, so viewer/platform/web/gpus.cc replaces
+// this.
 #include <algorithm>
 
 #include "profiler/collector/launch/simulated_device.h"

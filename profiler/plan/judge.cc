@@ -86,7 +86,7 @@ uint64_t Judge::replays_left() const {
   return (work_ - std::min(work_, done_)) / ((1 + kReplayLooks) * blocks);
 }
 
-// Most questions of a search do not fit, and the replay shows this before its first half is over.
+// Most candidates of a search do not fit, and the replay shows this before its first half is over.
 void Judge::Replay(Verdict& verdict, whatif::Changed changed, uint64_t limit) {
   done_ += kReplayLooks * changed.scene.blocks.size();
   ++replays_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges plans: what whatif predicts for their changes, replayed through PyTorch's allocator.
+// Judges plans: replays what whatif predicts for their changes through the model of PyTorch's allocator.
 //
 // Why not a formula of sizes: reserved memory must fit, and it depends on order and holes. Cheaper tests only
 // rule plans out: live bytes never exceed reserved bytes, so changes whose live bytes are too many are not
@@ -21,7 +21,7 @@ using Changes = std::vector<whatif::Asked>;
 // What must be within the limit.
 struct Need {
   bool bound = true;  // judge by the bound that holds in 99 of 100 runs; else by the prediction
-  // By the text of the changes: reserved bytes that are known better than by prediction.
+  // Reserved bytes that were measured and replace the prediction. The key is the text of the changes.
   std::map<std::string, uint64_t> known;
 };
 
@@ -34,7 +34,7 @@ struct Verdict {
   whatif::Position at = 0;
   uint64_t at_least = 0;  // lower bound of `needed`, from `live`
   uint64_t needed =
-      0;  // reserved, as Need says; as predicted when nothing is changed; at least that when cut short
+      0;  // reserved bytes: bound or prediction, as in Need (the baseline's if unchanged); too low if cut short
   Rank rank;
   whatif::Prediction prediction;  // valid if `replayed`
 };
@@ -46,15 +46,16 @@ class Judge {
   Judge(whatif::Predictor& predictor, uint64_t work, Need need = {}, const std::atomic<bool>* stop = nullptr)
       : predictor_(predictor), work_(work), need_(std::move(need)), stop_(stop) {}
 
-  // Replays only if the result could be at most `limit` bytes. The reference is valid as long as the judge.
+  // Replays only if the result could be at most `limit` bytes. The reference stays valid as long as the
+  // judge.
   const Verdict& Of(const Changes& changes, uint64_t limit);
   // Live bytes alone. Levers that only change allocator settings do not affect them.
   const Verdict& LiveOf(const Changes& changes) { return Of(changes, 0); }
 
-  // The error band for these changes; of width 0 if the prediction itself counts.
+  // The error band for these changes; its width is 0 if Need::bound is false.
   [[nodiscard]] whatif::ErrorBand BandOf(const Changes& changes) const;
 
-  // Subtracts from the work what questions to the predictor itself have used.
+  // Counts blocks that were visited by direct calls of the predictor.
   void Spend(uint64_t blocks) { done_ += blocks; }
   void AllowMore(uint64_t work) { work_ = done_ + work; }
   [[nodiscard]] bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }

@@ -5,13 +5,13 @@
 //
 //   alloc-conf              an environment variable; no line of code, and the same numbers
 //   empty-cache             one line in the loop; the same numbers
-//   optimizer, its own way  one argument; the same update but for rounding
+//   optimizer, its own way  one argument; the same update except for rounding
 //   checkpoint              lines in the model; the same numbers, given that its random states are kept
-//   accumulate              the loop is written anew; batch statistics are those of the parts
-//   batch                   other gradients: the learning rate goes with it
+//   accumulate              the loop is rewritten; batch statistics are computed for each part
+//   batch                   other gradients: the learning rate must be adapted
 //   amp                     other numbers everywhere: overflow, loss scaling
-//   optimizer, another one  other training: how many steps it needs is not known, so it comes behind all
-//                           plans whose time is
+//   optimizer, another one  other training: the number of steps that it needs is unknown, so it comes after
+//                           all plans with a known time
 //
 // A plan is as deep as its deepest lever; if two are equal, the next deepest decides. So each lever is a
 // power of two, and a plan is their sum.

@@ -8,11 +8,12 @@
 
 namespace vramscope::plan {
 
-// "--batch 8 --amp bf16"; "as it is" of no changes.
+// "--batch 8 --amp bf16"; "as it is" if there are no changes.
 std::string PlanOptions(const Changes& changes);
-// What a step takes longer: "1.4 ms", "none", "open" where another training cannot be timed.
+// How much longer a step takes: "1.4 ms"; "none"; "open" if the added time is unknown; "1.4 ms, open" if a
+// part is.
 std::string PlanTime(const Verdict& verdict);
-// Whether any of its changes is known to take time.
+// True if the added time of any of its changes is known.
 bool IsTimed(const Verdict& verdict);
 
 }  // namespace vramscope::plan

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of a table in the memory layout of Arrow, so that a reader uses them where they are.
+// Columns of a table in the memory layout of Arrow, so that readers use them without a copy.
 //
 //   Int64Column   values   1500 │ 1510 │ 0 │ 1530          validity bits, least significant first:  1 1 0 1
 //   TextColumn    codes       0 │    1 │ 0 │    0          a dictionary: "cuda:0", "cpu"
 //
-// The validity bits exist only if a value is missing. A missing value is 0 in `values`, and a missing text has
-// the code 0. Texts are UTF-8 in one line (text::Clean); bytes that are not UTF-8 became U+FFFD.
+// The validity bits exist only if a value is missing. A missing value is 0 in `values`, and a missing text
+// has the code 0. Texts are UTF-8 in one line (text::Clean); bytes that are not UTF-8 became U+FFFD.
 #pragma once
 
 #include <cstdint>

@@ -18,12 +18,12 @@ namespace vramscope::python {
 
 class OpenedRun {
  public:
-  // Fails if the file is no trace and no snapshot.
+  // Fails if the file is neither a trace nor a snapshot.
   static Result<std::unique_ptr<OpenedRun>> Open(const std::string& path);
 
-  // The table `name`: events, blocks, series, stacks, operators or segments. `question`: lines "key=value" with
-  // the keys device, process, rank and steps ("3" or "2:5"), as the options of `vramscope report`; and all=1
-  // for the series of all devices. Any thread; one table at a time.
+  // The table `name`: events, blocks, series, stacks, operators or segments. `question`: lines "key=value"
+  // with the keys device, process, rank and steps ("3" or "2:5"), as the options of `vramscope report`; and
+  // all=1 for the series of all devices. Any thread; one table at a time.
   [[nodiscard]] Result<SharedTable> TableNamed(const std::string& name, const std::string& question);
 
  private:

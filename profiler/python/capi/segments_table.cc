@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The segments of a recorded run come from its driver calls. Those of a snapshot come from PyTorch's own
-// history, in which pages of an expandable segment may go in other pieces than they came:
+// The table of segments. In a recorded run, they come from its driver calls. In a snapshot, they come from
+// PyTorch's own history, where pages of an expandable segment may be unmapped in other pieces than they were
+// mapped:
 //
 //   came 0 ─────────── 8 MiB          a row from 0 to 8 MiB is open
 //   went     2 ── 4 MiB               closed: 2 to 4 MiB; still open since its begin: 0 to 2 and 4 to 8 MiB
@@ -28,7 +29,7 @@ class Pieces {
   explicit Pieces(std::vector<Segment>& done) : done_(done) {}
 
   void Come(const model::SegmentChange& change) {
-    Go(change);  // what was there and whose end was not recorded
+    Go(change);  // ends what was at this address, if its end was not recorded
     open_[change.address] = {.address = change.address,
                              .size = change.size,
                              .begin = change.event,

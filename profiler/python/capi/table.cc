@@ -110,7 +110,7 @@ struct StreamOwner {
   bool sent = false;
 };
 
-// Runs what a receiver calls: no exception reaches its code.
+// Runs `body` for a receiver that calls us, so that no exception reaches its code.
 template <typename Body>
 int Answer(const Body& body) {
   try {

@@ -81,7 +81,7 @@ void AddField(Int64Column& column, int field, const trace::Event& event) {
   field < 0 ? column.AddMissing() : column.Add(event.field[field]);
 }
 
-// 0 is how the recorder writes what it does not know.
+// The recorder writes 0 for a value that it does not know.
 void AddIfNotZero(Int64Column& column, int field, const trace::Event& event) {
   AddField(column, field >= 0 && event.field[field] != 0 ? field : -1, event);
 }

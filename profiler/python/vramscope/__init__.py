@@ -2,9 +2,9 @@
 """vramscope in Python: where the GPU memory of a training run goes.
 
     run = vramscope.open("run.vms")             a trace, or a PyTorch memory snapshot
-    run.peak.allocated_bytes                    figures, as `vramscope report run.vms --json`
+    run.peak.allocated_bytes                    figures, the same as of `vramscope report run.vms --json`
     run.blocks().to_polars()                    tables for pandas, polars, DuckDB, pyarrow, NumPy, without a copy
-    run.whatif(amp="bf16", checkpoint="all")    answers, as those of the command
+    run.whatif(amp="bf16", checkpoint="all")    answers, the same as of the command
 
     with vramscope.record("run.vms"):           records this process; also start(), stop(), mark(), and a decorator
         train()

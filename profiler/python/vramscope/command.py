@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks the `vramscope` command: each answer has one implementation, that of the verb.
+"""Runs the `vramscope` command to get answers, so that each answer has one implementation: the verb.
 
     words(fit="24GiB", largest_batch=True)   ["--fit", "24GiB", "--largest-batch"]"""
 
@@ -17,7 +17,7 @@ _OF_A_RECORDER = ("LD_PRELOAD", "VRAMSCOPE", "VRAMSCOPE_SESSION", "VRAMSCOPE_OPT
 
 
 def words(**options: Any) -> List[str]:
-    """Options as the command takes them. True: a switch. None and False: left out. A list: the option again and again."""
+    """Keywords as options of the command line. True: a switch. None and False: left out. A list: the option once for each value."""
     given: List[str] = []
     for name, value in options.items():
         option = "--" + name.replace("_", "-")
@@ -30,7 +30,7 @@ def words(**options: Any) -> List[str]:
 
 
 def environment() -> Dict[str, str]:
-    """The environment without what would record the command itself (trace_format/ring.h)."""
+    """The environment without the variables that would record the command itself (trace_format/ring.h)."""
     return {key: value for key, value in os.environ.items() if key not in _OF_A_RECORDER}
 
 

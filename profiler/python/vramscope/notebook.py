@@ -16,7 +16,7 @@ from .errors import Error
 from .run import Run
 
 _ABOUT_A_RUN = ("report", "whatif", "plan", "oom", "leaks", "frag", "explain", "info", "pack", "replay", "check")
-_WRITTEN = (".html", ".csv", ".png")  # not about such a file: an option names it as output
+_WRITTEN = (".html", ".csv", ".png")  # names of output files, not of the run that a question is about
 _last: Optional[Run] = None
 _folder: Optional["tempfile.TemporaryDirectory[str]"] = None  # removed when the kernel ends
 

@@ -33,7 +33,7 @@ def pytest_addoption(parser: Any) -> None:
 
 
 def pytest_configure(config: Any) -> None:
-    """Makes the marks known."""
+    """Registers the marks."""
     for text in _MARKS.values():
         config.addinivalue_line("markers", text)
 
@@ -51,7 +51,7 @@ def size_of(text: str) -> int:
 
 
 def shown(count: int) -> str:
-    """Bytes for people.
+    """A number of bytes as text with a unit.
 
     >>> shown(1536), shown(2 << 30)
     ('1.5 KiB', '2.0 GiB')
@@ -103,7 +103,7 @@ def pytest_runtest_call(item: Any) -> Iterator[None]:
 
 
 def _fail(outcome: Any, text: str) -> None:
-    """Makes a test fail that has passed; an exception here would leave other plugins' hooks unfinished."""
+    """Makes a passed test fail, without an exception here: that would leave other plugins' hooks unfinished."""
     try:
         pytest.fail(text, pytrace=False)
     except BaseException as failure:
@@ -113,7 +113,7 @@ def _fail(outcome: Any, text: str) -> None:
 
 
 def _stop() -> Optional[Recording]:
-    """The finished recording; a failure of ours does not hide that of the test."""
+    """The finished recording; None after a warning if it failed, so that our failure does not hide the test's own."""
     try:
         return recording.stop()
     except Error as error:
@@ -122,7 +122,7 @@ def _stop() -> Optional[Recording]:
 
 
 def _broken(limits: Dict[str, int], finished: Recording, kept: Optional[str]) -> List[str]:
-    """A sentence for each limit that the run does not keep."""
+    """A sentence for each limit that the run exceeds."""
     blocks = [block for block in _blocks_of(finished) if block["line"] != "before attach"]
     words = []
     limit = limits.get("limit_gpu_memory")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorder inside this process: its library, and the door at which it waits for a collector (injector/core/dormant.h)."""
+"""The recorder inside this process: its library, and its door, the socket at which it waits for a collector (injector/core/dormant.h)."""
 
 import ctypes
 import os
@@ -14,7 +14,7 @@ from .errors import Error
 _DOOR = "\0vramscope-door-{}-{}"  # trace_format/ring.h
 _PATIENCE = 10.0  # seconds
 _LIBRARY = "libvramscope_injector.so"
-_LOOK_AGAIN = 1.0  # seconds; an attached recorder comes later, and looking for it takes a millisecond
+_LOOK_AGAIN = 1.0  # seconds between two looks for an attached recorder, each of which takes a millisecond
 _USER_MARK = 9  # MarkKind in trace_format/event.h
 
 _loaded: Any = None
@@ -36,7 +36,7 @@ def loaded() -> Any:
 
 
 def load() -> Any:
-    """The same; loads it if it is not there. It records nothing until a collector asks for it."""
+    """The recorder's library; loads it if this process does not have it. It records nothing until a collector asks for it."""
     global _loaded
     if loaded() is None:
         path = installation.library(_LIBRARY)
@@ -63,7 +63,7 @@ def mark(text: str) -> None:
 
 
 def open_door() -> None:
-    """From now on `vramscope start` can record this process. Returns when it can be asked."""
+    """From now on `vramscope start` can record this process. Returns when the door answers."""
     library = load()
     if not hasattr(library, "vramscope_wait_for_start"):
         raise Error("The recorder in this process is of an older version of vramscope. Start the program again.")
@@ -76,7 +76,7 @@ def open_door() -> None:
 
 
 def ask(order: str) -> Optional[int]:
-    """What the door answers; None: there is no door."""
+    """Sends an order to the door and returns its answer; None: there is no door."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as guest:
         guest.settimeout(_PATIENCE)
         try:

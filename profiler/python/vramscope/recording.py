@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recording from inside the program, without ptrace: the recorder is loaded into this process, and a collector beside it writes the trace.
+"""Recording from inside the program, without ptrace: the recorder is loaded into this process, and a separate collector process writes the trace.
 
     start ── recorder waits at its door ── `vramscope start PID` ── hooks in place ── your code ── stop ── trace closed
 
-What can go wrong is raised where a recording begins. Once your code runs, nothing of this raises or changes its result: what goes wrong is a warning."""
+An error is raised only where a recording begins. Once your code runs, nothing here raises or changes its result: an error is a warning."""
 
 import contextlib
 import functools
@@ -26,7 +26,7 @@ Path = Union[str, "os.PathLike[str]"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _BEGINS_WITHIN = 180.0  # seconds: the part for operators may have to be compiled
-_MAIN_THREAD_WITHIN = 20.0  # if another thread begins the recording; the main thread may wait for that one, and never let the recorder in
+_MAIN_THREAD_WITHIN = 20.0  # if another thread begins the recording: the main thread may be blocked and never let the recorder in
 _ENDS_WITHIN = 60.0
 _LOOK_EVERY = 0.002
 
@@ -48,8 +48,8 @@ class Recording:
 
     @property
     def elsewhere(self) -> bool:
-        """True if this process was recorded already when this began, by `vramscope record` for example: then that trace has it all, and there is none
-        of its own."""
+        """True if something else, such as `vramscope record`, was already recording this process at the begin. Then that trace has everything, and
+        this recording has no trace of its own."""
         return self._collector is None
 
     @property
@@ -112,7 +112,7 @@ class Recording:
                 self._take_summary(line)
 
     def _take_summary(self, line: str) -> None:
-        """Reads "run.vms: 1,200 events ..."; of a black box "run.vms, run-2.vms: the last steps ..." or "Nothing was written: ..."."""
+        """Reads "run.vms: 1,200 events ..."; for a black box "run.vms, run-2.vms: the last steps ..." or "Nothing was written: ..."."""
         self.summary = line
         names = line.split(": ", 1)[0]
         if self._black_box:
@@ -130,13 +130,13 @@ def start(path: Path = "run.vms", *, device: str = "auto", stacks: Optional[str]
           program: bool = False) -> Recording:
     """Begins to record this process into `path`. Returns when every following allocation is recorded.
 
-    device: "auto" (CUDA if the program uses it, else the CPU), "cpu", "cuda", "all". stacks: "python", "native" or "all", of allocations in deep steps.
-    depth: "light" (default; "auto" with stacks), "auto", "deep", "all"; deep_steps: "2-4". steps, duration ("30s"), max_size ("10GiB"): end by itself
-    after that. black_box: keep the last so many steps in memory, and write them only when memory runs out. program: note a step that `whatif` can run
-    again. docs/python.md describes them.
+    device: "auto" (CUDA if the program uses it, else the CPU), "cpu", "cuda", "all". stacks: "python", "native" or "all", for allocations in deep steps.
+    depth: "light" (default; "auto" with stacks), "auto", "deep", "all"; deep_steps: "2-4". steps, duration ("30s"), max_size ("10GiB"): when the
+    recording ends by itself. black_box: keep this number of last steps in memory, and write them only when memory runs out. program: record a step that
+    `whatif` can run again. docs/python.md describes them.
 
-    Raises vramscope.Error if this process cannot be recorded, or if start() has begun a recording already. Under `vramscope record` and the like, that
-    recording goes on, and this one is a warning (see Recording.elsewhere): a program that records itself can be recorded too."""
+    Raises vramscope.Error if this process cannot be recorded, or if start() has begun a recording already. If `vramscope record` or the like
+    already records it, that recording goes on, and this one is a warning (see Recording.elsewhere). So a program that records itself can be recorded too."""
     global _current
     if recorder.is_recording():
         if _current is not None and _current.active:
@@ -149,13 +149,13 @@ def start(path: Path = "run.vms", *, device: str = "auto", stacks: Optional[str]
     name = os.path.abspath(os.fspath(path))
     recorder.open_door()
     words: IO[bytes] = tempfile.TemporaryFile()
-    # A session of its own: Ctrl-C is for the program, and the trace is closed when the program has ended.
+    # In a session of its own, so that Ctrl-C reaches only the program, and the trace is closed after the program has ended.
     collector = subprocess.Popen([installation.command(), "start", str(os.getpid()), "-o", name, *options], stdin=subprocess.DEVNULL,
                                  stdout=subprocess.DEVNULL, stderr=words, env=command.environment(), start_new_session=True)
     recording = Recording(name, collector, words, black_box is not None)
     try:
         recording._wait_until_in_place()
-    except BaseException:  # an interrupt too: else it would go on, and nobody could stop it
+    except BaseException:  # Ctrl-C too: otherwise the recording would go on, and nobody could stop it
         if recording.active:
             with contextlib.suppress(Error):
                 recording._end()
@@ -182,7 +182,7 @@ def mark(text: str) -> None:
 
 
 class record:
-    """Records a block or each call of a function; takes what start() takes. A coroutine and a generator are recorded until they end.
+    """Records a block or each call of a function, with the arguments of start(). A coroutine and a generator are recorded until they end.
 
         with vramscope.record("run.vms", stacks="python") as recording:
             train()

@@ -17,7 +17,7 @@ Moments = Union[str, int, Sequence[Union[str, int]]]
 
 
 class Run:
-    """A trace (`.vms`) or a PyTorch memory snapshot, told apart by content.
+    """A trace (`.vms`) or a PyTorch memory snapshot, recognized by its content.
 
     Answers are those of the command (`vramscope report FILE --json` and so on), which this class runs; docs/json.md lists their keys. Tables come from
     the C library, in this process. Both come from the same analysis, so sums over tables are the report's figures.
@@ -59,7 +59,7 @@ class Run:
         self.close()
 
     def _file(self) -> str:
-        """The path for the command: as it was given while that leads to the file, which it does not after os.chdir()."""
+        """The path for the command: as it was given, or absolute if os.chdir() has made that wrong."""
         moved = os.path.abspath(os.path.dirname(self.path)) != self._folder
         path = os.path.join(self._folder, os.path.basename(self.path)) if moved else self.path
         return os.path.join(".", path) if path.startswith("-") else path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table of a run, in the memory of the C library: pandas, polars, DuckDB, pyarrow and NumPy read it where it is."""
+"""A table of a run, in the memory of the C library: pandas, polars, DuckDB, pyarrow and NumPy read it without a copy."""
 
 import ctypes
 import weakref
@@ -35,7 +35,7 @@ class Table:
     """
 
     def __init__(self, handle: int) -> None:
-        """Takes a table of the C library; see Run for how to get one."""
+        """Takes ownership of a table of the C library; see Run for how to get one."""
         loaded = library.library()
         self._handle = handle
         schema, array = loaded.vramscope_python_schema(handle), loaded.vramscope_python_array(handle)
@@ -160,11 +160,11 @@ class Table:
         return library.capsule("schema", self._handle)
 
     def __arrow_c_array__(self, requested_schema: Any = None) -> Tuple[Any, Any]:
-        """The table as one struct array. `requested_schema` is a wish that is not fulfilled, as the interface allows."""
+        """The table as one struct array. `requested_schema` is ignored, as the interface allows."""
         return library.capsule("schema", self._handle), library.capsule("array", self._handle)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The table as a stream of one record batch. `requested_schema` is a wish that is not fulfilled, as the interface allows."""
+        """The table as a stream of one record batch. `requested_schema` is ignored, as the interface allows."""
         return library.capsule("stream", self._handle)
 
     def _named(self, name: str) -> _Column:

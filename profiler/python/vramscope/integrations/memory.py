@@ -22,14 +22,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 PREFIX = "vramscope/"
 LOG = logging.getLogger("vramscope")
 _STEPS = 32
-_FIRST_STEPS = 2  # warm up: optimizer state and workspaces come
+_FIRST_STEPS = 2  # warm-up: optimizer state and workspaces are allocated
 _FEWEST = 3
 _LAST_STEPS = 3  # of a black box
 _HISTORY = 100_000  # events that a snapshot can explain
 
 
 def harmless(function: Function) -> Function:
-    """For everything that a trainer calls: an error of ours is logged once, and training goes on."""
+    """Decorator for every function that a trainer calls: an error of ours is logged once, and training goes on."""
 
     @functools.wraps(function)
     def guarded(*arguments: Any, **named: Any) -> Any:
@@ -80,7 +80,7 @@ class StepMemory:
 
 
 def slope(points: List[Tuple[int, int]]) -> float:
-    """Of the least squares line through the points.
+    """The slope of the least squares line through the points.
 
     >>> slope([(3, 100), (4, 110), (5, 120)])
     10.0
@@ -91,7 +91,7 @@ def slope(points: List[Tuple[int, int]]) -> float:
 
 
 class Watch:
-    """What a callback does between the begin and the end of training, for the case that memory runs out."""
+    """Waits for memory to run out between the begin and the end of training. This base class does nothing."""
 
     def begin(self) -> None:
         """Watches from here on."""
@@ -129,7 +129,7 @@ class OutOfMemoryTrace(Watch):
 class OutOfMemoryDump(Watch):
     """Writes PyTorch's memory snapshot when a request fails, before the exception reaches the program: `vramscope oom` reads it.
 
-    PyTorch calls an observer at that moment. It cannot be removed, so there is one for the process, which does nothing while no training runs."""
+    PyTorch calls an observer at that moment. An observer cannot be removed, so the process has one, which does nothing while no training runs."""
 
     _active: "Optional[OutOfMemoryDump]" = None
     _attached = False
@@ -185,7 +185,7 @@ def _observe(device: int, requested: int, device_total: int, device_free: int) -
 
 
 def watch_for(on_oom: Optional[str], folder: str) -> Watch:
-    """For the option on_oom of the callbacks: "dump", "trace" or None."""
+    """The watch for the option on_oom of a callback: "dump", "trace" or None."""
     place = os.path.abspath(folder)
     return OutOfMemoryDump(place) if on_oom == "dump" else OutOfMemoryTrace(place) if on_oom == "trace" else Watch()
 

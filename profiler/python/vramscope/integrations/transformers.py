@@ -26,7 +26,7 @@ class VramscopeCallback(TrainerCallback):
 
     @harmless
     def on_init_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Loggers read the same dict one after the other, so this callback has to be before them: the Trainer appends what users give to its own."""
+        """Moves this callback to the front: loggers read the same dict one after the other, and the Trainer appends users' callbacks to its own."""
         for callbacks in gc.get_referrers(self):
             if isinstance(callbacks, list) and any(isinstance(callback, DefaultFlowCallback) for callback in callbacks):
                 callbacks.remove(self)
