@@ -3,9 +3,9 @@
 //
 // The state is a skyline: how high each section is filled, and how much of it may still be wasted. A valley
 // is a stretch of equal floor with higher neighbors. An item that rests on the valley's floor lies within the
-// valley. So a section of a valley has few possibilities. One is each item that covers the section and fits
-// into the valley. The other is no item: then the section loses at least the space below the lowest possible
-// support of its next item.
+// valley. So a section of a valley has few possibilities: each item that covers the section and fits into the
+// valley, or no item. Without an item, the section loses at least the space up to the lowest possible support
+// of its next item.
 //
 //   ██      ██   ◄─ neighbors
 //   ██ ┌──┐ ██

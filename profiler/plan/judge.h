@@ -33,8 +33,9 @@ struct Verdict {
   uint64_t live = 0;       // the most bytes alive at one time
   whatif::Position at = 0;
   uint64_t at_least = 0;  // lower bound of `needed`, from `live`
-  uint64_t needed =
-      0;  // reserved bytes: bound or prediction, as in Need (the baseline's if unchanged); too low if cut short
+  // Reserved bytes: the bound or the prediction, as in Need; the baseline's if nothing is changed. If cut
+  // short, at least this much is needed.
+  uint64_t needed = 0;
   Rank rank;
   whatif::Prediction prediction;  // valid if `replayed`
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds sets of modules that free enough at every moment known to be too large, the fastest set first.
+// Finds sets of modules that free enough at every moment that is known to need too much, the fastest set
+// first.
 //
 // Why not try all sets: 30 modules have a billion. Sets are built by deciding on one module after the other.
 // The lower bound of a partial set is its own time, plus the least that fractions of the undecided modules

@@ -4,8 +4,8 @@
 // Why single modules and not all modules of a kind: layers of one kind differ in what they save (the last
 // one is recomputed at the peak), and one wrong choice for a whole kind spoils the answer.
 //
-// Replays decide what fits. Cuts keep the replays few: at a moment where a set of modules was too large, each
-// module lowers the live bytes at most by what it frees there:
+// Replays decide what fits. Cuts save replays. A cut is a moment at which a replayed set of modules needed
+// too much memory. There, each module lowers the live bytes at most by what it frees:
 //
 //   alive at t, nothing checkpointed     ████████████████████████
 //   a frees                                              ▒▒▒▒

@@ -160,8 +160,8 @@ struct Answer {
   uint64_t dropped_events = 0;
   trace::Damage damage;
   model::Anomalies anomalies;
-  std::optional<Savings> savings;  // when asked for, and the run tells
-  std::vector<std::string> notes;  // what a reader must know to read the figures right, one sentence each
+  std::optional<Savings> savings;  // if requested, and if the run has enough data
+  std::vector<std::string> notes;  // what a reader must know to understand the figures, one sentence each
 };
 
 // The answer's device in the run that the answer was built from; kNone: no device.

@@ -174,7 +174,7 @@ class Builder {
     return Metadata(run_, "process." + std::to_string(process) + ".role");
   }
 
-  // If a worker holds most: the process that trains, its parent, which comes before it in the trace.
+  // The process that trains: `process`, or its parent if it is a worker. Parents come first in a trace.
   [[nodiscard]] model::ProcessIndex TrainerOf(model::ProcessIndex process) const {
     for (model::ProcessIndex parent = process; parent-- > 0 && RoleOf(process) == "worker";)
       if (run_.processes[parent].info.pid == run_.processes[process].info.parent_pid) process = parent;
@@ -298,7 +298,7 @@ class Builder {
     return FindEvent(run_, curve, TrainingOf(curve), request_, spec);
   }
 
-  // A run without allocations still has moments, with no memory. Only steps cannot be requested.
+  // A run without allocations still has moments, with no memory. Only steps and failures cannot be requested.
   Status AddEmptyMoments() {
     for (const MomentSpec& spec : request_.at) {
       if (spec.kind == MomentSpec::Kind::kStep || spec.kind == MomentSpec::Kind::kOutOfMemory)

@@ -34,8 +34,8 @@ constexpr std::array<Kind, 4> kKinds = {{
      "the size depends on the wrapped modules in FSDP, on reduce_bucket_size in DeepSpeed"},
 }};
 
-// A kind is mentioned from this part of all communication memory on: no setting changes a barrier's 512
-// bytes.
+// A kind is mentioned if it has more than 1/50 of all communication memory. A barrier's 512 bytes are not
+// worth a sentence: no setting changes them.
 constexpr uint64_t kWorthASentence = 50;
 
 }  // namespace

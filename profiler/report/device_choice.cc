@@ -103,7 +103,7 @@ bool FinishedAStepAfter(const Run& run, ProcessIndex process, model::EventIndex 
   });
 }
 
-// True unless the program survived the failure: then it handles it, for example by halving its batch.
+// False if the program survived the failure because it handles it, for example by halving its batch.
 bool EndedItsProcess(const Run& run, size_t index) {
   const model::OutOfMemory& failure = run.out_of_memory[index];
   const ProcessIndex process = ProcessOf(run, failure);

@@ -24,8 +24,8 @@ struct Spoken {
   uint32_t pid = 0;
   std::optional<uint32_t> rank;  // RankOf()
   uint32_t others = 0;           // other devices that match the request and that the answer leaves out
-  // "rank 1 (process 4711), cuda:1"; "rank 37 on node-09 (process 4711), cuda:5" if the job has several hosts;
-  // without a rank only the device if the run has one process
+  // "rank 1 (process 4711), cuda:1"; "rank 37 on node-09 (process 4711), cuda:5" if the job has several
+  // hosts; without a rank only the device if the run has one process
   std::string text;
 };
 
@@ -63,8 +63,9 @@ struct ChosenFailure {
   bool ended_its_process = false;
 };
 // Returns failure `number` (1-based, in order of time) among those that match the request. 0: the first
-// failure that ended its process; if none did, the last one. A failure ended its process if no step finished
-// after it and the process is not known to have succeeded. Nothing if there are fewer.
+// failure that ended its process; if none did, the last one. A failure ended its process if the process had
+// no later failure, finished no step after it, and is not known to have succeeded. Nothing if there are
+// fewer.
 [[nodiscard]] std::optional<ChosenFailure> ChooseFailure(const model::Run& run, const Request& request,
                                                          size_t number);
 

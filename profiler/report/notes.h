@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentences that a reader of a report needs to read its figures correctly.
+// The notes of a report: what a reader must know to understand its figures.
 #pragma once
 
 #include <string>

@@ -32,7 +32,7 @@ struct Request {
   std::vector<MomentSpec> at;
   bool blocks = false;  // list the live blocks of each moment
   uint32_t top = 10;    // owners of each kind; 0 = all
-  // What changes to the program would save; empty = the report says nothing about it.
+  // Computes what changes to the program would save; empty = the report does not mention savings.
   std::function<std::optional<Savings>(const classify::Analysis&, model::DeviceIndex)> find_savings;
 };
 

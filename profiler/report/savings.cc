@@ -7,11 +7,11 @@
 namespace vramscope::report {
 namespace {
 
-// A setting of the allocator: the training stays as it is, so it is named also where others save more, if it
-// saves a tenth.
+// An allocator setting, which does not affect the training. So if it saves a tenth, it is suggested even
+// where other changes save more.
 constexpr const char* kFree = "alloc-conf";
 
-// One change that saves at least 1 % of reserved memory and takes no more of anything.
+// True for a single change that saves at least 1 % of reserved memory and does not increase allocated memory.
 bool Saves(const Saving& saving, const Savings& before) {
   return saving.levers == 1 && saving.reserved + before.reserved / 100 < before.reserved &&
          saving.allocated <= before.allocated;

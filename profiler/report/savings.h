@@ -18,7 +18,7 @@ struct Saving {
   std::string title;       // "checkpoint=all": as `vramscope whatif --compare` takes it
   std::string cost;        // in words, without the time: "half the samples a step"
   const char* kind = "";   // where the figures come from: "transformed", "re-run"
-  size_t levers = 1;       // how many changes it is
+  size_t levers = 1;       // number of changes that it combines
   uint64_t allocated = 0;  // the peaks with it
   uint64_t reserved = 0;
   std::string phase;                 // phase of the peak with the change

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that a stranger sends: nothing but the offered files is ever named in an answer.
+// Treats any bytes as requests. An answer must never be a file that is not offered, and without the token it
+// must be 403.
 #include <cstdint>
 #include <string_view>
 

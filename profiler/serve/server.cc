@@ -35,7 +35,7 @@ using Parser = http::request_parser<http::empty_body>;
 constexpr size_t kMostHeader = 8192;
 constexpr size_t kMostConnections = 64;
 constexpr size_t kPiece = 1 << 18;
-// As in index.html. As a header it holds for the worker too.
+// The same policy as in index.html. As a header, it applies to the worker too.
 constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
     "style-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

@@ -17,7 +17,7 @@
 namespace vramscope::serve {
 
 inline constexpr const char* kLoopback = "127.0.0.1";
-// True if only this machine reaches that address; nullopt if the text is no IPv4 or IPv6 address.
+// True if only this machine can reach that address; nullopt if the text is not an IPv4 or IPv6 address.
 [[nodiscard]] std::optional<bool> IsLoopback(const std::string& address);
 
 using Answerer = std::function<Answer(const Request&)>;

@@ -45,7 +45,7 @@ Answer Refusal(unsigned status, std::string sentence) {
   return answer;
 }
 
-// In the same time for every wrong token.
+// Takes the same time for every wrong token of the right length, so that the time reveals nothing.
 bool Equal(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned char difference = 0;

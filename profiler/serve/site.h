@@ -38,7 +38,7 @@ struct Answer {
   std::optional<uint64_t> whole;  // size of the file, if the answer is a part of it
 };
 
-// The bytes of a file of `whole` bytes that a Range header asks for. nullopt if the header is not for us
+// The bytes of a file of `whole` bytes that a Range header asks for. nullopt if the header is not supported
 // (several ranges, another unit), so that the whole file is the answer. Fails if there are no such bytes.
 struct ByteRange {
   uint64_t offset = 0;
@@ -52,7 +52,7 @@ struct ByteRange {
 class Site {
  public:
   // `web_folder`: of the viewer. `paths`: files, which are opened at once, and folders, whose traces and
-  // snapshots are offered. Folders are listed again for each request: a run that begins appears.
+  // snapshots are offered. Folders are listed again for each request, so that new runs appear.
   Site(std::string token, std::string web_folder, std::vector<std::string> paths);
 
   [[nodiscard]] Answer AnswerTo(const Request& request) const;
@@ -62,7 +62,7 @@ class Site {
     std::string path;
     bool opened = false;  // named itself, not by its folder
   };
-  // By the name that a link has.
+  // By their names in links.
   [[nodiscard]] std::map<std::string, Offered> Files() const;
 
  private:

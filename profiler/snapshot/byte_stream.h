@@ -24,7 +24,7 @@ class ByteSource {
   virtual Result<size_t> Read(std::span<uint8_t> into) = 0;
 };
 
-// False for a pipe, which loses what was read once.
+// False for a pipe, whose bytes can be read only once.
 [[nodiscard]] bool IsRegularFile(const std::string& path);
 // A source for a file; an error sentence names the file.
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);

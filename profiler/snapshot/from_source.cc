@@ -170,7 +170,8 @@ class Collecting {
     return known ? run_.blocks[id].stack : event.field[trace::alloc::kStack];
   }
 
-  // The driver knows no streams. But a segment is taken for a request whose block is then the first in it.
+  // Gives the new segment around `address` the stream of its first block. Driver calls have no stream, but
+  // the allocator takes a segment for a request, whose block then comes first in it.
   void Claim(uint64_t address, uint64_t stream, Device* device) {
     auto at = device->unclaimed.upper_bound(address);
     if (at == device->unclaimed.begin()) return;
@@ -225,7 +226,7 @@ class Collecting {
     }
   }
 
-  // A free does not always have its device.
+  // Searches all devices for the block: the event of a free does not always contain its device.
   void TakeFree(const TraceEvent& event) {
     const uint64_t address = event.field[trace::free_::kAddress];
     for (auto& [number, device] : devices_) {

@@ -91,7 +91,8 @@ class Events {
   bool string(string_t& value) { return Took(objects_.PushText(value)); }
   bool key(string_t& value) { return Took(objects_.PushText(value)); }
   bool binary(binary_t&) { return false; }
-  // A container begins where it ends: it is then the newest one, and is freed again if it becomes a record.
+  // A container is created at its end. So it is the newest one, and its place is free again if it becomes a
+  // record.
   bool start_object(std::size_t) { return Took(objects_.Mark()); }
   bool end_object() { return Took(objects_.DictSinceMark()); }
   bool start_array(std::size_t) { return Took(objects_.Mark()); }

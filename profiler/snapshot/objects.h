@@ -142,7 +142,7 @@ class Objects {
   bool SetPairs(size_t target, size_t first);
   bool AllFrames(size_t first);
   bool ListOfFrames(size_t target, size_t first);
-  // Replaces the container at stack_[target] by `value`, here and in the memo.
+  // Replaces the container at stack_[target] with `value`, on the stack and in the memo.
   void Become(size_t target, Value value);
 
   Snapshot& out_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of a snapshot: which dicts are one, and the meaning of their keys. Keys that no release has are
-// skipped.
+// The records of a snapshot: which dicts become records, and what their keys mean. Keys that no release has
+// are skipped.
 //
 //   { "action": "alloc", "addr": ..., "frames": stack 5 }   has "action": Value(kEvent, 17)
 //   { "address": ..., "total_size": ..., "blocks": [...] }  has "total_size": Value(kSegment, 3)

@@ -22,13 +22,13 @@ namespace vramscope::snapshot {
 
 class RunFile {
  public:
-  // A file that does not exist, or that is neither of both, counts as a trace: opening it returns the error.
+  // A file that does not exist, or that is neither, counts as a trace: opening it returns the error.
   explicit RunFile(std::string path) : path_(std::move(path)), is_snapshot_(LooksLikeSnapshot(path_)) {}
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_snapshot() const { return is_snapshot_; }
 
-  // Only if is_snapshot(). Not for several threads.
+  // Only if is_snapshot(). Not thread-safe.
   [[nodiscard]] Result<std::shared_ptr<const Snapshot>> ReadSnapshot() const;
   // Fails for snapshots.
   [[nodiscard]] Result<std::unique_ptr<trace::TraceReader>> OpenTrace() const;

@@ -12,7 +12,7 @@ namespace {
 const char* Bool(bool value) { return value ? "True" : "False"; }
 std::string Bytes(uint64_t bytes) { return bytes == allocator::kUnlimited ? "-1" : std::to_string(bytes); }
 
-// The value in the text of a key that does not affect device memory; `otherwise` if it is missing.
+// The value of `key` in `text`, `otherwise` if it is missing. For keys that do not affect device memory.
 std::string ValueIn(std::string_view text, std::string_view key, std::string_view otherwise) {
   const size_t at = text.find(std::string(key) + ":");
   if (at == std::string_view::npos) return std::string(otherwise);

@@ -101,7 +101,8 @@ void Telling::TellBeginning(uint32_t device) {
   for (const EarlierBlock& block : timeline.earlier_blocks) TellAlloc(device, block, 0);
 }
 
-// The file does not record whether earlier memory was mapped.
+// True if the device has an expandable segment at the end. The file does not record whether earlier memory
+// was mapped.
 bool Telling::IsExpandable(uint32_t device) const {
   return std::any_of(snapshot_.segments.begin(), snapshot_.segments.end(),
                      [&](const Segment& segment) { return segment.device == device && segment.expandable; });
@@ -214,8 +215,8 @@ void Telling::Tell(uint32_t device, const Event& from, uint32_t number, uint64_t
   }
 }
 
-// Earlier host memory: what is given back without having been taken, and what is left without having been
-// taken.
+// Reports the host memory from before the history: segments that are freed, or that are left at the end,
+// without an allocation in the history.
 void Telling::TellHostBeginning() {
   std::unordered_set<uint64_t> came;
   ForEachEvent(snapshot_, snapshot_.host_trace, [&](const Event& event) {

@@ -30,7 +30,7 @@ enum class Kind : uint8_t {
   kPair,    // a tuple of two 30-bit numbers: pool ids
 };
 
-// A record that grows into a table and may be many in a list.
+// True for records that are appended to a table, so that those of one list get consecutive indices.
 constexpr bool IsRecord(Kind kind) {
   return kind == Kind::kEvent || kind == Kind::kSegment || kind == Kind::kBlock || kind == Kind::kHistory ||
          kind == Kind::kAnnotation;

@@ -6,7 +6,7 @@
 namespace vramscope::snapshot {
 
 bool Values::Open(Kind kind, Value* container) {
-  // The place of a dropped container is used again: it is paid already.
+  // The place of a dropped container is reused; the budget was charged for it before.
   if (containers_.size() == paid_containers_) {
     if (!budget_.Charge(2 * sizeof(Container))) return false;
     ++paid_containers_;

@@ -85,7 +85,7 @@ class Values {
   const TextTable& texts_;
   Budget& budget_;
   std::vector<Container> containers_;
-  size_t paid_containers_ = 0;  // the most that there were
+  size_t paid_containers_ = 0;  // the most that there were at one time
   model::Chunked<Extent> extents_;
   model::Chunked<Value> values_;
   std::vector<double> floats_;

@@ -144,8 +144,8 @@ size_t DisplayWidth(std::string_view text) {
 
 namespace {
 
-// The last path in `text` without as many of its first folders as must go: "Block.forward (…/gpt2.py:35)".
-// Without all of them if it is still too long.
+// Removes as many of the first folders of the last path in `text` as necessary: "Block.forward
+// (…/gpt2.py:35)". All of them if it is still too long.
 std::string WithFewerFolders(std::string_view text, size_t columns, std::string_view ellipsis) {
   const size_t last = text.find_last_of("/\\");
   if (last == std::string_view::npos) return std::string(text);
@@ -173,7 +173,7 @@ std::string Shorten(std::string_view whole, size_t columns, bool unicode) {
   if (width <= columns) return shorter;
   if (columns <= DisplayWidth(ellipsis)) ellipsis = "";
   const size_t kept = columns - DisplayWidth(ellipsis);
-  // The end of a path or module name tells more than its beginning.
+  // Keeps more of the end: in a path or module name it is more informative than the beginning.
   const size_t front = ellipsis.empty() ? kept : kept / 3;
   const size_t front_end = AdvanceCodePoints(text, front);
   const size_t tail_begin = AdvanceCodePoints(text, width - (kept - front));

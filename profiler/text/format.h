@@ -19,8 +19,7 @@ std::string FormatBytes(uint64_t bytes);
 void UseThreeDigits();
 // The same with a sign: "+4.0 KiB", "-1.5 MiB", "0 B".
 std::string FormatSignedBytes(int64_t bytes);
-// "-12.3 %", "+0.02 %", "no change"; "under 0.01 %" of what is not quite none. "" where there was nothing
-// before.
+// "-12.3 %", "+0.02 %", "no change"; "under 0.01 %" for any smaller change; "" if `before` is 0.
 std::string FormatChange(uint64_t before, uint64_t after);
 // "1,204,882"
 std::string FormatCount(uint64_t count);
@@ -38,9 +37,9 @@ std::string FormatMoment(uint64_t time_ns, bool counts_events);
 // Columns that `text` takes: UTF-8 code points without color sequences. Wide (CJK) and combining characters
 // count as one.
 size_t DisplayWidth(std::string_view text);
-// Cut to `columns`: first the last path in it loses its first folders, then the middle is left out, so that
-// both ends of a dotted name stay. All color sequences stay: what follows the text has the color that it would
-// have without the cut.
+// Cuts `text` to `columns`. First, the last path in it loses its first folders. Then the middle is left out,
+// so that both ends of a dotted name stay. All color sequences stay, so that the colors of what follows do
+// not change.
 std::string Shorten(std::string_view text, size_t columns, bool unicode);
 
 }  // namespace vramscope::text

@@ -124,7 +124,7 @@ bool IsOfPyTorch(std::string_view path) {
   });
 }
 
-// C++ of PyTorch, CUDA and the compiler, where debug information names it.
+// True for C++ sources of PyTorch, CUDA and the compiler, as debug information names them.
 bool IsFrameworkSource(std::string_view path) {
   static constexpr std::string_view kParts[] = {"aten/src/aten/", "c10/core/",  "c10/cuda/",    "c10/util/",
                                                 "/cuda/include/", "/pybind11/", "/usr/include/"};

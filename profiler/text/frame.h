@@ -35,8 +35,8 @@ enum class FrameKind : uint8_t { kOwn, kLibrary, kNode, kNative, kFramework, kAl
 // True if a source file is part of the program: neither installed, nor generated, nor the interpreter's.
 [[nodiscard]] bool IsOwnFile(std::string_view path);
 
-// A frame or any other text with no folder of the machine in it, so that it can be shown to anybody. What a
-// frame's kind depends on stays, so its kind is the same:
+// Removes the machine's folders from a frame or any other text, so that it can be shown to anybody. The parts
+// that determine a frame's kind stay, so its kind does not change:
 //
 //   forward (/data/me/proj/model.py:32)
 //       ─► forward (model.py:32)

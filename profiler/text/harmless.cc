@@ -151,7 +151,7 @@ std::string Clean(std::string_view name) {
     AppendCleaned(clean, name);
     return Shortened(clean);
   }
-  // For a megabyte, only the ends are visited: more of each than can stay.
+  // Cleans only the ends of a long text, but more of each end than can stay.
   AppendCleaned(clean, Head(name, kLongest));
   AppendCleaned(clean, Tail(name, kLongest));
   return Shortened(clean);

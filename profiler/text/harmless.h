@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sanitizes foreign names for the place that they are written to.
 //
-// Why one folder: somebody else chooses the name of a module, a process or a scope. It may contain terminal
+// Why one place: somebody else chooses the name of a module, a process or a scope. It may contain terminal
 // commands, HTML, a quote that ends our string, a formula for a spreadsheet, invalid UTF-8, or a megabyte of
 // text. Otherwise the code for every file format would have to handle all of these.
 //

@@ -18,8 +18,8 @@
 // Rules 3 and 4 work per micro-batch and count back from backward. So work between steps, such as an
 // evaluation, does not shift the result. Rule 3 allows other allocations in between: a first step may have
 // more, such as a loss scale or what its forward caches. A program may train several models in turn, so a
-// light step uses the nearest deep steps. The anchor is the end of the last data window that a save
-// follows, so batches of an evaluation in the same gap are not mistaken for the training batch.
+// light step uses the nearest deep steps. The anchor is the end of the last data window after which autograd
+// saves a tensor, so batches of an evaluation in the same gap are not mistaken for the training batch.
 #pragma once
 
 #include <unordered_map>

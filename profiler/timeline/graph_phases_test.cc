@@ -19,7 +19,7 @@ void Enter(Script& s, uint64_t phase) {
   s.Event(trace::EventType::kCounter, {s.trace().Intern("step.phase"), phase, 0});
 }
 
-// Up to the mark of its end.
+// One step, up to the mark of its end.
 void RunGraph(Script& s) {
   Enter(s, kForward);
   s.Alloc("hidden", 64);

@@ -39,8 +39,8 @@ Verified Verify(const plan::Changes& changes, const std::vector<std::string>& co
 // Measures each of these, together if that is faster.
 using Measure = std::function<std::vector<Verified>(std::span<const plan::Changes>)>;
 
-// Plans that measured within the limit of `question`, or whose bound is reported because they cannot be
-// measured. Also the plans that were refuted on the way.
+// The plans whose measured memory is within the limit of `question`, and those that cannot be measured, with
+// their bound. Also the plans that were refuted on the way.
 struct VerifiedPlans {
   plan::Answer plans;
   std::map<std::string, Verified> verified;  // by plan::TextOf of the changes

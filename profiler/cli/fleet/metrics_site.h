@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope top --prometheus ADDRESS`: the figures of a running job for Prometheus, at /metrics, and at
-// /otlp as OTLP.
+// Serves the figures of a running job over HTTP: to Prometheus at /metrics, and as OTLP at /otlp. For
+// `vramscope top --prometheus ADDRESS`.
 #pragma once
 
 #include <functional>

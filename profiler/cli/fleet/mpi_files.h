@@ -23,7 +23,7 @@ struct Seen {
   }
 };
 
-// The number of the process that reads it, by file.
+// For each file, the number of the process that reads it.
 using Plan = std::map<Seen, int>;
 
 }  // namespace vramscope::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several files, or a folder of files, given to a verb that answers about one rank: finds that rank.
+// Finds the rank that a verb answers about if the user gives it several files, or a folder of files.
 //
 //   vramscope report job            the rank that ran out of memory first, else the fullest: as in one file
 //   vramscope report job --rank 37  the file that has rank 37

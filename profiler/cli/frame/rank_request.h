@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --rank N|N..M|all|worst of all verbs about a device of a process, and FILE@rank:N, which is the same for
-// one file.
+// The option --rank N|N..M|all|worst of the verbs about a device of a process, and FILE@rank:N for one file.
 //
 //   vramscope report run.vms --rank 4..6    three answers, each below "Rank 4" ...; with --json one document:
 //                                           {"schema_version": 1, "ranks": [ANSWER, ANSWER, ANSWER]}

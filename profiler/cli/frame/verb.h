@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verb of the `vramscope` command: one file per verb and one row in kAnsweringVerbs (verbs.cc) if it only
-// reads files, or in kRecordingVerbs or kWatchingVerbs (record/recording_verbs.cc), nothing else.
+// A verb of the `vramscope` command. Each verb is one file and one row: in kAnsweringVerbs (verbs.cc) if it
+// only reads files, otherwise in kRecordingVerbs or kWatchingVerbs (record/recording_verbs.cc).
 //
 // Conventions of every verb: --help shows two examples before the options; --json prints one document with
 // "schema_version" and the keys of docs/json.md; exit 0 = done, 1 = the answer is no, 2 = bad usage or bad

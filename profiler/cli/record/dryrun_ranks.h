@@ -2,9 +2,9 @@
 // `vramscope dryrun --world-size 512 --ranks distinct`: several ranks of a planned job, each alone on the
 // simulated GPU. Do all of them fit, and which one takes most memory?
 //
-//   --ranks distinct   one rank of each role: of each place in the pipeline and among the experts, if the program
-//                      makes a mesh with such dimensions; else the first and the last rank, and those between
-//                      them where neighbors differ
+//   --ranks distinct   one rank of each role: of each place in the pipeline and among the experts, if the
+//                      program makes a mesh with such dimensions; else the first and the last rank, and those
+//                      between them where neighbors differ
 //   --ranks 0,7,max    these; max is the last one
 //   --ranks all
 #pragma once
