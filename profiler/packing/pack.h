@@ -34,8 +34,8 @@ struct Answer {
 };
 
 // Runs best fit in order of time, first fit in three other orders, then SectionSearch for lower and lower
-// heights, until the time is up at any stage. The time limit does not cover sorting the items: a second for a
-// few million.
+// heights. Stops at any stage when the time is up. The limit does not include the time to sort the items, a
+// second for a few million.
 [[nodiscard]] Answer Pack(std::span<const Item> items, const Limits& limits);
 
 }  // namespace vramscope::packing

@@ -45,7 +45,7 @@ FitLimit LimitOf(uint64_t fit_bytes, const std::optional<collector::GpuModel>& g
 // "471.0 MiB of it are used outside PyTorch's allocator; 329.0 MiB are left for PyTorch to reserve."
 std::string BesideText(const FitLimit& limit);
 
-// The models of the simulated GPU that a program can be asked to fit on.
+// The GPU models that a user can name as the device to fit on: those of the simulated GPU.
 Result<std::vector<collector::GpuModel>> GpuTable();
 // The model that an option --gpu names. Not available in a browser.
 Result<collector::GpuModel> FindGpu(const std::string& name);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of GPUs of the installation. In a browser there is none, so viewer/platform/web/gpus.cc replaces
-// this.
+// The table of GPUs of the installation. In a browser, viewer/platform/web/gpus.cc replaces this file.
 #include <algorithm>
 
 #include "profiler/collector/launch/simulated_device.h"

@@ -47,8 +47,7 @@ class Judge {
   Judge(whatif::Predictor& predictor, uint64_t work, Need need = {}, const std::atomic<bool>* stop = nullptr)
       : predictor_(predictor), work_(work), need_(std::move(need)), stop_(stop) {}
 
-  // Replays only if the result could be at most `limit` bytes. The reference stays valid as long as the
-  // judge.
+  // Replays only if the result could be at most `limit` bytes. The judge must outlive the reference.
   const Verdict& Of(const Changes& changes, uint64_t limit);
   // Live bytes alone. Levers that only change allocator settings do not affect them.
   const Verdict& LiveOf(const Changes& changes) { return Of(changes, 0); }

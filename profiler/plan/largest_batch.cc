@@ -72,8 +72,8 @@ Result<LargestBatches> FindLargestBatches(const whatif::Step& step, const Reques
     all.push_back(single);
   }
   if (all.size() > 1) rows.push_back(search.With(all));
-  // A smaller batch takes more steps for the same samples. Here the batch is the question, so its time is
-  // left out.
+  // A smaller batch takes more steps for the same samples. The rows differ in their batch on purpose, so that
+  // time is left out.
   const auto rank_of = [&](const LargestBatch& row) {
     double ns = 0;
     for (const whatif::Applied& lever : row.verdict.prediction.levers)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which setting of the training framework determines the size of the communication memory at a moment.
+// Notes about communication memory at a moment: which setting of the training framework determines its size.
 #pragma once
 
 #include <span>

@@ -62,10 +62,9 @@ struct ChosenFailure {
   size_t all = 0;               // number of failures that match the request
   bool ended_its_process = false;
 };
-// Returns failure `number` (1-based, in order of time) among those that match the request. 0: the first
-// failure that ended its process; if none did, the last one. A failure ended its process if the process had
-// no later failure, finished no step after it, and is not known to have succeeded. Nothing if there are
-// fewer.
+// Returns failure `number` (1-based, in order of time) among those that match the request; nothing if there
+// are fewer. 0: the first failure that ended its process; if none did, the last one. A failure ended its
+// process if the process had no later failure, finished no step after it, and is not known to have succeeded.
 [[nodiscard]] std::optional<ChosenFailure> ChooseFailure(const model::Run& run, const Request& request,
                                                          size_t number);
 

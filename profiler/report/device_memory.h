@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device's memory consists of at a moment: the tensors, and everything between them and the figure of
-// nvidia-smi.
+// What a device's memory consists of at a moment: the tensors, and everything else that nvidia-smi counts.
 //
 //   used by the device = pytorch_allocated + pytorch_cached + nccl + ... + other_processes + unattributed
 //                        └ the categories ┘

@@ -12,7 +12,7 @@ namespace vramscope::report {
 
 // Bytes by row, all rows; null if unknown.
 [[nodiscard]] nlohmann::ordered_json DriverJson(const std::optional<DeviceMemory>& memory);
-// The libraries behind the rows `user` and `managed`.
+// The rows `user` and `managed` by library.
 [[nodiscard]] nlohmann::ordered_json DriverLibrariesJson(const std::optional<DeviceMemory>& memory);
 
 // null if unknown.

@@ -15,7 +15,7 @@ namespace vramscope::report {
 
 // One change, or two combined.
 struct Saving {
-  std::string title;       // "checkpoint=all": as `vramscope whatif --compare` takes it
+  std::string title;       // "checkpoint=all": as `vramscope whatif --compare` accepts it
   std::string cost;        // in words, without the time: "half the samples a step"
   const char* kind = "";   // where the figures come from: "transformed", "re-run"
   size_t levers = 1;       // number of changes that it combines
@@ -38,8 +38,8 @@ struct Savings {
   // peak. Best first, at most `most`. If an allocator setting saves a tenth or more, it gets the last place,
   // because it costs the training nothing.
   [[nodiscard]] std::vector<const Saving*> Worthwhile(size_t most) const;
-  // Like Worthwhile, and the best re-run of each single change that saves as much. At most `most` of each
-  // kind, best first.
+  // Like Worthwhile, plus the best re-run of each single change that saves at least 1 % too. At most `most`
+  // of each kind, best first.
   [[nodiscard]] std::vector<const Saving*> Advised(size_t most) const;
   [[nodiscard]] bool IsRerun(const Saving& saving) const {
     return !reruns.empty() && &saving >= reruns.data() && &saving < reruns.data() + reruns.size();

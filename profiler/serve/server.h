@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sockets of `vramscope serve` and of `top --prometheus`: HTTP/1.1 on one address, by default of the
-// loopback interface, on one thread.
+// The sockets of `vramscope serve` and of `top --prometheus`: HTTP/1.1 on one address (default: the loopback
+// interface), in one thread.
 //
 // A request has at most 8 KiB of header and no body. A connection that is silent for 30 seconds is closed.
 // At most 64 connections are open. A file is sent in pieces, so a large trace costs no memory.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory that reading may take: twice the bytes read so far, plus a small start amount.
 //
-// Why: one byte of a pickle can request a list, a memo entry or a copy of a mark. A malicious file requests
-// much more memory than its size. Everything that grows is charged here, and a file that requests more than
-// its size explains is refused.
+// Why: a single byte of a pickle can request a list, a memo entry or a copy of a mark. So a malicious file
+// can request much more memory than its size. Everything that grows is charged here, and a file that requests
+// more than its size explains is refused.
 #pragma once
 
 #include <cstddef>

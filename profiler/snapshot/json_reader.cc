@@ -91,8 +91,7 @@ class Events {
   bool string(string_t& value) { return Took(objects_.PushText(value)); }
   bool key(string_t& value) { return Took(objects_.PushText(value)); }
   bool binary(binary_t&) { return false; }
-  // A container is created at its end. So it is the newest one, and its place is free again if it becomes a
-  // record.
+  // A container is created at its end. So it is the newest, and its place is reused if it becomes a record.
   bool start_object(std::size_t) { return Took(objects_.Mark()); }
   bool end_object() { return Took(objects_.DictSinceMark()); }
   bool start_array(std::size_t) { return Took(objects_.Mark()); }

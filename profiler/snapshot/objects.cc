@@ -40,8 +40,8 @@ bool Objects::PushFloat(double number) {
 }
 
 bool Objects::PushText(std::string_view text) {
-  // Only a new text takes memory. JSON repeats the keys of a dict in each event, and a pickle of protocol 0 to 3
-  // may do so too.
+  // Only a new text takes memory. JSON repeats the keys of a dict in each event, and a pickle of protocol 1
+  // to 3 may do so too.
   const uint32_t before = out_.texts.size();
   const uint32_t id = out_.texts.Add(text);
   if (out_.texts.size() != before && !Charge(TextTable::CostOf(text))) return false;

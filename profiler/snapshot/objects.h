@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a pickle machine that knows what it reads: its stack and memo, over the lists (values.h) and
-// records (records.h) that it builds.
+// The state of a pickle machine that recognizes snapshots: its stack and memo. They hold lists (values.h) and
+// records (records.h).
 //
 // Why not a tree of dicts first: a dict with the keys of an event becomes an Event as soon as it has them,
 // and a list of frames becomes a number. The dict and the list are then dropped. Only the needed data

@@ -7,7 +7,7 @@
 
 namespace vramscope::snapshot {
 
-// Reads little-endian, as in pickles.
+// Reads a little-endian number, as pickles have them.
 template <typename T>
 T Load(const uint8_t* from) {
   T value;

@@ -32,7 +32,7 @@ class PickleWriter {
   void EndDict() { Byte('u'); }
   MemoId BeginList();  // for Again
   void EndList() { Byte('e'); }
-  // At most a thousand elements between Begin and End, as in Python: readers keep a batch on a stack.
+  // Ends a batch. Call it every thousand elements, as Python does: readers keep a batch on a stack.
   void NextBatch();
   void Pair(uint64_t first, uint64_t second);
   // An id for the value just written, for Again.

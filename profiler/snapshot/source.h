@@ -29,15 +29,15 @@ namespace vramscope::snapshot {
 [[nodiscard]] std::shared_ptr<const model::Source> MakeSource(std::shared_ptr<const Snapshot> snapshot,
                                                               const std::string& name);
 
-// Places moments of a DeviceHistory among those of the run.
+// Maps moments of a DeviceHistory to moments of the run.
 struct TraceEvents {
   // For each event of the history: the last trace event that was sent after it. Null: not known.
   std::shared_ptr<const std::vector<model::EventIndex>> after;
   uint64_t count = 0;  // all events of the trace
 };
 
-// For a DeviceHistory with these `numbers`. `source` must come from MakeSource(); nothing is known about other
-// sources. O(events).
+// For a DeviceHistory with these `numbers`. `source` must come from MakeSource(); nothing is known about
+// other sources. O(events).
 [[nodiscard]] TraceEvents TraceEventsOf(const model::Source& source, uint32_t device,
                                         std::span<const uint32_t> numbers);
 

@@ -24,7 +24,7 @@
 
 namespace vramscope::snapshot {
 
-// How the annotations of optimizers begin.
+// The prefix of the annotations of optimizers.
 inline constexpr std::string_view kOptimizerStep = "Optimizer.step#";
 
 // The inputs of a pass.

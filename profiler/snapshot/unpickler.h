@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads pickles of plain data: dicts, lists, tuples, strings, numbers, True, False and None, protocols 0 to
-// 5.
+// Reads pickles of plain data, protocols 1 to 5: dicts, lists, tuples, strings, numbers, booleans and None.
 //
 // Why our own: Python's unpickler executes what a file names, and takes 0.7 s for a million events with its
 // garbage collector off. This one has no opcode that could name or build anything else, refuses all others by

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value during the reading of a snapshot, in eight bytes: its kind in the low four bits, and the number
-// or index in the rest.
+// One value while a snapshot is read, in eight bytes: its kind in the low four bits, and the number or index
+// in the rest.
 //
 // Why so small: a million events have eight million values and thirty million references to stack frames.
 // Numbers of up to 60 bits (every address, size and time) are stored in the value itself. Everything else is

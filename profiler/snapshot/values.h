@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the values of a snapshot stand for while it is read: the elements of lists and dicts, and numbers that
-// do not fit into a Value.
+// The data that the Values of a snapshot refer to while it is read: the elements of lists and dicts, and
+// numbers that do not fit into a Value.
 //
-// A list is a chain of extents. Records that follow each other in their table take one extent, however many
-// they are: the events of a device are one.
+// A list is a chain of extents. Any number of records that are consecutive in their table take one extent:
+// the events of a device are one.
 //
 //   [event 17, event 18, event 19, 5, None]
 //     extent {kEvent, first 17, count 3} ─► extent {into values_: 5, None}
@@ -26,7 +26,7 @@ class Values {
   static constexpr uint32_t kMaxElements = 0xfffffff0;
   static constexpr uint32_t kNone = 0xffffffff;
 
-  // Texts are those of `of`.
+  // String values refer to the texts of `of`.
   Values(const Snapshot* of, Budget* budget) : texts_(of->texts), budget_(*budget) {}
 
   // A list, or the keys and values of a dict. No longer used once it has become a record.

@@ -38,8 +38,7 @@ std::string FormatMoment(uint64_t time_ns, bool counts_events);
 // count as one.
 size_t DisplayWidth(std::string_view text);
 // Cuts `text` to `columns`. First, the last path in it loses its first folders. Then the middle is left out,
-// so that both ends of a dotted name stay. All color sequences stay, so that the colors of what follows do
-// not change.
+// so that both ends of a dotted name stay. All color sequences stay, because they color what follows.
 std::string Shorten(std::string_view text, size_t columns, bool unicode);
 
 }  // namespace vramscope::text

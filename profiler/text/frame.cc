@@ -136,7 +136,7 @@ bool IsInstalled(std::string_view path) {
   return Contains(path, "/site-packages/") || Contains(path, "/dist-packages/");
 }
 
-// Modules of Python itself, and our own that run in the program.
+// True for Python's own modules, and for our own that run in the program.
 bool IsOfInterpreter(std::string_view path) {
   if (path.starts_with("<frozen ")) return true;
   for (const std::string_view ours : {"vramscope_core", "vramscope_shim", "vramscope_try",

@@ -47,8 +47,8 @@ enum class FrameKind : uint8_t { kOwn, kLibrary, kNode, kNative, kFramework, kAl
 [[nodiscard]] std::string WithoutFolders(std::string_view text);
 
 // The text that represents a stack: its innermost frame of the most preferred kind. A C++ frame without a
-// source line becomes its function's name, and an autograd node its class. "" for no frames. A view into one
-// of the frames.
+// source line becomes its function's name, and an autograd node its class. "" for no frames. The result is a
+// view into one of the frames.
 [[nodiscard]] std::string_view TellingFrame(std::span<const std::string_view> innermost_first);
 
 }  // namespace vramscope::text

@@ -26,8 +26,8 @@ inline constexpr size_t kLongest = 1024;  // bytes of a cleaned name
 [[nodiscard]] std::string Clean(std::string_view name);
 // Text of several lines for a terminal: newlines, tabs and our own colors (SGR sequences) stay.
 [[nodiscard]] std::string ForTerminal(std::string_view text);
-// The JSON document with these characters as \u escapes, so that it has the same meaning and may be printed.
-// It must be valid.
+// The JSON document with invisible characters as \u escapes, so that it means the same and may be printed. It
+// must be valid.
 [[nodiscard]] std::string EscapedJson(std::string_view document);
 
 // The following functions clean their input first.
@@ -40,8 +40,8 @@ inline constexpr size_t kLongest = 1024;  // bytes of a cleaned name
 // front (it begins with = + - or @ and is not a number):
 // https://owasp.org/www-community/attacks/CSV_Injection.
 [[nodiscard]] std::string Csv(std::string_view name);
-// A JSON string with its quotes (RFC 8259), in ASCII apart from letters. < > & are escaped too, so that the
-// document may be embedded in a page.
+// A JSON string with its quotes (RFC 8259), in UTF-8. < > & are escaped too, so that the document may be
+// embedded in a page.
 [[nodiscard]] std::string Json(std::string_view name);
 
 }  // namespace vramscope::text

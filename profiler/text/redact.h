@@ -14,7 +14,7 @@
 
 namespace vramscope::text {
 
-// The command line has words separated by blanks, with quotes as in a shell.
+// Expects words separated by blanks, with quotes as in a shell.
 [[nodiscard]] std::string Redacted(std::string_view command_line);
 
 // Only the program and its script, without folders: "python train.py [arguments redacted]".

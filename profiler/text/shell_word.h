@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names in commands that a user copies into a shell.
+// Quotes names in commands that a user copies into a shell.
 #pragma once
 
 #include <string>

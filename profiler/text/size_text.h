@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes on the command line.
+// Parses sizes on the command line.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists in one text: "amp,batch" of an option, "8,128" of a shape.
+// Splits a list in one text: "amp,batch" of an option, "8,128" of a shape.
 #pragma once
 
 #include <string_view>

@@ -54,7 +54,7 @@ class MinMaxTree {
     }
   }
 
-  // Over the groups [first, last).
+  // The extremes of the groups [first, last).
   [[nodiscard]] Extremes Within(size_t first, size_t last) const { return Within(first, last, 0); }
 
  private:

@@ -37,7 +37,7 @@ class Identities {
     });
   }
 
-  // The optimizer whose next counted step, from that event on, is at this address.
+  // The optimizer at this address that finishes the first step from event `from` on, else the last one there.
   [[nodiscard]] Identity Of(uint64_t address, EventIndex from) const {
     const auto known = steps_.find(address);
     if (known == steps_.end()) return {address, 0};
@@ -105,7 +105,7 @@ bool MarksSteps(const model::Run& run, model::ProcessIndex process) {
   });
 }
 
-// Removes steps that raised: the next step of the same optimizer begins, or the trace ends, without a mark.
+// Removes steps that raised: those without a mark before the optimizer's next step or the end of the trace.
 void LeaveOutRaised(const Identities& identities, bool all_marked, std::vector<OptimizerStep>& steps) {
   std::map<uint64_t, EventIndex> next_begin;  // by address
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {

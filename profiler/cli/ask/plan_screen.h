@@ -33,7 +33,7 @@ struct PlanAnswer {
   [[nodiscard]] const Verified* VerifiedOf(const plan::Plan& plan) const;
 };
 
-// One model of the table: the program fits as it is, or with the cheapest plan.
+// One GPU model of the table, on which the program fits unchanged or with the cheapest plan.
 struct GpuAnswer {
   collector::GpuModel gpu;
   plan::Answer plans;

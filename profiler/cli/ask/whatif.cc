@@ -66,7 +66,7 @@ std::vector<whatif::Asked> AskedByOptions(const Arguments& arguments) {
   return asked;
 }
 
-// "batch=8..64:8"
+// The cases of --sweep "batch=8..64:8", each with the other changes.
 Result<std::vector<Case>> Sweep(const std::string& text, const std::vector<whatif::Asked>& others) {
   const Error error{fmt::format("--sweep needs a change and numbers like batch=8..64:8, not \"{}\".", text)};
   const size_t equals = text.find('=');
@@ -93,7 +93,7 @@ Result<std::vector<Case>> Sweep(const std::string& text, const std::vector<whati
   return cases;
 }
 
-// "batch=0.5x optimizer=sgd"
+// The case of --compare "batch=0.5x optimizer=sgd", with the other changes.
 Result<Case> Comparison(const std::string& text, const std::vector<whatif::Asked>& others) {
   Case one{text, others};
   for (size_t from = 0; from < text.size();) {

@@ -16,7 +16,7 @@ namespace vramscope::cli {
 struct FleetRequest {
   size_t top = 32;
   size_t explained = 8;
-  double most_spread = -1;  // negative = not asked
+  double most_spread = -1;  // share of the median; negative = no limit
 };
 [[nodiscard]] Result<FleetRequest> FleetRequestFrom(const Arguments& arguments);
 

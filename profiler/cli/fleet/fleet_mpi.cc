@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// vramscope-fleet-mpi: `vramscope fleet` with many processes, started by `mpirun|srun vramscope fleet --mpi
-// FOLDER`.
+// vramscope-fleet-mpi: `vramscope fleet` in many processes, for `mpirun|srun vramscope fleet --mpi FOLDER`.
 //
 //   every process lists the files that it sees     names, sizes, times of change
 //   each file goes to one that sees it             the largest first, to the one that has least to do

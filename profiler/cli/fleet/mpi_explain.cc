@@ -163,13 +163,12 @@ class Dealer {
         versions[file.path].insert(file);
       }
     }
-    // If nodes have different files of one name, only the plan's reader has the right one: process 0 fetches
-    // it.
+    // If nodes have different files of one name, only the plan's reader has the right one: process 0 gets it.
     for (const auto& [path, files] : versions)
       if (files.size() > 1) seers_.erase(path);
   }
 
-  // The process that explains this; nothing if nobody sees both files.
+  // The process that has to explain this; nothing if no process sees both files.
   std::optional<size_t> ProcessFor(const Task& task) {
     const std::set<size_t>& typical = seers_[task.typical.file];
     std::optional<size_t> best;

@@ -14,10 +14,10 @@
 
 namespace vramscope::cli {
 
-// True if the words of `fleet` are an order: "dump job", unless a file has the name of the order.
+// True if the words of `fleet` are an order, such as "dump job". False if a file has the name of the order.
 [[nodiscard]] bool IsOrder(const std::vector<std::string>& words);
 
-// Each returns one sentence that says what was done.
+// Each returns one sentence about what was done.
 Result<std::string> DumpAll(const std::string& folder, uint64_t step);
 // `more`: options of `vramscope start`.
 Result<std::string> StartAll(const std::string& folder, const std::vector<std::string>& more);

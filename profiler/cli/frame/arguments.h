@@ -74,7 +74,7 @@ class Arguments {
   [[nodiscard]] const std::vector<std::string>& positionals() const { return positionals_; }
   [[nodiscard]] bool help_wanted() const { return Has("help"); }
 
-  // A copy in which the option has this one value, or was not given, or the first positional is another.
+  // Copies with one change: the option has only this value; it was not given; the first positional is this.
   [[nodiscard]] Arguments With(const std::string& option, const std::string& value) const;
   [[nodiscard]] Arguments Without(const std::string& option) const;
   [[nodiscard]] Arguments WithFirst(const std::string& positional) const;

@@ -8,8 +8,8 @@
 
 namespace vramscope::cli {
 
-// A request for the given device and process, as far as they are given. Fails if --process or --rank is not a
-// number.
+// The request for the device, process and rank that the user named, if any. Fails if --process or --rank is
+// not a number.
 [[nodiscard]] Result<report::Request> DeviceRequest(const Arguments& arguments);
 
 // "rank 1 (process 4711), cuda:1; 3 others not shown"

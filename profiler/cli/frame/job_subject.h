@@ -15,7 +15,7 @@
 
 namespace vramscope::cli {
 
-// A rank and where it is.
+// A rank, and the file that has it.
 struct RankPlace {
   std::string file;
   std::optional<uint32_t> rank;  // nothing if no file of the job names it
@@ -27,7 +27,7 @@ struct RankPlace {
 // True if the positionals of a verb are a job and not one file.
 [[nodiscard]] bool IsJob(const VerbHelp& help, const Arguments& arguments);
 
-// All ranks of the job, by rank. A file that cannot be read is one sentence on stderr.
+// All ranks of the job, by rank. For a file that cannot be read, one sentence is printed to stderr.
 struct JobRanks {
   std::vector<RankPlace> ranks;  // not empty
   size_t worst = 0;              // out of memory first, else the fullest

@@ -28,8 +28,7 @@ struct RankRequest {
 };
 [[nodiscard]] Result<RankRequest> ParseRanks(std::string_view text);
 
-// "run.vms@rank:37" -> {"run.vms", "37"}; the second is "" if there is no suffix or a file has this very
-// name.
+// "run.vms@rank:37" -> {"run.vms", "37"}; the second is "" without a suffix, or if a file has this very name.
 [[nodiscard]] std::pair<std::string, std::string> SplitRank(const std::string& file);
 
 // Runs a verb once for each rank that its --rank or the suffix of its first file selects. Returns the highest

@@ -2,7 +2,7 @@
 // How every verb prints numbers, tables, bars and colors, so that all of them look like one program.
 //
 // Why here and not in each verb: readers compare units, rounding and alignment between two reports. Text is
-// built first and printed once; nothing here writes to a stream by itself.
+// built first and printed once: only Print writes to a stream.
 //
 //   Parameters    2.1 GiB  18 %  ████▊              Table: columns by display width, so painted and non-ASCII
 //   Activations   6.9 GiB  59 %  ███████████████▍   text lines up

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that a client of `vramscope mcp` may name: traces and snapshots below one folder, and nothing
-// else.
+// The files that a client of `vramscope mcp` may name: only traces and snapshots below one folder.
 //
 //   served: runs/        "a.vms", "day/b.vms"                  the file
 //                        "../c.vms", "/etc/passwd"             refused

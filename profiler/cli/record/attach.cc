@@ -44,8 +44,7 @@ const VerbHelp& AttachHelp() {
 
 namespace {
 
-// Options that only `start` has. `attach` should change a process that did not ask for it as little as
-// possible.
+// Options that only `start` has. `attach` changes its process as little as possible: nobody prepared it.
 std::vector<Option> WithMore(std::vector<Option> options) {
   const std::vector<Option> more = {
       {"black-box", '\0', "STEPS",

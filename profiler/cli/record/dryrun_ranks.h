@@ -26,11 +26,11 @@ struct RanksWanted {
 };
 [[nodiscard]] Result<RanksWanted> ParseRanksWanted(const std::string& text, uint64_t world);
 
-// Which rank to run next, given those that ran; nothing if every role has one. At most 64 in all.
 struct RankRun {
   uint64_t rank = 0;
   fleet::RankSummary summary;
 };
+// Which rank to run next, given those that ran; nothing if every role has one. At most 64 in all.
 [[nodiscard]] std::optional<uint64_t> NextDistinct(uint64_t world, const std::vector<RankRun>& runs);
 
 Result<int> DryrunRanks(const experiment::DryrunPlan& plan, const std::string& simulated,

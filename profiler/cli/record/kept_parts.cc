@@ -27,8 +27,7 @@ constexpr uint64_t kPartsOfARing = 8;
 constexpr uint64_t kPartsOfASummary = 16;
 constexpr uint64_t kLargestOfASummary = 4 * kMiB;  // about 1.7 million events, which are read in two seconds
 constexpr uint64_t kMostOfASummary = 64 * kMiB;
-// Below this, steps differ by chance: by the length of a batch's longest sentence, or by an allocator's
-// rounding.
+// Below this, steps differ by chance: by a batch's longest sentence, or by an allocator's rounding.
 constexpr double kLeastDifference = 0.02;
 
 // run.part12.vms -> run.parts.vms

@@ -42,7 +42,7 @@ class KeptParts {
   KeptParts& operator=(const KeptParts&) = delete;
   ~KeptParts() { Finish(); }
 
-  // Sets what the recorder needs. Does nothing for kFull.
+  // Sets the options with which the recorder writes parts. Does nothing for kFull.
   void Prepare(collector::RecordOptions& options);
   // Waits until all complete parts are read. Call when the recording has ended.
   void Finish();

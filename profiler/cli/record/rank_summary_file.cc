@@ -12,7 +12,7 @@
 namespace vramscope::cli {
 namespace {
 
-// More take longer to read than a user wants to wait at the end of a recording; fleet reads such a trace itself.
+// Reading more events would keep the user waiting at the end of a recording. fleet reads such a trace itself.
 constexpr uint64_t kMostEvents = 20'000'000;
 
 Status Write(const std::string& path) {

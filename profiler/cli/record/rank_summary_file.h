@@ -6,8 +6,8 @@
 
 namespace vramscope::cli {
 
-// Writes it for a trace of a job of several ranks. A failure is one sentence on stderr: the trace is complete
-// without it.
+// Writes the summary if the trace belongs to a job of several ranks. A failure is only one sentence on
+// stderr: the trace is complete without the summary.
 void WriteRankSummary(const collector::RecordOutcome& outcome);
 
 }  // namespace vramscope::cli

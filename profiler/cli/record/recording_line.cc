@@ -35,7 +35,7 @@ std::string BlackBoxLine(const collector::RecordOutcome& outcome) {
                      FormatBytes(outcome.file_bytes), outcome.path);
 }
 
-// The command inherits this program's environment.
+// Warns if the caching allocator was off. The command inherited this program's environment.
 std::string CachingSentence() {
   if (std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") == nullptr) return "";
   return " " + report::CachingOff({{"env.PYTORCH_NO_CUDA_MEMORY_CACHING", ""}});

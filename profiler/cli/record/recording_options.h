@@ -10,7 +10,7 @@
 
 namespace vramscope::cli {
 
-// --deep-steps: "2-4", "3", or several of them with commas.
+// Fails if `text` is not a value of --deep-steps: "2-4", "3", or several of these with commas.
 Status CheckSteps(const std::string& text);
 
 // Reads --stacks and --embed-source into `options`, whose depth must be set; fails if they would record

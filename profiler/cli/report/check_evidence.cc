@@ -67,8 +67,8 @@ Result<std::vector<diff::Side>> SidesOf(const std::string& path, const classify:
   return sides;
 }
 
-// The side with the same rank and device. If one of the two runs has no ranks, or each has only one device,
-// they are matched by order.
+// The side of the baseline with the same rank and device; nullptr if there is none. If one of the runs has no
+// ranks, sides are matched by order, if there are equally many.
 const diff::Side* PartnerOf(const report::Answer& run, size_t index, size_t devices,
                             const std::vector<diff::Side>& baselines) {
   if (devices == 1 && baselines.size() == 1) return &baselines.front();

@@ -40,8 +40,7 @@ std::string PathForShell(const std::string& path) {
   return path.starts_with("/~/") ? "~/" + InQuotes(path.substr(3)) : InQuotes(path);
 }
 
-// Starts ssh with its output appended to `copy`; -1: it cannot be started. `quiet`: no questions, no
-// messages.
+// Starts ssh with its output appended to `copy`; -1: it cannot be started. `quiet`: it asks nothing.
 pid_t StartSsh(const RemoteFile& file, const std::string& command, const std::string& copy, bool quiet) {
   std::vector<std::string> words = {"ssh"};
   if (quiet) words.insert(words.end(), {"-o", "BatchMode=yes"});
@@ -167,8 +166,7 @@ Result<int> WithRemoteFiles(std::vector<std::string> words,
   std::vector<Followed> followed;
   for (size_t i = 0; i < words.size(); ++i) {
     if (!IsRemote(words[i])) continue;
-    // A place follows the file name: ssh://host/run.vms@step:3. An '@' before the first '/' ends the user
-    // name.
+    // A place follows the file name: ssh://host/run.vms@step:3. An '@' before the first '/' is of user@host.
     const size_t slash = words[i].find('/', kScheme.size());
     const size_t at = words[i].rfind('@');
     std::string place;

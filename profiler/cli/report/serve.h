@@ -18,7 +18,7 @@ struct Service {
   std::string fragment;  // of the link: "run.vms@step:3"
 };
 
-// Opens a link in the desktop's program for it. Nothing happens if there is no desktop.
+// Opens a link in the desktop's default browser. Does nothing if there is no desktop.
 void OpenOnDesktop(const std::string& link);
 
 // Returns after Ctrl-C.

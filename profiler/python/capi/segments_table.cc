@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of segments. In a recorded run, they come from its driver calls. In a snapshot, they come from
-// PyTorch's own history, where pages of an expandable segment may be unmapped in other pieces than they were
-// mapped:
+// PyTorch's history, where pages of an expandable segment may be mapped and unmapped in different pieces:
 //
 //   came 0 ─────────── 8 MiB          a row from 0 to 8 MiB is open
 //   went     2 ── 4 MiB               closed: 2 to 4 MiB; still open since its begin: 0 to 2 and 4 to 8 MiB

@@ -13,7 +13,7 @@ namespace {
 
 using trace::EventType;
 
-// At most so many rows are reserved at once: a file may claim any number of events.
+// The most rows to reserve memory for at once: a file may claim any number of events.
 constexpr uint64_t kReserveAtMost = 16'000'000;
 
 template <typename... Columns>

@@ -9,7 +9,7 @@
 #define WIFEXITED(status) (WTERMSIG(status) == 0)
 #define WIFSIGNALED(status) (WTERMSIG(status) != 0 && WTERMSIG(status) != 0x7f)
 
-// The texts of glibc.
+// Names of signals, as glibc has them.
 inline std::string strsignal(int number) {
   static constexpr const char* kNames[] = {"Hangup",
                                            "Interrupt",
