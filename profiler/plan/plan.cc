@@ -101,7 +101,7 @@ class PlanSearch {
     told_.push_back(LeversOf(candidate.changes));
   }
 
-  // The cheapest combination with all modules checkpointed, or none.
+  // Reports the cheapest combination that fits with all modules checkpointed, or with none.
   void Coarsely() {
     judge_.AllowMore(request_.work);
     std::vector<std::pair<Rank, Changes>> all;

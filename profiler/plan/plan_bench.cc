@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of one question to a step of about 100,000 events, and of a whole plan for it. One step is
+// Measures one what-if question about a step of about 100,000 events, and a whole plan for it. One step is
 // hand-written; the other is recorded, if VRAMSCOPE_BENCH_RUN names a run. A recorded step also has modules,
 // functions and kernels that levers visit.
 //

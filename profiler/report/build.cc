@@ -82,8 +82,8 @@ class Builder {
     return analysis_.training()[curve.device().process];
   }
 
-  // Reserved bytes before the allocator's first report. They are known if the report equals the segments of
-  // the recorded driver calls: then there were no others, and none before the first call.
+  // Reserved bytes before the allocator's first report. They are known if that report equals the segments of
+  // the recorded driver calls: then no segment is missing.
   [[nodiscard]] std::optional<uint64_t> ReservedBefore(const DeviceCurve& curve, EventIndex event) const {
     const model::Device& device = curve.device();
     if (device.reserved.empty()) return std::nullopt;

@@ -27,7 +27,7 @@ bool IsMeant(const model::Run& run, const model::DriverDevice& device, const Req
          request.pid.value_or(pid) == pid;
 }
 
-// Without a cache, no memory of PyTorch is free inside a segment.
+// Counts cached memory as allocated: without a cache, no memory of PyTorch is free inside a segment.
 void AllIsAllocated(Moment& moment) {
   int64_t& cached = moment.driver->rows[static_cast<size_t>(DeviceRow::kCached)];
   moment.driver->rows[static_cast<size_t>(DeviceRow::kAllocated)] += cached;

@@ -46,7 +46,7 @@ void AddGrowthNote(Answer& answer) {
                            growth::PlaceText(most) + ": vramscope leaks shows all.";
 }
 
-// Copies of all weights that exist at the peak, by the line that allocated most of them.
+// Notes copies of the model's weights that exist at the peak, and the line that allocated most of them.
 void AddWeightCopyNote(const classify::Analysis& analysis, model::DeviceIndex device, Answer& answer) {
   const model::Run& run = analysis.run();
   const model::Device& about = run.devices[device];

@@ -163,7 +163,7 @@ class Collecting {
     Claim(address, block.stream, device);
   }
 
-  // The joined stack: Python's, if it was recorded with the operator.
+  // The stack of the new block as `run_` has it: Python's, if that was recorded with the operator.
   [[nodiscard]] uint64_t BlockStack(const TraceEvent& event) const {
     const model::BlockId id = run_.FirstBlockFrom(now_);
     const bool known = id < run_.blocks.size() && run_.blocks[id].alloc_event == now_;

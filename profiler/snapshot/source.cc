@@ -18,7 +18,7 @@
 namespace vramscope::snapshot {
 namespace {
 
-// How PyTorch allocates pinned memory.
+// The call and the library with which PyTorch allocates pinned memory.
 constexpr std::array<std::string_view, 2> kOwnTexts = {"cudaHostAlloc", "libtorch_cuda.so"};
 
 class SnapshotSource final : public model::Source {
@@ -95,8 +95,9 @@ class SnapshotSource final : public model::Source {
       AddBlockSizes(*snapshot_, device, &timelines_.emplace_back(FindTimeline(*snapshot_, device)));
   }
 
-  // In older files, every device has a copy of each annotation. PyTorch 2.15 gives it only to the current device
-  // of its thread, which is device 0 in threads that compute nothing. Optimizers run in the training thread.
+  // In older files, every device has a copy of each annotation. PyTorch 2.15 gives it only to the current
+  // device of its thread, which is device 0 in threads that compute nothing. Optimizers run in the training
+  // thread.
   [[nodiscard]] uint32_t AnnotatedDevice() const {
     std::map<uint32_t, std::pair<size_t, size_t>> counts;  // of optimizers, of all
     for (const Annotation& annotation : snapshot_->annotations) {

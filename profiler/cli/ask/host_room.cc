@@ -28,7 +28,7 @@ uint64_t FreeOnMachine() {
   return UINT64_MAX;
 }
 
-// The least that is free in this process's control group and in the groups above it, which limit it too.
+// The least free memory of this process's control group and the groups above it: each of them is a limit.
 uint64_t FreeInGroup() {
   std::ifstream file("/proc/self/cgroup");
   std::string group;

@@ -110,7 +110,7 @@ Read ReadOwn(const Plan& plan, int self) {
   return read;
 }
 
-// In the order of their files, as one process reads them.
+// All ranks in the order of their files, as if one process had read them.
 fleet::ReadRanks Gathered(const Plan& plan, const std::vector<Read>& read) {
   fleet::ReadRanks all;
   std::vector<size_t> next(read.size());

@@ -78,7 +78,7 @@ class Screen {
     return text;
   }
 
-  // All ranks if at most `top_`. Otherwise those that stand out, then those with the highest peaks. In order.
+  // The ranks to show, in order: all, or the `top_` that stand out, then have the highest peaks.
   [[nodiscard]] std::vector<size_t> Shown() const {
     std::vector<size_t> order(job_.ranks.size());
     std::iota(order.begin(), order.end(), size_t{0});

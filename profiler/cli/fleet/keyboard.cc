@@ -23,7 +23,7 @@ void RestoreAndDie(int signal) {
 
 Keyboard::Keyboard() {
   if (isatty(STDIN_FILENO) != 1 || tcgetattr(STDIN_FILENO, &before_) != 0) return;
-  // In the background of a shell, a change of the mode would stop us.
+  // In the background of a shell, changing the terminal's mode would stop this process.
   if (tcgetpgrp(STDIN_FILENO) != getpgrp()) return;
   on_exit_mode = before_;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
