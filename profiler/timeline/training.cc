@@ -242,8 +242,7 @@ class TrainingBuilder {
     if (!goes_on) spans.push_back({begin, 0, part, backward});
   }
 
-  // Called when training on the last of `batches` begins at `forward`. The first call sets the begin of step
-  // 1.
+  // Training on the last of `batches` begins at `forward`. The first call determines where step 1 begins.
   void NoteTraining(EventIndex forward, std::span<const Interval> batches) {
     if (first_step_begin_ != model::kNever) return;
     first_step_begin_ = batches.empty() ? forward : batches.back().begin;

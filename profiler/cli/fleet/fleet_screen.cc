@@ -78,7 +78,7 @@ class Screen {
     return text;
   }
 
-  // The ranks to show, in order: all, or the `top_` that stand out, then have the highest peaks.
+  // The ranks to show, in order: all if at most `top_`; else those that stand out, then the highest peaks.
   [[nodiscard]] std::vector<size_t> Shown() const {
     std::vector<size_t> order(job_.ranks.size());
     std::iota(order.begin(), order.end(), size_t{0});
