@@ -49,15 +49,15 @@ class BytesSink final : public ByteSink {
   Bytes* bytes_;
 };
 
-// The content of a file up to its last trailer. A truncated variant comes after that.
+// The content of a file up to and including its last trailer. A truncated variant may follow it.
 struct WholePart {
   uint64_t bytes = 0;
   Trailer trailer;
   std::vector<BlockEntry> blocks;
-  BlockHeader position;  // of the index: times and counts of the trace's end
+  BlockHeader position;  // header of the index block: times and counts at the end of the trace
 };
 
-// True if an interrupted write of this code may have left `tail`.
+// True if an interrupted AppendVariant may have left `tail` after the last trailer.
 bool IsCutVariant(ByteView tail) {
   const size_t compared = std::min(tail.size(), kBlockMagic.size());
   return std::memcmp(tail.data(), kBlockMagic.data(), compared) == 0;

@@ -6,9 +6,9 @@
 //
 // The new index lists the old blocks and the variant. Nothing refers to the old index and trailer any more.
 //
-// Why at the end and not in a new file: a trace may have gigabytes, and other programs may have it mapped. If
-// this is killed half way, the file ends in a truncated block. Readers find everything that was there before,
-// and the next variant overwrites the truncated block.
+// Why at the end and not in a new file: a trace may be gigabytes long, and other programs may have it mapped.
+// If the process is killed half way, the file ends in a truncated block. Readers find everything that was
+// there before, and the next variant overwrites the truncated block.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@
 namespace vramscope::trace {
 
 // `trace` is a whole trace of at most kMaxVariantBytes. Fails and leaves the file as it was if the file
-// cannot be written, has no end (a recorder was killed or still writes) or is damaged. Programs that add to
-// the same file at once wait for each other.
+// cannot be written, has no trailer (a recorder was killed or still writes) or is damaged. Programs that
+// append to the same file at the same time wait for each other.
 Status AppendVariant(const std::string& path, std::string_view key, ByteView trace);
 
 }  // namespace vramscope::trace

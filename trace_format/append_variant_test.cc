@@ -70,8 +70,8 @@ TEST_F(AppendVariantTest, TheLaterOneOfAKeyReplacesTheEarlierOne) {
   EXPECT_EQ(MaskedTrace(reader->variants().at("amp=bf16")), inner_);
 }
 
-// Killed at any byte: what was there is there, nothing of the embedded trace passes for events of this one,
-// and the next variant finds its place.
+// A write cut at any byte: the old content is still readable, no event of the embedded trace is read as an
+// event of this trace, and the next variant can be appended.
 TEST_F(AppendVariantTest, AWriteThatIsCutAtAnyByteCostsOnlyTheVariant) {
   const Bytes before = File();
   ASSERT_TRUE(AppendVariant(path_, "amp=bf16", inner_).ok());

@@ -35,7 +35,7 @@ std::optional<std::vector<BlockEntry>> DecodeIndex(ByteView payload, uint32_t co
 ByteView FileFrom(ByteView file, uint64_t offset);
 
 // True if the block at this offset has a valid header and a payload with the right checksum. This function
-// and LoadPayload read the header from the file again: an entry only gives the place.
+// and LoadPayload use only the offset of `entry`; they read the header from the file again.
 bool IsWhole(ByteView file, const BlockEntry& entry);
 
 // The payload of a block, decompressed into `*buffer` if needed (otherwise a view of the file). Nothing if

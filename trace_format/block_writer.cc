@@ -23,7 +23,7 @@ Status BlockWriter::Emit(BlockHeader* header, ByteView payload) {
   header->stored_bytes = static_cast<uint32_t>(stored.size());
   header->raw_bytes = static_cast<uint32_t>(payload.size());
   header->payload_crc = Crc32(stored);
-  // Header and payload in one write: a sink takes all of it or nothing.
+  // Header and payload in one write: if it fails, the sink has neither of them.
   block_.clear();
   PutBytes(EncodeBlockHeader(*header), &block_);
   PutBytes(stored, &block_);

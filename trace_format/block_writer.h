@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payloads in, blocks out: compresses, seals with checksums, and remembers where each block is for the index.
+// Writes blocks: compresses each payload, adds checksums, and keeps the offset of each block for the index.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Little-endian bytes: fixed-width fields, varints, and a cursor over foreign input that cannot run past its
-// end.
+// Little-endian bytes: fixed-width fields, varints, and a cursor over untrusted input that cannot run past
+// its end.
 //
 // Varint: seven bits per byte, least significant first, the high bit set on all but the last byte; at most
 // ten bytes. 300 = 0xAC 0x02.
@@ -34,7 +34,7 @@ void StoreLe(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// Differences are taken modulo 2^64, so every pair of values has one.
+// `difference` is computed modulo 2^64, so it is defined for any two values.
 constexpr uint64_t Zigzag(uint64_t difference) {
   return (difference << 1) ^ (uint64_t{0} - (difference >> 63));
 }
@@ -58,7 +58,7 @@ inline void PutText(std::string_view text, Bytes* out) {
   PutBytes(AsBytes(text), out);
 }
 
-// Reads foreign bytes from front to back. The first read past the end (or a malformed varint) makes ok()
+// Reads untrusted bytes from front to back. The first read past the end (or a malformed varint) makes ok()
 // false for good; reads then give zeros and empty views, so a parser may read a whole record and ask ok()
 // once.
 class ByteCursor {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// VRAMSCOPE_CHECK: a condition that must hold unless we made a mistake, also in release builds.
+// VRAMSCOPE_CHECK: an assertion that stays active in release builds.
 //
-// Why it stays in release builds: a wrong figure that looks right costs a user more than a command that ends.
-// Use it where the check is cheap next to the work that it guards, never for foreign input (return a Result),
-// and never inside the recorded process.
+// Why it stays in release builds: a wrong figure that looks right costs a user more than a command that
+// aborts. Use it where the check is cheap next to the work that it guards, never for untrusted input (return
+// a Result), and never inside the recorded process.
 //
 //   VRAMSCOPE_CHECK(block.bytes > 0);
 //   vramscope: internal error: layout.cc:156: block.bytes > 0. This is a bug in vramscope.

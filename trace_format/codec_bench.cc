@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast events are written and read, and how many bytes one takes, on streams like those of training runs
+// Write and read speed, and bytes per event, on event streams like those of training runs
 // (testing/training_stream.h).
 #include <benchmark/benchmark.h>
 

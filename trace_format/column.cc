@@ -16,7 +16,7 @@ int WidthOf(uint64_t all_bits) { return std::max(1, (64 - std::countl_zero(all_b
 // The distinct values of a column in the order of their first occurrence, as long as they are few.
 class DictionaryBuilder {
  public:
-  // The places of `values`; empty if there are more than 256 distinct values.
+  // The dictionary index of each value; empty if there are more than 256 distinct values.
   Bytes PlacesOf(std::span<const uint64_t> values) {
     Bytes places(values.size());
     for (size_t i = 0; i < values.size(); ++i) {

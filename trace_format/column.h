@@ -3,13 +3,13 @@
 // branch per value.
 //
 // Why byte planes and not varints: the low bytes of a column are noise and the high bytes are nearly
-// constant. Mixed in one varint stream they share one Huffman table; apart, each gets its own. And a plane of
-// known width is decoded without looking for an end.
+// constant. Mixed in one varint stream they share one Huffman table; as planes, each gets its own. And values
+// of a known width are decoded without searching for the end of each.
 //
 //   storage        bytes
 //   0  constant    varint value
 //   w  planes      w = 1 ... 8: byte 0 of all values, then byte 1 of all values, ... byte w-1
-//   9  dictionary  varint k (1 ... 256), k varint values, then one byte per value: its place among the k
+//   9  dictionary  varint k (1 ... 256), k varint values, then one byte per value: its index among the k
 //
 // A column that is absent holds only zeros.
 #pragma once
@@ -60,8 +60,8 @@ class ColumnReader {
   uint64_t count_ = 0;
   uint64_t position_ = 0;
   uint64_t constant_ = 0;
-  const std::byte* bytes_ = nullptr;  // the planes, or the places in the dictionary
-  std::vector<uint64_t> dictionary_;  // 256 values, zeros beyond its k, so that no place is out of range
+  const std::byte* bytes_ = nullptr;  // the planes, or the dictionary indexes
+  std::vector<uint64_t> dictionary_;  // 256 values, zeros beyond its k, so that no index is out of range
 };
 
 }  // namespace vramscope::trace

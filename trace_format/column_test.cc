@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
 
-// Stored and read back in pieces of `step`.
+// `values`, stored and then read back `step` values at a time.
 std::vector<uint64_t> ThereAndBack(const std::vector<uint64_t>& values, size_t step, Storage* storage) {
   Bytes bytes;
   *storage = EncodeColumn(values, &bytes);

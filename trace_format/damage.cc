@@ -56,7 +56,7 @@ std::string SizeOf(uint64_t part, uint64_t whole) {
   return Size(part);
 }
 
-// The last stretch, when the file's end cuts it.
+// The last stretch if the end of the file cuts it off; otherwise nullptr.
 const Stretch* CutStretch(const DamageFacts& facts) {
   if (facts.trailer || facts.stretches.empty()) return nullptr;
   const Stretch& last = facts.stretches.back();
@@ -82,7 +82,7 @@ void CountEvents(const DamageFacts& facts, Damage* damage) {
   }
 }
 
-// "; " between clauses.
+// Joins clauses with "; ".
 class Sentence {
  public:
   void Add(const std::string& clause) {

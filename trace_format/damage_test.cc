@@ -54,7 +54,7 @@ TEST(CutTraceTest, EveryLengthGivesTheEventsOfItsWholeBlocks) {
   const BlockMap map = MapBlocks(whole);
   for (size_t size = 0; size < whole.size(); ++size) {
     const Bytes cut(whole.begin(),
-                    whole.begin() + static_cast<ptrdiff_t>(size));  // own memory: sanitizers see its end
+                    whole.begin() + static_cast<ptrdiff_t>(size));  // copy: sanitizers see reads past its end
     const auto reader = TraceReader::OpenBytes(cut, "run.vms");
     if (!reader.ok()) {
       EXPECT_LT(size, kFileHeaderBytes) << reader.error().sentence;
@@ -121,12 +121,12 @@ TEST(CutTraceTest, TheSentenceSaysWhatIsLeft) {
             "run.vms: cut off in the index at its end; all 100,000 events are readable.");
 }
 
-#if !defined(__has_feature)  // of clang; GCC defines the other two
+#if !defined(__has_feature)  // clang has __has_feature; GCC defines the other two
 #define __has_feature(feature) 0
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) || \
     __has_feature(thread_sanitizer)
-constexpr int kFlips = 2'000;  // each takes twenty times as long, and reader_fuzz goes on from here
+constexpr int kFlips = 2'000;  // each takes twenty times as long; reader_fuzz tries many more
 #else
 constexpr int kFlips = 10'000;
 #endif

@@ -53,7 +53,8 @@ struct ThreadInfo {
 // Whole source files, by the paths in the frames.
 using SourceFiles = std::map<std::string_view, std::string_view>;
 
-// What a process noted of one training step, for a re-run (docs/trace-format.md, "Programs and variants").
+// The program of one training step, noted by a process for re-runs (docs/trace-format.md, "Programs and
+// variants").
 struct ProgramText {
   uint64_t step = 0;  // the noted step, from 1; 0 = unknown
   // the seal of the account that recorded it (profiler/collector/output/seal.h); may be empty
@@ -62,7 +63,7 @@ struct ProgramText {
 };
 // By number of the process.
 using Programs = std::map<uint32_t, ProgramText>;
-// Whole small traces of such re-runs, masked, by the change that was made.
+// Whole small traces of such re-runs, masked. The key is the change that was tried.
 using Variants = std::map<std::string_view, ByteView>;
 // Masks a trace, or removes the mask. Why masked: a search for block headers in a damaged file must not find
 // blocks of an embedded trace.
@@ -85,15 +86,15 @@ void PutProgram(uint32_t process, const ProgramText& program, Bytes* out);
 // Takes `trace` without the mask.
 void PutVariant(std::string_view key, ByteView trace, Bytes* out);
 
-// What a reader has learned from the definition blocks.
+// The definitions that a reader has read so far.
 class Definitions {
  public:
-  // The definitions of a file may take twice the file's bytes, plus 32 MiB. Real ones compress ten- or
-  // twentyfold, and are a small part of a large file. A file with more is hostile; the rest of it reads as
-  // unknown.
+  // The definitions of a file may take 32 MiB plus twice the file's size in memory. Real definitions compress
+  // ten- or twentyfold and are a small part of a large file. Only a hostile file has more; definitions beyond
+  // the limit read as unknown.
   explicit Definitions(uint64_t file_bytes) : memory_left_(kFirstMemory + kMemoryPerFileByte * file_bytes) {}
 
-  // Counts memory before it is taken for definitions; false if that is too much.
+  // Call before allocating `bytes` for definitions. False if that would exceed the limit.
   [[nodiscard]] bool Charge(uint64_t bytes);
 
   // Reads a definition block. False if its payload is malformed (definitions before the fault are kept).

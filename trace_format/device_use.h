@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of each simulated GPU the processes of one run have taken: a table in a file that all of them map.
+// The simulated GPU memory that each process of a run has taken: a table in a file that all of them map.
 //
 // Why: on a real machine all processes share the GPU's memory. The table shows a process what the others have
 // taken. It survives killed processes, and it gives the collector the peak over all processes.
@@ -16,7 +16,7 @@
 
 namespace vramscope::trace {
 
-// The file's name, in the environment of every process of the run.
+// The environment variable that holds the file's name in every process of the run.
 inline constexpr char kDeviceUseVariable[] = "VRAMSCOPE_SIMULATED_SHARED";
 inline constexpr int kMostSharedDevices = 16;
 inline constexpr uint32_t kMostSharingProcesses = 1024;
@@ -43,7 +43,7 @@ struct PeakShare {
 struct DeviceUse {
   uint64_t peak_bytes;  // most bytes taken at one time, by all processes together
   uint32_t share_count;
-  PeakShare shares[kMostSharingProcesses];  // at that time
+  PeakShare shares[kMostSharingProcesses];  // each process's part of the peak
 };
 
 struct DeviceUseTable {

@@ -20,7 +20,7 @@
 
 namespace vramscope::trace {
 
-// Each value and each row stands in one line with its meaning.
+// Each value and each row stands on one line with its meaning.
 // clang-format off
 
 enum class EventType : uint8_t {
@@ -31,7 +31,7 @@ enum class EventType : uint8_t {
   kOutOfMemory = 3,    // the framework allocator gave up
   kLabel = 4,          // the storage at an address plays a role: parameter, gradient, ...
   kSaved = 5,          // autograd keeps this storage for backward
-  kSavedReleased = 6,  // autograd releases a storage that it kept (once per kSaved, if it can be seen)
+  kSavedReleased = 6,  // autograd releases a storage that it kept (once per kSaved, if hooks can see it)
   kRangeBegin = 7,     // a named interval on this thread: backward, optimizer step, module forward, ...
   kRangeEnd = 8,
   kMark = 9,      // a moment: see MarkKind
@@ -51,7 +51,7 @@ enum class EventType : uint8_t {
   kDriverAlloc = 21,  // device memory taken from the driver
   kDriverFree = 22,
   kDriverMap = 23,      // virtual memory mapped (1) or unmapped (0)
-  kSegment = 24,        // caching allocator: a segment came or went; only in snapshots
+  kSegment = 24,        // caching allocator: a segment was allocated or freed; only in snapshots
   kFreeCompleted = 25,  // caching allocator: a pending free became reusable
   kDriverTotal = 26,    // memory in use at this moment, as the driver reports it
 };
@@ -73,8 +73,8 @@ enum class MarkKind : uint16_t {
   // from here on this process records deep facts; value: the step that begins (1 = first)
   kDeepBegin = 2,
   kDeepEnd = 3,
-  // gradients were dropped or zeroed; value 1 = set to none. In Python only a sample of the calls; the range
-  // is always recorded
+  // gradients were dropped or zeroed; value 1 = set to None. In Python only a sample of the calls has this
+  // mark; every call has its RangeKind::kZeroGrad
   kZeroGrad = 4,
   kBatchReady = 5,  // a data loader returned a batch
   kFork = 6,        // value: pid of the child
@@ -82,8 +82,8 @@ enum class MarkKind : uint16_t {
   kExec = 7,
   kExit = 8,  // value: exit status as waitpid gives it
   kUser = 9,  // `name` is the text
-  // nothing refers to the regions kCheckpoint with id = value any more: the memory that hooks kept for them
-  // is released
+  // the last reference to the kCheckpoint ranges with id = value is gone: the memory that hooks kept for
+  // them is released
   kCheckpointFreed = 10,
   // 11 to 18: written by earlier versions (types and variables in the source of a Python program); readers
   // skip them.
@@ -92,11 +92,11 @@ enum class MarkKind : uint16_t {
   kUserMetadata = 19,
 };
 
-// kOpScalar: in earlier versions this position is not an argument but the Python function that called the op;
-// readers skip it.
+// A kOpScalar position that earlier versions wrote: the Python function that called the op, not an argument.
+// Readers skip it.
 inline constexpr uint64_t kOpCaller = 0xFF;
 
-// kLabel: the role of a storage. Only observed roles; `source` names the fact behind each.
+// kLabel: the role of a storage. Only observed roles; `source` names the hook that observed it.
 enum class Role : uint16_t {
   kParameter = 1,
   kBuffer = 2,
@@ -139,8 +139,8 @@ enum class RangeKind : uint16_t {
   kAutocast = 6,    // name: dtype
   // torch.utils.checkpoint; name: "checkpoint" (forward) or "recomputation"; id: joins the two, 0 = not known
   kCheckpoint = 7,
-  // NVTX; name: "domain:message". id 0 = pushed. Otherwise started: its end may be on any thread, and has the
-  // id and no name
+  // NVTX; name: "domain:message". id 0 = a push/pop range. Otherwise a start/end range: its end may be on any
+  // thread, and has the id and no name
   kNvtx = 8,
   kZeroGrad = 9,
   // CUDAGraph::replay: the captured work runs again, in memory that the graph keeps; id: identity of the
@@ -203,8 +203,8 @@ inline constexpr uint64_t kSavedIsOutput = 1;
 // follows
 inline constexpr uint64_t kSavedByHook = 2;
 
-// The only frame in the stack of a kAlloc for a block that existed before recording began (attach). Its time
-// is the time when the block was found.
+// The only frame in the stack of a kAlloc for a block that existed before recording began (attach). The time
+// of that kAlloc is when the block was found.
 inline constexpr char kHeldFrame[] = "before attach";
 
 // kOpTensor `flags`
@@ -376,7 +376,7 @@ namespace driver_free { enum : size_t { kAddress, kSize, kDevice, kApi, kLibrary
 namespace driver_map { enum : size_t { kAddress, kSize, kDevice, kMapped, kHandle, kResult, kLibrary }; }
 namespace segment {
 enum : size_t { kAddress, kSize, kDevice, kStream, kChange, kPool };
-inline constexpr uint64_t kCame = 1;    // otherwise it went
+inline constexpr uint64_t kCame = 1;    // the segment was allocated; without this bit: freed
 inline constexpr uint64_t kMapped = 2;  // pages of an expandable segment
 }
 namespace driver_total { enum : size_t { kDevice, kSource, kUsed, kTotal, kId }; }

@@ -149,8 +149,8 @@ TEST_F(MalformedPayloadTest, ColumnsMustFitTheEvents) {
   EXPECT_FALSE(Opens([&](ColumnSetWriter* writer) { writer->Add(1, 1, 0xf4, two); })) << "sibling field 15";
 }
 
-// References and repeats that point before the start read as literals, and literals that run out as what came
-// last.
+// References and repeats that point before the start of the block read as literals. When the literals run
+// out, the last one repeats.
 TEST_F(MalformedPayloadTest, ReferencesOutOfRangeStayInside) {
   ColumnSetWriter writer;
   writer.AddCounted(0, block_column::kType, 0, std::vector<uint64_t>{2, 1, 2});

@@ -5,7 +5,7 @@
 //   (0, 1) times                       (0, 4) the process of each of those threads
 //   (0, 2) threads, as places in (0, 3)
 //   (t, f) field f of the events of type t, in order
-//   (t, 128 + f) literals of such a column, if it uses kReference or kRepeat
+//   (t, 128 + f) literals of column (t, f), if it uses kReference or kRepeat
 //
 // Why transforms: a training step repeats, so repeated events must look the same each time. Addresses do not
 // repeat after the heap has moved, but "the block allocated 17 allocations ago" does. Sizes of frees, sizes
@@ -27,8 +27,8 @@ namespace block_column {
 enum : uint8_t { kType = 0, kTime = 1, kThreadPlace = 2, kThread = 3, kProcess = 4 };
 }
 
-// What a column's numbers mean. On disk in the low four bits of the directory's `transform`, `parameter` in
-// the high four.
+// What a column's numbers mean. On disk, the low four bits of the directory's `transform` hold this value and
+// the high four bits hold `parameter`.
 enum class Transform : uint8_t {
   // The value.
   kPlain = 0,
@@ -36,7 +36,8 @@ enum class Transform : uint8_t {
   kDelta = 1,
   // d > 0: the address of the allocation d kAlloc events before this event. 0: the next literal.
   kReference = 2,
-  // zigzag(value - size of the allocation that this event's kReference field names; 0 for a literal).
+  // zigzag(value - size of the allocation that this event's kReference field names; size 0 if it is a
+  // literal).
   kReferredSize = 3,
   // zigzag(value - field `parameter` of the same event).
   kSameAsField = 4,
@@ -62,8 +63,8 @@ struct ColumnPlan {
   }
 };
 
-// The encoder's choice; a reader follows the directory. Measured by codec_bench on recorded and generated
-// training streams.
+// The transform that the encoder uses for a field; a reader follows the directory. Measured by codec_bench on
+// recorded and generated training streams.
 constexpr ColumnPlan PlanFor(EventType type, size_t field) {
   switch (type) {
     case EventType::kAlloc:

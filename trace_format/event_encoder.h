@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodes events into the payload of an event block.
 //
-// Events are taken apart as they arrive. Each field's residual goes straight to its column, so an unfinished
-// block is never held twice.
+// Events are split into fields as they arrive. Each field's residual goes straight to its column, so an
+// unfinished block is never held twice.
 #pragma once
 
 #include <array>
@@ -20,7 +20,8 @@ namespace vramscope::trace {
 
 class EventEncoder {
  public:
-  // `live` is the state of the trace, in which the encoder looks up allocations. Must outlive the encoder.
+  // `live`: the live blocks of the trace, in which the encoder looks up allocations. Must outlive the
+  // encoder.
   explicit EventEncoder(const LiveSet& live) : live_(live) {}
 
   // `process` is the process of the event's thread; `allocs_before` is the number of kAlloc events of the

@@ -32,8 +32,8 @@ class FileSink final : public ByteSink {
 
  private:
   Error Fail(int reason) {
-    // Half a block is useless. Without it the file ends at a block's end, and may grow again when there is
-    // room.
+    // Removes the half-written block, which no reader can use. The file then ends at a block's end, and later
+    // writes can continue when there is room.
     const bool trimmed = ::ftruncate(descriptor_, static_cast<off_t>(end_)) == 0;
     return {path_ + ": cannot be written: " + std::strerror(reason) + " after " + std::to_string(end_) +
             " bytes" + (trimmed ? "" : " and a broken block") +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where encoded bytes go. The codec itself never opens a file.
+// ByteSink: the destination of encoded bytes. The codec itself never opens a file.
 #pragma once
 
 #include <cstddef>

@@ -34,12 +34,12 @@ class PendingDefinitions {
     return thread < threads_.size() ? threads_[thread].process : 0;
   }
 
-  // Takes over the definitions of `other` under the same numbers, all of them unwritten. Call only while
+  // Copies the definitions of `other` under the same numbers; all of them count as unwritten. Call only while
   // nothing is defined here.
   void CopyFrom(const PendingDefinitions& other);
 
   // Writes everything new since the last success as blocks. `position` is a header with times and counts
-  // filled in. Definitions that a failing sink did not take stay pending.
+  // filled in. Definitions that the sink failed to write stay pending.
   Status Write(BlockWriter* blocks, const BlockHeader& position);
 
  private:

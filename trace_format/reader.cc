@@ -32,7 +32,8 @@ bool IsReadable(const BlockHeader& header) {
 }
 
 // A recording takes 1.6 to 2.6 bytes per event. Endless repetition (no times, one address) takes almost
-// nothing, so the first millions are free. Beyond that, a file with more events was made to fill memory.
+// nothing, so the first 16 million events are exempt. A file with more events per byte than this was made to
+// exhaust memory.
 constexpr uint64_t kFreeEvents = uint64_t{16} << 20;
 constexpr uint64_t kMaxEventsPerByte = 8;
 
@@ -77,8 +78,8 @@ class TraceReader::Impl {
   void LoadDefinitions(const BlockEntry& block);
   Damage FindDamage() const;
 
-  // Prepares the decoder for a block. False if the block is damaged; `*malformed` is incremented if its
-  // checksum is right nevertheless.
+  // Prepares the decoder for a block. False if the block is damaged. If its checksum is right all the same,
+  // `*malformed` is incremented.
   bool OpenBlock(const BlockEntry& block, DecodeState* state, uint64_t* malformed) const;
   Status VisitBlocks(std::span<const BlockEntry> blocks, const Visit& visit) const;
   Status Malformed(uint64_t events) const;

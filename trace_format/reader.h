@@ -39,11 +39,11 @@ class TraceReader {
   const std::vector<ProcessInfo>& processes() const;
   const std::vector<ThreadInfo>& threads() const;
   const Metadata& metadata() const;
-  // Their content at the time when a stack with one of their lines was recorded. Only if --embed-source was
-  // given.
+  // Source files as they were when a stack with one of their lines was recorded. Empty unless --embed-source
+  // was given.
   const SourceFiles& source_files() const;
-  // The programs that processes noted for a re-run of one step, and the re-runs that were kept. Not checked:
-  // foreign text.
+  // The programs that processes noted for a re-run of one step, and the re-runs that were kept. Untrusted:
+  // their content is not checked.
   const Programs& programs() const;
   const Variants& variants() const;
   // The first call checks every block's checksum (about 3 GB/s); later ones cost nothing.

@@ -35,7 +35,7 @@ void Use(ByteView file) {
   });
   for (const auto& source : (*reader)->source_files()) {
     if (source.second.empty()) continue;
-    [[maybe_unused]] const volatile char last = source.second.back();  // it lies in memory that is there
+    [[maybe_unused]] const volatile char last = source.second.back();  // must be readable memory
   }
   for (const auto& entry : (*reader)->programs()) {
     if (entry.second.text.size() > kMaxProgramBytes) std::abort();

@@ -231,8 +231,7 @@ TEST(ReaderTest, ManyThreadsMayReadAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-// A block of `type` and `version` with some payload, put in front of byte `offset` of the trace's copy
-// without index.
+// A copy of the trace without its index, with a block of `type` and `version` inserted after the file header.
 Bytes WithBlock(const Bytes& trace, BlockType type, uint16_t version, ByteView payload) {
   Bytes block;
   BlockWriter blocks(std::make_unique<MemorySink>(&block), 3);

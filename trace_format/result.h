@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Result<T>: a value, or one sentence for the user that says what is wrong and what to do about it.
 //
-// Why our own hundred lines: everything that reads foreign bytes returns it, the injector's build must not need
-// a library for it, and std::expected is C++23. Callers check ok() or use VRAMSCOPE_TRY, people read the
+// Why our own hundred lines: everything that reads untrusted bytes returns it, the injector's build must not
+// need a library for it, and std::expected is C++23. Callers check ok() or use VRAMSCOPE_TRY, people read the
 // sentence, and scripts read the kind, as the exit code of the command.
 //
 //   Result<Report> Read(const std::string& path) {
@@ -24,7 +24,7 @@
 
 namespace vramscope {
 
-// Who can do something about an error. cli/frame/verb.h maps each kind to an exit code.
+// The kind of an error. cli/frame/verb.h maps each kind to an exit code.
 enum class ErrorKind : uint8_t {
   kInput,        // a file or a program is not what it should be (exit code 2)
   kUsage,        // the command line is wrong (2)

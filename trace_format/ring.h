@@ -86,7 +86,7 @@ struct RingFileHeader {
   // pid of the recorded process that forked this one (its strings below first_own_string are valid here);
   // 0 = exec'ed
   uint32_t forked_from;
-  uint32_t forked_from_image;  // n of that process's file
+  uint32_t forked_from_image;  // the n of that process's <pid>.<n>.ring
   uint32_t first_own_string;   // ids below it were defined by forked_from
   std::atomic<uint32_t> next_string;
   std::atomic<uint32_t> next_stack;

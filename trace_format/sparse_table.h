@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values by id. Ids come in runs: 1, 2, 3, ... in a whole file, with gaps where a damaged file lost a block
-// of definitions.
+// A table of values by id. Ids come in runs: 1, 2, 3, ... in a whole file, with gaps where a damaged file
+// lost a block of definitions.
 //
-// Why not a plain vector: an id is foreign input. One large id would force a vector far larger than the
+// Why not a plain vector: an id is untrusted input. One large id would force a vector far larger than the
 // input.
 #pragma once
 

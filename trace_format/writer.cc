@@ -136,7 +136,7 @@ class TraceWriter::Impl {
   LiveSet live_;
   EventEncoder encoder_;
   uint64_t allocs_ = 0;            // kAlloc events so far
-  uint64_t allocs_of_blocks_ = 0;  // of those in blocks that were written
+  uint64_t allocs_of_blocks_ = 0;  // of those in blocks, written or lost
   uint64_t events_ = 0;            // in blocks, written or lost
   uint64_t events_lost_ = 0;
   uint64_t events_since_checkpoint_ = 0;

@@ -83,12 +83,12 @@ class TraceWriter {
   Status Append(std::span<const Event> events);
   // Writes pending events as a block, so that a reader of the file sees everything appended so far.
   Status Flush();
-  // Writes pending events, the index and the footer. The file is then complete, and the writer accepts
+  // Writes pending events, the index and the trailer. The file is then complete, and the writer accepts
   // nothing more.
   Status Close();
 
   uint64_t events_written() const;  // events that reached the sink
-  uint64_t events_lost() const;     // events that the sink did not take
+  uint64_t events_lost() const;     // events that the sink failed to write
   uint64_t bytes_written() const;
 
  private:

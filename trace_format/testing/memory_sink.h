@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sinks for tests and benchmarks.
+// Sinks that write to memory, for tests and benchmarks.
 #pragma once
 
 #include <cstdint>
