@@ -46,8 +46,8 @@ void DeviceTotals::Check(DeviceIndex index, bool allocation, uint64_t total_allo
   if (!first) ++run_.anomalies.total_mismatches;
   state.candidate_streak = difference == state.unseen_candidate ? state.candidate_streak + 1 : 1;
   state.unseen_candidate = difference;
-  // A total below our sum means that frees were missed. It is not known of which blocks, so the blocks are
-  // kept.
+  // A total below our sum means that frees were missed. Which blocks were freed is unknown, so all of them
+  // are kept.
   if ((!first && state.candidate_streak < kBelievedAfter) || difference < 0) return;
   state.unseen = difference;
   device.unseen.push_back({now, difference});

@@ -2,7 +2,7 @@
 // Compares the totals that an allocator reports with the blocks that were seen, device by device.
 //
 // Why: recording may begin late or miss a hook. The allocator's own total then shows how many bytes are in
-// blocks that nobody saw.
+// blocks that were not recorded.
 //
 //   event     our sum   reported   unseen
 //   alloc 4      4         4          0
@@ -17,10 +17,10 @@ namespace vramscope::model {
 
 class DeviceTotals {
  public:
-  // `run` gets the reserved and the unseen bytes of its devices.
+  // Adds the reserved and the unseen bytes of each device to `run`.
   explicit DeviceTotals(Run& run) : run_(run) {}
 
-  // The run has one more device.
+  // Call for each device that is added to the run, in its order.
   void AddDevice() { devices_.emplace_back(); }
   // A block was allocated or freed, and the allocator reported these totals (0: it reports none).
   void NoteAlloc(DeviceIndex device, uint64_t bytes, uint64_t total_allocated, uint64_t total_reserved,

@@ -46,8 +46,8 @@ void DriverCounts::Count(const DriverAllocation& made, int64_t sign) {
   }
 }
 
-// The page changes first when memory is taken and last when it is given back, so no moment has more memory
-// than exists.
+// The row for page rounding changes first when memory is allocated and last when it is freed, so the rows
+// never add up to more memory than exists.
 void DriverCounts::CountInPages(const DriverAllocation& made, int64_t sign, DriverOwner owner,
                                 uint32_t library) {
   Device& device = DeviceOf(made.process, made.device_code);
@@ -147,7 +147,7 @@ void DriverCounts::CountPage(Device& device, const DriverAllocation& made, uint6
   if (asked == 0) device.pages.erase(page);
 }
 
-// The pool's own row changes first when a block is taken and last when it is given back, like a page.
+// The pool's own row changes first when a block is allocated and last when it is freed, like that of a page.
 void DriverCounts::CountInPool(const DriverAllocation& made, int64_t sign, uint32_t library) {
   Device& device = DeviceOf(made.process, made.device_code);
   const Pool pool = device.pools[made.pool];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a device by row, while driver calls come in: which row an allocation counts in, and how many
-// bytes it takes there.
+// Counts the bytes of each device by row while driver calls come in: the row that an allocation belongs to,
+// and the bytes that it takes there.
 //
-// Why not the size of each allocation: the driver gives out pages. An allocation of 3 MiB takes 4 MiB of the
-// device: 3 MiB are the row of its owner, 1 MiB is the row "rounding" until another allocation uses the rest
-// of the page. Pools and graphs reserve more than their blocks in the same way.
+// Why not add up the sizes of allocations: the driver hands out whole pages. An allocation of 3 MiB takes 4
+// MiB of the device: 3 MiB are the row of its owner, 1 MiB is the row "rounding" until another allocation
+// uses the rest of the page. Pools and graphs reserve more than their blocks in the same way.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ class DriverCounts {
     DriverSample sample;
   };
 
-  // What follows happened at this event.
+  // The calls that follow count at this event.
   void At(EventIndex now) { now_ = now; }
 
   // +1: the memory was taken; -1: it was given back.
@@ -38,16 +38,16 @@ class DriverCounts {
   void Change(ProcessIndex process, uint16_t code, DriverOwner owner, uint32_t library, int64_t bytes);
   // Memory of a process that is not recorded.
   void ChangeOfOthers(uint16_t code, int64_t bytes);
-  // The driver's figures.
+  // Figures that the driver reported.
   void SetPool(ProcessIndex process, uint16_t code, uint64_t pool, uint64_t reserved);
   void SetGraphs(ProcessIndex process, uint16_t code, uint64_t reserved);
   void AddSample(uint16_t code, uint64_t used, uint64_t capacity, ProcessIndex process);
   // The process uses the device, though it may hold nothing there.
   void NoteUse(ProcessIndex process, uint16_t code) { (void)DeviceOf(process, code); }
 
-  // Segments of the caching allocator on one device: what is alive of them.
+  // Adds `bytes` to the live segments of the caching allocator on one device.
   void ChangeSegments(ProcessIndex process, uint16_t code, int64_t bytes);
-  // nullopt if the process never had one there.
+  // Bytes of the live segments; nullopt if the process never had a segment there.
   [[nodiscard]] std::optional<uint64_t> SegmentBytes(ProcessIndex process, uint16_t code) const;
 
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }

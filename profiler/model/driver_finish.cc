@@ -113,7 +113,7 @@ std::vector<uint16_t> Finisher::CodesOfSeveralDevices() const {
   return codes;
 }
 
-// One pass for all devices: a damaged file may name 256 of each process.
+// One pass for all devices: a damaged file may name 256 devices per process.
 void Finisher::BuildDevices(Anomalies& anomalies) {
   const std::vector<uint16_t> several = CodesOfSeveralDevices();
   std::map<uint16_t, std::vector<DriverDevice>> devices;

@@ -107,7 +107,7 @@ struct DriverUse {
   // Used minus everything above; negative where the rows add up to more than the driver counts. 0 before the
   // first sample.
   int64_t unattributed = 0;
-  // By the whole device: the sum of all of the above. Empty before the first sample.
+  // Used memory of the whole device: the sum of all of the above. Empty before the first sample.
   std::optional<uint64_t> used;
   std::optional<uint64_t> capacity;
 

@@ -165,8 +165,8 @@ void DriverLoader::AddFree(const Event& event, ProcessIndex process) {
   ++anomalies_->driver_unknown_frees;
 }
 
-// Code lies in blocks that other code shares. So the bytes that unloading returns are those in the event, not
-// those that loading took.
+// Several modules share the driver's blocks for code. So unloading frees the bytes that its own event
+// reports, not the bytes that loading took.
 void DriverLoader::UnloadCode(const Event& event, ProcessIndex process) {
   const uint64_t* field = event.field;
   ProcessState& state = processes_[process];
@@ -274,7 +274,7 @@ void DriverLoader::AddTotal(const Event& event, ProcessIndex process) {
   }
 }
 
-// For recorded processes, their calls are better evidence.
+// Recorded processes are skipped: their own driver calls are better evidence.
 void DriverLoader::AddOtherProcess(uint16_t code, uint64_t pid, uint64_t used) {
   const auto& recorded = source_.processes();
   if (std::any_of(recorded.begin(), recorded.end(), [&](const auto& info) { return info.pid == pid; }))

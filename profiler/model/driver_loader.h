@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the driver level of a run while its events come in. The loader passes every driver event, and every
+// Builds the driver level of a run while its events come in. Loader passes in every driver event, and every
 // block of a process that has segments.
 //
 // Why not in Loader: driver calls are few, and their bookkeeping (handles, mappings, segments; DriverCounts has

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source that wraps another one, for code that watches its events pass: progress, a first picture.
+// A source that wraps another one, for code that observes or changes what is read: progress, redaction.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace vramscope::model {
 
-// Forwards everything but ForEachBatch. The derived class forwards that one and looks at the batches.
+// Forwards everything but ForEachBatch. The derived class implements it and sees every batch.
 class ForwardingSource : public Source {
  public:
   explicit ForwardingSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frameworks of recorded programs, one row each: what the recorder calls them, the words that their users
-// know, and which analyses fit them.
+// A table of the frameworks of recorded programs: the name of each in a trace, the terms that its users know,
+// and the analyses that fit it.
 //
 // Why a table: a reader of a TensorFlow run looks for variables and slots, and advice about PyTorch's settings
 // misleads. Nothing else in the analysis asks which framework it is.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the analysis refers to things: by position, in 32 bits.
+// The 32-bit indexes by which the analysis refers to events, blocks, devices and so on.
 //
 // Why not by time: two events may have the same nanosecond, and "alive at t" would be ambiguous if an address
 // is reused within it. The order of the events in the trace is the causal order, so the analysis works in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The labels of blocks while events come in: finds the block of each label, and drops what was said before.
+// Adds the labels of blocks to a run: finds the block of each kLabel event, and drops repeated labels.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace vramscope::model {
 
 class LabelLoader {
  public:
-  // Labels are added to `run`, which has all its threads.
+  // Labels are added to `run`, which must already have all its threads.
   explicit LabelLoader(Run& run) : run_(run), accumulating_(run.threads.size()) {}
 
   // A kLabel event. `live`: the blocks of its process.

@@ -73,7 +73,7 @@ Launch LaunchOf(const trace::Metadata& metadata, ProcessIndex process) {
       FirstNumber(variables, {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
   launch.local_world_size =
       FirstNumber(variables, {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});
-  // Of torch.distributed: several processes that one task starts share the variables of the task.
+  // The rank that torch.distributed has: processes started by the same task share the variables of the task.
   const auto world = metadata.find(prefix + "world");
   if (const auto place = world == metadata.end() ? std::nullopt : ParsePlace(world->second)) {
     launch.rank = place->first;

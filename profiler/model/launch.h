@@ -45,18 +45,18 @@ struct Launch {
   [[nodiscard]] bool on_several_hosts() const;
 };
 
-// All unknown if the trace notes nothing, as traces of older recorders do (these have the rank alone).
+// Fields whose facts the trace lacks are unknown. Traces of older recorders have only the rank.
 [[nodiscard]] Launch LaunchOf(const trace::Metadata& metadata, ProcessIndex process);
 
-// "pp 2/4, dp 5/8" in parts; what does not read like that is left out.
+// Parses "pp 2/4, dp 5/8". Parts of any other form are left out.
 [[nodiscard]] std::vector<MeshPlace> ParseMesh(std::string_view text);
-// "pp 2, dp 5": at most four dimensions, and none that has one rank; "" = none.
+// "pp 2, dp 5": at most four dimensions; those with a single rank are left out. "" = none.
 [[nodiscard]] std::string MeshText(const std::vector<MeshPlace>& mesh);
 
 // "rank 37", "rank 37 (pp 2, dp 5) on node-09": the host if the job has several. "" without a rank.
 [[nodiscard]] std::string RankText(const Launch& launch);
 
-// Removes what names hosts, pods and jobs; ranks and other numbers stay.
+// Removes the names of hosts, pods and jobs; ranks and other numbers stay.
 void RedactLaunches(trace::Metadata& metadata);
 
 }  // namespace vramscope::model

@@ -2,8 +2,8 @@
 // The live blocks of one process, by address.
 //
 // Why two maps: a free and most labels name the first byte of a block, which a hash map finds at once. Only
-// labels of collectives point into a block. The ordered map that they need costs more for each block than all
-// else in loading, so it is built when the first of them comes.
+// labels of collectives point into a block. The ordered map that they need costs more for each block than
+// everything else in loading, so it is built when the first of these labels arrives.
 #pragma once
 
 #include <iterator>

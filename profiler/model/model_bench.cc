@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a long run becomes a model: ten million events of a generated training loop. The events are
+// How fast a long run is loaded: ten million events of a generated training loop. The events are
 // generated while they are read, so the figure includes that time (measured alone by BM_MakeEvents).
 #include <benchmark/benchmark.h>
 

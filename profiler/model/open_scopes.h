@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each thread has open: ranges, modules, operators, graph nodes. They give a block the context and the
-// stack of its allocation.
+// The open scopes of each thread: ranges, modules, operators and autograd nodes. They determine the context
+// and the stack that a block gets at its allocation.
 //
 // Begins and ends come from different hooks, and an exception may pass through any of them. So an end also
 // closes everything that was opened inside its range.
@@ -22,7 +22,7 @@ namespace vramscope::model {
 
 class OpenScopes {
  public:
-  // Ranges and contexts are added to `run`, which has all its threads and processes.
+  // Ranges and contexts are added to `run`, which must already have all its threads and processes.
   explicit OpenScopes(Run& run);
 
   // Each event's thread is one of the run's; `now` is the event's index.
@@ -38,7 +38,7 @@ class OpenScopes {
   [[nodiscard]] ContextId ContextOn(ThreadIndex thread) const { return threads_[thread].context; }
   // trace::StackId of the program call that is open: the Python stack of the outermost operator. 0: none.
   [[nodiscard]] uint32_t StackOn(ThreadIndex thread) const { return threads_[thread].stack; }
-  // The same for an event of the thread that has a stack of its own.
+  // Like StackOn(thread), but returns `of_event`, the event's own stack, if no operator's stack is open.
   [[nodiscard]] uint32_t StackOn(ThreadIndex thread, uint64_t of_event) const {
     // The Python line of the call is more useful than the C++ frames below it.
     return StackOn(thread) != 0 ? StackOn(thread) : static_cast<uint32_t>(of_event);

@@ -149,7 +149,7 @@ struct Anomalies {
   // Allocations at an address that is still alive. The missing free is assumed at that moment.
   uint64_t double_allocs = 0;
   uint64_t unknown_frees = 0;    // of an address that is not alive
-  uint64_t inherited_frees = 0;  // the part of them by a forked child, of memory that its parent allocated
+  uint64_t inherited_frees = 0;  // unknown frees by a forked child, of memory that its parent allocated
   uint64_t size_mismatches = 0;  // a free that gives another size than the allocation
   // For memory that no recorded allocator allocated (from_numpy, mapped files, before attach).
   uint64_t labels_without_block = 0;
@@ -206,7 +206,7 @@ struct Run {
   [[nodiscard]] const BlockFacts* FactsOf(const Block& block) const {
     return block.facts == kNone ? nullptr : &facts[block.facts];
   }
-  // The same for a block that gets facts now. Valid until the next call.
+  // The facts of a block; adds empty facts if it has none. Valid until the next call.
   [[nodiscard]] BlockFacts& MakeFacts(BlockId id);
   [[nodiscard]] uint64_t lost_events() const;
   // True if times are event numbers: the trace has the order of the events, not their times.

@@ -12,7 +12,7 @@ namespace vramscope::model {
 
 class SavedTensors {
  public:
-  // `run` gets the facts of the blocks and the first saves of its processes.
+  // Adds the facts of blocks and the first saves of processes to `run`.
   explicit SavedTensors(Run& run) : run_(run), processes_(run.processes.size()) {}
 
   // A range of this kind began or ended. After a backward, optimizer or data range, the next save shows that

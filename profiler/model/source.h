@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a run comes from: a trace file, a recording of another tool, a test. Everything above uses this
-// interface, never the file.
+// Source: the interface through which a run is read. It may be a trace file, a recording of another tool or a
+// test. All analysis uses this interface, never the file.
 //
 // Why: a PyTorch snapshot holds the same facts as a trace (allocations, frees, stacks) and must reach every
 // view in the same way.
@@ -49,7 +49,7 @@ class Source {
     return none;
   }
 
-  // What processes noted about a step so that it can be run again, and stored re-runs
+  // The programs that processes noted so that one step can be run again, and the stored re-runs
   // (trace_format/definitions.h).
   virtual const trace::Programs& programs() const {
     static const trace::Programs none;

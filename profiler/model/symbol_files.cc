@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMostTableBytes = 64 << 20;  // per file: symbols and their names
 constexpr size_t kMostSections = 4096;
 
-// A file that somebody's trace names. Reads only regular files, and never blocks.
+// A file named by an untrusted trace. Reads only regular files, and never blocks.
 class RegularFile {
  public:
   explicit RegularFile(const std::string& path)

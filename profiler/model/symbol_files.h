@@ -53,7 +53,7 @@ class SymbolFile {
 
 class SymbolFiles {
  public:
-  // The frame as it is shown. Not thread-safe.
+  // The text to show for a frame, with the function's name if the file has one. Not thread-safe.
   [[nodiscard]] std::string Shown(const UnnamedFrame& frame);
 
  private:

@@ -24,7 +24,7 @@ struct Self {
   std::string build;
 };
 
-// Of the program: the first object.
+// For dl_iterate_phdr: reads only the first object, which is this program.
 int LookAtSelf(dl_phdr_info* info, size_t, void* argument) {
   auto& self = *static_cast<Self*>(argument);
   self.base = info->dlpi_addr;

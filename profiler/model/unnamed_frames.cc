@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames without a name, and the files that may know it. The files themselves are read in symbol_files.cc.
+// Finds names for frames that were recorded without one. The symbol files are read in symbol_files.cc.
 #include <charconv>
 
 #include "profiler/model/symbol_files.h"

@@ -58,9 +58,9 @@ class Script {
 
   Script& Label(const std::string& block, trace::Role role, trace::LabelSource source,
                 const std::string& name = "", uint64_t tensor = 0);
-  // As the Python shim names a parameter.
+  // The label that the Python shim records for a parameter.
   Script& Parameter(const std::string& block, const std::string& name);
-  // As the AccumulateGrad hook sees it: the parameter without a name, then its gradient.
+  // The labels that the AccumulateGrad hook records: the parameter without a name, then its gradient.
   Script& Gradient(const std::string& block, const std::string& parameter);
   Script& Saved(const std::string& block);        // an operand, before its op allocates
   Script& SavedOutput(const std::string& block);  // a result, after its op allocated it

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For benchmarks that start from a file: the generated training run of training_loop.h, written once to a
-// temporary file.
+// The generated training run of training_loop.h as a temporary file, for benchmarks that start from a file.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@
 
 namespace vramscope::model::testing {
 
-// Exits with a message: a benchmark without its trace measures nothing.
+// Exits with a message if `status` is an error: a benchmark without its trace measures nothing.
 void MustSucceed(const Status& status);
 // Returns the path. The first call writes the file; it is deleted when the process exits. Not thread-safe.
 [[nodiscard]] const std::string& TraceOnDisk();
