@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An answer from a re-run. PyTorch has run the program with some of the changes. The other changes are
-// computed from the step that this run recorded.
+// computed on the step that the re-run recorded.
 //
 //   --amp bf16 --checkpoint all      the variant "amp=bf16" ─► its step, checkpointed ─► the whole run
 //

@@ -26,7 +26,7 @@ struct WhatifQuestion {
   std::vector<whatif::Asked> asked;
 };
 
-// Its result.
+// The answer to a WhatifQuestion.
 struct WhatifCase {
   std::string title;
   whatif::Prediction prediction;
@@ -45,7 +45,7 @@ struct AnswerOptions {
   bool everything = false;  // re-run everything that PyTorch can do, not only what it alone can answer
   std::string gpu;          // "" = the trace's GPU
   std::chrono::seconds limit{300};
-  bool quiet = false;  // says nothing of re-runs
+  bool quiet = false;  // no messages about re-runs
   report::Request device;
   std::function<void(const std::string&)> say;  // shows a message to the user now; may be empty
 };
@@ -69,14 +69,15 @@ class WhatifAnswerer {
 
   Result<WhatifCase> Transform(const WhatifQuestion& question);
   Result<WhatifCase> Rerun(const WhatifQuestion& question, const Question& parts);
-  // What a transformation knows of this change (cost and lines), if it can make it; a re-run has the lines alone.
+  // The change with the cost and the lines that a transformation computes; a re-run has only the lines.
+  // nullopt if a transformation cannot make the change.
   std::optional<whatif::Applied> AsTransformed(const whatif::Asked& asked);
   // Which part is re-run, and which is transformed.
   [[nodiscard]] Question PartsOf(const WhatifQuestion& question) const;
   // The variant for these changes: kept, or from a new run.
   Result<const Variant*> Get(const Changes& changes);
   Result<std::string> KeyOf(const Changes& changes);
-  // True if variants_ contains it, or the reason why there is none; loads kept variants if needed.
+  // True if variants_ has this variant, or the reason why there is none. Loads a kept variant if needed.
   bool IsReady(const Changes& changes, const std::string& key);
   void MakeReady(std::span<const Changes> wanted);
   void SayWhatRuns(std::span<const Changes> missing) const;

@@ -28,15 +28,15 @@
 namespace vramscope::experiment {
 namespace {
 
-// A change may need more than the GPU has, and the answer is how much. So PyTorch's behavior when memory runs
-// out must not play a role.
+// A re-run gets this many times the GPU's memory. A change may need more than the GPU has, and the answer
+// must be how much, without PyTorch's behavior when memory runs out.
 constexpr uint64_t kRoom = 16;
 constexpr char kDeepStep[] = "2";  // one step with its operators is enough for further changes
 
 // Changes that the runner itself applies, because they change the program's own data.
 constexpr std::string_view kOfTheRunner[] = {"batch", "sequence", "precision", "quantize"};
 
-// Ends a run that takes too long. The signal takes the path of Ctrl-C: through the recorder to the command.
+// Ends a run that takes too long. Its signal arrives as Ctrl-C does: through the recorder at the command.
 class TimeLimit {
  public:
   explicit TimeLimit(std::chrono::seconds limit) {
@@ -131,8 +131,8 @@ std::string Failure(const Variant& variant, const nlohmann::json& answer, std::c
   return variant.change.Levers().empty() ? "" : NotApplied(variant.notes, variant.change);
 }
 
-// Fails if there is no Python with PyTorch. The program's own may be another than that on PATH: a virtual
-// environment that is not activated.
+// Fails if there is no Python with PyTorch. The program may have used another Python than the one on PATH,
+// such as that of a virtual environment that is not active now.
 Status CheckPython() {
   const std::string python = RerunPython();
   const auto program = collector::FindProgram(python);

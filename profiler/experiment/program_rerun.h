@@ -36,7 +36,7 @@ struct RerunSetting {
 
 using Changes = std::vector<whatif::Asked>;
 
-// One trace for each of `wanted`, in their order. An error is the answer: PyTorch's message, or why PyTorch
+// One trace for each of `wanted`, in their order. An error is PyTorch's message, or the reason why PyTorch
 // was not run.
 [[nodiscard]] std::vector<Result<trace::Bytes>> RunPrograms(std::string_view program,
                                                             std::span<const Changes> wanted,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two parts of a what-if question: what PyTorch is asked, and what is computed from PyTorch's answer.
+// The two parts of a what-if question: changes for a re-run in PyTorch, and changes computed on that re-run's
+// step.
 //
 //   --amp bf16 --checkpoint all --batch 2x
 //      re-run:      amp=bf16 batch=2x    the noted program runs under these: the variant
@@ -16,8 +17,8 @@
 
 namespace vramscope::experiment {
 
-// True if only PyTorch can answer this change: it affects types, kernels, sizes, or what autograd saves.
-// Other changes move or remove lives of blocks, or change the allocator.
+// True if only a re-run in PyTorch can answer this change: it affects types, kernels, sizes, or what autograd
+// saves. Other changes remove blocks, change their lifetimes, or change the allocator.
 [[nodiscard]] bool AnsweredByRerun(const whatif::Asked& asked);
 
 struct Question {

@@ -18,7 +18,7 @@ TEST(QuestionTest, TypesAndSizesAreAskedOfPyTorchAndLivesAreComputed) {
   EXPECT_EQ(question.transformed[1].value, "ddp:8");
 }
 
-// Adafactor's products take workspaces, which are asked of PyTorch; the optimizers that only keep state are not.
+// Adafactor's matrix products need workspaces, so it is re-run; optimizers that only keep state are computed.
 TEST(QuestionTest, TheSameLeverIsAskedOrComputedByItsValue) {
   const Question question = SplitQuestion({{"optimizer", "adafactor:foreach"}, {"checkpoint", "all"}});
   ASSERT_EQ(question.rerun.size(), 1u);

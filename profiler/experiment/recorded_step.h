@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded step that predictions start from. All verbs that predict changes read it here.
+// The recorded step that predictions start from. All commands that predict changes read it here.
 #pragma once
 
 #include <memory>

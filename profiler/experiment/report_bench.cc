@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the file to the answer: ten million events of a generated training run, written once to a temporary
-// file. Users wait for BM_Report; its parts are also timed alone. rss_mib is the process's highest resident
-// set, including the file's pages.
+// Time from a trace file to its report: ten million events of a generated training run, written once to a
+// temporary file. Users wait for BM_Report; its parts are also timed alone. rss_mib is the process's highest
+// resident set, including the file's pages.
 #include <benchmark/benchmark.h>
 
 #include <string>

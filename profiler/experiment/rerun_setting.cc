@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why apart from the re-run: a trace's kept re-runs are found by their setting, also where nothing can be run.
+// The setting (GPU, environment, limit) for a re-run of a trace's program.
+//
+// Why not in program_rerun.cc: kept re-runs are found by their setting, even where nothing can be run.
 #include <fmt/format.h>
 
 #include <algorithm>

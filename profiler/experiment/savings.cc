@@ -23,7 +23,7 @@ struct UsualChange {
   std::vector<Asked> asked;
 };
 
-// The most useful first: of a very large step only these are asked.
+// The most useful first: for a very large step only the first few are computed.
 const std::vector<UsualChange>& UsualChanges() {
   static const std::vector<UsualChange> questions = {
       {"checkpoint=all", "blocks are recomputed in backward", {{"checkpoint", "all"}}},
@@ -40,7 +40,7 @@ const std::vector<UsualChange>& UsualChanges() {
   return questions;
 }
 
-// A question costs some 3 us a block: four steps through the allocator's model.
+// Each change costs some 3 us per block: four steps through the allocator's model.
 constexpr size_t kMostBlocksAsked = 100'000;
 
 Saving SavingOf(const UsualChange& question, const Prediction& prediction) {

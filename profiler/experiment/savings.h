@@ -15,7 +15,7 @@ namespace vramscope::experiment {
 
 // Nothing where the run lacks what an answer needs: a GPU, a deep step, settings that can be modeled. Steps
 // with very many blocks are asked fewer questions, so that a report does not wait: at most some 0.3 s beyond
-// reading the trace up to that step. `path`: of the trace, with which re-runs may be kept; "" = none are
+// reading the trace up to that step. `path`: of the trace, whose kept re-runs are included; "" = none are
 // looked for.
 [[nodiscard]] std::optional<report::Savings> FindSavings(const classify::Analysis& analysis,
                                                          model::DeviceIndex device, const std::string& path);

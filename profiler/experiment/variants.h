@@ -21,7 +21,7 @@ namespace vramscope::experiment {
 [[nodiscard]] trace::Bytes FindVariant(const model::Source& source, const std::string& path,
                                        const std::string& key);
 
-// A re-run that answers: `vramscope whatif` finds it for these changes.
+// A kept re-run that `vramscope whatif` uses as the answer for these changes.
 struct KeptVariant {
   std::string key;
   std::vector<whatif::Asked> changes;  // none: a re-run of the unchanged program

@@ -48,7 +48,7 @@ struct DeviceLedger {
 std::vector<DeviceLedger> ReadDeviceLedgers(const std::string& folder, const std::string& shared_file,
                                             uint64_t capacity_bytes);
 
-// The ledger with the highest peak; one without capacity if there are none.
+// The ledger with the highest peak; an empty one (capacity 0) if there are none.
 DeviceLedger Fullest(const std::vector<DeviceLedger>& ledgers);
 
 }  // namespace vramscope::experiment

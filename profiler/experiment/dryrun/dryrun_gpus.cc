@@ -14,7 +14,7 @@ namespace vramscope::experiment {
 namespace {
 
 // PyTorch's own use differs between compute capabilities by cuBLAS workspaces, 8 or 32 MiB per handle and
-// stream. A model closer to its limit than this is not judged from a model with another capability.
+// stream. A GPU closer to its limit than this is not judged from a run on a GPU of another capability.
 constexpr uint64_t kOtherCapabilityMargin = 256ull << 20;
 constexpr uint64_t kCodeBlock = 2ull << 20;  // unit in which drivers place code (overheads.def)
 constexpr char kAllocatorLibrary[] = "libc10_cuda.so";
@@ -44,7 +44,7 @@ uint64_t Processes(const DeviceLedger& ledger) { return std::max<uint64_t>(ledge
 // from an empty state. The second replay does not repeat the program's own empty_cache() calls.
 bool ModelHolds(const MeasuredRun& run) {
   if (run.history == nullptr) return false;
-  // How much of a GPU TensorFlow's allocator may have is the device's choice, so the program runs again.
+  // The device decides how much of a GPU TensorFlow's allocator may take, so the program must run again.
   if (run.history->model == allocator::Model::kBfc) return false;
   const auto replayed = allocator::Replay(*run.history);
   if (!replayed.ok() || !replayed->exact()) return false;
@@ -105,8 +105,8 @@ uint64_t BesidePyTorch(const MeasuredRun& run, const collector::GpuModel& gpu) {
 std::optional<GpuRow> Conclude(const MeasuredRun& run, const collector::GpuModel& gpu) {
   const uint64_t margin = gpu.compute_capability == run.gpu.compute_capability ? 0 : kOtherCapabilityMargin;
   const uint64_t reserved = std::max(run.peak_reserved, run.peak_allocated);
-  // Memory outside PyTorch that was taken after PyTorch's own peak was freed does not count at that peak, as
-  // in the run.
+  // As in the run: memory outside PyTorch does not count at PyTorch's own peak if it was allocated only after
+  // that peak was freed.
   const uint64_t not_together = Less(reserved + BesideOfRun(run.ledger), run.ledger.peak_bytes);
   const uint64_t beside = Less(BesidePyTorch(run, gpu), not_together);
   const uint64_t capacity = gpu.capacity_bytes;

@@ -32,8 +32,8 @@ struct Elsewhere {
 // Reads the files "PID.elsewhere" in `folder` for these processes, or all of them if none are given.
 Elsewhere ReadElsewhere(const std::string& folder, std::span<const ProcessShare> processes);
 
-// GPUs with the same number use the same kind of attention in PyTorch: before 8.0, cuDNN's (9.x, 10.x), and
-// the others.
+// GPUs for which this returns the same number use the same kind of attention in PyTorch. The kinds: below
+// 8.0; cuDNN's (9.x and 10.x); all others.
 int AttentionKind(int compute_capability);
 
 // The facts of a run that are needed for other GPUs.
@@ -47,8 +47,8 @@ struct MeasuredRun {
 };
 
 enum class AnsweredBy {
-  kRun,         // of a run on that GPU
-  kReplay,      // of a replay of the history through the allocator model at that capacity
+  kRun,         // from a run on that GPU
+  kReplay,      // from a replay of the history through the allocator model at that capacity
   kConclusion,  // from the peaks: far enough from the limit
 };
 

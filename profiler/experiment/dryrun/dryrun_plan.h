@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dry run does: which command, on which GPUs, how long, which rank, which batch sizes, how many orders of
-// the data. cli/record/dryrun_options.h reads it from a command line.
+// The settings of a dry run: command, GPUs, number of steps, rank, batch sizes, and how many orders of the
+// data are tried. cli/record/dryrun_options.h reads it from a command line.
 #pragma once
 
 #include <cstdint>

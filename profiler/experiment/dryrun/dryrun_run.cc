@@ -64,7 +64,7 @@ void ReadDataReads(const std::string& folder, DryrunResult& result) {
                            [](const DataRead& read) { return std::pair(read.sizes, read.count); });
 }
 
-// The fullest device was too small, unless another one refused a request.
+// The bytes that the fullest device lacked; if it refused nothing, those of the device that lacked most.
 uint64_t Shortfall(const DeviceLedger& fullest, const std::vector<DeviceLedger>& all) {
   if (fullest.missing_bytes != 0) return fullest.missing_bytes;
   return std::ranges::max(all, {}, &DeviceLedger::missing_bytes).missing_bytes;
@@ -143,8 +143,9 @@ void AddRank(const LoneRank& lone, uint64_t devices, std::map<std::string, std::
   environment["MASTER_PORT"] = "29500";
 }
 
-// Up to eight GPUs, a process of JAX has them all. A larger mesh is a job with one GPU for each process: a
-// machine has no more, and JAX's own tables take a 32nd of each GPU's memory in the host's.
+// Up to eight GPUs, one JAX process has them all. For a larger mesh, the command runs as one process, with
+// one GPU, of a job. No machine has more than eight GPUs, and JAX's own tables for each GPU take 1/32 of its
+// memory on the host.
 std::optional<LoneRank> OneOfAJob(const std::vector<std::string>& command, std::optional<LoneRank> lone_rank,
                                   collector::SimulatedDevice& device) {
   if (lone_rank || device.devices <= kMostDevicesOfJax || !collector::UsesJax(command)) return lone_rank;

@@ -17,7 +17,7 @@
 
 namespace vramscope::experiment {
 
-// Places where the program reads a value that a kernel would have computed
+// A place where the program reads a value that a kernel would have computed
 // (injector/simulated_cuda/runtime/host_reads.h).
 struct DataRead {
   bool sizes = false;  // the number of elements of a result: nonzero, masked_select, unique
@@ -57,9 +57,9 @@ struct DryrunResult {
   collector::SimulatedDevice device;
   std::string trace;
   int wait_status = 0;           // of the command
-  uint64_t job_processes = 0;    // it ran as one of that many processes of a job of JAX; otherwise 0
+  uint64_t job_processes = 0;    // processes of the JAX job of which it ran as one; otherwise 0
   bool used_device = false;      // false: everything below is unknown
-  bool fits = true;              // no device was full at the end of the run, as far as it came
+  bool fits = true;              // no device was full when the run ended, complete or not
   uint64_t shortfall_bytes = 0;  // lower bound of the missing bytes
   std::string refused_beside;    // see device_ledger.h, if that ended the run; otherwise empty
   DeviceLedger ledger;           // of the fullest device
@@ -96,7 +96,7 @@ struct DryrunResult {
   [[nodiscard]] uint64_t PeakReserved() const;
 };
 
-// Integers are computed, and masks select everything.
+// The assumptions of the upper bound: integers are computed, and masks select everything.
 AssumedValues FullMasks(const DryrunPlan& plan);
 
 // How a command ended: "exit code 3", "signal 9 (Killed)".

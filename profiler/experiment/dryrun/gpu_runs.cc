@@ -31,8 +31,8 @@ bool GpuRuns::Fill() {
   return true;
 }
 
-// The run whose figures apply to this GPU: one with the same compute capability, or of its kind; nullptr if
-// there is none.
+// The run whose figures apply to this GPU: one with the same compute capability, or else with the same
+// kind of attention; nullptr if there is none.
 const DryrunResult* GpuRuns::Near(const collector::GpuModel& gpu) const {
   const bool one_kind = !runs_.empty() && !runs_.front().elsewhere.fused_attention;
   const DryrunResult* of_kind = nullptr;

@@ -69,8 +69,8 @@ bool Series::DependsOnMasks(const DryrunResult& result) const {
   return !plan_.masks && !result.assumed && result.Verdict() == true && ReadsSizes(result);
 }
 
-// A statement about many runs must hold for any data. If the command fails with full masks, its lower bound
-// stays.
+// Replaces `result` by the upper bound: a statement about many runs must hold for any data. If the command
+// fails with full masks, `result` stays the lower bound.
 void Series::TakeUpperBound(const std::vector<std::string>& command, const collector::SimulatedDevice& device,
                             uint64_t order, DryrunResult& result) {
   Result<DryrunResult> full =

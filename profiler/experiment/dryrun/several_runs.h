@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dry runs that must hold for any data. No kernel computes on the simulated GPU, so a program that reads computed
-// values gets assumed ones, and runs again with others if its memory may depend on them.
+// Dry runs whose result must hold for any data. No kernel computes on the simulated GPU, so a program that
+// reads computed values gets assumed ones, and runs again with others if its memory may depend on them.
 #pragma once
 
 #include <optional>
