@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The setting (GPU, environment, limit) for a re-run of a trace's program.
+// The setting (GPU and environment) for a re-run of a trace's program.
 //
 // Why not in program_rerun.cc: kept re-runs are found by their setting, even where nothing can be run.
 #include <fmt/format.h>

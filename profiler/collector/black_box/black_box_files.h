@@ -22,11 +22,12 @@ namespace vramscope::collector {
 class BlackBoxFiles {
  public:
   // `wanted`: name of the first file, which replaces an old trace; if empty, run.vms. Later files get the
-  // first free number (trace_claim.h). `complete` adds to the trace's definitions what is known about the
-  // processes so far.
+  // first free number (trace_claim.h). `complete` adds the facts known so far about the
+  // processes to the trace's definitions.
   BlackBoxFiles(TraceOutput& output, std::string wanted, std::function<void()> complete);
 
-  // Call after each turn of the recorder. Writes a file if the program has run out of memory; true: it has.
+  // Call after each turn of the recorder. Writes a file if the program has run out of memory. True if a file
+  // was written.
   bool WriteAfterOutOfMemory();
   // Obeys orders to the job (job_orders.h), each when its step has finished.
   void Take(const std::vector<JobOrder>& orders);
@@ -49,7 +50,7 @@ class BlackBoxFiles {
   std::function<void()> complete_;
   std::vector<std::string> paths_;
   std::string trouble_;
-  std::vector<JobOrder> waiting_;  // for their step
+  std::vector<JobOrder> waiting_;  // orders whose step has not finished
   bool last_was_out_of_memory_ = false;
   uint64_t steps_before_last_ = 0;
 };

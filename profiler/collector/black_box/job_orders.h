@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders to all black boxes of a job, through the folder into which its recorders write.
+// Orders to all black boxes of a job, passed through a file in the folder that its recorders write to.
 //
 //   recorder of rank 3 runs out of memory ──► job/.vramscope-orders: "dump 9f3a-4711-1 0 out of memory elsewhere in the job"
 //   the recorders of all other ranks look every half second, and write their last steps
 //
 // Why a file: it reaches every node that shares the folder, and needs no port and no daemon. Without a shared
-// folder it reaches the recorders of one node. Only lines that were added after a recorder started are for it.
+// folder it reaches the recorders of one node. A recorder obeys only lines that were added after it started.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class JobOrders {
 
   // Orders of others since the last call. Looks at the file at most every half second.
   [[nodiscard]] std::vector<JobOrder> TakeNew(uint64_t now_ns);
-  // Sends an order to all recorders of the folder, except to the one of this object.
+  // Sends an order to all other recorders of the folder.
   Status Send(uint64_t step, const std::string& why);
 
  private:

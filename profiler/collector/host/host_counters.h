@@ -17,7 +17,8 @@ class HostCounters {
   explicit HostCounters(TraceOutput& output) : output_(output) {}
 
   // HostSample::key is the process's number in the trace. `start_monotonic_ns`: time 0 of the trace. Call it
-  // once all records up to the samples are in the trace: later additions would get later times.
+  // after all records older than the samples are in the trace: the times of records added later are raised to
+  // those of the samples.
   void Add(std::span<const HostSample> samples, uint64_t start_monotonic_ns);
 
  private:

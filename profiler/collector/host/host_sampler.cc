@@ -22,7 +22,7 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds kInterval = std::chrono::milliseconds(250);
 // One process costs about 30 us; with more than a hundred processes the interval grows.
 constexpr nanoseconds kIntervalForEach = std::chrono::milliseconds(2);
-// The proportional share: at most every two seconds, and at most half a percent of a core.
+// The proportional share is read at most every two seconds, and takes at most half a percent of a core.
 constexpr nanoseconds kShareInterval = std::chrono::seconds(2);
 constexpr int kShareRest = 200;
 constexpr const char* kSharedFolder = "/dev/shm";  // below the root directory of the process

@@ -24,7 +24,7 @@ struct HostFigures {
   uint64_t rss_peak = 0;    // the highest ever, as the kernel counted it
   uint64_t swap = 0;
   uint64_t pss = 0;       // resident, each page divided by the number of processes that map it; read rarely
-  uint64_t shm_used = 0;  // of the /dev/shm that the process sees, by all processes
+  uint64_t shm_used = 0;  // used by all processes in the /dev/shm that this one sees
   uint64_t shm_size = 0;
 };
 struct HostFigureName {
@@ -60,7 +60,7 @@ class HostSampler {
   HostSampler(const HostSampler&) = delete;
   HostSampler& operator=(const HostSampler&) = delete;
 
-  // `key` is the caller's name for the process. The first call starts the thread; if no thread can be
+  // `key` is the caller's number for the process. The first call starts the thread; if no thread can be
   // created, nothing is sampled.
   void Watch(uint32_t pid, uint32_t key);
   void Forget(uint32_t key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording that keeps only its last steps: when their file is written, and what the recording's outcome is.
+// Connects a black box to the events that write its files, and reports the outcome of the recording.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,10 @@ namespace vramscope::collector {
 
 class BlackBoxOrders {
  public:
-  // From now on, between two turns of the recorder, the last steps are written if the program has run out of
-  // memory, and on request (control_socket.h, in the session folder; job_orders.h, in the folder of `wanted`). Everything before that moment has then
-  // been drained. `wanted` is the name of the first file (black_box_files.h). Must outlive the recorder's run.
+  // From now on, the last steps are written if the program runs out of memory, and on request
+  // (control_socket.h in the session folder, job_orders.h in the folder of `wanted`). This happens between
+  // two turns of the recorder, when everything before that moment has been drained. `wanted` is the name of
+  // the first file (black_box_files.h). Must outlive the recorder's run.
   BlackBoxOrders(const std::string& session, const std::string& wanted, TraceOutput& output,
                  Recorder& recorder);
   BlackBoxOrders(const BlackBoxOrders&) = delete;

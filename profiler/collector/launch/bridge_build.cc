@@ -235,7 +235,7 @@ std::vector<std::string> WitnessesOf(const Plan& plan, const TorchLocation& torc
   return witnesses;
 }
 
-// The library of a plan, from the cache or compiled now; `info` is about its torch.
+// The library of a plan, from the cache or compiled now; `info` describes its torch.
 Result<BridgeInfo> BuildPlan(const Plan& plan, BridgeInfo info, const fs::path& folder,
                              const BridgeOptions& options) {
   const fs::path library = folder / (plan.key + ".so");

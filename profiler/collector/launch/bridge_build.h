@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provides the deep recorder ("bridge", injector/torch/bridge) for the torch that a command will load. It is
-// one of those that came with vramscope (prebuilt_bridge.h), or else it is compiled once per torch and then
-// taken from a cache.
+// Provides the deep recorder ("bridge", injector/torch/bridge) for the torch that a command will load. It
+// comes with vramscope (prebuilt_bridge.h), or is compiled once per torch and then taken from a cache.
 //
 // Why compile on the user's machine: the structures that the bridge reads (RecordFunction, TensorImpl, Node)
 // change their layout in every torch release. Only that release's headers define it, and every wheel contains

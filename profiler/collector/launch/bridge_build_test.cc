@@ -57,7 +57,7 @@ class ScopedVariable {
   std::optional<std::string> previous_;
 };
 
-// A folder with a torch that is only files, a Python that finds it, and a compiler that counts its runs.
+// A folder with a fake torch (only files), a Python that finds it, and a compiler that counts its runs.
 class MadeUpTorch : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The GPUs that can be simulated: the rows of gpus.def as values.
 //
-// Why apart from the simulated device: the viewer in a browser has the table and no device.
+// Why not in simulated_device.h: the viewer in a browser needs the table, but has no simulated device.
 #pragma once
 
 #include <cstdint>

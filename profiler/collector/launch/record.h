@@ -50,9 +50,9 @@ struct RecordOptions {
   // If not 0: the last so many optimizer steps are kept in memory. They are written when the program runs out
   // of memory, when the command fails, and on request (control_socket.h); otherwise nothing is written.
   uint32_t black_box_steps = 0;
-  // If not 0: the trace is a series of files of about this size (trace_output.h). The one that is written has
-  // the name of the trace. A complete one becomes run.part1.vms and so on, and `part_done` gets its path and
-  // must return soon.
+  // If not 0: the trace is a series of files of about this size (trace_output.h). The file being
+  // written has the name of the trace. When it is complete, it becomes run.part1.vms and so on. `part_done`
+  // is called with its new path and must return soon.
   uint64_t part_bytes = 0;
   std::function<void(const std::string& path)> part_done;
   std::string version;  // of vramscope, for the metadata
@@ -83,7 +83,7 @@ struct RecordOutcome {
   std::vector<uint32_t> left_running;  // pids that still recorded when the trace was closed
 };
 
-// An error if the command must not be started; called before anything is done for it. Record makes the same
+// Checks a command before anything is done for it. An error: it must not be started. Record makes the same
 // check. A non-empty value is a sentence: the command runs, but nothing of it can be recorded
 // (target_program.h).
 Result<std::string> CheckCommand(const std::vector<std::string>& command);

@@ -266,7 +266,7 @@ class SignalsTest : public RecordTest {
     setpgid(collector_, collector_);
     while (counters_[0].load() == 0) poll(nullptr, 0, 1);
   }
-  // Signals are delivered in no order: the command must have received one before the next is sent.
+  // Signals are delivered in no particular order: the command must have received one before the next is sent.
   void Await(int signal) {
     while (counters_[signal].load() == 0) poll(nullptr, 0, 1);
   }

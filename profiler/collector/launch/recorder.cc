@@ -125,14 +125,14 @@ void Recorder::Welcome(uint64_t now_ns) {
   for (RingFolderWatch::Found& found : folder_.Collect()) {
     const uint32_t pid = PidHere(found.file->facts().identity());
     if (output_.stopped() || closing_) found.file->Detach();
-    // An image with the same pid before this one has ended by exec.
+    // An earlier process image with this pid has ended by exec.
     for (const Watched& watched : watched_) {
       if (watched.process->info.pid == pid) watched.process->SetEnded(drain_.ToTraceNs(now_ns), -1);
     }
     std::string line = CommandLineOf(pid);
     if (redact_) line = text::Redacted(line);
     TargetProcess& process = drain_.AddProcess(std::move(found.file), found.path, ExecutableOf(pid), line);
-    // Now and not at the end: a recorder that is killed must still leave a trace that says whose it is.
+    // Now and not at the end, so that the trace has these facts even if the recorder is killed.
     for (const auto& [key, value] : LaunchFactsOf(pid, redact_))
       output_.writer().SetMetadata(fmt::format("process.{}.{}", process.trace_process, key), value);
     watched_.push_back({&process, ProcessWatch(pid)});

@@ -32,8 +32,9 @@ bool Contains(const std::array<int, N>& signals, int signal) {
   return std::find(signals.begin(), signals.end(), signal) != signals.end();
 }
 
-// The command decides about these: it may handle them, ignore them or die by them. All others too, including
-// real-time signals: batch systems use any of them as warnings.
+// True for signals whose effect the command decides: it may handle them, ignore them or die of them. These
+// are all signals that are not listed above. Real-time signals are among them: batch systems use any of them
+// as warnings.
 bool IsForwarded(int signal) {
   const bool exists = signal < 32 || (signal >= SIGRTMIN && signal <= SIGRTMAX);
   return exists && !Contains(kTaken, signal) && !Contains(kIgnored, signal) && !Contains(kLeft, signal) &&
@@ -59,8 +60,8 @@ std::array<itimerval, kTimers.size()> TakeTimers() {
   return found;
 }
 
-// The limit of processor time: SIGXCPU at the soft limit was meant for the command. At the hard limit the
-// kernel kills.
+// Raises the soft limit of CPU time to the hard limit, and returns the earlier limits: SIGXCPU at the soft
+// limit is meant for the command. At the hard limit the kernel kills this process.
 rlimit RaiseProcessorLimit() {
   rlimit found{};
   if (getrlimit(RLIMIT_CPU, &found) != 0) return {RLIM_INFINITY, RLIM_INFINITY};
@@ -96,7 +97,7 @@ void CloseAllDescriptors() {
 [[noreturn]] void SleepAsSentinel(pid_t collector) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NAME, "vramscope-wait");
-  CloseAllDescriptors();  // a pipe's reader must see its end when the collector closes it
+  CloseAllDescriptors();  // a pipe's reader must see end-of-file when the collector closes it
   if (getppid() != collector) _exit(0);
   while (true) pause();
 }

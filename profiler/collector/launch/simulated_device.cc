@@ -60,7 +60,7 @@ Result<int> CudaMajorOfTensorFlow(const std::string& root) {
   return std::stoi(found[1]);
 }
 
-// JAX's code for GPUs is a package of its own for each CUDA release, which JAX finds by its name.
+// For each CUDA release, JAX's GPU code is a separate package, which JAX finds by name.
 Result<int> CudaMajorOfJax(std::span<const std::string> command, const std::string& root) {
   for (const int major : {13, 12}) {
     if (FindPackage(command, fmt::format("jax_plugins.xla_cuda{}", major)).ok()) return major;
@@ -85,14 +85,14 @@ std::string CudnnOfJax(const fs::path& packages, int cuda_major) {
   return {};
 }
 
-// The CUDA release that the command's framework was built for. PyTorch comes first: a program with several is
-// taken for one of PyTorch.
+// The CUDA release that the command's framework was built for. PyTorch comes first: a program with several
+// frameworks counts as a PyTorch program.
 struct Framework {
   std::string name;
   std::string root;
   int cuda_major = 0;
   bool compiles_with_xla = false;
-  std::string cudnn = {};  // "91200": the oldest release that it accepts; empty: the device knows it
+  std::string cudnn = {};  // "91200": the oldest release that it accepts; empty: the device chooses
 };
 
 Result<Framework> FrameworkOf(std::span<const std::string> command) {
@@ -180,7 +180,7 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
       {"LD_PRELOAD", fmt::format("{}", fmt::join(libraries, ":"))},
       {"PATH", (fs::path(folder) / "bin").string()},  // nvidia-smi
       {"VRAMSCOPE_SIMULATED_GPU", fmt::format("{}:{}", device.gpu.name, device.devices)},
-      // Without this variable Triton searches the driver with ldconfig.
+      // Without this variable Triton searches for the driver with ldconfig.
       {"TRITON_LIBCUDA_PATH", fs::path(libraries.front()).parent_path().string()},
       // PyTorch keeps kernels compiled by NVRTC in the user's home; those from the simulation would not run
       // on a GPU.

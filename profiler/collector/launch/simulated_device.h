@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a command on a simulated CUDA device: which libraries to preload, and their settings.
+// How to run a command on a simulated CUDA device: the libraries to preload, and their settings.
 //
 //   lib/vramscope/simulated_cuda/gpus.def           the models
 //                                cuda12/, cuda13/   the libraries; a wheel of CUDA 12 asks for other sonames

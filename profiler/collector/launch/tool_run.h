@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a small program of the machine (the user's Python, the dynamic loader, a compiler) until it exits and
-// returns its output.
+// Runs a tool of this machine (the user's Python, the dynamic loader, a compiler) until it exits, and returns
+// its output.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an installed torch was built, read from its files: what decides which deep recorder (bridge) fits it.
+// Facts about the build of an installed torch, read from its files. They decide which deep recorder (bridge)
+// fits it.
 //
 // The bridge reads fields of PyTorch's structures, so it must be compiled with the layouts of the libraries
 // in the process. Two builds with equal layout headers and the same std::string have equal layouts: builds
@@ -28,7 +29,7 @@ std::string LayoutText(const std::string& root);
 // own functions show which.
 bool UsesNewStringAbi(const std::string& root);
 
-// Recent headers refuse older standards with an #error that names the one they want.
+// True if torch's headers need C++20: recent ones refuse older standards with an #error that names it.
 bool WantsCxx20(const std::string& root);
 
 // The size of libtorch_cpu.so; 0 if there is none. It differs between builds, so the recorder inside the

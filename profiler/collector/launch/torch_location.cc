@@ -42,7 +42,7 @@ constexpr char kAskPython[] =
     "[print('vramscope-path:' + p) for p in sys.path if p]; "
     "print('vramscope-package:' + (s.origin or '') if s else '')";
 
-// What is looked for, and where earlier answers are stored ("" = nowhere).
+// The package to find, and the folder with earlier answers ("" = none).
 struct Search {
   std::string package;  // "torch", "tensorflow"
   std::string memory;
@@ -137,7 +137,7 @@ std::vector<std::string> MarkedLines(const std::string& text, std::string_view m
   return lines;
 }
 
-// What sys.path depends on in addition to the interpreter.
+// The question for the answer cache. It has everything that sys.path depends on: interpreter and variables.
 std::string PathQuestion(const std::string& package, const std::string& python) {
   std::string question = "where is the " + package + " of " + python;
   for (const char* variable : {"PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "HOME"}) {
@@ -147,7 +147,7 @@ std::string PathQuestion(const std::string& package, const std::string& python) 
   return question;
 }
 
-// Stores an answer that depends only on the folders of sys.path: not a torch in the current folder.
+// Stores the answer, unless the package lies outside the folders of sys.path: in the current folder.
 void Remember(const std::string& memory, const std::string& question, const std::string& python,
               std::vector<std::string> folders, const std::string& origin) {
   const fs::path package = fs::path(origin).parent_path();

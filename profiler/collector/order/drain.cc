@@ -24,7 +24,7 @@ constexpr uint32_t kHighestPid = 1 << 22;  // PID_MAX_LIMIT of Linux
 constexpr size_t kMaxMetadataKey = 128;
 constexpr size_t kMaxMetadataValue = 4096;
 
-// Metadata that the collector itself knows better than any target.
+// Metadata that only the collector may set: targets do not know it as well.
 bool IsOwnKey(std::string_view key) {
   static constexpr std::string_view kOwn[] = {"vramscope.", "option.", "host.",    "env.",
                                               "check.",     "command", "process.", "recording."};
@@ -32,8 +32,8 @@ bool IsOwnKey(std::string_view key) {
                      [&](std::string_view own) { return key.starts_with(own); });
 }
 
-// What a target says about itself: "own.mesh" of process 3 becomes "process.3.mesh". Only these: its host and
-// its environment are the collector's to say.
+// Facts that a target reports about itself: "own.mesh" of process 3 becomes "process.3.mesh". Only these are
+// accepted. Its host and its environment are recorded by the collector.
 constexpr std::string_view kOwnPrefix = "own.";
 bool IsFactOfProcess(std::string_view key) {
   if (!key.starts_with(kOwnPrefix)) return false;

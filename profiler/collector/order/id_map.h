@@ -61,7 +61,7 @@ class IdMap {
     std::unordered_map<uint64_t, uint32_t> sparse_;
     uint64_t defined_ = 0;
   };
-  // Limit for forks of forks of forks.
+  // The longest chain of forks that is followed.
   static constexpr int kMaxGenerations = 4096;
 
   TraceOutput& output_;  // and not its writer, which changes from part to part

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running totals of what the recorded processes hold, for the last line of `record`, and the check of our
-// sums against PyTorch's own.
+// Running totals of the memory that recorded processes hold. `record` prints them in its last line, and they
+// are checked against PyTorch's own totals.
 //
 // Why a table of live blocks: frees on the CPU do not carry a size, and printing the line should not need a
 // second pass over the trace. One entry per live block, 24 bytes.

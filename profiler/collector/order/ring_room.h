@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much space the rings may take in the session folder's file system. The counter is defined in
-// trace_format/ring.h. Targets take space from it without asking the collector.
+// A counter of the space that rings may still take in the session folder's file system. It is defined in
+// trace_format/ring.h. Targets subtract from it without asking the collector.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every file that a verb writes, except recordings. It exists completely or not at all: it is written under a
+// An output file of any command, except a recording. It appears complete or not at all: it is written under a
 // temporary name next to `path` and renamed when complete. A stream (collector/output/output_place.h) gets
 // everything in one piece.
 //

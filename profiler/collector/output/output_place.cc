@@ -42,7 +42,7 @@ std::optional<int> OwnDescriptor(const fs::path& path) {
   return text::ParseNumber<int>(path.filename().string());
 }
 
-// A link of another process: its target as shown is often not a path.
+// True for a descriptor link in /proc. The target that such a link shows is often not a path.
 bool IsProcDescriptor(const fs::path& path) {
   std::error_code failed;
   const std::string folder = fs::canonical(FolderOf(path), failed).string();

@@ -22,8 +22,8 @@ uint64_t RealtimeNowNs() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// `vramscope fleet` aligns the clocks of hosts by these times. A recorder that lost its processor between two
-// readings was off by a millisecond, so the pair that lies closest together counts.
+// `vramscope fleet` aligns the clocks of hosts by these times. A recorder that lost its CPU between two
+// readings was off by a millisecond, so the pair of readings that lie closest together counts.
 trace::TraceClock StartOfTrace(const ClockAnchor& start) {
   constexpr int kTries = 5;
   uint64_t shortest = UINT64_MAX;

@@ -45,7 +45,7 @@ TEST(ScratchFolderTest, IsGoneWhenASignalEndsItsOwner) {
     fs::create_directories(folder.path() + "/below");
     std::ofstream(folder.path() + "/below/file") << "text";
     if (fork() == 0) {
-      raise(SIGINT);  // a child that has not called exec yet leaves it alone
+      raise(SIGINT);  // a child that has not called exec yet keeps the folder
       _exit(1);
     }
     int status = 0;

@@ -134,7 +134,7 @@ Result<std::optional<Attempt>> TryName(const std::string& path) {
   return std::optional(attempt);
 }
 
-// An unused name: created by us, or not taken.
+// Creates the file if the name is unused. Otherwise the name belongs to another recorder.
 Result<std::optional<Attempt>> TryFreeName(const std::string& path) {
   Attempt attempt;
   attempt.descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -180,7 +180,7 @@ Status CheckMayBeTrace(const std::string& path) {
 }
 
 // The start time in /proc has ticks of 10 ms, too coarse for launchers that start two recorders at once.
-// Until main, a process has run or waited for a processor, and hardly slept. Both times are counted in
+// Up to main, a process has run or waited for a CPU, and hardly slept. The kernel counts both times in
 // nanoseconds.
 void NoteProcessStart() {
   timespec ran{};

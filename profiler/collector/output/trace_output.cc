@@ -123,7 +123,7 @@ void TraceOutput::WriteBatch() {
   const Status status = writer_->Append(batch_);
   batch_.clear();
   const uint64_t room_for_the_end =
-      std::min<uint64_t>(max_bytes_ / 8, 1 << 20);  // for pending data, index and footer
+      std::min<uint64_t>(max_bytes_ / 8, 1 << 20);  // for pending data, index and trailer
   if (!status.ok()) {
     Stop(status.error().sentence);
   } else if (max_bytes_ != 0 && writer_->bytes_written() + room_for_the_end >= max_bytes_) {

@@ -11,7 +11,6 @@ namespace vramscope::collector {
 // Returns as much of the file as can be read, at most `most` bytes; never throws for an unreadable one. Does
 // not use a stream: if a process dies between open and read, its files in /proc fail, as does a folder, and a
 // stream buffer would throw.
-// stream buffer throws then.
 std::string ReadWhole(const std::string& path, size_t most = SIZE_MAX);
 
 // False if it cannot be determined.

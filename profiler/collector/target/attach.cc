@@ -33,7 +33,7 @@ using std::chrono::steady_clock;
 constexpr char kEntry[] = "vramscope_attach";
 constexpr auto kFirstEventLimit = std::chrono::seconds(10);
 constexpr auto kLetGoLimit = std::chrono::seconds(6);
-// An optimizer with less than 1/kStillSteps of the steps of another one no longer steps.
+// An optimizer with less than 1/kStillSteps of the steps of another one counts as no longer used.
 constexpr uint64_t kStillSteps = 8;
 
 enum Answer : int32_t { kBegun = 0, kBusy = 1, kNoThread = 2 };  // injector/torch/on_demand.h
@@ -53,7 +53,7 @@ Status CheckSurroundings(pid_t pid) {
                   attach::Describe(pid))};
 }
 
-// The process must be able to create its files there.
+// Gives `folder` to the user of process `pid`, so that the process can create its files there.
 Status GiveTo(pid_t pid, const std::string& folder) {
   struct stat owner {};
   if (stat(fmt::format("/proc/{}", pid).c_str(), &owner) != 0 || owner.st_uid == geteuid()) return {};

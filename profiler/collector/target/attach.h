@@ -21,13 +21,13 @@ namespace vramscope::collector {
 
 struct AttachOptions {
   pid_t pid = 0;
-  // Used are: output, device, depth, deep_steps, stacks, bridge, more_options, max_bytes, version, metadata,
-  // and installation, which must be set. The command and its environment are ignored.
+  // These fields are used: output, device, depth, deep_steps, stacks, bridge, more_options, max_bytes,
+  // version, metadata, and installation, which must be set. The command and its environment are ignored.
   RecordOptions recording;
   uint64_t steps = 0;                                // whole training steps to record; 0 = no limit
   std::optional<std::chrono::nanoseconds> duration;  // from the arrival of the first events
   const std::atomic<bool>* interrupted = nullptr;    // becomes true to stop recording
-  // A dormant recorder sleeps there (injector/core/dormant.h): it is woken, without ptrace.
+  // The process has a dormant recorder (injector/core/dormant.h). It is woken, without ptrace.
   bool through_door = false;
 };
 
@@ -39,7 +39,7 @@ struct AttachOutcome {
   bool let_go = true;          // false: the process was busy and removes the recorder when it next can
 };
 
-// An error means that the process was not entered and no trace was written.
+// An error means that nothing was injected into the process and no trace was written.
 Result<AttachOutcome> RecordAttached(const AttachOptions& options);
 
 }  // namespace vramscope::collector

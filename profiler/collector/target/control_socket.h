@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording takes requests through a Unix socket in its session folder, for its user only (mode 0600 in a
-// folder of mode 0700).
+// A Unix socket in the session folder, through which a recording accepts requests from its own user (mode
+// 0600 in a folder of mode 0700).
 //
 //   asks:     "dump\n"                     one line
 //   answers:  "ok run.vms\n"               or "no <one sentence>\n", then it hangs up

@@ -22,7 +22,7 @@ namespace {
 
 constexpr timeval kPatience = {10, 0};
 
-// The address of a process's door, and its length.
+// The address of a process's door (the socket of its dormant recorder), and its length.
 std::pair<sockaddr_un, socklen_t> DoorOf(pid_t pid) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -32,7 +32,8 @@ std::pair<sockaddr_un, socklen_t> DoorOf(pid_t pid) {
   return {address, static_cast<socklen_t>(end - reinterpret_cast<char*>(&address))};
 }
 
-// Rejects a door that another process has set up under this process's name: it would learn our session.
+// False if the door was set up by another process under this process's name: that one would learn our
+// session.
 bool BelongsTo(int connection, pid_t pid) {
   ucred behind{};
   socklen_t length = sizeof behind;

@@ -74,7 +74,7 @@ std::string NamespaceOf(const std::string& process) {
   return length > 0 ? std::string(name.data(), static_cast<size_t>(length)) : "";
 }
 
-// A process in a container has a host name of its own, which only its HOSTNAME tells from outside.
+// A process in a container has its own host name. From outside, only its variable HOSTNAME shows it.
 std::string HostOf(uint32_t pid, const Variables& variables) {
   const std::string there = NamespaceOf(std::to_string(pid));
   if (!there.empty() && there != NamespaceOf("self")) return ValueOr(variables, "HOSTNAME", "");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a process is among the processes of its job: what its launcher wrote into its environment, its host and
-// its pod.
+// The place of a process in its job: the variables that its launcher set, its host and its pod.
 //
 // Why from the process and not from the recorder: `vramscope record -- torchrun ...` has no rank, its children
 // have. Environments hold secrets, so only the variables of a fixed list are ever read from one.

@@ -29,7 +29,7 @@ constexpr uint64_t kExitInfo = 1 << 3;
 
 constexpr int kStartTicks = 22, kExitCode = 52;  // fields of /proc/PID/stat
 
-// Known once the parent has waited for the process, from Linux 6.15 on.
+// The exit status, available from Linux 6.15 on once the parent has waited for the process.
 std::optional<int32_t> StatusAfterWait(int pidfd) {
   PidfdInfo info;
   info.mask = kExitInfo;
@@ -37,7 +37,7 @@ std::optional<int32_t> StatusAfterWait(int pidfd) {
   return info.exit_code;
 }
 
-// Known until then.
+// The exit status, available until the parent has waited for the process.
 std::optional<int32_t> StatusOfZombie(uint32_t pid, uint64_t start_ticks) {
   const std::string name = std::to_string(pid);
   const auto status = static_cast<int32_t>(trace::StatFieldOf(name.c_str(), kExitCode));

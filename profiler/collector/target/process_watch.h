@@ -20,7 +20,7 @@ class ProcessWatch {
   [[nodiscard]] bool HasEnded() const;
   // How it ended, as waitpid reports it, although it is not our child. Only after HasEnded. Nothing if the kernel
   // (before Linux 6.15) does not keep it and the parent has already waited for the process. `start_ticks`:
-  // of the process, so that another one with its pid is not taken for it.
+  // of the process, so that a later process with the same pid is not mistaken for it.
   [[nodiscard]] std::optional<int32_t> ExitStatus(uint64_t start_ticks) const;
   // Readable when the process has ended; -1 if there is nothing to poll.
   [[nodiscard]] int descriptor() const { return pidfd_; }

@@ -60,7 +60,7 @@ TEST(ProcessWatchTest, AKilledProcessHasItsSignal) {
   const auto status = watch.ExitStatus(child.start_ticks);
   ASSERT_TRUE(status.has_value());
   EXPECT_EQ(WTERMSIG(*status), SIGKILL);
-  // Once it is reaped, only a recent kernel knows it; nobody ever gets another one.
+  // Once the child is reaped, only a recent kernel still has its status. It never reports a different one.
   waitpid(child.pid, nullptr, 0);
   const auto later = watch.ExitStatus(child.start_ticks);
   EXPECT_TRUE(!later.has_value() || *later == *status);

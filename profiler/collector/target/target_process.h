@@ -58,7 +58,7 @@ class TargetProcess {
   uint32_t trace_process = 0;
   std::optional<uint32_t> ringless_thread;  // of the trace: stands for all threads that could not get a ring
   std::map<uint64_t, uint64_t> optimizer_steps;  // by the optimizer's identity, since recording began
-  // An exec may fail and the image continue. It ended by exec if nothing follows that mark.
+  // True if an exec mark came last: the image ended by exec. If the exec failed, other events follow.
   bool last_event_was_exec = false;
 
  private:
