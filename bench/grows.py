@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains and keeps 128 MiB of every step until memory runs out: what the views of a failed run are measured with.
+"""A training program that keeps 128 MiB of every step until memory runs out. The views of a failed run are measured with it.
 
     vramscope dryrun --gpu rtx-4090 --capacity 2GiB --steps all -o failed.vms -- python3 bench/grows.py
 """

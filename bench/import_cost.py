@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What recording adds to the start of a program: imports modules alone and recorded, in turn, and compares their CPU time.
+"""Measures what recording adds to the start of a program: imports modules with and without recording, in turn, and compares CPU time.
 
     import_cost.py torch tensorflow jax cupy [--pairs 15]
 
-CPU time is that of the Python process alone, which prints it last; so the collector and other programs do not count. Ratio: the median of
-the pairs' ratios, with the quartiles. VRAMSCOPE_TEST_PYTHON is the Python that has the modules, VRAMSCOPE_BIN the command.
+CPU time is that of the Python process alone, which prints it last. The collector and other programs do not count. Ratio: the median of the
+pairs' ratios, with the quartiles. VRAMSCOPE_TEST_PYTHON is the Python that has the modules, VRAMSCOPE_BIN the command.
 """
 import argparse
 import os

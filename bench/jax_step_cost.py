@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What recording costs a step of JAX: CPU time of the process per step, alone and recorded in turn, on the simulated GPU, where a kernel takes no time.
+"""Measures what recording costs a JAX step: CPU time of the process per step, with and without recording in turn, on the simulated GPU.
 
     python3 bench/jax_step_cost.py .../python-with-jax [--pairs 7] [--steps 3000] [--options="--hidden 64"]
 
-So the ratio is the worst case: on a GPU the host waits for kernels. Compilation and the first steps are not counted."""
+A kernel takes no time there, so the ratio is the worst case: on a real GPU the host waits for kernels. Compilation and the first steps are not
+counted."""
 
 import argparse
 import os
@@ -17,7 +18,7 @@ from typing import Dict, List
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from recorded_run import SAMPLES, clean_environment, vramscope  # noqa: E402
 
-# In a process of its own: the sample without reading or writing anything in a step.
+# Runs in its own process: the training steps of the sample, without the input and output that the sample does in a step.
 STEPS = """
 import sys, time, json
 import jax._src.hardware_utils as hardware
@@ -43,7 +44,7 @@ json.dump((time.process_time() - begin) / steps, open(out, "w"))
 
 
 def simulated() -> Dict[str, str]:
-    """The environment of a dry run, as profiler/collector/launch/simulated_device.cc makes it."""
+    """The environment of a dry run, as profiler/collector/launch/simulated_device.cc sets it."""
     folder = Path(vramscope()).resolve().parent.parent / "lib/vramscope/simulated_cuda/cuda13"
     libraries = sorted(map(str, folder.iterdir()), key=lambda path: (not path.endswith("/libcuda.so.1"), path))
     flags = "--xla_gpu_enable_command_buffer= --xla_gpu_autotune_level=0"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the Python package takes to make tables of a run, up to the exported Arrow array.
+"""Measures how long the Python package takes to make each table of a run, up to the exported Arrow array.
 
     build/release/bench/generate_trace million.vms 1000000
     PYTHONPATH=build/release/share/vramscope/site-packages python3 bench/python_tables.py million.vms [REPEATS]
 
-Prints wall time and CPU time in seconds, the least of the repeats, of which each opens the file again."""
+Prints wall time and CPU time in seconds: the minimum of the repeats. Each repeat opens the file again."""
 
 import sys
 import time

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What recording costs the program that is recorded, beside what other profilers cost.
+"""Measures what recording costs the recorded program, compared with other profilers.
 
     VRAMSCOPE_TEST_PYTHON=.../python bench/record_cost.py [--pairs 10] [--only mlp] [--clock cpu]
 
-How: each variant runs as many times as there are pairs, each time beside an unrecorded run. The two programs share one core and run in
-turns of some milliseconds, so that a busy neighbor or a slower clock hits both; the collector has the other cores. A run's figure is its
-median step; a pair's is the ratio of its two runs; a variant's is the median of its pairs, and the spread printed is that of the middle
-half. Ratios below 1 are noise. "Quiet" is the same ratio for the fastest tenth of the steps. On a busy machine, `--clock cpu` compares CPU time.
+How: a pair is one run of a variant and one unrecorded run at the same time. The two programs share one core and run in turns of some
+milliseconds, so that a busy neighbor or a slower clock affects both. The collector has the other cores. The figure of a run is its median
+step, that of a pair is the ratio of its two runs, and that of a variant is the median of its pairs, printed with the middle half of them.
+Ratios below 1 are noise. "Quiet" is the same ratio for the fastest tenth of the steps. On a busy machine, `--clock cpu` compares CPU time.
 
 Prints a table; fails only on figures so bad that something is broken (LIMITS).
 """
@@ -45,7 +45,7 @@ WORKLOADS: Dict[str, Workload] = {
 }
 
 
-# Without RANK, for which the samples would make a process group.
+# Not RANK: if it is set, the samples create a process group.
 RANK_OF_JOB = ["env", "SLURM_PROCID=0", "SLURM_NTASKS=2"]
 
 
@@ -108,7 +108,7 @@ def available(variant: str) -> bool:
 
 
 def environment(**settings: str) -> Dict[str, str]:
-    extra = os.environ.get("VRAMSCOPE_BENCH_PYTHONPATH")  # where memray is, if not beside PyTorch
+    extra = os.environ.get("VRAMSCOPE_BENCH_PYTHONPATH")  # where memray is, if not installed with PyTorch
     return clean_environment(**settings, **({"PYTHONPATH": extra} if extra else {}))
 
 
@@ -127,21 +127,21 @@ def start(
     if wrap:
         command = wrap(command, scratch)
     command = ["taskset", "-c", other_cores, *command]
-    settings = environment(PYTHONHASHSEED=str(pair))  # how keys collide makes a per cent or two: the same for both
+    settings = environment(PYTHONHASHSEED=str(pair))  # hash collisions change the time by a percent or two: the same for both
     return subprocess.Popen(command, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, pass_fds=[turns.fileno()])
 
 
 def measure(workload: Workload, base: Optional[Wrap], wrap: Wrap, pair: int, clock: str) -> List[Tuple[float, float]]:
-    """Of the base (None: unrecorded) and of the other: ns of the median step, and of the last of the fastest tenth."""
+    """Runs the base (None: unrecorded) and the variant as a pair. For each: ns of the median step, and of the slowest step of the fastest tenth."""
     with tempfile.TemporaryDirectory(prefix="vramscope-bench-") as folder:
         running = []
         ends = socket.socketpair()
         for end, name, changed, begins in zip(ends, ("base", "changed"), (base, wrap), (pair % 2 == 0, pair % 2 == 1)):
-            scratch = Path(folder) / name  # of a variant beside itself too: what its ratio is off by is noise
+            scratch = Path(folder) / name  # separate also for a variant paired with itself, whose ratio shows the noise
             scratch.mkdir()
             running.append((scratch, start(workload, changed, pair, scratch, end, begins, clock)))
         for end in ends:
-            end.close()  # who ends early must not leave the other waiting
+            end.close()  # a program that ends early must not leave the other waiting
         results = []
         for scratch, program in running:
             _, errors = program.communicate()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one workload and prints how long it takes, as JSON: the program that record_cost.py measures.
+"""The program that record_cost.py measures: runs one workload and writes how long it takes to FILE, as JSON.
 
     step_time.py FILE loop                     ns of one torch.empty(256) and its free
     step_time.py FILE samples/gpt.py [flags]   ns of one training step
 
-FILE gets {"median_ns", "p10_ns", "events_per_step"?}: what is written to stdout belongs to the program. --profile memory|stack runs the
-workload under torch.profiler. --turns FD lets it run in turns with another program: see Turns.
+FILE gets {"median_ns", "p10_ns"}; standard output belongs to the workload. --profile memory|stack runs the workload under torch.profiler.
+--turns FD lets it run in turns with another program: see Turns.
 """
 import argparse
 import contextlib
@@ -29,7 +29,7 @@ WARM_UP = 10  # steps: allocator caches, optimizer state, and the deep steps of 
 class Turns:
     """Two programs that share a core run in turns, some milliseconds each, so that whatever slows the machine down slows both alike.
 
-    They pass a byte to and fro through a pair of sockets; who has it runs. pause() is called between two measured intervals.
+    They pass a byte back and forth through a pair of sockets; the program that has it runs. pause() is called between two measured intervals.
     """
 
     def __init__(self, descriptor: Optional[int], begins: bool, every: int) -> None:
@@ -41,7 +41,7 @@ class Turns:
             self._wait()
 
     def pause(self) -> bool:
-        """True when the other program ran meanwhile."""
+        """Ends a turn if it is over. True if the other program ran meanwhile."""
         self._pauses += 1
         if self._other is None or self._alone or self._pauses % self._every:
             return False

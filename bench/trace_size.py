@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large the trace of the GPT sample is: bytes per event, and what a deep step adds.
+"""Measures the trace size of the GPT sample: bytes per event, and the bytes that a deep step adds.
 
     VRAMSCOPE_TEST_PYTHON=.../python bench/trace_size.py [--steps 50]
 

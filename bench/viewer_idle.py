@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Processor time of the viewer's window while nobody touches it, on a virtual X server (Xvfb, xdotool).
+"""Measures the CPU time of the viewer while nobody uses it, on a virtual X server (Xvfb, xdotool).
 
     bench/viewer_idle.py FILE.vms [SECONDS]
 
-The window draws on the processor here (llvmpipe), so a frame that is drawn for nothing shows.
+The window is drawn by the CPU here (llvmpipe), so every unnecessary frame costs CPU time.
 """
 import os
 import subprocess

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The viewer in Chromium against the native one: opening, frames and memory of the same script in one run.
+"""Compares the viewer in Chromium with the native one: opening time, frame times and memory for the same script.
 
     VRAMSCOPE_BIN=build/release/bin/vramscope python3 bench/viewer_web.py run.vms [SCRIPT]
 
-The last rows are the page as people open it: the time from its address to the curve of the events read so far, and to the timeline by category; and
-the CPU time that the page's process had taken by then.
-Frames are the time from the shown state to the draw lists, as with --frame-times. In the browser, they are also handed to WebGL.
+The last rows are for the page opened as users open it: the time until it shows the curve of the events read so far, the time until it shows the
+timeline by category, and the CPU time of the page's process until then.
+A frame time is the time from the state to the draw lists, as with --frame-times. In the browser it includes handing them to WebGL.
 """
 import json
 import os
@@ -59,7 +59,7 @@ def in_browser(trace: str, script: str) -> Dict[str, Any]:
         return json.loads(answer["frame-times"])
 
 
-# Notes when the worker sends a picture, and when it names a place: the first picture of the whole file has one.
+# Records the times when the worker sends a picture and when it first names a place. Only pictures of the whole file name one.
 WATCH = """
 window.pictures = []; window.opened = null; window.named = null;
 window.Worker = class extends Worker {
@@ -76,7 +76,7 @@ window.Worker = class extends Worker {
 
 
 def page_processor_seconds() -> float:
-    """Of this program's descendants that show pages."""
+    """CPU time of this program's descendants that render pages."""
     parents, seconds = {}, {}
     for process in Path("/proc").glob("[0-9]*"):
         try:

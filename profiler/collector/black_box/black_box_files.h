@@ -22,8 +22,8 @@ namespace vramscope::collector {
 class BlackBoxFiles {
  public:
   // `wanted`: name of the first file, which replaces an old trace; if empty, run.vms. Later files get the
-  // first free number (trace_claim.h). `complete` adds the facts known so far about the
-  // processes to the trace's definitions.
+  // first free number (trace_claim.h). `complete` adds the facts known so far about
+  // the processes to the trace's definitions.
   BlackBoxFiles(TraceOutput& output, std::string wanted, std::function<void()> complete);
 
   // Call after each turn of the recorder. Writes a file if the program has run out of memory. True if a file

@@ -24,7 +24,7 @@ constexpr uint32_t kHighestPid = 1 << 22;  // PID_MAX_LIMIT of Linux
 constexpr size_t kMaxMetadataKey = 128;
 constexpr size_t kMaxMetadataValue = 4096;
 
-// Metadata that only the collector may set: targets do not know it as well.
+// True for metadata that only the collector may set.
 bool IsOwnKey(std::string_view key) {
   static constexpr std::string_view kOwn[] = {"vramscope.", "option.", "host.",    "env.",
                                               "check.",     "command", "process.", "recording."};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings of a dry run: command, GPUs, number of steps, rank, batch sizes, and how many orders of the
-// data are tried. cli/record/dryrun_options.h reads it from a command line.
+// data are tried. cli/record/dryrun_options.h reads them from a command line.
 #pragma once
 
 #include <cstdint>
