@@ -82,7 +82,7 @@ Storage EncodeColumn(std::span<const uint64_t> values, Bytes* out) {
   if (width > 1) {
     DictionaryBuilder dictionary;
     const Bytes places = dictionary.PlacesOf(values);
-    // A value in the dictionary costs up to ten bytes once; a place saves width - 1 bytes each time.
+    // A value in the dictionary costs up to ten bytes once; an index saves width - 1 bytes each time.
     if (!places.empty() && dictionary.distinct().size() * 2 <= values.size()) {
       PutVarint(dictionary.distinct().size(), out);
       for (const uint64_t value : dictionary.distinct()) PutVarint(value, out);

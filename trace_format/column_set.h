@@ -30,7 +30,7 @@ struct ColumnEntry {
 
 class ColumnSetWriter {
  public:
-  // Adds no column for no values. The caller decides whether to leave out a column of zeros: with some
+  // Adds nothing if `values` is empty. The caller decides whether to leave out a column of zeros: with some
   // transforms, zeros carry information.
   void Add(uint8_t type, uint8_t field, uint8_t transform, std::span<const uint64_t> values);
   // Like Add, with at least one byte per value: for a column that defines how many rows there are.

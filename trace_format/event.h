@@ -87,6 +87,7 @@ enum class MarkKind : uint16_t {
   kCheckpointFreed = 10,
   // 11 to 18: written by earlier versions (types and variables in the source of a Python program); readers
   // skip them.
+
   // PyTorch's allocator adds `name` to its events from here on; 0 = nothing
   // (torch.cuda.memory._set_memory_metadata)
   kUserMetadata = 19,
@@ -120,7 +121,7 @@ enum class LabelSource : uint16_t {
   kRegisterBuffer = 5,  // LibTorch Module::register_buffer / register_parameter
   kWorkspace = 6,       // the functions that allocate PyTorch's workspaces for a library
   kNvtx = 7,            // the memory extension of NVTX
-  kVariable = 8,        // frames of the interpreter; written by earlier versions
+  kVariable = 8,        // frames of the Python interpreter; written by earlier versions
   // passed to a collective of NCCL; the address may lie inside a block; name: which collective
   kCollective = 9,
   // allocated for communication by a data-parallel wrapper: buckets of DDP, gathered parameters of FSDP

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a trace: nothing crashes, hangs, or allocates out of proportion to the input.
 //
-// Checksums keep a fuzzer out of the code after them. So each input is read twice: as it is, and with
-// corrected checksums of its headers and payloads. Seeds: two of trace_format/testdata (v1_tiny has blocks too
-// small to be compressed, so that bit flips reach columns).
+// Checksums keep a fuzzer from reaching the code that runs after them. So each input is read twice: as it is,
+// and with corrected checksums of its headers and payloads. Seeds: two of trace_format/testdata (v1_tiny has
+// blocks too small to be compressed, so that bit flips reach columns).
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -231,7 +231,8 @@ TEST(ReaderTest, ManyThreadsMayReadAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-// A copy of the trace without its index, with a block of `type` and `version` inserted after the file header.
+// A copy of the trace with a block of `type` and `version` inserted after the file header. The offsets in its
+// index are then wrong, so a reader walks the file.
 Bytes WithBlock(const Bytes& trace, BlockType type, uint16_t version, ByteView payload) {
   Bytes block;
   BlockWriter blocks(std::make_unique<MemorySink>(&block), 3);

@@ -95,7 +95,7 @@ struct RingFileHeader {
       mode;  // what to record; written by the collector, read by the target (kMode... below)
   std::atomic<uint32_t> deep;      // target: 1 while inside a deep window
   std::atomic<uint32_t> detached;  // collector: 1 = no longer drained, record nothing
-  uint64_t pid_namespace;          // with pid: which process this is (process_identity.h); 0 = unknown
+  uint64_t pid_namespace;          // with pid: identifies the process (process_identity.h); 0 = unknown
   uint64_t start_ticks;
 };
 // clang-format on

@@ -44,7 +44,8 @@ std::optional<std::vector<std::vector<uint64_t>>> ReadRows(ByteView payload, siz
   for (const ColumnEntry& entry : *entries) {
     if (entry.type != 0 || entry.field >= columns) continue;
     const bool is_first = entry.field == 0;
-    // The first column has bytes for every row; only after this check is `rows` safe to allocate by.
+    // The first column has bytes for every row. Only after this check may `rows` decide how much is
+    // allocated.
     if (is_first && (entry.storage < Storage::kPlanes1 || entry.storage > Storage::kPlanes8))
       return std::nullopt;
     if (!is_first && !has_first) return std::nullopt;

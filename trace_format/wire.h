@@ -108,7 +108,8 @@ std::array<std::byte, kTrailerBytes> EncodeTrailer(const Trailer& trailer);
 
 // Each returns nothing if there are too few bytes, the magic differs, or the checksum is wrong.
 std::optional<FileHeader> ParseFileHeader(ByteView bytes);
-// Also returns nothing if its sizes exceed a limit above, so a parsed header is safe to allocate by.
+// Also returns nothing if its sizes exceed a limit above, so it is safe to allocate what a parsed header
+// requires.
 std::optional<BlockHeader> ParseBlockHeader(ByteView bytes);
 std::optional<Trailer> ParseTrailer(ByteView bytes);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a trace: definitions and events in, blocks out.
 //
-// A writer is used by one thread. Events are encoded as they arrive and leave as one compressed block per
-// Options::events_per_block. Strings, stacks, processes, threads and metadata are written before the first
-// event block that may use them.
+// A writer is used by one thread. Events are encoded as they arrive and are written as one compressed
+// block for every Options::events_per_block events. Strings, stacks, processes, threads and metadata are
+// written before the first event block that may use them.
 //
 // If the sink fails (disk full), only the events of that block are lost, and they are counted. The next block
 // writes the definitions again. The numbering of events continues, so readers see the gap. Close still writes
