@@ -13,7 +13,7 @@ namespace {
 constexpr double kWorthTelling = 0.01;  // of the recorded step
 constexpr double kTooFar = 0.05;
 
-// The use of the whole run, whose peak may lie outside the step, where no change to the step lowers it.
+// The use of the whole run. Its peak may lie outside the step, where no change to the step lowers it.
 whatif::Use RunOf(const VariantStep& variant, const whatif::Baseline& recorded, whatif::Use use) {
   if (recorded.use.place.empty()) return use;  // the peak is in the step
   whatif::WholeUse whole =

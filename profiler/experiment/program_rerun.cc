@@ -28,15 +28,15 @@
 namespace vramscope::experiment {
 namespace {
 
-// A re-run gets this many times the GPU's memory. A change may need more than the GPU has, and the answer
-// must be how much, without PyTorch's behavior when memory runs out.
+// A re-run gets this many times the GPU's memory. A change may need more than the GPU has, and the
+// answer must show how much. So a re-run must not reach the point where PyTorch reacts to full memory.
 constexpr uint64_t kRoom = 16;
 constexpr char kDeepStep[] = "2";  // one step with its operators is enough for further changes
 
 // Changes that the runner itself applies, because they change the program's own data.
 constexpr std::string_view kOfTheRunner[] = {"batch", "sequence", "precision", "quantize"};
 
-// Ends a run that takes too long. Its signal arrives as Ctrl-C does: through the recorder at the command.
+// Ends a run that takes too long. Its signal reaches the command through the recorder, like Ctrl-C.
 class TimeLimit {
  public:
   explicit TimeLimit(std::chrono::seconds limit) {

@@ -13,8 +13,8 @@
 
 namespace vramscope::experiment {
 
-// Nothing where the run lacks what an answer needs: a GPU, a deep step, settings that can be modeled. Steps
-// with very many blocks are asked fewer questions, so that a report does not wait: at most some 0.3 s beyond
+// Nothing if the run lacks what predictions need: a GPU, a deep step, settings that can be modeled. For steps
+// with very many blocks, fewer changes are predicted, so that a report takes at most some 0.3 s longer than
 // reading the trace up to that step. `path`: of the trace, whose kept re-runs are included; "" = none are
 // looked for.
 [[nodiscard]] std::optional<report::Savings> FindSavings(const classify::Analysis& analysis,

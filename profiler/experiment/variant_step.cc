@@ -8,7 +8,7 @@
 namespace vramscope::experiment {
 namespace {
 
-// The GPU with the most allocated bytes; a program runs on one. `counters`: filled from that GPU's curve.
+// The GPU with the most allocated bytes; a re-run uses only one. `counters`: filled from that GPU's curve.
 model::DeviceIndex LargestGpu(const model::Run& run, whatif::Replayed* counters) {
   model::DeviceIndex largest = model::kNone;
   for (model::DeviceIndex device = 0; device < run.devices.size(); ++device) {

@@ -27,9 +27,9 @@ struct KeptVariant {
   std::vector<whatif::Asked> changes;  // none: a re-run of the unchanged program
   std::string gpu;
 };
-// All of `source` and of the file next to `path`: first those of the recorded GPU, then by key. Variants that
-// no question leads to are left out. These are variants with other allocator settings than the recorded ones,
-// and with changes that a transformation answers unless --by asks for a re-run.
+// All variants in `source` and in the file next to `path`: first those of the recorded GPU, then by key.
+// Those that no question leads to are left out. These are variants with other allocator settings than the
+// recorded ones, and with changes that a transformation answers unless --by asks for a re-run.
 [[nodiscard]] std::vector<KeptVariant> KeptVariants(const model::Source& source, const std::string& path);
 
 // Keeps the trace; returns the file that now contains it. On an error, nothing has changed.

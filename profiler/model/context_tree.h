@@ -38,7 +38,8 @@ class ContextTree {
   ContextId Child(ContextId parent, ContextKind kind, uint32_t name);
 
   [[nodiscard]] size_t size() const { return entries_.size(); }
-  // The values below are computed when a path gets its id, not by walking up: a file may nest a million deep.
+  // The values below are computed when a path gets its id, not by walking up: a file may nest a million
+  // levels.
   [[nodiscard]] const Birthplace& PlaceOf(ContextId id) const { return entries_[id].place; }
   // The nearest path at or above `id` that ends in a module; 0 = none.
   [[nodiscard]] ContextId ModulePath(ContextId id) const { return entries_[id].module_path; }

@@ -17,14 +17,14 @@
 
 namespace vramscope::model {
 
-// The hook raised an error of its own and stepped aside. One event per failure; the first one has the error
-// as its detail.
+// The hook itself raised an error, and the program's call continued without it. One event per failure; the
+// first one has the error as its detail.
 inline constexpr auto kHookFailed = static_cast<trace::CoverageState>(4);
 
 // One hook over all processes.
 struct Hook {
   std::string name;
-  trace::CoverageState state{};  // the best that any process reported: a worker does not use everything
+  trace::CoverageState state{};  // the best that any process reported: a worker does not use every hook
   std::string detail;
   uint64_t processes = 0;  // number of processes that reported it
   uint64_t failures = 0;

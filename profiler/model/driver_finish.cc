@@ -87,7 +87,7 @@ void Finisher::Replay(const OnChange& on_change, const OnSample& on_sample) cons
 
 // Two processes may each call a different GPU "cuda:0" (CUDA_VISIBLE_DEVICES), and the calls do not show it.
 // They are on different devices if the driver counts less memory than both hold together, but not less than
-// the process that asked holds.
+// the process that asked the driver holds.
 std::vector<uint16_t> Finisher::CodesOfSeveralDevices() const {
   struct Held {
     std::unordered_map<ProcessIndex, int64_t> by_process;

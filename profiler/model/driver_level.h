@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorded processes allocated from the GPU driver, and how that adds up to the memory that the
-// driver reports as used.
+// The memory that recorded processes allocated from the GPU driver, and how it adds up to the used memory
+// that the driver reports.
 //
 //   driver's used memory ─┬─ PyTorch's segments       the caching allocator's: its blocks lie in them
 //                         ├─ NCCL, cuBLAS, cuDNN, ... each library's own cudaMalloc
@@ -192,8 +192,8 @@ struct DriverLevel {
   std::vector<Segment> segments;  // in order of their begin
   std::vector<DriverDevice> devices;
   std::vector<PinnedMemory> pinned;  // of the processes that have any
-  // The segment that each block begins in, by BlockId; kNone for none. Shorter than Run::blocks if no process
-  // that allocated later had segments.
+  // The segment that each block begins in, by BlockId; kNone for none. Shorter than Run::blocks if the
+  // processes of all later blocks had no segments.
   Chunked<uint32_t> segment_of_block;
   uint64_t calls = 0;   // recorded driver calls, failed ones included
   uint64_t failed = 0;  // the calls among them that failed and allocated nothing

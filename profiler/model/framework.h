@@ -3,7 +3,7 @@
 // and the analyses that fit it.
 //
 // Why a table: a reader of a TensorFlow run looks for variables and slots, and advice about PyTorch's settings
-// misleads. Nothing else in the analysis asks which framework it is.
+// misleads. The rest of the analysis never tests which framework it is.
 #pragma once
 
 #include "profiler/model/source.h"

@@ -14,7 +14,7 @@ using trace::Event;
 // A ring of batches. The reading thread fills them in order, and the caller works on them in the same order.
 class ReadAhead::Queue {
  public:
-  // Waits until the caller has finished with a batch, and returns it emptied. nullptr: no more are wanted.
+  // Waits for a free batch and returns it, empty. nullptr: no more are wanted.
   std::vector<Event>* Free() {
     std::unique_lock lock(mutex_);
     freed_.wait(lock, [&] { return closed_ || filled_ - done_ < kBatches; });

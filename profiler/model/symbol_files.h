@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of functions that a library does not export, from its own symbol table, looked up when a trace is
-// read.
+// Finds the names of functions that a library does not export, in its own symbol table, when a trace is read.
 //
 //   recorded   /opt/app/libnet.so+0x1f20 [3b9ac9ff6dd8e2a1]      path, place, first bytes of the build id
 //   shown      net::Pool::Take() (libnet.so+0x1f20)              .symtab of that file has a function there

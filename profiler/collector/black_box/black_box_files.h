@@ -34,7 +34,7 @@ class BlackBoxFiles {
   // Writes a file on request (control_socket.h). Returns its path, or why there is none.
   Result<std::string> WriteByOrder();
   // Call when the command has failed. If the last file was written for an out-of-memory error and no step has
-  // completed since, that file is written again, with the end.
+  // completed since, that file is written again, up to the end of the run.
   void WriteAtEnd();
 
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }

@@ -119,7 +119,7 @@ TEST_F(BlackBoxTest, EachProcessHasItsOwnStepsBefore) {
   Add(StepDone(2));
   Add(StepDone(7), 1);
   Add(StepDone(7), 1);
-  Steps(3);  // the window begins after the second of process 0
+  Steps(3);  // the window begins after the second step of process 0
   Add(StepDone(7), 1);
   EXPECT_EQ(box_.steps_before_of(), (std::map<uint32_t, uint64_t>{{0, 2}, {1, 2}}));
 }

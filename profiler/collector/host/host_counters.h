@@ -23,7 +23,7 @@ class HostCounters {
 
  private:
   struct Process {
-    uint32_t thread = 0;  // of the trace: the events belong to no thread of the process
+    uint32_t thread = 0;  // in the trace: a thread of its own, because the events belong to no real thread
     HostFigures written;
   };
   Process& Of(uint32_t trace_process);

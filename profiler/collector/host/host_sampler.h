@@ -21,7 +21,7 @@ struct HostFigures {
   uint64_t rss = 0;         // resident: anonymous, file-backed and shared
   uint64_t rss_anon = 0;    // heap and similar; a forked child counts what it still shares with its parent
   uint64_t rss_shared = 0;  // of /dev/shm, memfd and shared anonymous mappings
-  uint64_t rss_peak = 0;    // the highest ever, as the kernel counted it
+  uint64_t rss_peak = 0;    // highest resident size so far, as the kernel counted it
   uint64_t swap = 0;
   uint64_t pss = 0;       // resident, each page divided by the number of processes that map it; read rarely
   uint64_t shm_used = 0;  // used by all processes in the /dev/shm that this one sees

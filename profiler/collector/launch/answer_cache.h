@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache on disk, across recordings, of answers that are slow to compute and hold until a file changes.
+// A disk cache, shared by all recordings, of answers that are slow to compute and stay valid until a file
+// changes.
 //
 // Why: asking a Python where its torch is and reading torch's headers takes 0.1 s before every command, a
 // tenth of `import torch` itself. Checking that the files are unchanged takes 0.1 ms.

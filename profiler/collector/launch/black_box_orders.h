@@ -31,7 +31,7 @@ class BlackBoxOrders {
   TraceOutput& output_;
   BlackBoxFiles files_;
   std::optional<ControlSocket> control_;
-  // None in the current folder: several programs may record there that have nothing to do with each other.
+  // Not set in the current folder: unrelated programs may record there.
   std::optional<JobOrders> job_;
 };
 

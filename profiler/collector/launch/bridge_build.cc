@@ -95,8 +95,8 @@ Result<Plan> MakePlan(const TorchLocation& torch, const fs::path& source_root) {
   const fs::path root = torch.root;
   Plan plan;
   plan.compiler = compiler;
-  // NDEBUG: as torch itself, whose RecordFunction has an additional member without it. -w: the warnings would
-  // be about torch's headers.
+  // NDEBUG: torch itself is built with it; without it, RecordFunction has an additional member. -w: the
+  // warnings would be about torch's headers.
   plan.flags = {WantsCxx20(torch.root) ? "-std=c++20" : "-std=c++17",
                 "-O1",
                 "-g0",
@@ -254,7 +254,7 @@ Result<BridgeInfo> BuildPlan(const Plan& plan, BridgeInfo info, const fs::path& 
   return info;
 }
 
-// The prebuilt library for this torch, which is found once and then remembered in the folder `memory`.
+// The prebuilt library for this torch. It is found once and then remembered in the folder `memory`.
 std::optional<std::string> Prebuilt(const TorchLocation& torch, const BridgeOptions& options,
                                     const std::string& memory) {
   const fs::path folder = PartOfInstallation(options.prebuilt_folder, "../lib/vramscope/bridges");

@@ -16,7 +16,8 @@
 namespace vramscope::collector {
 namespace {
 
-// True if `local`, the part of a version after "+", is that of a published wheel: cu124, cpu, rocm6.2, xpu, "".
+// True if `local`, the part of a version after "+", is empty or that of a published wheel: cu124, cpu,
+// rocm6.2, xpu.
 bool IsPublishedBuild(std::string_view local) {
   constexpr std::array<std::string_view, 4> kKinds = {"cu", "cpu", "rocm", "xpu"};
   return local.empty() || std::ranges::any_of(kKinds, [local](std::string_view kind) {

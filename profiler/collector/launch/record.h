@@ -41,7 +41,7 @@ struct RecordOptions {
   std::string cupti = "auto";
   bool emit_nvtx_mem = false;
   bool redact = false;        // remove text that looks like a secret from command lines (text/redact.h)
-  bool embed_source = false;  // embed the source files that stacks name in the trace
+  bool embed_source = false;  // embed in the trace the source files that stacks name
   std::string bridge;  // the deep recorder's library (bridge_build.h); empty: deep steps without operators
   uint64_t bridge_torch_bytes = 0;  // of the libtorch_cpu.so that `bridge` fits
   std::string bridge_missing;       // why `bridge` is empty, as one sentence for the trace's metadata

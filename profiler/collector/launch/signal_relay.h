@@ -27,8 +27,8 @@
 
 namespace vramscope::collector {
 
-// Saves the dispositions and mask of its process. One at a time, created before the command is forked, by a
-// single-threaded program.
+// Saves the signal dispositions and the mask of this process. Only one may exist. Create it in a
+// single-threaded program, before the command is forked.
 class SignalRelay {
  public:
   // From here on, a signal meant for the command neither kills nor stops the collector.

@@ -108,7 +108,7 @@ Result<Framework> FrameworkOf(std::span<const std::string> command) {
 }
 
 // XLA records a compiled function's kernels to a CUDA graph and then updates that graph, which the simulated
-// device cannot do. Without graphs it launches them one by one, with the same memory.
+// device cannot do. Without graphs XLA launches the kernels one by one, and uses the same memory.
 std::string XlaFlags() {
   const char* const already = std::getenv("XLA_FLAGS");
   return fmt::format("{}{}--xla_gpu_enable_command_buffer=", already != nullptr ? already : "",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Embeds the source files that recorded stacks name in the trace. The recorder's process reads each file when
+// Embeds in the trace the source files that recorded stacks name. The recorder's process reads each file when
 // a frame of it is first seen.
 //
 // Why whole files: one line means little without the lines around it, and nobody knows in advance which of

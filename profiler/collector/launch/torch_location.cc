@@ -147,7 +147,7 @@ std::string PathQuestion(const std::string& package, const std::string& python) 
   return question;
 }
 
-// Stores the answer, unless the package lies outside the folders of sys.path: in the current folder.
+// Stores the answer, unless the package was found outside the folders of sys.path (in the current folder).
 void Remember(const std::string& memory, const std::string& question, const std::string& python,
               std::vector<std::string> folders, const std::string& origin) {
   const fs::path package = fs::path(origin).parent_path();

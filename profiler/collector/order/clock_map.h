@@ -30,8 +30,8 @@ struct ClockAnchor {
 
 uint64_t MonotonicNs();
 
-// Reads both clocks, again if it was interrupted between them; exact to about 20 ns. Later loads of shared
-// memory in program order happen after it.
+// Reads both clocks, and reads them again if it was interrupted in between. Exact to about 20 ns. Loads of
+// shared memory that follow in program order happen after it.
 ClockAnchor TakeAnchor();
 
 class ClockMap {

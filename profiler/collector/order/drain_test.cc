@@ -271,8 +271,8 @@ TEST(DrainTest, GarbageInTheRingsNeverCrashesAndNeverReachesTheTraceUnknown) {
   }
 }
 
-// An allocator of few addresses under a lock. Its threads record like the injector: a free before the block
-// is given back, an allocation after it was returned.
+// An allocator with few addresses, protected by a lock. Its threads record like the injector: a free before
+// the block is given back, an allocation after it was returned.
 class SharedAddresses {
  public:
   explicit SharedAddresses(uint64_t count) {

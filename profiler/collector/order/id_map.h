@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps one process's own string and stack ids to the trace's.
 //
-// Why: a target numbers its texts by itself, without asking anyone. A forked child inherits what its parent
-// had defined up to the fork (first_own_string) and then counts on by itself. So an id is looked up first in
-// the child's own definitions, then in its parent's.
+// Why: a target numbers its own texts, without asking the collector. A forked child inherits the ids that its
+// parent had defined up to the fork (first_own_string), and then defines its own. So an id is looked up first
+// in the child's own definitions, then in its parent's.
 //
 // Stacks are not inherited: a child defines its own.
 //
@@ -49,7 +49,7 @@ class IdMap {
 
  private:
   // Ids are dense counters, so they index a vector. Ids far above those defined so far go to the hash table
-  // (a child counts on from its parent; a broken ring has any id). So memory stays proportional to the
+  // (a child's ids follow its parent's; a broken ring may have any id). So memory stays proportional to the
   // definitions received.
   class Table {
    public:

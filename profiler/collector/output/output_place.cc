@@ -34,7 +34,7 @@ fs::path FolderOf(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// N for /proc/self/fd/N, by whatever name that folder is reached.
+// N if `path` is /proc/self/fd/N, under any name of that folder.
 std::optional<int> OwnDescriptor(const fs::path& path) {
   std::error_code failed;
   const fs::path folder = fs::canonical(FolderOf(path), failed);

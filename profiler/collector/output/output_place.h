@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an output file goes: what its name refers to, and what exists there already.
+// Resolves the name of an output file: what it refers to, and what exists there already.
 //
 //   train.html           a file, new or over an old one of that name
 //   link.html -> a.html  the file a.html; the link stays

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of our own in TMPDIR for one run, removed at its end (profiler/collector/output/owned_folder.h), also if
-// Ctrl-C ends this program.
+// A temporary folder in TMPDIR for one run. It is removed at the end, even if Ctrl-C ends this program
+// (profiler/collector/output/owned_folder.h).
 #pragma once
 
 #include <optional>

@@ -26,7 +26,7 @@ namespace vramscope::collector {
 namespace {
 
 constexpr int kMostNumbers = 10'000;
-constexpr int kMostTries = 100;  // of one name that others create and remove meanwhile
+constexpr int kMostTries = 100;  // for one name that others create and remove meanwhile
 
 int64_t Nanoseconds(const timespec& time) { return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
 
@@ -38,8 +38,8 @@ int64_t RealtimeNs() {
 
 int64_t process_started_ns = 0;
 
-// When this process closed its traces, by device and inode: a command that runs several times overwrites its
-// own.
+// The times when this process closed its traces, by device and inode. A command that records several times
+// overwrites its own traces.
 std::map<std::pair<dev_t, ino_t>, int64_t>& EndedHere() {
   static auto* const ended = new std::map<std::pair<dev_t, ino_t>, int64_t>;
   return *ended;

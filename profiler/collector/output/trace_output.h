@@ -29,9 +29,9 @@ class TraceOutput {
 
   using NextSink = std::function<Result<std::unique_ptr<trace::ByteSink>>()>;
   // Writes a series of files of about `part_bytes` each, closed at the end of a step. `next` is called when a
-  // file is complete, and returns the sink of the next one. Each file begins with what is still valid of
-  // those before it and with their last step (black_box.h), so it is a trace by itself, and any of them may
-  // be removed.
+  // file is complete, and returns the sink of the next one. Each file begins with the state that is
+  // still valid from the files before it, and with their last step (black_box.h). So it is a trace by itself,
+  // and any of the files may be removed.
   static Result<std::unique_ptr<TraceOutput>> CreateParts(std::unique_ptr<trace::ByteSink> sink,
                                                           const trace::TraceClock& clock, uint64_t part_bytes,
                                                           NextSink next);
@@ -51,8 +51,8 @@ class TraceOutput {
   // Number of optimizer steps that are complete. Only for a black box.
   [[nodiscard]] uint64_t steps_done() const { return box_->steps_done(); }
 
-  // The writer's interning and process tables. Still safe to use after a stop. Not for keeping: with parts,
-  // each part has its own.
+  // The writer's interning and process tables. Still safe to use after a stop. Do not keep the reference:
+  // with parts, each part has its own writer.
   [[nodiscard]] trace::TraceWriter& writer() { return *writer_; }
 
   // An `event.time_ns` before that of the previous event is raised to it. A thread that was interrupted
@@ -69,8 +69,8 @@ class TraceOutput {
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] const std::string& stop_sentence() const { return stop_sentence_; }
 
-  // Events in the file (for a black box: in the last file written), and events after the stop or that could
-  // not be written. Exact after Flush or Close.
+  // Events in the file (for a black box: in the last file written), and lost events: those after the stop,
+  // and those that could not be written. Exact after Flush or Close.
   [[nodiscard]] uint64_t events() const { return box_ ? box_events_ : writer_->events_written(); }
   [[nodiscard]] uint64_t events_lost() const {
     return events_after_stop_ + writer_->events_lost() + (parts_ ? parts_->events_lost : 0);

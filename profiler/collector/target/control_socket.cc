@@ -90,8 +90,8 @@ std::string VariableOf(uint32_t pid, std::string_view name) {
   return {};
 }
 
-// The session folder of a recording that began while the process ran: it is mapped there, and not in the
-// environment.
+// The session folder of a recording that began while the process ran. The environment does not name it, but
+// the paths of the process's mappings do.
 std::string MappedSession(uint32_t pid) {
   constexpr std::string_view kRing = ".ring";
   const std::string maps = ReadWhole(fmt::format("/proc/{}/maps", pid));

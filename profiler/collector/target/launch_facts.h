@@ -16,7 +16,7 @@ namespace vramscope::collector {
 
 // The variables in which launchers give a process its rank, in order of precedence. torchrun sets RANK also
 // under mpirun and srun, and mpirun inside a Slurm job passes SLURM_PROCID on unchanged. An indexed job of
-// Kubernetes numbers pods: only without any other launcher is that the rank of a process.
+// Kubernetes numbers its pods: this is the rank of a process only if there is no other launcher.
 inline constexpr std::array kRankVariables = {"RANK",     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
                                               "PMI_RANK", "SLURM_PROCID",         "JOB_COMPLETION_INDEX"};
 

@@ -37,8 +37,8 @@ struct DeviceLedger {
   // "ring" for NCCL, "kernels". Otherwise empty.
   std::string refused_beside;
   std::vector<ProcessShare> processes;  // at the peak; empty = unknown
-  // Each entry has its own peak; with several processes, the sum of their peaks. Without processes that were
-  // killed.
+  // Each entry has its own peak; with several processes, the sum of their peaks. Processes that were killed
+  // are not included.
   std::vector<LedgerEntry> entries;
 };
 

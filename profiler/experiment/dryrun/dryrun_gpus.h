@@ -63,7 +63,8 @@ struct GpuRow {
 // Bytes of the device outside PyTorch's allocator if the program ran on `gpu`.
 uint64_t BesidePyTorch(const MeasuredRun& run, const collector::GpuModel& gpu);
 
-// Nullopt: too close to the limit, so `gpu` needs its own run. The measured run must have fitted.
+// The answer for `gpu`, derived from the measured run, which must have fitted. nullopt: too close to the
+// limit, so `gpu` needs its own run.
 std::optional<GpuRow> Conclude(const MeasuredRun& run, const collector::GpuModel& gpu);
 
 }  // namespace vramscope::experiment

@@ -65,14 +65,14 @@ struct DryrunResult {
   DeviceLedger ledger;           // of the fullest device
   report::Answer answer;
   uint32_t stopped_after = 0;  // number of steps after which the run was stopped early; otherwise 0
-  std::string waits_at;  // "train.py:41" if it was stopped because it waited there for a value; or empty
+  std::string waits_at;  // "train.py:41" if it was stopped because it waited there for a value
   bool stopped_by_calm = false;      // stopped because the peak no longer grew
   std::vector<DataRead> data_reads;  // sizes first, then by count
   bool read_vectors = false;         // the program read more uncomputed values at once than data_reads covers
   ConvolutionWorkspaces workspaces;
   UncountedWorkspaces uncounted;
   uint64_t survived_errors = 0;  // out-of-memory errors after which the program continued and succeeded
-  std::optional<uint64_t> allocated_after_bytes;  // highest allocation in steps after the last of them
+  std::optional<uint64_t> allocated_after_bytes;  // highest allocation in steps after the last such error
   std::optional<AssumedValues> assumed;           // in this run
   std::optional<OtherBound> upper;                // if memory depends on data
   // With --gpu all, for a run that fits: the facts for other GPUs.

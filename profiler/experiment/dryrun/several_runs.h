@@ -16,8 +16,8 @@ namespace vramscope::experiment {
 [[nodiscard]] Result<DryrunResult> RunWithBounds(const DryrunPlan& plan, DryrunRunner& runner,
                                                  CommandOutput output);
 
-// Runs of the same program whose results are compared: all with the same assumptions, once a run has shown which
-// ones it needs.
+// Runs of the same program whose results are compared. Once a run has shown which assumptions it needs, all
+// later runs use them.
 class Series {
  public:
   Series(const DryrunPlan& plan, DryrunRunner& runner);

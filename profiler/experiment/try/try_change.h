@@ -53,7 +53,7 @@ struct Change {
 // Adds one option of try or whatif to `change`; the error explains what is wrong with it.
 Status Ask(std::string_view option, const std::string& value, Change& change);
 
-// What is wrong with the value of one change of whatif, whatever the program. Checked for all changes before
+// An error if the value of one change of whatif is invalid for any program. Checked for all changes before
 // anything is loaded or run.
 Status CheckValue(const whatif::Asked& asked);
 

@@ -23,7 +23,7 @@ struct Measured {
   bool fits = true;                           // false: an allocation failed for good
   uint64_t shortfall_bytes = 0;               // lower bound of the missing bytes; 0 = it fits, or unknown
   int wait_status = 0;                        // of the command
-  std::string trace;                          // of the unchanged command; exists as long as the runner
+  std::string trace;                          // path, for the unchanged command; exists as long as the runner
   uint32_t stopped_after = 0;                 // number of steps, if it was stopped early; otherwise 0
 
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }
@@ -62,7 +62,7 @@ class TryRunner {
 
   const TryPlan& plan_;
   std::optional<AssumedValues> assumed_;  // on the simulated device, once a run has shown that it needs them
-  collector::ScratchFolder scratch_;      // of the trace without the change, unless it is kept
+  collector::ScratchFolder scratch_;      // holds the trace without the change, unless it is kept
 };
 
 // Reads the notes that vramscope_try left in `folder`, for all processes together: one entry per lever.
