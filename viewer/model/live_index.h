@@ -25,7 +25,7 @@ class LiveIndex {
   // The blocks alive after that event, in order of allocation; equals classify::LiveAt.
   [[nodiscard]] std::vector<model::BlockId> At(model::EventIndex event) const;
 
-  // Allocations and frees from the begin of the run until after an event.
+  // Allocations and frees from the start of the run until after an event.
   struct Totals {
     uint64_t allocations = 0;
     uint64_t allocated = 0;  // bytes

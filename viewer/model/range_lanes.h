@@ -33,7 +33,7 @@ class RangeLanes {
     model::ThreadIndex thread = 0;
     size_t depth = 0;              // from 0
     std::vector<uint32_t> ranges;  // into Run::ranges, in order of time
-    // The begin of each, in nanoseconds: bisecting through the run took three times as long.
+    // The start of each, in nanoseconds: bisecting through the run took three times as long.
     std::vector<double> begins;
     std::vector<double> ends;
   };

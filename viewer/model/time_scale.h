@@ -43,7 +43,7 @@ class TimeScale {
   [[nodiscard]] double TimeAt(double units) const;
   // The least that a view may show.
   [[nodiscard]] double shortest() const { return times_ != nullptr ? 1 : 1e-4; }
-  // Places of names on the axis: the begin of each step. Empty for events.
+  // Places of names on the axis: the start of each step. Empty for events.
   struct StepPlace {
     uint32_t number = 0;
     double units = 0;

@@ -103,7 +103,7 @@ std::vector<EventColumn> ColumnsOf(const model::TimeIndex& times, const TimeView
     const bool is_last = i + 1 == columns;
     const EventIndex last = std::max(first, state_at(is_last ? view.end() : std::ceil(end) - 1));
     result[i] = {first, last};
-    // The state at the begin of the next column: this one's last, unless the next event is exactly there.
+    // The state at the start of the next column: this one's last, unless the next event is exactly there.
     const bool changes_there = last + 1 < times.size() && static_cast<double>(times.TimeOf(last + 1)) <= end;
     first = changes_there ? last + 1 : last;
   }

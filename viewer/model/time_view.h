@@ -80,7 +80,7 @@ class TimeView {
   double last_unit_ = 1;
 };
 
-// The events whose states a pixel column stands for: the state at its begin, and all within it.
+// The events whose states a pixel column stands for: the state at its start, and all within it.
 struct EventColumn {
   model::EventIndex first = 0;
   model::EventIndex last = 0;

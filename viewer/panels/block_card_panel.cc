@@ -30,7 +30,7 @@ size_t CommonIndent(const std::vector<std::string>& lines) {
   return common == std::string::npos ? 0 : common;
 }
 
-// Code is read from its begin: what does not fit is cut at the end.
+// Code is read from its start: what does not fit is cut at the end.
 std::string CutAtEnd(const Font& font, const std::string& line, float width) {
   const float cell = TextSize(font, "x").x;
   const auto fits = static_cast<size_t>(std::max(width / std::max(cell, 1.0f), 1.0f));

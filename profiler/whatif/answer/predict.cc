@@ -41,7 +41,7 @@ void TellPilingUp(const Step& step, Outcome& outcome) {
                           "that Python's garbage collector frees when it runs");
 }
 
-// Turns `use` of one step, in the state `scene`, into that of the whole run.
+// Extends `use` of one step to the whole run. `scene`: the step after the change.
 void BoundByRun(const Baseline& baseline, const Scene& scene, Use& use) {
   WholeUse whole = UseOfRun(baseline.rest, baseline.step, baseline.scene, use.allocator, scene);
   use.allocator = whole.allocator;

@@ -67,8 +67,8 @@ struct Changed {
   std::vector<Refused> refused;
 };
 
-// Answers any number of questions about one step, by transformations alone. Changes that need a re-run are
-// refused.
+// Answers any number of questions about one step, by transformations alone. It refuses changes that need a
+// re-run.
 //
 // Why a class: a lever may rewrite the whole step (the step of one rank, for example). Each rewritten step is
 // computed once and reused for all questions. Step and baseline must outlive the predictor.

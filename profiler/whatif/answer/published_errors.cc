@@ -25,7 +25,7 @@ constexpr std::array kPublished = {
     PublishedBounds{"zero-grad", 1656, kExact, kExact, kExact, kExact},
 };
 
-// For unmeasured levers: the worst of all rows in each direction, and at least kNotMeasured.
+// Bounds for levers without a row: the worst of all rows in each direction, and at least kNotMeasured.
 PublishedBounds Worst() {
   PublishedBounds worst{"", 0, kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured};
   for (const PublishedBounds& row : kPublished) {

@@ -68,7 +68,7 @@ TEST(PublishedErrorsTest, ABandReachesWhatWasPublished) {
   for (const PublishedBounds& row : AllPublishedBounds()) {
     const std::string lever = row.lever;
     const ErrorBand band = BandOf({&lever, 1});
-    // The prediction that had such an error.
+    // The prediction whose error is this share.
     const auto predicted = [](double share) {
       return static_cast<uint64_t>(kTruth * (1 - std::max(0.0, share) / 100)) + 2;
     };

@@ -78,7 +78,7 @@ bool IsTransient(const timeline::Training& training, const model::Block& block, 
   return block.free_event < (next == nullptr ? step->end : next->end);
 }
 
-// The value of a line that holds from each of its entries to the next; for moments in order.
+// The value of a line, which holds from each of its entries to the next. Ask for moments in order.
 class LineCursor {
  public:
   explicit LineCursor(const std::vector<model::Since>& line) : next_(line.begin()), end_(line.end()) {}
@@ -94,8 +94,8 @@ class LineCursor {
   uint64_t value_ = 0;
 };
 
-// The reserved bytes at moments outside of steps, without the steps' own memory: a replay through the
-// allocator model that starts with an empty cache.
+// Computes the reserved bytes at moments outside steps, without the steps' own memory, by a replay through
+// the allocator model that starts with an empty cache.
 void ReplayOutside(const Step& step, const classify::Analysis& analysis, const Moments& moments,
                    RestOfRun& rest) {
   const Result<allocator::Settings> settings = SettingsFor(step, step.settings);
@@ -132,7 +132,7 @@ uint64_t Less(uint64_t bytes, uint64_t was, uint64_t is) {
   return is >= was ? bytes + (is - was) : bytes - std::min(bytes, was - is);
 }
 
-// What a larger step has in addition. It scales with the step if the change makes the step larger.
+// The additional bytes of a larger step. They scale with the step if the change makes the step larger.
 uint64_t Scaled(uint64_t more, uint64_t was, uint64_t is) {
   if (is <= was || was == 0) return more;
   return static_cast<uint64_t>(static_cast<double>(more) *
@@ -166,7 +166,7 @@ RestOfRun RestOf(const Step& step, const classify::Analysis& analysis) {
     if (parts[i]->allocated != 0) parts[i]->place = moments.PlaceOf(at[i]);
   ReplayOutside(step, analysis, moments, rest);
   rest.steps.reserved = recorded.reserved[static_cast<size_t>(Kind::kStep)];
-  // If the run reserved more there than its steps had left, that is what it needs.
+  // If the run reserved more at such a moment than its steps had left, it needs that much.
   const uint64_t later = recorded.reserved[static_cast<size_t>(Kind::kLater)];
   if (later > rest.steps.reserved) rest.later.reserved = later;
   return rest;

@@ -35,8 +35,8 @@ struct RestOfRun {
 // `step` belongs to a training loop. If the program only runs forward, `steps` is the whole run. O(changes).
 [[nodiscard]] RestOfRun RestOf(const Step& step, const classify::Analysis& analysis);
 
-// Use of the whole run if its step takes `now`. The step took `recorded` before scene `was` became scene
-// `is`. `place` is the moment that sets the peak; "" = the step.
+// Use of the whole run after a change. `recorded` and `now`: use of the step alone before and after the
+// change that turned scene `was` into scene `is`. `place` is the moment that sets the peak; "" = the step.
 struct WholeUse {
   Replayed allocator;
   std::string place;

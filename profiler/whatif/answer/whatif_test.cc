@@ -33,7 +33,7 @@ TEST(WhatifTest, WhatIsGoneBeforeTheLoopLeavesAHoleAndTakesNothing) {
   EXPECT_LT(PeakOf(scene).bytes, 8 * kWeightBytes);
 }
 
-// A remainder too small to split off stays in the block, and another change would not request it.
+// A remainder too small to split off stays in the block. A changed program would not request it.
 TEST(WhatifTest, ABlockIsAsLargeAsItWasAskedFor) {
   Script script;
   script.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20).Mark(trace::MarkKind::kDeepBegin, 1);
@@ -71,7 +71,7 @@ TEST(WhatifTest, OfNestedTensorsOnlyWhatChangesNoneOfThemIsPredicted) {
 }
 
 // No operator of this step uses the previous step's batch. So a lever that halves this step's batch leaves
-// that one unchanged; and the allocator did not split the block of the second one.
+// the previous one unchanged. And the allocator did not split the block of the second batch.
 TEST(WhatifTest, WhatReplacesABlockOfTheStepBeforeIsFoundByWhatWasRecorded) {
   Script script;
   script.Device(model::testing::kCuda0).TotalsAre(0, 8 << 20).Mark(trace::MarkKind::kDeepBegin, 1);
@@ -98,7 +98,7 @@ TEST(WhatifTest, WhatReplacesABlockOfTheStepBeforeIsFoundByWhatWasRecorded) {
   EXPECT_GT(changed->end, scene.length) << "the next step's replaces it";
 }
 
-// A lever froze the parameter whose gradient the step before left.
+// A lever froze the parameter whose gradient the previous step left.
 TEST(WhatifTest, ABatchDoesNotGoWhereAGradientOfItsSizeWent) {
   model::Run run;
   run.streams.push_back(0);
@@ -144,7 +144,7 @@ TEST(WhatifTest, OnTheHostAnOptimizerTakesNothingOfTheDevice) {
   const whatif::Step step = TheLoop().Read();
   const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
   Scene scene = baseline.scene;
-  // The gradient moves there, and the weight back.
+  // The gradient moves to the host, and the weight moves back.
   const Outcome outcome = OffloadLever().Apply(step, "optimizer:16GB/s", scene).value();
   EXPECT_DOUBLE_EQ(outcome.extra_ns, 2 * kWeightBytes / 16.0);
   for (const char* value : {"", "weights", "optimizer:", "optimizer:0GB/s", "optimizer:25",

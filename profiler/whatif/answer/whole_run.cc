@@ -38,7 +38,7 @@ std::vector<StepMarks> MarksOf(const timeline::Training& training) {
   return all;
 }
 
-// The backward pass after `at` that follows `count` others; the last one if there are fewer.
+// The backward pass after `at` that `count` other passes precede; the last pass if there are fewer.
 EventIndex PassBehind(const model::Run& run, model::ProcessIndex process, EventIndex at, size_t count) {
   for (const uint32_t index : run.processes[process].ranges) {
     const model::Range& range = run.ranges[index];

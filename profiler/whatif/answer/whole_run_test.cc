@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// Backward needs 30 MiB for a moment, the optimizer 40 MiB that do not fit in their place.
+// Backward needs 30 MiB for a moment, and the optimizer needs 40 MiB, which do not fit in their place.
 class WholeRunTest : public ::testing::Test {
  protected:
   void Record(uint64_t unseen = 0) {

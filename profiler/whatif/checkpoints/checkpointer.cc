@@ -312,7 +312,8 @@ void Checkpointer::GatherWithin(Scene& scene) const {
     const Segment* segment = nullptr;    // the outermost segment
     Block* backward = nullptr;           // the first one; a block for gradients may look the same
   };
-  // By parameter and stream: the block that a unit's parameters arrive in is on another stream than they are.
+  // By parameter and stream: the block into which a unit is gathered is on another stream than its
+  // parameters.
   std::map<std::pair<BlockIndex, uint16_t>, Gather> gathers;
   for (const StepBlock& block : step_.blocks) {
     if (!IsGathered(block)) continue;
@@ -340,8 +341,8 @@ void Checkpointer::GatherWithin(Scene& scene) const {
                     *gather.backward);
 }
 
-// `together`: all of the unit's parameters in one block. They are copied out of it at once if the backward of
-// the following unit gathered it ahead.
+// `together`: `block` holds all of the unit's parameters. They are copied out of it at once if the backward
+// of the following unit gathered it ahead.
 void Checkpointer::GatherEarlier(const Segment& segment, const StepBlock& forward, bool together,
                                  Block& block) const {
   const bool ahead = block.begin <= segment.recompute;

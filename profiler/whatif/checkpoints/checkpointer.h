@@ -6,9 +6,9 @@
 //   checkpointed │ segment's forward ├ freed at its last use          recompute │ its nodes ├ released
 //                  input ├──kept──────────────────────────────────────────────────────────┤
 //
-// The recomputation stops at the last tensor that the segment's nodes saved (early stop); any other result of
-// it is freed there. PyTorch: torch/utils/checkpoint.py, _checkpoint_without_reentrant_generator, 2.1 to
-// 2.15.
+// The recomputation stops at the last tensor that the segment's nodes saved (early stop). Results of the
+// recomputation that no node needs are freed there at the latest. PyTorch: torch/utils/checkpoint.py,
+// _checkpoint_without_reentrant_generator, 2.1 to 2.15.
 //
 // Segments may be nested ("Nestable Checkpoint" there). Saved tensors belong to the innermost segment alone,
 // and a segment's inputs are kept by the segment around it. So the outer segment is recomputed first, with
@@ -66,11 +66,11 @@ class Checkpointer {
     uint32_t depth = 0;   // number of enclosing segments
     Position last_save =
         kBefore;  // of its own: saves by nodes in no inner segment, and inputs of inner segments
-    Position recompute = kForever;  // begin of its first node that saved something
+    Position recompute = kForever;  // start of its first node that saved something
     Position released = kBefore;    // when the last of its nodes has released what it saved
   };
   // Blocks that modules keep from one step to the next. `until`: by (block, segment that recomputes it), when
-  // they are released. `replaced`: by block, when the recomputation replaces the forward's one.
+  // they are released. `replaced`: by block, when the recomputed block replaces the one of forward.
   struct Left {
     std::map<std::pair<BlockIndex, SegmentIndex>, Position> until;
     std::map<BlockIndex, Position> replaced;
@@ -79,7 +79,7 @@ class Checkpointer {
       known = std::max(known, to);
     }
   };
-  // By segment: whose graphs stay, and until when.
+  // By segment: blocks whose graphs stay, and the time until which they stay.
   using Graphs = std::map<SegmentIndex, std::vector<std::pair<BlockIndex, Position>>>;
   // When the references to one block are released.
   struct Kept {
@@ -90,7 +90,7 @@ class Checkpointer {
   void FindSegments(const std::vector<CallIndex>& calls);
   void FindSaves();
   void FindGiven();
-  // The innermost segment; none outside all.
+  // The innermost segment at a position; none outside all segments.
   [[nodiscard]] SegmentIndex SegmentAt(Position at) const;
   [[nodiscard]] bool IsWithin(SegmentIndex segment, SegmentIndex around) const;
   [[nodiscard]] bool IsMadeAgain(SegmentIndex segment) const {
@@ -102,12 +102,14 @@ class Checkpointer {
 
   [[nodiscard]] Left FindLeft(const Scene& scene) const;
   void FindStates(const Scene& scene, Left& left, Graphs& graphs) const;
-  // Extends the lives of what `left` keeps: of blocks recomputed with the segment, and of the forward's own.
+  // Extend the lives of blocks that `left` keeps: Leave() of a recomputed copy, LeaveRecorded() of forward's
+  // block.
   static void Leave(const Left& left, SegmentIndex place, Block& copy);
   void LeaveRecorded(const Left& left, SegmentIndex home, Block& block) const;
   // When a block that is recomputed with the segment is freed.
   [[nodiscard]] Position EndOfCopy(BlockIndex block, SegmentIndex segment) const;
-  // True for what a kept operator allocates and frees inside, such as a workspace: it does not run again.
+  // True for a block that a kept operator allocates and frees itself, such as a workspace. It is not
+  // recomputed.
   [[nodiscard]] bool IsInnerOfKept(BlockIndex block) const;
   void Recompute(const Block& block, SegmentIndex home, const Left& left, std::vector<Block>& copies) const;
   // Shortens the block's own life: nodes of segments no longer save it, but segments keep it as their input.

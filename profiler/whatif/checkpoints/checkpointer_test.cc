@@ -44,14 +44,14 @@ class NestedCheckpointTest : public testing::Test, protected WrittenStep {
     Work(44, last, {out_b_, result_});
   }
 
-  // Begin and end of the copies of a block, with a small tolerance.
+  // Start and end of the copies of a block, with a small tolerance.
   [[nodiscard]] std::vector<std::pair<Position, Position>> Lives(BlockIndex block,
                                                                  std::string_view modules) const {
     Scene scene = MakeScene(step_);
     EXPECT_TRUE(CheckpointLever().Apply(step_, modules, scene).ok());
     return LivesOf(scene, block);
   }
-  // An operator of layer b uses it too.
+  // Adds an operator of layer b that uses the block too.
   void SeeInB(BlockIndex block) {
     Operand operand;
     operand.op = 2;
@@ -96,7 +96,7 @@ TEST_F(NestedCheckpointTest, WhatGoesIntoAnInnerOneIsKeptByTheOuterOne) {
   EXPECT_THAT(Lives(in_, "stage.*"), ElementsAre(Life(1, 190)));
 }
 
-// Informer's measure of queries, which only yields indices: its graph is freed with the function's variables.
+// Informer's measure of queries, which yields only indices: its graph is freed with the function's variables.
 TEST_F(NestedCheckpointTest, WhatANodeKeptThatIsNotRunGoesAgainAsItWent) {
   const auto dead = step_.nodes.Next();
   step_.nodes.push_back({Text("dead"), 0, 6, kForever, kForever});
@@ -189,7 +189,7 @@ TEST_F(NestedCheckpointTest, KeptOperatorsWithinOthersAreRefused) {
   EXPECT_FALSE(CheckpointLever().Apply(step_, "stage,stage.a,ops:mm", scene).ok());
 }
 
-// torch.cdist(): the policy does not see its products.
+// torch.cdist(): the policy does not see the matrix products inside it.
 TEST_F(NestedCheckpointTest, AProductInsideOfAnOperatorWithAFormulaIsNoneToKeep) {
   step_.ops[0].name = Text("aten::mm"), step_.ops[0].node = {};
   EXPECT_TRUE(FindKeptOps(step_, {"mm"}).ok());
@@ -235,7 +235,7 @@ class EvenChainTest : public testing::Test, protected WrittenStep {
   }
   static std::string Block(uint32_t block) { return Chain(block) + ".b" + std::to_string(block); }
 
-  // The first operators up to a product as one segment, and each later product as one.
+  // The operators up to the first product as one segment, and each later product as one.
   static std::string Patterns(uint32_t chain) {
     std::string patterns = Chain(chain);
     for (uint32_t block = chain + 1; block <= kProducts; ++block) patterns += "," + Block(block);

@@ -14,7 +14,7 @@ using model::kNone;
 
 constexpr std::string_view kOps = "ops:";
 
-// Names that stand for several operators: those below autograd, for which the policy is called.
+// A name that stands for several operators: those below autograd, which are the ones that the policy sees.
 struct Family {
   std::string_view name;
   std::vector<std::string> operators;
@@ -78,8 +78,8 @@ Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
 namespace {
 
 // By operator: true if autograd has a formula for it, or for an operator around it. The policy is then called
-// for that one. For example, torch.cdist() contains matrix products. Without training, the names decide
-// (CompositeExplicitAutograd in aten/src/ATen/native/native_functions.yaml).
+// for the operator with the formula. For example, torch.cdist() contains matrix products. Without training,
+// the names decide (CompositeExplicitAutograd in aten/src/ATen/native/native_functions.yaml).
 std::vector<bool> HaveFormulas(const Step& step) {
   constexpr std::string_view kNamed[] = {"aten::_euclidean_dist", "aten::_trilinear", "aten::addbmm"};
   std::vector<bool> formulas(step.ops.size(), false);

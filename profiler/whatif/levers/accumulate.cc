@@ -33,7 +33,7 @@ Result<int64_t> ParseWholeBatches(std::string_view value) {
   return Error{"--accumulate needs a number of batches, as in 4:whole, not \"" + std::string(value) + "\"."};
 }
 
-// The parts of a step that are repeated, and the positions of things after the repetition.
+// The parts of a step that are repeated, and where positions move when they are repeated.
 class Repeats {
  public:
   Repeats(std::vector<Window> repeated, int64_t length, int64_t parts)
@@ -52,7 +52,7 @@ class Repeats {
   }
   [[nodiscard]] int64_t parts() const { return parts_; }
   [[nodiscard]] Position end(size_t i) const { return repeated_[i].end; }
-  // How much later than recorded something is in the given part of the i-th window.
+  // The number of events by which the given part of the i-th window comes later than the recorded window.
   [[nodiscard]] int64_t Behind(size_t i, int64_t part) const { return BeforeIt(i) + part * Once(i); }
   // New position of a recorded position: in the first or in the last part if it is repeated.
   [[nodiscard]] Position InFirst(Position at) const { return Moved(at, 0); }
@@ -68,7 +68,7 @@ class Repeats {
     for (size_t before = 0; before < i; ++before) more += (parts_ - 1) * Once(before);
     return more;
   }
-  // A position in the next step counts as in its first part.
+  // A position in the next step is moved like one in its first part.
   [[nodiscard]] Position Moved(Position at, int64_t part) const {
     if (at >= kForever) return at;
     if (at > length_) return Moved(at - length_, 0) + new_length();

@@ -11,8 +11,9 @@
 namespace vramscope::whatif {
 namespace {
 
-// Under autocast, the recomputation converts its weights again. If modules call the checkpointed ones, it is
-// unknown how long their copies live.
+// Returns one sentence, or "" if it is known how long autocast's copies of the weights live. The
+// recomputation converts the weights again. If a checkpointed module is called again after other modules, it
+// is unknown how long these copies live.
 std::string WhyCopiesUnknown(const Step& step, const std::vector<CallIndex>& calls) {
   if (step.autocast.empty()) return "";
   std::map<std::string_view, size_t> last;

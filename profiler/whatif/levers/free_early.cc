@@ -95,15 +95,16 @@ class Early {
   }
 
  private:
-  // The begin of the next operator: model(x).loss frees everything else that the model returned before that.
+  // The start of the next operator: model(x).loss frees everything else that the model returned before it
+  // runs.
   [[nodiscard]] Position NextBehind(Position at) const {
     const auto next =
         std::partition_point(step_.ops.begin(), step_.ops.end(), [&](const Op& op) { return op.begin < at; });
     return next == step_.ops.end() ? at : next->begin;
   }
 
-  // A batch can only be freed after the model has returned. It goes with the loss, directly before backward,
-  // most recent tensor first, in the order in which lists are destroyed.
+  // A batch can only be freed after the model has returned. It is freed together with the loss, directly
+  // before backward, most recent tensor first, in the order in which lists are destroyed.
   [[nodiscard]] Position WithTheLoss(BlockIndex block) const {
     const StepBlock& input = step_.blocks[block];
     if (input.category != classify::Category::kInput) return kBefore;
@@ -128,7 +129,7 @@ class Early {
     return nullptr;
   }
 
-  // The leaf and its gradient are held together through a backward pass if nothing after the pass reads the
+  // The leaf and its gradient are held together through a backward pass, if nothing after the pass reads the
   // gradient.
   void HoldLeaves(const Window& backward) {
     for (const BlockIndex i : step_.blocks.Indices()) {
@@ -165,8 +166,8 @@ class Early {
     }
   }
 
-  // What is freed during the model's next call does not belong to a variable of the program: a module holds
-  // it, and then reassigns that name.
+  // True if a block that ends there is freed during the model's next call. No variable of the program holds
+  // such a block: a module does, until it assigns another one.
   [[nodiscard]] bool IsOfModule(Position end) const {
     return std::ranges::any_of(step_.modules, [&](const ModuleCall& call) {
       return call.parent == kNone && call.begin < end && end < call.end;
@@ -186,7 +187,7 @@ class Early {
       const bool argument = recorded.end >= backward.end && recorded.end <= backward.end + kArguments;
       if (argument || (backward.begin <= recorded.begin && recorded.begin < backward.end)) return false;
     }
-    // A variable of a function around the model, which has returned.
+    // It was held by a variable of a function around the model that returned before backward.
     const auto next = std::ranges::find_if(
         step_.backward, [&](const Window& backward) { return backward.begin > recorded.begin; });
     if (next != step_.backward.end() && recorded.end < next->begin) return false;

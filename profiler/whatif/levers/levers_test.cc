@@ -194,7 +194,7 @@ TEST(FreeEarlyTest, WhatTheModelReturnedIsLeftWhereItGoesBeforeTheNextOperator) 
   }
 }
 
-// `between` is an accumulated gradient: the batch's, or nobody's.
+// A step in which `between` is an accumulated gradient: of the batch, or of no known leaf.
 whatif::Step StepWithGradient(bool of_batch) {
   whatif::Step step = TheLoop().Read();
   auto& between = step.blocks[BlockCalled(step, "between")];
@@ -203,7 +203,7 @@ whatif::Step StepWithGradient(bool of_batch) {
   return step;
 }
 
-// Each part has its own batch.
+// Each part has its own batch, so gradients of a batch are not added up.
 TEST(AccumulateTest, TheGradientOfABatchIsNotAddedUp) {
   for (const bool of_batch : {false, true}) {
     const whatif::Step step = StepWithGradient(of_batch);
@@ -218,7 +218,7 @@ TEST(AccumulateTest, TheGradientOfABatchIsNotAddedUp) {
   }
 }
 
-// A weight's gradient with other strides than the weight.
+// A weight's gradient whose strides differ from those of the weight.
 TEST(AccumulateTest, WhatTheLeafCopiesItDoesOnce) {
   for (const char* const by : {"torch::autograd::AccumulateGrad", "ConvolutionBackward0"}) {
     whatif::Step step = StepWithGradient(false);
@@ -236,7 +236,7 @@ TEST(AccumulateTest, WhatTheLeafCopiesItDoesOnce) {
   }
 }
 
-// zero_grad() does not know this gradient.
+// The optimizer's zero_grad() does not reach the gradient of a batch.
 TEST(ZeroGradTest, TheGradientOfABatchIsNotKept) {
   for (const bool of_batch : {false, true}) {
     whatif::Step step = StepWithGradient(of_batch);

@@ -14,9 +14,9 @@
 // Only a re-run answers Adafactor, whose matrix products take workspaces of cuBLAS, and the 8-bit optimizers of
 // bitsandbytes.
 //
-// Weight decay is that of the class: decoupled for AdamW (no memory), 0 for the others. If a recorded
-// optimizer adds its decay to the gradients, the others would need P more for it. The recording does not show
-// this, so a note mentions it.
+// Weight decay is that of the class: decoupled for AdamW (no memory), 0 for the others. If the recorded
+// optimizer adds its weight decay to the gradients, the others would need P more for the same. The recording
+// does not show this, so a note mentions it.
 #include <algorithm>
 #include <string>
 

@@ -31,7 +31,7 @@ class AllocatorSettings final : public Lever {
 
   bool ChangesForward() const override { return true; }
 
-  // The program's settings, with expandable segments, or with large blocks that are not split.
+  // The program's settings plus expandable segments, or plus large blocks that are not split.
   std::vector<std::string> Settings(const Step& step) const override {
     const std::string others = step.settings.empty() ? "" : step.settings + ",";
     std::vector<std::string> found;

@@ -25,7 +25,7 @@ class BatchFreedEarlyTest : public testing::Test {
     whatif::Step bare = TheLoop().Read();
     for (const BlockIndex i : bare.blocks.Indices())
       if (bare.blocks[i].id == TheLoop().s.Id("batch")) batch_ = i;
-    // Only forward has it.
+    // Removes the batch from backward, so that only forward uses it.
     std::erase_if(bare.saved, [&](const Saved& saved) { return saved.block == batch_; });
     for (Operand& operand : bare.operands)
       if (operand.block == batch_ && bare.ops[operand.op].node != kNone) operand.block = {};
@@ -39,7 +39,7 @@ class BatchFreedEarlyTest : public testing::Test {
     second.begin = HooksAfter(second.begin, 50);
     labels_ = step_.blocks.Next();
     step_.blocks.push_back(second);
-    // The same operator receives it.
+    // The operator that receives the batch receives the labels too.
     Operand used = *std::find_if(step_.operands.begin(), step_.operands.end(),
                                  [&](const Operand& operand) { return operand.block == batch_; });
     used.block = labels_;
@@ -64,7 +64,7 @@ class BatchFreedEarlyTest : public testing::Test {
     for (StepBlock& block : step_.blocks) shift(block.op);
   }
 
-  // Where each of them is freed.
+  // Where the batch and the labels are freed.
   [[nodiscard]] std::pair<Position, Position> Ends() const {
     Scene scene = MakeScene(step_);
     EXPECT_TRUE(FreeEarlyLever().Apply(step_, "all", scene).ok());
@@ -140,7 +140,7 @@ TEST_F(BatchFreedEarlyTest, WhatGoesInTheNextCallOfTheModelIsAModulesOwn) {
   EXPECT_FALSE(stays(HooksAfter(root->end, 1))) << "a variable that gets what the model returns";
 }
 
-// guesses.append(...), and a loss for each of them: `del guesses` comes after all.
+// guesses.append(...), and a loss for each guess: `del guesses` comes after all losses.
 TEST_F(BatchFreedEarlyTest, WhatIsInAListGoesWhenNothingNeedsAnyOfThem) {
   const OpIndex scales(std::ranges::find(step_.ops, scales_.begin, &Op::begin) - step_.ops.begin());
   step_.operands.back().op = scales;  // reads the second one

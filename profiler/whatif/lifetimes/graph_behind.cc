@@ -16,8 +16,8 @@ GraphsBehind::GraphsBehind(const Step& step)
     if (step.nodes[i].op != kNone) node_[step.nodes[i].op] = i;
   for (const OpIndex i : step.ops.Indices()) {
     const Op& op = step.ops[i];
-    // Inner operators belong to the node of the outer one: those in a Function's forward have none of their
-    // own.
+    // Inner operators belong to the node of the outer one: the operators in a Function's forward have no
+    // nodes of their own.
     if (node_[i] == kNone && op.parent != kNone) node_[i] = node_[op.parent];
     if (op.node != kNone) continue;
     for (const Operand& result : OutputsOf(step, op))
@@ -51,8 +51,8 @@ std::unordered_map<NodeIndex, Position> GraphsBehind::Until(
     const Op& op = step_.ops[i];
     const bool own = node_[i] != kNone && step_.nodes[node_[i]].op >= first;
     if (op.node != kNone || (!own && step_.NameOf(op) != "aten::to")) continue;
-    // If an operator with a node takes a view of a tensor (attention does so for its keys), the view is no
-    // result of it.
+    // A view that an operator with a node takes internally (attention does so for its keys) is not a result
+    // of that operator.
     const Position since =
         own && step_.nodes[node_[i]].op != i ? step_.ops[step_.nodes[node_[i]].op].begin : 0;
     Position to = kBefore;

@@ -19,10 +19,10 @@ class GraphsBehind {
   // O(operands). The step must outlive it.
   explicit GraphsBehind(const Step& step);
 
-  // `held`: blocks, and until when somebody holds the tensor of each. Returns, per node, the latest such time
-  // among the blocks that its result went into. Only nodes made in forward from `from` on count. Nodes are
-  // left out if the program took the tensor out of its graph (detach()), or computed it without a graph.
-  // O(operands from there on to the last operator that has one of the blocks as a result).
+  // `held`: blocks, and until when a variable holds the tensor of each. Returns, per node, the latest such
+  // time among the blocks that its result went into. Only nodes that forward created from `from` on count.
+  // Nodes are left out if the program took the tensor out of its graph (detach()), or computed it without a
+  // graph. O(operands from there on to the last operator that has one of the blocks as a result).
   [[nodiscard]] std::unordered_map<NodeIndex, Position> Until(
       std::span<const std::pair<BlockIndex, Position>> held, Position from) const;
 

@@ -54,7 +54,7 @@ TEST_F(GraphsBehindTest, OfSeveralTheLongestCounts) {
               UnorderedElementsAre(Pair(first_, kLonger), Pair(second_, kLonger), Pair(third_, kLonger)));
 }
 
-// A Function's forward computes without a graph of its own, and calls other operators.
+// A Function's forward calls other operators, and computes without a graph of its own.
 TEST_F(GraphsBehindTest, WhatAFunctionCallsComputesForItsNode) {
   const BlockIndex inner = AddBlock(43, 190), result = AddBlock(45, 350);
   const OpIndex function = AddOp("Function", {}, {40, 50}, {}, {});
@@ -94,14 +94,14 @@ TEST_F(GraphsBehindTest, NorHasWhatTheProgramTakesOutOfIt) {
   EXPECT_FALSE(Until({{state_, kHeld}, {out_, kHeld}}).empty());
 }
 
-// Taken out of its graph before the part that is examined.
+// The state is taken out of its graph before the part that is examined.
 TEST_F(GraphsBehindTest, NotIfItWasBefore) {
   AddOp("aten::detach", {}, {40, 42}, {state_}, state_);
   const NodeIndex written = Made(50, {out_, state_}, state_);
   EXPECT_THAT(Until({{state_, kHeld}}, 45), UnorderedElementsAre(Pair(written, kHeld)));
 }
 
-// state.add_(more): its graph goes on from there.
+// state.add_(more): the graph of `state` goes on from there.
 TEST_F(GraphsBehindTest, WhatIsWrittenIntoItLaterIsBehindIt) {
   const BlockIndex more = AddBlock(41, 190);
   const NodeIndex made = Made(40, {x_}, more), added = Made(50, {state_, more}, state_);
@@ -110,7 +110,7 @@ TEST_F(GraphsBehindTest, WhatIsWrittenIntoItLaterIsBehindIt) {
   EXPECT_THAT(Until({{a_, kHeld}}), UnorderedElementsAre(Pair(first_, kHeld)));
 }
 
-// What backward computes has no graph.
+// Results of backward have no graph.
 TEST_F(GraphsBehindTest, OperatorsOfBackwardAreNone) {
   AddOp("aten::to", third_, {171, 172}, {out_}, state_);
   EXPECT_THAT(Until({{state_, kHeld}}), UnorderedElementsAre(Pair(first_, kHeld), Pair(second_, kHeld)));

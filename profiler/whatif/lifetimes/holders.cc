@@ -19,7 +19,7 @@ Position Returns(const ModuleCall& call) { return In(Stage::kReturns, call.end);
 
 std::vector<CallIndex> CallsOf(const Step& step) {
   std::vector<CallIndex> calls(step.ops.size());
-  // Both calls and operators are sorted by begin.
+  // Both calls and operators are sorted by start.
   CallIndex next(0), call;
   for (const OpIndex i : step.ops.Indices()) {
     const Position at = step.ops[i].begin;
@@ -52,7 +52,7 @@ Holders::Holders(const Step& step) : step_(step), call_(CallsOf(step)), uses_(st
 bool Holders::IsKept(BlockIndex block, CallIndex call) const {
   const ModuleCall& given = step_.modules[call];
   for (const OpIndex use : uses_[block]) {
-    // Another call from the same function, which had returned.
+    // Another call from the same function that used the block and returned before.
     CallIndex other = call_[use];
     while (other != kNone && step_.modules[other].parent != given.parent) other = step_.modules[other].parent;
     if (other != kNone && step_.modules[other].begin > step_.blocks[block].begin &&
@@ -127,7 +127,7 @@ Position Holders::Until(const Operand& operand) const {
   if (op.node != kNone || made == kBefore) return kBefore;
   Position until = kBefore;
   CallIndex call = call_[operand.op];
-  // The calls around the operator that received the block, and the call that made them.
+  // Goes outward: through the calls that received the block, to the call of the function that allocated it.
   CallIndex given;
   for (; call != kNone && step_.modules[call].begin > made; call = step_.modules[call].parent) {
     given = call;

@@ -5,18 +5,18 @@
 // hold it. In PyTorch code written in the usual way, some cases are certain enough:
 //
 //   block(x)                x is held by the call until block returns, as Python holds arguments
-//   q, k = f(x), g(x)       what meets in a matrix product or in attention was computed side by side, so it
-//   y = attend(q, k, v)     has names, as its result does; they last until the function ends
+//   q, k = f(x), g(x)       the operands of a matrix product or of attention were computed one by one, so they
+//   y = attend(q, k, v)     have variables, as the result does; variables last until the function ends
 //
-//   a = f(x); b = g(x)      g was given x when f had returned, so x is not the name that f(x) was given: it
-//   last = g(y, x)          lasts until the function ends; so does what g does not begin with
+//   a = f(x); b = g(x)      g receives x after f has returned, so f's result was not assigned to x: x lasts
+//   last = g(y, x)          until the function ends. So does an argument that g does not use first
 //
 //   a = f(x); ...; c = g(); cat(c, a)
-//                           a outlived a call that has nothing to do with it, so it has a name too
+//                           a outlived a call that does not use it, so it has a variable too
 //
 //   w = table[i]; y = y @ w; w = table[j]; y = y @ w
-//                           or until the name is given what was made anew: by the same operator, after the
-//                           product, for the same place in the next one
+//                           w lasts until it is assigned again: from the same operator, after the product, as
+//                           the same operand of the next product
 //
 // Everything else is freed after its last use: x = f(x), and values inside an expression.
 #pragma once
@@ -37,17 +37,17 @@ class Holders {
  public:
   // O(operands). The step must outlive this object.
   explicit Holders(const Step& step);
-  // Returns the earliest time until which the operand's block is certainly held; kBefore if nothing shows it.
-  // `operand`: an input of one of the step's operators. O(depth of the modules), apart from what a function
-  // keeps.
+  // Returns the earliest time until which the operand's block is certainly held; kBefore if nothing shows
+  // that it is held. `operand`: an input of one of the step's operators. O(depth of the modules), apart from
+  // the search for later uses in the function.
   [[nodiscard]] Position Until(const Operand& operand) const;
 
  private:
   [[nodiscard]] bool MeetsAnother(const Op& op) const;
-  // True if a call in the operator's function returned the block before another, unrelated call of it. So the
-  // block has a name, or a place in a list.
+  // True if a call returned the block, and the operator's function then made another call that does not use
+  // it. So the block is in a variable or in a list.
   [[nodiscard]] bool Outlives(const Operand& operand, CallIndex function) const;
-  // When the name of a product's operand is assigned another block; kForever if it never is.
+  // When the variable of a product's operand is assigned another block; kForever if it never is.
   [[nodiscard]] Position NamedAnew(const Operand& operand) const;
   // True if the function that passed the block to a call keeps it after the call.
   [[nodiscard]] bool IsKept(BlockIndex block, CallIndex call) const;

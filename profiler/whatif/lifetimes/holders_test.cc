@@ -26,7 +26,7 @@ class HoldersTest : public testing::Test {
     }
   }
 
-  // An operand of an operator that uses these blocks.
+  // Adds an operator that uses these blocks; returns its last operand.
   Operand Add(const char* name, Position at, std::vector<BlockIndex> blocks) {
     Op op;
     op.name = script_.trace().Intern(name);

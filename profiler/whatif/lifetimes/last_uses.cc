@@ -76,7 +76,8 @@ LastUses Find(const Step& step) {
   for (const Operand& operand : step.operands) {
     const Op& op = step.ops[operand.op];
     if (operand.block == kNone || op.node != kNone || op.end >= kForever) continue;
-    // The result of attention is often overwritten by what is computed from it: it is not held here.
+    // A result counts as not held. Attention's, for example, is often overwritten by what is computed from
+    // it.
     const bool result = (operand.flags & trace::kTensorIsOutput) != 0;
     Position& held = uses.held[operand.block];
     held = std::max({held, EndFor(step, op, operand), OwnVariableUntil(step, operand),
@@ -95,7 +96,7 @@ Position OwnVariableUntil(const Step& step, const Operand& operand) {
   if (step.NameOf(around) != "aten::_scaled_dot_product_attention_math" || around.end >= kForever ||
       step.blocks[operand.block].begin < around.begin)
     return kBefore;
-  // The weights were declared last, so they are destroyed first.
+  // The attention weights were declared last, so they are destroyed first.
   return Sooner(around.end, kVariables + op.begin.event - around.begin.event);
 }
 

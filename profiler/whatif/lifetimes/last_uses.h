@@ -27,20 +27,20 @@ struct LastUses {
   }
 };
 
-// Until when a local variable of the enclosing operator holds the operand; kBefore if none does. Attention
-// computed as matrix products holds the scaled queries in a variable, and the weights that softmax returns.
-// Scaled keys are passed to a product at once (_scaled_dot_product_attention_math in
+// The time until which a local variable of the enclosing operator holds the operand; kBefore if none does.
+// Attention that is computed as matrix products holds the scaled queries in a variable, and the weights that
+// softmax returns. Scaled keys are passed to a product at once (_scaled_dot_product_attention_math in
 // aten/src/ATen/native/transformers/attention.cpp).
 [[nodiscard]] Position OwnVariableUntil(const Step& step, const Operand& operand);
 
 // O(operands) on first use; the result is stored in the step.
 [[nodiscard]] const LastUses& LastUsesOf(const Step& step);
 
-// Which operators receive a block, not counting those inside other operators.
+// By block: the operators that receive it, not counting those inside other operators.
 class Takers {
  public:
   explicit Takers(const Step& step);
-  // The first one after that operator; kNone if there is none. O(log operands).
+  // The first of them after operator `op`; kNone if there is none. O(log operands).
   [[nodiscard]] OpIndex Next(BlockIndex block, OpIndex op) const;
 
  private:

@@ -27,7 +27,7 @@ class TurnsOfUsesTest : public testing::Test, protected WrittenOperators {
       ++step_.ops.back().output_count;
     }
   }
-  // A node with that name saves the query, the mask and the sums, in this order.
+  // Adds a node with that name that saves the query, the mask and the sums, in this order.
   void Keep(const std::string& name) {
     const NodeIndex node = AddNode(name, attention_, 150);
     (void)AddOp(name, node, {150, 154}, {kAttended}, {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines to write for a change that a re-run answers, and for other optimizers. A transformation returns its
-// own lines (lever.h) if they name the modules that it changes.
+// PyTorch lines that apply a change: for changes that a re-run answers, and for other optimizers. A
+// transformation returns its own lines (lever.h) if they name the modules that it changes.
 #pragma once
 
 #include <string>

@@ -116,7 +116,7 @@ Position FirstStep::PlaceOf(model::EventIndex event) const {
   return parts_[part].laid_side_by_side ? BesideOwn(event, part) : ByCount(event, part);
 }
 
-// Before the next allocation that both steps make, in the order of the first step's events.
+// The position before the next allocation that both steps make, in the order of the first step's events.
 Position FirstStep::BesideOwn(model::EventIndex event, size_t of_part) const {
   const Part& part = parts_[of_part];
   const auto is_of_both = [&](const Allocation& one) {

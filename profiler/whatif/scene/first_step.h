@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the recorded step the blocks belong that stay alive and that only the first step allocates.
+// Finds where allocations that only the first step makes belong in the recorded step.
 //
 //   first step  batch  a  b  [clamped table]  c │ backward  d  e │ optimizer  [state]  f
 //   this step   batch  a  b                   c │ backward  d  e │ optimizer           f
@@ -7,14 +7,14 @@
 //
 // Steps repeat: the first step requests what the recorded step requests, and more in between. The
 // additional requests are blocks that stay, and temporaries of the first step alone, such as those of a
-// cache that forward fills. So both steps are cut at landmarks (begins of backward passes and of optimizer
+// cache that forward fills. So both steps are cut at landmarks (starts of backward passes and of optimizer
 // steps), and the parts are aligned from their ends backwards.
 //
-// If a part requests other sizes (batches of another length do), its allocations that do not stay are
-// counted. Counting starts at the last landmark. Before the first landmark it starts at the step's begin if
-// the first forward has temporaries of its own. If it has none, counting goes back from the first backward
-// pass. The first step then seems to begin too late, because its forward is assumed to allocate as much as
-// later ones.
+// If the sizes of a part differ (for batches of another length), allocations that do not stay are counted
+// instead. Counting starts at the last landmark. Before the first landmark, it starts at the step's start if
+// the first forward has temporaries of its own. If it has none, it counts back from the first backward pass:
+// the first step then seems to begin too late, because its forward is assumed to allocate as much as later
+// ones.
 #pragma once
 
 #include <compare>
@@ -69,8 +69,8 @@ class FirstStep {
   [[nodiscard]] size_t PartOf(model::EventIndex event) const;
   [[nodiscard]] Position BesideOwn(model::EventIndex event, size_t of_part) const;
   [[nodiscard]] Position ByCount(model::EventIndex event, size_t of_part) const;
-  // True if, up to that landmark, the first forward allocates more than what stays and what this step's
-  // forward allocates.
+  // True if, up to that landmark, the first forward has more allocations than this step's forward, apart from
+  // blocks that stay.
   [[nodiscard]] bool HasTemporariesOfItsOwn(const Landmark& end) const;
   // Position just before that allocation of this step; `end`: after the last one.
   [[nodiscard]] Position Ahead(size_t allocation, Position end) const;

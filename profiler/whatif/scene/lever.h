@@ -40,9 +40,9 @@ class Lever {
   [[nodiscard]] virtual std::vector<std::string> Settings(const Step& /*step*/) const { return {}; }
   // True if it also changes programs that only run their model forward.
   [[nodiscard]] virtual bool ChangesForward() const { return false; }
-  // For a change of what operators compute with: the step as it would have been recorded. Predict builds a
-  // new scene from it and uses it instead of the recorded step from then on. Returns nothing if the lever
-  // changes only the scene.
+  // For a lever that changes what operators compute with: returns the step as it would have been recorded.
+  // Predict builds a new scene from it and uses it instead of the recorded step from then on. Returns nothing
+  // if the lever changes only the scene.
   [[nodiscard]] virtual std::optional<Result<Step>> Rewrite(const Step&, std::string_view /*value*/) const {
     return {};
   }

@@ -31,8 +31,8 @@ struct LeverInfo {
   // Values that are answered the other way: by a re-run instead of a transformation, or the reverse. Patterns
   // separated by spaces, each with "*" at its beginning or end: "tp:* pp:*". "" = none.
   const char* other_way = "";
-  // A transformation that the re-run of this lever makes too if both are asked for; "" = none. Frozen weights:
-  // the model's own checkpoints decide what still requires gradients, which only PyTorch knows.
+  // A transformation that this lever's re-run also applies if both are requested; "" = none. Example: frozen
+  // weights. The model's own checkpoints decide what still requires gradients, and only PyTorch knows that.
   const char* with = "";
 };
 

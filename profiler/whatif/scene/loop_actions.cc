@@ -10,7 +10,7 @@
 namespace vramscope::whatif {
 namespace {
 
-// Collects actions and puts them in order; those at one position that do the same keep the order of their blocks.
+// Collects actions and sorts them. Actions of one kind at one position keep the order of their blocks.
 template <typename Action>
 class Ordering {
  public:
@@ -35,7 +35,7 @@ class Ordering {
   std::vector<Moment> moments_;
 };
 
-// `at` of the first step, as a position within a window and the number of that window.
+// Splits a position of the first step: the position within its window, and the number of that window.
 std::pair<Position, int16_t> WithinWindow(Position at, int64_t length) {
   int64_t window = 0;
   if (at.event >= length) window = at.event / length;
@@ -103,7 +103,7 @@ Cut FindCut(const LoopActions& actions, size_t blocks, bool at_begin) {
   Cut cut;
   if (actions.piles_up || actions.first_window < 0) return cut;
   std::vector<Life> lives(blocks);
-  int64_t count = 0;  // live blocks, less those at the begin of the step
+  int64_t count = 0;  // live blocks, less those at the start of the step
   int64_t fewest = 0;
   for (uint32_t place = 0; place < actions.step.size(); ++place) {
     const StepAction& action = actions.step[place];
@@ -119,7 +119,7 @@ Cut FindCut(const LoopActions& actions, size_t blocks, bool at_begin) {
   for (uint32_t i = 0; i < blocks; ++i) {
     const Life& life = lives[i];
     if (life.alloc == kNever) continue;
-    // Copies of the steps `newest` to `oldest` windows before are alive.
+    // The copies alive at the cut belong to the steps from `newest` to `oldest` windows earlier.
     const int32_t newest = life.alloc_lag + (life.alloc < cut.place ? 0 : 1);
     const int32_t oldest = life.free_lag - (life.free < cut.place ? 1 : 0);
     if (oldest > newest) return cut;

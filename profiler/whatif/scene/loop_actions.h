@@ -33,7 +33,7 @@ struct OnceAction {
 struct StepAction {
   Position at;         // within a window: from 0 to before the length of a step
   uint32_t block = 0;  // into Scene::blocks
-  int16_t lag = 0;     // windows after that of the step whose block it is
+  int16_t lag = 0;     // number of windows after the one of the block's own step
   What what = What::kFree;
   bool but_in_first = false;  // the first step has no such block
 };
@@ -54,15 +54,16 @@ struct LoopActions {
 struct Cut {
   struct Alive {
     uint32_t block = 0;
-    int32_t lag = 0;  // it is the block of the step that many windows before
+    int32_t lag = 0;  // the block belongs to the step this many windows earlier
   };
   size_t place = 0;  // before this action of LoopActions::step
   std::vector<Alive> alive;
-  // False if two steps' copies of a block are alive there, or if an action comes before its own step: the state
-  // there does not show that the loop repeats.
+  // False if copies of a block from two steps are alive there, or if an action comes before its own step. The
+  // state there then cannot show that the loop repeats.
   bool usable = false;
 };
-// The cut with the fewest live blocks; the first of these. `at_begin`: the begin of the step instead.
+// The cut with the fewest live blocks; the first one if several are equal. `at_begin`: the start of the step
+// instead.
 [[nodiscard]] Cut FindCut(const LoopActions& actions, size_t blocks, bool at_begin);
 
 }  // namespace vramscope::whatif

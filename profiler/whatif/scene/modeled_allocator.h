@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model of PyTorch's allocator before the recorded program began. Every replay starts from a copy.
+// A model of PyTorch's allocator in its state before the recorded program began. Every replay creates its
+// own.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ class StepWriter {
     if (into_ != nullptr) *into_ = {scene, {}};
   }
 
-  // `block` was allocated before the first step.
+  // `block` was allocated or freed before the first step.
   void Before(const Block& block) { Count(block); }
   void Start() {
     if (into_ != nullptr) Write(0);
@@ -142,7 +142,7 @@ class LoopReplay {
     writer_.Start();
   }
 
-  // The rest of Run's loop is left out after `false`: too much is reserved, or it would only repeat.
+  // Returns false if Run() need not continue: too much is reserved, or the rest would only repeat.
   bool RunWindow(int window) {
     const int64_t start = window * scene_.length;
     const std::vector<StepAction>& step = actions_.step;
@@ -192,7 +192,8 @@ class LoopReplay {
     return true;
   }
 
-  // True if the state at the cut is that of one step before, and the rest of the loop does what this step did.
+  // True if the state at the cut equals that of one step earlier, so that the rest of the loop repeats this
+  // step.
   bool Repeats(int window) {
     if (!cut_.usable) return false;
     State now{Calls(), once_, missing_, {}};
@@ -217,13 +218,13 @@ class LoopReplay {
   StepWriter writer_;
   ReservedThen reserved_then_;
   uint64_t most_reserved_;
-  std::vector<uint64_t> addresses_;  // two for each block: of the even steps and of the odd ones
+  std::vector<uint64_t> addresses_;  // two for each block: one for even steps, one for odd steps
   size_t once_ = 0;
   size_t missing_ = 0;
   uint64_t calls_before_ = 0;  // of the last step
   bool full_ = false;
   bool repeats_ = false;
-  std::optional<State> last_;  // at the cut of the step before
+  std::optional<State> last_;  // at the cut of the previous step
 };
 
 }  // namespace

@@ -70,8 +70,8 @@ Replayed OneByOne(const Scene& scene, const Step& step) {
           reserved_then.bytes()};
 }
 
-// A loop of 1,000 events as training has them: parameters, state from the first step on, activations, and
-// gradients that the next step frees.
+// A loop of 1,000 events with blocks as training has them: parameters, state from the first step on,
+// activations, and gradients that the next step frees.
 class RandomLoop {
  public:
   explicit RandomLoop(uint64_t seed) : random_(seed) {

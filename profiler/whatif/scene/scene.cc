@@ -16,8 +16,8 @@ using classify::Category;
 
 uint64_t Rounded(uint64_t bytes) { return UpTo(bytes, kBlockUnit); }
 
-// Bytes of a block that are alive at one moment of any step but the first: its instance of this step, and
-// that of the step before. For blocks that pile up: in the last step of a replay.
+// Live bytes of a block at one moment of any step but the first: this step's copy of it, and the previous
+// step's copy. For blocks that pile up: in the last step of a replay.
 uint64_t LiveBytes(const Scene& scene, const Block& block, Position at) {
   if (block.Passes()) return 0;
   if (block.birth != Birth::kEachStep) return Rounded(block.bytes);
@@ -26,7 +26,7 @@ uint64_t LiveBytes(const Scene& scene, const Block& block, Position at) {
   return static_cast<uint64_t>(copies) * Rounded(block.bytes);
 }
 
-// Joins what a step leaves with what the step before it left.
+// Joins the blocks that a step leaves with those that the previous step left.
 class CarryOver {
  public:
   CarryOver(const Step& step, std::vector<BlockIndex> carried_in)
@@ -34,7 +34,7 @@ class CarryOver {
 
   // First joins blocks with the same name, as gradients have; then blocks of equal size and kind in order of
   // their allocation. The remaining ones may have two sizes, because the allocator does not always split a
-  // block. Kinds are compared before sizes alone: if a lever removed gradients, those of the step before
+  // block. Kinds are compared before sizes alone: if a lever removed gradients, those of the previous step
   // would otherwise be taken for a batch.
   void Join(Scene& scene) {
     std::vector<Block*> open;
@@ -71,7 +71,8 @@ class CarryOver {
   [[nodiscard]] bool SameSizeAndKind(BlockIndex a, BlockIndex b) const {
     return SameSize(a, b) && SameCategory(a, b);
   }
-  // As recorded: no operator uses what the step before left, so a lever knows less about it.
+  // The recorded request. No operator uses a block that the previous step left, so a lever that changes this
+  // step's block leaves that one unchanged.
   [[nodiscard]] uint64_t RequestOf(BlockIndex block) const {
     const StepBlock& one = step_.blocks[block];
     const model::Block* const seen = one.id == model::kNone ? nullptr : &step_.run->blocks[one.id];

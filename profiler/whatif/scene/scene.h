@@ -2,7 +2,7 @@
 // A training loop as blocks with positions in time: levers change it, and answers are computed from it.
 //
 // Why one step stands for all: the steps of a loop repeat. A block that one step allocates and the next one
-// frees becomes one block that ends after the step's length. The begin of a step then needs no special case,
+// frees becomes one block that ends after the step's length. The start of a step then needs no special case,
 // and the loop can be repeated as often as an answer needs, starting with an empty allocator.
 //
 //   position 0                  length                  2 x length
@@ -27,7 +27,7 @@ struct Block {
   Position begin = 0;       // for kSetup: before 0
   Position end = kForever;  // for kEachStep: at most one length after the step that allocated it
   uint64_t bytes = 0;       // as requested, not rounded
-  BlockIndex origin;        // the step's block that this is, or is a copy of
+  BlockIndex origin;        // the block of the step that this block is, or is a copy of
   Birth birth = Birth::kEachStep;
   classify::Category category = classify::Category::kUnattributed;
   uint16_t stream = 0;
@@ -48,13 +48,13 @@ struct Again {
   Position at = 0;        // in backward
   Position released = 0;  // when the last of its nodes releases what it saved
   Position unwound = 0;   // when the recomputing function has returned
-  // Inputs, as blocks of the step, that stay longer because a module holds a graph that saved them; and until
-  // when.
+  // Inputs (blocks of the step) that stay longer because a module holds a graph that saved them, and the time
+  // until which they stay.
   std::vector<std::pair<BlockIndex, Position>> held;
 };
 
 // Where the phases of a step are. Networks that are trained in turns, as in a GAN, each have their own
-// phases. Whatever lies between two backward passes or optimizer steps is the forward of what follows.
+// phases. Everything between two backward passes or optimizer steps is the forward of the next backward pass.
 struct Phases {
   int64_t length = 0;             // of the step, in events
   std::vector<Window> forward;    // one per backward pass; a single one if the program only runs forward
@@ -106,10 +106,10 @@ struct UseAt {
 // The replayed step with the highest allocation; the last one if several are equal. Its highest `allocated`
 // is Replayed::allocated_peak, unless that peak was before the first step.
 struct UseOverStep : Phases {  // phases of the scene
-  std::vector<UseAt> points;   // in order; the first one is the begin of the step
+  std::vector<UseAt> points;   // in order; the first one is the start of the step
 };
 
-// Fills `over_step` if it is given: some 100 bytes per event of the step. Fails with one sentence if the
+// Fills `over_step` if it is given: about 100 bytes per event of the step. Fails with one sentence if the
 // release rejects the settings. If more than `most_reserved` bytes are reserved, the replay stops and returns
 // the peaks so far.
 [[nodiscard]] Result<Replayed> ReplayScene(const Scene& scene, const Step& step,

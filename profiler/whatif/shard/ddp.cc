@@ -2,10 +2,10 @@
 // DistributedDataParallel's buckets (torch/csrc/distributed/c10d/reducer.cpp) and ZeroRedundancyOptimizer's
 // partition (torch/distributed/optim/zero_redundancy_optimizer.py).
 //
-//   DDP(model)      parameters and buffers in flat blocks of 250 MiB, for a broadcast; they go again
-//                   one bucket of all gradients, as the order in which they come is not known yet
-//   second forward  this bucket goes, and those of 25 MiB are made
-//   each forward    buffers in a flat block, for a broadcast; it goes again
+//   DDP(model)      parameters and buffers in flat blocks of 250 MiB, for a broadcast; freed after it
+//                   one bucket of all gradients, because the order of gradients is not known yet
+//   second forward  this bucket is freed, and those of 25 MiB are allocated
+//   each forward    buffers in a flat block, for a broadcast; freed after it
 //
 // So the reserved memory of later steps depends on the holes of the first one.
 #include <algorithm>
@@ -39,7 +39,7 @@ std::vector<BlockIndex> GradientsInOrder(const Step& step) {
 }
 
 // By block: its gradients that autograd accumulated, in order. Several parameters may share one block, such
-// as the weights of cuDNN's recurrent networks; each still comes in its turn.
+// as the weights of cuDNN's recurrent networks. Each of their gradients still arrives by itself.
 std::map<BlockIndex, std::vector<Operand>> TakenOf(const Step& step) {
   std::map<BlockIndex, std::vector<Operand>> taken;
   for (const Op& op : step.ops) {
@@ -81,7 +81,7 @@ std::vector<BlockIndex> Lasting(const Step& step, Category category) {
   return found;
 }
 
-// Buffers that forward replaces by others, as ranges of values that were recorded.
+// Buffers that forward replaces by new tensors, such as a range of recorded values.
 std::vector<BlockIndex> Replaced(const Step& step) {
   std::vector<BlockIndex> found;
   for (const BlockIndex i : step.blocks.Indices()) {
@@ -93,8 +93,8 @@ std::vector<BlockIndex> Replaced(const Step& step) {
   return found;
 }
 
-// The module's list of buffers holds those that forward began with until the next forward begins
-// (DistributedDataParallel._assign_modules_buffers). So there is one more of each, all the time.
+// Until the next forward starts, DDP's list of buffers holds the buffers that the last forward started with
+// (DistributedDataParallel._assign_modules_buffers). So each replaced buffer always exists twice.
 void HoldReplaced(const Step& step, Position forward, Step& changed) {
   for (const BlockIndex buffer : Replaced(step)) {
     changed.blocks[buffer].end = std::min(step.blocks[buffer].end, HooksAfter(forward, 1));
@@ -104,7 +104,7 @@ void HoldReplaced(const Step& step, Position forward, Step& changed) {
   }
 }
 
-// compute_bucket_assignment_by_size: groups tensors of one type until they have `limit` bytes.
+// compute_bucket_assignment_by_size: groups tensors of one type until the group has `limit` bytes.
 class Coalescer {
  public:
   explicit Coalescer(const Step& step) : step_(step), types_(step.blocks.size(), 0) {
@@ -137,7 +137,7 @@ class Coalescer {
   }
 
  private:
-  // A model has one main type: parameters that no operator of the step received get the most common type.
+  // Parameters that no operator of the step received get the most common type: a model has one main type.
   void TypeUnused() {
     std::map<uint8_t, size_t> parameters;  // by type
     const auto is_parameter = [&](size_t i) { return step_.blocks[i].category == Category::kParameter; };
@@ -154,8 +154,8 @@ class Coalescer {
   std::vector<uint8_t> types_;  // by block; 0: unknown
 };
 
-// Lives of the flat blocks of a broadcast, from `at` on: two are sent at a time, and the first of them is
-// freed before the next is allocated (broadcast_coalesced in torch/csrc/distributed/c10d/comm.cpp).
+// Lives of a broadcast's flat blocks, from `at` on. Two are sent at a time, and the first of them is freed
+// before the next one is allocated (broadcast_coalesced in torch/csrc/distributed/c10d/comm.cpp).
 std::vector<Window> Sent(size_t flats, Position at) {
   constexpr size_t kInFlight = 2;
   std::vector<Window> lives(flats);
@@ -166,7 +166,7 @@ std::vector<Window> Sent(size_t flats, Position at) {
   return lives;
 }
 
-// Before the loop, once the model is on the device.
+// When DDP(model) is called: before the loop, once the model is on the device.
 Position WrappedAt(const Step& step, const std::vector<BlockIndex>& states) {
   Position last = kBefore;
   bool seen = false;
@@ -180,7 +180,7 @@ Position WrappedAt(const Step& step, const std::vector<BlockIndex>& states) {
   return After(std::min(last, kBefore));
 }
 
-// Allocations of the module's constructor, and of each of its forward passes.
+// Adds the allocations of DDP's constructor and of each of its forward passes.
 void AddWrapping(const Step& step, Position forward, Step& changed) {
   const BlockIndex like = step.trained.front();
   const uint16_t stream = step.blocks[like].stream;
@@ -251,8 +251,8 @@ Step Replicated(const Step& step, bool as_views) {
 
 namespace {
 
-// The optimizer receives a rank's parameters in that order, not in the recorded one: state and temporaries of
-// each come in its turn. The blocks keep their time and change their meaning.
+// Lets the optimizer step a rank's parameters in `order` instead of the recorded order. Blocks of state and
+// temporaries keep their times, but each one now belongs to another parameter.
 void StepInOrder(const std::vector<BlockIndex>& order, Step& changed) {
   std::map<BlockIndex, std::vector<BlockIndex>> of;  // by parameter: its blocks
   std::vector<BlockIndex> recorded;
@@ -282,7 +282,7 @@ void StepInOrder(const std::vector<BlockIndex>& order, Step& changed) {
 }  // namespace
 
 Step WithOwnState(const Step& step, uint32_t ranks) {
-  std::vector<BlockIndex> by_size;  // the optimizer receives all; frozen ones have the same weight
+  std::vector<BlockIndex> by_size;  // the optimizer receives all; frozen ones count too
   for (const BlockIndex i : step.blocks.Indices())
     if (IsParameter(step, i)) by_size.push_back(i);
   std::stable_sort(by_size.begin(), by_size.end(), [&](BlockIndex a, BlockIndex b) {

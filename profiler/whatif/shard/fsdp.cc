@@ -2,14 +2,14 @@
 // torch.distributed.fsdp.fully_shard, with the allocations of _fsdp_param_group.py and _fsdp_collectives.py
 // of 2.15.
 //
-//   forward of unit i     the gathered bytes in one block, on a stream of their own, until those of unit i+1
-//                         are there; then parameter by parameter, until the unit is left
-//   backward of unit i    the same, and before it computes, the bytes of unit i-1 are gathered ahead
-//   behind it             parameters go; all gradients in one block, which stays until unit i-1 is done;
-//                         the gradients go, the last parameter's first; 1/N of them stays
+//   forward of unit i     all gathered bytes in one block, on a separate stream, until unit i+1 is gathered;
+//                         one block per parameter, copied out of it, until the unit's forward returns
+//   backward of unit i    the same, and before it computes, unit i-1 is gathered ahead
+//   after it              parameters are freed; all gradients are packed into one block, which stays until
+//                         unit i-1 is done; gradients are freed, the last parameter's first; 1/N stays
 //
-// Kernels that pack many tensors into one block, or unpack them, need a list of their addresses, on the
-// device for a moment (pack_vecs in aten/src/ATen/native/cuda/TensorShape.cu).
+// Kernels that pack many tensors into one block, or unpack them, need a list of the tensors' addresses. It is
+// on the device for a moment (pack_vecs in aten/src/ATen/native/cuda/TensorShape.cu).
 //
 // The rest of the model is gathered with its first module and is freed only when backward is done.
 #include <algorithm>
@@ -31,15 +31,15 @@ using model::kNone;
 
 constexpr uint64_t kScalar = 4;  // step counters are not sharded
 
-// The order of hooks after the begin of a module's forward. The unit is gathered after the parts of the rest
-// of the model, and unpacked; what was gathered for the unit before is freed once this one is gathered.
+// The order of hooks after the start of a module's forward. The unit is gathered after the rest of the model,
+// and then unpacked. The previous unit's gathered block is freed once this unit is gathered.
 constexpr int32_t kGatherRest = 0, kGather = 4, kTakeOut = 2, kTakenOut = 3, kNextGathered = 5;
 // Before backward of a unit.
 constexpr int32_t kGatherNow = -40, kTakeOutNow = 1, kTakenOutNow = 2, kGatherNext = 10, kGatherRestNow = -30;
 // After it; the packed block is freed when the next one exists.
 constexpr int32_t kParametersGo = 1, kNextTogether = 2, kPutTogether = 4, kGradientsGo = 5, kKeepShard = 6;
 constexpr int32_t kTakeShard = 7, kLastGoes = 8, kAddUp = 10;
-// Before all of backward ends: the rest of the model, units without a backward, and what was not needed.
+// Before the end of backward: the rest of the model, units without a backward, and unneeded gathered bytes.
 constexpr int32_t kRestDone = -10, kOthersDone = -4, kUnneededGoes = -1;
 
 // For the copy kernels.
@@ -47,8 +47,8 @@ constexpr uint64_t kThreads = 128, kBlockBytes = kThreads * 16, kNumber = 8;
 
 uint64_t Up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
-// split_with_sizes_copy_out_cuda_contiguous_no_cast, for `chunks` chunks that each contain a part of every
-// parameter.
+// Bytes of the list for split_with_sizes_copy_out_cuda_contiguous_no_cast, with `chunks` chunks that each
+// contain a part of every parameter.
 uint64_t ListOfTakenOut(const std::vector<uint64_t>& parts, uint64_t chunks, Multiprocessors device) {
   const auto blocks_of = [&](uint64_t bytes) {
     uint64_t blocks = 0;
@@ -62,8 +62,8 @@ uint64_t ListOfTakenOut(const std::vector<uint64_t>& parts, uint64_t chunks, Mul
   return (4 * parts.size() + blocks + 1) * kNumber;
 }
 
-// chunk_cat: six numbers per tensor, the end of the last tensor in bytes and in thread blocks, and for each
-// thread block its tensor.
+// Bytes of the list for chunk_cat: six numbers per tensor, the end of the last tensor in bytes and in thread
+// blocks, and for each thread block its tensor.
 uint64_t ListOfPutTogether(const std::vector<uint64_t>& parts) {
   uint64_t numbers = 6 * parts.size() + 2;
   for (const uint64_t part : parts) numbers += Up(part, kBlockBytes);
@@ -158,7 +158,7 @@ class Sharder {
     AddList(After(begin), ListOfTakenOut(parts, ranks_, device_), unit);
   }
 
-  // Has the same size with any batch.
+  // Adds a copy kernel's list of addresses. Its size does not depend on the batch.
   void AddList(Position at, uint64_t bytes, const Unit& unit) {
     Add(at, After(at), bytes, {}, step_.blocks[unit.parameters.front()].stream);
   }
@@ -193,7 +193,7 @@ class Sharder {
                   HooksAfter(IsKept(unit) ? FirstDone(unit) : call.window.end, kParametersGo));
   }
 
-  // True if it stays from forward until backward.
+  // True if the unit's parameters stay from forward until backward.
   [[nodiscard]] bool IsKept(const Unit& unit) const { return &unit == &Rest() || !reshard_; }
   // False if an earlier call has gathered the unit.
   [[nodiscard]] bool Gathers(const Call& call) const {
@@ -215,7 +215,7 @@ class Sharder {
   }
 
   // When the unit's backward is over and its gradients exist. For a unit without backward, such as frozen
-  // layers at the begin of a model, when the model's backward is over.
+  // layers at the start of a model, when the model's backward is over.
   [[nodiscard]] Position Done(const Unit& unit) const {
     if (&unit == &Rest()) return HooksAfter(step_.backward.back().end, kRestDone);
     return HasBackward(unit) ? unit.backward.end : HooksAfter(step_.backward.back().end, kOthersDone);
@@ -226,7 +226,7 @@ class Sharder {
 
   void Backward() {
     GatherForBackward();
-    std::vector<const Unit*> order;  // the order in which backward ends them
+    std::vector<const Unit*> order;  // in the order in which their backward ends
     for (const Unit& unit : units_) {
       if (!unit.parameters.empty() && HasBackward(unit)) order.push_back(&unit);
     }
@@ -241,8 +241,8 @@ class Sharder {
   }
 
   // Backward of each call gathers its unit, unless that exists already or was gathered ahead. It also gathers
-  // ahead the unit that was called before it in forward, even if that has no backward. Those bytes stay until
-  // they are needed, or until all is over (FSDPParamGroup.pre_backward).
+  // ahead the unit that was called before it in forward, even if that unit has no backward. Those bytes stay
+  // until they are needed, or until backward is over (FSDPParamGroup.pre_backward).
   void GatherForBackward() {
     std::vector<size_t> turns;  // into order_
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -265,7 +265,7 @@ class Sharder {
       changed_.blocks[bytes].end = HooksAfter(step_.backward.back().end, kUnneededGoes);
   }
 
-  // The gathered parameters, until the call's backward is over, or the unit's if this is its last call.
+  // Adds the gathered parameters, until the call's backward is over, or the unit's if this is its last call.
   void TakeOut(size_t place, Position begin, bool last) {
     const Call& call = order_[place];
     const Unit& unit = units_[call.unit];
@@ -287,7 +287,7 @@ class Sharder {
         Add(at, kForever, Shard(units_[unit]) * ranks_, units_[unit].parameters.front(), gather_stream_);
   }
 
-  // Gradients of the unit's parameters are averaged, and one part of them stays.
+  // Averages the gradients of the unit's parameters over all ranks; one part of them stays.
   void Reduce(const Unit& unit, Position at, Position next) {
     std::map<std::string_view, size_t> mine;
     for (size_t i = 0; i < unit.parameters.size(); ++i) mine[step_.blocks[unit.parameters[i]].name] = i;
@@ -321,8 +321,8 @@ class Sharder {
     if (carried != kBefore) Add(kBefore, carried, shard, like, reduce_stream_, Category::kGradient);
   }
 
-  // Unit by unit, the rest of the model last: all its parameters and buffers move to the device, then the
-  // parameters are sharded, then the whole ones are freed (FSDPParamGroup).
+  // Unit by unit, with the rest of the model last: all its parameters and buffers move to the device, then
+  // the parameters are sharded, then the whole parameters are freed (FSDPParamGroup).
   void SetUp() {
     std::vector<BlockIndex> buffers;
     Position first = 0, last = BeforeLoop(0, step_.first);
@@ -356,7 +356,7 @@ class Sharder {
     }
   }
 
-  // State and temporaries of the optimizer, by parameter; if the parameter is unknown, by size.
+  // Shards state and temporaries of the optimizer by parameter; if the parameter is unknown, by size.
   void ShardState() {
     std::map<uint64_t, uint64_t> shard_of_size;
     for (const auto& [parameter, shard] : shards_) shard_of_size[step_.blocks[parameter].requested] = shard;

@@ -23,8 +23,8 @@ namespace vramscope::whatif {
 [[nodiscard]] Step Replicated(const Step& step, bool as_views);
 
 // ZeRO-1 as torch.distributed.optim.ZeroRedundancyOptimizer does it. Whole parameters, including frozen ones,
-// are assigned largest first to the rank with the least so far. Returns the step of the rank that gets most:
-// it has only its own state, and Step::trained lists the parameters that it steps.
+// are assigned largest first to the rank that has the fewest bytes so far. Returns the step of the rank that
+// gets most: it has only its own state, and Step::trained lists the parameters that it steps.
 [[nodiscard]] Step WithOwnState(const Step& step, uint32_t ranks);
 
 // A module that is gathered and resharded as one: its forward calls, and where backward runs it.
@@ -45,14 +45,15 @@ struct Unit {
 // In the order of named_modules(), with the rest of the model last. A model's parameters and buffers move to
 // the device in this order. It can differ from the order of the calls.
 [[nodiscard]] std::vector<const Unit*> AsModulesLie(const Step& step, const std::vector<Unit>& units);
-// Returns the end of the next backward, after `at`, of a call that is not the last one of its unit to add
-// gradients. Memory that waits for the next module is freed there (FSDPParamGroup.post_backward). kForever:
-// there is none.
+// Returns when the next backward after `at` ends, of those calls that are not the last ones of their unit to
+// add gradients. Memory that waits for the next module is freed there (FSDPParamGroup.post_backward).
+// kForever: there is no such backward.
 [[nodiscard]] Position NextPassed(const std::vector<Unit>& units, Position at);
-// Paths of modules that match the patterns and whose parameters the step never uses. Without patterns: such
-// members of lists of blocks. A program that shards every module shards these too, and never gathers them.
+// Paths of modules that match the patterns and whose parameters the step never uses. Without patterns: the
+// members of lists of blocks whose parameters the step never uses. A program that shards every module shards
+// these too, and never gathers them.
 [[nodiscard]] std::vector<std::string_view> UncalledUnits(const Step& step, std::string_view patterns);
-// `patterns` without those that match only such units.
+// `patterns` without those that match only modules in `uncalled`.
 [[nodiscard]] std::string CalledPatterns(const Step& step, std::string_view patterns,
                                          const std::vector<std::string_view>& uncalled);
 

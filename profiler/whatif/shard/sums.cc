@@ -15,7 +15,7 @@ struct Additions {
   bool complete = false;
 };
 
-// In-place additions of the engine, by sum.
+// In-place additions of the autograd engine, by sum.
 std::map<BlockIndex, Additions> AdditionsOf(const Step& step) {
   std::map<BlockIndex, Additions> all;
   for (const OpIndex i : step.ops.Indices()) {
@@ -39,7 +39,7 @@ std::map<BlockIndex, Additions> AdditionsOf(const Step& step) {
   return all;
 }
 
-// The unit, except the rest, in which the node's operator was called; nullptr: none.
+// The unit in which the node's operator was called; nullptr if it was in the rest of the model.
 const Unit* UnitOf(const Step& step, const std::vector<Unit>& units, NodeIndex node) {
   if (node == kNone) return nullptr;
   const Position made = step.nodes[node].made;
@@ -61,8 +61,9 @@ bool MakesSum(const Step& step, const Op& op) {
          step.blocks[sum].begin >= op.begin && step.blocks[sum].accumulated >= kForever;
 }
 
-// The node that passed on the gradient that is added to. It is the first one that received the same tensor:
-// an addition's node, for example, has it for both of its operands. Otherwise it is the node that created it.
+// The node that passed on the gradient to which the addition adds. It is the first node that received the
+// same tensor: an addition's node, for example, passes one tensor to both of its operands. If no node
+// received it, it is the node that created it.
 NodeIndex HandedOnBy(const Step& step, OpIndex addition) {
   const Operand& first = InputsOf(step, step.ops[addition])[0];
   const auto same = [&](const Operand& other) { return IsSameView(step, other, first); };
@@ -79,8 +80,8 @@ NodeIndex HandedOnBy(const Step& step, OpIndex addition) {
   return given != kNone ? given : made;
 }
 
-// True if, inside the unit, only other sums use it. Otherwise it belongs to a tensor that the unit created
-// itself.
+// True if, inside the unit, only other additions use the sum. Otherwise it belongs to a tensor that the unit
+// created itself.
 bool IsOnlyAddedTo(const Step& step, const Unit& unit, OpIndex addition) {
   const BlockIndex sum = OutputsOf(step, step.ops[addition])[0].block;
   for (OpIndex i = addition.Next(); i < step.ops.size() && step.ops[i].begin < unit.backward.end;
@@ -93,7 +94,7 @@ bool IsOnlyAddedTo(const Step& step, const Unit& unit, OpIndex addition) {
   return true;
 }
 
-// True if it is freed when it has been added.
+// True if the gradient is freed when it has been added.
 bool GoesWith(const Step& step, BlockIndex gradient, OpIndex addition) {
   const StepBlock& block = step.blocks[gradient];
   return block.accumulated >= kForever && IsSoon(block.end, step.ops[addition].end);
@@ -134,8 +135,9 @@ std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& un
 
 void AddUpByUnit(const Step& step, const std::vector<Unit>& units,
                  const std::function<Position(const Unit&)>& added, Step& changed) {
-  // The sums are created one after the other, in the order of the unit's inputs. Mostly the input used first
-  // comes first; backward has its gradient last. Then all gradients that were added are freed.
+  // The sums are created one after the other, in the order of the unit's inputs. Usually the input used first
+  // is also the first input, and backward computes its gradient last. Then all gradients that were added are
+  // freed.
   const std::vector<SumOfUnit> sums = SumsOfUnits(step, units);
   std::map<const Unit*, Position> made;
   for (auto each = sums.rbegin(); each != sums.rend(); ++each) {

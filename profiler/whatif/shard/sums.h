@@ -4,7 +4,7 @@
 // torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Its own gradients are summed first, for this
 // node:
 //
-//   one model      sum ── += layer 1's k ── += layer 1's v            each goes when it has been added
+//   one model      sum ── += layer 1's k ── += layer 1's v            each is freed when it has been added
 //   units          layer 1's k ── layer 1's k + v, a new block ── sum += that, when the unit is done
 //
 // The total may need a new block: if the buffer has gaps, or if something else also holds it (accumulate in

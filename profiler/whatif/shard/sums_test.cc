@@ -40,14 +40,14 @@ class ShardSumsTest : public testing::Test, protected WrittenOperators {
     sum_ = Gradient(5, kFirst + 2, 190);
   }
 
-  // The gradient that the node of one of forward's operators computes.
+  // Adds the gradient that the node of one of forward's operators computes.
   BlockIndex Gradient(size_t of, Position at, Position end) {
     const NodeIndex node = AddNode("MmBackward0", forward_[of], at);
     const BlockIndex gradient = AddBlock(HooksAfter(at + 1, 50), end);
     AddOp("aten::mm", node, {at + 1, at + 2}, {encoded_}, gradient);
     return gradient;
   }
-  // Such a gradient that the engine adds to the sum, and that is then freed.
+  // A gradient as above, which the engine adds to the sum and then frees.
   struct Added {
     BlockIndex gradient;
     OpIndex op;
@@ -58,7 +58,7 @@ class ShardSumsTest : public testing::Test, protected WrittenOperators {
     return {gradient, AddOp("aten::add_", node, {at + 3, at + 4}, {sum, gradient}, sum)};
   }
 
-  // Such a gradient that the engine sums with another one, into a new block.
+  // A gradient as above, which the engine sums with another one into a new block.
   struct Made {
     BlockIndex gradient;
     OpIndex op;
@@ -125,7 +125,7 @@ TEST_F(ShardSumsTest, WhatIsAddedToASumOfALayerBehindAllUnitsWaitsToo) {
   EXPECT_EQ(sums[0].gradient, first.gradient);
 }
 
-// Its residual: the sum came from that unit's own node, so what the unit adds first belongs to no other.
+// The unit's own residual: the sum came from its own node, so what the unit adds first belongs to no other.
 TEST_F(ShardSumsTest, WhatAUnitAddsToASumThatItHandedOnItselfIsAsItWas) {
   AddOp("AddBackward0", AddNode("AddBackward0", forward_[3], 130), {HooksAfter(130, 50), 131}, {sum_}, {});
   (void)AddTo(sum_, 3, 132), (void)AddTo(sum_, 2, 140);
@@ -173,8 +173,7 @@ TEST_F(ShardSumsTest, UnitsAddThemUpWhenTheyAreDone) {
   EXPECT_EQ(sums[0].end.event, units_[1].backward.end.event);
 }
 
-// PSPNet's four pools, in addition to what they pool: the gradient of their concatenation is a part with
-// gaps.
+// PSPNet's four pools, and what they pool: the gradient of their concatenation is a part with gaps.
 TEST_F(ShardSumsTest, ASumThatALaterUnitMakesIsMadeWhenItIsDone) {
   const Made key = AddUp(sum_, 3, 132);
   ASSERT_EQ(Sums().size(), 1u);
@@ -231,7 +230,7 @@ TEST_F(ShardSumsTest, ASumThatTheUnitUsesIsOfWhatItMadeItself) {
   EXPECT_TRUE(Sums().empty());
 }
 
-// In 16 bits, from a gradient that a node computed in float32.
+// A gradient in 16 bits, converted from one that a node computed in float32.
 TEST_F(ShardSumsTest, OfAGradientThatWasConvertedTheCopyWaits) {
   const Added key = AddTo(sum_, 3, 132), value = AddTo(sum_, 2, 140);
   StepBlock copy = step_.blocks[key.gradient];

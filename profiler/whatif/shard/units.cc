@@ -30,7 +30,7 @@ bool IsNumbered(std::string_view path) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Lists with several members, whose members consist of other modules: found by the names of parameters.
+// Lists with several members whose members consist of other modules, found by the names of parameters.
 std::set<std::string_view> ListsOfBlocks(const Step& step) {
   std::map<std::string_view, std::set<std::string_view>> members;
   std::set<std::string_view> composed;

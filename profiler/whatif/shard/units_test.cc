@@ -109,14 +109,14 @@ TEST_F(ShardUnitsTest, TwoCallsInARowGatherForThemselves) {
       << "none ahead of itself";
 }
 
-// Its parameters are freed when the engine has added both gradients.
+// The unit's parameters are freed when the engine has added both gradients.
 TEST_F(ShardUnitsTest, OnlyBehindTheLastCallGradientsAreWaitedFor) {
   Layers(2, {{0}, {1}, {0}});
   units_[0].backward.end = 160;
   EXPECT_THAT(Parameters(0), ElementsAre(Life(10, 20), Life(30, 40), Life(110, 114), Life(150, 160)));
 }
 
-// Even if that call leaves no gradients yet.
+// Even if the next call leaves no gradients yet.
 TEST_F(ShardUnitsTest, WhatALayerReducedStaysUntilBackwardOfTheNextCallIsOver) {
   Layers(2, {{0}, {0}, {1}});
   const BlockIndex gradient = AddBlock(111, 190);
@@ -153,7 +153,7 @@ TEST_F(ShardUnitsTest, AFrozenUnitThatIsThereIsNotGatheredAgain) {
   EXPECT_THAT(Parameters(0), ElementsAre(Life(10, 20), Life(30, 40)));
 }
 
-// ZeRO-2 frees what has been reduced.
+// ZeRO-2 frees a unit's gradients when they have been reduced.
 TEST_F(ShardUnitsTest, KeptUnitsGoWithTheirBackwardAndFrozenOnesWithThatOfTheModel) {
   Layers(2, {{0, false}, {1}});
   EXPECT_THAT(Parameters(0, false), ElementsAre(Life(10, 200)));
@@ -169,7 +169,7 @@ TEST_F(ShardUnitsTest, KeptUnitsThatAreCalledAgainGoWithTheFirstBackwardAndAreGa
       << "until the model returns: none is gathered behind";
 }
 
-// Six numbers for the gradient, one for its thread block, and two for its end.
+// The list has six numbers for the gradient, one for its thread block, and two for its end.
 TEST_F(ShardUnitsTest, WhatPutsGradientsTogetherTakesAListOfThem) {
   Layers(1, {{0}});
   const BlockIndex gradient = AddBlock(112, 190);
@@ -244,7 +244,7 @@ TEST_F(ShardUnitsTest, AModuleWithoutParametersBehindTheModelIsNoPartOfIt) {
   EXPECT_THAT(UnitsOf(step_, {1, 2}).back().forward, ElementsAre(Time(5, 100))) << "it has one";
 }
 
-// PSPNet's encoder: its last two levels are not called, and come before the decoder.
+// PSPNet's encoder: its last two levels are not called, and are listed before the decoder.
 TEST_F(ShardUnitsTest, UnitsAreMadeAsModulesLieAndNotAsTheyAreCalled) {
   Layers(3, {{2}, {0}});
   step_.first.begin = 100;
@@ -268,7 +268,8 @@ TEST_F(ShardUnitsTest, AUnitThatIsCalledIsThereOnce) {
   EXPECT_EQ(UnitsOf(step_, {0, 1}, {"layers.0"}).size(), 3u);
 }
 
-// A table of one row, of which the second rank gets nothing, and one with as many bytes that is split in two.
+// A table of one row, of which the second rank gets nothing, and a table of the same size that is split in
+// two.
 class ShardStateTest : public testing::Test, protected WrittenOperators {
  protected:
   ShardStateTest() {

@@ -95,8 +95,8 @@ TEST(FirstStepTest, WhatTheFirstForwardKeepsComesBeforeAsManyAllocationsOfForwar
   EXPECT_LT(table.begin, step.blocks[OutputsOf(step, step.ops[0])[0].block].begin);
 }
 
-// self._table = values / counts.clamp(min=1), on first use: after the norm and before the product, however
-// many temporaries it took.
+// self._table = values / counts.clamp(min=1), on first use. The table belongs after the norm and before the
+// product, whatever the number of temporaries.
 TEST(FirstStepTest, WhatTheFirstForwardKeepsComesBetweenTheAllocationsThatItWasBetween) {
   const CachingProgram program(3, kTemporary / 2);
   const Scene scene = MakeScene(program.step_);
@@ -106,7 +106,7 @@ TEST(FirstStepTest, WhatTheFirstForwardKeepsComesBetweenTheAllocationsThatItWasB
   EXPECT_LT(table.begin, step.blocks[OutputsOf(step, step.ops[0])[0].block].begin);
 }
 
-// Each is freed before the next one is allocated, and all are before the table.
+// Each temporary is freed before the next one is allocated, and all come before the table.
 TEST(FirstStepTest, ItsOwnTemporariesLeaveTheirHolesWhereItMadeThem) {
   const CachingProgram program(3, kTemporary / 2);
   const Scene scene = MakeScene(program.step_);

@@ -8,9 +8,8 @@
 //   step.ops[op]                                // fine
 //   step.blocks[op]                             // does not compile
 //
-// An index converts to a number by itself, so that it also works for other lists with one element per
-// block. A number becomes an index only explicitly: BlockIndex(i). A literal converts by itself:
-// step.blocks[0].
+// An index converts to a number implicitly, so it also indexes other lists with one element per block. The
+// reverse is explicit, BlockIndex(i), except for literals: step.blocks[0].
 #pragma once
 
 #include <concepts>
@@ -38,7 +37,7 @@ class Index {
   uint32_t at_ = model::kNone;
 };
 
-// The indices from `first` to before `last`.
+// The indices from `first` up to, but not including, `last`.
 template <class Item>
 struct IndexRange {
   struct Iterator {

@@ -17,7 +17,7 @@ void OpenSaves::Release(Step& step, BlockIndex block, Position now) {
   const auto found = open_.find(block);
   if (found == open_.end() || found->second.empty()) return;
   std::vector<uint32_t>& open = found->second;
-  const auto order = [&](uint32_t saved) {  // if two are equal, the first one is taken
+  const auto order = [&](uint32_t saved) {  // of equal ones, the first is taken
     const NodeIndex node = step.saved[saved].node;
     const bool ran = node != kNone && step.nodes[node].begin < kForever;
     return std::pair(ran ? step.nodes[node].begin : kBefore, node != kNone && node == last_node_);

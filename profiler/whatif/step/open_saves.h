@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matches releases to tensors that autograd saves, while a step is read: which of several references to a
-// block a release means.
+// Matches each release to the saved tensor that it releases, while a step is read. Several nodes may save the
+// same block.
 //
 //   saved   A by node 1 ─ A by node 2            released A, while node 2 runs: the second one
 //   saved   A by node 1 ─ B, A by node 2         released B, A, while none runs: the second one, as B was
@@ -17,14 +17,14 @@ namespace vramscope::whatif {
 
 class OpenSaves {
  public:
-  // Adds it to Step::saved.
+  // Adds `saved` to Step::saved.
   void Add(Step& step, const Saved& saved);
-  // Releases the reference whose node is running or ran last. If none of the nodes ran, an unneeded graph is
-  // going away. Then it releases the reference of the node that released something just before, or else the
-  // first one made. Does nothing if no reference is open.
+  // Releases the reference to `block` whose node is running or ran last. If none of its nodes ran, an
+  // unneeded graph is being destroyed: releases the reference of the node that released something just
+  // before, or else the first one added. Does nothing if no reference is open.
   void Release(Step& step, BlockIndex block, Position now);
-  // Call at the end: a release before its node ran was that of a node that never ran and that saved the same
-  // block.
+  // Call once, after the last event. Corrects each release that came before its node ran: it belongs to a
+  // node that saved the same block and never ran.
   static void Settle(Step& step);
 
  private:

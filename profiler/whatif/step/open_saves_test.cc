@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several references to a block a release means: hand-written nodes.
+// Hand-written nodes that save the same block: which reference does a release belong to?
 #include "profiler/whatif/step/open_saves.h"
 
 #include <gtest/gtest.h>

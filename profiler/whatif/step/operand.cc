@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types and shapes of operands; blocks that are copies.
+// Element types, shapes and layouts of operands.
 #include <algorithm>
 #include <charconv>
 #include <iterator>

@@ -8,8 +8,8 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr size_t kFew = 64;   // so few are only compared
-constexpr size_t kTiny = 16;  // so few are inserted one by one
+constexpr size_t kFew = 64;   // fewer moments are sorted by comparison
+constexpr size_t kTiny = 16;  // parts up to this size use insertion sort
 
 bool ComesFirst(const Moment& a, const Moment& b) { return a.at != b.at ? a.at < b.at : a.kind < b.kind; }
 

@@ -22,8 +22,7 @@ bool MayPileUp(const StepBlock& block) {
          block.category == Category::kUnattributed;
 }
 
-// Allocations of a device within a step: each block by its size, and the number of blocks of that size before
-// it.
+// Identifies each allocation within a step by its size and the number of earlier allocations of that size.
 class Ranks {
  public:
   using Key = std::pair<uint64_t, size_t>;
@@ -55,7 +54,7 @@ class Ranks {
   std::map<Key, BlockId> block_at_;
 };
 
-// Blocks that exist from a step of the loop on, through the whole recorded step, which does not use them.
+// Blocks that an earlier step of the loop left, and that the recorded step neither uses nor frees.
 std::vector<BlockIndex> LeftBehind(const Step& step) {
   std::set<BlockIndex> used;
   for (const Operand& operand : step.operands) used.insert(operand.block);

@@ -5,8 +5,8 @@
 //   step 2   ├─ clamp ─────────────────────────────────────────── still there
 //   step 3                     ├─ clamp ───────────────────────── and so will this one be
 //
-// Why: without this, a prediction would count blocks of earlier steps as if they had always existed, and
-// would free the step's own. A `del` does not free them.
+// Why: without this, a prediction would count the blocks of earlier steps as memory that always existed, and
+// would free the recorded step's own block. A `del` frees none of them.
 #pragma once
 
 #include "profiler/whatif/step/step.h"

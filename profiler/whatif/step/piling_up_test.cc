@@ -30,7 +30,7 @@ constexpr uint64_t kBytes = 4096, kLeft = 3 * kBytes, kKept = 5 * kBytes;
 
 constexpr int kSteps = 4;
 
-// What a loop does with these blocks: leaves them, uses them, or frees that of its last step.
+// What a loop does with these blocks: it leaves them, uses them, or frees that of its last step.
 enum class With { kNothing, kUse, kFree };
 
 // `each`: the steps that leave a block. The second step also allocates a block of another size that stays.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point in time of a step: an event, and a place in the order of what levers insert around that event.
+// A point in time in a step: an event, and a place among the things that levers insert around that event.
 //
 // Why not a number with a fraction: only the order counts, and a fraction that is small enough for one step
 // is too large for a longer one. Three integers; the first one that differs decides:
 //
-//   event     of the recorded step; before 0: of what came before the loop
-//   order     around it: stages, which have a fixed order, and places within a stage, one after the other
-//   further   of what is at one place
+//   event     an event of the recorded step; below 0: an event before the loop
+//   order     the place around that event: a stage (stages have a fixed order), and a place within the stage
+//   further   the order of things at the same place
 //
 //   ● event 7    After(7)  After(7, 2) ... In(kUnpacks, 7) ...    In(kReturns, 8) ... Before(8)    ● event 8
 //
@@ -24,7 +24,7 @@ namespace vramscope::whatif {
 
 // Stages around an event. Stages without a name are hooks that run one after the other (HooksAfter()).
 enum class Stage : int32_t {
-  kAhead = -50,     // before all else: what only the first step allocates, among what both steps allocate
+  kAhead = -50,     // before all else: what only the first step allocates (first_step.h)
   kEmpties = -25,   // the cache is emptied before the event
   kUnpacked = -20,  // a node's variables are freed, before the engine looks at the node's results
   kReturns = -10,   // a function's variables are freed, before its arguments
@@ -56,7 +56,7 @@ struct Position {
 
 inline constexpr Position kBefore = -1;                          // for a begin: before the step
 inline constexpr Position kForever = 1'000'000'000'000'000'000;  // for an end: not within the recording
-inline constexpr int32_t kPlaces = 1 << 24;                      // of a stage, half of them before it
+inline constexpr int32_t kPlaces = 1 << 24;                      // places per stage, half before its center
 
 // The n-th place after `at`, for things inserted one after the other.
 [[nodiscard]] constexpr Position After(Position at, int64_t n = 1) {
@@ -64,13 +64,13 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // of a stage, 
 }
 [[nodiscard]] constexpr Position Before(Position at, int64_t n = 1) { return After(at, -n); }
 
-// Within one place: n further, or sooner if n is negative.
+// The same place, but n later within it, or sooner if n is negative.
 [[nodiscard]] constexpr Position Later(Position at, int64_t n = 1) {
   return {at.event, at.order, at.further + static_cast<int32_t>(n)};
 }
 [[nodiscard]] constexpr Position Sooner(Position at, int64_t n = 1) { return Later(at, -n); }
 
-// This many hooks later, each with all its places.
+// The same place, this many hooks later. Each hook has kPlaces places.
 [[nodiscard]] constexpr Position HooksAfter(Position at, int32_t hooks) {
   return {at.event, at.order + hooks * kPlaces, at.further};
 }
@@ -89,8 +89,9 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // of a stage, 
   return After(In(Stage::kSteps, event), n);
 }
 
-// Recomputation at `at` of the part of forward that starts at `begin`. A lower depth comes first.
-// Recomputed() returns where a moment of forward lies in it, Unwound() where the recomputation is over.
+// The recomputation, at `at`, of the part of forward that starts at `begin`. Of nested recomputations, the
+// one with the lower depth comes first. Recomputed() returns where a moment of forward lies in it, Unwound()
+// where it ends.
 [[nodiscard]] constexpr Position Unwound(Position at, uint32_t depth) {
   constexpr uint32_t kDeepest = 64;
   return HooksAfter(In(Stage::kAgain, at), static_cast<int32_t>(std::min(depth, kDeepest)) + 1);
@@ -104,8 +105,8 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // of a stage, 
                (stage * 2 * kKept + place) * 2 * kKept + below);
 }
 
-// True if a life ends with the use, or release, that caused its end: directly after it, or with one event in
-// between.
+// True if a life that ends at `end` ends because of the use or release at `use`. IsAtOnce: directly after it.
+// IsSoon: also with one event in between.
 [[nodiscard]] constexpr bool IsAtOnce(Position end, Position use) { return end.event <= use.event + 1; }
 [[nodiscard]] constexpr bool IsSoon(Position end, Position use) { return end.event <= use.event + 2; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positions are in the order that their names promise.
+// The functions of position.h return positions in the documented order.
 #include "profiler/whatif/step/position.h"
 
 #include <gtest/gtest.h>

@@ -19,14 +19,14 @@ namespace vramscope::whatif {
 struct LoopSteps {
   timeline::Step first;
   timeline::Step before;  // the step before the chosen one, or the chosen one if it is the first recorded
-  timeline::Step chosen;  // the last complete step after it that was recorded with its operators
+  timeline::Step chosen;  // the last complete deep step, but never the first step
 };
 
 // Chooses training steps if there are any. The error is a sentence that explains what to record.
 [[nodiscard]] Result<LoopSteps> ChooseSteps(const classify::Analysis& analysis, model::ProcessIndex process);
 
-// Reads release and settings from the recording. Settings that the program made itself, in its environment,
-// take precedence over those it was started with.
+// Reads PyTorch's release and the allocator settings from the recording. Settings that the program put into
+// its own environment take precedence over those it was started with.
 void TakeFacts(const trace::Metadata& facts, Step& step);
 
 }  // namespace vramscope::whatif

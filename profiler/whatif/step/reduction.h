@@ -3,9 +3,9 @@
 // that share one output, and counters of finished thread blocks.
 //
 // Why a formula and not a share of the input: the size depends on how the work is divided among the
-// multiprocessors. If the batch changes, it stays, halves, doubles or vanishes. For the bias gradients of
-// wide layers it is larger than the input (32 MiB for a [4096, 1024] one on an A100). PyTorch:
-// setReduceConfig, ReduceConfig::global_memory_size and ReduceConfig::semaphore_size in
+// multiprocessors. If the batch changes, the scratch memory stays the same, halves, doubles or vanishes. For
+// the bias gradients of wide layers it is larger than the input (32 MiB for a [4096, 1024] one on an A100).
+// PyTorch: setReduceConfig, ReduceConfig::global_memory_size and ReduceConfig::semaphore_size in
 // aten/src/ATen/native/cuda/Reduce.cuh, the same from 1.13 to 2.15.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Reduction {
   int64_t vector = 4;                        // elements per load along the reduction
 };
 
-// The two device figures that decide the division.
+// The two device properties that determine how the work is divided.
 struct Multiprocessors {
   int count = 108;
   int threads = 2048;  // resident on one multiprocessor

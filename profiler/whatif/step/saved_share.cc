@@ -13,7 +13,7 @@ using model::kNone;
 constexpr uint8_t kIsOutput = trace::kTensorIsOutput;
 
 struct Seen {
-  Position at = 0;  // an operand counts at the begin of its operator, a result at its end
+  Position at = 0;  // an operand counts at the start of its operator, a result at its end
   uint32_t operand = kNone;
 };
 using SeenTensors = std::unordered_map<uint64_t, std::vector<Seen>>;
@@ -33,7 +33,8 @@ SeenTensors Look(const Step& step) {
   return tensors;
 }
 
-// The operand or result of the operator that saves it; otherwise the last one before, or the next one.
+// The operand that shows the saved tensor: one of the operator that saves it, else the last one before it, or
+// the next one.
 uint32_t OperandOf(const Step& step, const Saved& saved, const std::vector<Seen>& seen) {
   const auto fits = [&](const Seen& one) { return step.operands[one.operand].block == saved.block; };
   const auto open = [&](const Seen& one) {
@@ -68,7 +69,7 @@ bool IsDense(const Step& step, const Operand& operand) {
   return true;
 }
 
-// The index of the backward pass in which the node finished; after the last one: in none.
+// The index of the backward pass in which the node ran; step.backward.size() if it ran in none.
 size_t PassOf(const Step& step, const Node& node) {
   const auto around = std::find_if(step.backward.begin(), step.backward.end(), [&](const Window& pass) {
     return pass.begin <= node.begin && node.end <= pass.end;
@@ -76,7 +77,7 @@ size_t PassOf(const Step& step, const Node& node) {
   return static_cast<size_t>(around - step.backward.begin());
 }
 
-// By block: when the last graph made from it is gone, if none of its nodes ever runs; otherwise kForever.
+// By block: when the last graph built from it is destroyed, if none of its nodes ever runs; else kForever.
 std::vector<Position> GraphsGone(const Step& step) {
   std::vector<NodeIndex> node(step.ops.size());
   const auto runs = [&](NodeIndex i) { return step.nodes[i].begin < kForever; };
@@ -140,8 +141,8 @@ void ReleaseUnseen(Step& step) {
     const size_t pass = PassOf(step, step.nodes[saved.node]);
     return released[saved.node] != kBefore || (pass < lets_go.size() && lets_go[pass]);
   };
-  for (const Saved& saved : step.saved) {  // no recorded release of the node: what is freed with it gives the
-                                           // time
+  // A node without a recorded release: blocks that are freed while it runs give the time.
+  for (const Saved& saved : step.saved) {
     const Node& node = step.nodes[saved.node == kNone ? NodeIndex(0) : saved.node];
     const Position end = step.blocks[saved.block].end;
     if (unseen(saved) && end > node.begin && end < node.end)

@@ -160,8 +160,8 @@ TEST_F(InPlaceOnAView, WhatItKeepsGoesWhenCopySlicesHasRun) {
   EXPECT_EQ(step_.saved[0].released, 120);
 }
 
-// out[..., 1:].addcmul_(sin, x): AddcmulBackward0 saves sin, which all layers share, and is then moved into
-// CopySlices. Its release is not recorded.
+// out[..., 1:].addcmul_(sin, x): AddcmulBackward0 saves sin, which all layers share. The node is then moved
+// into CopySlices. Its release is not recorded.
 TEST_F(InPlaceOnAView, WhatItIsGivenAndKeepsBeforeGoesThenToo) {
   std::swap(step_.nodes[0], step_.nodes[1]);
   step_.nodes[0].begin = step_.nodes[0].end = kForever;

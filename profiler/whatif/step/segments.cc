@@ -57,7 +57,7 @@ std::vector<CallIndex> Outermost(const Step& step, const Wanted& wanted) {
 }
 
 std::vector<CallIndex> BlocksOf(const Step& step) {
-  std::map<std::string_view, uint32_t> numbered;  // by the path above: the numbers below it
+  std::map<std::string_view, uint32_t> numbered;  // by parent path: its numbered children
   std::vector<bool> composed(step.modules.size(), false);
   std::map<std::string_view, bool> seen;
   for (const ModuleCall& call : step.modules) {
@@ -79,7 +79,7 @@ bool Belongs(std::string_view name, std::string_view pattern) {
   return PathMatches(pattern, name);
 }
 
-// Deeper names count to the module at this depth: a name may have a million dots.
+// Names below this depth are counted under the module at this depth: a name may have a million dots.
 constexpr size_t kDeepestPath = 64;
 
 std::string_view FirstNames(std::string_view path, size_t most) {
@@ -89,7 +89,7 @@ std::string_view FirstNames(std::string_view path, size_t most) {
   return path.substr(0, dot);
 }
 
-// Nodes by their paths; intermediate ones are created with the first one below them.
+// Nodes by path. An intermediate node is created with the first node below it.
 class TreeBuilder {
  public:
   ModuleNode& At(std::string_view path) { return nodes_[Index(FirstNames(path, kDeepestPath))]; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which module calls of a step "all", "every:2" or "layers.*,head" select, and which of these values exist.
+// Selects module calls of a step by "all", "every:2" or "layers.*,head", and lists the values that a step
+// offers.
 #pragma once
 
 #include <string>
@@ -10,27 +11,26 @@
 
 namespace vramscope::whatif {
 
-// Calls in order, none inside another. "all": the blocks of the model. Blocks are the
-// outermost modules that have a number as their name, have siblings with numbers, and consist of other
-// modules. "every:K": the first of every K blocks. Otherwise: patterns for paths, separated by commas; *
-// stands for one name. Fails with a sentence if nothing matches, also if only one of several patterns does
-// not.
+// Calls in order, none inside another. "all": the blocks of the model. Blocks are the outermost modules that
+// have a number as their name, have siblings with numbers, and consist of other modules. "every:K": the first
+// of every K blocks. Otherwise: patterns for paths, separated by commas; * stands for one name. Fails with a
+// sentence if any of the patterns matches nothing.
 [[nodiscard]] Result<std::vector<CallIndex>> ChooseSegments(const Step& step, std::string_view value);
 // Like ChooseSegments, including matching modules inside others: "stages.*,stages.*.layers.*" selects both.
 [[nodiscard]] Result<std::vector<CallIndex>> ChooseNestedSegments(const Step& step, std::string_view value);
 
-// All members of the lists that contain the blocks, including members that are no blocks, such as the stem of
-// a network in an nn.Sequential. None is inside another. Empty if there are no blocks.
+// All members of the lists that contain the blocks, including members that are not blocks, such as the stem
+// of a network in an nn.Sequential. None is inside another. Empty if there are no blocks.
 [[nodiscard]] std::vector<CallIndex> ListMembers(const Step& step);
 // "model.layers" for block "model.layers.3".
 [[nodiscard]] std::string_view ParentPath(std::string_view path);
 
-// Values that select a family, the fewest modules first: "every:4" ... "all". If the model has several lists
-// of blocks, also "encoder.*" for each list. Empty if there are no blocks.
+// Values of --checkpoint that select a family of modules, the fewest modules first: "every:4" ... "all". If
+// the model has several lists of blocks, also "encoder.*" for each list. Empty if there are no blocks.
 [[nodiscard]] std::vector<std::string> CheckpointFamilies(const Step& step);
 
 // Paths of single modules that a search may choose from, in the order of their calls, none inside another.
-// They are the blocks, or without blocks the parts of the outermost module.
+// They are the blocks, or, if there are none, the direct submodules of the outermost module.
 [[nodiscard]] std::vector<std::string> CheckpointUnits(const Step& step);
 
 // Matches "layers.3.mlp" against "layers.*.mlp".

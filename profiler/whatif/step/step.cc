@@ -20,7 +20,7 @@ using model::kNone;
 using trace::Event;
 using trace::EventType;
 
-// The open ranges of one thread, while the step is read.
+// The open ranges of one thread while the step is read.
 struct OpenThread {
   std::vector<OpIndex> ops;
   std::vector<NodeIndex> made;  // for each of them, the last node created directly in it
@@ -29,7 +29,7 @@ struct OpenThread {
   BlockIndex leaf;  // the block that it gives a gradient, if that is not a parameter
 };
 
-// The last one; none if there is none.
+// The last index; none if the list is empty.
 template <class Item>
 Index<Item> Last(const std::vector<Index<Item>>& open) {
   return open.empty() ? Index<Item>() : open.back();
@@ -142,7 +142,8 @@ class Reader {
     block.op = Last(thread.ops);
   }
 
-  // Frees by other processes and samples of counters do not separate it from its cause.
+  // Events just before a free that are not the program's do not separate it from its cause: they are frees of
+  // other processes, or counter samples.
   void AddFree(uint64_t address) {
     const BlockIndex block = BlockAt(address);
     if (block != kNone && step_.blocks[block].end == Now()) step_.blocks[block].end = Now() - apart_;
@@ -176,7 +177,7 @@ class Reader {
       labeled.accumulated = std::min(labeled.accumulated, Now()), labeled.leaf = leaf;
     if (role == trace::Role::kParameter)
       leaf = labeled.begin == kBefore ? BlockIndex() : block;  // a batch that requires a gradient
-    // In forward the node is created, whether or not it will receive a gradient.
+    // Forward creates AccumulateGrad whether or not it will receive a gradient, so only backward counts.
     if (role == trace::Role::kParameter && leaf == kNone && thread.node != kNone)
       step_.trained.push_back(block);
   }
@@ -307,8 +308,8 @@ class Reader {
 
   void Classify(StepBlock& block) {
     if (block.requested == 0) block.requested = run_.blocks[block.id].size;
-    // The category that it has for the longest time: after autograd has released an activation, it is called
-    // a temporary for the moment that it still lives.
+    // The block's last category, or activation if it ever was one: after autograd has released an activation,
+    // the rest of its life is classified as temporary.
     block.name = analysis_.names().Of(block.id);
     const classify::Life life = analysis_.categories().Of(block.id);
     block.category = life[life.size() - 1].category;

@@ -40,21 +40,21 @@ struct StepBlock {
   OpIndex op;                       // innermost operator open when it was allocated
   BlockIndex leaf;                  // for the gradient of a non-parameter that the step created: its block
   BlockIndex copy_of;               // inserted by a lever: the block from which it copies elements
-  Position once = kBefore;          // inserted by a lever, and stays: when, from the first step's begin on
-  Position set_up = kBefore;        // existed before the first step: when allocated (below 0), set by levers
+  Position once = kBefore;          // inserted by a lever, and stays: its allocation, from 0 (first step)
+  Position set_up = kBefore;        // set by levers, for a block of the setup: its allocation (below 0)
   std::string_view name;  // from labels: "layers.0.weight", also for its gradient; lives as long as the run
   uint16_t stream = 0;
-  classify::Category category = classify::Category::kUnattributed;  // its category for most of its life
+  classify::Category category = classify::Category::kUnattributed;  // the last, or activation if ever one
   bool workspace = false;
   bool piles_up = false;  // each step leaves one more
-  bool piled = false;     // an earlier step left it in this way
+  bool piled = false;     // left by an earlier step in this way
 
   // True if autograd accumulated it as the gradient of a parameter.
   [[nodiscard]] bool IsParametersGradient() const { return accumulated < kForever && leaf == model::kNone; }
 };
 
-// A block that was allocated before the loop began and does not stay. Positions are before 0, in the order of
-// the events. If a lever inserted it, its end may be in the first steps.
+// A block that was allocated before the loop began and is freed again. Positions are before 0, in the order
+// of the events. If a lever inserted it, its end may be in the first steps.
 struct Passing {
   Position begin = 0;
   Position end = 0;
@@ -172,7 +172,7 @@ class Step {
 
   Indexed<StepBlock> blocks;     // in order of their allocation
   std::vector<Passing> passing;  // blocks that leave holes where later blocks are placed
-  Indexed<Op> ops;               // in order of their begin
+  Indexed<Op> ops;               // in order of their start
   std::vector<OpIndex> op_ends;  // ops in order of their ends: inner ones first
   std::vector<Operand> operands;
   Indexed<Node> nodes;
@@ -197,7 +197,8 @@ class Step {
   }
   // True if the program only runs its model forward.
   [[nodiscard]] bool OnlyForward() const { return backward.empty() && optimizer.empty(); }
-  // Begin and end of the module calls that lead to backward, or of all calls if there is no backward.
+  // Start and end of forward. With a backward pass: from 0 to its start. In a program that only runs forward:
+  // from the start of the first module call to the end of the last one.
   [[nodiscard]] Position ForwardBegin() const {
     return OnlyForward() && !modules.empty() ? modules[0].begin : 0;
   }
@@ -207,7 +208,7 @@ class Step {
     for (const ModuleCall& call : modules) end = std::max(end, std::min<Position>(call.end, length));
     return end;
   }
-  // Text of the trace, or one that a lever added.
+  // Text of the trace, or text that a lever added.
   [[nodiscard]] std::string_view Text(uint32_t id) const {
     return id < kFirstOwnText ? run->Text(id) : std::string_view((*own_texts)[id - kFirstOwnText]);
   }
@@ -247,7 +248,7 @@ class Step {
 // True if both show the same elements of a block in the same way.
 [[nodiscard]] bool IsSameView(const Step& step, const Operand& a, const Operand& b);
 
-// Bytes from the begin of the storage to the end of the tensor; 0 if its shape is unknown.
+// Bytes from the start of the storage to the end of the tensor; 0 if its shape is unknown.
 [[nodiscard]] uint64_t BytesUpTo(const Step& step, const Operand& operand);
 
 // Parses "8,128,256"; appends its dimensions to `dims`.
@@ -260,9 +261,8 @@ class Step {
 // Bytes of one element; 0 for unknown types.
 [[nodiscard]] uint32_t BytesOf(uint8_t dtype);
 
-// Reads the last complete deep step, after the first step of the device's process, whose allocations were all
-// recorded. The error is a sentence that explains what to record. O(events of the trace): decodes it once
-// more.
+// Reads the last complete deep step of the device's process, but never its first step. The error is a
+// sentence that explains what to record. O(events of the trace): decodes the trace once more.
 [[nodiscard]] Result<Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device);
 
 }  // namespace vramscope::whatif

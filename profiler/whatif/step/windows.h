@@ -14,21 +14,22 @@ namespace vramscope::whatif {
 // Fills Step::backward, optimizer, zero_grad, autocast and optimizer_class.
 void AddWindows(const timeline::Step& recorded, Step& step);
 
-// Removes from Step::passing the blocks that the first step has too. The first step starts with its forward,
-// a later one at the end of the step before it. So the batch of the loop's first step looks like part of the
-// setup. O(n log n) for n blocks.
+// Removes the batch of the loop's first step from Step::passing. A later step starts where the previous step
+// ends, but the first step starts with its forward. So the first batch looks like part of the setup.
+// O(n log n) for n blocks.
 void LeaveOutFirstBatch(Step& step);
 
 // Where the caching allocator freed segments; one event for segments that it freed together. It does so in
 // empty_cache(), or if an allocation finds no room. O(n log n) for n segments and changes of the device.
 [[nodiscard]] std::vector<model::EventIndex> SegmentsGivenBack(const model::Run& run,
                                                                model::DeviceIndex device);
-// Fills Step::cache_emptied with those of the step that are outside all operators.
+// Fills Step::cache_emptied with the frees of segments in the step that are outside all operators.
 void AddEmptying(Step& step);
 
-// Index in Step::backward of the first pass that gives parameters gradients. Earlier passes occur: uncompiled
-// flex_attention() traces its functions with backward passes of its own, and forces are gradients of
-// energies. 0 if no pass does, or none is known to. O(passes * blocks).
+// Index in Step::backward of the first pass that gives parameters gradients. There may be earlier passes:
+// uncompiled flex_attention() traces its functions with backward passes of its own, and models of molecules
+// compute forces as gradients of energies. 0 if no pass is known to give parameters gradients.
+// O(passes * blocks).
 [[nodiscard]] size_t FirstBackward(const Step& step);
 
 // Returns why `what` cannot be predicted for this step, or "" if its first backward pass is the training

@@ -3,9 +3,9 @@
 // blocks matters.
 //
 //   setup    a weight of 2 MiB for each block
-//   step     a batch of 8 samples goes through the blocks, each of which keeps what it makes; backward takes
-//            it from the last to the first; the optimizer keeps one state for each weight and takes as much
-//            while it steps
+//   step     a batch of 8 samples goes through the blocks, and each block keeps its result; backward goes from
+//            the last block to the first; the optimizer keeps one state per weight, and allocates as much
+//            again while it steps
 #pragma once
 
 #include <optional>

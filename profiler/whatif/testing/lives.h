@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Begin and end of a scene's blocks that come from one block of the step, for tests.
+// Start and end of a scene's blocks that come from one block of the step, for tests.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ inline std::vector<std::pair<Position, Position>> LivesOf(const Scene& scene, Bl
   return lives;
 }
 
-// True if both are the same up to `places` things that are inserted one after the other.
+// True if the positions differ by at most `places` places.
 inline bool IsNear(Position a, Position b, int64_t places = kPlaces / 2 - 1) {
   return Before(a, places) <= b && b <= After(a, places);
 }

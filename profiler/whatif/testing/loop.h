@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop of three steps, written as PyTorch would run it, for tests of what levers do to it.
 //
-//   setup    something that goes again; weight 64 x 64
+//   setup    a temporary block; weight 64 x 64
 //   step     batch [8, 64] ─ mm ─► hidden [8, 64] ─ gelu ─► out [8, 64]
 //            backward: gradient of out, of hidden, of weight
 //            the optimizer keeps one state of the weight's size

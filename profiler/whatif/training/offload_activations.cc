@@ -135,7 +135,8 @@ class Offloader {
     return shape.known && strides.known && shape.count == strides.count;
   }
 
-  // A view copies only its own elements, x.expand(8, -1) all eight times; both are packed on the device.
+  // A view copies only its own elements; x.expand(8, -1) copies them eight times. Both are packed on the
+  // device.
   void BringAsGiven(Block& copy, const Again& again, std::vector<Block>& copies) const {
     const Operand* const given = GivenAs(copy.origin, again);
     const OpIndex maker = OutermostMaker(step_, copy.origin);
@@ -151,8 +152,8 @@ class Offloader {
     if (!LiesWithoutGaps(sizes, strides)) AddPacked(copy, again.begin, copies);
   }
 
-  // What a recomputation needs. It is freed with the last node that saves it, or when the function that
-  // received it returns.
+  // Brings back an input of a recomputation. It is freed with the last node that saves it, or when the
+  // function that received it returns.
   void BringBack(BlockIndex block, const Again& again, std::vector<Block>& copies) {
     if (!inputs_.emplace(block, &again).second) return;
     const auto kept = released_.find({block, &again});
@@ -166,8 +167,8 @@ class Offloader {
     copies.push_back(copy);
   }
 
-  // A result that its own node saves, as for tanh(), and from which nothing is computed. Without a variable
-  // both would be freed, because backward does not reach them.
+  // True for a result that its own node saves, as tanh() does, and from which nothing is computed. Backward
+  // does not reach that node. So a variable holds the result: otherwise both would be freed.
   [[nodiscard]] bool KeepsItsNode(const Saved& saved) const {
     if (saved.node == kNone || step_.nodes[saved.node].begin < kForever) return false;
     OpIndex op = step_.nodes[saved.node].op;
@@ -219,8 +220,8 @@ class Offloader {
     copies.push_back(copy);
   }
 
-  // Bytes of a mask with padded rows for memory-efficient attention, given those without padding; 0: not such
-  // a mask.
+  // Bytes of a mask whose rows are padded for memory-efficient attention, given its bytes without padding; 0
+  // if it is not such a mask.
   [[nodiscard]] uint64_t FilledUp(const Saved& saved, uint64_t bytes) const {
     const OpIndex made_in = saved.node == kNone ? OpIndex() : step_.nodes[saved.node].op;
     if (made_in == kNone || step_.NameOf(step_.ops[made_in]) != kEfficientCall) return 0;
@@ -284,10 +285,10 @@ class Offloader {
   const Step& step_;
   const LastUses& uses_;
   Scene& scene_;
-  std::unordered_map<BlockIndex, Block> of_origin_;  // as forward allocated it
+  std::unordered_map<BlockIndex, Block> of_origin_;  // the block as forward allocated it
   std::vector<Position> kept_;                       // by block: when the last node released it
-  // The same for nodes of the part that created it, as for relu_(), which saves its own result: they save the
-  // recomputed one.
+  // The same for nodes of the part that created the block. relu_(), for example, saves its own result, so its
+  // node saves the recomputed one.
   std::vector<Position> kept_by_again_;
   std::vector<bool> stays_;
   std::set<BlockIndex> unsaved_, leaves_;

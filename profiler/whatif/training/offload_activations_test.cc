@@ -39,7 +39,7 @@ class OffloadedCheckpointTest : public testing::Test, protected WrittenStep {
     Work(24, node, {mask_, out});
   }
 
-  // Begin and end of the copies of a block, with a small tolerance.
+  // Start and end of the copies of a block, with a small tolerance.
   [[nodiscard]] std::vector<std::pair<Position, Position>> Lives(BlockIndex block) const {
     Scene scene = MakeScene(step_);
     scene.again.push_back({10, 50, 120, 180, 150, held_});
@@ -51,7 +51,7 @@ class OffloadedCheckpointTest : public testing::Test, protected WrittenStep {
   std::vector<std::pair<BlockIndex, Position>> held_;  // by a graph that a module holds
 };
 
-// The wrapper holds it until it returns.
+// The wrapper holds the input until it returns.
 TEST_F(OffloadedCheckpointTest, WhatIsGivenByPositionComesBackUntilItsNodeHasWorked) {
   EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, HooksAfter(161, 50))));
 }
@@ -202,7 +202,7 @@ class OffloadedViewTest : public testing::Test, protected WrittenOperators {
     Operand& operand = step_.operands[step_.ops[used_].first_input];
     operand.shape = Shaped(sizes), operand.strides = Shaped(strides);
   }
-  // Bytes of the copies, in the order of their begins.
+  // Bytes of the copies, ordered by their start.
   [[nodiscard]] std::vector<std::pair<Position, uint64_t>> Copies() const {
     Scene scene = MakeScene(step_);
     scene.again.push_back({10, 50, 120, 180, 150, {}});

@@ -34,7 +34,7 @@ void Drop(StepBlock& block);
 // are removed, and Step::trained no longer lists them.
 void StepOnly(const std::function<bool(BlockIndex parameter)>& kept, Step& step);
 
-// Removes what the optimizer has from the scene: its state, and what its steps allocate.
+// Removes the optimizer's blocks from the scene: its state, and what its steps allocate.
 void TakeAwayOptimizer(Scene& scene);
 
 }  // namespace vramscope::whatif

@@ -85,7 +85,7 @@ double States(const Step& step, Position at) {
 
 constexpr Position kComputing = 105, kStepping = 205;
 
-// 7.5 billion parameters in mixed precision with Adam on 64 GPUs: 2 + 2 + 12 bytes each.
+// 7.5 billion parameters in mixed precision with Adam on 64 GPUs: 2 + 2 + 12 bytes per parameter.
 TEST(ShardTest, ModelStatesAreThoseOfTheZeroPaper) {
   const EqualParameters network(15'000'000'000 / 64, 15'000'000'000 / 64, 90'000'000'000 / 64);
   EXPECT_NEAR(States(network.step, kStepping), 120, 0.05);
@@ -165,7 +165,7 @@ TEST(ShardTest, BucketsAreFilledInTheOrderOfGradients) {
   EXPECT_EQ(Alive(network.Sharded("ddp:8:view"), Category::kGradient, kStepping), 0u);
 }
 
-// A batch that requires a gradient is no parameter of the module.
+// A batch that requires a gradient is not a parameter of the module.
 TEST(ShardTest, BucketsHaveNoRoomForTheGradientOfABatch) {
   constexpr uint64_t kEach = 3 << 20;
   EqualParameters network(kEach, kEach, kEach);
@@ -187,7 +187,7 @@ TEST(ShardTest, BucketsHaveRoomForAGradientAndNotForTheBlockItIsAViewOf) {
   EXPECT_THAT(buckets, testing::ElementsAre(1, 9, 9, 9, 9, 9, 9, 9));
 }
 
-// Ranges of recorded values: x_min = min(x_min, x.min()).
+// A buffer that forward replaces, for example a range of recorded values: x_min = min(x_min, x.min()).
 TEST(ShardTest, WhatForwardPutsInThePlaceOfABufferComesBesideIt) {
   EqualParameters network(1 << 20, 1 << 20, 512);
   for (const auto& [begin, end] : {Window{kBefore, 50}, Window{49, kForever}}) {
@@ -210,7 +210,7 @@ TEST(ShardTest, WhatForwardPutsInThePlaceOfABufferComesBesideIt) {
   })) << "both are broadcast";
 }
 
-// Norms have statistics and a count of batches: a run with DDP sent both at once.
+// Batch norms have statistics and a count of batches. A run with DDP sent both at once.
 TEST(ShardTest, TwoFlatBlocksAreOnTheirWayInTheOrderOfTheirFirstTensors) {
   constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
   EqualParameters network(1 << 20, 1 << 20, 512);
@@ -269,7 +269,7 @@ TEST(ShardTest, WholeParametersAreDealtOutEvenly) {
   EXPECT_EQ(network.Sharded("zero1:48").trained.size(), 2u) << "the rank that has most";
 }
 
-// The optimizer receives them in that order, and creates their state in it.
+// The optimizer receives the parameters in that order, and creates their state in the same order.
 TEST(ShardTest, ARankStepsItsLargestParameterFirst) {
   EqualParameters network(512, 512, 512);
   for (StepBlock& block : network.step.blocks)
@@ -360,7 +360,7 @@ TEST(ShardTest, AModelWithoutAListOfBlocksIsGatheredAsAWhole) {
   EXPECT_EQ(Alive(sharded, Category::kCommunication, kComputing), 64u * 512);
 }
 
-// LUKE's layers for entities, if there are only words.
+// For example LUKE's layers for entities, if the input has only words.
 TEST(ShardTest, WhatGetsNoGradientIsGatheredAndNotReduced) {
   EqualParameters network(512, 512, 512);
   for (size_t i = 32; i < 64; ++i) Drop(network.step.blocks[64 + i]);

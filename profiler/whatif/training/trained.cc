@@ -18,8 +18,8 @@ struct Leaf {
   [[nodiscard]] uint64_t Bytes() const { return values * element; }
 };
 
-// The number of an operand's values if they are in the order of its dimensions without gaps, or if it is such a
-// matrix transposed; otherwise 0.
+// Number of values of an operand that is contiguous, or that is the transpose of a contiguous matrix; 0 for
+// any other operand.
 uint64_t ValuesOf(const Step& step, const Operand& operand) {
   if (!step.shapes[operand.strides].known) return 0;
   const uint32_t rank = step.Rank(operand.shape);
@@ -50,8 +50,8 @@ void Look(const Step& step, const Operand& operand, std::vector<Leaf>& leaves) {
     leaves.push_back({operand.offset, values, BytesOf(operand.dtype)});
 }
 
-// True if the block has several leaves that do not overlap. False if it has become smaller than its leaves: a
-// rank's shard of them.
+// True if the block has several leaves that do not overlap. False if it is smaller than its leaves: it then
+// holds one rank's shard of them.
 bool SharedOut(std::vector<Leaf> leaves, uint64_t requested) {
   uint64_t bytes = 0;
   for (const Leaf& leaf : leaves) bytes += leaf.Bytes();
@@ -63,7 +63,7 @@ bool SharedOut(std::vector<Leaf> leaves, uint64_t requested) {
   return leaves.size() > 1 && std::adjacent_find(leaves.begin(), leaves.end(), into_next) == leaves.end();
 }
 
-// The trained blocks that operators of a window use, with their turns: by block, kNone for others.
+// By block: its place in the order in which operators of a window first use trained blocks; kNone for others.
 using TurnOfBlock = std::vector<uint32_t>;
 
 TurnOfBlock WorkedOn(const Step& step, const Window& window) {
@@ -80,9 +80,9 @@ TurnOfBlock WorkedOn(const Step& step, const Window& window) {
   return turns;
 }
 
-// parameters() lists a module's own parameters before those of its layers. __init__ may have created the
-// layers first: patch_embed before class_token. If no operator was recorded that steps one of them, they keep
-// the order of their allocation.
+// parameters() lists a module's own parameters before those of its layers. But __init__ may have created the
+// layers first: patch_embed before class_token. If no recorded operator steps one of the parameters, all of
+// them keep the order of their allocation.
 void PutInTurn(const TurnOfBlock& turns, std::vector<TrainedParameter>& parameters) {
   const auto unseen = [&](const TrainedParameter& one) { return turns[one.block] == kNone; };
   const auto before = [&](const TrainedParameter& a, const TrainedParameter& b) {

@@ -8,7 +8,7 @@
 //
 // A step may have several optimizers, and one may step several times, as in a GAN:
 //
-//   judge.step()  judge.step()  maker.step()       the second one of the judge makes no state
+//   judge.step()  judge.step()  maker.step()       the judge's second step creates no state
 #pragma once
 
 #include <vector>
@@ -51,7 +51,7 @@ struct OptimizerCall {
 // sentence if a call has no recorded operators. O(operands) on first use.
 [[nodiscard]] Result<std::vector<OptimizerCall>> OptimizerCalls(const Step& step,
                                                                 const std::vector<Window>& times);
-// Number of optimizers behind these calls: the calls that have `fresh` parameters.
+// Number of optimizers that made these calls: the number of calls that have `fresh` parameters.
 [[nodiscard]] size_t CountOptimizers(const std::vector<OptimizerCall>& calls);
 
 }  // namespace vramscope::whatif
