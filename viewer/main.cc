@@ -100,7 +100,7 @@ int RunWithoutWindow(Start start, const cli::Arguments& arguments) {
   const Status began = viewer.Begin();
   if (!began.ok()) return Fail(began.error().sentence);
   Session& session = viewer.app().session;
-  if (arguments.Has("script")) {  // a picture leaves no traces
+  if (arguments.Has("script")) {  // a picture alone writes no state files
     viewer.app().recent_list = RecentFilesPath();
     viewer.app().UseLayout(LayoutPath(), start.dark);
   }

@@ -50,7 +50,7 @@ struct MapStrip {
   double x = 0;  // of its left edge
 };
 
-// What does not change during a block's life.
+// Facts about a block that do not change during its life.
 struct KnownBlock {
   model::BlockId block = model::kNone;
   std::string title;
@@ -81,8 +81,8 @@ class AddressMap {
   model::EventIndex moment_ = model::kNever;
   std::unique_ptr<fragmentation::LayoutCursor> cursor_;
   std::unique_ptr<classify::Origins> origins_;
-  // By the moment of the history that allocated it. From one moment to the next, most blocks stay, and their
-  // texts take longer than all else about the map.
+  // By the history's moment of the allocation. Most blocks stay from one moment to the next, and computing
+  // their texts takes longer than everything else about the map.
   std::unordered_map<uint32_t, KnownBlock> known_;
   std::vector<MapSegment> segments_;
   uint64_t bytes_ = 0;

@@ -39,7 +39,7 @@ TEST(AddressMapPageTest, EveryByteOfEverySegmentHasItsPlaceAndAllRowsAreUsed) {
   }
 }
 
-// What is shown moves from moment to moment and keeps what it knows about blocks that stay.
+// A map that moves from moment to moment and keeps its facts about blocks that stay.
 class MovedTest : public testing::Test {
  protected:
   MovedTest() {

@@ -19,7 +19,7 @@ constexpr uint64_t kClose = 2 << 20;
 constexpr double kGap = 0.006;      // of the axis
 constexpr double kMostGaps = 0.15;  // of the axis, all together
 
-// Segments as they come and go; mapped pages may be unmapped in other pieces.
+// Finds the segments of a history, from allocation to free. Mapped pages may be unmapped in other pieces.
 class SegmentTracer {
  public:
   void Begin(uint64_t address, uint64_t bytes, double time_ns) {
@@ -126,7 +126,7 @@ AddressTimeIndex::AddressTimeIndex(const model::Run& run, model::DeviceIndex dev
   segments_ = SegmentsOver(layout, static_cast<double>(run_.times.last_ns()));
   std::vector<std::pair<uint64_t, uint64_t>> used;
   for (const SegmentSpan& segment : segments_) used.emplace_back(segment.begin, segment.end);
-  // Most blocks lie in a segment, or take addresses that another block had before: the same few areas again
+  // Most blocks lie in a segment, or reuse addresses of an earlier block, so the same few areas come again
   // and again.
   AddressAxis known(used);
   size_t unknown = 0;
@@ -203,7 +203,7 @@ void AddressTimeView::Update(const Document& document, const DeviceView& device,
 }
 
 void AddressTimeView::Forget() {
-  if (running_.valid()) running_.wait();  // it uses all that follows
+  if (running_.valid()) running_.wait();  // the thread uses all that follows
   running_ = {};
   index_ = nullptr;
   colors_ = {};

@@ -17,10 +17,10 @@ constexpr int kShades = 4;  // cells that differ less in how full they are becom
 
 struct Cell {
   uint32_t blocks = 0;
-  BlockId block = model::kNone;  // the last one
+  BlockId block = model::kNone;  // the last one counted
   uint64_t bytes = 0;
-  float area = 0;    // of the cell, by all
-  float weight = 0;  // by how much the class below leads
+  float area = 0;    // covered area of the cell, summed over its blocks
+  float weight = 0;  // lead of the class `entry` over all others
   uint8_t entry = 0;
 };
 
@@ -39,7 +39,7 @@ classify::Category LongestOf(const model::Run& run, const classify::Life& life, 
   return life[longest].category;
 }
 
-// Blocks that are too small, summed up.
+// Sums up blocks that are too small to be drawn by themselves.
 class Cells {
  public:
   Cells(const AddressTimeWindow& window, double pixel_place)

@@ -84,7 +84,7 @@ class CardMaker {
     if (!value.empty()) card_.facts.push_back({label, std::move(value), moment, block});
   }
 
-  // Without operators of its own: the tensor of the block that the same operator made in the detailed step.
+  // A block without recorded operators gets the tensor of the same operator's block in the deep step.
   void AddTensor(const TensorFacts& tensors, const classify::Origin& origin) {
     std::string tensor = tensors.TensorOf(id_);
     const timeline::Step* step = document_.training(device_).StepNumber(origin.as_in_step);
@@ -117,7 +117,7 @@ class CardMaker {
     Add("Lived", run_.counts_events() ? text::FormatCount(lived, "event") : text::FormatDuration(lived));
   }
 
-  // The blocks before and behind it in its segment, and the free memory between.
+  // The blocks before and after it in its segment, and the free memory between them.
   void AddNeighbors(const AddressTimeIndex& addresses) {
     const auto now = static_cast<double>(run_.times.TimeOf(seen_));
     const auto& segments = addresses.segments();

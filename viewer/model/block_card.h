@@ -50,8 +50,8 @@ struct BlockCard {
   [[nodiscard]] std::string ToText() const;
 };
 
-// At the event `at`, which decides its category. `tensors`: nullptr while they are read. `segments`: of the
-// device's layout, to find its neighbors; nullptr if unknown.
+// The card at the event `at`, which determines the block's category. `tensors`: nullptr while they are read.
+// `addresses`: of the device's layout, to find the block's neighbors; nullptr if unknown.
 [[nodiscard]] BlockCard MakeBlockCard(const Document& document, const DeviceView& device,
                                       model::BlockId block, model::EventIndex at, const TensorFacts* tensors,
                                       const AddressTimeIndex* addresses);

@@ -90,7 +90,7 @@ TEST_F(BlockCardTest, TheLargestTensorThatLiesInTheBlockIsItsTensor) {
     };
     tensor("8,32", 6);          // a view of a quarter
     tensor("8,128", 6);         // all of it
-    tensor("4,8,128", 6);       // expanded: more than there is
+    tensor("4,8,128", 6);       // expanded: more elements than the block has
     tensor("8,128", 15, 1024);  // a later part, as bfloat16
   });
   const BlockCard card = CardOf("y");

@@ -12,7 +12,7 @@ using classify::MemorySeries;
 void CategoryChoice::Ask(const MemorySeries& series, CategoryMask categories,
                          const std::function<void()>& wake) {
   asked_ = categories & classify::kAllCategories;
-  if (busy()) return;  // Update counts these when it has what is being counted
+  if (busy()) return;  // Update counts these after the running count
   counted_ = std::async(std::launch::async, [&series, categories = asked_, wake] {
     auto choice = series.Count(categories);
     wake();

@@ -85,7 +85,7 @@ uint32_t DistinctRgb(size_t number) { return kDistinctRgb[number % kDistinctRgb.
 
 bool BlockColors::HasOrder() const { return by_ == Coloring::kAge || by_ == Coloring::kSize; }
 
-// The program's innermost line: many stacks end in one, and users recognize it.
+// The program's innermost line: many stacks share it, and users recognize it.
 uint64_t BlockColors::LineOf(const model::Run& run, uint32_t stack) {
   if (stack == 0) return kUnknown;
   const auto [known, is_new] = line_of_stack_.try_emplace(stack, kUnknown);

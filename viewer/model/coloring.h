@@ -33,7 +33,7 @@ struct ColoringInfo {
 inline constexpr uint32_t kOthersRgb = 0x8a93a3;
 inline constexpr uint32_t kUnknownRgb = 0x5b6472;
 
-// A block as the coloring sees it.
+// The facts about a block that its color may depend on.
 struct ColoredBlock {
   model::BlockId block = model::kNone;  // kNone: older than the file, only its size and category are known
   uint64_t bytes = 0;

@@ -19,8 +19,8 @@ struct Comparison {
   diff::Diff diff;
 };
 
-// Which of the open files are compared. The first one named is before. A file that is shown next, such as one
-// that was just dropped, is after.
+// Which of the open files are compared. At first `before` is the first file and `after` the second one. A
+// file that is shown later, such as one that was just dropped, becomes `after`.
 class ComparedFiles {
  public:
   // Call once per frame; `shown` is the file that the other views show. Needs two files.

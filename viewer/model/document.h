@@ -66,7 +66,7 @@ struct LayoutView {
   std::unique_ptr<fragmentation::LayoutWalk> walk;    // nullptr if the segments are not known
   std::string why_not;                                // in that case: one sentence
   std::shared_ptr<const AddressTimeIndex> addresses;  // also without a walk
-  // Adds to the subject what only the analysis knows; empty if there is nothing to add.
+  // Adds facts to the subject that only the analysis has; empty if there is nothing to add.
   std::function<void(const classify::Analysis&, fragmentation::Subject&)> explain;
 };
 
@@ -84,7 +84,7 @@ struct Document {
   [[nodiscard]] const timeline::Training& training(const DeviceView& device) const {
     return analysis->training()[run->devices[device.index].process];
   }
-  // As users of the recorded framework know the category.
+  // The category in the words of the recorded framework.
   [[nodiscard]] model::Framework::Words WordsOf(classify::Category category) const {
     return classify::WordsOf(category, model::FrameworkOf(*run->source));
   }

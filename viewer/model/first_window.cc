@@ -53,7 +53,7 @@ std::pair<double, double> FirstWindow(const Document& document, const DeviceView
   const auto whole = static_cast<double>(times.last_ns());
   const auto& metadata = document.run->source->metadata();
   const auto begin = metadata.find(model::kBeginKey);
-  // A ring of the last events has no slow begin, and what precedes its first step belongs to the step before.
+  // A recording from the middle of a run has no slow start, and its first events belong to an earlier step.
   const bool in_the_middle = begin != metadata.end() && begin->second == model::kInTheMiddle;
   const bool no_steps = steps.empty() || in_the_middle;
   if (no_steps && busy.width() >= whole * 0.8) return {0, whole};

@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kMs = 1'000'000;
 constexpr uint64_t kSecond = 1000 * kMs;
 
-// One step that begins at `begin_ns`, of which all but the end takes `ns`.
+// One step that begins at `begin_ns`; its optimizer step follows after `ns`.
 void Step(model::testing::Script& s, uint64_t begin_ns, uint64_t ns, uint64_t bytes) {
   s.At(begin_ns).Data([&] { s.Alloc("batch", bytes); });
   s.Alloc("hidden", bytes).Saved("hidden");

@@ -24,7 +24,7 @@ struct Case {
   [[nodiscard]] uint64_t reserved() const { return subject.baseline.use.allocator.reserved_peak; }
 };
 
-// The answer to `into`, as a frame after it has come would show it.
+// The answer to `into`, as the panel shows it once it has arrived.
 const std::optional<Result<FitAnswer>>& Ask(FitView& view, const WhatIfSubject& subject,
                                             const std::string& into) {
   std::promise<void> woken;
@@ -113,7 +113,7 @@ TEST(FitViewTest, ASearchThatIsCancelledHasNoAnswer) {
   while (view.busy()) view.Update();
   EXPECT_TRUE(view.cancelled());
   EXPECT_FALSE(view.answer());
-  EXPECT_TRUE(Ask(view, of.subject, "64").has_value());  // and the next one has
+  EXPECT_TRUE(Ask(view, of.subject, "64").has_value());  // but the next search has
   EXPECT_FALSE(view.cancelled());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// POSIX calls alone, as in small_file.cc.
+// Uses only POSIX calls, for the reason in small_file.h.
 #include "viewer/model/folder_listing.h"
 
 #include <dirent.h>

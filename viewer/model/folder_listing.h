@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a folder offers to be opened: folders, traces and snapshots.
+// Lists what can be opened in a folder: folders, traces and snapshots.
 #pragma once
 
 #include <string>

@@ -32,10 +32,11 @@ class FragmentationView {
   std::vector<fragmentation::SegmentAnswer> segments_;
 };
 
-// Tries other settings on the allocator model, which takes seconds for a long history.
+// Examines the last out-of-memory failure on a thread. It tries other settings on the allocator model, which
+// takes seconds for a long history.
 class AutopsyView {
  public:
-  // Starts with the last failure if the layout has changed. Calls `wake` when it is done.
+  // Starts if the layout has changed. Calls `wake` when it is done.
   void Update(const LayoutView& layout, const std::function<void()>& wake);
   [[nodiscard]] bool busy() const { return running_.valid(); }
   // Nothing while it is being examined.

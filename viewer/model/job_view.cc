@@ -64,7 +64,7 @@ void AddReasons(JobAnswer& answer) {
   }
 }
 
-// Of the peers of a rank, in a step.
+// The median peak of a rank's peers in one step.
 uint64_t MedianOfPeers(const fleet::Job& job, const HeatCell& cell) {
   std::vector<uint64_t> peaks;
   for (const size_t member : job.groups[job.group_of[cell.rank]].members)

@@ -22,7 +22,7 @@ struct LoadedRerun {
   ModuleChoices modules;
 };
 
-// One line of the choice.
+// One entry in the list of re-runs.
 struct RerunChoice {
   std::string key;    // the value of WhatIfQuestion::rerun for it
   std::string title;  // "--amp bf16"; "--amp bf16 on a100-40gb" if that is not the recorded GPU
@@ -47,7 +47,7 @@ class KeptReruns {
   // The difference between re-runs on this GPU and the recording (experiment::DriftOf). Any thread.
   [[nodiscard]] std::string Drift(const whatif::Baseline& recorded, const std::string& gpu) const;
 
-  // Why there is no answer for changes that were not kept, and the command that gives one.
+  // Why there is no answer for changes that were not kept, and the command that computes one.
   struct Unanswered {
     std::string sentence;
     std::string command;
@@ -55,7 +55,7 @@ class KeptReruns {
   [[nodiscard]] Unanswered WhyNot(const std::vector<whatif::Asked>& changes) const;
   // The GPU name that `vramscope whatif` needs for a re-run on `gpu`; "" = none.
   [[nodiscard]] std::string GpuToName(const std::string& gpu) const;
-  // Samples in the batch of the noted program; 0 = not known.
+  // Samples in the batch of the program in the trace; 0 = not known.
   [[nodiscard]] uint64_t batch() const;
 
  private:

@@ -51,7 +51,7 @@ class KeptRerunsTest : public ::testing::Test {
   [[nodiscard]] std::unique_ptr<Document> Open() const {
     return MakeDocument(path_, model::LoadFile(path_).value(), nullptr);
   }
-  // The state that scripts see, when all that was asked has come.
+  // The state that scripts see, once every answer has arrived.
   static std::string Answered(WhatIfView& view, const Document& document) {
     do {
       view.Update(document, *document.devices[0], [] {});
@@ -111,7 +111,7 @@ TEST_F(KeptRerunsTest, OneThatWasNotRunIsNamedWithItsCommandUntilTheFileHasIt) {
   view.question.rerun = kFp16;
   const std::string state = Answered(view, *document);
   ASSERT_TRUE(view.answer() && view.answer()->ok() && view.answer()->value().not_kept) << state;
-  // The loop is no noted program, so its own command line is the way.
+  // The trace contains no program, so the command runs the loop itself.
   EXPECT_THAT(view.answer()->value().not_kept->command,
               HasSubstr("vramscope try --dry --gpu rtx-4090 --amp fp16"));
   EXPECT_THAT(view.answer()->value().not_kept->sentence, HasSubstr("no program"));
@@ -136,7 +136,7 @@ TEST_F(KeptRerunsTest, OfARealGpuTheCommandNamesTheSimulatedOne) {
   const auto document = Open();
   const auto subject = MakeWhatIfSubject(*document, *document->devices[0]);
   ASSERT_TRUE(subject.ok());
-  // Found also by a choice that was made before anything was run.
+  // A choice that was made before anything was run also finds it.
   const std::string before = "amp=bf16 @ gpu= world=1";
   const auto answer = AnswerTo({.rerun = before}, *subject, subject->reruns, path_);
   ASSERT_TRUE(answer.ok() && !answer->not_kept);

@@ -47,7 +47,8 @@ class LineBands {
 // True if most of the device's peak has no category but a stack.
 [[nodiscard]] bool LinesTellMore(const Document& document, const DeviceView& device);
 
-// The bands of the shown device, computed on a thread, and of the columns of its timeline, while nothing changes.
+// The bands of the shown device, computed on a thread, and their bytes in the columns of its timeline,
+// cached.
 class LineBandsView {
  public:
   // Document and device must outlive the view, or its next Update. Calls `wake` when there are bands.

@@ -250,12 +250,12 @@ void LiveTable::Search(double seconds) {
     const model::Block& block = run.blocks[change.block()];
     if (!whole && block.free_event <= listed_.first) continue;
     ++count_;
-    // What it was when it ended, or at the end of the range.
+    // The row at the block's end, or at the end of the range.
     const model::EventIndex last = whole ? run.event_count() - 1 : listed_.last;
     LiveRow row = RowOf(change.block(), std::min(last, block.free_event - 1));
     bool matches = search_filter_->Matches(row);
     const classify::Categories& categories = document_->analysis->categories();
-    if (!matches && categories.Changes(change.block())) {  // or what it was before
+    if (!matches && categories.Changes(change.block())) {  // or a category that it had earlier
       for (const classify::Stretch& stretch : categories.Of(change.block())) {
         if (matches || stretch.begin > last) break;
         row.category = stretch.category;

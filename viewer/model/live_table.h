@@ -29,7 +29,7 @@ struct LiveRow {
   std::string_view op;
   std::string_view line;  // of code: the frame that tells most
   model::EventIndex freed = model::kNever;
-  bool guessed = false;           // the category: the file names no tensors
+  bool guessed = false;           // the category is guessed: the file names no tensors
   bool before_recording = false;  // it was already there when the recording began
 };
 

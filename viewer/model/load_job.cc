@@ -59,7 +59,7 @@ LoadJob::LoadJob(std::string path, std::function<void()> wake)
     : path_(std::move(path)), wake_(std::move(wake)) {
   thread_ = std::thread([this] {
     const auto begin = std::chrono::steady_clock::now();
-    // Memory that is not there, above all.
+    // Catches above all a lack of memory.
     if (const std::string failure = text::FailureOf([this] { Work(); }, path_); !failure.empty())
       Fail(failure);
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -80,7 +80,7 @@ class LoadJob {
   std::atomic<double> seconds_ = 0;
   std::atomic<bool> closed_ = true;
 
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // protects all below
   std::vector<PreviewPoint> preview_;
   std::string error_;
   std::unique_ptr<Document> document_;

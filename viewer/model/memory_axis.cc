@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array<MemoryLineInfo, kMemoryLineCount> kLineInfos = {
     {{"reserved", "Reserved"}, {"device_used", "Device used"}, {"capacity", "Capacity"}}};
-// A line this much higher than what is allocated may stretch the axis unasked.
+// A line stretches the axis unasked if it is at most this many times as high as the highest allocated column.
 constexpr double kNear = 1.5;
 constexpr uint64_t kLeastTop = 1024;
 constexpr double kLeastShare = 1e-6;

@@ -48,9 +48,9 @@ struct MemoryAxis {
   [[nodiscard]] double ShareOf(double bytes) const { return (bytes - low) / (high - low); }
 };
 
-// The axis for what a picture shows. Its upper end is at least the highest allocated column, with the lines
-// that are not more than half as high again, and those that must be reached. `lines`: false while only some
-// categories are shown.
+// The axis for what a picture shows. Its upper end covers the highest allocated column, all lines that are at
+// most half as high again, and those that must be reached. `lines`: false while only some categories are
+// shown.
 [[nodiscard]] MemoryAxis AxisFor(const TimelinePicture& picture, std::optional<uint64_t> capacity,
                                  const MemoryLineChoice& choice, bool lines, const MemoryZoom& zoom);
 

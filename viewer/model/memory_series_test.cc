@@ -100,8 +100,9 @@ TEST_F(MemorySeriesTest, EveryPixelColumnOfEveryZoomHasThePeakThatBruteForceFind
   ExpectEveryZoomTrue(random, 3);
 }
 
-// Blocks of all sizes that come and go in no order, several at one time, with long pauses; saved, let go of
-// and labeled in and out of phases, so that bytes change their category while they are alive.
+// Blocks of all sizes that are allocated and freed in no order, several at one time, with long pauses. They
+// are saved, released and labeled inside and outside phases, so that bytes change their category while they
+// are alive.
 model::Run RandomRun(std::mt19937& random) {
   const auto below = [&](uint64_t end) {
     return std::uniform_int_distribution<uint64_t>(0, end - 1)(random);

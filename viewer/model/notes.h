@@ -26,8 +26,8 @@ struct Note {
 
 class Notes {
  public:
-  // Those of a trace; none if there is no such file. A file that is no list of notes is left alone: then
-  // Write fails.
+  // The notes of a trace; none if there is no such file. A file that is not a list of notes is left
+  // unchanged, and Write then fails.
   static Notes Read(const std::string& trace);
 
   [[nodiscard]] const std::vector<Note>& all() const { return notes_; }  // in order of time

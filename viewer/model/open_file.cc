@@ -34,7 +34,7 @@ std::unique_ptr<OpenFile> OpenFile::Follow(const std::function<void()>& wake) {
     if (!next->finished()) return nullptr;
     if (next->error().empty()) return Exchange();
     tail.Loaded(Now(), next->file_bytes(), next->seconds(),
-                false);  // half a block; again later
+                false);  // the last block was incomplete; read it again later
     next.reset();
     return nullptr;
   }

@@ -22,7 +22,7 @@ namespace vramscope::viewer {
 struct LanePiece {
   size_t first = 0;
   size_t count = 0;
-  double x0 = 0;  // pixels from the window's begin; x1 - x0 >= 1
+  double x0 = 0;  // pixels from the window's left edge; x1 - x0 >= 1
   double x1 = 0;
 };
 

@@ -37,7 +37,7 @@ WallClock WallClockOf(const Document& document) {
   return {begin, begin + document.run->times.last_ns()};
 }
 
-// A copy of a file is no other part of the job.
+// True if one file is a copy of the other: a copy is not another part of the job.
 bool IsCopy(const Document& a, const Document& b) {
   const model::Run& first = *a.run;
   const model::Run& second = *b.run;
@@ -105,7 +105,7 @@ std::vector<RankStrip> StripsOf(const std::vector<const Document*>& files, size_
                            : gpu.device().name;
     if (gpu.rank && gpus_of_rank[*gpu.rank] > 1) strip.name += " " + gpu.device().name;
     strip.peak = peaks[i];
-    // Of two that differ, neither is the odd one.
+    // With only two GPUs, neither stands out.
     if (gpus.size() > 2 && spread.StandsOut(peaks[i]))
       strip.stands_out =
           fmt::format("Stands out: the median of the peaks is {}.", text::FormatBytes(spread.median));
@@ -127,7 +127,7 @@ std::vector<uint64_t> StripColumns(const RankStrip& strip, const TimeView& view,
   for (size_t i = 0; i < columns; ++i) {
     const model::EventIndex last = event_at(i + 1);
     const double begin = view.TimeAt(static_cast<double>(i) / static_cast<double>(columns)) + strip.later_ns;
-    // Before its recording, and after it, nothing is known of a file.
+    // A file shows no memory before its recording and after it.
     if (last != model::kNever && begin <= last_ns)
       highest[i] = device.curve.PeakWithin(first == model::kNever ? 0 : first, last + 1).bytes;
     first = last;

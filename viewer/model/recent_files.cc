@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kLongestPath = 4096;
 
-// As they stand in the list.
+// The paths in the list, whether or not the files still exist.
 std::vector<std::string> Listed(const std::string& list) {
   std::vector<std::string> paths;
   std::istringstream file(ReadSmallFile(list, kMostRecentFiles * (kLongestPath + 1)).value_or(""));
@@ -26,7 +26,7 @@ std::vector<std::string> Listed(const std::string& list) {
   return paths;
 }
 
-// From the root, without "." and ".."; "" if the current folder is unknown.
+// The absolute path, without "." and ".."; "" if the current folder is unknown.
 std::string WholePath(const std::string& path) {
   std::array<char, kLongestPath> here{};
   if (!path.starts_with('/') && getcwd(here.data(), here.size()) == nullptr) return "";

@@ -23,7 +23,7 @@ class Session {
   // Any thread calls `wake` when Update has something to do.
   explicit Session(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  // Starts to open it in addition to the open files, and shows it.
+  // Starts to open the file in addition to those already open, and shows it.
   void Open(const std::string& path);
   void Close(size_t file);
   // Applies results of finished threads. Call once per frame.
@@ -37,7 +37,7 @@ class Session {
   void DropReplaced() { replaced_.clear(); }
 
   [[nodiscard]] const std::vector<std::unique_ptr<OpenFile>>& files() const { return files_; }
-  // What is shown; nullptr if there is none.
+  // The shown file, document, device and layout; nullptr if there is none.
   [[nodiscard]] OpenFile* file() const {
     return place.file < files_.size() ? files_[place.file].get() : nullptr;
   }
@@ -113,7 +113,7 @@ class Session {
   TableShows table_shows = TableShows::kByRange;
   [[nodiscard]] ListedBlocks BlocksListed() const;
   [[nodiscard]] ListedBlocks RangeEvents() const;  // of the selected range
-  // Sets one word of the filter, "category:activation", in place of others of its column; "" takes it away.
+  // Sets one word of the filter, "category:activation", instead of others of its column; "" removes it.
   void FilterBy(std::string_view column, std::string_view value);
   std::string message;  // one sentence about the last failure
 

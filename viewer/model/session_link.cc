@@ -55,7 +55,7 @@ std::optional<Status> GoToView(Session& session, const std::string& word) {
   } else if (const auto words = value_of("filter:")) {
     session.filter = *words;
   } else if (const auto text = value_of("note:")) {
-    // Seen, but kept only if one writes one: a link changes no file.
+    // A note from a link is shown, but saved only when the user writes a note: a link changes no file.
     session.file()->notes.Set(static_cast<uint64_t>(session.MomentTime()), *text);
   } else {
     return std::nullopt;

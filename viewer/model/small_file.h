@@ -20,8 +20,8 @@ namespace vramscope::viewer {
 // False if it could not be written as a whole.
 [[nodiscard]] bool WriteSmallFile(const std::string& path, std::string_view text);
 
-// At once: a reader sees the old file or the new one. Makes missing folders. False if it could not be
-// written; then the old file is still there.
+// Atomic: a reader sees the old file or the new one. Makes missing folders. False if it could not be written;
+// then the old file is still there.
 bool ReplaceSmallFile(const std::string& path, std::string_view text);
 
 }  // namespace vramscope::viewer

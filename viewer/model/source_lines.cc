@@ -30,7 +30,7 @@ Result<DiskText> ReadFile(const std::string& path) {
   return DiskText{std::move(*text), static_cast<size_t>(facts.st_size) > kMostBytes};
 }
 
-// The lines of `text` around `line`; `count` is set to the number of lines up to those.
+// Lines `first` to `last` of `text`. Sets `count` to the number of lines up to `last`.
 std::vector<std::string> LinesAround(std::string_view text, uint32_t first, uint64_t last, uint32_t& count) {
   std::vector<std::string> lines;
   uint32_t number = 1;

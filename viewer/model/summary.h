@@ -47,8 +47,8 @@ struct RunSummary {
   std::vector<SummaryCard> cards;
 };
 
-// `savings`: nullptr while they are computed, or if the file is `live`: then they are not. All texts are
-// harmless.
+// `savings`: nullptr while they are computed, or if the file is `live`: then they are not computed. All
+// texts are sanitized (text/harmless.h).
 [[nodiscard]] RunSummary MakeSummary(const model::Run& run, const report::Answer& answer,
                                      const std::optional<report::Savings>* savings, bool live = false);
 

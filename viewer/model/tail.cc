@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kBetweenLooks = 0.5;  // seconds
 constexpr double kBetweenReads = 1;
-constexpr double kRestPerRead = 2;  // so many times as long as the last one took
+constexpr double kRestPerRead = 2;  // the pause after a read, as a multiple of its duration
 constexpr double kStillLive = 10;
 
 }  // namespace

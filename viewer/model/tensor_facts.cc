@@ -95,7 +95,7 @@ class TensorFactsReader {
     facts_.facts_[block].free_stack = static_cast<uint32_t>(event.field[trace::free_::kStack]);
   }
 
-  // The largest that lies in the block counts: views of it are smaller.
+  // The largest tensor that fits into the block counts: views of it are smaller.
   void Seen(const Event& event) {
     using namespace trace::op_tensor;
     const auto found = live_.find({run_.threads[event.thread].process, event.field[kStorage]});

@@ -33,15 +33,15 @@ class TimeScale {
                                                             std::span<const timeline::Step> steps);
   // Units are events: at the time of event n it is n. `times` must outlive the scale.
   [[nodiscard]] static std::shared_ptr<const TimeScale> OfEvents(const model::TimeIndex& times);
-  // Units are steps: step n begins at n. What lies before the first step is one unit, so is what follows the
-  // last one; a gap between two steps is a quarter. nullptr if there is no step.
+  // Units are steps: step n begins at n. The time before the first step is one unit, and so is the time after
+  // the last one; a gap between two steps is a quarter. nullptr if there is no step.
   [[nodiscard]] static std::shared_ptr<const TimeScale> OfSteps(const model::TimeIndex& times,
                                                                 std::span<const timeline::Step> steps);
 
   [[nodiscard]] TimeAxis axis() const { return times_ != nullptr ? TimeAxis::kEvent : TimeAxis::kStep; }
   [[nodiscard]] double UnitsAt(double time_ns) const;
   [[nodiscard]] double TimeAt(double units) const;
-  // The least that a view may show.
+  // The fewest units that a view may show.
   [[nodiscard]] double shortest() const { return times_ != nullptr ? 1 : 1e-4; }
   // Places of names on the axis: the start of each step. Empty for events.
   struct StepPlace {

@@ -122,7 +122,7 @@ std::vector<StepColumn> ColumnsOf(const whatif::UseOverStep& use, int64_t whole,
       next = std::max(next, at + 1);
     }
   }
-  // The last column of the step has what is at its very end.
+  // The last column of the step also covers the points at its very end.
   for (size_t i = columns; i-- > 0 && next < points.size();) {
     StepColumn& column = drawn[i];
     if (column.most == nullptr) continue;

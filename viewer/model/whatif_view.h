@@ -38,7 +38,7 @@ struct WhatIfAnswer {
   whatif::Prediction prediction;
   whatif::UseOverStep after;
   experiment::AnswerKind kind = experiment::AnswerKind::kRecorded;
-  size_t rerun_levers = 0;         // the first so many of the prediction's levers were run by PyTorch
+  size_t rerun_levers = 0;         // how many of the prediction's levers PyTorch ran; they come first
   std::string gpu;                 // simulated GPU of the re-run; "" = no re-run
   std::string command;             // the command that gives the same answer
   std::vector<std::string> notes;  // notes for the user
@@ -49,7 +49,7 @@ struct WhatIfAnswer {
   std::optional<KeptReruns::Unanswered> not_kept;
 };
 
-// The answer to `question` for `subject` and `reruns` as they are.
+// The answer to `question`. Reads the file again if `reruns` has no such re-run: it may have been added.
 [[nodiscard]] Result<WhatIfAnswer> AnswerTo(const WhatIfQuestion& question, const WhatIfSubject& subject,
                                             std::shared_ptr<const KeptReruns> reruns,
                                             const std::string& path);

@@ -134,7 +134,7 @@ TEST(WhatIfViewTest, NoPeakOfTheStepIsLostAtAnyWidth) {
   }
 }
 
-// A run that what-if has no step of: what is asked of it is kept and dropped all the same.
+// A run without a step for what-if. A question about it is still kept, and dropped, as for any other run.
 std::unique_ptr<Document> SmallDocument() {
   model::testing::Script script;
   script.Device(model::testing::kCuda0).Alloc("a", 100);

@@ -44,7 +44,7 @@ float Splitter(const char* name, ImVec2 size, bool vertical) {
   return vertical ? ImGui::GetIO().MouseDelta.x : ImGui::GetIO().MouseDelta.y;
 }
 
-// What can be done with the view as a whole, at the right end of its tabs.
+// Buttons for the view as a whole, at the right end of its tabs.
 void ShowViewButtons(App& app) {
   float top = 0;
   const auto button = [&](const char* label, const char* name, const char* why) {
@@ -121,7 +121,7 @@ void ShowView(App& app, ImVec2 size) {
   EndPanel();
 }
 
-// What was just done, at the bottom, without moving anything.
+// Shows what was just done, at the bottom, without moving anything else.
 void ShowSaid(App& app) {
   constexpr double kShown = 2.5;  // seconds
   if (ImGui::GetTime() - app.said_at > kShown) app.said.clear();

@@ -89,7 +89,7 @@ struct App {
   Session session;
   KeyQueue keys;
   LiveTable live;
-  SavedTable saved;  // of it
+  SavedTable saved;  // of `live`
   TimelineCache timeline;
   TimelineCache overview;
   std::vector<DrawnLineLabel> line_labels;
@@ -102,20 +102,20 @@ struct App {
   WhatIfView whatif;
   LeaksView leaks;
   JobView job;
-  std::string hover_cell;  // what is said about the cell of ranks and steps under the mouse
+  std::string hover_cell;  // the text about the cell of ranks and steps under the mouse
   SummaryView summary;
   BlockCardView card;
   OwnerView owners;
   AddressTimeView address_time;
   double address_low = 0;  // visible places on the address axis
   double address_high = 1;
-  model::BlockId hover_block = model::kNone;  // there
+  model::BlockId hover_block = model::kNone;  // under the mouse, in the view of addresses
   model::EventIndex moment_before_click = 0;
   ComparedFiles compared;
   FragmentationHistory fragmentation_history;
 
   Waits waits = Waits::kNothing;
-  bool will_move = false;  // one of them is kThread
+  bool will_move = false;  // one of these waits is kThread
   void WaitFor(bool busy, Waits how = Waits::kThread) {
     if (!busy) return;
     waits = std::max(waits, how);
@@ -203,7 +203,7 @@ void ShowLeaks(App& app, ImVec2 size);
 void ShowRanks(App& app, ImVec2 size);
 void ShowLoading(App& app, ImVec2 size);
 void ShowHelp(App& app);
-// The list of events, in the room that is left.
+// The list of events, in the remaining space.
 void ShowEvents(App& app);
 // Notes: their flags over a view of time, their list among the details.
 void DrawNotes(App& app, ImVec2 min, ImVec2 max);
@@ -211,15 +211,15 @@ void ShowNotes(App& app);
 void AskForNote(App& app);
 // What a range changed, by category and by line of code.
 void ShowRangeChange(App& app, const DeviceView& device);
-// Asks for a file: what is typed, and what the folder holds.
+// Asks for a file: shows what is typed, and the entries of the folder.
 void ShowOpen(App& app);
 void AskForFile(App& app);
-// The views in the order of their tabs, the summary is 0; false if there are fewer.
+// Shows a view by its number in the order of the tabs, with the summary as 0; false if there are fewer.
 bool ShowViewNumber(App& app, size_t number);
-// What the view shows, as lines of CSV; "" if it is no table.
+// The content of the view as lines of CSV; "" if it is no table.
 [[nodiscard]] std::string ViewTable(const App& app);
 void CopyViewTable(App& app);
-// Call after ImGui::Render, with what was drawn: saves the picture that was asked for beside the file.
+// Saves the requested picture next to the file. Call after ImGui::Render, with what was drawn.
 void SavePicture(App& app);
 // A window over everything else, in the middle.
 bool BeginOverlay(const char* title, bool& open);
@@ -247,18 +247,18 @@ struct MemoryPlot {
     return point.x >= min.x && point.x < max.x && point.y >= min.y && point.y < max.y;
   }
 };
-// What the allocator has reserved, what the device uses, and its capacity, as lines; then their names. The
+// Lines for the allocator's reserved memory, the device's used memory and its capacity; then their names. The
 // names are drawn last, because they must be readable.
 void DrawMemoryLines(const App& app, const MemoryPlot& plot, const TimelinePicture& picture);
 void DrawLineLabels(App& app, const MemoryPlot& plot, const TimelinePicture& picture);
 [[nodiscard]] ImU32 ColorOf(MemoryLine line);
-// The mouse on these names: true if it is on one, which it then handles.
+// Handles the mouse on these names: true if it is on one.
 bool HandleLineLabels(App& app, bool hovered);
 // Ctrl and the wheel over the plot zoom the memory axis.
 void ZoomMemory(App& app, const MemoryPlot& plot);
 // The button that chooses what the x axis counts, at the left of the steps.
 void ShowAxisChoice(App& app, ImVec2 at, ImVec2 size);
-// To the next thing that the x axis can count.
+// Switches the x axis to the next unit that it can count.
 void NextTimeAxis(App& app);
 
 // Keys that work wherever the focus is, except in text fields.
@@ -274,8 +274,8 @@ void DrawText(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, const 
 [[nodiscard]] ImVec2 TextSize(const Font& font, const std::string& text);
 // The same, truncated with an ellipsis to at most `width`.
 [[nodiscard]] std::string FitText(const Font& font, const std::string& text, float width);
-// Two parts of a view beside each other, the first `left` wide; below each other where the view is narrow,
-// then the first has `share` of the height.
+// Two parts of a view side by side, the first one `left` wide. In a narrow view they are below each other,
+// and the first one has `share` of the height.
 struct TwoParts {
   ImVec2 first;
   ImVec2 second;
@@ -291,7 +291,7 @@ void ShowFact(const char* label, const std::string& value);
 void ShowHeading(const std::string& text);
 // Times along the upper edge of a view, with lines down through it.
 void DrawTimeAxis(ImDrawList& list, ImVec2 min, ImVec2 max, const TimeView& view, float axis_top);
-// The mouse on a view's time: zoom, pan, the moment, a range. For the last item.
+// Handles the mouse on the time of the last item's view: zoom, pan, the moment, a range.
 struct TimeMouse {
   float left = 0;  // of the plot
   float right = 0;
@@ -300,8 +300,8 @@ struct TimeMouse {
   bool selects = true;  // a press may set the moment or begin a range
 };
 void NavigateTime(App& app, const TimeMouse& mouse);
-// The choice of what colors of blocks show, `width` wide; and the legend, on as many lines as needed. The
-// legend's height is returned before it is drawn.
+// The control that chooses what the colors of blocks show, `width` wide; and the legend, on as many lines as
+// needed. LegendHeight() returns its height before it is drawn.
 void ShowColoringChoice(App& app, float width);
 [[nodiscard]] float LegendHeight(const std::vector<LegendEntry>& legend, float width);
 void DrawLegend(ImDrawList& list, ImVec2 at, const std::vector<LegendEntry>& legend, float width);

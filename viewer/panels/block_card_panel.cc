@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kLinesAround = 4;
 
-// The file's text in the trace.
+// The file's text, if the trace contains it.
 std::optional<std::string_view> EmbeddedText(const model::Run& run, const SourcePlace& place) {
   const trace::SourceFiles& files = run.source->source_files();
   const auto found = files.find(place.path);
@@ -37,7 +37,7 @@ std::string CutAtEnd(const Font& font, const std::string& line, float width) {
   return line.size() <= fits ? line : line.substr(0, fits - 1) + "~";
 }
 
-// The editor runs where the viewer is shown. The path is that of the recording.
+// The editor runs on the machine of the viewer, but the path is that of the recording.
 void ShowEditorLink(App& app, const SourcePlace& place) {
   if (!app.open_link || !place.path.starts_with('/')) return;
   if (ImGui::SmallButton("Open in VS Code")) app.open_link(EditorLink(place));

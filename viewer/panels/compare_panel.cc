@@ -22,7 +22,7 @@ using report::Owner;
 
 constexpr size_t kMostRows = 200;  // of each kind
 
-// One of the two files, out of those that are open; `other` is the other one.
+// The choice of one of the two files, out of those that are open; `other` is the other one.
 void ShowComparedFile(App& app, const char* which, size_t& file, size_t& other) {
   const Session& session = app.session;
   const auto name = [&](size_t each) { return text::OneLine(session.files()[each]->name()); };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reserved memory at the moment by cause: requested, and each cause of the rest. The largest request that
-// would succeed. The segments that hold free memory back, with the blocks that pin them. Below it the whole
-// run.
+// The fragmentation view, from top to bottom: reserved memory at the moment by cause; the largest request
+// that would succeed; the segments that hold free memory back, with the blocks that pin them; the whole run.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -130,7 +130,7 @@ std::string GrowthDetails(const Growth& growth) {
   return text;
 }
 
-// After the last finished step: memory that the program frees at its end is still there.
+// Goes to the end of the last finished step, where memory that the program frees after a step still exists.
 void ShowEndOfSteps(App& app, const leaks::Answer& answer) {
   Session& session = app.session;
   const timeline::Step* last =

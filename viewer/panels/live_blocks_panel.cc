@@ -13,7 +13,7 @@
 namespace vramscope::viewer {
 namespace {
 
-// `whole` is what the tooltip shows, if the cell has less of it.
+// `all`: the whole text for the tooltip, if the cell shows less of it.
 void TextCell(std::string_view text, ImU32 color, std::string_view all = {}) {
   ImGui::TableNextColumn();
   if (text.empty()) return;
@@ -125,7 +125,7 @@ constexpr LiveHeader kHeaders[] = {
     {"Address", kFixed, 8.2f, 62, true},
 };
 
-// A narrow table leaves out columns: texts of three letters tell nobody anything.
+// A narrow table leaves out columns, because texts cut to three letters are useless.
 void SetUpColumns(float width) {
   for (const LiveHeader& header : kHeaders) {
     const bool fixed = (header.flags & kFixed) != 0;

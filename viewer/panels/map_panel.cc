@@ -46,7 +46,7 @@ void DrawBlock(ImDrawList& list, const Cells& cells, const MapStrip& strip, cons
     if (max.x - min.x >= 3) Hatch(list, min, max, l.colors.hatch);
     return;
   }
-  max.x = std::max(max.x, min.x + 1);  // what is live is seen, however small
+  max.x = std::max(max.x, min.x + 1);  // a live block is visible, however small
   if (mark_pins && !block.pins) color = WithAlpha(color, 0.35f);
   list.AddRectFilled(min, max, color);
   if (block.use == MapBlock::Use::kPending) Hatch(list, min, max, InkOn(color));

@@ -55,7 +55,7 @@ void ShowOwnerChoices(App& app) {
   if (OwnerSwitch(app, "Treemap", "owners.treemap", owners.treemap)) owners.treemap = true;
 }
 
-// Whether a module of some live block has this name, or lies in it.
+// True if the module of a live block has this name, or is inside a module with this name.
 bool IsModule(const App& app, const std::string& name) {
   const auto& rows = app.live.all_live();
   return std::any_of(rows.begin(), rows.end(), [&](const LiveRow& row) {
@@ -93,7 +93,7 @@ void FilterByOwner(App& app) {
   }
 }
 
-// "all / layers / 3", each a way back.
+// "all / layers / 3": a click on a name zooms out to it.
 void ShowOwnerPath(App& app) {
   OwnerView& owners = app.owners;
   const std::vector<std::string> path = owners.zoom();

@@ -16,7 +16,8 @@
 namespace vramscope::viewer {
 namespace {
 
-// From the lowest to the highest cell, by lightness and hue: it can be read without seeing colors.
+// A color from the lowest to the highest cell. Lightness changes too, so it can be read without seeing
+// colors.
 ImU32 HeatColor(double share) {
   constexpr std::array<ImVec4, 6> kStops = {ImVec4(37, 60, 94, 1),    ImVec4(52, 116, 168, 1),
                                             ImVec4(120, 178, 186, 1), ImVec4(238, 196, 108, 1),
@@ -38,7 +39,7 @@ ImU32 CellColor(const JobAnswer& answer, uint64_t bytes) {
                    static_cast<double>(answer.highest - answer.lowest));
 }
 
-// In all views; the ranks stay on the screen.
+// Makes all views show the cell's rank and step; the ranks view stays on the screen.
 void ShowRankAt(App& app, const JobAnswer& answer, const HeatCell& cell) {
   Session& session = app.session;
   const OpenRank place = answer.places[cell.rank];
@@ -76,7 +77,7 @@ void DrawHeatRow(App& app, const JobAnswer& answer, const HeatGrid& grid, size_t
                        CellColor(answer, bytes[begin]));
   }
   const bool stands_out = !answer.reasons[number].empty();
-  if (stands_out) {  // a shape too, because the color alone is not seen by everybody
+  if (stands_out) {  // also a shape, because not everybody sees the color
     const float middle = y + grid.row / 2;
     const float half = std::min(Em(0.3f), grid.row * 0.4f);
     list.AddTriangleFilled({grid.min.x - Em(0.75f), middle - half}, {grid.min.x - Em(0.75f), middle + half},

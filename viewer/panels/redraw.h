@@ -8,8 +8,8 @@
 
 namespace vramscope::viewer {
 
-// Whether the next frame may differ from the last one. An idle window draws nothing: without a GPU each frame
-// would cost 20 ms of processor time.
+// Decides whether the next frame may differ from the last one. An idle window draws nothing: without a GPU
+// each frame would cost 20 ms of processor time.
 class Redraw {
  public:
   // `happened`: input, or a thread that has something new.

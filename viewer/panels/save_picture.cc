@@ -33,7 +33,7 @@ std::string Png(const Rectangle& view) {
   return EncodePng(Cropped(surface->Draw(*ImGui::GetDrawData()), view));
 }
 
-// Soft edges are for pixels.
+// Sharp edges are for SVG, soft (anti-aliased) edges for pixels.
 void UseSharpEdges(bool sharp) {
   ImGuiStyle& style = ImGui::GetStyle();
   style.AntiAliasedLines = style.AntiAliasedFill = !sharp;

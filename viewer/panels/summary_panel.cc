@@ -141,7 +141,7 @@ void ShowCard(App& app, const SummaryCard& card, ImVec2 size) {
   ImGui::PopStyleColor();
 }
 
-// As many beside each other as are wide enough; all of one line are equally high.
+// As many cards are side by side as are wide enough; all cards on one line are equally high.
 float CardsHeight(const RunSummary& summary, float width, size_t columns, std::vector<float>& rows) {
   const float gap = Em(0.5f);
   const float wide = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);

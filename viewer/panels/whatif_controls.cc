@@ -181,7 +181,7 @@ bool TickBox(const char* name, Tick tick) {
   return pressed;
 }
 
-// Whether the nodes below are shown.
+// Returns true if the nodes below are shown.
 bool ShowModule(App& app, const std::vector<whatif::ModuleNode>& tree, size_t node) {
   WhatIfQuestion& question = app.whatif.question;
   const whatif::ModuleNode& module = tree[node];

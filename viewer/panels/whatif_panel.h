@@ -11,9 +11,9 @@ void ShowWhatIfControls(App& app, const WhatIfSubject& subject);
 // Before and after: figures, the step over time, categories at the peak, the code to write.
 void ShowWhatIfAnswer(App& app, const WhatIfSubject& subject);
 
-// What to write: each change with its notes and its time; refused changes.
+// The code to write: each change with its notes and its time; refused changes.
 void ShowChanges(App& app, const WhatIfAnswer& answer);
-// A change without a re-run by PyTorch.
+// Shows why a change whose re-run was not kept has no answer, and the command that computes one.
 void ShowNotKept(App& app, const KeptReruns::Unanswered& not_kept);
 
 // A size or a GPU, and the plans with which the step fits; above the answer.

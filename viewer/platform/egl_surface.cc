@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#define EGL_NO_X11  // whose macros are called Status and None
+#define EGL_NO_X11  // X11 defines macros Status and None
 #define GL_GLEXT_PROTOTYPES
 #include <EGL/egl.h>
 #include <EGL/eglext.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys and fonts.
 //
-// Why a queue of our own: a view takes the keys that it understands, in the order of the presses, and whoever
-// asks next sees the others. A script, a page and a window fill it in the same way.
+// Why a queue of our own: a view takes the keys that it understands, in the order of the presses, and leaves
+// the others for the next view. A script, a page and a window fill it in the same way.
 #pragma once
 
 #include <imgui.h>
@@ -71,8 +71,8 @@ struct Fonts {
   std::string names;  // of the files, for About
 };
 
-// Loads their faces, each from the first existing file of a list; ImGui's own face if there is none.
-// `preferred`: a file to try first. Letters are drawn when they are first shown.
+// Loads the faces of all fonts, each from the first existing file of a list; ImGui's own face if there is
+// none. `preferred`: a file to try first. Letters are drawn when they are first shown.
 Fonts LoadFonts(const std::string& preferred);
 
 }  // namespace vramscope::viewer

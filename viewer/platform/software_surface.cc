@@ -30,7 +30,7 @@ class SoftwareSurface final : public Surface {
   SoftwareSurface(int width, int height) {
     image_.width = width;
     image_.height = height;
-    // Textures stay as ImGui has them, in memory: nothing is to be answered to its requests.
+    // Textures stay in ImGui's own memory, so its requests to create them need no answer.
     ImGui::GetIO().BackendFlags |=
         ImGuiBackendFlags_RendererHasVtxOffset | ImGuiBackendFlags_RendererHasTextures;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a frame of the viewer goes without a window: a picture in memory. The code above it is the same as
-// for a window.
+// Draws frames of the viewer without a window, into a picture in memory. The code above it is the same as for
+// a window.
 //
 //   EGL without a surface (Mesa: no display, no GPU, no rights needed)   what a GPU draws, to the pixel
 //   our own rasterizer                                                   if there is no OpenGL at all

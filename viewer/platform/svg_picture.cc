@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ImGui's lists hold triangles alone. A letter is two of them with a place in the texture, by which it is
-// recognized; neighbors of one color become one element.
+// Turns ImGui's draw lists into SVG. The lists contain only triangles. A letter is two triangles with a place
+// in the font texture, which identifies it. Neighbors of one color become one element.
 #include "viewer/platform/svg_picture.h"
 
 #include <fmt/format.h>
@@ -94,7 +94,7 @@ class SvgWriter {
   }
 
  private:
-  // Adds what begins at `index`; returns its number of indices.
+  // Adds the shape that begins at `index`; returns its number of indices.
   unsigned Shape(const ImDrawVert* vertices, const ImDrawIdx* index, unsigned left) {
     const ImDrawVert& a = vertices[index[0]];
     const bool box = left >= 6 && index[3] == index[0] && index[4] == index[2] && IsBox(vertices, index);

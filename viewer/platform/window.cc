@@ -59,7 +59,8 @@ Window::Window(GLFWwindow* window, KeyQueue& keys) : window_(window), keys_(keys
   glfwSetWindowUserPointer(window_, this);
   glfwMakeContextCurrent(window_);
   glfwSwapInterval(1);
-  // Ours before ImGui's, which it calls: every press is seen, however short (keyboard_and_fonts.h).
+  // Set before ImGui's callback, which calls ours, so that every press is seen, however short
+  // (keyboard_and_fonts.h).
   glfwSetKeyCallback(window_, [](GLFWwindow* of, int key, int, int action, int mods) {
     if (action == GLFW_RELEASE) return;
     OwnerOf(of)->keys_.Push({static_cast<Key>(key), (mods & GLFW_MOD_CONTROL) != 0,

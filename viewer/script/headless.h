@@ -31,7 +31,7 @@ class Headless {
   // Creates the renderer; call before the first frame.
   [[nodiscard]] Status Begin();
   void Frame();
-  // Frames in which nothing happens; they are not timed.
+  // Draws frames without input; they are not timed.
   void Rest(int frames);
   // Waits until every file is open or refused, and placed. If frames are timed, draws frames meanwhile, like
   // a window.

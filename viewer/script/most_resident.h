@@ -5,7 +5,7 @@
 
 namespace vramscope::viewer {
 
-// The most memory that this process has had so far.
+// The highest resident memory of this process so far, in bytes.
 [[nodiscard]] uint64_t MostResidentBytes();
 
 }  // namespace vramscope::viewer

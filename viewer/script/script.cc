@@ -24,7 +24,7 @@ using Json = nlohmann::json;
 
 struct Line {
   std::vector<std::string> words;
-  std::string rest;  // all behind the first word
+  std::string rest;  // everything after the first word
 };
 
 Line Split(const std::string& text) {

@@ -5,7 +5,7 @@
 // hold it. In PyTorch code written in the usual way, some cases are certain enough:
 //
 //   block(x)                x is held by the call until block returns, as Python holds arguments
-//   q, k = f(x), g(x)       the operands of a matrix product or of attention were computed one by one, so they
+//   q, k = f(x), g(x)       operands of a matrix product or of attention were computed one by one, so they
 //   y = attend(q, k, v)     have variables, as the result does; variables last until the function ends
 //
 //   a = f(x); b = g(x)      g receives x after f has returned, so f's result was not assigned to x: x lasts

@@ -3,7 +3,7 @@
 // blocks matters.
 //
 //   setup    a weight of 2 MiB for each block
-//   step     a batch of 8 samples goes through the blocks, and each block keeps its result; backward goes from
+//   step     a batch of 8 samples goes through the blocks, each of which keeps its result; backward goes from
 //            the last block to the first; the optimizer keeps one state per weight, and allocates as much
 //            again while it steps
 #pragma once

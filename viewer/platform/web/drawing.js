@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dear ImGui's draw lists by WebGL 2. Part of the worker.
+// Draws Dear ImGui's draw lists with WebGL 2. Part of the worker.
 
 const VERTEX = `#version 300 es
 uniform vec2 size;

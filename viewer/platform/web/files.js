@@ -38,7 +38,7 @@ class Served {
     if (request.status >= 300) throw new Error(`${this.url}: ${request.status}`);
     return request;
   }
-  // Asked for each time that a file is opened or looked at: it may have grown.
+  // Asks for the size each time that a file is opened or looked at: the file may have grown.
   look() { this.known = Number(this.request('HEAD').getResponseHeader('Content-Length')); }
   size() { if (this.known < 0) this.look(); return this.known; }
   read(at, length) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where malloc gets its memory from: sbrk, instead of the C library's.
+// The sbrk that malloc gets its memory from, instead of the C library's: it grows memory in large steps.
 //
 // malloc asks for 64 KiB at a time. Each time that a module's memory grows, a browser makes a new buffer object
 // for JavaScript and counts it in its garbage collector: that took 13 of the 24 s in which a file of ten million
@@ -25,7 +25,7 @@ constexpr size_t kPartOfMemory = 8;  // it grows by an eighth
 size_t Pages() { return __builtin_wasm_memory_size(0); }
 bool Grow(size_t pages) { return __builtin_wasm_memory_grow(0, pages) != SIZE_MAX; }
 
-// All of the memory that the module begins with belongs to malloc. 64 bits: a memory of 4 GiB ends at 2^32.
+// All of the module's initial memory belongs to malloc. 64 bits, because a memory of 4 GiB ends at 2^32.
 uint64_t& Break() {
   static uint64_t end = uint64_t{Pages()} * kPage;
   return end;
@@ -35,13 +35,13 @@ uint64_t& Break() {
 
 namespace viewer {
 
-// What malloc has taken so far; it gives nothing back.
+// The memory that malloc has taken so far; it gives nothing back.
 uint64_t MostResidentBytes() { return Break(); }
 
 }  // namespace viewer
 }  // namespace vramscope
 
-// In C's library, too, an increment is a multiple of a page, and memory is never given back.
+// As in the C library, an increment is a multiple of a page, and memory is never given back.
 extern "C" void* sbrk(intptr_t increment) {
   using namespace vramscope;
   void* const kFailed = reinterpret_cast<void*>(-1);

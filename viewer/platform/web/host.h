@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the module asks of its page: functions of worker.js. Texts are UTF-8, without a terminating zero.
+// Functions of worker.js that the module calls. Texts are UTF-8, without a terminating zero.
 #pragma once
 
 #include <cstddef>

@@ -131,7 +131,7 @@ class Page {
     if (working_ && Now() >= drawn_at_ + kBetweenFrames) Frame();
   }
 
-  // What the page shows around the picture.
+  // Updates what the page shows around the picture.
   void Tell() {
     Session& session = app_.session;
     if (!place_.empty() && session.device() != nullptr) {

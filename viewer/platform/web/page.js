@@ -13,7 +13,7 @@ const PARTS = {code: 'viewer.wasm', text: 'text.otf', strong: 'strong.otf', mono
 let opened = 0;
 let copied = '';
 
-// What is embedded as <script type="application/gzip+base64" data-name="...">.
+// Unpacks data that is embedded as <script type="application/gzip+base64" data-name="...">.
 async function unpack(part) {
   const bytes = Uint8Array.from(atob(part.textContent), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
@@ -53,7 +53,7 @@ function fail(why) {
   canvas.style.opacity = .3;
 }
 
-// "#run.vms@step:3,peak": the file's name and a place in it. What somebody typed may be no proper address.
+// "#run.vms@step:3,peak": the file's name and a place in it. A typed address may be invalid.
 function link() {
   let text = location.hash.slice(1);
   try { text = decodeURIComponent(text); } catch { /* as it is */ }
@@ -69,7 +69,7 @@ function download(name, bytes) {
   setTimeout(() => URL.revokeObjectURL(anchor.href), 10000);
 }
 
-// Of another program, which the browser asks about; never a page.
+// Opens a link of another program, after the browser has asked the user; never a page.
 function openLink(link) {
   if (!link.startsWith('vscode:')) return;
   const anchor = document.createElement('a');
@@ -122,7 +122,7 @@ function listen(worker, handlers) {
 const KEYS = {Space: 32, Quote: 39, Comma: 44, Minus: 45, Period: 46, Slash: 47, Semicolon: 59, Equal: 61, BracketLeft: 91, Backslash: 92,
   BracketRight: 93, Backquote: 96, Escape: 256, Enter: 257, NumpadEnter: 257, Tab: 258, Backspace: 259, Delete: 261, ArrowRight: 262,
   ArrowLeft: 263, ArrowDown: 264, ArrowUp: 265, PageUp: 266, PageDown: 267, Home: 268, End: 269, F1: 290};
-// By its letter or sign, on every layout; digits also where they want Shift.
+// A key's code by its letter or sign, on every keyboard layout; digits also on layouts where they need Shift.
 function keyCode(event) {
   if (/^[a-z',./;=[\\\]`-]$/i.test(event.key)) return event.key.toUpperCase().charCodeAt(0);
   const digit = /^(?:Digit|Numpad)(\d)$/.exec(event.code) ?? /^(\d)$/.exec(event.key);
@@ -227,7 +227,7 @@ function listenToFiles(open) {
   });
 }
 
-// A folder: all traces and snapshots in it.
+// Opens a file, or all traces and snapshots in a folder.
 async function openEntry(entry, open) {
   if (entry.isFile) return entry.file((file) => open(entry.fullPath.slice(1), {blob: file}));
   const reader = entry.createReader();
@@ -253,7 +253,7 @@ async function givenFiles() {
   return {files, open: listed.open};
 }
 
-// A folder that is served: its files, to choose one.
+// Shows the files of a served folder, to choose one.
 function offer(files, open) {
   const list = element('offered');
   list.hidden = files.length === 0;

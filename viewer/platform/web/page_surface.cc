@@ -12,7 +12,7 @@ namespace vramscope::web {
 
 namespace {
 
-// Gives the page what ImGui has drawn of the letters since the last frame.
+// Sends the page the letters that ImGui has drawn since the last frame.
 void Update(ImTextureData& texture) {
   if (texture.Status == ImTextureStatus_WantCreate || texture.Status == ImTextureStatus_WantUpdates) {
     texture.SetTexID(static_cast<ImTextureID>(texture.UniqueID + 1));  // 0 is no texture
@@ -59,7 +59,7 @@ void DrawOnPage(const ImDrawData& frame) {
 namespace vramscope::viewer {
 namespace {
 
-// For scripts: the page shows the picture, and whoever drives the page takes it.
+// For scripts: the page shows the picture, and the program that controls the page reads it.
 class PageSurface final : public Surface {
  public:
   PageSurface() { web::UseWebRenderer(); }

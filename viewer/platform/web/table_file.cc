@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table that is saved becomes a download: the page offers what is written to /downloads (wasi.js).
+// A saved table becomes a download: the page offers files that are written to /downloads (worker.js).
 #include "viewer/model/table_file.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace vramscope::viewer {
 
-// The page keeps what is written to /state.
+// The page keeps files that are written to /state.
 std::string NotesPath(const std::string& trace) {
   return "/state/notes/" + trace.substr(trace.rfind('/') + 1);
 }

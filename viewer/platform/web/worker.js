@@ -43,7 +43,7 @@ const host = {
   host_place: (at, length) => postMessage({place: decode(at >>> 0, length)}),
 };
 
-// What ends the module: no memory is left, or a bug.
+// Runs `work` and reports an error that ends the module: no memory is left, or a bug.
 function guarded(work) {
   if (stopped) return;
   try {

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-# For the rooms' find_package: viewer/platform/web/CMakeLists.txt has made the targets.
+# For find_package() in the rooms: viewer/platform/web/CMakeLists.txt creates the targets.
 set(nlohmann_json_FOUND TRUE)
