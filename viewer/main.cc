@@ -177,7 +177,7 @@ int RunWindow(const Start& start, const cli::Arguments& arguments) {
         }
       }
     }
-  }  // the window goes before ImGui's context does
+  }  // the window is destroyed before ImGui's context
   ImGui::DestroyContext();
   return code;
 }

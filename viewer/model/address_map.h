@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where every byte of the caching allocator is at a moment, laid out as a page of strips. Segments are in the
+// A map of the caching allocator's memory at a moment, laid out as a page of strips. Segments are in the
 // order of their addresses, written like text from left to right and from row to row, all at one scale.
 //
 //   row 0   ▐weight▐grad▐▒▒▒▒▐act▐  ▐act▐act▐▒▒      a gap between segments; ▒ is free

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How blocks become rectangles and cells.
+// Turns blocks into rectangles and cells.
 #include <algorithm>
 #include <cmath>
 

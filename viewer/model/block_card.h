@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything about one block, in the order in which people ask: what it is, how large, why it is in its
-// category, who allocated it, who freed it and when, what lies beside it.
+// category, who allocated it, who freed it and when, what its neighbors are.
 //
 // Stacks have twenty frames of which three are the program's own. Own frames come first; the others are
 // folded:
@@ -59,7 +59,7 @@ struct BlockCard {
 // The frames of a stack: own ones first. `stack` as Source::Stack returns it.
 [[nodiscard]] std::vector<CardFrame> FramesOf(const model::Run& run, uint32_t stack);
 
-// The card of the selected block, made again only if something changed.
+// The card of the selected block, recomputed only if something changed.
 class BlockCardView {
  public:
   void Update(const Document& document, const DeviceView& device, const LayoutView* layout,

@@ -31,7 +31,7 @@ class CategoryChoiceTest : public testing::Test {
     series.Show(categories);
     return series;
   }
-  // As frames do it.
+  // Calls Update until the count is done, as frames do.
   void UpdateUntilDone() {
     while (choice_.busy()) {
       choice_.Update(*series_, [] {});

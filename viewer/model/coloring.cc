@@ -59,7 +59,7 @@ uint64_t ClassOf(const std::array<Bound, 7>& bounds, uint64_t value) {
   return i + 1;
 }
 
-// From its birth to `moment`, or to its end if that is earlier.
+// The time from a block's birth to `moment`, or to its end if that is earlier.
 uint64_t AgeOf(const model::Run& run, const model::Block& block, std::optional<EventIndex> moment) {
   const EventIndex last = run.event_count() - 1;
   const EventIndex end = std::min({block.free_event, moment.value_or(last), last});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the color of a block shows: its category, age, size or stream, or the line of code or the step that
-// allocated it.
+// Colors blocks by category, age, size or stream, or by the line of code or the step that allocated them.
 //
 // Why few classes: people distinguish seven colors, not seventy. Further streams, lines and steps share the
 // last class, "others". Unrecorded ones have a color of their own, so the legend always adds up to what is

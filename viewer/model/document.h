@@ -59,8 +59,8 @@ struct DeviceView {
   RangeLanes lanes;  // of its process
 };
 
-// Where every byte of a device's caching allocator is, and where its blocks were at all times. Created after
-// the timeline, because it takes longer.
+// The layout of a device's caching allocator: where every byte is, and where its blocks were at all times.
+// Created after the timeline, because it takes longer.
 struct LayoutView {
   fragmentation::Subject subject;
   std::unique_ptr<fragmentation::LayoutWalk> walk;    // nullptr if the segments are not known
@@ -93,7 +93,8 @@ struct Document {
 // Analyzes a run: the slow part of opening after reading. `snapshot` may be empty.
 [[nodiscard]] std::unique_ptr<Document> MakeDocument(std::string path, model::Run run,
                                                      std::shared_ptr<const snapshot::Snapshot> snapshot);
-// The same in two parts: a document that has only what was read, and everything computed from it.
+// The same in two parts: HoldRun() makes a document that has only what was read, and Analyze() computes
+// everything else.
 [[nodiscard]] std::unique_ptr<Document> HoldRun(std::string path, model::Run run,
                                                 std::shared_ptr<const snapshot::Snapshot> snapshot);
 void Analyze(Document& document);
@@ -102,8 +103,8 @@ void Analyze(Document& document);
 
 // `document` must outlive the layout.
 [[nodiscard]] std::unique_ptr<LayoutView> MakeLayout(const Document& document, model::DeviceIndex device);
-// Also in two parts: where blocks lie, which needs only the run and can be computed in parallel with Analyze;
-// and who owns them.
+// Also in two parts. PlaceBlocks() finds where blocks lie; it needs only the run, and may run in parallel
+// with Analyze(). Explain() then finds who owns them.
 [[nodiscard]] std::unique_ptr<LayoutView> PlaceBlocks(const Document& document, model::DeviceIndex device);
 void Explain(const Document& document, LayoutView& layout);
 

@@ -15,9 +15,9 @@ struct Stretch {
   [[nodiscard]] double width() const { return end - begin; }
 };
 
-// From the first to the last step. A first step that is longer than all others together (it compiles, or
-// loads libraries) is cut to twice the median, and so is a last one that never ended (the program died in
-// it).
+// The time from the first to the last step. A first step that is longer than all others together (it
+// compiles, or loads libraries) is cut to twice the median, and so is a last one that never ended (the
+// program died in it).
 Stretch StepsOf(const std::vector<timeline::Step>& steps, const model::TimeIndex& times, double last_change) {
   const auto begin_of = [&](const timeline::Step& step) {
     return static_cast<double>(times.TimeOf(step.begin));

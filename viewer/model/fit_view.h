@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which changes make the recorded step fit: the result of `vramscope plan` for the what-if panel, on a
-// thread.
+// Changes with which the recorded step fits into a given size: the result of `vramscope plan` for the what-if
+// panel, computed on a thread.
 //
 // A search takes a second or two, more for a large step. It can be canceled and then leaves nothing behind.
 #pragma once

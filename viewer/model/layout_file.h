@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the user left the window: theme, text size, positions of the dividers. One line "key=value" each, in
-// the folder of the list of recent files.
+// The state of the window as the user left it: theme, text size, positions of the dividers. One line
+// "key=value" each, in the folder of the list of recent files.
 //
-// Why not ImGui's own file: it knows windows and tables, and the viewer has one window of fixed parts.
+// Why not ImGui's own file: it stores windows and tables, and the viewer has one window of fixed parts.
 #pragma once
 
 #include <string>

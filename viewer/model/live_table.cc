@@ -85,7 +85,7 @@ Result<RowFilter> RowFilter::Parse(std::string_view text) {
       }
     }
     if (term.column == Column::kBytes) {
-      std::string size = term.text;  // "1mib" as ParseSize wants it: "1MiB"
+      std::string size = term.text;  // "1mib" as ParseSize reads it: "1MiB"
       for (char& c : size)
         c = c == 'i' ? 'i' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
       const Result<uint64_t> bytes = text::ParseSize("size", size);

@@ -32,7 +32,7 @@ std::optional<uint64_t> LastOf(const TimelinePicture& picture, std::optional<uin
   return static_cast<uint64_t>(columns.back().high);
 }
 
-// In few steps, so that the axis does not move with every pixel of a pan.
+// Rounds up in few steps, so that the axis does not move with every pixel of a pan.
 uint64_t RoundedUp(uint64_t bytes) {
   const uint64_t step = std::bit_floor(bytes) / 16;
   return step == 0 ? bytes : (bytes + step - 1) / step * step;

@@ -23,7 +23,7 @@ struct MemoryLineInfo {
 };
 [[nodiscard]] const MemoryLineInfo& Info(MemoryLine line);
 
-// What the user has chosen.
+// The lines that the user has chosen.
 struct MemoryLineChoice {
   std::array<bool, kMemoryLineCount> shown = {true, true, true};
   std::array<bool, kMemoryLineCount> reached = {};  // the axis reaches up to it, however high it is

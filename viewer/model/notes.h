@@ -21,7 +21,7 @@ struct Note {
   friend bool operator==(const Note&, const Note&) = default;
 };
 
-// Where the notes of a trace are.
+// The path of a trace's notes.
 [[nodiscard]] std::string NotesPath(const std::string& trace);
 
 class Notes {

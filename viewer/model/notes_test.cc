@@ -71,13 +71,13 @@ TEST(ComparedFilesTest, TheFirstIsBeforeAndTheLastShownIsAfter) {
   files.Follow(0, 2);
   EXPECT_EQ(files.before, 0u);
   EXPECT_EQ(files.after, 1u);
-  files.Follow(2, 3);  // another one was dropped
+  files.Follow(2, 3);  // another file was dropped
   EXPECT_EQ(files.before, 0u);
   EXPECT_EQ(files.after, 2u);
-  files.Follow(0, 3);  // to look at before changes nothing
+  files.Follow(0, 3);  // showing `before` changes nothing
   EXPECT_EQ(files.after, 2u);
   files.Swap();
-  files.Follow(1, 2);  // the one that was before has gone
+  files.Follow(1, 2);  // the file that was `before` is closed
   EXPECT_NE(files.before, files.after);
   EXPECT_LT(files.before, 2u);
   EXPECT_LT(files.after, 2u);

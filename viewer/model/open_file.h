@@ -22,7 +22,7 @@ struct OpenFile {
   Tail tail;
   Notes notes;
   bool remembered = false;        // among the recent files
-  bool followed = false;          // the tail knows what the first read found
+  bool followed = false;          // the tail has the result of the first read
   std::unique_ptr<LoadJob> next;  // the same file, after it has grown
   [[nodiscard]] std::string name() const;
   // True while a recorder is writing it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns the live blocks at the moment, laid out as a flame graph or as a treemap.
+// The owners of the live blocks at the moment, laid out as a flame graph or as a treemap.
 //
 // Both are rectangles with a parent; nodes smaller than a pixel get none. The node that the view is zoomed
 // into is identified by its path, so that it stays when the moment moves.

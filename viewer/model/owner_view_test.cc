@@ -111,7 +111,7 @@ TEST(OwnerViewTest, TheZoomStaysWhenTheMomentMovesOn) {
   view.ZoomTo(boxes, smaller);
   EXPECT_THAT(view.zoom(), testing::ElementsAre("layers", "0"));
   EXPECT_EQ(view.shown().bytes, 100u);
-  view.Update(*document, device, end);  // it is freed: the way goes as far as it can
+  view.Update(*document, device, end);  // the block is freed: the zoom stays at the deepest existing node
   EXPECT_EQ(view.shown().name, "layers");
   EXPECT_EQ(view.shown().bytes, 300u);
   view.Update(*document, device, end - 1);

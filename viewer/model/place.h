@@ -73,7 +73,7 @@ class PlaceHistory {
   void Settle(const Place& place) { seen_ = place; }
   [[nodiscard]] bool can_go_back() const { return !back_.empty(); }
   [[nodiscard]] bool can_go_forward() const { return !forward_.empty(); }
-  // Change `place`, if there is somewhere to go.
+  // Set `place` to the previous or the next place, if there is one.
   void Back(Place& place) { Restore(back_, forward_, place); }
   void Forward(Place& place) { Restore(forward_, back_, place); }
   // Calls change(place) for each place, because its file has changed.

@@ -62,7 +62,7 @@ class RangeLanes {
 
 [[nodiscard]] const char* LaneTitle(trace::RangeKind kind);  // "NVTX"
 
-// How long a range lasted, and its effect on a device's memory, counted as in report::NamedRange.
+// The duration of a range, and its effect on a device's memory, counted as in report::NamedRange.
 struct RangeFacts {
   std::string name;
   uint64_t duration_ns = 0;

@@ -94,7 +94,7 @@ TEST(RangeLanesTest, FactsAreThoseOfTheReport) {
     const uint32_t index = truth.name == "work" ? 0 : 1;
     const RangeFacts facts = FactsOf(run, curve, index);
     EXPECT_EQ(facts.name, truth.name);
-    EXPECT_EQ(facts.duration_ns, truth.name == "work" ? 40u : 10u);  // an event comes each 10 ns
+    EXPECT_EQ(facts.duration_ns, truth.name == "work" ? 40u : 10u);  // one event every 10 ns
     EXPECT_EQ(facts.peak.bytes, truth.peak_bytes);
     EXPECT_EQ(facts.growth, truth.most_growth);
     EXPECT_EQ(facts.ended, truth.name == "work");

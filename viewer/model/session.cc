@@ -109,7 +109,7 @@ void Session::ShowFile(size_t index) {
   const auto failed =
       report::ChooseFailure(*document()->run, RequestFor(*document()->run, device()->index), 0);
   if (!failed) return;
-  SetMoment(document()->run->out_of_memory[failed->index].event);  // what people come for
+  SetMoment(document()->run->out_of_memory[failed->index].event);  // what users look for first
   if (!tab_chosen) place.tab = Tab::kOutOfMemory;
 }
 

@@ -58,7 +58,7 @@ class Session {
   void SetMoment(model::EventIndex event);
   void SetMomentAt(double time_ns);
   void StepMoment(int events);
-  // What the x axis counts. Steps need a run that has some; runs without times always count events.
+  // The unit of the x axis. Steps need a run that has steps; runs without times always count events.
   [[nodiscard]] TimeAxis time_axis() const { return place.window.axis(); }
   void ShowTimeAxis(TimeAxis axis);
   // Moves to the peak of the next (1) or previous (-1) training step.
@@ -108,7 +108,7 @@ class Session {
   }
   MemoryLineChoice lines;  // over the timeline
   std::string filter;      // of the table of live blocks
-  // What the table lists. kByRange: the blocks of the range if one is selected, else those alive.
+  // The content of the table. kByRange: the blocks of the range if one is selected, else those alive.
   enum class TableShows : uint8_t { kByRange, kLive, kRun, kEvents };
   TableShows table_shows = TableShows::kByRange;
   [[nodiscard]] ListedBlocks BlocksListed() const;

@@ -47,7 +47,8 @@ void KeepLargest(std::vector<SummaryRow>& rows) {
   rows.push_back(std::move(others));
 }
 
-// As nvidia-smi counts it; without the driver's calls, what PyTorch's allocator knows.
+// Device memory as nvidia-smi counts it or, if the driver's calls were not recorded, as PyTorch's allocator
+// counts it.
 SummaryCard MemoryCard(const Answer& answer) {
   SummaryCard card = {.key = "memory", .link = SummaryLink::kFragmentation};
   const report::Peak& peak = answer.peak;
@@ -205,7 +206,7 @@ RunSummary MakeSummary(const model::Run& run, const Answer& answer,
 
 const RunSummary& ExpectedSummary() {
   static const RunSummary expected = [] {
-    const std::vector<SummaryRow> rows(kMostRows + 1, {.figure = " "});  // the bar takes the place of one
+    const std::vector<SummaryRow> rows(kMostRows + 1, {.figure = " "});  // the bar is as high as one row
     return RunSummary{.headline = "Summing up the run ...",
                       .about = " ",
                       .command = " ",

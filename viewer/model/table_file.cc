@@ -10,7 +10,7 @@
 namespace vramscope::viewer {
 namespace {
 
-// Without the extension of the file's name.
+// The path without the extension of the file's name.
 std::string Stem(const std::string& path) {
   const size_t name = path.rfind('/') + 1;  // npos + 1 = 0
   const size_t dot = path.rfind('.');

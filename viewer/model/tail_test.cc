@@ -36,7 +36,7 @@ TEST(TailTest, ARecorderThatDiedIsNotLive) {
   tail.Loaded(12, 2000, 0, false);
   EXPECT_TRUE(tail.live(13));
   EXPECT_FALSE(tail.live(30));
-  EXPECT_TRUE(tail.ShouldLook(30));  // somebody may still go on
+  EXPECT_TRUE(tail.ShouldLook(30));  // the writer may still continue
 }
 
 }  // namespace

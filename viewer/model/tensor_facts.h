@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the events record about blocks besides their lifetimes: the shape and type of the tensor in them,
-// and what freed them.
+// Facts about blocks that events record in addition to their lifetimes: the shape and type of the tensor in
+// them, and what freed them.
 //
 // Why its own pass: the model of a run keeps neither, because few blocks are ever looked at. So the trace is
 // read once more when somebody looks at the first one, and 12 bytes per block are kept.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the x axis of the views over time counts: time, events, or training steps.
+// The unit of the x axis of views over time: time, events, or training steps.
 //
 // Why: by time, a step that waits for data half of the time fills only half of its width with allocations.
 // By event, every allocation has the same width. By step, every step has the same width, so the first step,

@@ -155,7 +155,7 @@ std::vector<TimeTick> TimeTicks(const TimeView& view, int most) {
   const double distance = RoundDistance(at_least);
   const Unit* unit = &kUnits[0];
   for (const Unit& candidate : kUnits) {
-    const bool minutes = candidate.ns > 1e9;  // only where they are whole: 16.67 min tells nobody anything
+    const bool minutes = candidate.ns > 1e9;  // only whole minutes: 16.67 min is hard to read
     if (view.end() >= candidate.ns * (minutes ? 10 : 1) && (!minutes || distance >= candidate.ns))
       unit = &candidate;
   }

@@ -43,7 +43,7 @@ class TimeView {
   // end follows the end. Counts time.
   [[nodiscard]] TimeView OfLonger(double whole_ns) const;
 
-  // What the axis counts from now on; nullptr: time. The visible stretch stays.
+  // Sets the unit of the axis; nullptr: time. The visible stretch stays.
   void SetScale(std::shared_ptr<const TimeScale> scale);
   [[nodiscard]] const std::shared_ptr<const TimeScale>& scale() const { return scale_; }
   // Time, or what the scale counts. Runs without times count events.
@@ -57,7 +57,7 @@ class TimeView {
   void Show(double begin_ns, double end_ns);
   // Keeps `time_ns` at its position; factor 2 shows half as much.
   void Zoom(double factor, double time_ns);
-  // By nanoseconds; by a share of the visible width of the axis.
+  // Pan by nanoseconds, or by a share of the visible width of the axis.
   void Pan(double ns) { Show(begin_ + ns, end_ + ns); }
   void PanBy(double widths);
   // Pans as little as needed to make it visible with a little margin.

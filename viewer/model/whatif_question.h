@@ -46,7 +46,7 @@ struct WhatIfQuestion {
 [[nodiscard]] std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>& asked,
                                      const std::string& gpu = "");
 
-// What can be checkpointed in a step.
+// The modules of a step that can be checkpointed.
 struct ModuleChoices {
   std::vector<whatif::ModuleNode> tree;
   std::set<std::string> blocks;       // paths that "all" means; may be empty
@@ -54,7 +54,7 @@ struct ModuleChoices {
 };
 [[nodiscard]] ModuleChoices ModulesOf(const whatif::Step& step);
 
-// How a node of the tree is drawn. A name that is no module itself shows the state of the nodes below it.
+// How a node of the tree is drawn. A name that is not a module itself shows the state of the nodes below it.
 enum class Tick : uint8_t { kOff, kOn, kSome };
 [[nodiscard]] Tick TickOf(const std::vector<whatif::ModuleNode>& tree, size_t node,
                           const std::set<std::string>& ticked);

@@ -80,9 +80,10 @@ class WhatIfView {
   // The answer to the last answered question; the previous answer while a new one is being computed. An error
   // of the whole prediction is a sentence.
   [[nodiscard]] const std::optional<Result<WhatIfAnswer>>& answer() const { return answer_; }
-  // For the chosen re-run once it is loaded, otherwise for the recorded step. Only if there is a subject.
+  // The choices of the chosen re-run once it is loaded, otherwise of the recorded step. Call only if there is
+  // a subject.
   [[nodiscard]] const ModuleChoices& modules() const;
-  // The re-runs in the file when it was last read. Only if there is a subject.
+  // The re-runs in the file when it was last read. Call only if there is a subject.
   [[nodiscard]] const std::shared_ptr<const KeptReruns>& reruns() const {
     return reruns_ ? reruns_ : subject_->value().reruns;
   }

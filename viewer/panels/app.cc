@@ -135,7 +135,7 @@ void ShowSaid(App& app) {
   DrawText(list, look().fonts.text, at, look().colors.text, app.said);
 }
 
-// The parts below each other, for windows too narrow to have them beside each other; the wheel scrolls.
+// Shows the parts below each other, for windows too narrow to show them side by side; the wheel scrolls.
 void ShowStacked(App& app) {
   ImGui::BeginChild("stacked", {0, 0}, ImGuiChildFlags_None, ImGuiWindowFlags_AlwaysVerticalScrollbar);
   const ImVec2 all = ImGui::GetContentRegionAvail();
@@ -256,7 +256,7 @@ void App::UseLayout(const std::string& file, std::optional<bool> dark) {
   look_changed = true;
 }
 
-// Not while something is dragged: that would write a file in every frame.
+// Writes a changed layout, but not during a drag, which would write a file in every frame.
 void App::RememberLayout() {
   if (layout_file.empty() || layout == layout_kept || ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
   layout_kept = layout;

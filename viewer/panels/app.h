@@ -64,7 +64,7 @@ struct DrawnLineLabel {
   Rectangle where;
 };
 
-// How much of the timeline its ranges may take.
+// How many rows of named ranges the timeline shows.
 enum class LaneRowsShown : uint8_t { kFew, kAll, kNone };
 
 // The source of a clicked frame, read once.
@@ -161,14 +161,14 @@ struct App {
 
   std::string recent_list;                         // file of the recent files; "" = not remembered
   std::optional<std::vector<std::string>> recent;  // read when they are first shown
-  // Also closes everything made from it.
+  // Closes the file and everything made from it.
   void CloseFile(size_t file);
   // Theme, sizes of the window's parts and text size of the last session. `dark`: the requested theme.
   void UseLayout(const std::string& file, std::optional<bool> dark);
   void RememberLayout();
   std::string layout_file;  // "" = not remembered
   WindowLayout layout_kept;
-  // Everything that panels have computed from documents.
+  // Forgets everything that panels have computed from documents.
   void ForgetViews();
   // Adds files opened since the last call to the recent files.
   void RememberOpened();
@@ -209,7 +209,7 @@ void ShowEvents(App& app);
 void DrawNotes(App& app, ImVec2 min, ImVec2 max);
 void ShowNotes(App& app);
 void AskForNote(App& app);
-// What a range changed, by category and by line of code.
+// The change over a range, by category and by line of code.
 void ShowRangeChange(App& app, const DeviceView& device);
 // Asks for a file: shows what is typed, and the entries of the folder.
 void ShowOpen(App& app);
@@ -226,8 +226,9 @@ bool BeginOverlay(const char* title, bool& open);
 
 // The strips of all GPUs, at most a third of `size` high; returns the height that they take.
 float ShowRankStrips(App& app, ImVec2 size);
-// How many rows of named ranges fit below the timeline in a view of that height; their height; and drawing
-// them, from `min` to `right`. The last returns true if the mouse is on a row, which it then handles.
+// Named ranges below the timeline. LaneRows() returns how many rows fit in a view of that height,
+// LaneHeight() their height. ShowRangeLanes() draws them from `min` to `right`. It returns true if the mouse
+// is on a row, which it then handles.
 [[nodiscard]] size_t LaneRows(const App& app, const DeviceView& device, float height);
 [[nodiscard]] float LaneHeight(size_t rows);
 bool ShowRangeLanes(App& app, const DeviceView& device, size_t rows, ImVec2 min, float right, bool hovered);
@@ -272,7 +273,7 @@ void DrawText(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, const 
 // Where a line ends in this window, for ImGui::SameLine.
 [[nodiscard]] inline float RightEdge() { return ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x; }
 [[nodiscard]] ImVec2 TextSize(const Font& font, const std::string& text);
-// The same, truncated with an ellipsis to at most `width`.
+// The text, truncated with an ellipsis to at most `width`.
 [[nodiscard]] std::string FitText(const Font& font, const std::string& text, float width);
 // Two parts of a view side by side, the first one `left` wide. In a narrow view they are below each other,
 // and the first one has `share` of the height.

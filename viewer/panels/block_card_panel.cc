@@ -128,7 +128,7 @@ void ShowStackFrame(App& app, const CardFrame& frame) {
   ImGui::PopID();
 }
 
-// Own frames; the others only if they were asked for, or if there are no own ones.
+// Shows own frames; those of libraries only on request, or if there are no own frames.
 void ShowStack(App& app, const char* heading, const std::vector<CardFrame>& frames) {
   if (frames.empty()) return;
   ImGui::PushID(heading);

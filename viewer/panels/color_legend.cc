@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the colors of blocks show: the choice, and the legend.
+// The control that chooses what the colors of blocks show, and the legend.
 #include <fmt/format.h>
 
 #include "profiler/text/format.h"

@@ -126,7 +126,7 @@ void ShowCauses(const Comparison& comparison) {
   ImGui::PopTextWrapPos();
 }
 
-// At the right end of the next column.
+// Writes a text at the right end of the next column.
 void RightCell(const Font& font, const std::string& text) {
   ImGui::TableNextColumn();
   const float room = ImGui::GetContentRegionAvail().x - TextSize(font, text).x;

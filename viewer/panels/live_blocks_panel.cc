@@ -26,7 +26,7 @@ void TextCell(std::string_view text, ImU32 color, std::string_view all = {}) {
   if (fitted != tip && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", tip.c_str());
 }
 
-// "model.py:101 forward" of "forward (/src/model.py:101)": the end of a path is what people know.
+// "model.py:101 forward" of "forward (/src/model.py:101)": people recognize the end of a path.
 std::string ShortLine(std::string_view frame) {
   const auto place = SourcePlaceOf(frame);
   if (!place) return std::string(frame);
@@ -206,7 +206,7 @@ void ShowCount(const App& app, float width) {
   if (here && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text::OneLine(saved.path).c_str());
 }
 
-// What is listed: blocks alive at the moment or of the range, blocks of the whole run, events.
+// The choice of what is listed: blocks alive at the moment or of the range, blocks of the whole run, events.
 void ShowTableChoice(App& app) {
   using Shows = Session::TableShows;
   Session& session = app.session;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// While a file is read: the progress, and the memory as it comes in. If it cannot be read: why.
+// While a file is read: the progress, and the memory that was read so far. If it cannot be read: why.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -12,7 +12,7 @@ namespace vramscope::viewer {
 
 namespace {
 
-// In the margin under the axis: play or pause, and how fast.
+// Shows play or pause, and the speed, in the margin under the axis.
 void ShowPlayback(App& app, ImVec2 at, float height) {
   Session& session = app.session;
   const Look& l = look();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns the live blocks at the moment: by module, operator, stack or category, as a flame graph or a
+// The owners of the live blocks at the moment: by module, operator, stack or category, as a flame graph or a
 // treemap. A click zooms in; the path above leads back.
 #include <fmt/format.h>
 
@@ -143,12 +143,12 @@ void DrawOwnerBox(ImDrawList& list, ImVec2 at, const OwnerBox& box, bool hovered
   const float line = box.width > Em(0.5f) && box.height > Em(0.5f) ? 1 : 0;
   const ImVec2 min = {at.x + box.x, at.y + box.y};
   const ImVec2 max = {min.x + box.width - line, min.y + box.height - line};
-  // In a treemap the color belongs to nodes without parts; a node around them is only a frame.
+  // In a treemap only nodes without children have a color; a node around them is a frame.
   const bool frame = treemap && parent;
   const ImU32 fill = frame ? l.colors.raised : color;
   const classify::CategoryBytes own = OwnBytes(*box.node);
   list.AddRectFilled(min, max, fill, line * Em(0.12f));
-  // Bytes without parts of their own show through between them.
+  // The node's own bytes, which belong to no child, show between the children.
   if (frame && classify::Sum(own) != 0)
     list.AddRectFilled(min, max, WithAlpha(ColorOf(LargestOf(own)), 0.5f), line * Em(0.12f));
   if (frame) list.AddRect(min, max, l.colors.line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a frame is drawn: for the window and for the page in a browser.
+// Decides when a frame is drawn, for the window and for the page in a browser.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture of the view, saved beside the file, without the tabs and whatever is over it.
+// A picture of the view, saved next to the file, without the tabs and without overlays.
 #include <fmt/format.h>
 
 #include <algorithm>

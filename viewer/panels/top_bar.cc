@@ -180,7 +180,7 @@ void ShowTopBar(App& app) {
   ImGui::SameLine();
   const float buttons = Em(9.4f) + 2 * (ImGui::GetFrameHeight() + Em(0.1f));
   const float room = ImGui::GetContentRegionAvail().x - buttons;
-  const bool narrow = room < Em(24);  // what the file holds goes below
+  const bool narrow = room < Em(24);  // the summary of the file goes below
   ShowFileTabs(app, narrow ? room : room * 0.6f);
   ImGui::SameLine();
   if (!narrow) ShowWhatIsOpen(app, buttons);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each view shows, as lines for a spreadsheet. Sizes are bytes.
+// The content of each view, as lines for a spreadsheet. Sizes are bytes.
 #include <fmt/format.h>
 
 #include <algorithm>

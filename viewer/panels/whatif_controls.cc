@@ -60,7 +60,8 @@ void LeverCombo(App& app, const char* lever, std::initializer_list<LeverOption> 
   app.NameLastItem(name);
 }
 
-// Choices as buttons, precision first, as many as fit on a line: one click each, a second one takes it back.
+// Re-runs as buttons, precision first, as many as fit on a line. A click chooses one; a second click undoes
+// it.
 void ShowFirstReruns(App& app, std::vector<RerunChoice> choices, const std::string& now) {
   std::string& chosen = app.whatif.question.rerun;
   std::stable_partition(choices.begin(), choices.end(), [](const RerunChoice& choice) {

@@ -131,7 +131,7 @@ class SvgWriter {
     return used;
   }
 
-  // Whether two triangles are one upright rectangle.
+  // True if two triangles are one upright rectangle.
   static bool IsBox(const ImDrawVert* vertices, const ImDrawIdx* index) {
     const ImVec2 a = vertices[index[0]].pos;
     const ImVec2 b = vertices[index[1]].pos;
@@ -185,7 +185,7 @@ class SvgWriter {
   std::string body_;
   std::string clips_;
   int clip_count_ = 0;
-  // What is being put together.
+  // The element that is being built.
   ImU32 color_ = 0;
   std::string path_;
   std::string text_;

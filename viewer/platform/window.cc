@@ -20,7 +20,8 @@ std::string LastError() {
   return text == nullptr ? "no reason was given" : text;
 }
 
-// Whether libwayland knows where to look for a display. If not, it prints an error, even where X11 has one.
+// True if the environment tells libwayland where to look for a display. Otherwise libwayland prints an error,
+// even if X11 has a display.
 bool MayHaveWayland() {
   const auto is_path = [](const char* name) {
     const char* value = std::getenv(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that only runs its model forward, written as PyTorch would run it. Oracle: what its author knows
-// about changed versions.
+// A program that only runs its model forward, written as PyTorch would run it. Oracle: bytes of changed
+// versions, computed by hand.
 //
 //   setup    weights 64 x 256 and 256 x 64, a batch [8, 64]
 //   call     batch ─ mm ─► hidden [8, 256] ─ mm ─► out [8, 64]      the last call's result is kept until the

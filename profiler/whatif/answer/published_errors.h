@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far predictions were from measured results: the table "Bounds" of docs/accuracy.md, and the error band
-// that follows from it for a prediction.
+// Published errors of predictions: the table "Bounds" of docs/accuracy.md, and the error band that follows
+// from it for a prediction.
 //
 // Why in the code: a figure without its error is half an answer. A plan that fits by less than the error does
 // not fit. A test compares this table with the page; tests/whatif_accuracy/bounds.py generates both.

@@ -16,7 +16,7 @@
 
 namespace vramscope::whatif {
 
-// Where torch.cuda.empty_cache() is called, once per step.
+// The place in each step where torch.cuda.empty_cache() is called.
 enum class EmptyCacheAt : uint8_t { kNever, kBeforeBackward, kBeforeOptimizer, kAfterStep };
 // "before-backward", "before-optimizer", "after-step"; nothing for any other text.
 [[nodiscard]] std::optional<EmptyCacheAt> ParseEmptyCacheAt(std::string_view text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a prediction, as the command and the viewer show them.
+// The text of a prediction, as the command and the viewer show it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace vramscope::whatif {
 
-// What to write for a lever, what it costs, and its notes; indented.
+// Indented lines for an applied lever: the code to write, its cost in time, and its notes.
 [[nodiscard]] std::string LeverLines(const Applied& applied);
 
 }  // namespace vramscope::whatif

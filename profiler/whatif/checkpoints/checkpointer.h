@@ -21,7 +21,7 @@
 //   inner a                                                recompute │ nodes │
 //
 // A module may keep a result until its call in the next step, such as a recurrent state. It then keeps the
-// most recently recomputed one and its graph, so whatever the nodes behind it saved stays until then
+// most recently recomputed one and its graph, so tensors that the nodes of this graph saved stay until then
 // (graph_behind.h).
 //
 // With selective checkpointing (create_selective_checkpoint_contexts, 2.4 to 2.15), the results of chosen
@@ -96,7 +96,7 @@ class Checkpointer {
   [[nodiscard]] bool IsMadeAgain(SegmentIndex segment) const {
     return segments_[segment].recompute < kForever;
   }
-  // Where a moment of the forward lies in the recomputation, and where the recomputation is over.
+  // Return where a moment of forward lies in the segment's recomputation, and where the recomputation ends.
   [[nodiscard]] Position Again(const Segment& segment, Position at) const;
   [[nodiscard]] Position Unwound(const Segment& segment) const;
 
@@ -106,7 +106,7 @@ class Checkpointer {
   // block.
   static void Leave(const Left& left, SegmentIndex place, Block& copy);
   void LeaveRecorded(const Left& left, SegmentIndex home, Block& block) const;
-  // When a block that is recomputed with the segment is freed.
+  // Returns when a block that is recomputed with the segment is freed.
   [[nodiscard]] Position EndOfCopy(BlockIndex block, SegmentIndex segment) const;
   // True for a block that a kept operator allocates and frees itself, such as a workspace. It is not
   // recomputed.
@@ -116,10 +116,10 @@ class Checkpointer {
   void Drop(Block& block, SegmentIndex home) const;
   void GatherWithin(Scene& scene) const;
   void GatherEarlier(const Segment& segment, const StepBlock& forward, bool together, Block& block) const;
-  // When the last outermost segment that has the block as input releases it.
+  // Returns when the last outermost segment that has the block as input releases it.
   [[nodiscard]] Position GivenUntil(BlockIndex block, SegmentIndex home) const;
-  // When the segments inside `around` no longer need the block as input: they have been recomputed, and their
-  // nodes are done with it.
+  // Returns when the segments inside `around` no longer need the block as input: they have been recomputed,
+  // and their nodes are done with it.
   [[nodiscard]] Position GivenWithin(BlockIndex block, SegmentIndex around) const;
 
   const Step& step_;

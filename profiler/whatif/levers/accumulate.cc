@@ -7,10 +7,10 @@
 //                          gradients are kept  ──────────────────▶
 //                                              new ones end where autograd has added them
 //
-// At most four parts are written out: the fifth finds the allocator in the same state as the fourth. What a
-// part leaves (batch, logits, loss) ends in the next part, at the place where it ended in the next step.
-// Networks that are trained in turns, as in a GAN, repeat what comes before each optimizer step: the backward
-// passes and the forward that leads to them.
+// At most four parts are written out: the fifth finds the allocator in the same state as the fourth. A block
+// that a part leaves (batch, logits, loss) ends in the next part, at the place where it ended in the next
+// step. Networks that are trained in turns, as in a GAN, repeat what comes before each optimizer step: the
+// backward passes and the forward that leads to them.
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -135,8 +135,8 @@ class Accumulate final : public Lever {
     return "";
   }
 
-  // What is repeated for one optimizer step, or for several in a row: the backward passes before it, and the
-  // forward that leads to them.
+  // The windows that are repeated for one optimizer step, or for several in a row: the backward passes before
+  // it, and the forward that leads to them.
   static std::vector<Window> Repeated(const std::vector<Window>& forward, const std::vector<Window>& backward,
                                       const std::vector<Window>& optimizer) {
     std::vector<Window> repeated;

@@ -6,15 +6,16 @@
 //   logits freed      │ logits made ├ cross_entropy ├ backward reads them ├ del logits
 //
 // Applies only to blocks that outlive the call of the whole model and exist when backward begins. Local
-// variables of its modules are gone when the module returns; those of a loss function around it, when that
-// returns. It is unknown what else is read there without operators, such as shapes. Backward's own blocks
-// belong to autograd. The gradient of a leaf that is not a parameter is freed with the graph, whose
-// AccumulateGrad holds that leaf: some programs request one for a view of their batch, and nobody reads it.
+// variables of its modules are freed when the module returns, and those of a loss function around it when the
+// loss function returns. Code there may read them without operators (for shapes, for example), which no
+// recording shows. Backward's own blocks belong to autograd. The gradient of a leaf that is not a parameter
+// is freed with the graph, whose AccumulateGrad holds that leaf: some programs request such a gradient for a
+// view of their batch, and nobody reads it.
 //
-// Not changed: gradients of parameters and optimizer state, which are kept on purpose; what the optimizer
+// Left unchanged: gradients of parameters and optimizer state, which are kept on purpose; what the optimizer
 // computes; blocks that no recorded operator uses; and blocks that the next step uses (a prefetched batch).
-// Python calls hold their arguments until they return, and no `del` changes that. So arguments stay too, as
-// does what a module holds from step to step. A list is freed as a whole.
+// Python calls hold their arguments until they return, and no `del` changes that. So arguments stay too, and
+// so do blocks that a module holds from step to step. A list is freed as a whole.
 #include <algorithm>
 #include <map>
 #include <tuple>

@@ -125,7 +125,7 @@ class Optimizer final : public Lever {
   }
 
  private:
-  // In the first step, before anything is computed, parameter by parameter.
+  // Adds the state in the first step, before anything is computed, parameter by parameter.
   static void AddState(const Step& step, const OptimizerCall& call, const OptimizerChoice& choice,
                        Scene& scene) {
     const int copies = choice.family == Family::kSgd ? 0 : choice.family == Family::kMomentum ? 1 : 2;

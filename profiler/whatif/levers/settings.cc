@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The allocator's settings, and where the program empties its cache. Neither changes what is allocated.
+// Levers for the allocator's settings and for emptying its cache. Neither changes what is allocated.
 #include "profiler/allocator/settings.h"
 
 #include "profiler/whatif/answer/whole_run.h"
@@ -24,7 +24,7 @@ class AllocatorSettings final : public Lever {
   const LeverInfo& info() const override { return *FindLeverInfo("alloc-conf"); }
 
   Status Check(std::string_view value) const override {
-    // The newest release knows the most keys.
+    // The newest release accepts the most keys.
     const auto parsed = allocator::ParseSettings(value, allocator::ReleaseOf(""));
     return parsed.ok() ? Status() : Error{"--alloc-conf: " + parsed.error().sentence};
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a program's variables hold the results of a forward pass, where autograd does not save them.
+// Estimates how long a program's variables hold results of a forward pass that autograd does not save.
 //
 // A recording shows which module calls received a block and which operators used it, but not which variables
 // hold it. In PyTorch code written in the usual way, some cases are certain enough:

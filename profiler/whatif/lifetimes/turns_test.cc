@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks that are trained in turns with one optimizer each, as in a GAN: the judge twice, then the maker on
-// the judge's output. Oracle: what the author of the loop knows.
+// the judge's output. Oracle: bytes computed by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -53,7 +53,7 @@ class FirstStep {
     uint32_t same = model::kNone;  // for the first step: the matching allocation of this step
     Position own = kBefore;        // for this step: position after levers; kBefore: removed
   };
-  // What both steps allocate between two landmarks: [first, second).
+  // The allocations of both steps between two landmarks: [first, second).
   struct Part {
     std::pair<size_t, size_t> first, own;
     Position end = 0;  // in this step

@@ -42,7 +42,7 @@ std::pair<Position, int16_t> WithinWindow(Position at, int64_t length) {
   if (at.event < 0) window = -((length - 1 - at.event) / length);
   at += -window * length;
   if (at < Position(0)) at += length, --window;  // what is inserted before event 0 belongs to the step before
-  constexpr int64_t kFar = 2 * kReplayedSteps;   // no replay comes this far
+  constexpr int64_t kFar = 2 * kReplayedSteps;   // beyond every replay
   return {at, static_cast<int16_t>(std::clamp(window, -kFar, kFar))};
 }
 

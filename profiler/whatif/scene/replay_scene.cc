@@ -114,7 +114,7 @@ class LoopReplay {
   }
 
  private:
-  // What must be equal at a cut of two steps.
+  // The state that must be equal at the cut in two steps.
   struct State {
     uint64_t driver_calls = 0;
     size_t once = 0;     // actions so far that happen once

@@ -53,8 +53,8 @@ struct Again {
   std::vector<std::pair<BlockIndex, Position>> held;
 };
 
-// Where the phases of a step are. Networks that are trained in turns, as in a GAN, each have their own
-// phases. Everything between two backward passes or optimizer steps is the forward of the next backward pass.
+// The phases of a step. Networks that are trained in turns, as in a GAN, each have their own phases.
+// Everything between two backward passes or optimizer steps is the forward of the next backward pass.
 struct Phases {
   int64_t length = 0;             // of the step, in events
   std::vector<Window> forward;    // one per backward pass; a single one if the program only runs forward

@@ -201,8 +201,8 @@ class Sharder {
     return !IsKept(unit) || call.window.begin == unit.forward.front().begin;
   }
 
-  // When the first backward of the unit's calls is over: its parameters are freed, even if others follow
-  // (FSDPParamGroup.post_backward).
+  // Returns when the first backward of the unit's calls is over. The parameters are freed then, even if other
+  // calls' backward follows (FSDPParamGroup.post_backward).
   [[nodiscard]] Position FirstDone(const Unit& unit) const {
     const Window* first = nullptr;
     size_t calls = 0;
@@ -214,8 +214,8 @@ class Sharder {
     return calls > 1 && &unit != &Rest() ? first->end : Done(unit);
   }
 
-  // When the unit's backward is over and its gradients exist. For a unit without backward, such as frozen
-  // layers at the start of a model, when the model's backward is over.
+  // Returns when the unit's backward is over and its gradients exist. For a unit without backward, such as
+  // frozen layers at the start of a model: when the model's backward is over.
   [[nodiscard]] Position Done(const Unit& unit) const {
     if (&unit == &Rest()) return HooksAfter(step_.backward.back().end, kRestDone);
     return HasBackward(unit) ? unit.backward.end : HooksAfter(step_.backward.back().end, kOthersDone);

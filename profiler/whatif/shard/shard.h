@@ -42,8 +42,8 @@ struct Unit {
 // path; last the rest of the model. A parameter belongs to the module whose path its name begins with.
 [[nodiscard]] std::vector<Unit> UnitsOf(const Step& step, const std::vector<CallIndex>& calls,
                                         const std::vector<std::string_view>& uncalled = {});
-// In the order of named_modules(), with the rest of the model last. A model's parameters and buffers move to
-// the device in this order. It can differ from the order of the calls.
+// The units in the order of named_modules(), with the rest of the model last. A model's parameters and
+// buffers move to the device in this order. It can differ from the order of the calls.
 [[nodiscard]] std::vector<const Unit*> AsModulesLie(const Step& step, const std::vector<Unit>& units);
 // Returns when the next backward after `at` ends, of those calls that are not the last ones of their unit to
 // add gradients. Memory that waits for the next module is freed there (FSDPParamGroup.post_backward).

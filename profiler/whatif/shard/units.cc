@@ -47,8 +47,8 @@ std::set<std::string_view> ListsOfBlocks(const Step& step) {
   return composed;
 }
 
-// From the call of the model until its return. A module that the program calls for its loss does not count:
-// it has no parameters, and fully_shard() does not hook it.
+// The time from the call of the model until its return. A module that the program calls for its loss does not
+// count: it has no parameters, and fully_shard() does not hook it.
 Window CallOfModel(const Step& step, const std::vector<CallIndex>& calls) {
   const Position backward = step.backward.front().begin;
   std::vector<Position> used;  // where units are called, and where operators receive parameters

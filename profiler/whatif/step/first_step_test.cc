@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the loop's first step allocates: a program of three steps whose first forward fills a cache, as
-// DINOv3 does for its coordinates. Its batches come from no data loader.
+// Allocations that only the loop's first step makes: a program of three steps whose first forward fills a
+// cache, as DINOv3 does for its coordinates. Its batches do not come from a data loader.
 //
 //   step     batch ─► forward (cache, in the first)  backward  optimizer: state (in the first), temporary
 #include <gtest/gtest.h>

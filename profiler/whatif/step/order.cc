@@ -56,7 +56,7 @@ void PutInOrder(std::vector<Moment>& moments) {
     if (end - begin > 1) Compare(begin, end);
     begin = end;
   }
-  // What rounding moved after the last part.
+  // The moments that rounding moved after the last part.
   Compare(begin, ordered.end());
   moments.swap(ordered);
 }

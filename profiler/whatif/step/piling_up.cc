@@ -16,7 +16,7 @@ using model::BlockId;
 using model::EventIndex;
 using model::kNone;
 
-// Only results of forward; what an optimizer or a parameter holds stays on purpose.
+// True only for results of forward: blocks that an optimizer or a parameter holds stay on purpose.
 bool MayPileUp(const StepBlock& block) {
   return block.category == Category::kTemporaryForward || block.category == Category::kActivation ||
          block.category == Category::kUnattributed;
@@ -89,7 +89,7 @@ void FindPilingUp(const timeline::Step& before, Step& step) {
     step.blocks[same->second].piles_up = step.blocks[block].piled = true;
     ++each_step[{key->first, step.blocks[block].category}];
   }
-  // The same number from each earlier step, but no more than a replay allocates again.
+  // Counts the same number for each earlier step, but for no more steps than a replay repeats.
   for (auto& [kind, count] : each_step)
     count *= std::min<uint32_t>(before.number - step.first.number, kReplayedSteps - 2);
   for (auto block = left.rbegin(); block != left.rend(); ++block) {

@@ -104,7 +104,7 @@ std::vector<Position> GraphsGone(const Step& step) {
   return gone;
 }
 
-// When the results of the node's operator are freed, and everything computed from them.
+// Returns when the results of the node's operator, and everything computed from them, are freed.
 Position GoneOf(const Step& step, const Node& node, const std::vector<Position>& graphs) {
   if (node.op == kNone) return kForever;
   Position gone = kBefore;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of its block a saved tensor really uses.
+// Measures how much of its block a saved tensor uses.
 //
 // Why it matters: a saved view costs its whole block; a copy of it costs only its own elements. Three views
 // of one block (query, key, value) that move to the host come back as three blocks of a third each.

@@ -51,7 +51,7 @@ struct ModuleNode {
   uint32_t calls = 0;  // 0: only a name
   uint64_t kept = 0;   // bytes that autograd saves of what it and its submodules computed
 };
-// In the order of first calls; each module is followed by its submodules.
+// The modules in the order of their first calls; each one is followed by its submodules.
 [[nodiscard]] std::vector<ModuleNode> ModuleTree(const Step& step);
 
 }  // namespace vramscope::whatif

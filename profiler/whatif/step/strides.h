@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a tensor is laid out in memory: whether it has gaps, and the layout of a result computed from it.
+// The layout of a tensor in memory: whether it has gaps, and the strides of a result computed from it.
 //
 // Why: a tensor with gaps is packed before it moves to the host, and comes back without gaps. Backward then
 // needs no contiguous copy of it.

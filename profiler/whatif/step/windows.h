@@ -19,8 +19,9 @@ void AddWindows(const timeline::Step& recorded, Step& step);
 // O(n log n) for n blocks.
 void LeaveOutFirstBatch(Step& step);
 
-// Where the caching allocator freed segments; one event for segments that it freed together. It does so in
-// empty_cache(), or if an allocation finds no room. O(n log n) for n segments and changes of the device.
+// The events at which the caching allocator freed segments; one event for segments that it freed together. It
+// does so in empty_cache(), or if an allocation finds no room. O(n log n) for n segments and changes of the
+// device.
 [[nodiscard]] std::vector<model::EventIndex> SegmentsGivenBack(const model::Run& run,
                                                                model::DeviceIndex device);
 // Fills Step::cache_emptied with the frees of segments in the step that are outside all operators.

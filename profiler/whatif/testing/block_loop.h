@@ -18,7 +18,7 @@
 
 namespace vramscope::whatif {
 
-// What one block saves of a batch, in floats per sample, and its number of operators.
+// The size of one block: the floats per sample that it saves, and its number of operators.
 struct BlockShape {
   uint64_t features = 0;
   int operators = 1;

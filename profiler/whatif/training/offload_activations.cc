@@ -17,9 +17,9 @@
 // model assumes calls as in the documentation, checkpoint(block, hidden, context), with positional arguments.
 // If an argument is a view, the first operator that uses it shows its elements.
 //
-// The hooks are active in forward only. What nodes created in backward save stays on the device. Such nodes
-// use copies of what came back, or tensors that a torch.autograd.Function keeps without save_for_backward(),
-// which no hook sees. The recording does not show which of the two it is.
+// The hooks are active in forward only. Tensors that nodes created in backward save stay on the device. Such
+// nodes use copies of what came back, or tensors that a torch.autograd.Function keeps without
+// save_for_backward(), which no hook sees. The recording does not show which of the two it is.
 #include "profiler/whatif/training/offload_activations.h"
 
 #include <algorithm>

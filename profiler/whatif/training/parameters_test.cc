@@ -338,7 +338,7 @@ TEST(TrainedTest, AParameterThatGetsNoGradientIsNotTrained) {
 
 TEST(ShardTest, AStemInTheListOfBlocksIsGatheredForItself) {
   WrittenStep written;
-  written.Module("layers.0", 10, 20);  // a layer alone
+  written.Module("layers.0", 10, 20);  // only one layer
   written.Module("layers.1", 20, 60);
   written.Module("layers.1.0", 30, 40, 1);
   written.Module("layers.2", 60, 80);
@@ -371,7 +371,7 @@ TEST(ShardTest, WhatGetsNoGradientIsGatheredAndNotReduced) {
 
 TEST(ShardTest, WhatIsNoWayToShardIsRefused) {
   EqualParameters network(512, 512, 512);
-  network.step.modules.clear();  // so there are no units either
+  network.step.modules.clear();  // without calls there are no units
   for (const char* value : {"ddp", "ddp:1", "ddp:8:layers", "zero4:8", "fsdp:x", "fsdp:8:", "fsdp:8"}) {
     const auto answer = ShardLever().Rewrite(network.step, value);
     ASSERT_TRUE(answer && !answer->ok()) << value;

@@ -92,7 +92,7 @@ void PutInTurn(const TurnOfBlock& turns, std::vector<TrainedParameter>& paramete
   std::stable_sort(parameters.begin(), parameters.end(), before);
 }
 
-// What the recorded step shows of its optimizers, independent of levers.
+// Facts that the recorded step shows about its optimizers, independent of levers.
 struct Stepped {
   std::vector<TrainedParameter> all;
   std::vector<TurnOfBlock> turns;  // by optimizer step

@@ -22,8 +22,8 @@ struct TrainedParameter {
   uint64_t bytes = 0;
 };
 
-// In the order in which their blocks were allocated; within a block, in the order of the step's operands.
-// O(operands).
+// The parameters in the order in which their blocks were allocated; within a block, in the order of the
+// step's operands. O(operands).
 [[nodiscard]] std::vector<TrainedParameter> TrainedParameters(const Step& step);
 
 // A call of an optimizer's step().

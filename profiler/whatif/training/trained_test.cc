@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an optimizer steps. Oracle: shapes of real layers.
+// The parameters that an optimizer steps. Oracle: shapes of real layers.
 #include "profiler/whatif/training/trained.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module is compiled without exceptions: what would throw ends it, and the page says so (page.js).
+// The module is compiled without exceptions: code that would throw ends it, and the page shows this
+// (page.js).
 #include "profiler/text/failure.h"
 
 namespace vramscope::text {

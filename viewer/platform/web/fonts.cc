@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fonts that the page brings along, under /fonts. Without FreeType: ImGui's own rasterizer.
+// The page's own fonts, under /fonts. ImGui's own rasterizer draws them, because there is no FreeType.
 #include <imgui.h>
 #include <unistd.h>
 

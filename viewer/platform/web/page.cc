@@ -61,7 +61,7 @@ class Page {
     UseWebRenderer();
     fonts_ = viewer::LoadFonts("");
     app_.UseLayout(kLayout, viewer::ReadSmallFile(kLayout) ? std::nullopt : std::optional(dark));
-    app_.layout_kept = app_.layout;  // the system's theme is no choice to keep
+    app_.layout_kept = app_.layout;  // the system's theme is not the user's choice: not saved
     app_.renderer = "WebGL2";
     app_.choose_files = [] { host_choose(); };
     app_.open_link = [](const std::string& link) { host_open(link.data(), link.size()); };
@@ -185,7 +185,7 @@ using vramscope::web::ThePage;
 
 extern "C" {
 
-// Room for a text of so many bytes; the next function with a text takes it from there.
+// Returns a buffer for a text of that many bytes. The next function with a text reads it from there.
 char* VRAMSCOPE_PAGE(text_room)(size_t bytes) {
   Text().assign(bytes, '\0');
   return Text().data();
@@ -242,7 +242,7 @@ void VRAMSCOPE_PAGE(character)(unsigned code) {
 // For tests: what `state` of a script writes.
 void VRAMSCOPE_PAGE(state)() { Text() = vramscope::viewer::StateJson(ThePage()->app()); }
 // For tests, instead of start: runs the script (a text) as `vramscope view --script` does, with the files
-// whose names are its first line, and leaves its error, or "". Also writes what --frame-times would.
+// whose names are its first line, and leaves its error, or "". Also writes the output of --frame-times.
 void VRAMSCOPE_PAGE(run_script)(int width, int height, float scale, int dark) {
   const size_t line = Text().find('\n');
   const std::string files = Text().substr(0, line);

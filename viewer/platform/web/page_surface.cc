@@ -15,7 +15,7 @@ namespace {
 // Sends the page the letters that ImGui has drawn since the last frame.
 void Update(ImTextureData& texture) {
   if (texture.Status == ImTextureStatus_WantCreate || texture.Status == ImTextureStatus_WantUpdates) {
-    texture.SetTexID(static_cast<ImTextureID>(texture.UniqueID + 1));  // 0 is no texture
+    texture.SetTexID(static_cast<ImTextureID>(texture.UniqueID + 1));  // 0 means no texture
     host_texture(texture.UniqueID, texture.GetPixels(), texture.Width, texture.Height);
     texture.SetStatus(ImTextureStatus_OK);
   } else if (texture.Status == ImTextureStatus_WantDestroy && texture.UnusedFrames > 0) {
