@@ -39,7 +39,7 @@ class AddressAxis {
 
   [[nodiscard]] const std::vector<Area>& areas() const { return areas_; }
   [[nodiscard]] double bytes() const { return bytes_; }  // of all areas
-  // For addresses within an area; others count as the end of the area below.
+  // The place of an address. An address in a gap counts as the end of the area below.
   [[nodiscard]] double PlaceOf(uint64_t address) const;
   // nullopt in a gap.
   [[nodiscard]] std::optional<uint64_t> AddressAt(double place) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which categories a device's timeline shows, as the user selects them.
+// The categories that a device's timeline shows, as the user selects them.
 //
 // A change takes effect a frame or two later. It recomputes all extremes of the run, which takes 40 ms for
 // ten million events, and a frame has 16 ms. So a thread computes them.

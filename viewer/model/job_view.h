@@ -53,8 +53,8 @@ struct HeatCell {
 [[nodiscard]] std::optional<HeatCell> CellAt(const JobAnswer& answer, size_t row, size_t column);
 // "rank 1, step 5: peak 2.9 GiB, 408.0 MiB above the median of its peers."; then the reasons of the row.
 [[nodiscard]] std::string CellText(const JobAnswer& answer, size_t row, size_t column);
-// Where a finding leads: its first rank, at the step where it begins, or ends, or peaks. Nothing if it is
-// about ranks that no file has.
+// The cell that a finding leads to: its first rank, at the step where it begins, or ends, or peaks. Nothing
+// if it is about ranks that no file has.
 [[nodiscard]] std::optional<HeatCell> CellOf(const JobAnswer& answer, const fleet::Finding& finding);
 
 class JobView {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which blocks a device has at a moment, and how much was allocated and freed until then, without reading all
-// blocks before it.
+// Finds the blocks that a device has at a moment, and the totals allocated and freed until then, without
+// reading all earlier blocks.
 //
 // Why: a table, a flame graph and a summary follow the moment while it is played or dragged, sixty times a
 // second. A long run has millions of blocks, of which a thousand are alive. Every checkpoint stores the live

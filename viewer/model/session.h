@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the viewer without its looks: the open files, the visible stretch of time, the moment that
-// everything follows, and the selection.
+// The state of the viewer apart from its appearance: the open files, the visible stretch of time, the moment
+// that all views follow, and the selection.
 //
 // Panels read it and call its functions; so do tests and scripts. Single-threaded.
 #pragma once

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of the summary, computed on threads: first the report of the device, then what would save most.
+// The content of the summary, computed on threads: first the report of the device, then the changes that
+// would save most.
 #pragma once
 
 #include <functional>

@@ -104,7 +104,7 @@ class TensorFactsReader {
     TensorFacts::Facts& facts = facts_.facts_[id];
     const auto shape = static_cast<uint32_t>(event.field[kShape]);
     const auto type = static_cast<uint8_t>(event.field[kDtype]);
-    if (shape == 0) return;  // not known; that of a scalar is an empty text
+    if (shape == 0) return;  // not known; a scalar's shape is an empty text
     if (facts_.dtypes_[id] == type && facts.shape == shape) return;
     const uint64_t bytes = BytesOf(shape, type);
     if (bytes > run_.blocks[id].size) return;  // expanded

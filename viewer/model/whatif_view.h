@@ -106,7 +106,7 @@ class WhatIfView {
   std::optional<Result<WhatIfAnswer>> answer_;
   std::shared_ptr<const KeptReruns> reruns_;  // nullptr: those of the subject
   std::shared_ptr<const LoadedRerun> rerun_;  // the last one loaded
-  std::string rerun_key_;                     // of it
+  std::string rerun_key_;                     // the key of `rerun_`
   std::optional<WhatIfQuestion> asked_;       // the last question that was started
   // Declared after the objects that they read.
   std::future<Result<WhatIfSubject>> reading_;

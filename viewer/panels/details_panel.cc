@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Next to the views: the state at the moment, with the categories as a clickable legend; the selected range;
-// the card of the selected block.
+// The details next to the views: the state at the moment, with the categories as a clickable legend; the
+// selected range; the card of the selected block.
 #include <fmt/format.h>
 
 #include <algorithm>

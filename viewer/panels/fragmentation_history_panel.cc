@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Below the fragmentation of the moment: reserved memory over time by cause, and what the same requests would
-// have reserved under other settings.
+// The part of the fragmentation view about the whole run: reserved memory over time by cause, and what the
+// same requests would have reserved under other settings.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// While a file is read: the progress, and the memory that was read so far. If it cannot be read: why.
+// Shown while a file is read: the progress, and the memory that was read so far. If the file cannot be read:
+// the reason.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Among the details: what the selected range changed. A click on a row filters the table by it.
+// The part of the details that shows what changed over the selected range. A click on a row filters the table
+// by it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by all views over time: the axis, and the mouse on the visible stretch of time.
+// Parts that all views over time share: the axis, and the mouse on the visible stretch of time.
 #include <algorithm>
 #include <cmath>
 

@@ -21,7 +21,7 @@ namespace vramscope::whatif {
 // A share of the truth in percent. kExact: the truth equals the prediction, and no bytes are added.
 inline constexpr double kExact = -1;
 
-// Bounds that held in 99 of 100 cases of one lever, or of those of its settings that share a prefix.
+// Bounds that held in 99 of 100 cases of one lever, or of its settings that share a prefix.
 struct PublishedBounds {
   const char* lever;  // "offload" or "offload=activations"
   uint32_t cells;     // cases: programs, each with a change

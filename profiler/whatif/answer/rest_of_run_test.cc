@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: the sizes at each moment of a made run, added up by hand.
+// Oracle: the sizes at each moment of a hand-written run, added up by hand.
 #include "profiler/whatif/answer/rest_of_run.h"
 
 #include "profiler/whatif/answer/predict.h"

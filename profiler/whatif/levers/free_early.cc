@@ -83,7 +83,7 @@ class Early {
       if (block.birth != Birth::kEachStep || block.origin == kNone || block.piles_up || !MayGo(block) ||
           IsOfModule(block.end - scene.length))
         continue;
-      // After levers moved it: earlier by the same distance as in the recorded step.
+      // One place after its last use, but not before its allocation or, for a batch, the loss.
       const Position needed = After(
           std::max({needed_[block.origin], step_.blocks[block.origin].begin, WithTheLoss(block.origin)}));
       if (IsAtOnce(block.end, needed)) continue;
@@ -203,7 +203,7 @@ class Early {
   std::vector<Position> needed_;       // by block: the end of its last use
   std::vector<bool> goes_with_graph_;  // by block: the gradient of a leaf that is no parameter
   std::vector<Window> models_;         // calls inside no other call, and what is freed directly after them
-  std::map<uint64_t, bool> used_when_carried_;  // sizes of blocks from the step before that this step used
+  std::map<uint64_t, bool> used_when_carried_;  // sizes of blocks of the previous step that this step used
 };
 
 class FreeEarly final : public Lever {

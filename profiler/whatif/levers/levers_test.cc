@@ -242,7 +242,7 @@ TEST(ZeroGradTest, TheGradientOfABatchIsNotKept) {
     whatif::Step step = StepWithGradient(of_batch);
     const BlockIndex between = BlockCalled(step, "between");
     step.blocks[between].end = kForever;
-    StepBlock& left = step.blocks.emplace_back(step.blocks[between]);  // from the step before
+    StepBlock& left = step.blocks.emplace_back(step.blocks[between]);  // of the previous step
     left.begin = kBefore, left.end = 1, left.accumulated = kForever, left.op = {};
     Scene scene = MakeScene(step);
     ASSERT_TRUE(ZeroGradLever().Apply(step, "keep", scene).ok()) << "the parameter's is";

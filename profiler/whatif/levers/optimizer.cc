@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another optimizer: other state, and other temporaries while it steps.
+// Replaces the optimizer: other state, and other temporaries while it steps.
 //
 // PyTorch's own optimizers, as torch/optim/{adam,adamw,sgd}.py of 2.2 to 2.15 allocate. p = bytes of one
 // parameter, P = bytes of all parameters that got a gradient:

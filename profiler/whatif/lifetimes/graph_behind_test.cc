@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes a tensor's graph contains, for hand-written steps. Oracle: grad_fn in PyTorch. A variable that
-// holds a tensor also holds that node and all nodes that lead to it.
+// The nodes that a tensor's graph contains, in hand-written steps. Oracle: grad_fn in PyTorch. A variable
+// that holds a tensor also holds that node and all nodes that lead to it.
 #include "profiler/whatif/lifetimes/graph_behind.h"
 
 #include <gmock/gmock.h>

@@ -169,7 +169,7 @@ TEST(TurnsTest, EachBackwardPassHasAPartOfForwardBehindWhatWasBeforeIt) {
   ASSERT_EQ(parts.size(), 3u);
   for (size_t i = 0; i < parts.size(); ++i) {
     EXPECT_EQ(parts[i].end, gan.step.backward[i].begin);
-    EXPECT_EQ(parts[i].begin, gan.step.zero_grad[i].end);  // the first one is that of the step before
+    EXPECT_EQ(parts[i].begin, gan.step.zero_grad[i].end);  // the first one belongs to the previous step
   }
 }
 

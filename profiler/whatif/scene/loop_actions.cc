@@ -41,7 +41,7 @@ std::pair<Position, int16_t> WithinWindow(Position at, int64_t length) {
   if (at.event >= length) window = at.event / length;
   if (at.event < 0) window = -((length - 1 - at.event) / length);
   at += -window * length;
-  if (at < Position(0)) at += length, --window;  // what is inserted before event 0 belongs to the step before
+  if (at < Position(0)) at += length, --window;  // before event 0: inserted in the previous step
   constexpr int64_t kFar = 2 * kReplayedSteps;   // beyond every replay
   return {at, static_cast<int16_t>(std::clamp(window, -kFar, kFar))};
 }

@@ -94,7 +94,7 @@ class CarryOver {
   }
 
   const Step& step_;
-  std::vector<BlockIndex> left_;  // of the step before, in order
+  std::vector<BlockIndex> left_;  // of the previous step, in order
 };
 
 // The optimizer step of the scene that creates its state at about `at` in the first step.
@@ -183,7 +183,7 @@ Peak PeakOf(const Scene& scene) {
       continue;
     }
     if (block.end >= scene.length)
-      now += static_cast<int64_t>(Rounded(block.bytes));  // that of the step before
+      now += static_cast<int64_t>(Rounded(block.bytes));  // the previous step's copy
     moments.push_back({block.begin, kBegins, i});
     const bool in_it = block.end < scene.length;
     moments.push_back({in_it ? block.end : InItsStep(block.end, scene.length), kEnds, i});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// torch.distributed.fsdp.fully_shard, with the allocations of _fsdp_param_group.py and _fsdp_collectives.py
-// of 2.15.
+// Models torch.distributed.fsdp.fully_shard, with the allocations of _fsdp_param_group.py and
+// _fsdp_collectives.py of 2.15.
 //
 //   forward of unit i     all gathered bytes in one block, on a separate stream, until unit i+1 is gathered;
 //                         one block per parameter, copied out of it, until the unit's forward returns
@@ -293,7 +293,7 @@ class Sharder {
     for (size_t i = 0; i < unit.parameters.size(); ++i) mine[step_.blocks[unit.parameters[i]].name] = i;
     std::vector<uint64_t> parts;
     Position end = kBefore;      // of this step's gradients
-    Position carried = kBefore;  // of the gradients that the step before left
+    Position carried = kBefore;  // of the gradients that the previous step left
     for (const BlockIndex i : step_.blocks.Indices()) {
       const StepBlock& gradient = step_.blocks[i];
       const auto place = mine.find(gradient.name);

@@ -3,7 +3,7 @@
 //
 // Why not std::sort: a plan sorts several hundred thousand moments for each of a hundred questions, and
 // comparisons took half of its time. A loop's moments are spread about evenly over its length. So each moment
-// is put directly where it should then be (as in flash sort), and only neighbors are compared:
+// is put directly near its final place (as in flash sort), and only neighbors are compared:
 //
 //   0                                   length          as many equal parts as moments
 //   ├──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┤               counted, then filled in the order they come

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What autograd saves of a recurrent network's weights, which share one block. Oracle: what PyTorch copies
+// The weights of a recurrent network that autograd saves; they share one block. Oracle: the copies that come
 // back under save_on_cpu() when CudnnRnnBackward0 runs: each weight, and their block.
 #include "profiler/whatif/step/saved_share.h"
 

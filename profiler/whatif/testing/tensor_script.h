@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A script whose operators receive float32 tensors that start at the start of their block.
+// A script whose operators receive float32 tensors that begin at the start of their block.
 #pragma once
 
 #include <string>

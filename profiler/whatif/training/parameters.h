@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which blocks belong to which parameter of a step, for levers that remove parameters.
+// Finds the blocks that belong to each parameter of a step, for levers that remove parameters.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module is compiled without exceptions: code that would throw ends it, and the page shows this
-// (page.js).
+// Failures in a page. The module is compiled without exceptions: code that would throw ends the module, and
+// the page shows this (page.js).
 #include "profiler/text/failure.h"
 
 namespace vramscope::text {

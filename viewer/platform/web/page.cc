@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The viewer as a module of a web page: what worker.js calls. The counterpart of viewer/main.cc.
+// The viewer as a module of a web page: the functions that worker.js calls. The counterpart of
+// viewer/main.cc.
 //
 //   page.js (DOM, input) ── messages ──► worker.js ── the functions below ──► App
 //                        ◄── pictures ──           ◄── host.h ──

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Without a second thread there is nothing to read ahead.
+// The page's read_ahead: with only one thread, nothing is read ahead.
 #include "profiler/model/read_ahead.h"
 
 namespace vramscope::model {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page sees no libraries, so frames without a name stay as they were recorded.
+// The page's symbol_files: a page sees no libraries, so frames without a name stay as they were recorded.
 #include "profiler/model/symbol_files.h"
 
 namespace vramscope::model {
