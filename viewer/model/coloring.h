@@ -27,7 +27,7 @@ struct ColoringInfo {
 [[nodiscard]] const ColoringInfo& Info(Coloring coloring);
 [[nodiscard]] std::optional<Coloring> ColoringFromKey(std::string_view key);
 [[nodiscard]] Coloring NextColoring(Coloring coloring);
-// The colors of classes without an order, 0 to 6, and of all others and unrecorded ones.
+// The colors of classes without an order (0 to 6), of the class "others", and of unrecorded blocks.
 [[nodiscard]] uint32_t DistinctRgb(size_t number);
 inline constexpr uint32_t kOthersRgb = 0x8a93a3;
 inline constexpr uint32_t kUnknownRgb = 0x5b6472;

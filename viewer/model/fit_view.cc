@@ -18,7 +18,7 @@ constexpr size_t kMostPlans = 5;  // that the panel has room for
 constexpr double kGiB = 1 << 30;
 constexpr double kMostGiB = 1 << 20;
 
-// Only kept re-runs: a search from the viewer runs no program.
+// Offers only kept re-runs, because a search from the viewer runs no program.
 class KeptOnly final : public plan::Reruns {
  public:
   KeptOnly(const KeptReruns& reruns, const whatif::Baseline& recorded)

@@ -17,11 +17,11 @@ namespace vramscope::viewer {
 
 class FragmentationView {
  public:
-  // The state at that moment. `layout.walk` must exist.
+  // Computes the state at that moment. `layout.walk` must exist.
   void Update(const LayoutView& layout, fragmentation::Moment moment);
 
   [[nodiscard]] const fragmentation::MomentAnswer& answer() const { return answer_; }
-  // Most held back first.
+  // The segments with the most held-back bytes come first.
   [[nodiscard]] const std::vector<fragmentation::SegmentAnswer>& segments() const { return segments_; }
 
  private:

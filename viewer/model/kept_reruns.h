@@ -42,9 +42,10 @@ class KeptReruns {
   [[nodiscard]] const experiment::KeptVariant* Find(const std::string& key) const;
   // The key for these changes on the recorded GPU, kept or not.
   [[nodiscard]] std::string KeyOf(const std::vector<whatif::Asked>& changes) const;
-  // Loads it once and caches it. Any thread. An error is a sentence.
+  // Loads the re-run once and caches it. May be called from any thread. An error is a sentence.
   [[nodiscard]] Result<std::shared_ptr<const LoadedRerun>> Get(const experiment::KeptVariant& kept) const;
-  // The difference between re-runs on this GPU and the recording (experiment::DriftOf). Any thread.
+  // The difference between re-runs on this GPU and the recording (experiment::DriftOf). May be called from
+  // any thread.
   [[nodiscard]] std::string Drift(const whatif::Baseline& recorded, const std::string& gpu) const;
 
   // Why there is no answer for changes that were not kept, and the command that computes one.

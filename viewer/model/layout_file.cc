@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostBytes = 1 << 16;
 
-// The number in `text`, if it is within the bounds.
+// Sets `value` to the number in `text`, if that is within the bounds.
 void ReadNumber(std::string_view text, float least, float most, float& value) {
   if (const auto number = text::ParseNumber<float>(text); number && *number >= least && *number <= most)
     value = *number;

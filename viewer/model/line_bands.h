@@ -61,7 +61,7 @@ class LineBandsView {
   [[nodiscard]] bool busy() const { return computing_.valid(); }
   // Nothing while the first ones are computed.
   [[nodiscard]] const std::optional<LineBands>& bands() const { return bands_; }
-  // `window` and the number of columns identify the picture. Only if there are bands.
+  // `window` and the number of columns identify the picture. Call only if there are bands.
   [[nodiscard]] const std::vector<LineBands::Bytes>& Columns(const TimelinePicture& picture,
                                                              const TimeView& window);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The card of the selected block: what it is, why, from where to where it lives, and its stacks with the
-// program's own lines first.
+// The card of the selected block: what it is and why, its lifetime, and its stacks with the program's own
+// lines first.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -160,7 +160,7 @@ void ShowFragmentation(App& app, ImVec2 size) {
   const MomentAnswer& answer = app.fragmentation.answer();
   if (answer.metrics.total.reserved == 0)
     return ShowWhyEmpty(size, "The caching allocator holds no memory at this moment.");
-  // Over time below the moment, where there is room for both.
+  // Shows the whole run below the moment if there is room for both.
   const float history = size.y > Em(26) ? std::clamp(size.y * 0.3f, Em(8), Em(13)) : 0;
   const ImVec2 whole = size;
   size.y -= history;

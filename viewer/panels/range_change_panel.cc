@@ -44,7 +44,7 @@ bool ShowChangeRow(App& app, const std::string& id, const std::string& name, int
 
 void ShowRangeChange(App& app, const DeviceView& device) {
   Session& session = app.session;
-  // While it is dragged, the figures above follow; this reads all live blocks.
+  // Not during a drag: the figures above follow it, but this part reads all live blocks.
   if (app.drag_from_ns && ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
   const ListedBlocks range = session.RangeEvents();
   const RangeChange& change = app.range_change.Of(*session.document(), device, range.first, range.last);

@@ -29,7 +29,7 @@ class Redraw {
     if (owed_ != 0) --owed_;
     return true;
   }
-  // True if input asks for another frame at once. Movement without input keeps the pace of its waits.
+  // True if input asks for another frame at once. Movement without input does not.
   [[nodiscard]] bool owed() const { return owed_ != 0; }
 
  private:

@@ -37,7 +37,7 @@ void DrawStepLine(ImDrawList& list, const MemoryPlot& plot, const std::vector<Ex
   flush(plot.min.x + static_cast<float>(line.size()));
 }
 
-// Dashes, so that it is not taken for something that was measured.
+// Draws the capacity as dashes, so that it does not look like a measured line.
 void DrawCapacity(ImDrawList& list, const MemoryPlot& plot, uint64_t capacity) {
   const float y = std::round(plot.Y(static_cast<double>(capacity)));
   const float width = std::max(1.0f, std::round(look().scale));
@@ -138,7 +138,7 @@ void NextTimeAxis(App& app) {
   Session& session = app.session;
   const TimeAxis before = session.time_axis();
   session.Remember();
-  // A run may have no steps or no times: then the next axis.
+  // If the run has no steps or no times, takes the axis after that.
   for (int by = 1; by < 3 && session.time_axis() == before; ++by)
     session.ShowTimeAxis(static_cast<TimeAxis>((static_cast<int>(before) + by) % 3));
 }

@@ -12,7 +12,8 @@
 namespace vramscope::viewer {
 namespace {
 
-// Wrapped lines. Drawn one by one: ImGui would put the second one at a fraction of a pixel.
+// Wraps code into lines. They are drawn one by one, because ImGui would put the second line at a fraction of
+// a pixel.
 std::vector<std::string> CodeLines(const std::string& code, float width) {
   const Font& font = look().fonts.mono;
   std::vector<std::string> lines;

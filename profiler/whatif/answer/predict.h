@@ -47,7 +47,7 @@ struct Prediction {
   ErrorBand band;                // error band of `after`
 };
 
-// Computed once and used for any number of predictions.
+// The recorded program's own figures: computed once, and used for any number of predictions.
 struct Baseline {
   Scene scene;
   Use use;

@@ -165,7 +165,7 @@ class Accumulate final : public Lever {
         blocks.push_back(block);
         Block& moved = blocks.back();
         if (block.birth != Birth::kSetup) moved.begin = repeats.InFirst(block.begin);
-        // Allocated before the parts (a prefetched batch): it ends with the last part.
+        // A block from before the parts (a prefetched batch) ends with the last part.
         moved.end = block.birth == Birth::kOnce ? repeats.InFirst(block.end) : repeats.InLast(block.end);
         continue;
       }

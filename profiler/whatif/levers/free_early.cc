@@ -201,7 +201,7 @@ class Early {
 
   const Step& step_;
   std::vector<Position> needed_;       // by block: the end of its last use
-  std::vector<bool> goes_with_graph_;  // by block: the gradient of a leaf that is no parameter
+  std::vector<bool> goes_with_graph_;  // by block: the gradient of a leaf that is not a parameter
   std::vector<Window> models_;         // calls inside no other call, and what is freed directly after them
   std::map<uint64_t, bool> used_when_carried_;  // sizes of blocks of the previous step that this step used
 };

@@ -9,7 +9,8 @@
 namespace vramscope::whatif {
 namespace {
 
-// After optimizer.step() and the zero_grad() that follows it; the recorded step begins with that.
+// The position after optimizer.step() and after the zero_grad() that follows it, with which the recorded step
+// begins.
 Position AfterStep(const Step& step, const Scene& scene) {
   const Position end = scene.optimizer.empty() ? scene.forward.back().end : scene.optimizer.back().end;
   if (step.run == nullptr || step.first_event == 0) return end;

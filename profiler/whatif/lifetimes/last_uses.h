@@ -11,7 +11,7 @@
 
 namespace vramscope::whatif {
 
-// Independent of the change that is asked about.
+// Does not depend on the change that is asked about.
 struct LastUses {
   // By block: the end of the last forward operator that had it as operand or result. Later if variables hold
   // it (holders.h).

@@ -59,7 +59,7 @@ class Lever {
 // nullptr if there is no such lever, or if only a re-run answers it.
 [[nodiscard]] const Lever* FindLever(std::string_view name);
 
-// One each, defined in levers/.
+// One object per lever, defined in levers/.
 const Lever& ShardLever();
 const Lever& CheckpointLever();
 const Lever& FreeEarlyLever();

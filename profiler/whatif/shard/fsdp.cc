@@ -36,13 +36,13 @@ constexpr uint64_t kScalar = 4;  // step counters are not sharded
 constexpr int32_t kGatherRest = 0, kGather = 4, kTakeOut = 2, kTakenOut = 3, kNextGathered = 5;
 // Before backward of a unit.
 constexpr int32_t kGatherNow = -40, kTakeOutNow = 1, kTakenOutNow = 2, kGatherNext = 10, kGatherRestNow = -30;
-// After it; the packed block is freed when the next one exists.
+// After backward of a unit; the packed block is freed when the next one exists.
 constexpr int32_t kParametersGo = 1, kNextTogether = 2, kPutTogether = 4, kGradientsGo = 5, kKeepShard = 6;
 constexpr int32_t kTakeShard = 7, kLastGoes = 8, kAddUp = 10;
 // Before the end of backward: the rest of the model, units without a backward, and unneeded gathered bytes.
 constexpr int32_t kRestDone = -10, kOthersDone = -4, kUnneededGoes = -1;
 
-// For the copy kernels.
+// Constants of the copy kernels.
 constexpr uint64_t kThreads = 128, kBlockBytes = kThreads * 16, kNumber = 8;
 
 uint64_t Up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }

@@ -18,7 +18,7 @@
 
 namespace vramscope::whatif {
 
-// For each unit except the first one in backward.
+// A sum inside one unit. The first unit in backward has none.
 struct SumOfUnit {
   const Unit* unit = nullptr;
   BlockIndex gradient;  // the first gradient of the unit, which waits

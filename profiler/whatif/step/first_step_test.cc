@@ -144,7 +144,7 @@ TEST(FirstStepTest, OfSeveralPartsTheFirstOneHasTheTemporariesOfTheCache) {
   }
 }
 
-// Each block of the batch matches one.
+// Each block of the batch leaves out only one equal block of the setup.
 TEST(FirstStepTest, WhatElseTheSetupLeavesStaysInIt) {
   model::Run run;
   for (const uint64_t bytes : {kBatch, kCached}) {

@@ -83,7 +83,7 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // places per s
   return {at.event % length, at.order, at.further};
 }
 
-// Begin of part `n` of `of` equal parts between two events.
+// Start of part `n` of `of` equal parts between two events.
 [[nodiscard]] constexpr Position PartOf(Position begin, Position end, int64_t n, int64_t of) {
   const Position event = begin.event + (end.event - begin.event) * n / of;
   return After(In(Stage::kSteps, event), n);

@@ -142,8 +142,8 @@ class Reader {
     block.op = Last(thread.ops);
   }
 
-  // Events just before a free that are not the program's do not separate it from its cause: they are frees of
-  // other processes, or counter samples.
+  // Moves the end of a block back over the events just before its free that are not the program's (frees of
+  // other processes, counter samples): they do not separate the free from its cause.
   void AddFree(uint64_t address) {
     const BlockIndex block = BlockAt(address);
     if (block != kNone && step_.blocks[block].end == Now()) step_.blocks[block].end = Now() - apart_;

@@ -107,7 +107,7 @@ class Offloader {
     return {first, std::ranges::lower_bound(first, step_.ops.end(), again.end, {}, &Op::begin)};
   }
 
-  // Inputs of a part that it uses.
+  // The inputs that a part uses.
   [[nodiscard]] std::vector<BlockIndex> WorkedOnIn(const Again& again) const {
     std::vector<BlockIndex> blocks;
     for (const Op& op : OpsOf(again)) {
@@ -182,8 +182,8 @@ class Offloader {
   void Send(const Saved& saved, std::vector<Block>& copies) {
     const auto found = of_origin_.find(saved.block);
     if (found == of_origin_.end()) return;
-    // No recorded release: a graph that outlives the step. Or a tensor that keeps its own node, so a variable
-    // holds it.
+    // Without a recorded release, the graph outlives the step. A tensor that keeps its own node is held by a
+    // variable.
     if (saved.released >= kForever || KeepsItsNode(saved)) {
       stays_[saved.block] = true;
       return;

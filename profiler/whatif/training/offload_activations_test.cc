@@ -62,7 +62,7 @@ TEST_F(OffloadedCheckpointTest, WhatComesBackGoesWhenItsNodeHasWorkedAndBeforeTh
   EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, In(Stage::kUnpacked, HooksAfter(160, 90)))));
 }
 
-// position_bias.requires_grad = True: mask_gradients.h adds its gradient to the scene.
+// position_bias.requires_grad = True: the scene also has the gradient of the mask.
 TEST_F(OffloadedCheckpointTest, WhatAGradientIsAskedOfStaysWithTheGraphToo) {
   Scene scene = MakeScene(step_);
   scene.again.push_back({10, 50, 120, 180, 150, {}});

@@ -17,7 +17,7 @@ class Turns {
     for (const BlockIndex parameter : step.trained)
       of_size_[step.blocks[parameter].requested].push_back(parameter);
   }
-  // None if no parameter has that size.
+  // The next parameter of that size; none if no parameter has it.
   BlockIndex Next(uint64_t bytes) {
     const auto found = of_size_.find(bytes);
     if (found == of_size_.end()) return {};

@@ -126,7 +126,7 @@ class Page {
     app_.look_changed = false;
   }
 
-  // A task has something new.
+  // Called when a task has something new.
   void Woken() {
     happened_ = true;
     if (working_ && Now() >= drawn_at_ + kBetweenFrames) Frame();
