@@ -23,7 +23,8 @@ int vramscope_recording(void);
 /* For a program that loads this library itself. From now on `vramscope start` can record this process, without
  * ptrace (dormant.h). Nothing else changes. */
 void vramscope_wait_for_start(void);
-/* 1 while a recording that began in the running program has its hooks in place: an allocation is recorded. */
+/* 1 while a recording that was started in the running program has its hooks in place, so that allocations are
+ * recorded. */
 int vramscope_in_place(void);
 
 /* The id of a text in this process; equal texts get the same id. 0 only if not recording. Takes a lock; not
@@ -49,8 +50,8 @@ enum VramscopePythonCall {
   VRAMSCOPE_CALL_STEP_DONE = 7,      /* (done) -> result of vramscope_step_done() */
 };
 /* Creates a Python function (PyObject*, a new reference) that does one of the above with `kind`, `name` and
- * `id` bound to it. Call it with the GIL held. NULL if this process has no Python that we know; NULL with a
- * Python exception set if there is no memory. */
+ * `id` bound to it. Call it with the GIL held. NULL if this process has no Python with the C functions that
+ * we need; NULL with a Python exception set if there is no memory. */
 void* vramscope_python_call(uint32_t call, uint32_t kind, uint32_t name, uint64_t id);
 
 /* One raw record of any type; for the bridge. `words` as in kRawLayout (at most 8). */
@@ -62,8 +63,8 @@ uint32_t vramscope_intern_stack(const uint32_t* frames, size_t count);
  * its length, 0 if absent. */
 size_t vramscope_option(const char* key, char* buffer, size_t capacity);
 
-/* What the process held before recording began (attach). Reports a block (`device` as in
- * trace_format/event.h; ignored if the block is already known), and that it was freed after it was found. */
+/* Memory that the process held before recording began (attach): reports a block, and that a block was freed
+ * after it was reported. `device` as in trace_format/event.h. A block that is already known is ignored. */
 void vramscope_held_block(uint32_t device, uint64_t address, uint64_t bytes, uint64_t stream,
                           uint64_t requested);
 void vramscope_held_gone(uint32_t device, uint64_t address);
@@ -83,7 +84,7 @@ void vramscope_held_driver_total(void);
  * allocator handed it out; then returns 1. Needs the layout of tensors, and helps to find it. */
 uint32_t vramscope_held_tensor(uint64_t tensor, uint64_t address, uint64_t bytes);
 /* `object` is a Python object of torch._C._autograd.SavedTensor. Reports the tensor that autograd keeps in it
- * for backward. 0 if it keeps none, or if a hook has it. */
+ * for backward. Returns 0 if it keeps none, or if a saved-tensor hook replaced the tensor. */
 uint32_t vramscope_held_saved(uint64_t object);
 /* A Python object of an AccumulateGrad node, and the TensorImpl of its variable. The pair shows where such
  * nodes store the variable. */
@@ -105,21 +106,22 @@ int vramscope_deep(void);
 /* 1 if an allocation of this process was recorded: otherwise there is nothing to name. */
 int vramscope_memory_seen(void);
 
-/* Passes the program that this process noted for a training step to the trace (block type 10): one JSON
- * text of at most 8 MiB. A later one replaces it. `step`: the noted step, from 1; 0 = unknown. 1 = the
- * recorder has it, even if this process is killed now. */
+/* Adds the program that this process recorded for one training step to the trace (block type 10): one JSON
+ * text of at most 8 MiB. A later call replaces it. `step`: which step it describes, from 1; 0 = unknown.
+ * Returns 1 if the recorder has it, even if this process is killed now. */
 int vramscope_program(const char* text, size_t length, uint64_t step);
 
 /* The shim calls it once after `import tensorflow`. 1 if TensorFlow's allocators reach the hooks. */
 int vramscope_tensorflow_ready(void);
-/* In a traced function the operator of this name computes the gradient of a variable (`name` interned). Its
- * output is then reported as a gradient in each step. */
+/* Declares that in a traced function the operator with this name computes the gradient of `variable` (`name`:
+ * interned). In each step, its output is then reported as a gradient. */
 void vramscope_tensorflow_gradient(const char* operator_name, uint32_t name, uint64_t variable);
-/* Around a call of a traced function that makes a step; the optimizer's operators have names in this scope. */
+/* Call these before and after a traced function that is a training step. Names of the optimizer's operators
+ * contain `optimizer_scope`. */
 void vramscope_tensorflow_step_begin(const char* optimizer_scope);
 void vramscope_tensorflow_step_end(void);
 /* From now on vramscope_tensorflow_look() records a label when this variable has a new buffer. `handle`: its
- * resource handle, a Python object of type EagerTensor. `address`: where the variable lies now. Returns a
+ * resource handle, a Python object of type EagerTensor. `address`: the variable's current address. Returns a
  * number, from 1; 0 if the variable cannot be followed. Records no label itself. */
 uint32_t vramscope_tensorflow_follow(const void* handle, uint64_t address, uint64_t bytes, uint32_t role,
                                      uint32_t source, uint32_t name, uint64_t tensor);
@@ -129,24 +131,25 @@ void vramscope_tensorflow_look(int others_may_assign);
 
 /* The shim calls it when JAX has loaded its plug-in for a device. 1 if the plug-in's functions reach the hooks. */
 int vramscope_jax_ready(void);
-/* Executions so far of programs that are steps. */
+/* The number of executions, so far, of programs that are training steps. */
 uint64_t vramscope_jax_steps(void);
-/* What an argument or a result of a program is; role 0 = nothing. `name`: interned. `state`: of a gradient, the
- * interned name of what an optimizer keeps that was computed from it; else 0. */
+/* The label of one argument or result of a program; role 0 = no label. `name`: interned. `state`: for a
+ * gradient, the interned name of the optimizer state that was computed from it; otherwise 0. */
 struct VramscopeJaxLabel {
   uint32_t role;
   uint32_t name;
   uint32_t state;
 };
-/* From now on, executions of the program with this name and as many arguments and results label these.
+/* From now on, each execution of the program with this name and these numbers of arguments and results labels
+ * them.
  * `phase`: value of the counter "step.phase" while it runs (1 forward, 2 backward, 3 optimizer, 0 none).
  * `step`: 0 none, 1 each execution is a step or ends one, 2 gradients of a step that ends elsewhere.
- * `labels`: of the arguments, then of the results. */
+ * `labels`: those of the arguments, then those of the results. */
 void vramscope_jax_describe(const char* program, uint32_t phase, uint32_t step, uint32_t argument_count,
                             uint32_t result_count, const struct VramscopeJaxLabel* labels);
-/* The role of the last label of the array at this address, and its name; 0 = none. */
+/* Returns the role of the latest label of the array at this address, and stores its name; 0 = no label. */
 uint32_t vramscope_jax_role_at(uint64_t address, uint32_t* name);
-/* The program ends: so does a step whose end has not been seen. */
+/* Call it when the program ends. It also ends a step whose end has not been seen. */
 void vramscope_jax_finish(void);
 
 /* The bridge: a library built against the user's torch headers, loaded by vramscope_torch_ready. It exports

@@ -37,7 +37,7 @@ struct Door {
 };
 constinit Door door = {};
 
-// The parent's door is not the child's.
+// In a forked child: closes the parent's socket, so that the child can open its own.
 void LeaveDoorToParent() {
   const int listener = door.listener.exchange(0, std::memory_order_relaxed) - 1;
   if (listener >= 0) close(listener);
@@ -47,7 +47,7 @@ void LeaveDoorToParent() {
 int Listen() {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
-  // The first byte stays 0: such a name is in no file system and disappears with its listener.
+  // The first byte stays 0: an abstract name. It is in no file system and disappears with its socket.
   const int length =
       snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s%llu-%d", trace::kDoorName,
                static_cast<unsigned long long>(trace::PidNamespaceOf("self")), static_cast<int>(getpid()));
@@ -67,7 +67,7 @@ bool IsWelcome(int guest) {
          (who.uid == geteuid() || who.uid == 0);
 }
 
-// Reads until the guest has sent everything and closed its side; 0-terminated.
+// Reads until the client has sent everything and closed its side; 0-terminated.
 bool ReadOrder(int guest, char* order, size_t capacity) {
   setsockopt(guest, SOL_SOCKET, SO_RCVTIMEO, &kGuestPatience, sizeof kGuestPatience);
   size_t length = 0;
@@ -89,7 +89,7 @@ int Obey(const char* order) {
 }
 
 void Serve(int guest) {
-  static char order[kLongestOrder];  // one guest at a time
+  static char order[kLongestOrder];  // one client at a time
   if (!IsWelcome(guest) || !ReadOrder(guest, order, sizeof order)) return;
   char answer[16];
   const int length = snprintf(answer, sizeof answer, "%d\n", Obey(order));

@@ -19,11 +19,11 @@
 
 namespace vramscope::injector {
 
-// Opens the door, once per process: at an event of a process without a session, or because the program asks for
-// it (vramscope_wait_for_start). Any thread; keeps errno.
-// Fails silently: then nobody can wake this recorder.
+// Opens the socket, once per process: at an event of a process without a session, or when the program asks
+// for it (vramscope_wait_for_start). Any thread; keeps errno. Fails silently: then nobody can wake this
+// recorder.
 void OpenDoor();
-// True once guests can come. The thread that listens needs some microseconds after OpenDoor().
+// True once clients can connect. The listening thread needs some microseconds after OpenDoor().
 bool DoorIsOpen();
 
 }  // namespace vramscope::injector

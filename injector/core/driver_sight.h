@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts of what the hooks and CUPTI have seen of CUDA's driver in this process, for comparison.
+// Counts of the CUDA driver calls that the hooks and CUPTI have seen in this process, for comparison.
 //
 // The hooks of the driver's functions count into seen_by_hooks; CUPTI's callbacks and activity records count
 // into the other two. injector/cupti reads seen_by_hooks to decide whether CUPTI is needed: if installed

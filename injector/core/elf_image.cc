@@ -9,8 +9,8 @@ namespace vramscope::injector {
 
 namespace {
 
-// In a program with a sanitizer, strcmp is the sanitizer's and must not be called before it is set up;
-// symbols are looked up earlier.
+// Not strcmp: in a sanitized program, that is the sanitizer's function. It must not be called before the
+// sanitizer is initialized, and symbols are looked up earlier.
 bool SameText(const char* first, const char* second) {
   for (; *first == *second; ++first, ++second) {
     if (*first == 0) return true;
@@ -41,8 +41,8 @@ bool ElfImage::Read(const dl_phdr_info& info) {
 
 void ElfImage::ReadDynamic(const ElfW(Dyn) * dynamic) {
   for (; dynamic->d_tag != DT_NULL; ++dynamic) {
-    // The C library has already added the base to these; where it has not (read-only dynamic sections), they
-    // are still offsets.
+    // The C library has usually added the load base to these addresses. In read-only dynamic sections it has
+    // not, and they are still offsets.
     const uintptr_t address = Absolute(dynamic->d_un.d_ptr);
     switch (dynamic->d_tag) {
       case DT_SYMTAB:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows from the rows of a hook table: declarations, ids, the hooks and their real functions.
+// Macros that expand the rows of a hook table: declarations, ids, Hook entries and the real functions.
 //
-//   row(our function, as people write it, result, mangled name, parameters)
+//   row(our function, readable name, result, mangled name, parameters)
 //
 // Why one place for all tables: every framework's calls take the same path to the real function, and this
 // path is what a hook costs.

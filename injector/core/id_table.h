@@ -38,7 +38,7 @@ class IdTable {
     if (memory_ == nullptr && !Reserve()) return 0;
     return next_id_ < most_ids_ && used_bytes_ + length <= most_bytes_ ? next_id_ : 0;
   }
-  // Adds bytes that Find does not know. Call it only after Next returned an id.
+  // Adds bytes that are not in the table yet. Call it only after Next returned an id.
   void Add(const void* bytes, size_t length) {
     const uint64_t hash = Hash(bytes, length);
     entries()[next_id_] = {.hash = hash, .offset = used_bytes_, .bytes = length};

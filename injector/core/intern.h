@@ -39,7 +39,7 @@ void DefineNamesAgain();
 // For fork: no thread is inside the tables between the two calls.
 void LockNames();
 void UnlockNames();
-// In a child made without fork handlers.
+// Unlocks the tables in a child made without fork handlers.
 void ResetNamesLock();
 // In any forked child: its stacks differ from its parent's.
 void ForgetStacks();

@@ -2,7 +2,7 @@
 // Holds a mutex in a scope.
 //
 // Why not std::mutex and std::lock_guard: the child of a fork may find a mutex held by a thread that it does
-// not have, and must be able to make it new (PTHREAD_MUTEX_INITIALIZER).
+// not have, and must be able to initialize it again (PTHREAD_MUTEX_INITIALIZER).
 #pragma once
 
 #include <pthread.h>

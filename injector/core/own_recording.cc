@@ -18,7 +18,7 @@
 #include "injector/core/options.h"
 #include "injector/core/session.h"
 
-// Of attach; missing in programs that test only this folder.
+// Defined by attach; missing in programs that test only this folder.
 extern "C" __attribute__((weak)) int vramscope_in_place(void);
 
 namespace vramscope::injector {
@@ -59,7 +59,7 @@ bool FindCommand(char (&command)[PATH_MAX]) {
   return false;
 }
 
-// The recorder is not recorded itself.
+// Variables that the command must not inherit: the recorder is not recorded itself.
 bool IsOurs(const char* variable) {
   return strncmp(variable, "LD_PRELOAD=", 11) == 0 || strncmp(variable, "VRAMSCOPE", 9) == 0;
 }
@@ -77,12 +77,13 @@ bool Prepare(Launch& launch, const char* file) {
   return true;
 }
 
-// A fork without handlers, whose end sends no signal: system calls alone may follow in the child.
+// Forks without fork handlers; with `signal_at_end` 0, the child's end sends no signal. The child may only
+// make system calls.
 pid_t ForkQuietly(int signal_at_end) {
   return static_cast<pid_t>(syscall(SYS_clone, signal_at_end, nullptr, nullptr, nullptr, nullptr));
 }
 
-// In the child's child: none of the program's descriptors, signals and terminal.
+// Runs in the grandchild. It starts the command without the program's descriptors, signal mask and terminal.
 [[noreturn]] void Become(const Launch& launch, int lifeline) {
   const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (lifeline < kLifeline || nowhere < 0) _exit(127);
@@ -101,7 +102,7 @@ pid_t ForkQuietly(int signal_at_end) {
   _exit(127);
 }
 
-// Returns a descriptor that ends when the command does, or -1.
+// Returns a descriptor that reaches end of file when the command ends, or -1.
 int StartCommand(const Launch& launch) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return -1;
@@ -119,7 +120,7 @@ int StartCommand(const Launch& launch) {
   return -1;
 }
 
-// From here on every allocation is recorded.
+// From here on, every allocation is recorded.
 bool HasBegun() {
   return RecordingFile() != nullptr && (vramscope_in_place == nullptr || vramscope_in_place() != 0);
 }
@@ -133,7 +134,8 @@ bool WaitForBegin(int lifeline) {
   return false;
 }
 
-// Dormant, or a program that has opened the door itself. Not one that `vramscope record` records as a whole.
+// True if the process is dormant or has opened the socket itself. False if `vramscope record` records the
+// whole program.
 bool MayBeRecordedOnDemand() { return options.dormant || DoorIsOpen(); }
 
 bool DoorOpens() {
@@ -170,7 +172,7 @@ bool StopOwnRecording() {
   bool complete = false;
   for (int waited = 0; !complete && waited < kStopPatienceMs; waited += kLookEveryMs) {
     Sleep(kLookEveryMs);
-    // The hooks let go some milliseconds before or after the command has closed its file.
+    // The hooks are removed some milliseconds before or after the command closes its file.
     const bool let_go = !SessionIsWanted() || CollectorPid() != collector;
     complete = let_go && kill(collector, 0) != 0 && errno == ESRCH;
   }

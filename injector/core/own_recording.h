@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings that a dormant process begins and ends itself: what `vramscope start PID` and `vramscope stop
-// PID` do from outside.
+// Recordings that a dormant process begins and ends itself: the same as `vramscope start PID` and `vramscope
+// stop PID` from outside.
 //
 // Why a process of its own: the recording outlives the program if that is killed, and the trace is written by
 // the code that writes every other trace.

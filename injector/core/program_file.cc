@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// vramscope_program of api.h: the program becomes a file of its own in the session folder, next to the rings.
+// vramscope_program of api.h: writes the program to its own file in the session folder, next to the rings.
 //
 // Why a file: it is too large for a ring, and there is only one. It is renamed when it is complete, so the
 // collector never sees half of it. It stays if this process is killed.

@@ -43,7 +43,8 @@ bool Bind(Pointer& pointer, const char* name) {
   return pointer != nullptr;
 }
 
-// Called with the GIL, or, in a Python without a GIL, by several threads at once: all of them write the same.
+// Called with the GIL, or, in a Python without a GIL, by several threads at once: all of them write the same
+// values.
 bool BindPython() {
   PythonApi& p = python;
   return Bind(p.new_function, "PyCFunction_NewEx") && Bind(p.new_bytes, "PyBytes_FromStringAndSize") &&
@@ -127,7 +128,7 @@ PyObject* Label(PyObject*, PyObject* const* arguments, ssize_t count) {
   return None();
 }
 
-// One call where the shim would need two: they occur in every step.
+// Replaces two calls of the shim by one, because they occur in every step.
 PyObject* OptimizerDone(PyObject* self, PyObject* number) {
   const Bound bound = BoundTo(self);
   uint64_t steps;
@@ -177,6 +178,6 @@ extern "C" __attribute__((visibility("default"))) void* vramscope_python_call(ui
   PyObject* const self = python.new_bytes(reinterpret_cast<const char*>(&bound), sizeof bound);
   if (self == nullptr) return nullptr;
   PyObject* const function = python.new_function(&definitions[call], self, nullptr);
-  python.release(self);  // the function holds it
+  python.release(self);  // the function now holds a reference to it
   return function;
 }

@@ -28,15 +28,15 @@ struct Session {
   std::atomic<bool> initialized;
   std::atomic<pid_t> pid;  // whose file this is; 0 = no file yet
   uint32_t image;          // n of <pid>.<n>.ring
-  uint64_t next_try_ns;    // no file could be made: not before this time again; 0 = none was tried
-  uint64_t missed;         // events since then
+  uint64_t next_try_ns;    // after a failure to make a file: try again at this time; 0 = no failure
+  uint64_t missed;         // events since that failure
   bool counted_unrecorded;
   bool atfork_registered;
   bool no_more_rings;  // the last attempt to add a ring failed for good
   pthread_key_t key;   // its destructor closes the ring of an ending thread
   uint64_t ring_bytes;
   trace::RingFileHeader* file;
-  void* header_page;  // where every session maps its file's header: who has read the pointer may still use it
+  void* header_page;  // all sessions map their header here, so that a pointer read earlier stays valid
   uint32_t number;    // of this session
   trace::RingHeader* rings[trace::kMaxRings];
   ThreadRing* owners[trace::kMaxRings];  // of the rings that are in use
@@ -122,7 +122,7 @@ void ForgetParentAfterBareClone() {
   ForgetParent(recorded);
 }
 
-// The collector learns of a process that could not start recording only through their count.
+// Without a file, the collector learns about this process only from the count of unrecorded processes.
 bool MakeFile() {
   session.ring_bytes = ChosenRingBytes();
   const uint32_t capacity = RingsWithinFileLimit(session.ring_bytes);
@@ -208,7 +208,7 @@ bool NobodyIsInside() {
   return nobody;
 }
 
-// The lock is held at the begin and at the end, not in between.
+// The lock is held on entry and on return, but not while waiting.
 void WaitUntilNobodyIsInside() {
   constexpr uint64_t kPatienceNs = 2'000'000'000;
   constexpr timespec kNap = {0, 50'000};
@@ -220,9 +220,9 @@ void WaitUntilNobodyIsInside() {
   }
 }
 
-// A thread that did not run in all that time, or that a signal handler took out of the recorder by a jump,
-// may still write into its ring. Its ring is replaced by empty memory, of which only touched pages cost
-// anything. Everything else is unmapped.
+// A thread that did not run in all that time may still write into its ring. So may a thread that left the
+// recorder by a jump out of a signal handler. Their rings are replaced by empty memory, of which only touched
+// pages cost anything. Everything else is unmapped.
 void CloseAndUnmapRings() {
   const uint64_t bytes = trace::kRingHeaderBytes + session.ring_bytes;
   for (uint32_t i = 0; i < trace::kMaxRings; ++i) {
@@ -277,7 +277,7 @@ uint32_t TakeFreeRing(uint32_t count) {
   return count;
 }
 
-// The thread holds its ring from here on: the end of a session sees that before it takes the lock again.
+// From here on, the thread holds its ring. Called with the lock held, so the end of a session cannot miss it.
 void OwnRing(trace::RingHeader* ring, uint32_t index) {
   session.owners[index] = &thread_ring;
   thread_ring.session = session.number;
@@ -325,7 +325,7 @@ bool StartSession() {
 bool StartSessionIn(const char* folder, const char* text, int collector) {
   if (!session.initialized.load(std::memory_order_acquire)) Initialize();
   ForgetParentAfterBareClone();
-  LockNames();  // nobody gives a name between the file's appearance and the old names in it
+  LockNames();  // no new name may come between the file's creation and the old names in it
   pthread_mutex_lock(&session_lock);
   bool started = false;
   if (session.file == nullptr && SetOptions(folder, text, collector)) {

@@ -28,8 +28,8 @@ namespace vramscope::injector {
 
 inline constexpr size_t kPageBytes = trace::kLargestPageBytes;
 
-// What every record reads. It is a page of its own that the kernel wipes in a forked child (MADV_WIPEONFORK).
-// So a child made by a bare clone system call, which runs no pthread_atfork handler, cannot write into its
+// The state that every record reads. The kernel wipes its page in a forked child (MADV_WIPEONFORK). So a
+// child made by a bare clone system call, which runs no pthread_atfork handler, cannot write into its
 // parent's rings either.
 struct alignas(kPageBytes) ProcessPage {
   std::atomic<trace::RingFileHeader*> file;  // nullptr: not recording, or not yet
@@ -64,9 +64,9 @@ bool StartSession();
 // `collector` 0 = unknown. Names from earlier sessions keep their ids and are defined again. False if a
 // session is already running or cannot be created.
 bool StartSessionIn(const char* folder, const char* text, int collector);
-// Ends the session of this process, if it has one. Nothing is recorded from here on, not in later children
-// either, and its mappings are released. Waits some milliseconds until no thread is inside the recorder. If a
-// thread does not leave it within two seconds, the addresses of its ring stay mapped, empty. Do not call it
+// Ends the session of this process, if it has one. From here on nothing is recorded, not even in
+// later children, and its mappings are released. Waits some milliseconds until no thread is inside the recorder. If
+// a thread does not leave it within two seconds, the addresses of its ring stay mapped, empty. Do not call it
 // from inside the recorder, and call neither function from two threads at once.
 void StopSession();
 

@@ -76,7 +76,7 @@ bool CountUnrecorded(int64_t processes) {
 bool HasRoomBeside(int file, uint64_t bytes) {
   constexpr uint64_t kMostKept = uint64_t{256} << 20;
   struct statvfs facts;
-  if (fstatvfs(file, &facts) != 0 || facts.f_blocks == 0) return true;  // without a limit
+  if (fstatvfs(file, &facts) != 0 || facts.f_blocks == 0) return true;  // no limit
   const uint64_t sixteenth = uint64_t{facts.f_blocks} * facts.f_frsize / 16;
   const uint64_t kept = sixteenth < kMostKept ? sixteenth : kMostKept;
   return uint64_t{facts.f_bavail} * facts.f_frsize >= kept + bytes;

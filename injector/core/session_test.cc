@@ -137,7 +137,7 @@ size_t Mappings() {
 TEST(SessionTest, SessionsOnDemandComeAndGoUnderThreadsThatRecordAndLeaveNothing) {
   constexpr size_t kCycles = 10;
   FreshCollector();
-  TestCollector collector("");  // of these sessions alone
+  TestCollector collector("");  // sees only these sessions
   const pid_t child = StartChild([&collector] {
     StopSession();
     std::atomic<bool> stop = false;
@@ -150,7 +150,8 @@ TEST(SessionTest, SessionsOnDemandComeAndGoUnderThreadsThatRecordAndLeaveNothing
     const uint32_t name = InternString("never recorded");
     size_t after_first = 0;
     for (size_t cycle = 0; cycle < kCycles; ++cycle) {
-      // Room for every name of this program: where the collector gets no turn for long, a full ring drops.
+      // Large enough for every name of this program: a full ring drops records while the collector does not
+      // run.
       if (!StartSessionIn(collector.folder().c_str(), "ring_bytes=4194304", 0)) _exit(2);
       if (StartSessionIn(collector.folder().c_str(), "", 0)) _exit(3);
       Record(trace::EventType::kMark, static_cast<uint16_t>(trace::MarkKind::kUser),
@@ -160,7 +161,7 @@ TEST(SessionTest, SessionsOnDemandComeAndGoUnderThreadsThatRecordAndLeaveNothing
       if (RecordCounter(2)) _exit(4);
       if (cycle == 1) after_first = Mappings();
     }
-    // The C library and the sanitizers map some now and then: less than one in each cycle is not ours.
+    // The C library and the sanitizers also create mappings now and then, but fewer than one per cycle.
     const bool same = Mappings() < after_first + kCycles - 2;
     stop = true;
     busy.clear();
@@ -179,8 +180,8 @@ TEST(SessionTest, SessionsOnDemandComeAndGoUnderThreadsThatRecordAndLeaveNothing
   EXPECT_EQ(named, kCycles) << "a name is defined again in each session";
 }
 
-// A hook that finds no recording asks for one; while the old one is taken down, that must not begin another,
-// in no folder.
+// A hook that finds no session requests one. While a session is being stopped, this must not start another
+// one without a folder.
 TEST(SessionTest, NothingBeginsWhileASessionEnds) {
   constexpr size_t kCycles = 100;
   FreshCollector();
@@ -197,7 +198,7 @@ TEST(SessionTest, NothingBeginsWhileASessionEnds) {
     size_t begun = 0;
     for (size_t cycle = 0; cycle < kCycles && begun == 0; ++cycle) {
       if (!StartSessionIn(collector.folder().c_str(), "ring_bytes=4194304", 0)) _exit(2);
-      process_page.file.load()->detached.store(1);  // the collector goes
+      process_page.file.load()->detached.store(1);  // as if the collector were gone
       StopSession();
       std::this_thread::yield();
       begun += process_page.file.load() != nullptr ? 1 : 0;
@@ -217,7 +218,7 @@ bool MapsAFileOf(const TestCollector& collector) {
   return text.find(collector.folder()) != std::string::npos;
 }
 
-// As when the processor is given to others for seconds in the middle of a record.
+// As if the thread lost its processor for seconds in the middle of a record.
 TEST(SessionTest, AThreadThatStaysInsideHoldsNoFileAndTheNextSessionIsWhole) {
   FreshCollector();
   TestCollector collector("");

@@ -45,7 +45,7 @@ size_t Run(Patch patch) {
         if (MayCallHooks(image, running)) {
           image.ForEachSlot([&](void** slot, const char* symbol) {
             const bool mangled =
-                symbol[0] == '_' && symbol[1] == 'Z';  // as all of PyTorch's are; the others are many
+                symbol[0] == '_' && symbol[1] == 'Z';  // like all of PyTorch's; there are many other symbols
             if (mangled) VisitSlot(image, running, slot, symbol);
           });
         }

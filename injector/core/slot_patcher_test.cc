@@ -91,7 +91,7 @@ TEST_F(SlotPatcherTest, RealFunctionsAreFoundInTheLibraryThatDefinesThem) {
 
 TEST(ElfImageTest, FindSymbolAgreesWithTheLoader) {
   void* const libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-  // None that a sanitizer puts a function of its own before.
+  // None of these is replaced by a sanitizer.
   for (const char* name : {"lsearch", "hcreate_r", "l64a", "environ"}) {
     EXPECT_EQ(FindSymbol(name), dlsym(libc, name)) << name;
   }

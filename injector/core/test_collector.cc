@@ -100,7 +100,7 @@ void TestCollector::DrainRing(const Key& key, File& file, uint32_t index) {
 
 void TestCollector::Take(const Key& key, File& file, uint32_t thread, const trace::RawRecord* record) {
   if (record->type == trace::kRawPadding) return;
-  const uint64_t* const word = record->word;  // goes on behind the first unit
+  const uint64_t* const word = record->word;  // continues beyond the first unit
   if (record->type == trace::kRawDefineString) {
     const auto* const text = reinterpret_cast<const char*>(word + 1);
     file.texts[record->id] = std::string(text, word[0]);

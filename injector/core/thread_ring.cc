@@ -39,7 +39,7 @@ bool Words(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, siz
   record->small = small;
   record->id = id;
   record->ticks = clock();
-  uint64_t* const word = record->word;  // goes on behind the first unit
+  uint64_t* const word = record->word;  // continues beyond the first unit
   const size_t capacity = 2 + size_t{units - 1u} * 4;
   size_t i = 0;
   for (; i < count; ++i) word[i] = words[i];
@@ -131,7 +131,7 @@ bool Paused() {
 
 trace::RawRecord* FindRoom(ThreadRing& ring, size_t bytes) {
   if (process_page.file.load(std::memory_order_acquire) == nullptr) {
-    ForgetRing(ring);  // what this thread has, it inherited over a bare clone
+    ForgetRing(ring);  // this thread inherited its ring through a bare clone
     if (!StartSession()) return nullptr;
   }
   if (ring.session != process_page.session.load(std::memory_order_relaxed)) {

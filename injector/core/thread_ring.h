@@ -5,8 +5,8 @@
 //
 // Why reserve, fill, publish: a record becomes visible by one release store, so neither a kill nor a reader
 // ever sees half of one. A signal handler may interrupt the filling and cause an event itself. `inside`
-// refuses that event, and it is counted as lost: it would have to be published before the outer record is
-// whole.
+// rejects that event, which is counted as lost: it would have to be published before the outer record is
+// complete.
 #pragma once
 
 #include <atomic>
@@ -86,8 +86,8 @@ class RecordScope {
   void Publish(size_t units) {
     ring_.head += units * trace::kRawUnitBytes;
     ring_.header->head.store(ring_.head, std::memory_order_release);
-    // The collector on another core has read this part of the ring: request its cache lines before they are
-    // stored to.
+    // The collector on another core has read this part of the ring: request its cache lines ahead of the
+    // stores.
     __builtin_prefetch(ring_.data + ((ring_.head + kPrefetchBytes) & ring_.mask), 1);
   }
 

@@ -72,7 +72,7 @@ TEST(ThreadRingTest, RecordsOfAllLengthsCrossTheEndOfTheRingWhole) {
   const auto& layout = trace::kRawLayout[static_cast<size_t>(trace::EventType::kAlloc)];
   for (uint64_t i = 0; i < records.size(); ++i) {
     for (size_t word = 0; word < 6; ++word) {
-      // What was not given is 0, whatever the ring held there before.
+      // Fields that were not given are 0, whatever the ring held there before.
       ASSERT_EQ(records[i].field[layout.word_field[word]], word < counts[i] ? i + word : 0)
           << i << " " << word;
     }
