@@ -64,10 +64,10 @@ bool StartSession();
 // `collector` 0 = unknown. Names from earlier sessions keep their ids and are defined again. False if a
 // session is already running or cannot be created.
 bool StartSessionIn(const char* folder, const char* text, int collector);
-// Ends the session of this process, if it has one. From here on nothing is recorded, not even in
-// later children, and its mappings are released. Waits some milliseconds until no thread is inside the recorder. If
+// Ends the session of this process, if it has one. From here on nothing is recorded, not even in later
+// children, and its mappings are released. Waits some milliseconds until no thread is inside the recorder. If
 // a thread does not leave it within two seconds, the addresses of its ring stay mapped, empty. Do not call it
-// from inside the recorder, and call neither function from two threads at once.
+// from inside the recorder, and do not call this function or StartSessionIn from two threads at once.
 void StopSession();
 
 // n of <pid>.<n>.ring of the recorded process.

@@ -102,11 +102,11 @@ uint32_t SizeOfFrame(uintptr_t address) {
 }
 
 struct Walk {
-  uintptr_t below = 0, below_stack = 0;  // the frame before, when it is one to be measured
+  uintptr_t below = 0, below_stack = 0;  // the previous frame, if its size is to be measured
   uint32_t name = 0;
 };
 
-// Up to the first frame that is neither ours nor the runtime's.
+// Walks up to the first frame that is neither ours nor the runtime's.
 _Unwind_Reason_Code VisitFrame(_Unwind_Context* context, void* argument) {
   auto& walk = *static_cast<Walk*>(argument);
   const uintptr_t address = _Unwind_GetIP(context), stack = _Unwind_GetCFA(context);
@@ -130,8 +130,8 @@ uint32_t Unwind() {
   return walk.name;
 }
 
-// The same from sizes measured before; 0 if one is not known. On processors whose calls do not store the
-// return address on the stack, the stack is unwound each time.
+// Like Unwind, but with the sizes measured before; 0 if one is not known. Always 0 on processors whose calls
+// do not store the return address on the stack: there the stack is unwound each time.
 uint32_t WalkFrames([[maybe_unused]] const CallSite& site) {
 #if defined(__x86_64__)
   constexpr int kMostFrames = 32;

@@ -139,7 +139,7 @@ bool LoadsCode::RecordGrowth(const DriverCall& call) {
   return true;
 }
 
-// Only the device's used memory shows how much of it the driver frees.
+// Only the device's used memory shows how much memory the driver frees.
 void UnloadsCode::After(DriverCall& call, Handle module) {
   ForgetLoaded();
   RecordShrinkage(call, module);

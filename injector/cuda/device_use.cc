@@ -29,7 +29,7 @@ bool Find(void* library, const char* name, Function** function) {
   return *function != nullptr;
 }
 
-// Concurrent threads do the same.
+// Concurrent threads compute the same result.
 bool Ready() {
   const State known = state.load(std::memory_order_acquire);
   if (known != State::kUnknown) return known == State::kReady;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dlsym, dlvsym and dlopen as the program sees them, and the library's start and end.
+// dlsym, dlvsym and dlopen as the program sees them, and the library's constructor and destructor.
 //
 // Why assembly: the real functions read their return address (RTLD_NEXT, RTLD_DEFAULT). We jump to them with
 // the stack and the arguments unchanged, so they see the program and not us. Only a name that begins with

@@ -56,8 +56,8 @@ int Launch(driver::Handle, unsigned, unsigned, unsigned, unsigned, unsigned, uns
   return driver::kSuccess;
 }
 
-// Kernels that were launched before, like nearly all kernels of a training step; as many different ones as in
-// a large model.
+// Kernels that were launched before, like nearly all kernels of a training step. Their number is that of a
+// large model.
 void LaunchAgain(benchmark::State& state) {
   Install();
   real_driver[static_cast<size_t>(DriverFunction::cuLaunchKernel)] = reinterpret_cast<void*>(&Launch);

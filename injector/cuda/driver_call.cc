@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kSwitch[] = "VRAMSCOPE_NO_DRIVER_HOOKS";
 
-// Ids of the functions' names, once they are known; a forked child has its parent's.
+// Ids of the functions' names, once they are known; a forked child inherits them.
 VRAMSCOPE_HOT constinit std::atomic<uint32_t> api_names[kDriverFunctions] = {};
 
 }  // namespace

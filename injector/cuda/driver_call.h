@@ -25,11 +25,11 @@ extern std::atomic<DriverHooks> driver_hooks;
 // Called once, by the library's constructor.
 void DecideDriverHooks();
 bool DriverHooksAreForbidden();  // by the environment
-// Makes the next call of each function prove it again.
+// Resets the proven state, so that each function's next call proves it again.
 void ForgetDriverNames();
 
-// The real function behind ours. If it was not looked up through us (a program linked to libcuda), the loaded
-// objects are searched. nullptr if none defines it.
+// The real function that ours calls. If it was not looked up through us (a program linked to libcuda), the
+// loaded objects are searched. nullptr if none defines it.
 void* FindRealDriver(DriverFunction function);
 inline void* RealDriver(DriverFunction function) {
   void* const real = real_driver[static_cast<size_t>(function)].load(std::memory_order_acquire);
@@ -47,7 +47,7 @@ class DriverCall {
   [[nodiscard]] bool is_recorded() const { return recorded_; }
   [[nodiscard]] DriverFunction function() const { return function_; }
   [[nodiscard]] const void* caller() const { return site_.return_address; }
-  // Ids of texts; 0 if there are none. Records the first time that the hook works.
+  // Ids of texts; 0 if there are none. The first call of api() for a function records that its hook works.
   uint32_t api() const;
   [[nodiscard]] uint32_t library() const { return CallingLibrary(site_); }
 

@@ -7,7 +7,8 @@
 
 namespace vramscope::injector {
 
-// `function` was called through ours. Records that and, at the first one, the state of all others.
+// Records that `function` was called through ours. The first call of any function also records the state of
+// all others.
 void ProveDriverFunction(DriverFunction function);
 
 // Records how the driver was reached, or that it is loaded but was not reached. Called at the end of the

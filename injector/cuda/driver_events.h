@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a driver call means for memory: for each event of driver_functions.def, what is noted before the call
+// The effect of driver calls on memory: for each event of driver_functions.def, what is noted before the call
 // and recorded after it.
 //
-// The overloads take the parameters of the functions that name the event. trace::DriverMemory explains how
-// each kind counts.
+// Each overload takes the parameters of driver functions that have this event. trace::DriverMemory explains
+// how each kind counts.
 #pragma once
 
 #include "injector/cuda/driver_call.h"
@@ -178,8 +178,8 @@ struct LoadsCode : DriverEvent {
   // Records that the device has more in use than before the call: code that belongs to no handle of its own.
   // Returns true if it has.
   static bool RecordGrowth(const DriverCall& call);
-  // Records that it has less in use, for `module` or for no handle. With a module it always records, because
-  // the handle may be reused.
+  // Records that the device has less in use, for `module` or for no handle. With a module it always records,
+  // because the handle may be reused.
   static void RecordShrinkage(const DriverCall& call, Handle module);
   template <typename... Parameters>
   static void Before(DriverCall& call, Parameters...) {
@@ -201,7 +201,7 @@ struct FindsCode : LoadsCode {
   }
 };
 struct FindsVariable : FindsCode {};
-// Each function once: IsUsual lets all later calls pass (driver_entries.cc).
+// Measured once per function: IsUsual passes all later calls straight to the driver (driver_entries.cc).
 struct UsesCode : LoadsCode {
   template <typename... Parameters>
   static bool IsUsual(Parameters... parameters) {
@@ -243,7 +243,8 @@ struct SetsLimit : LoadsCode {
   static void After(DriverCall& call, int limit, size_t value);
 };
 
-// The driver's answer to the program's query is as good as one to the recorder's.
+// Records the driver's answer to the program's own query, which is as good as an answer to the recorder's
+// query.
 struct TellsUse : DriverEvent {
   static void After(DriverCall& call, const size_t* free_bytes, const size_t* total);
 };

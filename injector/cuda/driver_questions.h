@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorder asks the driver itself: which device, which pool, how much memory is in use.
+// Queries of the recorder to the driver: the current device, memory pools, the memory in use.
 //
 // The functions are libcuda's exports, found once and called directly instead of through our own. They are
-// never called from inside dlsym. Each of them may fail; the answer is then "not known".
+// never called from inside dlsym. Each of them may fail; the result is then "not known".
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ uint64_t CodeOfDevice(int device);
 
 // Memory in use on the current context's device; false if there is none.
 bool MemoryInUse(uint64_t* used, uint64_t* total);
-// Like MemoryInUse, for the device of `context`, which is made current for the question.
+// Like MemoryInUse, for the device of `context`, which is made current for the query.
 bool MemoryInUseOf(driver::Handle context, uint64_t* used, uint64_t* total);
 
 driver::Handle CurrentPoolOf(int device);                 // nullptr = not known

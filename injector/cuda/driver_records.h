@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of the driver level (trace_format/event.h: driver_alloc, driver_free, driver_map).
 //
-// Times: an allocation is recorded after the call, a free before it. So memory that another thread gets while
-// the call returns never seems to be taken twice. A free that then fails is recorded once more, with its
-// error.
+// Times: an allocation is recorded after the call, a free before it. So memory that is freed here and given
+// to another thread before the call returns never seems to be allocated twice. A free that then fails is
+// recorded once more, with its error.
 #pragma once
 
 #include <cstdint>

@@ -79,7 +79,8 @@ DriverFunction FindByBase(const char* base, int cuda_version, uint64_t flags) {
     if (function == DriverFunction::kCount) return best;
     const DriverForm& form = FormOf(function);
     if (strcmp(form.base, base) != 0 || form.since > cuda_version) continue;
-    // Only few functions have a form of their own for the thread's stream; the others serve both.
+    // Only a few functions have a separate form for the thread's own stream. The other functions have one
+    // form for both.
     if (form.stream == StreamForm::kPerThread && wanted == StreamForm::kLegacy) continue;
     if (best == DriverFunction::kCount || IsBetter(form, FormOf(best), wanted)) best = function;
   }

@@ -45,8 +45,8 @@ DriverFunction FindByBase(const char* base, int cuda_version, uint64_t flags);
 // The real functions, by DriverFunction. Set when a function is looked up, or when it is first called.
 extern std::atomic<void*> real_driver[kDriverFunctions];
 
-// Returns our function in place of `real`, and makes ours call `real`. Returns `real` itself if ours already
-// replaces a function of another library (two drivers in one process: only the first is recorded).
+// Returns our function to use instead of `real`, and makes ours call `real`. Returns `real` itself if ours
+// already replaces a function of another library (two drivers in one process: only the first is recorded).
 void* StandInFor(DriverFunction function, void* real);
 
 // How often functions of the table were looked up, and how.

@@ -2,7 +2,7 @@
 // The memory in use as the driver reports it (driver_total), queried where it may have changed.
 //
 // Pools and graphs take memory in chunks of their own. After each of their operations the driver is queried,
-// and the answer is recorded if it differs from the one before. The device as a whole is queried at most
+// and the answer is recorded if it differs from the previous one. The device as a whole is queried at most
 // every 10 ms, right after a call that took or freed memory.
 #pragma once
 

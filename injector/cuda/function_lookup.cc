@@ -68,7 +68,7 @@ extern "C" Answer vramscope_driver_function_for(void* handle, const char* name, 
   void* real = RealLookup(handle, name, version);
   if (real == nullptr) return kJumpOn;
   if (real == FormOf(function).ours) real = BehindOurExport(function, caller);
-  if (real == nullptr) return {nullptr, 1};  // the lookup in there has left its message
+  if (real == nullptr) return {nullptr, 1};  // the look-up above has left its message for dlerror
   if (driver_hooks.load(std::memory_order_relaxed) == DriverHooks::kOff) return {real, 1};
   driver_lookups.by_dlsym.fetch_add(1, std::memory_order_relaxed);
   seen_by_hooks.lookups.fetch_add(1, std::memory_order_relaxed);

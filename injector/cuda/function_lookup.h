@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program gets instead when it looks up a driver function.
+// Answers the program's look-ups of driver functions with the recorder's own functions.
 //
 //   dlsym(handle, "cuMemAlloc_v2") ──► assembly: another name? on to the real dlsym, nothing changed
 //                                  └─► DriverFunctionFor: the real function from the real dlsym,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The look-up of driver functions: exact names, versions and streams, and nothing in it that could wait.
+// Tests the look-up of driver functions: exact names, versions and streams, and no lock or allocation.
 #include "injector/cuda/function_lookup.h"
 
 #include <dlfcn.h>
@@ -125,7 +125,7 @@ TEST_F(FunctionLookupTest, StandsForOneLibraryOnly) {
   EXPECT_NE(StandInFor(DriverFunction::cuMemMap, kReal), kReal);
   EXPECT_NE(StandInFor(DriverFunction::cuMemMap, reinterpret_cast<void*>(&SecondDriver)),
             reinterpret_cast<void*>(&SecondDriver));                       // of the same library
-  void* const elsewhere = reinterpret_cast<void*>(&gnu_get_libc_version);  // no sanitizer has one of its own
+  void* const elsewhere = reinterpret_cast<void*>(&gnu_get_libc_version);  // no sanitizer replaces it
   EXPECT_EQ(StandInFor(DriverFunction::cuMemMap, elsewhere), elsewhere);
 }
 

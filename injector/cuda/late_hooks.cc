@@ -21,7 +21,7 @@ namespace vramscope::injector {
 namespace {
 
 constexpr char kCoverage[] = "CUDA driver pointers found at attach";
-constexpr uintptr_t kCopied = 4096;  // divides every kernel's page
+constexpr uintptr_t kCopied = 4096;  // divides the page size of every kernel
 
 constinit bool patched = false;
 constinit size_t pointers_replaced = 0;
@@ -108,7 +108,7 @@ void ExchangeWordsOfPage(uintptr_t begin, uintptr_t end, size_t& changed) {
   }
 }
 
-// The object's variables: its parts that are writable now.
+// Replaces words in the object's variables: its segments that are writable now.
 size_t ExchangeWordsOf(const dl_phdr_info& info, WrittenPages& pages) {
   size_t changed = 0;
   uintptr_t read_only_end = 0;
@@ -132,7 +132,8 @@ size_t ExchangeWordsOf(const dl_phdr_info& info, WrittenPages& pages) {
   return changed;
 }
 
-// The driver's own libraries and CUPTI call each other without going through the program, as before.
+// True for the driver's own libraries and CUPTI. They call each other directly, and their words stay
+// unchanged.
 bool IsPartOfDriver(const ElfImage& image) {
   const char* const slash = strrchr(image.name(), '/');
   const char* const name = slash == nullptr ? image.name() : slash + 1;

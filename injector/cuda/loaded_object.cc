@@ -87,7 +87,7 @@ bool IsNamed(const LoadedObject& object, const char* prefix) {
 }
 
 bool IsDriver(const LoadedObject& object) {
-  // Under WSL the driver is a loader next to the real one; MPS and debuggers load libcuda's parts.
+  // Under WSL, libcuda.so is a loader next to the real driver; MPS and debuggers load libcuda's parts.
   static constexpr const char* kNames[] = {"libcuda.so", "libcuda_", "libnvcuda", "libnvidia-",
                                            "libcudadebugger"};
   for (const char* name : kNames) {

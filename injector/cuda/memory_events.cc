@@ -114,7 +114,7 @@ void GivesBack::Finish(const DriverCall& call, DriverMemory kind, uint64_t addre
   if (call.result != kSuccess) RecordGiven(call, kind, address);
 }
 
-// Also for memory of a pool, which goes back to it.
+// Also called for memory of a pool, which goes back to the pool.
 void GivesDevice::Before(DriverCall& call, DevicePtr pointer) {
   Handle const pool = pointer == 0 ? nullptr : PoolOfPointer(pointer);
   call.note[0] = Address(pool);

@@ -129,8 +129,9 @@ void GivesHandle::Before(DriverCall& call, PhysicalHandle handle) {
   Note(call, DriverMemory::kPhysical, handle);
 }
 
-// The driver's total is asked for here and not after the unmapping: memory of before an attach is recorded as
-// gone when it is unmapped, and the device has it until its handle, which is not known, is released.
+// The driver's total is queried here and not after the unmapping. Memory from before an attach is recorded as
+// freed when it is unmapped. But the device holds it until its handle is released, and that handle is not
+// known.
 void GivesHandle::After(DriverCall& call, PhysicalHandle handle) {
   Finish(call, DriverMemory::kPhysical, handle);
   RecordDeviceTotalSometimes();

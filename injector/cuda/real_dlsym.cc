@@ -45,10 +45,10 @@ void* Cached(void** slot, const char* symbol) {
 
 }  // namespace
 
-// The loader's list, as debuggers read it. Objects after our own exist as long as we do, because they were
-// loaded with us. If we were loaded into a running process, we are the last. Then this is the first
-// definition of all, which the program's own calls of dlsym find too; those libraries were loaded with the
-// program.
+// Walks the loader's list of objects, as debuggers do.  Objects after our own exist as long as we do, because
+// they were loaded with us. If we were loaded into a running process, we are the last object. The result is
+// then the very first definition, which the program's own calls of dlsym find too. Its library was loaded
+// with the program.
 void* FindBehind(const char* symbol) {
   bool behind = false;
   void* before = nullptr;

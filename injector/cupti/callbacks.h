@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver's functions do to memory, as CUPTI's callbacks report it. Produces the records of the
-// hooks, but without the calling library, which CUPTI does not know.
+// Records the memory events of the driver's functions that CUPTI's callbacks report. The records are those of
+// the hooks, but without the calling library, which CUPTI does not report.
 #pragma once
 
 #include <span>

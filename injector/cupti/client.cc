@@ -43,7 +43,7 @@ struct Client {
 };
 constinit Client client = {};
 constinit std::atomic<bool> decided = false;
-constinit std::atomic<uint64_t> considered = 0;  // how many libraries had been loaded when it was last asked
+constinit std::atomic<uint64_t> considered = 0;  // number of libraries loaded at the last check
 
 void Say(trace::CoverageState state, const char* text) { RecordCoverage(kHook, state, text); }
 
@@ -91,7 +91,8 @@ int Print(char* to, size_t room, const char* who, const DriverSight& sight) {
                   static_cast<unsigned long long>(sight.frees.load()));
 }
 
-// At exit, while CUPTI still answers: the device memory in each account, and the difference.
+// At exit, while CUPTI still answers: records the device memory seen by callbacks, hooks and activity
+// records, and the differences.
 void CompareAtExit() {
   const Locked locked(lock);
   StopOwnActivity();
@@ -151,13 +152,13 @@ bool Decide() {
   return Start(false), true;
 }
 
-// So far, including those that were unloaded.
+// The number of libraries loaded so far, including those that were unloaded.
 uint64_t LibrariesLoaded() {
   uint64_t loaded = 0;
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* count) {
         *static_cast<uint64_t*>(count) = info->dlpi_adds;
-        return 1;  // each library tells it
+        return 1;  // every library reports the same number
       },
       &loaded);
   return loaded;
