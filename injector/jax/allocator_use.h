@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What JAX's allocator has handed out on each device, compared with the buffers that were seen.
+// Compares the bytes that JAX's allocator has handed out on each device with the buffers that were recorded.
 //
 //   bytes in use (the allocator)  =  buffers and temporaries that were recorded  +  the rest
 //

@@ -18,8 +18,8 @@ struct Block {
   uint32_t name;     // of its last label; 0 = none
   uint16_t device;   // as in the trace
   uint16_t role;     // trace::Role of its last label
-  uint32_t serial;   // the how-manieth buffer; set by AddBuffer
-  uint32_t update;   // how often parameters had been renewed when it began; the same
+  uint32_t serial;   // 1-based number of the buffer; set by AddBuffer
+  uint32_t update;   // number of parameter updates before it began; set by AddBuffer
   uint32_t state;    // computed from a gradient: the label's `state`; else 0
 };
 
@@ -31,7 +31,7 @@ bool Locate(Buffer* buffer, Block* block);
 
 // Records the allocation and remembers the buffer. `stack`: as in the trace, 0 = unknown.
 void AddBuffer(Buffer* buffer, const Block& block, uint32_t stack);
-// A buffer that came into being unseen, as before attach. False if it is known already.
+// Adds a buffer whose creation was not seen, as before attach. False if it is known already.
 bool AddIfUnknown(Buffer* buffer);
 // False if it is unknown or has no memory any more.
 bool FindBuffer(const Buffer* buffer, Block* block);
@@ -40,9 +40,9 @@ bool TakeMemory(const Buffer* buffer, Block* block);
 void RecordFree(const Block& block);
 // Records a label, unless the block has it already.
 void LabelBuffer(const Buffer* buffer, uint16_t role, uint32_t name, uint32_t state = 0);
-// It was computed from a gradient; `state` as in the block.
+// Notes that the buffer was computed from a gradient; `state` as in the block.
 void NoteState(const Buffer* buffer, uint32_t state);
-// Of the labels so far, whether one was a gradient.
+// True if any label so far was a gradient.
 bool AnyGradient();
 // Blocks that begin from now on belong to the next update.
 void NextUpdate();

@@ -10,8 +10,8 @@
 //   after   results begin; one at the address of a donated argument ends that argument first
 //           temporaries end; donated arguments whose memory no result took over end
 //
-// The address of the block of temporaries is not known. The trace has an address of ours in its place, which
-// no device memory has.
+// The address of the block of temporaries is not known. The trace uses an address in this library instead,
+// which no device memory has.
 #include <string.h>
 #include <sys/mman.h>
 
@@ -144,7 +144,7 @@ class Execution {
   const Description* description() const { return program_.description; }
   static uint64_t TempAddress(size_t device) { return reinterpret_cast<uint64_t>(&temporaries[device]); }
 
-  // Of the device that the program was asked to run on, of its first argument there, or in its own list.
+  // Fills in the devices: the one that the program was asked to run on, otherwise those in its own list.
   void FindDevices() {
     ListQuestion<LoadedExecutable, Device*> list = {{}, arguments_.executable, nullptr, 0};
     const bool single = arguments_.device != nullptr && devices_ == 1;
@@ -203,7 +203,7 @@ class Execution {
   size_t devices_;
   Device* objects_[kMostDevices] = {};
   uint16_t codes_[kMostDevices] = {};
-  uint32_t states_[kMostDevices] = {};  // of undescribed programs: of what is computed from gradients
+  uint32_t states_[kMostDevices] = {};  // the `state` of results, for programs without a description
 };
 
 bool IsOutOfMemory(const Error* error) {

@@ -62,7 +62,7 @@ enum class Entry : size_t {
 };
 inline constexpr size_t kFunctionsNeeded = 97;
 
-// Every function: what its arguments are is known by its place.
+// The type of every function. Its place in the table determines its arguments.
 using Function = Error*(void* arguments);
 
 struct Table {

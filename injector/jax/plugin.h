@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JAX's plug-in for CUDA in this process, and questions to it.
+// JAX's plug-in for CUDA in this process, and queries to it.
 //
 // Why its table is changed and not copied: jaxlib keeps the address of the plug-in's one table, and calls every
 // function through it. So a changed entry reaches all later calls, also in a process that is attached to.

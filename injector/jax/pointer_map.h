@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about objects of the program, by their address. Open addressing in memory of its own; it grows. Not
-// synchronized.
+// A hash map from the addresses of the program's objects to facts about them. Open addressing in memory of
+// its own; it grows. Not synchronized.
 //
 //   slots  [ 0 | A | B | 0 | C | ... ]     key 0 = empty; removing A moves B back to where a search finds it
 #pragma once
@@ -49,7 +49,7 @@ class PointerMap {
     slots_[hole].key = nullptr;
   }
 
-  // In no order. O(room for entries).
+  // Calls visit(value) for all entries, in no order. O(capacity).
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (size_t i = 0; slots_ != nullptr && i < capacity_; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiled programs of JAX, and what the shim has said about their arguments and results.
+// The compiled programs of JAX, and the shim's descriptions of their arguments and results.
 //
 // Why a description by name: Python sees a function only when it is traced and compiled; afterwards jaxlib
 // executes it without Python. So the shim describes the program once, and each execution is recognized:
@@ -49,7 +49,7 @@ struct Program {
 
 // Asks the plug-in at the first call. Counts the execution. False if the plug-in does not answer.
 bool BeginExecution(LoadedExecutable* executable, size_t argument_count, Program* program);
-// `name` has room for kLongestProgramName + 1; "program" if the plug-in does not say.
+// `name` has room for kLongestProgramName + 1; "program" if the plug-in does not report it.
 void CopyProgramName(LoadedExecutable* executable, char* name);
 void ForgetProgram(const LoadedExecutable* executable);
 

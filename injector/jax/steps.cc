@@ -14,7 +14,7 @@ constexpr auto kParameter = static_cast<uint32_t>(trace::Role::kParameter);
 constexpr auto kOptimizerState = static_cast<uint16_t>(trace::Role::kOptimizerState);
 
 constinit std::atomic<uint64_t> steps_done = 0;
-// The program whose gradients have been computed in a step that has not ended; 0 = none. Its name, interned.
+// A program has computed the gradients of a step that has not ended: its name, interned. 0 = none.
 constinit std::atomic<uint32_t> unfinished = 0;
 constinit std::atomic<uint32_t> parameter_serial = 0;  // of the first parameter of the last step part
 

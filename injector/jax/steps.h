@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends of steps, and what an optimizer keeps if no described program updates it.
+// Detects ends of steps, and labels optimizer state that no described program updates.
 //
 // A program that computes gradients and does not update the parameters is only the first part of a step. What
 // follows may be one program, or hundreds that JAX executes operation by operation:
@@ -17,11 +17,11 @@
 
 namespace vramscope::injector::jax {
 
-// What of a program's arguments, on one device, was computed from gradients: the `state` of the largest of them.
-// Labels those that are an optimizer's state. 0: nothing.
+// Looks for arguments of a program, on one device, that were computed from gradients. Labels those that are
+// optimizer state. Returns the `state` of the largest of them; 0 = none.
 uint32_t StateOfArguments(const ExecuteArguments& arguments, size_t device);
 
-// Call it before an execution of the program that is described so.
+// Call it before an execution of the program with this description.
 void BeginStepPart(const ExecuteArguments& arguments, const Description& description);
 // Call it after an execution that succeeded.
 void EndStepPart(const Program& program);

@@ -4,10 +4,10 @@
 //   GPU tensors, CPU tensors from 256 KiB     BFCAllocator::AllocateRaw ─ Extend ─ SubAllocator::VisitAlloc
 //   smaller CPU tensors                       port::AlignedMalloc
 //
-// TensorFlow gets the arenas of its own graph objects from AlignedMalloc too, at an alignment of 8. Tensors
-// have 64 or more (tsl::Allocator::kAllocatorAlignment). The CPU's sub-allocator gets its regions from
-// AlignedMalloc too: inside a call of BFCAllocator that is no block. What VisitAlloc and VisitFree report
-// there is a segment: a region that the allocator adds or gives back.
+// AlignedMalloc has two other users, whose memory is not recorded as blocks. Arenas of TensorFlow's graph
+// objects have an alignment of 8; tensors have 64 or more (tsl::Allocator::kAllocatorAlignment). The CPU's
+// sub-allocator gets its regions there, inside a call of BFCAllocator. VisitAlloc and VisitFree report such a
+// region when the allocator adds it or gives it back: it is recorded as a segment.
 #include <atomic>
 
 #include "injector/core/block_filter.h"
@@ -30,7 +30,7 @@ using trace::EventType;
 constexpr int8_t kCpu = 0;
 constexpr auto kCpuCode = static_cast<uint16_t>(trace::DeviceCode(kCpu, 0xff));
 
-// The BFC allocator in which this thread is; nullptr outside.
+// The BFC allocator whose function this thread is in; nullptr outside.
 constinit thread_local Allocator* inside __attribute__((tls_model("initial-exec"))) = nullptr;
 // True inside AlignedMalloc and AlignedFree: one form of each may call another.
 constinit thread_local bool in_aligned __attribute__((tls_model("initial-exec"))) = false;
@@ -91,8 +91,9 @@ void FreeAligned(const void* block, size_t alignment, Real real) {
   in_aligned = false;
 }
 
-// On the simulated device no kernel writes a block before the host reads it, so that leftovers of an earlier
-// block would decide a condition of the program. Its driver makes the block read as zeros (private_calls.h).
+// On the simulated device no kernel writes a block before the host reads it. Leftovers of an earlier block
+// could then decide a branch of the program. The simulated driver makes the block read as zeros
+// (private_calls.h).
 void ClearIfSimulated(const Allocator* allocator, void* block, size_t bytes) {
   using Clear = int(void* block, size_t bytes);
   static constinit std::atomic<Clear*> known = nullptr;

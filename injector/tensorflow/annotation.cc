@@ -37,7 +37,7 @@ bool Same(const Text& text, const Text& other) {
   return text.length == other.length && text.data == other.data;
 }
 
-// Why the layout is not the one that we know; nullptr if it is.
+// Returns why the layout is not the one that we know; nullptr if it is.
 const char* Prove() {
   auto* const thread = reinterpret_cast<Current*>(FindSymbol(kCurrent));
   auto* const construct = reinterpret_cast<Construct*>(FindSymbol(kConstruct));
@@ -76,8 +76,8 @@ void ProveOnce() {
 }
 
 // The stacks that were used last, by the operator's text: the hash in the upper bits, the id in the lower
-// ones. Shared by all threads, and not thread-local, because a library that is loaded late has little room
-// for that.
+// ones. Shared by all threads, because a library that is loaded late has little room for thread-local
+// variables.
 constexpr size_t kKnownStacks = 4096;
 constexpr uint64_t kIdMask = kMostStacks - 1;
 constinit std::atomic<uint64_t> known_stacks[kKnownStacks] = {};

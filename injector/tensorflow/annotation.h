@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow's own record of the allocation that a thread is making: which operator makes it, and for what.
+// TensorFlow's own record of the allocation that a thread is making: the operator, and the purpose.
 //
 // TensorFlow keeps this for its own profiler, whether or not one runs. The executor and the kernel contexts
 // fill it in before they allocate:
@@ -40,7 +40,8 @@ struct Annotation {
 const Annotation* CurrentAnnotation();
 
 // The id of the stack with one frame, the operator of the calling thread: "sequential/fc1/MatMul", with "
-// [temp]" for memory that is not an output. 0 if it is in no operator. Cached by thread.
+// [temp]" for memory that is not an output. 0 if it is in no operator. Cached in a table that all threads
+// share.
 uint32_t OperatorStackId(const Annotation* annotation);
 
 }  // namespace vramscope::injector::tensorflow

@@ -19,8 +19,8 @@ constexpr char kGradient[] = "gradient_tape/";
 constexpr size_t kLongestScope = 64;
 constexpr auto kNoDevice = static_cast<uint16_t>(trace::DeviceCode(0, 0xff));
 
-// "adam/" of the optimizer whose step runs. Written while `phase` is kNone; a second step that begins on
-// another thread meanwhile is not followed.
+// The name scope of the optimizer whose step runs, such as "adam/". Written while `phase` is kNone; a second
+// step that begins on another thread meanwhile is not followed.
 constinit char scope[kLongestScope + 2] = {};
 constinit size_t scope_length = 0;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shim asks for when TensorFlow has been imported: the state of the hooks, in the trace.
+// vramscope_tensorflow_ready of api.h: checks the hooks after TensorFlow was imported, and records their
+// state.
 #include <string.h>
 
 #include "injector/core/api.h"

@@ -44,7 +44,7 @@ constinit uint32_t capacity = 0;
 constinit size_t tensor_buffer_in_var = 0;  // 0: not found yet
 constinit bool told = false;
 
-// Of TensorFlow, once it has been loaded.
+// TensorFlow's symbols, looked up once it has been loaded.
 struct Symbols {
   const void* var;  // vtables
   const void* handle;
@@ -167,8 +167,8 @@ struct Look {
 };
 constexpr size_t kMostLooks = 64;
 
-// Reads the addresses out of the buffers by the kernel, which refuses where a buffer is no more. False if it
-// forbids such reads altogether, as some sandboxes do.
+// Reads the addresses in the buffers through the kernel, which fails for a buffer that no longer exists.
+// False if the kernel forbids such reads altogether, as in some sandboxes.
 bool ReadByKernel(Look* looks, size_t count) {
   iovec from[kMostLooks];
   uint64_t addresses[kMostLooks] = {};

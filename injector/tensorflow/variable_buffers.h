@@ -29,8 +29,9 @@ struct VariableName {
   uint64_t tensor;  // identifies the variable in the trace
 };
 
-// Follows the variable with this handle (a Python object of type EagerTensor) from `address` on. Returns its
-// number, from 1; 0 if it cannot be followed. Records nothing. Call with the GIL held, as all functions here.
+// Follows the variable with this handle (a Python object of type EagerTensor), which now lies at `address`.
+// Returns its number, from 1; 0 if it cannot be followed. Records nothing. Call it with the GIL held, like
+// all functions here except NoteFreed.
 uint32_t FollowVariable(const void* handle, uint64_t address, uint64_t bytes, const VariableName& name);
 
 // The variable no longer exists. Must be called before its handle is released.

@@ -91,11 +91,11 @@ TensorVector AccumulateGradApply(void* node, void* gradients) {
 
 }  // namespace vramscope::injector
 
-// Attach: nodes from before the attach may live, and we may never see a constructor.
+// Attach: nodes from before the attach may still exist, and we may never see a constructor.
 extern "C" __attribute__((visibility("default"))) void vramscope_held_leaf(uint64_t object, uint64_t tensor) {
   using namespace vramscope::injector;
   constexpr uint64_t kNodeInWrapper =
-      16;  // torch/csrc/autograd/python_cpp_function.h: behind the object's header
+      16;  // torch/csrc/autograd/python_cpp_function.h: after the object's header
   const auto* const place = reinterpret_cast<const std::byte* const*>(object + kNodeInWrapper);
   if (variable_offset.load(std::memory_order_relaxed) != 0 || !CanRead(place)) return;
   const uint32_t offset = OffsetOfVariable(*place, reinterpret_cast<const void*>(tensor));

@@ -28,7 +28,7 @@ enum : size_t { kMalloc, kFree, kGetDevice, kFunctions };
 constinit Hook functions[kFunctions] = {
     {"cudaMallocAsync", kHookName, reinterpret_cast<void*>(&AsyncMalloc), nullptr, false},
     {"cudaFreeAsync", kHookName, reinterpret_cast<void*>(&AsyncFree), nullptr, false},
-    {"cudaGetDevice", nullptr, nullptr, nullptr, false},  // only asked
+    {"cudaGetDevice", nullptr, nullptr, nullptr, false},  // only called, not replaced
 };
 constinit std::atomic<bool> watched = false;
 
@@ -71,7 +71,7 @@ bool IsRuntimeOf(const ElfImage& image, const ElfImage& user) {
   static constexpr char kRuntime[] = "libcudart.so.";
   const char* const name = FileName(image.name());
   if (!StartsWith(name, kRuntime)) return false;
-  char versioned[sizeof(kRuntime) + 8];  // without what comes behind the major version
+  char versioned[sizeof(kRuntime) + 8];  // without what follows the major version
   const size_t major = sizeof(kRuntime) - 1 + strspn(name + sizeof(kRuntime) - 1, "0123456789");
   if (major >= sizeof(versioned)) return false;
   memcpy(versioned, name, major);

@@ -12,7 +12,8 @@ namespace vramscope::injector {
 namespace {
 
 // torch/csrc/autograd/saved_variable.h: data_ is the first member, 1.13 to 2.15. It stays undefined if a pack
-// hook took the tensor. Verified on the first tensors; if it is not so, releases are not recorded.
+// hook took the tensor. This is verified on the first tensors. If data_ is not first, releases are not
+// recorded.
 enum class FirstMember : uint8_t { kUnverified, kIsData, kIsOther };
 VRAMSCOPE_HOT constinit std::atomic<FirstMember> saved_first_member = FirstMember::kUnverified;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is recorded when an allocator of PyTorch hands out a block, takes it back, or fails.
+// Records a block when a PyTorch allocator hands it out or takes it back, and records failed allocations.
 //
 // Called from hooks, some of them with the allocator's mutex held: records only, nothing else. (The CPU's
 // hooks write shorter records of their own: its allocators report less, and are called most often.)
@@ -22,7 +22,7 @@ inline uint16_t Code(DeviceValue device) {
       trace::DeviceCode(static_cast<uint8_t>(device.type), static_cast<uint8_t>(device.index)));
 }
 
-// What this thread is about to allocate, if the function it is in shows that: the next block is a workspace
+// What this thread is about to allocate, if the current function determines it: the next block is a workspace
 // of cuBLAS (workspace_hooks.cc), or all blocks are buckets of DistributedDataParallel (collective_hooks.cc).
 enum class ExpectedBlocks : uint8_t { kAny, kWorkspace, kBuckets };
 extern thread_local ExpectedBlocks expected_blocks __attribute__((tls_model("initial-exec")));

@@ -56,8 +56,8 @@ void Communicated(std::atomic<uint32_t>& known, const char (&name)[kLength], Mem
 
 }  // namespace
 
-// The size of the other side of a gather is not known here, because only the communicator knows it: the label
-// is about the block.
+// In a gather or scatter, one side is larger by the number of ranks, which only the communicator knows. Its
+// label has the smaller size; the reader applies it to the block.
 #define VRAMSCOPE_COLLECTIVE(function, name, sent, received, ...)         \
   {                                                                       \
     static constinit std::atomic<uint32_t> id = 0;                        \
@@ -106,7 +106,7 @@ void InitializeBuckets(void* reducer, void* indices) {
   if (real == nullptr) return;
   expected_blocks = ExpectedBlocks::kBuckets;
   real(reducer, indices);
-  expected_blocks = ExpectedBlocks::kAny;  // an exception leaves it to RecordNoBlock
+  expected_blocks = ExpectedBlocks::kAny;  // after an exception, RecordNoBlock resets it
 }
 
 }  // namespace vramscope::injector

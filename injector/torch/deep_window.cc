@@ -31,7 +31,7 @@ struct StepRange {
 struct DeepWindow {
   bool prepared;
   bool open;
-  bool told;             // by StepDone
+  bool told;             // StepDone was called: StepDoneInCxx is then ignored
   uint32_t range_count;  // of deep steps; 0 = none is deep
   StepRange ranges[kMostRanges];
   void (*enable_bridge)(int);

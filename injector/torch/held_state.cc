@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the process held before the attach, as the Python shim finds it.
+// Reports memory that the process held before the attach, as the Python shim finds it.
 //
 //   StorageImpl + dp ─► c10::DataPtr: data │ two words: deleter and context, in either order
 //                                          │ device type, index
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int8_t kCpu = 0;
 constexpr uint64_t kDeviceInPointer = 24;
-constexpr uint64_t kPybindValue = 16;  // of an instance with one base class: behind the object's header
+constexpr uint64_t kPybindValue = 16;  // of an instance with one base class: after the object's header
 
 uint64_t WordAt(uint64_t address) {
   return CanRead(reinterpret_cast<const void*>(address)) ? *reinterpret_cast<const uint64_t*>(address) : 0;

@@ -2,7 +2,7 @@
 // Every function of PyTorch that the injector replaces, one row each. Everything about a hook follows from
 // its row.
 //
-//   row(our function, as people write it, result, mangled name, parameters)
+//   row(our function, readable name, result, mangled name, parameters)
 //     -> our function's declaration, exported under the mangled name: the loader binds torch's calls to it
 //     -> HookId::k<our function> and its Hook (slots to patch, coverage)
 //     -> Real<our function>(): the function of torch, of the same type

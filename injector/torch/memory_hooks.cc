@@ -4,8 +4,8 @@
 // CPU: the reporter's New and Delete are called for each block, right after it is allocated and right before
 // it is freed, whether or not a profiler runs. If one runs, they also call reportMemoryUsageToProfiler, which
 // must not count the block again. Shared-memory and file-mapped storages report there directly. CUDA and
-// other backends: reportMemoryUsageToProfiler is called unconditionally, with the allocator's mutex held:
-// records only, nothing else.
+// other backends: reportMemoryUsageToProfiler is called unconditionally, with the allocator's mutex held. So
+// our functions only record.
 #include "injector/torch/block_records.h"
 
 namespace vramscope::injector {

@@ -150,7 +150,7 @@ void Registered(const void* module, const char* name, size_t length, const void*
   Label(tensor, role, trace::LabelSource::kRegisterBuffer, name, length);
 }
 
-// The real function moves the name's characters out: they are copied first.
+// Copies the name first, because the real function moves its characters out.
 template <typename Call>
 void* Register(const void* module, const void* name, const StringForm& form, trace::Role role, Call call) {
   char copy[256];

@@ -131,7 +131,7 @@ void StepAside() {
   StopSession();
 }
 
-// Waits until everything is removed, or the next recording is requested. True: the thread may end.
+// Waits until everything is removed, or the next recording is requested. Returns true if the thread may end.
 bool Leave() {
   const auto wanted = [] { return PhaseOf(phase_word.load(std::memory_order_acquire)) != Phase::kLeaving; };
   while (!wanted() && !StopShimInPython(kPythonTurnMs)) continue;
@@ -159,7 +159,7 @@ void* Serve(void*) {
   return nullptr;
 }
 
-// A thread that handles no signal of the program.
+// Starts the recording thread, which handles no signal of the program.
 bool StartThread() {
   sigset_t all, before;
   sigfillset(&all);
@@ -179,7 +179,7 @@ bool StartThread() {
   return failed == 0;
 }
 
-// True: `request` is the caller's to write.
+// Returns true if the caller may now write `request`.
 bool TakeRequest(Phase& before) {
   uint64_t word = phase_word.load(std::memory_order_acquire);
   do {
@@ -210,7 +210,7 @@ BeginResult BeginRecording(const char* folder, const char* text, int collector) 
   memcpy(request.text, text, strlen(text) + 1);
   request.collector = collector;
   Enter(Phase::kWaiting);
-  if (before != Phase::kIdle) return BeginResult::kBegun;  // by the thread that is here
+  if (before != Phase::kIdle) return BeginResult::kBegun;  // by the existing thread
   const int error = errno;
   const bool started = StartThread();
   errno = error;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimizer windows and steps of C++ programs (torch::optim). Python's optimizers are Python; the shim
-// reports them.
+// Optimizer windows and steps of C++ programs (torch::optim). For Python programs, the shim reports them.
 //
 // Steps of the training loop, for the deep window: a step is done when every optimizer seen so far has
 // stepped once more, so a GAN's two optimizers make one step together. profiler/ later derives the exact

@@ -32,10 +32,10 @@ struct Python {
 };
 constinit Python python = {};
 
-// On demand. kIn: it was asked to start; kAsked: it was asked to stop; kLater: it could not at that moment.
+// Recording on demand. kIn: asked to start. kAsked: asked to stop. kLater: it could not stop at that moment.
 enum class ShimState : uint8_t { kOut, kIn, kAsked, kLater };
 constinit std::atomic<ShimState> shim_state = ShimState::kOut;
-constinit std::atomic<bool> shim_wants_later = false;  // it was asked to come, and that was no moment
+constinit std::atomic<bool> shim_wants_later = false;  // asked to start, but it could not at that moment
 
 template <typename Function>
 bool Bind(Function& function, const char* name) {
@@ -76,8 +76,8 @@ bool WriteSource(char* source, size_t capacity, const char* what) {
 // The result of running a source in the interpreter's main thread.
 enum class Ran { kDone, kLater, kRaised };
 
-// An exception raised here for the program (KeyboardInterrupt) is passed on to it; kRaised means that there
-// is one. kLater: the source has set the variable `later`, because this is not the moment.
+// kRaised: an exception for the program (KeyboardInterrupt) was raised here, and the caller passes it on.
+// kLater: the source has set the variable `later`, because it must not run at this moment.
 Ran RunSource(const char* source) {
   void* const globals = python.new_dictionary();
   if (globals == nullptr) return Ran::kRaised;
@@ -108,7 +108,7 @@ int StartShimInRunningProgram(void*) {
       "    else: later = True");
 }
 
-// Independent of the option: the session may have ended when this finally runs.
+// Does not read the option "shim": the session may have ended when this finally runs.
 int StopShim(void*) {
   const Ran ran = RunSource(
       "import sys\n"
@@ -116,7 +116,7 @@ int StopShim(void*) {
       "if shim is not None:\n"
       "    if shim.is_safe(): shim.stop()\n"
       "    else: later = True\n");
-  ShimState asked = ShimState::kAsked;  // else the next recording has asked it to come meanwhile
+  ShimState asked = ShimState::kAsked;  // if not, the next recording has asked it to start
   shim_state.compare_exchange_strong(asked, ran == Ran::kLater ? ShimState::kLater : ShimState::kOut,
                                      std::memory_order_release);
   return ran == Ran::kRaised ? -1 : 0;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kCoverageName[] = "tensor layout";
 constexpr size_t kRemembered = 1 << 16;
-constexpr uint64_t kSmallestBlock = 64;  // smaller sizes could be met by chance
+constexpr uint64_t kSmallestBlock = 64;  // smaller sizes could match by chance
 constexpr uint64_t kLargestRemainder =
     1 << 20;  // a caching allocator hands out blocks up to this much larger than the storage
 constexpr uint32_t kMostTries = 4096;

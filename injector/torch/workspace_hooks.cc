@@ -2,7 +2,7 @@
 // The workspaces that PyTorch allocates for cuBLAS, from its own allocator: 32 MiB on Hopper, 8.1 elsewhere.
 //
 // Up to PyTorch 2.11 the workspace is created together with the handle, once for each handle and stream,
-// inside getCurrentCUDABlasHandle: a block that this thread allocates in there is a workspace. In 2.15 each
+// inside getCurrentCUDABlasHandle: a block that this thread allocates inside it is a workspace. In 2.15 each
 // call allocates its workspace, through a function of its own.
 #include "injector/core/intern.h"
 #include "injector/torch/block_records.h"
@@ -16,7 +16,7 @@ template <typename Call>
 void* MakingHandle(Call real) {
   expected_blocks = ExpectedBlocks::kWorkspace;
   void* const handle = real();
-  expected_blocks = ExpectedBlocks::kAny;  // an exception leaves it to RecordNoBlock
+  expected_blocks = ExpectedBlocks::kAny;  // after an exception, RecordNoBlock resets it
   return handle;
 }
 

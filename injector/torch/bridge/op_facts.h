@@ -29,7 +29,7 @@ namespace vramscope::bridge {
 // default (copy, pin_memory, keepdim).
 enum class ArgumentKind : uint8_t { kPlain, kSwitch, kDtype, kMemoryFormat, kLayout, kScalar, kTensor };
 
-// What one thread knows of an operator.
+// What one thread knows about an operator.
 struct OpFacts {
   std::string name;
   uint32_t name_id = 0;

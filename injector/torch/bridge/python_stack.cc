@@ -200,7 +200,7 @@ void EachFrameWithGil(Visit visit) {
 uint32_t CaptureWithGil() {
   uint32_t ids[trace::kRawMaxFrames];
   size_t first =
-      trace::kRawMaxFrames;  // filled from the end: we walk inwards out, the host wants the outermost first
+      trace::kRawMaxFrames;  // filled from the end: the walk starts innermost, the stack outermost
   EachFrameWithGil([&](uint32_t frame) {
     ids[--first] = frame;
     return first > 0;
@@ -208,7 +208,8 @@ uint32_t CaptureWithGil() {
   return first == trace::kRawMaxFrames ? 0 : g_host->intern_stack(ids + first, trace::kRawMaxFrames - first);
 }
 
-// A thread without a Python thread state was not started by Python and has no frames; asking costs no GIL.
+// A thread without a Python thread state was not started by Python and has no frames; the check does not need
+// the GIL.
 bool RunsPython() {
   return g_usable && g_python.is_initialized() != 0 && g_python.is_finalizing() == 0 &&
          g_python.this_thread() != nullptr;

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a deep step costs: per op, per step of the GPT sample, compared with torch.profiler, and how many
-records it creates.
+"""The cost of a deep step: time per op and per step of the GPT sample, compared with torch.profiler, and the number of records.
 
     VRAMSCOPE_TEST_BRIDGE=<bridge.so> VRAMSCOPE_TEST_STUB=<stub host> python injector/torch/bridge/testing/bridge_bench.py
 
