@@ -173,7 +173,7 @@ Result<Tracee*> Attempt::WaitForSafePoint() {
   return NoSafePoint();
 }
 
-// Other threads than the one that works for us: none may wait at a breakpoint, because it might hold a lock.
+// Lets all threads except ours go on: none may wait at a breakpoint, because it might hold a lock.
 void Attempt::LetOthersRun(const Tracee& ours) {
   for (Tracee& tracee : tracees_) {
     if (&tracee == &ours || (!tracee.stopped() && !tracee.Poll())) continue;

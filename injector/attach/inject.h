@@ -31,7 +31,7 @@ struct Injection {
   std::string entry;     // exported function: int entry(const char* argument)
   std::string argument;  // with the path at most kMostTextBytes
   std::chrono::milliseconds patience = std::chrono::seconds(10);  // for a safe point
-  const std::atomic<bool>* canceled = nullptr;  // set: give up, as long as nothing was called
+  const std::atomic<bool>* canceled = nullptr;  // if set: give up, as long as nothing was called
 };
 inline constexpr size_t kMostTextBytes = 12 << 10;
 

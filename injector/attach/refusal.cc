@@ -157,7 +157,7 @@ Status CheckBits(pid_t pid, const std::string& process) {
   const int fd = open(("/proc/" + std::to_string(pid) + "/exe").c_str(), O_RDONLY | O_CLOEXEC);
   const ssize_t got = fd < 0 ? 0 : pread(fd, &header, sizeof header, 0);
   if (fd >= 0) close(fd);
-  if (got < static_cast<ssize_t>(EI_NIDENT)) return {};  // what can be said of it, CheckMappings says
+  if (got < static_cast<ssize_t>(EI_NIDENT)) return {};  // CheckMappings reports the reason
   if (header.e_ident[EI_CLASS] != ELFCLASS64)
     return Refused(process, "is a 32-bit program; PyTorch and vramscope are 64-bit.");
 #if defined(__x86_64__)

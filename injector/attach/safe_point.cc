@@ -14,7 +14,7 @@
 namespace vramscope::attach {
 namespace {
 
-constexpr uint64_t kGrowingStackBytes = 1 << 20;  // what a main thread's stack can be relied on to grow by
+constexpr uint64_t kGrowingStackBytes = 1 << 20;  // a main thread's stack can grow by at least this much
 constexpr uint64_t kMostLoaderBytes = 1 << 16;
 
 // glibc's pthread_mutex_t on x86-64 (sysdeps/nptl/bits/struct_mutex.h).

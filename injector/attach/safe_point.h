@@ -2,8 +2,8 @@
 // Where and when a thread of the target can be made to call dlopen.
 //
 // The entry of malloc is safe: its caller expects an allocation, so it holds no lock of the C library's
-// allocator. It is not safe while any thread holds a lock of the dynamic loader. Another thread's lock would
-// make us wait. Under our own thread's lock, the loader's lists are half changed.
+// allocator. It is not safe while any thread holds a lock of the dynamic loader. If another thread holds it,
+// our call would wait. If our own thread holds it, the loader's lists are half changed.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace vramscope::attach {
 
-// The entries of all functions `malloc` in the process (the C library's, jemalloc's, ...), at most four.
+// The entries of all functions named `malloc` in the process (the C library's, jemalloc's, ...), at most
+// four.
 std::vector<uint64_t> MallocEntries(pid_t pid, const std::vector<Mapping>& mappings);
 
 class LoaderLocks {

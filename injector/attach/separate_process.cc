@@ -19,7 +19,7 @@
 namespace vramscope::attach {
 namespace {
 
-constexpr int kLookEveryMs = 20;  // for a wish to cancel
+constexpr int kLookEveryMs = 20;  // how often it checks for cancellation
 constexpr int kPromptlyMs = 200;  // how long the command waits for the child after its answer
 constexpr size_t kMostSentence = 2048;
 

@@ -133,7 +133,7 @@ bool Tracee::HasPendingTrap() const {
 
 void Tracee::Release() {
   if (!Stop()) {
-    Poll();  // it may have ended, and its parent is told when we have asked how; or it stands only now
+    Poll();  // it may have ended (only this wait notifies its parent), or has stopped just now
     if (!stopped()) return;
   }
   Disarm();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function behind vramscope/annotate.h. Its ranges, marks and names become the events that NVTX's become
-// (handlers.h), so that everything that reads a trace shows them in the same places.
+// The function behind vramscope/annotate.h. Its ranges, marks and names become the same events as those of
+// NVTX (handlers.h), so that every view of a trace shows them in the same places.
 #include <string.h>
 
 #include <atomic>
@@ -24,7 +24,7 @@ constexpr auto kNameSource = static_cast<uint64_t>(trace::LabelSource::kNvtx);
 // program.
 constexpr char kDomainOfAnnotations = 0;
 
-// Not the numbers of NVTX ranges (range_handlers.cc), which are unique without them.
+// Differs from the numbers of NVTX ranges (range_handlers.cc), so that all numbers are unique.
 constexpr uint64_t kFirstRangeId = 0x616e6e6f00000000;
 constinit std::atomic<uint32_t> annotation_ranges = 0;
 

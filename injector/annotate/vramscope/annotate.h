@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names for what a C or C++ program does, in the trace that vramscope records of it: ranges, marks, names of
- * memory; and the begin and the end of a recording.
+ * Functions with which a C or C++ program adds ranges, marks and names of memory to its vramscope trace. They
+ * also begin and end recordings.
  *
  * Why: a LibTorch server or a custom allocator has no Python from which names could be read. Without a
  * recorder every function here does nothing, returns 0, and costs some nanoseconds. The program needs no
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-/* What the recorder's one function is asked for, with its arguments. A recorder that does not know a number
+/* The requests to the recorder's one function, with their arguments. A recorder that does not know a number
  * returns 0. */
 enum VramscopeAnnotation {
   VRAMSCOPE_PUSH_RANGE = 1,   /* name */
@@ -88,7 +88,7 @@ static inline void vramscope_set_mark(const char* name, uint64_t value) {
   vramscope_ask(VRAMSCOPE_SET_MARK, name, value, 0);
 }
 
-/* Names a block: `address` is where it begins. The name lasts until the block is freed. NULL takes it away. */
+/* Names a block: `address` is where it begins. The name lasts until the block is freed. NULL removes it. */
 static inline void vramscope_name_block(const void* address, size_t bytes, const char* name) {
   vramscope_ask(VRAMSCOPE_NAME_MEMORY, name, (uint64_t)(uintptr_t)address, bytes);
 }
@@ -102,9 +102,9 @@ static inline int vramscope_is_recording(void) {
   return (int)vramscope_ask(VRAMSCOPE_IS_RECORDING, NULL, 0, 0);
 }
 
-/* Records this process into `file` from here on, as `vramscope start` does. For programs that
- * `vramscope record --dormant` has started. Waits until the recording has begun, some tens of milliseconds;
- * returns 1 then, also if a recording is on already. 0: there is no dormant recorder, or it could not begin. */
+/* Records this process into `file` from here on, as `vramscope start` does. For programs that `vramscope
+ * record --dormant` has started. Waits until the recording has begun, some tens of milliseconds; returns 1
+ * then, also if a recording was already running. 0: there is no dormant recorder, or it could not begin. */
 static inline int vramscope_start(const char* file) {
   return (int)vramscope_ask(VRAMSCOPE_START, file, 0, 0);
 }
