@@ -45,7 +45,7 @@ void* Cached(void** slot, const char* symbol) {
 
 }  // namespace
 
-// Walks the loader's list of objects, as debuggers do.  Objects after our own exist as long as we do, because
+// Walks the loader's list of objects, as debuggers do. Objects after our own exist as long as we do, because
 // they were loaded with us. If we were loaded into a running process, we are the last object. The result is
 // then the very first definition, which the program's own calls of dlsym find too. Its library was loaded
 // with the program.

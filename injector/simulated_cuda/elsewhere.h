@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process would have taken on GPUs of other models. `vramscope dryrun --gpu all` judges all models
-// by one run.
+// Reports the memory that this process would have taken on other GPU models. `vramscope dryrun --gpu all`
+// estimates all models from one run.
 //
 //   VRAMSCOPE_SIMULATED_ELSEWHERE=FILE   When the process ends, every library appends its lines to FILE ("%p"
 //                                        in it is the process id). Columns are separated by tabs:

@@ -2,8 +2,8 @@
 // Hands out ranges of addresses, first fit, in multiples of a granule.
 //
 // Why first fit: the driver's own order is not documented. With the lowest free address, two runs of one
-// program get the same addresses, and two requests in a row get neighbors, as on a GPU. Knows nothing of the
-// memory behind the addresses.
+// program get the same addresses, and two requests in a row get neighbors, as on a GPU. It does not manage
+// the memory at these addresses.
 //
 //   granule 2 MiB: Take(3 MiB) = base, Take(1 MiB) = base + 4 MiB, Give(base, 3 MiB), Take(2 MiB) = base
 #pragma once

@@ -34,7 +34,7 @@ uint64_t BytesOfElf(const char* image) {
   return bytes;
 }
 
-// Without comments and lines of debugging information, whose length is unrelated to the code.
+// The length without comments and debugging lines, whose length is unrelated to the code.
 uint64_t BytesOfPtx(std::string_view text) {
   uint64_t counted = 0;
   while (!text.empty()) {
@@ -61,7 +61,7 @@ uint64_t LoadedBytes(const void* image, int architecture) {
   // A byte at a time: a text may be shorter than a magic number.
   if (std::strncmp(bytes, ELFMAG, SELFMAG) == 0) return BytesOfElf(bytes);
   if (bytes[0] == '/' || bytes[0] == '.' || bytes[0] == '\n') return IsPtx(bytes) ? BytesOfPtx(bytes) : 0;
-  uint32_t magic = 0;  // neither of the two that are known has a zero in it
+  uint32_t magic = 0;  // neither of the two known ones contains a zero byte
   for (unsigned i = 0; i < sizeof(magic); ++i) {
     if (bytes[i] == '\0') return 0;
     magic |= static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much GPU memory the code takes that a program loads through the driver (cuModuleLoadData,
+// Computes the GPU memory of the code that a program loads through the driver (cuModuleLoadData,
 // cuLibraryLoadData).
 //
 //   cubin        an ELF file: its loaded sections (SHF_ALLOC: code, constants, variables), as given in each

@@ -22,7 +22,7 @@ namespace vramscope::simulated {
 
 struct Allocation {
   uint64_t address = 0;  // 0 = none
-  uint64_t bytes = 0;    // as asked for
+  uint64_t bytes = 0;    // as requested
 };
 
 class Device {

@@ -16,7 +16,7 @@ enum ContextBasis {
 // How we know the total.
 enum MemoryBasis {
   kReported,    // by an owner of one
-  kNominal,     // from NVIDIA, less what the reported ones lack
+  kNominal,     // NVIDIA's nominal memory less 4 %, the usual difference to reported totals
   kByCapacity,  // a stand-in with the memory of a GPU that is not a CUDA device
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kPauseMs = 1;
 
-// The calls in the file that `wanted` picks.
+// Reads the calls in the file for which `wanted` returns true.
 template <typename Wanted>
 std::vector<GroupCall> ReadIf(const char* file, Wanted wanted) {
   constexpr size_t kAtOnce = 256;
@@ -33,7 +33,7 @@ std::vector<GroupCall> ReadIf(const char* file, Wanted wanted) {
   return calls;
 }
 
-// By rank, each once.
+// Sorts the calls by rank and keeps the first one of each rank.
 std::vector<GroupCall> InOrder(std::vector<GroupCall> calls) {
   std::stable_sort(calls.begin(), calls.end(),
                    [](const GroupCall& a, const GroupCall& b) { return a.rank < b.rank; });

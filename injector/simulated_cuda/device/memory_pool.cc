@@ -109,7 +109,7 @@ uint64_t MemoryPool::Get(PoolAttribute attribute) {
 
 void MemoryPool::Set(PoolAttribute attribute, uint64_t value) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  switch (attribute) {  // the high marks can only be set back to what is now
+  switch (attribute) {  // the high marks can only be reset to the current values
     case PoolAttribute::kReleaseThreshold:
       release_threshold_ = value;
       break;

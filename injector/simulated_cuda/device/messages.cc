@@ -15,9 +15,9 @@ namespace vramscope::simulated {
 namespace {
 
 constexpr uint32_t kMagic =
-    0x5652534d;  // what follows is a message: a write that was cut off ends the reading
+    0x5652534d;  // marks the start of a message: reading ends at a write that was cut off
 constexpr size_t kMostBytes = 1 << 20;
-constexpr uint32_t kKept = 256;  // of what goes to all
+constexpr uint32_t kKept = 256;  // number of messages to all that are kept
 
 struct Header {
   MessageKey key;
@@ -95,7 +95,7 @@ std::optional<std::vector<unsigned char>> Messages::Await(const MessageKey& key,
     const uint64_t waited = NowMs() - begin;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      const bool ended = waited >= kSoonMs && HasEnded(rank);  // asked before reading: it told nothing later
+      const bool ended = waited >= kSoonMs && HasEnded(rank);  // checked before reading: nothing follows
       ReadOn();
       if (const auto found = told_.find(key); found != told_.end()) {
         std::vector<unsigned char> bytes = found->second;

@@ -44,7 +44,7 @@ Found ReadStat(uint32_t pid, Stat* stat) {
 // A process whose first thread has ended looks dead, except for its other threads.
 bool IsDead(const Stat& stat) { return stat.state == 'X' || (stat.state == 'Z' && stat.threads <= 1); }
 
-std::atomic<uint64_t> known;  // the own identity, pid first
+std::atomic<uint64_t> known;  // this process's identity, pid first
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identifies processes, and whether they still live: a killed process cannot give its memory back itself.
+// Identifies processes, and checks whether they still run: a killed process cannot give its memory back
+// itself.
 #pragma once
 
 #include "trace_format/device_use.h"

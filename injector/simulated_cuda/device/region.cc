@@ -11,7 +11,7 @@ namespace {
 
 // Far from the addresses of programs and libraries, so that device pointers are easy to recognize.
 constexpr uint64_t kFirstAddress = 0x700000000000;
-// Several expandable segments reserve 9/8 of the device each, for every stream.
+// For each stream there may be several expandable segments, and each of them reserves 9/8 of the device.
 constexpr uint64_t kMostBytes = uint64_t{4} << 40;
 constexpr uint64_t kLeastBytes = uint64_t{64} << 30;
 constexpr uint64_t kPage = 4096;
@@ -79,7 +79,8 @@ void Region::Clear(uint64_t address, uint64_t bytes) {
   }
 }
 
-// For granules that are all shared or all not. In a file, a page becomes zero again only by punching a hole.
+// Call it for granules that are either all shared or all not shared. In a file, a page becomes zero again
+// only by punching a hole.
 void Region::ClearPages(uint64_t address, uint64_t bytes) {
   const bool shared = shared_[GranulesOf(address, bytes).first] != 0;
   const uint64_t first_page = (address + kPage - 1) / kPage * kPage;

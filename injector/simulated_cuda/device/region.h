@@ -35,9 +35,9 @@ class Region {
   // From now on the range reads as zeros. Frees the host's pages that lie wholly in it.
   void Clear(uint64_t address, uint64_t bytes);
 
-  // Maps the first `bytes` of a file in place of whole granules, so that every process that does the same
-  // sees the same contents. With `keep`, the contents are copied into the file first; concurrent writes of
-  // other threads may be lost. False: nothing has changed.
+  // Maps the first `bytes` of a file over whole granules, so that every process that does the same sees the
+  // same contents. With `keep`, the contents are copied into the file first; concurrent writes of other
+  // threads may be lost. False: nothing has changed.
   bool Share(uint64_t address, uint64_t bytes, int file, bool keep);
   // The granules become this process's own again, and zero.
   void Unshare(uint64_t address, uint64_t bytes);

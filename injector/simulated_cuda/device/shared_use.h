@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all processes of a run have taken of each device (trace_format/device_use.h), and whether more fits.
+// The memory that all processes of a run have taken from each device (trace_format/device_use.h), and whether
+// more fits.
 //
 // A process that dies leaves its entry behind. Another process removes it when it finds no room, sets a new
 // peak or queries the free memory. So dead processes never cause a refusal and never count in a peak.

@@ -42,7 +42,7 @@ class OtherProcess {
     Kill();
     waitpid(pid_, nullptr, 0);
   }
-  // Dead, but still to be waited for.
+  // Kills the process without reaping it, so that it stays a zombie.
   void Kill() const {
     kill(pid_, SIGKILL);
     siginfo_t info;
@@ -60,7 +60,7 @@ class SharedUseTest : public testing::Test {
  protected:
   ~SharedUseTest() override { std::filesystem::remove(file_); }
   bool Takes(uint64_t bytes, int device = 0) { return use_.Take(device, bytes, kCapacity, &missing_); }
-  // As a process does that has the table from the file.
+  // Takes bytes like a process that maps the table from the file.
   auto Taking(uint64_t bytes, int device = 0) {
     return [this, bytes, device] {
       SharedUse use(file_.c_str());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a context's memory grows by after its creation: code of kernels, and the heaps that cuCtxSetLimit
-// sizes (overheads.def).
+// The memory that a context takes after its creation: code of kernels, and the heaps that cuCtxSetLimit sizes
+// (overheads.def).
 //
 //   first launch of a kernel     its code, in blocks of 2 MiB that all modules share; the very first one
 //                                also takes printf's buffer
@@ -103,7 +103,7 @@ SIMULATED_EXPORT int cuCtxSetLimit(int limit, size_t value) {
   } else if (limit == kMallocHeap) {
     error = Resize(device, kMallocHeap, value, {"malloc heap", caller});
   } else if (growth[device].taken[kPrintf] != 0) {
-    error = kInvalidValue;  // as CUDA has it once a kernel was launched
+    error = kInvalidValue;  // as CUDA returns once a kernel has been launched
   }
   if (error == kSuccess) growth[device].limits[limit] = value;
   return error;

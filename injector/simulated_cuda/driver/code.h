@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code on the device. Modules get it when they are loaded, functions when they are first used (CUDA
-// C++ Programming Guide, "Lazy Loading").
+// Machine code on the device. A module's code is loaded with the module, a function's code when the function
+// is first used (CUDA C++ Programming Guide, "Lazy Loading").
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of split-off process groups. The ranks tell each other, as with NCCL; for a single rank PyTorch
-// knows the size.
+// The sizes of split-off process groups. The ranks send each other their colors, as with NCCL. A single rank
+// gets the size from PyTorch.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

@@ -22,7 +22,7 @@
 namespace vramscope::simulated {
 namespace {
 
-// Writes what fits and counts what would.
+// Writes as much as fits, and counts all bytes.
 class Text {
  public:
   Text(char* begin, size_t capacity) : begin_(begin), capacity_(capacity) {}

@@ -22,8 +22,8 @@ int vramscope_simulated_clear(void* block, size_t bytes);
 int vramscope_simulated_write(void* to, const void* from, size_t bytes);
 // The host has written to these bytes of device memory itself. They are cleared when the block is reused.
 void vramscope_simulated_written(void* to, size_t bytes);
-// How many elements the calling thread's next query about data finds (host_reads.h); -1 = not known. The
-// second function takes the answer; it returns 0 if there is one.
+// Sets the number of elements that the calling thread's next data-dependent operator finds (host_reads.h); -1
+// = not known. The second function takes that number and returns 0 if there is one.
 void vramscope_simulated_count(int64_t count);
 int vramscope_simulated_take_count(int64_t* count);
 // The devices of the machine, including those that CUDA_VISIBLE_DEVICES hides: their number, product names,
@@ -42,8 +42,8 @@ int vramscope_simulated_nccl(uint64_t* bytes);
 void vramscope_simulated_code(const void* function, const char* call, size_t bytes, const void* owner);
 // This rank joins a communicator, or splits it. The other ranks see it.
 void vramscope_simulated_group_call(const vramscope::simulated::GroupCall* call);
-// How many ranks are in the group that the call makes of one of `parent_ranks`, and which rank this is. Waits
-// until all have called. 0 = there are no other ranks, or they did not come.
+// The size of the group that the call splits off a communicator of `parent_ranks`, and this rank's number in
+// it. Waits until all have called. 0 = there are no other ranks, or they did not come.
 int vramscope_simulated_group_place(const vramscope::simulated::GroupCall* call, int parent_ranks, int* ranks,
                                     int* rank);
 // Small values that ranks really send each other (device/messages.h). Returns 0 if there are no other ranks,

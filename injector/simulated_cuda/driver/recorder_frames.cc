@@ -19,7 +19,7 @@ const char* FileName(const char* path) {
   return slash != nullptr ? slash + 1 : path;
 }
 
-// It may be loaded late (attach): until then, it is searched for after each newly loaded object.
+// The recorder may be loaded late (attach): until then, it is searched for after each newly loaded object.
 constinit std::atomic<uintptr_t> recorder_begin = 0, recorder_end = 0;
 constinit std::atomic<unsigned long long> objects_searched = 0;
 

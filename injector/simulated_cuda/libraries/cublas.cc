@@ -79,7 +79,7 @@ SIMULATED_EXPORT int cublasGetMathMode(Handle* handle, int* mode) {
   *mode = handle->math_mode;
   return kOk;
 }
-// The workspace is memory of the caller, who has counted it.
+// The workspace is the caller's own allocation and already counted.
 SIMULATED_EXPORT int cublasSetWorkspace_v2(Handle*, void*, size_t) { return kOk; }
 SIMULATED_EXPORT int cublasGetVersion_v2(Handle*, int* version) {
   *version = kVersion;

@@ -131,7 +131,7 @@ class Reader {
     for (size_t i = 0; i < children.size(); ++i) {
       uint64_t number = 0;
       std::memcpy(&number, elements + i * sizeof(number), sizeof(number));
-      good_ = good_ && number < made_.size() - 1;  // none names itself or what follows
+      good_ = good_ && number < made_.size() - 1;  // no descriptor refers to itself or a later one
       if (!good_) return;
       children[i] = made_[number];
     }

@@ -63,7 +63,7 @@ TEST(CudnnMessageTest, ADamagedTreeIsNone) {
   for (size_t place = 0; place < text.size(); ++place) {
     std::string damaged = text;
     damaged[place] = static_cast<char>(0xff);
-    const OwnDescriptor parsed(ParseTree(damaged));  // whatever it is, it is nothing outside of the text
+    const OwnDescriptor parsed(ParseTree(damaged));  // whatever it is, it was read from within the text
   }
 }
 

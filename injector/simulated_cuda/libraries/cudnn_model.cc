@@ -35,7 +35,7 @@ Operands OperandsOf(int kind) {
 }
 
 struct Convolution {
-  int kind = 0;  // 0: it is none that tensor cores can do
+  int kind = 0;  // 0: not an operation that tensor cores support
   int type = kFloat;
   bool channels_last = false;
   int64_t x = 0, w = 0, y = 0;  // bytes with padded channels

@@ -112,7 +112,7 @@ class Oracle {
     }
     std::memcpy(&version, hello.data(), sizeof(version));
     if (version >= kFirstDeviceless) return true;
-    starts_ = kMostStarts;  // it will not be newer the next time
+    starts_ = kMostStarts;  // a restart would find the same version
     Close();
     return false;
   }

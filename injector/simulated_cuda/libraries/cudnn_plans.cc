@@ -54,8 +54,8 @@ int AskOracleOrModel(Descriptor& descriptor) {
   return kOk;
 }
 
-// The heuristics returned it with the configuration. Of 11,000 plans of convolutions (cuDNN 9.26, six GPUs)
-// all had exactly that workspace, and all could be finalized.
+// The heuristics returned the workspace with the configuration. Of 11,000 plans of convolutions (cuDNN 9.26,
+// six GPUs) all had exactly that workspace, and all could be finalized.
 bool TakeWorkspaceOfConfiguration(Descriptor& plan) {
   const Descriptor* const configuration = plan.Child(kPlanConfiguration);
   if (configuration == nullptr || configuration->Find(kConfigurationWorkspace) == nullptr) return false;

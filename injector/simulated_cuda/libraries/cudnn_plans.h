@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which engines cuDNN would propose for a graph of operations, and what their plans need.
+// Which engines cuDNN would propose for a graph of operations, and the workspaces of their plans.
 //
 // PyTorch's own code chooses among them (aten/src/ATen/native/cudnn/Conv_v8.cpp). Usually it takes the first
 // engine of the heuristics that its settings allow and that can be finalized, else one of the fallback list.
@@ -16,7 +16,7 @@ inline constexpr int kOk = 0;
 inline constexpr int kBadParameter = 2000;
 inline constexpr int kNotSupported = 3000;
 
-// cudnnBackendFinalize: sets in the descriptor what cuDNN knows of it. Returns cuDNN's status.
+// cudnnBackendFinalize: sets the attributes that cuDNN computes. Returns cuDNN's status.
 int Finalize(Descriptor& descriptor);
 
 // Sets a finalized plan's kPlanJson if cuDNN can be asked for it. PyTorch reads it for few plans, so it is

@@ -21,7 +21,7 @@ void Find(void* library, const char* name, Function* function) {
   *function = reinterpret_cast<Function>(dlsym(library, name));
 }
 
-// The attribute in which a descriptor of that kind takes the device; 0: in none.
+// The attribute of a descriptor of that kind that holds the device; 0 = there is none.
 int DeviceAttributeOf(int kind) {
   return kind == kEngine             ? kEngineDevice
          : kind == kEngineHeuristics ? kHeuristicsDevice
@@ -46,7 +46,7 @@ RealCudnn::RealCudnn(const char* library, const char* device_json, size_t* versi
   *version = version_of();
   if (*version < kFirstDeviceless) return;
   device_ = Make(kDeviceProperties);
-  made_.clear();  // it stays
+  made_.clear();  // device_ outlives the questions
   const auto length = static_cast<int64_t>(std::strlen(device_json));
   if (device_ == nullptr || set_(device_, kDeviceJson, kCharacter, length, device_json) != 0 ||
       finalize_(device_) != 0)

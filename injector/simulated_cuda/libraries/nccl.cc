@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL. A communicator knows its size and rank and never waits, so that one process can play one rank of any
-// world. If the other ranks run too, small integers travel between them (nccl_exchange.h).
+// NCCL. A communicator knows its size and rank and needs no other ranks, so that one process can play one
+// rank of any world. If the other ranks run too, small integers travel between them (nccl_exchange.h).
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -55,7 +55,8 @@ class Communicator {
   uint32_t CountMessage(int to) { return ++messages_[to]; }
   uint32_t CountAwaited(int from) { return ++awaited_[from]; }
 
-  // These take what is still missing and return kNcclOk, or kNcclUnhandledCudaError if the device is full.
+  // These take the memory that has not been taken yet. They return kNcclOk, or kNcclUnhandledCudaError if the
+  // device is full.
   int Begin();
   int Use(Collective collective, size_t bytes);
   int UseSend(int peer);

@@ -23,7 +23,7 @@ struct Transfers {
   void Add(const Transfer& transfer) {
     if (count < kMost) entries[count++] = transfer;
   }
-  // Of that size: the first to itself, else the first of all; nullptr = none.
+  // The first transfer of that size to this rank itself, otherwise the first of that size; nullptr = none.
   [[nodiscard]] const Transfer* Find(size_t bytes) const {
     const Transfer* first = nullptr;
     for (const Transfer* it = entries; it != entries + count; ++it) {

@@ -21,11 +21,11 @@ void CopyOnDevice(void* to, const void* from, size_t bytes, void* stream);
 
 void BeginGroup();
 bool InGroup();
-// The next EndGroup ends all.
+// True if the next EndGroup ends the outermost group.
 bool IsOutermostGroup();
 // Carries out what was deferred when the outermost group ends.
 void EndGroup();
-// This rank sends these bytes; `to_itself` if it is the receiver, or one of all receivers.
+// This rank sends these bytes; `to_itself` if it is the receiver, or one of the receivers.
 void Sent(const void* from, size_t bytes, void* stream, bool to_itself);
 // Bytes of another rank are to arrive here. They are taken from bytes of the same size that this rank sends,
 // now or by the end of the group. Bytes sent to itself come first: the other ranks hold the same, and this is

@@ -34,7 +34,7 @@ bool Tell(const MessageKey& key, const void* bytes, size_t count) {
   return tell != nullptr && tell(&key, bytes, count) != 0;
 }
 
-// Waits for bytes.size() bytes. False, with `bytes` unchanged: they do not come.
+// Waits for bytes.size() bytes. Returns false, with `bytes` unchanged, if they do not come.
 bool Told(const MessageKey& key, Bytes& bytes) {
   static const auto told =
       OfDriver<int64_t (*)(const MessageKey*, void*, size_t)>("vramscope_simulated_told");
@@ -137,7 +137,7 @@ bool ExchangeFromRoot(const void* from, void* to, size_t bytes, int type, int ro
                           MessageKey::kToAll};
   if (root == communicator.rank()) {
     Tell(key, from, bytes);
-    return false;  // and does what a root does
+    return false;  // the root goes on as without other ranks
   }
   WhenAllIsTold([=] { Arrive(key, to, bytes, stream); });
   return true;

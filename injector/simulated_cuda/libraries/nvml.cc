@@ -149,7 +149,7 @@ SIMULATED_EXPORT int nvmlSystemGetProcessName(unsigned pid, char* text, unsigned
   std::snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
   std::FILE* const file = capacity != 0 ? std::fopen(path, "re") : nullptr;
   if (file == nullptr) return kNotFoundByNvml;
-  text[std::fread(text, 1, capacity - 1, file)] = '\0';  // up to the 0 behind its first word
+  text[std::fread(text, 1, capacity - 1, file)] = '\0';  // up to the 0 after its first word
   std::fclose(file);
   return kOk;
 }
@@ -257,7 +257,7 @@ SIMULATED_EXPORT int nvmlDeviceGetBAR1MemoryInfo(void* handle, Memory* memory) {
   return kOk;
 }
 
-// ---- what a device that is not there cannot tell: idle and cool, without fans, ECC and MIG
+// ---- what a simulated device does not have: it is idle and cool, without fans, ECC and MIG
 
 #define NOT_SUPPORTED(name) \
   SIMULATED_EXPORT int name() { return kNotSupportedByNvml; }

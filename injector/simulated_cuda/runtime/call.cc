@@ -8,7 +8,7 @@ namespace {
 
 using GetProcAddress = int (*)(const char*, void**, int, uint64_t, int*);
 
-// CUDA 12.3 is the oldest whose forms of the functions are those in driver_functions.def.
+// CUDA 12.3 is the oldest release that has all functions in the forms of driver_functions.def.
 constexpr int kFormsOf = 12030;
 
 Driver table;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every function of the runtime needs: the driver's functions, and the calling thread's device and last
+// Shared by all functions of the runtime: the driver's functions, and the calling thread's device and last
 // error.
 //
 // The driver is reached as NVIDIA's runtime reaches it: through dlopen, one dlsym and then cuGetProcAddress
@@ -24,8 +24,8 @@ struct Driver {
 #undef DRIVER
 };
 
-// The table; nullptr if there is no libcuda.so.1 with all of it. Every call then returns that there is no
-// device.
+// The table; nullptr if there is no libcuda.so.1 with all of its functions. Every call then returns that
+// there is no device.
 const Driver* TheDriver();
 
 // Keeps the error for cudaGetLastError and returns it.

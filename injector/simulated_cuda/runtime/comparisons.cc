@@ -148,9 +148,9 @@ double ValueOf(char type, const void* bytes) {
 // What is known about one byte that the last kernel of the thread left.
 struct Answer {
   const void* at = nullptr;  // in device memory; nullptr = nothing is known
-  bool written = false;      // what is there
-  bool of_all = false;       // what all() makes of it
-  bool of_one = false;       // with 1 for what a kernel would have computed
+  bool written = false;      // the byte's value
+  bool of_all = false;       // the result of all() over it
+  bool of_one = false;       // the value with 1 for what a kernel would have computed
 };
 thread_local Answer last;
 thread_local bool filled_true = false;

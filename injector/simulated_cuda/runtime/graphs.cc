@@ -37,7 +37,7 @@ SIMULATED_EXPORT int cudaGraphAddNode(void** node, void* graph, void* const* nod
                                       size_t count, void* parameters) {
   WITH_DRIVER(cuGraphAddNode(node, graph, nodes, edges, count, parameters));
 }
-#else  // without the data of edges, which came in between
+#else  // without edge data, which CUDA 13's forms have
 SIMULATED_EXPORT int cudaStreamGetCaptureInfo_v2(void* stream, int* status, uint64_t* id, void** graph,
                                                  void* const** nodes, size_t* count) {
   ON_DEVICE(cuStreamGetCaptureInfo(stream, status, id, graph, nodes, nullptr, count));

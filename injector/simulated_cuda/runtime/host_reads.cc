@@ -27,7 +27,7 @@ constexpr size_t kLargestValue = 64;
 constexpr size_t kLargestVector = 64 << 10;
 constexpr size_t kMostPlaces = 1000;
 constexpr uint64_t kOften =
-    100'000;  // reads of one line; a loop that reads so much and takes no step waits for ever
+    100'000;  // reads by one line; a loop that reads this often without a step waits forever
 
 thread_local const void* last_kernel = nullptr;
 thread_local const void* kernel_before = nullptr;
@@ -152,7 +152,7 @@ Place PlaceInProgram(const Python& python) {
   return place;
 }
 
-// Nothing for threads that Python does not know, and while it shuts down.
+// Empty for threads that Python does not know, and while Python shuts down.
 Place ProgramPlace() {
   const Python& python = ThePython();
   if (!python.complete || python.is_initialized() == 0 || python.this_thread() == nullptr) return {};
@@ -175,7 +175,7 @@ int TellOfReads(void* place) {
     if (!raised) python.forget(answer);
     python.forget(module);
   } else {
-    python.clear_error();  // no dry run
+    python.clear_error();  // this is not a dry run
   }
   delete told;
   return raised ? -1 : 0;

@@ -3,9 +3,9 @@
 // read each.
 //
 // Why: those values are zeros here. If a program takes a size or a decision from one, the memory of a real
-// run depends on its data. The answer of a dry run is then one of several. By rule, "are all true?" is
-// answered with yes: checks such as torch.equal hold, and loops that wait until every element is done end.
-// "Is it 0?" is answered from the value, which is 0 unless it was uploaded.
+// run depends on its data. The result of the dry run is then one of several possible ones. By rule, "are all
+// true?" is answered with yes: checks such as torch.equal hold, and loops that wait until every element is
+// done end. "Is it 0?" is answered from the value, which is 0 unless it was uploaded.
 //
 //   VRAMSCOPE_SIMULATED_READS=FILE     written when the process ends, "%p" = its process id; one line each:
 //                                      sizes|value  count  file  line      tabs between

@@ -159,7 +159,7 @@ SIMULATED_EXPORT int cudaLaunchKernelExC(const LaunchConfiguration* configuratio
                 configuration->stream);
 }
 
-// ---- questions
+// ---- queries
 
 SIMULATED_EXPORT int cudaFuncGetAttributes(FunctionAttributes* attributes, const void* function) {
   constexpr int kMaxThreads = 0, kRegisters = 4, kMaxDynamicShared = 8;
@@ -211,7 +211,7 @@ SIMULATED_EXPORT int cudaOccupancyMaxPotentialClusterSize(int* size, const void*
   return kSuccess;
 }
 
-// ---- libraries of kernels: a kernel of one is as good as another
+// ---- libraries of kernels: all libraries and kernels share one handle, which is never read
 
 SIMULATED_EXPORT int cudaLibraryLoadData(void** library) {
   *library = &library_handle;

@@ -47,7 +47,7 @@ int Copied(int error, void* to, const void* from, size_t bytes, int kind) {
 
 SIMULATED_EXPORT int cudaMalloc(void** pointer, size_t bytes) {
   SIMULATED_CALL();
-  if (bytes == 0) {  // unlike the driver, the runtime gives nothing for nothing
+  if (bytes == 0) {  // unlike the driver, the runtime accepts 0 bytes and returns nullptr
     *pointer = nullptr;
     return kSuccess;
   }

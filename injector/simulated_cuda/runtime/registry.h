@@ -21,8 +21,8 @@ std::vector<const void*> Modules();
 const char* KernelName(const void* host);
 
 void NoteVariable(const void* host, size_t bytes);
-// Its memory on the device, taken at the first query (a GPU takes it when the module is loaded). kNotFound if
-// it was not registered.
+// The variable's memory on the device, taken at the first query (a GPU takes it when the module is loaded).
+// kNotFound if it was not registered.
 int FindVariable(const void* host, uint64_t* address, size_t* bytes);
 
 }  // namespace vramscope::simulated

@@ -31,8 +31,8 @@ void ClearBlock(void* block, int64_t bytes) {
   if (clear != nullptr && block != nullptr && bytes > 0) clear(block, static_cast<size_t>(bytes));
 }
 
-// PyTorch's own definition. RTLD_NEXT does not find it: Python loads PyTorch's libraries for themselves, not
-// for all.
+// PyTorch's own definition. RTLD_NEXT does not find it, because Python loads PyTorch's libraries with
+// RTLD_LOCAL.
 template <typename Report>
 Report Real(std::atomic<void*>& known, const char* name) {
   void* found = known.load(std::memory_order_relaxed);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a dry run changes in the program: nothing that takes device memory.
+"""The changes that a dry run makes in the program. None of them affects the device memory that it takes.
 
     stop         ends it after some optimizer steps
     waiting      ends it where it waits for a value that no kernel computes
@@ -14,9 +14,9 @@
     jax          the same for programs of JAX: their end, and that JAX finds the device
     jax_job      one process of a job of JAX whose other processes do not exist
 
-Configured by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, world=64, rank=0, order=1,
-masks=0.5, routing=balanced|worst, notes=FOLDER, device=real. With device=real, `vramscope try` uses a real device and wants only the same end of the
-run. Only the standard library is imported, and nothing happens before torch is imported."""
+Configured by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, world=64, rank=0, order=1, masks=0.5,
+routing=balanced|worst, notes=FOLDER, device=real. With device=real, `vramscope try` uses a real device and needs only the end of the run. Only the standard
+library is imported, and nothing happens before torch is imported."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def arrange(text: str) -> None:
     """Called by sitecustomize, before the program begins."""
     from vramscope_core.import_hook import when_imported  # the recorder's; it is always there in a dry run
 
-    text, _, notes = text.partition(";notes=")  # the last, for a folder may have a ";" in its name
+    text, _, notes = text.partition(";notes=")  # the last key, because a folder may have a ";" in its name
     settings: Dict[str, str] = dict(part.split("=", 1) for part in text.split(";") if "=" in part)
 
     def weights() -> None:
@@ -87,7 +87,7 @@ def arrange(text: str) -> None:
         when_imported("jax", in_job_of_jax)
     if settings.get("steps", "all") != "all":
         when_imported("jax", in_jax)
-        when_imported("torch", stop)  # the recorder, which tells of steps, asked for torch before
+        when_imported("torch", stop)  # the recorder, which reports the steps, has registered for torch before
     if settings.get("device") == "real":
         return
     when_imported("tensorflow", in_tensorflow)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Iterable, List
 
 HOOK = "dryrun.groups"
-NEXT = -1  # instead of a color: whichever is split off next
+NEXT = -1  # instead of a color: the next group that is split off
 
 
 def _tell(color: int, ranks: int) -> None:
@@ -21,7 +21,7 @@ def _tell(color: int, ranks: int) -> None:
 
 
 def _telling(make: "Callable[..., Any]", name: str, position: int, size: "Callable[[Any], int]") -> "Callable[..., Any]":
-    """`make`, with the group's size taken from its argument of that name and position."""
+    """Wraps `make`, and takes the group's size from its argument of that name and position."""
 
     def begin(*arguments: "Any", **named: "Any") -> None:
         _tell(NEXT, size(arguments[position] if len(arguments) > position else named.get(name)))

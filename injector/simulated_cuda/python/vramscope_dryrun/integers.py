@@ -72,7 +72,7 @@ def _make_mode(torch: Any, computer: "_Computer") -> Any:
     class Integers(TorchDispatchMode):
         @classmethod
         def is_infra_mode(cls) -> bool:
-            return True  # torch.compile compiles as if it were not there
+            return True  # torch.compile ignores this mode
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Tuple[Any, ...] = (), kwargs: Optional[Dict[str, Any]] = None) -> Any:
             return computer.call(func, args, kwargs or {})
@@ -165,7 +165,7 @@ class _Computer:
             assumed = self._assumption(name)
             if assumed is not None:
                 for tensor in made:
-                    if tensor.numel() > 1:  # single ones the device compares
+                    if tensor.numel() > 1:  # the device itself compares single values
                         self._write(tensor, assumed(tensor, args))
             return result
         return self._computed(func, args, kwargs, result, made)
@@ -229,7 +229,7 @@ class _Computer:
         return places.view(shape).expand(tensor.shape)
 
     def _route(self, tensor: Any, args: Tuple[Any, ...]) -> Any:
-        """The result's elements are rows, and for each the chosen classes: row r of k takes r k, r k + 1, ... in turn."""
+        """The chosen classes of each row. Balanced: row r of k choices takes r k, r k + 1, ... in turn. Worst: every row takes the first k."""
         source = args[0]
         numbers = [arg for arg in args[1:] if isinstance(arg, int) and not isinstance(arg, bool)]
         several = tensor.dim() == source.dim() and tensor.shape != source.shape and tensor.shape[-1] <= source.shape[-1]

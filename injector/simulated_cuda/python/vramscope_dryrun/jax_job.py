@@ -4,9 +4,9 @@
     program     jax.devices() has the GPUs of all processes: meshes, shardings and XLA's plans are those of the whole job
     executed    this process's part, on its own GPUs
 
-Why a job and not more simulated GPUs in one process: XLA's allocator has a table for each GPU in the host's memory, a 32nd of what it may take there.
-64 GPUs of 80 GB would need 120 GB. And JAX can do it: with `jax_mock_gpu_topology` its plug-in takes part in a job that it makes up, where collectives do
-nothing. What is left to do is to answer for the others where JAX asks them."""
+Why a job and not more simulated GPUs in one process: for each GPU, XLA's allocator has a table in host memory, 1/32 of the memory that it may take there. 64
+GPUs of 80 GB would need 120 GB. JAX supports this: with `jax_mock_gpu_topology` its plug-in takes part in a made-up job, where collectives do nothing. This
+module only answers for the other processes where JAX asks them."""
 
 import importlib
 import os
@@ -40,7 +40,7 @@ def _begin(_call: guard.Call, *_: Any, **__: Any) -> None:
 
 
 def _agree() -> None:
-    """The others have the same values. The exchange itself runs, for it takes memory on the device."""
+    """The others have the same values. The exchange itself runs, because it takes memory on the device."""
     utilities: Any = sys.modules["jax.experimental.multihost_utils"]
 
     def assert_equal(_call: guard.Call, in_tree: Any, *_: Any, **__: Any) -> None:

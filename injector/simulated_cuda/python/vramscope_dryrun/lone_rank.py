@@ -14,11 +14,11 @@ from typing import Any, Dict, List, Optional
 from vramscope_core import guard
 
 HOOK = "dryrun.lone_rank"
-ID_BYTES = 128  # of an ncclUniqueId, the one value of which the length counts
+ID_BYTES = 128  # of an ncclUniqueId, the only value whose length matters
 
 
 def install(world: int, rank: int) -> None:
-    # NCCL's own watchers ask the store from threads of theirs, and would wait for Python while a process group is destroyed.
+    # PyTorch's watchdogs for NCCL query the store from their own threads, and would wait for Python while a process group is destroyed.
     os.environ.update(TORCH_NCCL_ENABLE_MONITORING="0", TORCH_NCCL_DUMP_ON_TIMEOUT="0", TORCH_NCCL_ASYNC_ERROR_HANDLING="0")
     collectives = sys.modules["torch.distributed.distributed_c10d"]
     store = _make_store(collectives.Store, world)

@@ -68,7 +68,7 @@ class Stop:
         return len(self._peaks) >= LEAST_STEPS and max(self._peaks[-CALM_STEPS:]) <= max(self._peaks[:-CALM_STEPS])
 
     def _peak(self) -> Tuple[int, int]:
-        """Of reserved and allocated memory so far. A program that resets the peaks makes them smaller, never larger."""
+        """The peaks of reserved and allocated memory so far. A program that resets the peaks makes them smaller, never larger."""
         cuda = self._torch.cuda
         peaks = [(cuda.max_memory_reserved(device), cuda.max_memory_allocated(device)) for device in range(cuda.device_count())]
         reserved, allocated = map(max, zip(*peaks)) if peaks else (0, 0)
