@@ -47,8 +47,8 @@ class RemoteImage {
   uint64_t hash_ = 0;
 };
 
-// Base addresses of the mapped files whose names begin with one of `prefixes` ("libc.so", "libc-2."): Returns
-// one address per file: that of its mapping with offset 0.
+// Returns the base addresses of the mapped files whose names begin with one of `prefixes` ("libc.so",
+// "libc-2."): one per file, the address of its mapping with offset 0.
 std::vector<uint64_t> BasesOf(const std::vector<Mapping>& mappings,
                               std::initializer_list<std::string_view> prefixes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of api.h that needs no framework. The rest is in the framework's hooks.
+// Implements the part of api.h that needs no framework. The hooks of each framework implement the rest.
 #include "injector/core/api.h"
 
 #include "injector/core/coverage.h"

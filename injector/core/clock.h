@@ -26,8 +26,8 @@ inline uint64_t MonotonicNs() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// Never later than the program's next action: later stores leave the core only after the counter was read.
-// Use it for frees.
+// The current time, never later than the program's next action: later stores leave the core only after the
+// counter was read. Use it for frees.
 inline uint64_t Ticks() {
 #if defined(__x86_64__)
   if (__builtin_expect(clock_kind == trace::ClockKind::kTsc, 1)) return __builtin_ia32_rdtsc();
@@ -35,8 +35,8 @@ inline uint64_t Ticks() {
   return MonotonicNs();
 }
 
-// Also never earlier than the program's previous action; Ticks may be earlier by the length of the
-// out-of-order window. Use it for allocations: if one thread frees a block and another gets it, the
+// Like Ticks, but also never earlier than the program's previous action; Ticks may be early by the length of
+// the out-of-order window. Use it for allocations: if one thread frees a block and another gets it, the
 // allocation must not seem to precede the free. Costs 6 ns more than Ticks.
 inline uint64_t TicksAfterAll() {
 #if defined(__x86_64__)

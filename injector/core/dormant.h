@@ -2,7 +2,7 @@
 // A recorder that sleeps in its process until it is woken: VRAMSCOPE=dormant instead of a session folder.
 //
 // Why: a production run should cost nothing and still be recordable, even where ptrace is forbidden. While
-// asleep, an event costs a few loads. Only a socket and one waiting thread exist.
+// the recorder sleeps, an event costs a few loads, and only a socket and one waiting thread exist.
 //
 //   first event ── thread "vramscope" listens ──► abstract socket vramscope-door-<pid namespace>-<pid>
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts, code, and function look-ups: calls without a size of their own, or without memory.
+// Events of contexts, code and function look-ups: calls that have no size argument or take no memory.
 //
 // A context's size is the growth of the device's used memory while it is created. There is no context yet in
 // which to ask the driver, so NVML is used if it is installed; without it the size is 0: not known. Code is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which driver functions are covered, as recorded in the trace: missing, hooked, proven, and how many were
-// looked up through us.
+// Records in the trace which driver functions are covered (missing, hooked, proven), and how many were looked
+// up through us.
 #pragma once
 
 #include "injector/cuda/driver_table.h"

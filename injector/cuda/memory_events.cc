@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device, host and foreign memory.
+// Events of device memory, host memory, and memory imported from other owners.
 #include "injector/cuda/driver_events.h"
 #include "injector/cuda/driver_questions.h"
 #include "injector/cuda/driver_records.h"

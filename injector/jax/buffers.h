@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The buffers of JAX's plug-in that hold device memory: where each one is, and their events.
+// The buffers of JAX's plug-in that hold device memory: their addresses and events.
 //
-// A buffer object outlives its memory: an array that is donated to an execution, or deleted, gives its memory
-// away and remains as a shell until Python lets go of it.
+// A buffer object outlives its memory: an array that is donated to an execution, or deleted, loses its
+// memory, but its object remains until Python releases it.
 #pragma once
 
 #include <cstddef>

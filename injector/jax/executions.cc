@@ -104,7 +104,7 @@ class Execution {
       bool added = false;
       for (size_t i = 0; i < arguments_.input_count; ++i)
         added = AddIfUnknown(arguments_.inputs[device][i]) || added;
-      // Unknown arguments were part of the rest; and memory that the plug-in gave back late still is.
+      // Arguments unknown until now were part of the rest. So is memory that the plug-in returns late.
       if (added || HasRest(codes_[device])) CompareWithAllocator(objects_[device]);
     }
     LabelArguments();

@@ -24,7 +24,7 @@ struct Slot {
   bool installed;  // in some instance
 };
 
-// The function behind ours, or nullptr.
+// The function of the other injection that ours calls, or nullptr.
 template <typename Function>
 Function* NextOf(const Slot& slot) {
   return reinterpret_cast<Function*>(slot.next.load(std::memory_order_relaxed));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records a block when a PyTorch allocator hands it out or takes it back, and records failed allocations.
 //
-// Called from hooks, some of them with the allocator's mutex held: records only, nothing else. (The CPU's
+// Called from hooks, some of them with the allocator's mutex held. So these functions only record. (The CPU's
 // hooks write shorter records of their own: its allocators report less, and are called most often.)
 #pragma once
 

@@ -17,7 +17,7 @@ enum class GraphMemoryAttribute : int { kUsed = 0, kUsedHigh = 1, kReserved = 2,
 class GraphMemory {
  public:
   int Add(int device, uint64_t bytes, uint64_t* address);
-  // A launch reaches the node that allocates or frees the address.
+  // Call it when a launch reaches the node that allocates or frees the address.
   int Use(uint64_t address, const Origin& origin);
   int Unuse(uint64_t address);
   void Trim(int device);

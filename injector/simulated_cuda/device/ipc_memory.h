@@ -24,9 +24,9 @@ class IpcMemory {
  public:
   // A handle for the cuMemAlloc allocation that contains the address; kInvalidValue for other memory.
   int Export(uint64_t address, IpcHandle* handle);
-  // The allocation's address in this process. Opening it again returns the same address, which must be closed
-  // as often. kInvalidContext in the process that made the handle; kInvalidHandle if it is not a handle or
-  // its process has ended.
+  // The allocation's address in this process. Opening it again returns the same address, which must then be
+  // closed as many times. kInvalidContext in the process that made the handle; kInvalidHandle if it is not a
+  // handle or its process has ended.
   int Open(const IpcHandle& handle, uint64_t* address);
   int Close(uint64_t address);
 

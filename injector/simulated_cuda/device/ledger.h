@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger of one device: every byte taken from it, by the requesting library and its call.
+// The ledger of one device: counts every byte taken from it, per requesting library and CUDA call.
 //
 // Why: it is the ground truth of the driver level. A profiler's account of the device must add up to it, and
 // a test can read it in the process itself. The library is the caller of the outermost CUDA function:

@@ -40,9 +40,9 @@ inline constexpr int kMaxDevices = 16;
 
 struct Settings {
   const Gpu* gpu;
-  int machine_devices;        // that the machine has
-  int devices;                // that this process sees: all, or those in CUDA_VISIBLE_DEVICES
-  int physical[kMaxDevices];  // the machine's numbers of those
+  int machine_devices;        // number of devices of the machine
+  int devices;                // number that this process sees: all, or those in CUDA_VISIBLE_DEVICES
+  int physical[kMaxDevices];  // the machine's numbers of the devices that this process sees
   uint64_t capacity;          // bytes of each device
   uint64_t context;           // bytes
   ContextBasis context_basis;

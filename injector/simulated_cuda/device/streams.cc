@@ -84,7 +84,7 @@ int Streams::Answer(uint64_t time) {
   return kSuccess;
 }
 
-// Waiting for a stream that only collects work would never end; CUDA refuses it and gives the capture up.
+// Waiting for a stream that captures would never end; CUDA returns an error and invalidates the capture.
 int Streams::CannotWait(const Stream& stream) const {
   if (stream.capture == nullptr) return kSuccess;
   stream.capture->status = CaptureStatus::kInvalidated;

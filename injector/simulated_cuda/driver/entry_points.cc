@@ -55,7 +55,7 @@ SIMULATED_EXPORT int cuGetProcAddress(const char* symbol, void** function, int c
   return cuGetProcAddress_v2(symbol, function, cuda_version, flags, nullptr);
 }
 
-// Tables between NVIDIA's own libraries: none of those libraries is here to request them.
+// Private tables for NVIDIA's own libraries, none of which is here to request them.
 SIMULATED_EXPORT int cuGetExportTable(const void** table, const Uuid*) {
   *table = nullptr;
   return kNotFound;

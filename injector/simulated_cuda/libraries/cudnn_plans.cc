@@ -19,7 +19,7 @@ Descriptor* GraphOf(const Descriptor& plan) {
   return engine != nullptr ? engine->Child(kEngineGraph) : nullptr;
 }
 
-// cuDNN's engines know their graph; the answer does not repeat it.
+// Stores the graph in each proposed engine, as cuDNN does: the oracle's answer does not contain it.
 void TieToGraph(Descriptor& heuristics) {
   Descriptor* const graph = heuristics.Child(kHeuristicsGraph);
   for (Descriptor* const configuration : heuristics.Children(kHeuristicsResults)) {

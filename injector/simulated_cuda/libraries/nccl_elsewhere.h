@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a communicator would take on the other models of gpus.def (elsewhere.h): the same uses, each with that
-// model's plan.
+// The memory that a communicator would take on the other models of gpus.def (elsewhere.h). Each use counts
+// with that model's own buffer sizes (nccl_memory.h).
 #pragma once
 
 #include <cstddef>

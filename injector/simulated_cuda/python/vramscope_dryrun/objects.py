@@ -90,7 +90,7 @@ def _functions(collectives: Any, exchange: Any) -> Dict[str, Any]:
             scatter_object_output_list[0] = given[_ranks(collectives, group).index(collectives.get_rank())]
 
     def letter(sender: int, receiver: int) -> str:
-        """Where the store keeps the next value of these two: both count alike."""
+        """The store's key for the next value that one sends to the other. Both count alike."""
         number = _letters[sender, receiver] = _letters.get((sender, receiver), 0) + 1
         return f"vramscope/{sender}-to-{receiver}/{number}"
 

@@ -44,7 +44,7 @@ class Stop:
         patches.register(self._torch, self._optimizer.register_optimizer_step_pre_hook, guard.hook(HOOK, self._before))
 
     def _before(self, _optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        """Installed at the first step, to come after all other hooks: an exception raised there hides the end of the step from no other hook."""
+        """Installs the post hook at the first step, so that it runs after all other hooks: they then see the end of the step before its exception."""
         if not self._watches_ends:
             self._watches_ends = True
             patches.register(self._torch, self._optimizer.register_optimizer_step_post_hook, guard.hook(HOOK, self._after))
