@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which hooks work, which do not, and why. Recorded in the trace, so that no view claims more than was
+// Records in the trace which hooks work, which do not, and why, so that no view claims more than was
 // observed.
 #pragma once
 

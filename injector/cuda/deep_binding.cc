@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that the program loads with RTLD_DEEPBIND. Their calls of dlsym bypass us, so their slots are
-// changed after they are loaded. Look-ups by their constructors are missed.
+// Patches objects that the program loads with RTLD_DEEPBIND. Their calls of dlsym bypass us, so their slots
+// are changed after they are loaded. Look-ups by their constructors are missed.
 //
 // Only such a dlopen is called from here, and only with a path that means the same for every caller: a name
 // that is searched for, and "$ORIGIN", depend on the caller. All others are jumped to (dlsym_entry.cc).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code that runs instead of each driver function: the event's note before the call, the driver's
-// function, the event's record after it.
+// The code that runs instead of each driver function: the event's Before, the driver's function, the event's
+// After (driver_events.h).
 #include "injector/cuda/driver_entries.h"
 
 #include "injector/cuda/driver_call.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of driver_functions.def at run time: by name, by cuGetProcAddress's arguments, and the real
-// function behind each.
+// The table of driver_functions.def at run time: finds a function by its symbol or by cuGetProcAddress's
+// arguments, and holds its real function.
 //
 // Everything here may be called from inside dlsym: no locks, no allocation, no CUDA. Names are compared
 // whole; a function missing from the table is never guessed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments of PyTorch's caching allocator that existed before recording began (attach), as the Python shim
-// finds them. They are recorded as driver calls by libc10_cuda whose name is kHeldFrame.
+// Reports segments of PyTorch's caching allocator that existed before recording began (attach), as the Python
+// shim finds them. They are recorded as driver calls by libc10_cuda whose name is kHeldFrame.
 //
 // A segment of virtual memory lies on physical memory with unknown handles. Each of its parts gets a handle
 // of its own, namely the part's address, which is mapped and then released. The part counts until it is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's hooks in a process that has been using the driver for a while (attach): no look-up went
+// Installs the driver's hooks in a process that already uses the driver (attach), where no look-up went
 // through us.
 //
 //   libcudart, libnccl, libcublas, ...      slots of dlsym and dlvsym ──► ours: what is looked up from now on

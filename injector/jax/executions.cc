@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executions of compiled programs.
+// Records the memory that executions of compiled programs take.
 //
 // XLA plans a program's memory when it compiles it: one block of temporaries, for as long as the program
 // runs, and a block for each result that does not take over the memory of a donated argument. So the time

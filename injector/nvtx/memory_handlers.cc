@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory extension: a program names heaps and regions of its memory. Each name becomes a label of
+// NVTX's memory extension: a program names heaps and regions of its memory. Each name becomes a label of
 // Role::kNamed on the address; a label without a name removes it.
 #include "injector/core/thread_ring.h"
 #include "injector/nvtx/handlers.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators whose output is the gradient of a variable, in functions that TensorFlow has compiled to a graph.
+// Finds operators whose output is the gradient of a variable, in functions that TensorFlow compiled to a
+// graph.
 //
 // Why: Python sees such a gradient only once, as a symbol, while the function is traced. In each step the
 // executor then allocates it on a thread of its own. The shim reports the operator's name when the function

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward, backward and optimizer of a step that TensorFlow runs as one traced function.
+// Records forward, backward and optimizer of a step that TensorFlow runs as one traced function.
 //
 // Why: no Python runs in such a step, and its operators run on the executor's threads. Their names show it:
 //

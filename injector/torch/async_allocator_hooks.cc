@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes are those that PyTorch requests: this allocator does not round. The driver decides how much the pool
-// reserves; that is not known here.
+// The recorded sizes are those that PyTorch requests: this allocator does not round. The driver decides how
+// much the pool reserves; that is not known here.
 //
 //   libc10_cuda.so ──slot──► AsyncMalloc (here) ──► cudaMallocAsync of the libcudart.so.N that
 //                                                   libc10_cuda needs

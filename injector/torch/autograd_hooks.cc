@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What autograd keeps for backward, which tensors are parameters, and where their gradients lie.
+// Records what autograd keeps for backward, which tensors are parameters, and the addresses of their
+// gradients.
 #include "injector/core/coverage.h"
 #include "injector/core/elf_image.h"
 #include "injector/core/hot.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of parameters and buffers in C++ programs: "blocks.0.attention.qkv.weight".
+// Records the names of parameters and buffers in C++ programs: "blocks.0.attention.qkv.weight".
 //
 // A tensor is registered under its local name while its module is still being built, before the module is
 // part of a tree: the first label is "weight". Every training program then calls parameters() of a root

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of api.h that belongs to torch, and the self-test of the hooks.
+// Implements the part of api.h that belongs to torch, and tests whether torch's calls reach the hooks.
 #include "injector/torch/readiness.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program can query about a GPU, by model (gpus.def).
+// The properties of a GPU that a program can query, by model (gpus.def).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ enum ContextBasis {
 
 // How we know the total.
 enum MemoryBasis {
-  kReported,    // by an owner of one
+  kReported,    // published by an owner of such a GPU
   kNominal,     // NVIDIA's nominal memory less 4 %, the usual difference to reported totals
   kByCapacity,  // a stand-in with the memory of a GPU that is not a CUDA device
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file through which the ranks of a communicator learn which of them form a new one. Each appends its
-// color and key to a file that all processes of the run share, and waits for the others, as NCCL does on its
-// bootstrap network.
+// The file through which the ranks of a communicator learn which of them form a new one. Each rank appends
+// its color and key, and waits for the others, as NCCL does on its bootstrap network. All processes of the
+// run share the file.
 //
 //   parent  call  rank  color  key      rank 2 of 4 has color 7: once the fourth line of (parent, call)
 //   9f31       1     0      5    0      exists, its group is {2, 3}

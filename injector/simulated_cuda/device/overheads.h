@@ -11,8 +11,8 @@ namespace vramscope::simulated {
 
 struct Certainty {
   const char* basis;      // "exact", "measured", "derived", "given" by the user, "modeled"
-  unsigned low_percent;   // of the row's bytes, what a GPU takes at least
-  unsigned high_percent;  // and at most
+  unsigned low_percent;   // the least that a GPU takes, in percent of the row's bytes
+  unsigned high_percent;  // and the most
 };
 
 // `call` is the ledger's text; `context` is how we know the context's size.

@@ -24,7 +24,7 @@ trace::DeviceUseTable* Map(const char* file) {
   constexpr size_t kBytes = sizeof(trace::DeviceUseTable);
   const int descriptor = file != nullptr ? open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
   if (descriptor < 0) return nullptr;
-  const bool sized = ftruncate(descriptor, kBytes) == 0;  // the same for all: what is there stays
+  const bool sized = ftruncate(descriptor, kBytes) == 0;  // every process sets this size: contents stay
   void* const memory =
       sized ? mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) : MAP_FAILED;
   close(descriptor);

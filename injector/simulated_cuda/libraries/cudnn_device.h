@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device as cuDNN reads it from the driver. All devices of a process are of one model, so the first one
-// stands for all.
+// The device as cuDNN reads it from the driver. All devices of a process are of one model, so only the first
+// one is read.
 #pragma once
 
 #include <string>

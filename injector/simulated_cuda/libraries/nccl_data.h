@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What collectives leave in their buffers when this process is the only one.
+// Fills the buffers of collectives when this process is the only one.
 //
 // The rule: all ranks hold what this one holds. So a gather repeats this rank's part, a scatter keeps its
 // slice, and a sum is its own value. Programs that compare ranks (DDP checks that all have the same

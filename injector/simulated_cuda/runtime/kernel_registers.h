@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known about the registers of kernels, by their mangled names.
+// Facts about the registers of kernels, looked up by the kernel's mangled name.
 //
 // Why: when CUB sorts short keys, its digit counts have room for every thread block that can be resident at
 // once (InvokePasses in cub/device/dispatch/dispatch_radix_sort.cuh). By threads alone that would be eight

@@ -172,7 +172,7 @@ class FrameTable {
   }
 
   std::unordered_map<Key, uint32_t, KeyHash> frames_;
-  std::array<Slot, kRecent> recent_;  // the same without following chains
+  std::array<Slot, kRecent> recent_;  // latest frames, found without following chains
 };
 
 FrameTable& Frames() {
