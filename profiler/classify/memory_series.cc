@@ -224,8 +224,7 @@ MemoryColumn MemorySeries::Walk::Over(EventIndex first, EventIndex last) {
                  ? s.Scan(last_leaf * kLeaf, end, shown, Sum(s.leaf_bytes_[last_leaf], shown), extremes)
                  : Sum(s.BytesAfter(end), shown);
   }
-  const bool entered =
-      extremes.high_at == begin;  // the highest state is the one after event `first`
+  const bool entered = extremes.high_at == begin;  // the highest state is the one after event `first`
   return {static_cast<uint64_t>(extremes.low), static_cast<uint64_t>(extremes.high),
           entered ? first : s.deltas_[extremes.high_at - 1].event, s.BytesAfter(extremes.high_at)};
 }

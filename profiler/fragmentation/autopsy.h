@@ -76,7 +76,7 @@ struct Autopsy {
   Verdict verdict = Verdict::kUnknown;
   Verdict of_allocator = Verdict::kUnknown;  // the verdict without the program's own causes
   uint64_t shortfall = 0;                    // for a true shortage: at least this much more was needed
-  uint64_t steps_more = 0;         // for growth: further steps that would fit without fragmentation
+  uint64_t steps_more = 0;                   // for growth: further steps that would fit without fragmentation
   std::optional<bool> reproduced;  // true: the model with the recorded settings fails too; empty: not tried
   std::vector<Trial> trials;       // of other settings
   std::vector<SegmentAnswer> blockers;  // segments of the request's domain with free bytes

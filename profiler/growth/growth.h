@@ -61,10 +61,10 @@ struct Growth {
   uint32_t as_in_step = 0;   // the deep step that gives the place; 0 = recorded with the blocks themselves
   uint32_t first_step = 0;   // the first step that left survivors
   uint32_t last_step = 0;
-  uint32_t steps = 0;   // number of steps that left survivors
-  uint32_t every = 0;   // distance in steps from one time to the next; 0 = irregular
-  uint64_t blocks = 0;  // alive at the end
-  uint64_t bytes = 0;   // alive at the end
+  uint32_t steps = 0;            // number of steps that left survivors
+  uint32_t every = 0;            // distance in steps from one time to the next; 0 = irregular
+  uint64_t blocks = 0;           // alive at the end
+  uint64_t bytes = 0;            // alive at the end
   uint64_t bytes_each_time = 0;  // mean over the steps that left survivors
   uint64_t bytes_per_step = 0;   // bytes_each_time / every; if irregular, mean over all judged steps
   std::vector<StepBytes> kept;   // for each step that left survivors: its bytes that are alive at the end

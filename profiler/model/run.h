@@ -162,11 +162,10 @@ struct Anomalies {
   uint64_t not_loaded = 0;            // beyond kMaxEvents
   uint64_t driver_double_allocs = 0;  // the driver returned an address whose free was not seen
   uint64_t driver_unknown_frees = 0;  // a free of driver memory whose allocation was not seen
-  uint64_t blocks_outside_segments =
-      0;                            // blocks of the caching allocator that lie in no recorded segment
-  uint64_t segment_mismatches = 0;  // the caching allocator's reserved total differs from its segments
-  uint64_t driver_mismatches = 0;   // samples of used memory that contradict the calls since the last one
-  uint64_t driver_below_rows = 0;   // samples below the sum of the known allocations
+  uint64_t blocks_outside_segments = 0;  // blocks of the caching allocator that lie in no recorded segment
+  uint64_t segment_mismatches = 0;       // the caching allocator's reserved total differs from its segments
+  uint64_t driver_mismatches = 0;  // samples of used memory that contradict the calls since the last one
+  uint64_t driver_below_rows = 0;  // samples below the sum of the known allocations
 
   friend bool operator==(const Anomalies&, const Anomalies&) = default;
 };

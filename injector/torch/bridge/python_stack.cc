@@ -199,8 +199,7 @@ void EachFrameWithGil(Visit visit) {
 
 uint32_t CaptureWithGil() {
   uint32_t ids[trace::kRawMaxFrames];
-  size_t first =
-      trace::kRawMaxFrames;  // filled from the end: the walk starts innermost, the stack outermost
+  size_t first = trace::kRawMaxFrames;  // filled from the end: the walk starts innermost, the stack outermost
   EachFrameWithGil([&](uint32_t frame) {
     ids[--first] = frame;
     return first > 0;

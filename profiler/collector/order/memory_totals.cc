@@ -76,8 +76,7 @@ bool ProcessMemory::Disagrees(uint64_t device, uint64_t reported, uint64_t chang
   const auto found =
       std::find_if(reports_.begin(), reports_.end(), [&](const Report& r) { return r.device == device; });
   if (found == reports_.end()) {
-    if (reported != 0)
-      reports_.push_back({device, reported});  // a hook without totals also reports 0
+    if (reported != 0) reports_.push_back({device, reported});  // a hook without totals also reports 0
     return false;
   }
   const bool differs = found->total + change != reported;
