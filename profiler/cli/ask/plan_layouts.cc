@@ -226,9 +226,9 @@ std::string LayoutsText(const LayoutQuestion& question, const std::vector<Layout
       cells.push_back(FormatBytes(row.reserved()));
       cells.push_back(FormatBytes(row.Peak("device_used_bytes")));
       const uint64_t lacks = fullest.value("shortfall_bytes", uint64_t{0});
-      cells.push_back(row.fits()
-                          ? terminal.Paint("fits", Ink::Good())
-                          : terminal.Paint(fmt::format("lacks {} at least", FormatBytes(lacks)), Ink::Bad()));
+      cells.push_back(
+          row.fits() ? terminal.Paint("fits", Ink::Good())
+                     : terminal.Paint(fmt::format("needs at least {} more", FormatBytes(lacks)), Ink::Bad()));
     }
     table.AddRow(cells);
   }

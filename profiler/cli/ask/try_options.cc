@@ -27,9 +27,10 @@ constexpr std::array kOptions = {
            "Compute the last linear layer and its loss in chunks, so that the full logits never exist."},
     Option{"batch", '\0', "0.5x|16",
            "Batch size of the DataLoaders: a factor, or the batch size of the first one."},
-    Option{"optimizer", '\0', "KIND[:HOW]",
-           "Replace the optimizer by sgd, momentum, adam, adamw or adafactor, or by adam8bit or adamw8bit\n"
-           "of bitsandbytes. HOW: fused, foreach or loop."},
+    Option{
+        "optimizer", '\0', "KIND[:HOW]",
+        "Replace the optimizer with sgd, momentum, adam, adamw or adafactor, or with adam8bit or adamw8bit\n"
+        "of bitsandbytes. HOW: fused, foreach or loop."},
     Option{"zero-grad-to-none", '\0', "yes|no", "Whether zero_grad() frees the gradients."},
     Option{"zero-grad", '\0', "keep",
            "The same as --zero-grad-to-none no; `vramscope whatif` has this form."},

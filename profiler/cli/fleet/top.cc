@@ -31,7 +31,7 @@ const VerbHelp& TopHelp() {
       "top [options] PID|FOLDER|FILE...",
       {{"vramscope top job", "watch the traces that recorders write into this folder"},
        {"vramscope top 4711 --once", "print one picture of the recording that process 4711 belongs to"}},
-      {{"once", '\0', nullptr, "Print one picture and end. This is the default unless on a terminal."},
+      {{"once", '\0', nullptr, "Print one picture and end. Default if the output is not a terminal."},
        {"format", '\0', "table|prometheus|otlp",
         "With --once: print the figures as metrics of Prometheus or OTLP."},
        {"prometheus", '\0', "ADDRESS",

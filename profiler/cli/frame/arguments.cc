@@ -28,7 +28,8 @@ constexpr Option kSelection[] = {
      "highest\npeak."},
     {"process", '\0', "PID", "Use the process with this PID."},
     {"rank", '\0', "N|N..M|all|worst",
-     "Use the process with this rank: the RANK in its environment, or its place among processes on GPUs.\n"
+     "Use the process with this rank: the RANK in its environment, or its index among the processes that use "
+     "GPUs.\n"
      "Several ranks: one answer each. FILE@rank:N chooses them in one FILE."},
 };
 

@@ -67,7 +67,7 @@ std::vector<Option> WithMore(std::vector<Option> options) {
 const VerbHelp& StartHelp() {
   static const VerbHelp help = {
       "start",
-      "record a process that waits (record --dormant), for a while",
+      "record a dormant process (record --dormant) for a while",
       "start [options] PID",
       {{"vramscope record --dormant -- python train.py",
         "runs as if not recorded; start can record it at any time"},

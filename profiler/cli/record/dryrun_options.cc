@@ -192,7 +192,7 @@ Status ReadBatches(const Arguments& arguments, DryrunPlan& plan) {
     return Error{fmt::format("--batch {}: must be a range like 1..64.", Printable(text))};
   if (!named)
     return Error{
-        "--batch needs {batch} in the command in place of the size: -- python train.py --batch-size {batch}"};
+        "--batch needs {batch} in the command instead of the size: -- python train.py --batch-size {batch}"};
   if (!plan.table.empty()) return Error{"--batch applies to one model, not to --gpu all."};
   plan.batches = BatchRange{*first, *last};
   return {};
@@ -246,7 +246,7 @@ const VerbHelp& DryrunHelp() {
         "End the command after N optimizer steps. Default: when the peak has not grown\n"
         "for two steps, but not before the sixth."},
        {"batch", '\0', "1..64",
-        "Find the largest batch size that fits; {batch} in the command is replaced by it."},
+        "Find the largest batch size that fits; {batch} in the command stands for the size."},
        {"shuffles", '\0', "N",
         "Run N times, each with another order of the data, and report the range; needs --steps."},
        {"world-size", '\0', "W", "Run only one rank of a job with W ranks."},

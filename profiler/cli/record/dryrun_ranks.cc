@@ -135,7 +135,7 @@ std::string RanksText(const std::vector<JudgedRank>& rows, uint64_t world, bool 
                   FormatBytes(row.result.answer.peak.allocated_bytes), FormatBytes(row.result.PeakReserved()),
                   FormatBytes(row.result.ledger.peak_bytes),
                   row.result.fits ? terminal.Paint("fits", Ink::Good())
-                                  : terminal.Paint(fmt::format("lacks {} at least",
+                                  : terminal.Paint(fmt::format("needs at least {} more",
                                                                FormatBytes(row.result.shortfall_bytes)),
                                                    Ink::Bad())});
   const std::string balance = BalanceText(rows);

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array kRecordingVerbs = {
     Verb{"record", "record what a command allocates", RunRecord, RecordHelp},
     Verb{"attach", "record a running process for a while", RunAttach, AttachHelp},
-    Verb{"start", "start recording a process that waits (record --dormant)", RunStart, StartHelp},
+    Verb{"start", "start recording a dormant process (record --dormant)", RunStart, StartHelp},
     Verb{"stop", "end a recording that start began", RunStop, StopHelp},
     Verb{"dump", "write the last steps of a running recording", RunDump, DumpHelp},
     Verb{"dryrun", "run a command on a simulated GPU: does it fit, and how much memory does it need",

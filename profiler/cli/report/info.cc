@@ -27,7 +27,7 @@ const VerbHelp& InfoHelp() {
       "info",
       "what is in a trace or snapshot: processes, devices, coverage, losses",
       "info [options] FILE",
-      {{"vramscope info run.vms", "at a glance"},
+      {{"vramscope info run.vms", "print a summary"},
        {"vramscope info run.vms --json | jq .coverage", "print one field for a script"}},
       {{"json", '\0', nullptr, "Print one JSON document instead."}}};
   return help;
@@ -305,9 +305,9 @@ class InfoText {
     const auto proven = count(CoverageState::kProven);
     const auto failed =
         std::ranges::count_if(facts_.hooks, [](const model::Hook& hook) { return hook.failures != 0; });
-    return fmt::format("Coverage: {} of {} hooks in place, {} of them seen to work{}",
+    return fmt::format("Coverage: {} of {} hooks in place, {} of them proven to work{}",
                        proven + count(CoverageState::kHooked), facts_.hooks.size(), proven,
-                       failed == 0 ? "" : fmt::format(", {} failed and stepped aside", failed));
+                       failed == 0 ? "" : fmt::format(", {} failed", failed));
   }
 
   std::string CoverageTable() const {
