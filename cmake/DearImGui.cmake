@@ -8,5 +8,5 @@ function(vramscope_dear_imgui name kind folder)
                               ${folder}/imgui_widgets.cpp ${more})
   target_include_directories(${name} SYSTEM PUBLIC ${folder})
   target_compile_definitions(${name} PUBLIC IMGUI_DISABLE_DEMO_WINDOWS IMGUI_DISABLE_DEBUG_TOOLS IMGUI_DISABLE_OBSOLETE_FUNCTIONS)
-  target_compile_options(${name} PRIVATE -w)  # the warnings are not ours to heed
+  target_compile_options(${name} PRIVATE -w)  # its warnings are not ours to fix
 endfunction()

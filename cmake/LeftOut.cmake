@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# For builds that lack some of Linux: the page, and the program for other systems.
+# Removes Linux-only files from builds for other systems: the web page, and the Windows program.
 #
-# vramscope_leave_out(SOURCES PATTERN): removes from the list SOURCES of a room the files whose paths, seen from the root of the sources, match PATTERN.
-# They start programs, or have a twin in the build that calls this.
+# vramscope_leave_out(SOURCES PATTERN): removes from the list SOURCES of a room the files whose paths, relative to the source root, match PATTERN.
+# Such files start other programs, or the build that calls this has its own version of them.
 function(vramscope_leave_out list pattern)
   get_filename_component(root ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/.. ABSOLUTE)
   set(kept "")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The LibTorch inside a Python's torch package, as something to link.
+# The LibTorch inside a Python's torch package, as a CMake target to link.
 #
-# Why no find_package(Torch): it is a fatal error on a machine without a CUDA toolkit when the wheel is a CUDA build. The include folders,
-# the two libraries that a program calls, and tolerance for what those need in turn (--allow-shlib-undefined) work with and without one.
+# Why not find_package(Torch): with a CUDA wheel, it fails on a machine without a CUDA toolkit. What works with and without a toolkit: the include
+# folders, the two libraries that a program calls, and --allow-shlib-undefined, because these two need other libraries in turn.
 
-# vramscope_libtorch(NAME PYTHON): makes the interface library NAME; nothing, and a message, when PYTHON has no torch.
+# vramscope_libtorch(NAME PYTHON): creates the interface library NAME. If PYTHON has no torch, prints a message and creates nothing.
 function(vramscope_libtorch name python)
   execute_process(
     COMMAND ${python} -c "import os, torch; print(os.path.dirname(torch.__file__), int(torch.compiled_with_cxx11_abi()), sep=';')"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# vramscope_read_together(TARGET folder/one.cc ...): files of one folder are compiled as one unit, or as a few of about the same size, so that their
-# headers are read once. Not more than a dozen in each: the compiler works on one for seconds, and after an edit that is what one waits for. Names
-# in unnamed namespaces have to be different within a folder. The injected libraries stay apart: small files, small headers. So does the build with
-# the thread sanitizer, where a file that needs what another one includes is seen.
+# vramscope_read_together(TARGET folder/one.cc ...): compiles the files of each folder as one unit, or as a few units of about the same size, so that
+# their headers are read once. A unit has at most a dozen files: it takes seconds to compile, and a developer waits for that after each edit. Names in
+# unnamed namespaces must differ within a folder. The injected libraries are compiled file by file: their files and headers are small. So is the build
+# with the thread sanitizer, which therefore finds files that rely on the includes of another file.
 function(vramscope_read_together target)
   if(NOT VRAMSCOPE_UNITY OR CMAKE_CURRENT_SOURCE_DIR MATCHES "/injector/")
     return()
@@ -10,7 +10,7 @@ function(vramscope_read_together target)
   set(most 12)
   set(folders "")
   set(sources ${ARGN})
-  list(FILTER sources EXCLUDE REGEX "^/")  # what is generated
+  list(FILTER sources EXCLUDE REGEX "^/")  # generated files
   foreach(source ${sources})
     get_filename_component(folder ${source} DIRECTORY)
     string(MAKE_C_IDENTIFIER "in_${folder}" folder)

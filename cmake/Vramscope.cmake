@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# One function declares a room: its library and the tests, fuzz targets and benchmarks that stand beside the code.
+# One function declares a room: its library, and the tests, fuzz targets and benchmarks in the same folder.
 #
 #   vramscope_room(trace_format
 #     SOURCES writer.cc reader.cc            # the static library vramscope_trace_format; none = header-only
 #     DEPS    PkgConfig::zstd                # what it links; other rooms by name: vramscope_trace_format
 #     TESTS   writer_test.cc reader_test.cc  # one GoogleTest program, which ctest runs as one test
 #     FUZZERS reader_fuzz.cc                 # one libFuzzer program each, when VRAMSCOPE_FUZZERS is on
-#     FUZZED                                 # fuzz targets see which of its branches run
+#     FUZZED                                 # instrumented, so that fuzz targets see which branches run
 #     BENCHES codec_bench.cc                 # one Google Benchmark program each
-#     OWN_HEADERS)                           # it precompiles its headers itself, or none
+#     OWN_HEADERS)                           # does not use the precompiled headers that rooms share
 
-# What the sanitizer builds are for: `cmake --build --preset asan --target unit_tests fuzzers`. With VRAMSCOPE_UNIT_TESTS=OFF, unit tests are built
-# only by naming this target or one of them.
+# The targets of a sanitizer build: `cmake --build --preset asan --target unit_tests fuzzers`. With VRAMSCOPE_UNIT_TESTS=OFF, unit tests are built
+# only if this target or one of the tests is named.
 add_custom_target(unit_tests)
 add_custom_target(fuzzers)
 
@@ -19,7 +19,7 @@ add_library(vramscope_options INTERFACE)
 target_include_directories(vramscope_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(vramscope_options INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # False in GCC 12 about std::string's operators (GCC bugs 105329, 105651).
+  # GCC 12 gives these warnings falsely for std::string's operators (GCC bugs 105329, 105651).
   target_compile_options(vramscope_options INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 if(VRAMSCOPE_SANITIZE)
@@ -27,15 +27,15 @@ if(VRAMSCOPE_SANITIZE)
   target_link_options(vramscope_options INTERFACE -fsanitize=${VRAMSCOPE_SANITIZE})
 endif()
 
-# What -fsanitize=fuzzer-no-link adds, but as options that files with and without it can share a precompiled header. Only rooms that a fuzz target runs
-# have it: everywhere, it took a fifth of the time to build with sanitizers.
+# The instrumentation of -fsanitize=fuzzer-no-link, as options that let files with and without it share a precompiled header. Only rooms that a fuzz
+# target runs have it: in all rooms, it took a fifth of the time of a build with sanitizers.
 set(fuzzed_options "")
 if(VRAMSCOPE_FUZZERS)
   set(fuzzed_options -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table,stack-depth -fno-builtin-memcmp)
 endif()
 
-# What the rooms include of the standard library is read once for all of them. The injected libraries, whose flags are others, read it themselves:
-# a file that forgets an include is seen there and in the build with the thread sanitizer.
+# Precompiles the standard headers that rooms include, once for all rooms. The injected libraries have other flags and read the headers themselves.
+# A file that lacks an include fails to compile there, and in the build with the thread sanitizer.
 if(NOT VRAMSCOPE_SANITIZE STREQUAL thread)
   file(WRITE ${CMAKE_BINARY_DIR}/room_headers.cc "")
   add_library(vramscope_room_headers OBJECT ${CMAKE_BINARY_DIR}/room_headers.cc)
@@ -45,14 +45,14 @@ if(NOT VRAMSCOPE_SANITIZE STREQUAL thread)
     <algorithm> <array> <charconv> <cstring> <filesystem> <functional> <map> <memory> <optional> <span> <string> <unordered_map> <vector>)
 endif()
 
-# GoogleTest and the containers that every test includes are read once for all test programs: a third of the time to build the tests.
+# Precompiles GoogleTest and the containers that every test includes, once for all test programs: reading them took a third of the tests' build time.
 if(VRAMSCOPE_TESTS)
   file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "")
   add_library(vramscope_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cc)
   target_link_libraries(vramscope_test_headers PRIVATE vramscope_options GTest::gtest GTest::gmock)
   target_precompile_headers(vramscope_test_headers PRIVATE
     <gmock/gmock.h> <gtest/gtest.h> <fstream> <functional> <map> <optional> <random> <sstream> <string> <vector>)
-  # Optimizing GoogleTest's macros takes a third of a build, half of one with sanitizers, and the code under test is in the library.
+  # Optimizing GoogleTest's macros takes a third of a build, half of one with sanitizers. The code under test is in the library, with its own options.
   set(test_optimization -O1)
   if(VRAMSCOPE_SANITIZE)
     set(test_optimization -O0)

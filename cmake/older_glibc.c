@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler's static libstdc++ takes from a C library that is newer than those that packages must run on: linked into all
-// programs and libraries of a package (scripts/package.sh), never into an ordinary build.
+// Replacements for C library functions that the compiler's static libstdc++ calls, and that older C
+// libraries do not have. Linked into all programs and libraries of a package (scripts/package.sh), which
+// must run there; never into an ordinary build.
 #include <stdint.h>
 #include <sys/random.h>
 

@@ -26,7 +26,7 @@ def _step_aside() -> None:
 
             vramscope_try.arrange(os.environ["VRAMSCOPE_TRY"])
     except Exception:
-        # There is no recorder to tell yet: the trace will miss the coverage facts of the shim, which says it.
+        # There is no recorder to report this to yet. The trace then has no coverage facts from the shim, which shows it.
         pass
     sys.path[:] = [entry for entry in sys.path if not entry or os.path.abspath(entry) != folder]
     sys.modules.pop("sitecustomize", None)

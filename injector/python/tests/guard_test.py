@@ -130,7 +130,7 @@ class GuardTest(unittest.TestCase):
     maxDiff = None
 
     def run_planted(self, **environment: str) -> Tuple[Run, Set[str]]:
-        """With the hooks that raised."""
+        """Runs the program with hooks that raise. Returns the run and the names of these hooks."""
         with tempfile.TemporaryDirectory() as folder:
             found = os.path.join(folder, "found.json")
             done = harness.run(PROGRAM, environment={"FOUND": found, "VRAMSCOPE_STUB_DEEP": "1-999999", **environment})
@@ -139,8 +139,8 @@ class GuardTest(unittest.TestCase):
                 return done, set(json.load(file))
 
     def check(self, least: int, **environment: str) -> None:
-        """All at once reaches hooks that run only once, such as reactions to imports. One by one reaches hooks that only run if others work. `least`:
-        at least this many hooks are reached."""
+        """When all hooks raise, those that run only once are reached, such as reactions to imports. When one after the other raises, those are reached
+        that only run if others work. At least `least` hooks must be reached."""
         bare = harness.run(PROGRAM, recorded=False, environment={"EXACT": environment.get("EXACT", "")})
         in_turn, reached = self.run_planted(**environment)
         self.assertEqual(in_turn.stdout, bare.stdout)

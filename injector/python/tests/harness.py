@@ -151,7 +151,7 @@ def run_warm(
     program: str, before: str = "", recorded: bool = True, environment: Optional[Dict[str, str]] = None, folder: Optional[str] = None,
     changes: Optional[Dict[str, str]] = None,
 ) -> Run:
-    """As run(), with one process for each kind of recording and each environment. changes: variables that only the program has, not that process."""
+    """Like run(), in a fork of a warm process; there is one for each environment, recorded or not. changes: variables for the program alone."""
     key = recorded, json.dumps(environment or {}, sort_keys=True)
     if key not in _warm:
         _warm[key] = _Warm(recorded, environment)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What arguments of a traced program are. Programs are made by hand, of the parts of a jaxpr that are read, so that no JAX is needed."""
+"""Roles of the arguments of a traced JAX program. The programs are made by hand from those parts of a jaxpr that our code reads: no JAX is needed."""
 
 import sys
 import unittest

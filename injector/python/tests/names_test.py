@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Set, Tuple
 import harness
 from harness import BUFFER, GRADIENT, INPUT, OPTIMIZER_STATE, PARAMETER, Run, needs_torch
 
-# tell(role, name, tensor) and the walks over everything; the program prints what is true at its end, one JSON line per storage.
+# Functions and a model for the programs of this file. At its end, a program prints the true labels with tell_all(): one JSON line per storage.
 ORACLE = """
     import json, torch
     from torch import nn

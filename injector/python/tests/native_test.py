@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The functions that the injector creates for the shim (injector/core/python_calls.cc): what they record, and that they raise an exception for what
-they cannot record. Runs with every installed Python, because no Python headers were used. No torch needed."""
+they cannot record. Runs with every installed Python, because the injector is built without Python's headers. No torch needed."""
 
 import unittest
 

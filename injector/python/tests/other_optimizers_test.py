@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""State of optimizers outside torch.optim, found through its holder. The oracle is the optimizers' own tensors."""
+"""State of optimizers outside torch.optim, found through the objects that hold it. The oracle is the optimizers' own tensors."""
 
 import json
 import unittest

@@ -299,7 +299,7 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual({named["dtype"] for name, _, named in calls if name.endswith(".softmax")}, {"~float32"}, "of a partial function")
         types = [args[1] for name, args, _ in calls if name == "Tensor.to"]
         self.assertIn("~float32", types)
-        if tuple(map(int, document["python"].split(".")[:2])) >= (3, 11):  # before, the line is all that is known
+        if tuple(map(int, document["python"].split(".")[:2])) >= (3, 11):  # older Pythons only report the line
             self.assertEqual([kind[0] for kind in types if kind != "~float32"], ["~", "~"], "the outer call of the same line")
 
     def test_the_kernel_of_attention_is_chosen_again(self) -> None:
@@ -348,7 +348,7 @@ class ProgramTest(unittest.TestCase):
         self.assertIn("the program's GradScaler switched on", facts)
 
     def test_names_die_where_they_died(self) -> None:
-        """Also those that autograd saves: q, k and v of a block live until its forward returns; the scores before the mask do not."""
+        """Even names of tensors that autograd saves: q, k and v of a block live until its forward returns; the scores before the mask do not."""
         (_, _, _, _, body) = next(each for each in instructions(self.documents["plain"]["body"]) if each[0] == "M" and each[1] == "blocks.0")
         functions = self.documents["plain"]["functions"]
         made = {}

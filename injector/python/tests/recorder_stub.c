@@ -31,7 +31,7 @@ __attribute__((format(printf, 1, 2))) static void Say(const char* format, ...) {
   if (write(log_file, line, (size_t)length + 1) < 0) _exit(99);
 }
 
-/* A child knows the texts of its parent by their ids. */
+/* A child process inherits the text ids of its parent. */
 static void SayForked(void) { Say("forked\t%d\t%d", getpid(), getppid()); }
 
 /* Also called in a fork of a process that waits for programs: the program gets a log of its own. */
@@ -156,7 +156,7 @@ static uint64_t backward_passes = 0;
 
 uint64_t vramscope_backward_passes(void) { return backward_passes; }
 
-/* The program under test tells of each: nothing here sees them. */
+/* The program under test reports each backward pass: nothing here can see them. */
 void vramscope_stub_passed(void) { backward_passes++; }
 
 int vramscope_step_done(uint64_t done) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the shim costs: microseconds per training step beyond the same program without it, against a recorder that does nothing.
+"""Measures what the shim costs: microseconds that it adds to a training step, with a recorder that does nothing.
 
 The optimizer has six parameters with Adam-like state and a step() that does no work. So the difference of the two loops is the shim alone: both
-hooks, zero_grad's range and mark, the scopes they pass through, and the looks that are due. Runs are interleaved and pinned to one core. Also
+hooks, zero_grad's range and mark, the scopes they pass through, and the scans of tensors that are due. Runs are interleaved and pinned to one core. Also
 measures the cost of noting a step as a program: a small GPT on the CPU, the noted step against the plain one before it. VRAMSCOPE_TEST_PYTHON and
 VRAMSCOPE_SHIM_STUB as for the tests."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process that has imported PyTorch and runs each program in a fork of itself, for the import costs more than most programs of these tests.
+"""A process that has imported PyTorch and runs each program in a fork of itself: the import takes longer than most programs of these tests.
 
 harness.run_warm() starts it. Each line of its input is a request in JSON:
     folder       where program.py is, and where it runs
@@ -34,7 +34,7 @@ def main() -> None:
             atexit._run_exitfuncs()
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(0)  # to tear down PyTorch takes longer than most programs run; one that fails or calls sys.exit() does it
+            os._exit(0)  # tearing down PyTorch takes longer than most programs; only one that fails or calls sys.exit() does it
         os.write(answers, b"%d\n" % os.waitpid(child, 0)[1])
 
 

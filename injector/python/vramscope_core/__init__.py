@@ -9,5 +9,5 @@
     living        the living instances of a class
 
 Users: vramscope_shim (PyTorch), vramscope_shim_tensorflow, vramscope_shim_jax, vramscope_try, vramscope_program and the simulated device's
-vramscope_dryrun. The rules are those of vramscope_shim. Whatever is started first imports this package while sys.path has its folder; the others find
+vramscope_dryrun. The rules are those of vramscope_shim. The package that starts first imports this one while sys.path has its folder; the others find
 it in sys.modules."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No failure in our Python code reaches the program: every call into our code goes through one of these.
+"""Guards for our Python code: every call into it goes through one of these, so that no failure of ours reaches the program.
 
-    hook(where, function)            torch or the interpreter calls it, for us alone: registered hooks,
+    hook(where, function)            for what torch or the interpreter calls for us alone: registered hooks,
                                      callbacks, reactions to imports
     before, after, around            builders for patches.wrap_method: the original, and something of ours
                                      before it, after it, or both
@@ -10,10 +10,10 @@
                                      if it fails later, the program gets the original's result
 
 An exception of ours is recorded in the trace, counted by `where`, and our code is skipped. Exceptions of the program pass through unchanged: the
-original is called outside of our `try`, or through `call`, which knows what it raised. Running out of device memory also passes through: it is the
-effect of a change on the program. KeyboardInterrupt, SystemExit and the like belong to the program even if they occur inside our code.
+original is called outside of our `try`, or through `call`, which remembers what it raised. Running out of device memory also passes through: it is
+the effect of a change on the program. KeyboardInterrupt, SystemExit and the like belong to the program even if they occur inside our code.
 
-While dynamo traces the program none of our code is called: it must leave nothing in a graph."""
+While dynamo traces the program, our code is not called (except with while_compiling): it must leave nothing in a graph."""
 
 import weakref
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:  # typing alone would cost more than everything here
 
     Function = Callable[..., Any]
 
-compiler_used = False  # something may be compiled: until then is_compiling() need not be asked
+compiler_used = False  # True once something may be compiled; until then is_compiling() need not be called
 
 
 def _never() -> bool:
     return False
 
 
-# torch's own question, which dynamo answers with True in what it traces. It knows the function by where it finds it, in a module (2.2).
+# Becomes torch's own is_compiling(). In code that dynamo traces, dynamo makes it True; it recognizes the function only as a member of a module (2.2).
 is_compiling: "Callable[[], bool]" = _never
 
 entries: "Dict[str, Entry]" = {}  # by name: what is guarded in this process
@@ -56,7 +56,7 @@ class Entry:
         """Never raises, even if the stack has no room left."""
         try:
             self.failures += 1
-            # The reason once only: texts are kept, and some have an address in them.
+            # Report the reason only once: the recorder keeps each text, and some contain an address.
             _failed(self.where, f"{type(error).__name__}: {error}"[:300] if self.failures == 1 else "")
             if self._also is not None:
                 self._also(error)
@@ -72,7 +72,7 @@ def _failed(where: str, reason: str) -> None:
 
 
 def tell_through(tell: "Callable[[str, str], None]") -> None:
-    """The recorder was found: tell(where, reason, "" if it is unknown) counts a failure there."""
+    """Called when the recorder is found: from now on tell(where, reason) reports each failure. After the first failure of a function, reason is ""."""
     global _tell
     _tell = tell
     while _untold:
@@ -80,8 +80,8 @@ def tell_through(tell: "Callable[[str, str], None]") -> None:
 
 
 def forget() -> None:
-    """The recording has ended. An object with a hook to its own method is in a reference cycle, which would stay until the next full garbage
-    collection. So no entry holds its function any more."""
+    """Called when the recording has ended: all entries release their functions. Otherwise an object with a hook to its own method would stay in a
+    reference cycle until the next full garbage collection."""
     entries.clear()
     for entry in list(_living):
         entry.function, entry._also = nothing, None
@@ -92,7 +92,7 @@ def nothing(*_: "Any", **__: "Any") -> None:
 
 
 def hook(where: str, function: "Function", also: "Optional[Function]" = None) -> "Function":
-    """`function`, which returns None if it fails. also(error) is called then."""
+    """Wraps `function`: if it raises, also(error) is called and the wrapper returns None."""
     entry = Entry(where, function, also)
 
     def hooked(*args: "Any", **named: "Any") -> "Any":
@@ -108,7 +108,7 @@ def hook(where: str, function: "Function", also: "Optional[Function]" = None) ->
 
 
 def before(where: str, function: "Function", while_compiling: bool = False) -> "Callable[[Function], Function]":
-    """function(arguments of the original), then the original."""
+    """A builder that calls function(arguments of the original), then the original. while_compiling: also while dynamo traces."""
     entry = Entry(where, function)
 
     def build(original: "Function") -> "Function":
@@ -126,7 +126,7 @@ def before(where: str, function: "Function", while_compiling: bool = False) -> "
 
 
 def after(where: str, function: "Function") -> "Callable[[Function], Function]":
-    """The original, then, unless it raised, function(its arguments)."""
+    """A builder that calls the original and then, unless it raised, function(arguments of the original)."""
     entry = Entry(where, function)
 
     def build(original: "Function") -> "Function":
@@ -145,7 +145,7 @@ def after(where: str, function: "Function") -> "Callable[[Function], Function]":
 
 
 def around(where: str, begin: "Function", end: "Function") -> "Callable[[Function], Function]":
-    """begin(arguments of the original), the original, and then end(arguments), even if it raised."""
+    """A builder that calls begin(arguments of the original), the original, and then end(arguments), even if the original raised."""
     begins, ends = hook(where, begin), hook(where, end)
 
     def build(original: "Function") -> "Function":
@@ -170,7 +170,7 @@ class Call:
 
     def __init__(self, original: "Function") -> None:
         self._original = original
-        self._over = False  # ours has returned: it may have handed this object to somebody, who calls it later
+        self._over = False  # our function has returned; it may have passed this object to somebody who calls it later
         self.returned = False
         self.result: Any = None
 
@@ -181,7 +181,7 @@ class Call:
         return result
 
     def of_program(self, function: "Function", *args: "Any", **named: "Any") -> "Any":
-        """function(...), of the program: its exceptions are the program's."""
+        """Calls a function of the program: its exceptions reach the program."""
         _of_program.raised = 0
         try:
             return function(*args, **named)
@@ -190,7 +190,7 @@ class Call:
             raise
 
     def for_program(self, error: Exception) -> Exception:
-        """`error`, which is meant for the program, to be raised."""
+        """Marks `error` as one that must reach the program. Returns it, to be raised."""
         _of_program.raised = id(error)  # a reference would keep its frames alive
         return error
 
@@ -201,7 +201,7 @@ class Call:
 
 
 def of_program(call: "Any", function: "Function", *args: "Any", **named: "Any") -> "Any":
-    """function(...), which runs code of the program; `call`: the Call, or the original itself while dynamo traces."""
+    """Calls `function`, which runs code of the program. `call`: the Call, or the original itself while dynamo traces."""
     return call.of_program(function, *args, **named) if type(call) is Call else function(*args, **named)
 
 
@@ -209,7 +209,8 @@ _of_program: "Any" = None  # raised: id of the last exception that went through 
 
 
 def instead(where: str, original: "Function", ours: "Function", while_compiling: bool = False) -> "Function":
-    """Looks like the original. while_compiling: ours(original, ...) is traced with the program."""
+    """A function that looks like the original and calls ours(call, ...). While dynamo traces, it calls the original, or if `while_compiling`
+    ours(original, ...), which is then traced with the program."""
     global _of_program
     import functools
     import threading

@@ -27,7 +27,7 @@ def _set_initializing(spec: "Any", value: bool) -> None:
     if value:
         return
     spec.__class__ = ModuleSpec
-    # Not so when the import failed; then we keep waiting for another try.
+    # False if the import failed; then we keep waiting for the next attempt.
     if getattr(sys.modules.get(spec.name), "__spec__", None) is spec:
         _imported(spec.name)
 
@@ -70,7 +70,7 @@ def _begin_to_watch(spec: "Any") -> None:
 _finder = _Finder()
 
 
-# Made when they are called, which is seldom: guard.forget() empties every hook that there is.
+# These create their hook at each call, which is rare: guard.forget() empties all hooks that exist.
 def _imported(name: str) -> None:
     guard.hook(HOOK, _finder.imported)(name)
 
@@ -85,7 +85,7 @@ def is_imported(name: str) -> bool:
 
 
 def when_imported(name: str, react: "Callable[[], object]") -> None:
-    """Calls react() once: now if the module is already imported, otherwise right after its import, after earlier requests. Its failures reach nobody."""
+    """Calls react() once: now if the module is already imported, otherwise right after its import, in the order of requests. Failures are only recorded."""
     react = guard.hook(f"python.import of {name}", react)
     if is_imported(name):
         react()
@@ -104,7 +104,7 @@ def forget() -> None:
 
 
 def room(name: str) -> "Any":
-    """A package next to this one, or a module in it: sys.path may not have the folder any more."""
+    """Imports a package next to this one, or a module in it, even if sys.path no longer has our folder."""
     import importlib.machinery
     import importlib.util
 

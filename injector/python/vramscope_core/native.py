@@ -43,13 +43,13 @@ _library: Any = None
 _ids: Dict[str, int] = {}
 _reported: Set[str] = set()
 
-# Set by connect(). label(role, source, address, bytes, name id, tensor); step_done(done) tells whether the step that begins is deep.
+# Set by connect(). label(role, source, address, bytes, name id, tensor); step_done(done) returns whether the step that begins is deep.
 label: Callable[[int, int, int, int, int, int], None]
 deep: Callable[[], int]
 step_done: Callable[[int], int]
 memory_seen: Callable[[], int]
 driver_seen: Callable[[], int]
-# Of a process that is attached to; devices are in the trace's encoding.
+# For a process that we attached to: what it already holds. Devices are in the trace's encoding.
 held_block: Callable[[int, int, int, int, int], None]  # existed before recording began: device, address, bytes, stream, requested
 held_gone: Callable[[int, int], None]  # device, address
 held_segment: Callable[[int, int, int, int, int], None]  # device, address, bytes, stream, bytes of the mapped pieces if expandable, else 0
@@ -104,13 +104,13 @@ def _bind() -> None:
         function.restype, function.argtypes = result, arguments
         if name.startswith("held_") or name in ("deep", "driver_seen", "memory_seen"):  # what is declared above
             globals()[name] = function
-    if hasattr(_library, "vramscope_backward_passes"):  # not in an injector that a dormant process has had since before an upgrade
+    if hasattr(_library, "vramscope_backward_passes"):  # missing if a dormant process loaded its injector before an upgrade
         _library.vramscope_backward_passes.restype = wide
     label, step_done = _call(Call.LABEL), _call(Call.STEP_DONE)
 
 
 def function(name: str, result: Any, arguments: List[Any]) -> Optional[Any]:
-    """One more C function, of a framework's own room. None if this injector does not have it. After connect()."""
+    """Binds a C function that only one framework's package uses. None if this injector does not have it. Call after connect()."""
     found = getattr(_library, "vramscope_" + name, None)
     if found is not None:
         found.restype, found.argtypes = result, arguments
@@ -121,7 +121,7 @@ def _find_library() -> Optional[Any]:
     process = ctypes.PyDLL(None)
     if hasattr(process, "vramscope_recording"):
         return process
-    # Attached, not preloaded: it is here but not in the global scope. Opening its path again gives the same library.
+    # Attached, not preloaded: the library is loaded, but not in the global scope. Opening its path again gives the same library.
     with open("/proc/self/maps", "rb") as maps:
         paths = {line.split(None, 5)[5].rstrip(b"\n") for line in maps if b"libvramscope_injector" in line}
     for path in paths:
@@ -132,7 +132,7 @@ def _find_library() -> Optional[Any]:
 
 
 def forget() -> None:
-    """The next recording of this process gets everything again."""
+    """Forgets which hooks were reported as proven, so that the next recording of this process gets these reports again."""
     _reported.clear()
 
 
@@ -196,18 +196,18 @@ def option(key: str) -> str:
 
 
 def program(text: str, step: int) -> bool:
-    """Passes the program of a step to the recorder, which then keeps it even if this process is killed."""
+    """Passes the program of a step to the recorder. True if the recorder has it, even if this process is killed now."""
     data = text.encode("utf-8", "replace")
     return bool(_library.vramscope_program(data, len(data), step))
 
 
 def fact(key: str, value: object) -> None:
-    """One line of metadata about this process."""
+    """Records one line of metadata about this process."""
     moment(Mark.USER, f"meta:{key}={value}")(0)
 
 
 def backward_passes() -> int:
-    """Passes that have ended in this process; 0 if the injector does not count them."""
+    """Number of backward passes that have ended in this process; 0 if the injector does not count them."""
     return _library.vramscope_backward_passes() if hasattr(_library, "vramscope_backward_passes") else 0
 
 

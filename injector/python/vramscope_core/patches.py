@@ -11,11 +11,11 @@ from typing import Any, Callable, List
 from . import guard
 
 _next_id = -1
-# Functions of torch that loop over global hooks, and the file that they stand in.
+# Functions of torch that loop over global hooks, and the file that contains them.
 _MODULE, _OPTIMIZER = "torch/nn/modules/module.py", "torch/optim/optimizer.py"
 _LOOPS = {"wrapper": _OPTIMIZER, "register_parameter": _MODULE, "register_buffer": _MODULE, "register_module": _MODULE,
           "add_module": _MODULE, "__setattr__": _MODULE}
-_undo: List[Callable[[], None]] = []  # what takes out each patch that is in
+_undo: List[Callable[[], None]] = []  # each removes one installed patch
 
 
 def register(torch: Any, register_hook: Callable[..., Any], hook: Callable[..., Any], **options: Any) -> Any:
@@ -34,8 +34,8 @@ def register(torch: Any, register_hook: Callable[..., Any], hook: Callable[..., 
 
 
 def wrap_method(owner: Any, name: str, build: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[[], None]:
-    """Replaces owner.name, of a class or a module, by build(original), which looks like the original to inspect, TorchScript and dynamo. Returns what
-    undoes it before undo() does."""
+    """Replaces owner.name, in a class or a module, by build(original), which looks like the original to `inspect`, TorchScript and dynamo. Returns a
+    function that undoes it earlier than undo() would."""
     original = getattr(owner, name)
     before = vars(owner).get(name)
     ours = functools.wraps(original)(build(original))
@@ -43,7 +43,7 @@ def wrap_method(owner: Any, name: str, build: Callable[[Callable[..., Any]], Cal
 
     def put_back() -> None:
         if vars(owner).get(name) is not ours:
-            return  # it is out already, or the program has put something around it
+            return  # it is removed already, or the program has wrapped it
         if before is None:
             delattr(owner, name)
         else:
@@ -54,12 +54,12 @@ def wrap_method(owner: Any, name: str, build: Callable[[Callable[..., Any]], Cal
 
 
 def caller() -> Any:
-    """For functions that guard calls before or after a method: the frame that called the method."""
-    return sys._getframe(3)  # this function, who asks, the method
+    """The frame that called a wrapped method. Only for a function that guard.before() or guard.after() calls."""
+    return sys._getframe(3)  # skips this function, its caller, and the wrapped method
 
 
 def hide_module_hooks(torch: Any) -> None:
-    """A compiled module warns about global hooks when it is called (2.15). Not about ours, which are gone or skip it."""
+    """A compiled module warns about global hooks when it is called (2.15). Prevents this for our hooks, which are removed or skip the module by then."""
     module = torch.nn.modules.module
     if not hasattr(module, "_has_any_global_hook") or hasattr(module._has_any_global_hook, "__wrapped__"):
         return
@@ -84,6 +84,6 @@ def may_be_changed_now() -> bool:
 
 
 def undo() -> None:
-    """Removes everything that was installed, the last first."""
+    """Removes everything that was installed, in reverse order."""
     while _undo:
         _undo.pop()()

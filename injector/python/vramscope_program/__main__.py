@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python vramscope_program FILE [--steps N] [--batch N|2x] [--sequence N|2x] [--precision bf16|fp16] [--quantize nf4:PATHS] python vramscope_program
-FILE --variants LIST --answers ANSWERS [--limit SECONDS] [--jobs N]
+"""Runs the training step that was noted in FILE again, as it was or with changes.
 
-Runs the program that was noted in FILE. Other changes are made through VRAMSCOPE_TRY, as `vramscope try` makes them in any program. Exit code 1:
-PyTorch refused a request; the last line tells which one and where.
+    python vramscope_program FILE [--steps N] [--batch N|2x] [--sequence N|2x] [--precision bf16|fp16] [--quantize nf4:PATHS]
+    python vramscope_program FILE --variants LIST --answers ANSWERS [--limit SECONDS] [--jobs N]
 
-LIST is a file with [{"words": ["--batch", "2x"], "try": {"amp": "bf16", ...} or null}, ...]. Each variant runs in a process of its own. ANSWERS is
-written, with {"pid", "status" (as waitpid gives it), "over" (took longer than the limit), "last_line"} for each."""
+Other changes are requested through VRAMSCOPE_TRY, as `vramscope try` does for any program. Exit codes: 1 if the step raised an exception (the last
+line of stderr has the exception and the call that raised it), 2 if FILE cannot be run, 3 if a change was not applied.
+
+LIST is a file with [{"words": ["--batch", "2x"], "try": {"amp": "bf16", ...} or null}, ...]. Each variant runs in a process of its own. The file
+ANSWERS gets {"pid", "status" (as waitpid gives it), "over" (took longer than the limit), "last_line"} for each."""
 
 import argparse
 import json
@@ -14,7 +16,7 @@ import os
 import sys
 from typing import Any, Dict, List, Optional
 
-sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # the folder above: this package, and those beside it
+sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # the folder above, which has this package and its neighbors
 
 
 def factor(text: str, size: int) -> float:
@@ -69,7 +71,7 @@ def main(words: Optional[Any] = None) -> int:
     if document.get("version") != 1 or "body" not in document:
         print("not a program that can be run: " + "; ".join(document.get("missing", ["unknown version"])), file=sys.stderr)
         return 2
-    os.environ["VRAMSCOPE_PROGRAM"] = "off"  # this one need not be noted
+    os.environ["VRAMSCOPE_PROGRAM"] = "off"  # a re-run need not be noted
     return _run_variants(document, options) if options.variants else _run(document, options)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes values of the text (noting/values.py) into functions of a running program: once, then called in each step."""
+"""Decodes the values in a noted text (noting/values.py). Each becomes a function that returns the value in a running step."""
 
 import importlib
 import operator
@@ -23,7 +23,7 @@ def find(name: str) -> Any:
 
 
 def constant(value: Any) -> Any:
-    """A value without tensors and reads."""
+    """Decodes a value that contains no tensors and no reads."""
     if isinstance(value, str):
         return _text(value)
     if not isinstance(value, list):
@@ -126,7 +126,7 @@ Binder = Callable[[Any, Any], None]  # environment, result
 
 
 def binder(template: Any) -> Binder:
-    """Assigns the names of a template to a result."""
+    """A function that stores the parts of a result under the names in `template`."""
     if isinstance(template, str):
         if template[0] == "%":
             def bind(env: Any, result: Any) -> None:
@@ -146,7 +146,7 @@ def binder(template: Any) -> Binder:
 
 
 class Again(Dict[Any, Any]):
-    """Names of a body that runs once more: its own, and those of the bodies around it."""
+    """The names that a body sees when it runs once more: its own, then those of the bodies around it."""
 
     def __init__(self, around: Dict[Any, Any]) -> None:
         super().__init__()

@@ -16,7 +16,7 @@ Act = Callable[[Any], None]
 
 
 def told(error: BaseException, where: str) -> None:
-    """Adds which call failed. PyTorch itself may wait for the exception (a checkpoint stops a recomputation by one), so its type stays."""
+    """Adds to an exception which call failed. Its type stays: PyTorch itself may catch it (a checkpoint stops a recomputation with an exception)."""
     if not hasattr(error, "vramscope_where"):
         error.vramscope_where = where  # type: ignore[attr-defined]
 
@@ -117,7 +117,7 @@ class Interpreter:
         return act
 
     def forward(self, number: int, tensors: Tuple[Any, ...]) -> Any:
-        """A call of a module: within its instruction, or once more."""
+        """Runs the body of a module: for its instruction, or once more when a checkpoint recomputes."""
         args, results, body = self._calls[number]
         pending, self._pending = self._pending, None
         env = pending[1] if pending is not None and pending[0] == number else Again(self.names)
@@ -173,7 +173,7 @@ class Interpreter:
         return act
 
     def _grad_scaler(self, what: str, of: Any, result: Any) -> Act:
-        """Switched off as in the program, unless vramscope_try switches it on."""
+        """A call of a GradScaler, which is switched off as in the program, unless vramscope_try switches it on."""
         value, bind = self._decoder.value(of), binder(result)
 
         def act(env: Any) -> None:
@@ -221,7 +221,7 @@ def _results(names: List[str]) -> Callable[[Any, Any], None]:
 
 
 def _function(name: str) -> Any:
-    """Looked up at the call: a change may have put its own function there."""
+    """A function that looks `name` up at each call: a change may have replaced it."""
     if name.startswith("Tensor.") and name.endswith((".__get__", ".__set__", ".__delete__")):
         _, attribute, way = name.split(".")
         return {"__get__": lambda tensor, *_: getattr(tensor, attribute), "__set__": lambda tensor, value: setattr(tensor, attribute, value),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The training loop around a noted step: batches from a DataLoader, so that changes to loaders find one; the modules; the optimizers."""
+"""The training loop around a noted step: its modules, its optimizers, and batches from a DataLoader, to which changes of the batch size apply."""
 
 import gc
 import inspect
@@ -21,7 +21,7 @@ LOW = {"bf16": torch.bfloat16, "fp16": torch.float16, None: None}
 
 
 class Inputs:
-    """The step's inputs from outside, in the shapes of another batch or sequence."""
+    """The inputs of the step, with shapes for the requested batch size and sequence length."""
 
     def __init__(self, document: Dict[str, Any], options: Any, device: Any) -> None:
         self._inputs: List[Dict[str, Any]] = document["inputs"]
@@ -57,7 +57,7 @@ class Inputs:
         return made.requires_grad_(True) if entry["requires_grad"] else made
 
     def _by_host(self, entry: Dict[str, Any]) -> bool:
-        """The program creates it on the host and moves it to the device by a noted call."""
+        """True if the program creates the input on the host and moves it to the device by a noted call."""
         return bool(entry["used"]) and entry["device"] == "cpu" and self._noted_device != "cpu"
 
     def batch(self, samples: List[int]) -> List[Any]:
@@ -83,7 +83,7 @@ def _optimizers(document: Dict[str, Any], parameter: Any) -> List[Any]:
             options = groups[0]
             parameters = options.pop("params")
             known = inspect.signature(cls.__init__).parameters
-            # Not what is the usual anyway: another optimizer that stands in for this one has its own (vramscope_try/optimizers.py).
+            # Without default values: an optimizer that a change puts in its place has its own defaults (vramscope_try/optimizers.py).
             made.append(cls(parameters, **{key: value for key, value in options.items() if key in known and known[key].default != value}))
         else:
             made.append(cls(groups))
@@ -97,7 +97,7 @@ def _options(options: Dict[str, Any]) -> Dict[str, Any]:
 def run(document: Dict[str, Any], options: Any) -> int:
     noted = document["device_type"]
     device = torch.device(options.device or (noted if noted == "cpu" or torch.cuda.is_available() else "cpu"))
-    gc.disable()  # a cycle that is found at another moment than in the program would be another peak
+    gc.disable()  # collecting a cycle at another moment than the program did would change the peak
     try:
         _train(document, options, device)
     except Exception as error:
@@ -152,7 +152,7 @@ def _train(document: Dict[str, Any], options: Any, device: Any) -> None:
     for _ in range(turns):
         names.update(state)
         for name, spec in document["carried"].items():
-            if name not in names:  # in the first step, which follows none
+            if name not in names:  # in the first step, which has no step before it
                 names[name] = made(spec)
         inputs.begin(next(loader))
         interpreter.step()
@@ -160,7 +160,7 @@ def _train(document: Dict[str, Any], options: Any, device: Any) -> None:
 
 
 def _turn(names: Dict[Any, Any], state: Dict[str, Any], kept: List[Any]) -> None:
-    """Names that live on belong to the step before now; names that lived for a whole step stay."""
+    """Between two steps: names that still live become names of the step before (%p...). Tensors that lived for a whole step are kept in `kept`."""
     for name in list(names):
         if not isinstance(name, str):
             del names[name]
@@ -174,7 +174,7 @@ def _turn(names: Dict[Any, Any], state: Dict[str, Any], kept: List[Any]) -> None
 
 
 def _say_what_was_not_applied() -> int:
-    """vramscope_try has recorded what it did."""
+    """Prints the requested changes that vramscope_try did not record as applied. Returns the exit code: 3 if there are any, else 0."""
     plan = json.loads(os.environ.get("VRAMSCOPE_TRY", "{}"))
     if not plan:
         return 0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the modules of a noted program: names, shapes, types and settings as they were, weights arbitrary.
 
-PyTorch's own modules are real ones. Any other is a Noted with the name of its class, whose forward runs the noted calls. Modules are built on the
+PyTorch's own modules are real ones. Any other is a Noted under the name of its class; its forward() runs the noted calls. Modules are built on the
 host first: the program's own move to the device, root.to(device), decides in which order parameters are allocated there."""
 
 import importlib
@@ -58,7 +58,7 @@ def _owner(roots: List[nn.Module], made: Dict[str, nn.Module], name: str) -> Any
 
 
 def _to(root: nn.Module, device: Any, low: Optional[Any]) -> None:
-    """Tensors that the program has on the host stay there."""
+    """Moves a model to the device, except tensors that the program has on the host."""
     def moved(tensor: Any) -> Any:
         return tensor.to(device) if getattr(tensor, "vramscope_moves", True) else tensor
 

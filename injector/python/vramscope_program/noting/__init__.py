@@ -5,7 +5,7 @@
              .   deep    names only     the program        all hooks are removed
                                         deliver(text)
 
-Only the names of step 5 are used: a tensor that outlives it, such as the loss, dies somewhere in step 6 and is known there. VRAMSCOPE_PROGRAM=off
+Of step 5 only the names are used: a tensor that outlives it, such as the loss, dies during step 6 and has a name there. VRAMSCOPE_PROGRAM=off
 switches all of this off."""
 
 import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .step import Step
 
 HOOK = "python.program"
-WITHOUT_DEEP = 4  # steps after which noting begins where no step was deep
+WITHOUT_DEEP = 4  # steps after which noting begins if no step was deep
 
 
 def deliver(text: str, step: int = 0) -> None:
@@ -38,7 +38,7 @@ def wanted() -> bool:
 
 
 class Program:
-    """The two steps, and what begins and ends them. The shim calls this after each training step."""
+    """Begins and ends noting, which covers two steps. The shim calls turned() after each training step."""
 
     def __init__(self, torch: Any, registry: Any, optimizers: Any, is_deep: Callable[[], int]) -> None:
         """registry, optimizers: the shim's."""
@@ -47,13 +47,13 @@ class Program:
         self._optimizers = optimizers
         self._is_deep = is_deep
         self._deep_seen = False
-        self._noted = 0  # steps that were begun: 1 for the names, 2 the program, 3 it is over
+        self._noted = 0  # 0 before, 1 in the step for the names, 2 in the step for the program, 3 it is over
         self._listener: Optional[Listener] = None
-        self._left: Optional[Listener] = None  # one that failed within a call of its mode
+        self._left: Optional[Listener] = None  # one that has ended, but whose mode could not be removed yet
         self._why: List[str] = []
 
     def turned(self, done: int) -> None:
-        """A training step has ended, within the step of an optimizer."""
+        """Called when a training step has ended, within the step() of an optimizer."""
         if self._noted == 3:
             if self._left is not None and self._left.mode_is_out():
                 self._left = None
@@ -136,7 +136,7 @@ class Program:
         self._noted = 3
         try:
             text = document.text_of(self._torch, before, done, self._device, listener.optimizers, lasting, self._why)
-        except Unnotable as error:  # the program's doing, no failure
+        except Unnotable as error:  # caused by the program, not a failure of ours
             self._why.append(str(error))
             self._give_up()
             return
@@ -160,7 +160,7 @@ class Program:
             self._left = None if listener.mode_is_out() else listener
 
     def stop(self) -> None:
-        """The recording or the program ends in the middle of a noted step."""
+        """Called when the recording or the program ends, perhaps in the middle of a noted step."""
         if self._listener is not None:
             self._leave()
         self._noted = 3
@@ -196,6 +196,6 @@ class Program:
 
 
 def _is_default_device(torch: Any) -> bool:
-    """Of the modes, only that of torch.set_default_device(), which stays."""
+    """True if the only mode is that of torch.set_default_device(), which stays."""
     device = sys.modules.get("torch.utils._device")
     return torch._C._len_torch_function_stack() == 1 and device is not None and getattr(device, "CURRENT_DEVICE", None) is not None

@@ -91,7 +91,7 @@ def _kept(body: List[Any], used: Set[int], lasting: Set[str], functions: Dict[st
 
 
 def _with_free(args: List[str], body: List[Any]) -> List[str]:
-    """A body that runs once more, in a backward pass, gets everything that it does not create: names may be gone by then."""
+    """The arguments of a body that runs once more, in a backward pass: all names that it uses and does not create, because they may be gone by then."""
     known, free = set(args), []
 
     def used_in(value: Any) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of PyTorch by a name under which another process finds them: torch.nn.functional.linear, Tensor.add, Tensor.grad.__get__.
+"""Names of PyTorch's functions, under which another process finds them: torch.nn.functional.linear, Tensor.add, Tensor.grad.__get__.
 
 Each is looked up once, together with its role for noting."""
 
@@ -8,7 +8,7 @@ import sys
 import types
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
-# They give what the program may ask for, compute nothing, and need not be asked for again.
+# They return properties of a tensor and compute nothing, so a re-run need not call them.
 _QUESTIONS = frozenset((
     "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset", "element_size", "is_contiguous", "is_floating_point", "is_complex",
     "is_signed", "data_ptr", "get_device", "untyped_storage", "storage", "_typed_storage", "__len__", "__hash__", "__repr__", "__format__", "__dir__",
@@ -77,8 +77,8 @@ class Functions:
         return self._search(function)
 
     def _search(self, function: Any) -> str:
-        """Some have a different __name__: torch.nn.functional.max_pool2d is a function fn, torch.linalg.norm is linalg_norm, and x ** 2 is
-        Tensor.__pow__, a pow that is not Tensor.pow."""
+        """Finds functions whose __name__ is another one: torch.nn.functional.max_pool2d is a function fn, torch.linalg.norm is linalg_norm, and x ** 2
+        is Tensor.__pow__, a pow that is not Tensor.pow."""
         if self._by_id is None:
             self._by_id = {id(value): f"Tensor.{key}" for key, value in vars(self._torch.Tensor).items() if isinstance(value, types.FunctionType)}
             for owner in ("torch.nn.functional", "torch", "torch.linalg", "torch.fft", "torch.special", "torch.nested", "torch.nn.init"):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the program's own source says of the types in a call: whether a type is written out, and whether the call gives one at all.
+"""Reads in the program's source which types a call passes: whether a type is written out, and whether the call passes one at all.
 
     x.to(torch.float32)                     written out: it stays under any change
     (w.to(torch.float32) * x).to(dtype)     the outer call may have the type that was read from a tensor
-    self.scores(x)                          gives none: functools.partial(softmax, dtype=torch.float32) has its own, which stays
+    self.scores(x)                          passes none: functools.partial(softmax, dtype=torch.float32) has its own, which stays
 
-Python 3.11 and newer tell which call of a line runs. Before, the whole line counts."""
+Python 3.11 and newer report which call of a line runs. In older releases, the whole line counts."""
 
 import ast
 import itertools
@@ -23,8 +23,8 @@ class Given(NamedTuple):
     """The arguments that are written in a call."""
     text: str
     names: FrozenSet[str]
-    ordered: int  # how many without a name
-    more: bool  # *some or **some: any others too
+    ordered: int  # number of positional arguments
+    more: bool  # has *some or **some, which may pass any others
 
 
 _given: Dict[Tuple[str, int, int], Given] = {}
@@ -36,9 +36,9 @@ def writes_type(frame: Any, dtype: Any) -> bool:
 
 
 def may_give(frame: Any, key: str, position: Optional[int]) -> bool:
-    """Whether the call may give the argument `key` of the function that is called, which is also its argument number `position`."""
+    """True if the call may pass the argument `key` of the called function, by name or as argument number `position` (None: by name only)."""
     given = _given_in(frame)
-    return given.more or key in given.names or position is not None and given.ordered >= position  # the tensor before the point counts too
+    return given.more or key in given.names or position is not None and given.ordered >= position  # the tensor before the dot is number 0
 
 
 def _given_in(frame: Any) -> Given:
@@ -73,7 +73,7 @@ def _of_call(frame: Any) -> Optional[Given]:
 
 
 def _of_statement(frame: Any) -> Given:
-    """The line that runs, and those after it up to the closing parenthesis. Without a source anything may be given."""
+    """The line that runs, and those after it up to the closing parenthesis. Without source code, any argument may be passed."""
     text, number = "", frame.f_lineno
     while number < frame.f_lineno + _STATEMENT_LINES:
         text += linecache.getline(frame.f_code.co_filename, number)

@@ -6,7 +6,7 @@
     torch.autograd.backward, grad           likewise
     autocast, inference_mode                contexts
     optimizers' step and zero_grad          whole, not the calls inside
-    a GradScaler that is switched off       its calls, for a change may switch it on
+    a GradScaler that is switched off       its calls, because a change may switch it on
     checkpoints, DataLoader                 a checkpoint is a body of its own; a loader's work on a batch is
                                             not noted
 
@@ -41,9 +41,9 @@ class Listener:
         self._thread = 0
         self._mode: Any = None
         self._leaving_mode: Any = None
-        self._is_aside = False  # the mode, during an optimizer's step
+        self._is_aside = False  # the mode is removed during an optimizer's step
         self.step: Step
-        self.quiet = 0  # within code of ours, or something that is noted as a whole
+        self.quiet = 0  # > 0 within code of ours, or within something that is noted as a whole
         self.optimizers: List[Any] = []  # weak references
         self._slots: Dict[int, Tuple[Any, int]] = {}
         self._last_slot = 0
@@ -87,13 +87,13 @@ class Listener:
     def leave(self) -> None:
         while self._undo:
             self._undo.pop()()
-        self._slots.clear()  # what guards us keeps this object: it must keep nothing of the program's
+        self._slots.clear()  # the guard keeps this object, so it must not keep objects of the program
         self._checkpoints.clear()
         self._leaving_mode, self._mode = self._mode, None
         self.mode_is_out()
 
     def mode_is_out(self) -> bool:
-        """Removes the mode; impossible within a call of it, because PyTorch puts it back then."""
+        """Removes the mode; False if that must wait. Within a call of the mode it is impossible: PyTorch puts the mode back after the call."""
         overrides, kept = self._torch.overrides, []
         if self._is_aside and self._leaving_mode is not None:
             self._leaving_mode, self._is_aside = None, False
@@ -123,8 +123,8 @@ class Listener:
         self._replace(owner, name, guard.instead(HOOK, getattr(owner, name), self._watched(ours)))
 
     def _watched(self, ours: Callable[..., Any]) -> Callable[..., Any]:
-        """Calls `ours` where noting applies. A failure in it that is not the program's ends noting. What `ours` reads from tensors is not noted, nor
-        what the program does in its `call`, unless it goes through _inside()."""
+        """Wraps `ours`, which is called where noting applies. A failure of ours ends noting. Calls of PyTorch within `ours` are not noted: neither its own
+        reads of tensors, nor the program's `call`, unless that goes through _inside()."""
         def watch(call: Any, *args: Any, **named: Any) -> Any:
             try:
                 if self.quiet or self._mode is None or threading.get_ident() != self._thread:
@@ -181,7 +181,7 @@ class Listener:
         step = self.step
         encoded, encoded_named, args, named, place = given
         result = call(function, args, named)
-        step.deaths()  # of what the graph itself held: it goes with the graph when this runs again
+        step.deaths()  # of tensors that only the graph held: in a re-run they die with the graph
         return step.called(about, encoded, encoded_named, args, result, place)
 
     def _named_call(self, name: str) -> Callable[..., Any]:
@@ -278,7 +278,7 @@ class Listener:
         position, given = self._checkpoints.pop()
         if sys._getframe(3).f_locals.get("context_fn") not in (None, sys.modules["torch.utils.checkpoint"].noop_context_fn):
             step.lack("a checkpoint that keeps results of chosen operators")
-        step.cut(position)  # what checkpoint() did for itself
+        step.cut(position)  # calls that checkpoint() made for itself
         instruction = step.emit(["k", "", step.names_in(given[-1]) if given else [], True, [], []])
         step.open(instruction[5])
         hook.vramscope_noted = instruction
@@ -327,7 +327,7 @@ class Listener:
         return self._mode is not None and threading.get_ident() == self._thread
 
     def stepping(self, optimizer: Any, args: Any, named: Any) -> None:
-        """The shim's hooks of optimizers call these two."""
+        """Called by the shim's hook before an optimizer's step; stepped() after it."""
         if not self._is_ours():
             return
         self.quiet += 1
@@ -346,7 +346,7 @@ class Listener:
                 self._torch.overrides._push_mode(self._mode)
 
     def _set_aside(self) -> None:
-        """An optimizer's step, noted as a whole, may make thousands of calls: they are quicker without the mode."""
+        """Removes the mode during an optimizer's step, which is noted as a whole: its calls, possibly thousands, are quicker without the mode."""
         if self._torch._C._len_torch_function_stack() and self._torch.overrides._get_current_function_mode() is self._mode:
             self._is_aside = self._torch.overrides._pop_mode() is self._mode
 
@@ -360,7 +360,7 @@ class Listener:
         return call(owner, set_to_none)
 
     def _scaler_call(self, what: str) -> Callable[..., Any]:
-        """A GradScaler that is switched off does nothing, but under a change to float16 it will. One that is on consists of calls, noted as such."""
+        """A GradScaler that is switched off does nothing, but a change to float16 switches it on. If it is on already, the calls inside it are noted."""
         def calling(call: Any, scaler: Any, *args: Any, **named: Any) -> Any:
             if scaler.is_enabled() or named or len(args) != (what != "update"):
                 return self._inside(call, scaler, *args, **named)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program's tensors by number, and when the program drops each.
+"""Numbers the program's tensors, and finds out when the program drops each.
 
-A weak reference shows the end of most. It does not for a tensor that autograd saves: PyTorch keeps its Python object alive with it. Then the
-reference counts show it:
+For most tensors a weak reference shows it. Not for a tensor that autograd saves: PyTorch keeps its Python object alive as long as the tensor. Then
+the reference counts show it:
 
                             references to the Python object    references to the tensor in C++
     program alone           1                                  1 (of the Python object)
@@ -37,7 +37,7 @@ class Names:
         self._when_died = guard.hook("python.program", lambda name: self._died(name), failed)
         self.living: Dict[int, Name] = {}
         self._gone: List[str] = []
-        self._passed: Dict[int, Any] = {}  # let go of by the program, kept by autograd: id -> name
+        self._passed: Dict[int, Any] = {}  # dropped by the program, kept by autograd: id -> name
         self._count = self._outside = 0
 
     def add(self, tensor: Any) -> str:
@@ -48,8 +48,8 @@ class Names:
         return number
 
     def add_from_outside(self, tensor: Any) -> str:
-        """Numbered separately. The first noted step finds tensors from outside where the second one finds tensors of the step before. All other
-        tensors must have the same numbers in both."""
+        """A name for a tensor that no noted call created. These have numbers of their own: where the second noted step finds a tensor of the step
+        before, the first one finds one from outside. All other tensors must have the same numbers in both steps."""
         number = f"%x{self._outside}"
         self._outside += 1
         self._keep(tensor, number)
@@ -64,7 +64,7 @@ class Names:
         if name is not None and name() is tensor:
             return name.number
         passed = self._passed.pop(id(tensor), None)
-        if passed is not None and passed() is tensor:  # the program has it back, from what kept it
+        if passed is not None and passed() is tensor:  # the program got it back from whatever kept it
             self._keep(tensor, passed.number)
             return passed.number
         return None
@@ -87,13 +87,13 @@ class Names:
         return gone
 
     def begin_step(self) -> None:
-        """Numbers start again; living tensors continue as names of the step before."""
+        """Numbers start again at 0; living tensors become names of the step before (%p...)."""
         self.gone()
         self._passed.clear()
         self._count = self._outside = 0
         for name in list(self.living.values()):
             if name.number.startswith("%p"):
-                del self.living[name.key]  # lived for a whole step: not let go of in each
+                del self.living[name.key]  # lived for a whole step: the program does not drop it in each step
             else:
                 name.number = "%p" + name.number[1:]
 

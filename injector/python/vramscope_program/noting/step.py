@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The instructions of one step, as they come: calls, deaths of names, reads of types and shapes, modules in one another.
+"""Collects the instructions of one step, in order: calls, deaths of names, reads of types and shapes, nested modules.
 
-    ["c", function, args, named, result, place]       a call                      ["d", name, ...]      the program let go of these
+    ["c", function, args, named, result, place]       a call                      ["d", name, ...]      the program dropped these
     ["t", read, name]  ["s", read, name]              its type, its shape is read ["i", name, input]    an input that is made on the device
     ["m", path, args, named, result, place]           a module of PyTorch's own, as a whole
     ["M", path, args, results, body]                  any other: args and results are names
     ["k", way, args, settings, results, body]         a checkpoint                ["f", class, args, result, place]   an autograd Function
     ["e", slot, kind, args]  ["x", slot]              a context entered, left     ["o", optimizer, what, args]        an optimizer's method
-    ["g", what, tensor or optimizer, result]          a GradScaler that is switched off
+    ["g", what, tensor or optimizer, result]          a GradScaler that is switched off                 ["z", path, set_to_none]   Module.zero_grad()
 """
 
 import os
@@ -24,7 +24,7 @@ from .values import Unnotable, Values, tensors_in
 MAX_INSTRUCTIONS = 100000
 KERNELS = {"FLASH_ATTENTION": "_get_flash_sdp_enabled", "EFFICIENT_ATTENTION": "_get_mem_efficient_sdp_enabled", "MATH": "_get_math_sdp_enabled",
            "CUDNN_ATTENTION": "_get_cudnn_sdp_enabled"}  # of scaled_dot_product_attention; all are on unless the program says otherwise
-RECENT = 6  # reads of types that a type in an argument may come from
+RECENT = 6  # an argument's type may come from one of this many last reads, if none is in the same function
 
 
 class Step:
@@ -45,7 +45,7 @@ class Step:
         self.carried: Dict[str, Any] = {}  # names of the step before that are used: what they are
         self._reads = 0
         self._types: List[Tuple[Any, int, int, int]] = []  # type, read, id of the frame's code, line
-        self._argument: Optional[Tuple[str, Optional[int]]] = None  # given by name, and its number, while it is encoded
+        self._argument: Optional[Tuple[str, Optional[int]]] = None  # the keyword argument that is being encoded, and its number
         self._shape_reads: Dict[int, Tuple[Any, int, Any, int, int]] = {}  # id -> weak reference, read, shape, bodies, the innermost's id
         self._places: Dict[Any, int] = {}
         self.places: List[str] = []
@@ -86,7 +86,7 @@ class Step:
                 self.emit(["d", *gone])
 
     def name(self, tensor: Any) -> str:
-        """For an argument, or a result that is an argument or part of a module."""
+        """The name of a tensor that the program uses. A tensor that is not known yet becomes an input."""
         known = self._names.of(tensor)
         if known is not None:
             if known.startswith("%p") and known not in self.carried:
@@ -138,11 +138,11 @@ class Step:
         return len(self._bodies[-1])
 
     def cut(self, position: int) -> None:
-        """Removes what was noted of the open body since then."""
+        """Removes what was noted in the open body since `position`."""
         del self._bodies[-1][position:]
 
     def frame(self) -> Any:
-        """The program's own place that makes a call."""
+        """The program's own frame that makes a call: skips frames of ours and of PyTorch's Python API."""
         frame: Any = sys._getframe(1)
         known = self._known_files
         while frame is not None:
@@ -190,7 +190,7 @@ class Step:
         return recent[-1][1] if recent else None
 
     def _limit_of(self, value: float) -> Any:
-        """torch.finfo(x.dtype).min is a number that depends on the type of x."""
+        """A reference to the type that was read, if `value` is a limit of it: torch.finfo(x.dtype).min depends on the type of x. Else None."""
         for dtype, read, _, _ in reversed(self._types):
             if dtype.is_floating_point:
                 about = self._torch.finfo(dtype)
@@ -198,7 +198,7 @@ class Step:
                     return ["~m", read, "min" if value == about.min else "max"]
         return None
 
-    # --- questions of a tensor that the program may compute with
+    # --- properties of a tensor that the program may compute with
 
     def shape_of(self, tensor: Any, shape: Any) -> Any:
         """`shape` with numbers that know their origin."""
@@ -211,7 +211,7 @@ class Step:
         return self._torch.Size([sizes.Size(size, [known[1], index]) for index, size in enumerate(shape)])
 
     def question(self, function: Function, args: Any, result: Any) -> Any:
-        """The value that the program gets."""
+        """Notes a read of a type or shape; returns the value that the program gets."""
         torch = self._torch
         tensor: Any = args[0] if args else None
         if type(result) is torch.dtype and function.last == "dtype":
@@ -283,7 +283,7 @@ class Step:
             self.emit(instruction)
 
     def _emit_attention(self, instruction: List[Any]) -> None:
-        """Between the kernels that the program has chosen, by sdpa_kernel() or for good, and the end of that."""
+        """Emits the instruction within a context that allows only the kernels that the program has chosen, by sdpa_kernel() or globally."""
         chosen = [name for name, is_on in KERNELS.items() if getattr(self._torch._C, is_on, lambda: True)()]
         if len(chosen) < len(KERNELS):
             self.emit(["e", -1, "attention", chosen])
@@ -292,7 +292,7 @@ class Step:
             self.emit(["x", -1])
 
     def _is_of_device(self, results: Any, args: Any) -> bool:
-        """Work that a program does only on the host, above all to make its batches, is not noted."""
+        """False for work that a program does only on the host, mostly to make its batches: it is not noted."""
         kind = self._device.type
         if kind == "cpu" or any(each.device.type == kind for each in results):
             return True
@@ -306,13 +306,13 @@ class Step:
         return not any(sign in text for sign in ("%", "#", "'=", "'<"))
 
     def own_name(self, value: Any) -> Any:
-        """The same tensors with names of their own, where they are needed for gradients."""
+        """The same tensors; those that require gradients as new objects, with names of their own."""
         if isinstance(value, (tuple, list)):
             return type(value)(map(self.own_name, value))
         return self._alias(value) if isinstance(value, self._torch.Tensor) and value.requires_grad else value
 
     def _alias(self, tensor: Any) -> Any:
-        """Another object for the same tensor: under a change a conversion may create a new one, so both names have their own lifetimes."""
+        """Another object for the same tensor: under a change, the conversion may create a new tensor, so both names need their own lifetimes."""
         if not tensor.requires_grad:
             try:
                 return tensor.data if type(tensor) is self._torch.Tensor else tensor
@@ -322,7 +322,7 @@ class Step:
             return tensor
         return self._torch.ops.aten.alias(tensor)
 
-    # --- bodies in one another
+    # --- nested bodies
 
     def open(self, body: List[Any]) -> None:
         """Later instructions go into this body."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a model's own switch for checkpoints does besides its checkpoints: modules whose results then require gradients.
+"""Finds the modules whose results require gradients once a model's own switch for checkpoints, gradient_checkpointing_enable(), is used.
 
 Some models do this with their embeddings, so that gradients reach the blocks if the embeddings are frozen. Which ones do depends on the class, its
-release and the adapters in the model. So the switch itself is called, on a copy of the modules, and the hooks that it adds are observed:
+release and the adapters in the model. So we call the switch itself, on a copy of the modules, and look at the hooks that it adds:
 
     model ── block ── weight         the program's modules are not changed
       copy ── copy ──────┘           a copy has its own hooks, submodules and configuration, and the same tensors
@@ -18,7 +18,7 @@ class NotKnown(Exception):
 
 
 def leaves(torch: Any, root: Any) -> Optional[List[Any]]:
-    """The modules in `root`, or None if the switch cannot be asked or does something else."""
+    """These modules of `root`, or None if the switch cannot be called or does something else."""
     model = next((each for each in root.modules() if getattr(each, "supports_gradient_checkpointing", False)), None)
     if model is None:
         return []
@@ -34,12 +34,12 @@ def leaves(torch: Any, root: Any) -> Optional[List[Any]]:
 
 
 def _copy(torch: Any, module: Any, copies: Dict[int, Any]) -> Any:
-    """Of the module and all in it; each once. copies: by id of the module."""
+    """Copies a module and all modules in it, each once. copies: id of a module -> its copy."""
     if id(module) in copies:
         return copies[id(module)]
     if isinstance(module, torch.jit.ScriptModule):
         raise NotKnown
-    made = copies[id(module)] = object.__new__(type(module))  # __new__ of a class that shards creates the original module
+    made = copies[id(module)] = object.__new__(type(module))  # __new__ of a class that fully_shard() made would create the unsharded module
     internal = vars(torch.nn.Module())
     for key, value in vars(module).items():
         is_table = key in internal and isinstance(value, (dict, set))
