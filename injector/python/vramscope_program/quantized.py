@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear layers with weights in 8 or 4 bits, for --quantize: a code for each element, a scale for each 64 elements.
 
-The weight is restored while the layer multiplies, in forward and again in backward, and is frozen. Layers are changed on the host, before the model
-moves to the device: its full weights are never there."""
+The weight is restored while the layer multiplies, in forward and again in backward, and is frozen. Layers are replaced on the host, before the model
+moves to the device: the full weights are never on the device."""
 
 from typing import Any, List, Tuple
 
@@ -30,7 +30,7 @@ class _Product(torch.autograd.Function):
 
 
 class Quantized(nn.Module):
-    vramscope_linear = True  # LoRA may be put beside it
+    vramscope_linear = True  # LoRA may be added to it
 
     def __init__(self, layer: Any, kind: str) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Quantized(nn.Module):
         return F.embedding(self.codes.int(), self.pairs).view(-1, SCALED_TOGETHER).mul_(self.scales).view(shape)
 
     def forward(self, input: Any, noted_call: int = 0) -> Any:
-        """noted_call: the body of a layer that is not PyTorch's own; it is not run."""
+        """noted_call: the noted body of a layer whose class is not PyTorch's own; ignored, because this layer replaces the body."""
         return _Product.apply(input, self)
 
 

@@ -4,7 +4,7 @@
     this process: import torch ──fork──┬─ variant 0 ─► exit code, last line of stderr
                                        ├─ variant 1       at most `jobs` at a time
                                        └─ ...
-Nothing may be on the device before the forks: CUDA cannot be used in both."""
+Nothing may be on the device before the forks: CUDA cannot be used in a process and in its forks."""
 
 import json
 import os
@@ -57,8 +57,8 @@ class Child:
 
 
 def run_all(variants: List[Dict[str, Any]], run: Callable[[List[str]], int], limit: float, jobs: int) -> List[Dict[str, Any]]:
-    """The answers, in the order of the variants. `limit`: seconds that one may take."""
-    import torch  # noqa: F401  the forks have it
+    """Runs all variants; returns their answers in the same order. `limit`: seconds that one may take."""
+    import torch  # noqa: F401  so that the forks have it
 
     from .lazy_dynamo import stand_in
 

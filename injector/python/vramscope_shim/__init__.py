@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names for what vramscope records: runs inside the training process and reports to the injector what each tensor is.
+"""Gives names to what vramscope records: runs inside the training process and reports to the injector what each tensor is.
 
     sitecustomize ── import_hook ──┐   (python train.py)
     injector, pending call ── start() ── torch_hook ─┬─ optimizers   parameters, gradients, state, steps

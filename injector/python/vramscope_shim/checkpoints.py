@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.utils.checkpoint with use_reentrant=False: its forward regions, their recomputations, and when it releases what it kept.
+"""Reports checkpoints of torch.utils.checkpoint with use_reentrant=False: forward regions, recomputations, and when what they keep is released.
 
-Why the last: a checkpoint keeps its inputs and what it recomputed in Python objects, not in the autograd graph, so autograd's own releases do not
+Why the release: a checkpoint keeps its inputs and what it recomputed in Python objects, not in the autograd graph, so autograd's own releases do not
 include them. They live as long as the checkpoint's frame object (torch 2.1 and later):
 
     frame made   inputs kept   forward   ...   recomputation   nodes run   frame freed
@@ -20,7 +20,7 @@ HOOK = "python.checkpoint"
 
 
 def install(checkpoint: Any) -> bool:
-    """Wraps the classes of the module torch.utils.checkpoint; False if it has none of them."""
+    """Wraps the classes of the module torch.utils.checkpoint; False if it lacks one of them."""
     kinds: List[Any] = [getattr(checkpoint, name, None) for name in ("_CheckpointFrame", "_checkpoint_hook", "_recomputation_hook")]
     if None in kinds:
         return False
@@ -34,7 +34,7 @@ class Checkpoints:
         self._again = native.NumberedRange(native.Kind.CHECKPOINT, "recomputation")
         self._freed = native.moment(native.Mark.CHECKPOINT_FREED, "")
         self._numbers = itertools.count(1)
-        self._frames: Dict[int, Tuple[int, Any]] = {}  # id of a living frame -> its number, and a reference that tells its end
+        self._frames: Dict[int, Tuple[int, Any]] = {}  # id of a living frame -> its number, and a weak reference that reports its end
         self._thread = threading.local()
         self._is_freed = guard.hook(HOOK, self._frame_freed)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stays out of torch.compile's way.
+"""Keeps our hooks out of torch.compile's way.
 
-1. A hook of ours that dynamo meets while it traces the program's function must leave nothing in the graph: guard asks is_compiling().
+1. A hook of ours that dynamo meets while it traces the program's function must leave nothing in the graph: guard calls is_compiling().
 2. A hook that really runs between two compiled parts must not be compiled itself: its code is marked to be skipped. (Otherwise dynamo would compile it
    with is_compiling() true: a hook that does nothing.)
 3. Listeners are called when something is compiled: before dynamo traces the first function or, before 2.4, when torch.compile() is called. Many
@@ -29,7 +29,7 @@ class Compiler:
         import_hook.when_imported("torch._dynamo", self._watch)
 
     def when_used(self, before_first: Callable[[], None], after_each: Callable[[], None]) -> None:
-        """What to do before the first compilation and, before 2.4, after each torch.compile()."""
+        """Registers what is called before the first compilation and, before 2.4, after each torch.compile()."""
         self._before_first, self._after_each = before_first, after_each
 
     def _watch(self) -> None:
@@ -56,14 +56,14 @@ class Compiler:
 def _has_compiled(dynamo: Any) -> bool:
     """True if torch.compile() was called before we started."""
     holder = getattr(dynamo, "guarded_backend_cache", dynamo)  # 2.2 keeps it per thread, later ones in the module
-    # Its value is None for torch._dynamo.disable(), which is all that checkpoint and the optimizers want of it.
+    # Its value is None for torch._dynamo.disable(), which is all that checkpoint and the optimizers use.
     return any(backend is not None for backend in getattr(holder, "cached_backends", {}).values())
 
 
 def around_optimizer_steps() -> types.CodeType:
-    """The function in which torch calls optimizer hooks around step(). If compiled, it would call none, because tracing finds ours empty; the
-    functions it calls are still compiled. A step() that is traced as part of the caller always breaks out of that trace
-    (_use_grad_for_differentiable), so this really runs in the end."""
+    """The code of the function in which torch calls optimizer hooks around step(). Compiled, it would call none of ours, because they do nothing while
+    dynamo traces. The functions that it calls are still compiled. A step() that is traced as part of its caller always breaks out of that trace
+    (_use_grad_for_differentiable), so this function really runs in the end."""
     optimizer = sys.modules["torch.optim.optimizer"].Optimizer
     return optimizer.profile_hook_step(lambda: None).__code__
 

@@ -22,7 +22,7 @@ from .modules import Registry
 HOOK = "python.dataloader"
 MAX_DEPTH = 8
 MAX_TENSORS = 1024
-MAX_ITERATORS = 8  # one around the other
+MAX_ITERATORS = 8  # nested in one another
 GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 NOBODY_ELSE = 3  # references to a frame's dictionary: the frame's, a variable, the argument of getrefcount
 
@@ -55,8 +55,8 @@ class Batches:
             self._registry.look()
 
     def _tell_held_around(self, frame: Any) -> None:
-        """Found through the generators that call the loader. Nothing is held longer because of it: up to Python 3.12, a frame keeps the dictionary of
-        its variables, with references of its own. So the dictionary is emptied, unless the program has it too, from locals()."""
+        """Labels the batch before if a generator that calls the loader holds it in a variable. Up to Python 3.12, a frame keeps the dictionary of
+        variables that we read, with references of its own. So that it keeps nothing alive, we empty it, unless the program has it too, from locals()."""
         for _ in range(MAX_ITERATORS):
             if frame is None or not frame.f_code.co_flags & GENERATORS:
                 return
@@ -89,7 +89,7 @@ def _form_of(tensors: Dict[str, Any]) -> Form:
 def _shape_of(tensor: Any) -> Any:
     try:
         return tuple(tensor.shape)
-    except RuntimeError:  # a nested tensor has none
+    except RuntimeError:  # a nested tensor has no shape
         return None
 
 

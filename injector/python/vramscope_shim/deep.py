@@ -15,7 +15,7 @@ from .modules import Registry
 
 HOOK = "python.modules"
 
-Call = Tuple[int, native.Range]  # of a module, by id, that has not returned
+Call = Tuple[int, native.Range]  # a module's call that has not returned: id of the module, its range
 
 
 class ModuleRanges:
@@ -59,7 +59,7 @@ class ModuleRanges:
         self.leave()
         native.coverage(HOOK, native.State.DISABLED, "torch.compile is in use and would compile again for the hooks")
 
-    # --- the hooks; they need not ask whether dynamo is tracing: they are gone before it begins
+    # --- the hooks; they need not check whether dynamo is tracing: they are removed before it begins
 
     def _before(self, module: Any, _arguments: Any) -> None:
         if _is_compiled(module):

@@ -35,7 +35,7 @@ def _tell(parameter: Any) -> None:
     name = getattr(parameter, "_param_fqn", None) or parameter._module_info.param_name
     told_as = native.intern(f"gathered copy of {name}")
     with storage.untouched():
-        # What was gathered, and the parameter: another tensor where an extension (float8) makes it from what was gathered.
+        # The gathered tensors, and the parameter: it is another tensor if an extension (float8) creates it from them.
         for tensor in (parameter._unsharded_param, *parameter.all_gather_outputs):
             for _, part, address, size in storage.places(tensor):
                 native.label(native.Role.COMMUNICATION, native.Source.DATA_PARALLEL, address, size, told_as, part._cdata)

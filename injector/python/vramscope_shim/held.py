@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an attached program already holds: blocks, their roles, and what autograd keeps for backward.
+"""Reports what an attached program already holds: blocks, their roles, and what autograd keeps for backward.
 
     GPU   every block, and the segments that contain them, from the caching allocator's own snapshot
     CPU   the storages under all tensors that Python knows, and under what their graphs keep (_raw_saved_...)
@@ -22,7 +22,7 @@ HOOK = "python.held"
 CUDA = 1  # c10::DeviceType
 ALONE_SECONDS = 60.0
 
-SMALL_PART, LARGE_PART = 2 << 20, 20 << 20  # in which expandable segments are mapped (c10/cuda/CUDACachingAllocator.cpp)
+SMALL_PART, LARGE_PART = 2 << 20, 20 << 20  # sizes of the parts in which expandable segments are mapped (c10/cuda/CUDACachingAllocator.cpp)
 
 Block = Tuple[int, int, int, int, int]  # device, address, size, stream, requested size
 Segment = Tuple[int, int, int, int, int]  # device, address, size, stream, bytes of the parts it is mapped in
@@ -56,7 +56,7 @@ def _tell_all(of: Callable[[Any], Iterator[Any]], torch: Any, tell_one: Callable
     found = list(of(torch))
     for each in found:
         tell_one(*each)
-    # Another thread may have freed one between the snapshot and our telling of it.
+    # Another thread may have freed one between the snapshot and our report of it.
     still = {each[:3] for each in of(torch)}
     for each in found:
         if each[:3] not in still:
@@ -65,7 +65,7 @@ def _tell_all(of: Callable[[Any], Iterator[Any]], torch: Any, tell_one: Callable
 
 
 def _segments(torch: Any) -> Iterator[Segment]:
-    """At the driver's level; other memory in use there, of contexts and libraries, is known only as a sum."""
+    """What the allocator has from the driver. Other memory of the driver, used by contexts and libraries, is known only as a sum."""
     if getattr(torch.cuda, "get_allocator_backend", lambda: "native")() != "native":
         return
     for segment in torch.cuda.memory_snapshot():
@@ -96,7 +96,7 @@ def _tell_tensors(torch: Any) -> None:
                     _tell_tensor(tensor.grad, told)
             elif tensor.grad_fn is not None:
                 nodes.append(tensor.grad_fn)
-        except Exception:  # a class of the user's that has its own idea of being a tensor
+        except Exception:  # a user's tensor class without these attributes
             continue
     tensors.clear()
     _tell_graph(nodes)
@@ -125,7 +125,7 @@ def _tell_graph(waiting: List[Any]) -> None:
         for name in saved_names[kind]:
             try:
                 saved = getattr(node, name)
-            except RuntimeError:  # this graph was gone through backward: it keeps nothing any more
+            except RuntimeError:  # backward has run through this graph: it keeps nothing any more
                 continue
             for each in saved if isinstance(saved, (list, tuple)) else (saved,):
                 if type(each).__name__ == "SavedTensor":

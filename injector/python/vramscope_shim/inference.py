@@ -2,8 +2,8 @@
 """Names the weights of a program that does not train (yet): looks at its models when it enters no_grad or inference_mode.
 
 A program without optimizer and data loader has no obvious moment at which its models are complete and in place. But nearly all of them run under
-torch.no_grad() or torch.inference_mode(). Both are restored at the end of the first training step that is seen: an optimizer of the program's own
-enters no_grad() too, and the search for it starts there."""
+torch.no_grad() or torch.inference_mode(). Both are restored at the end of the first training step that is seen. Until then, an entry of no_grad() also
+starts the search for optimizers of the program's own, because their steps run under no_grad() too."""
 
 from typing import Any, Callable, List
 
@@ -37,7 +37,7 @@ class FirstUse:
 
 
 def _is_torch(frame: Any) -> bool:
-    """torch enters no_grad itself, to initialize weights and the like; but as a decorator, it is for the caller."""
+    """True if torch itself enters no_grad, for example to initialize weights. As a decorator, no_grad is entered for the function's caller."""
     if frame.f_globals.get("__name__") in ("torch.utils._contextlib", "torch.autograd.grad_mode"):
         frame = frame.f_back or frame
     return str(frame.f_globals.get("__name__")).startswith("torch.")

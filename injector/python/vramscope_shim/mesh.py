@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where this process stands in the program's device meshes and process groups, and on which GPU.
+"""Reports the place of this process in the program's device meshes and process groups, and its GPU.
 
     init_process_group(backend, rank=21, world_size=32)                      any launcher        ->  world = "21/32"
     init_device_mesh("cuda", (4, 8), mesh_dim_names=("pp", "dp"))            on rank 21  ->  mesh = "pp 2/4, dp 5/8"
     new_group(ranks, group_desc="TENSOR_MODEL_PARALLEL_GROUP")               on rank 16  ->  mesh = "tp 0/2"
 
-Why observed and not computed from the rank: every framework orders its dimensions in another way. Ranks with the same place in the pipeline should take
+Why observed and not computed from the rank: every framework has its own order of dimensions. Ranks with the same place in the pipeline should take
 the same memory, so `vramscope fleet` compares these. A group without a description has no name that would mean anything, so it is left out.
-The default group gives the rank itself: launchers that start processes from Python give rank 0 no variables."""
+The rank itself comes from the default group: launchers that start processes from Python set no environment variables for rank 0."""
 
 import re
 import sys
@@ -20,7 +20,7 @@ HOOK = "python.mesh"
 MESH, GROUPS = "torch.distributed.device_mesh", "torch.distributed.distributed_c10d"
 MOST_DIMENSIONS = 8  # flattened and sliced meshes have names too
 
-# Groups that are described by the way in which they split the model.
+# Groups whose description names how they split the model.
 _PARALLEL = {"TENSOR": "tp", "PIPELINE": "pp", "CONTEXT": "cp", "EXPERT": "ep"}
 _PARALLEL_GROUP = re.compile(r"(TENSOR|PIPELINE|CONTEXT|EXPERT)_(?:MODEL_)?PARALLEL_GROUP")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,23}")
@@ -91,7 +91,7 @@ def _dimension_of(description: Any) -> str:
 
 
 def _tell(dimensions: Dict[str, Tuple[int, int]]) -> None:
-    """The first mesh that has a name gives it its meaning."""
+    """Reports dimensions whose names are new. If several meshes use one name, the first mesh counts."""
     news = {name: place for name, place in dimensions.items() if name not in _known and _NAME.fullmatch(name)}
     if not news or len(_known) + len(news) > MOST_DIMENSIONS:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Knows the program's module trees: names of parameters and buffers, paths of modules.
+"""The program's module trees: names of parameters and buffers, paths of modules.
 
 Trees come from torch's global registration hooks (1 us per registration, nothing per step), plus one search through the garbage collector's objects,
 because copy.deepcopy, pickle and torch.load build modules without registering anything. A module that no other module holds is a root; names are
@@ -39,7 +39,7 @@ class Registry:
     def __init__(self, torch: Any) -> None:
         self._module_type = torch.nn.Module
         self._optimizer_type = torch.optim.Optimizer
-        self._known: Dict[int, Any] = {}  # id -> weak reference, in the order of making
+        self._known: Dict[int, Any] = {}  # id -> weak reference, in the order of creation
         self._stale = True
         self._searched = False
         self._pace = Pace()
@@ -88,14 +88,14 @@ class Registry:
         if key not in self._known:
             self._known[key] = weakref.ref(module, partial(self._known.pop, key))
 
-    # --- what others ask
+    # --- for other parts of the shim
 
     def name_of(self, parameter: Any) -> Optional[str]:
         slot = self._slot_of.get(id(parameter))
         return slot.name if slot is not None and slot.tensor() is parameter else None
 
     def modules(self) -> List[Any]:
-        """All living ones, in the order of their creation."""
+        """All living modules, in the order of their creation."""
         return [module for module in (reference() for reference in list(self._known.values())) if module is not None]
 
     def parameters(self) -> List[Tuple[str, Any]]:
@@ -139,7 +139,7 @@ class Registry:
         if not self._searched:
             self.search()
         self.refresh()
-        # A model that is made after another one is gone may lie where that one lay, under the same names (every fold of a cross-validation).
+        # A new model may lie where a freed one lay, under the same names (each fold of a cross-validation): then everything is reported again.
         self._told.start(everything_is_news=self._renamed)
         self._renamed = False
         with storage.untouched():
@@ -147,7 +147,7 @@ class Registry:
                 tensor = slot.tensor()
                 if tensor is not None:
                     self._told.tell(slot.role, slot.name, tensor, slot.name)
-                    shard = vars(tensor).get("ds_tensor")  # of sharded parameters: what this rank keeps; the parameter is empty until it is gathered
+                    shard = vars(tensor).get("ds_tensor")  # DeepSpeed: the shard that this rank keeps; the parameter is empty until gathered
                     if shard is not None:
                         self._told.tell(slot.role, (slot.name, "shard"), shard, slot.name)
         self._told.finish()
@@ -164,7 +164,7 @@ class Registry:
         taken: Set[str] = set()
         for root in modules:
             if id(root) in held or "compile_subgraph_reason" in vars(root):
-                continue  # a graph of torch.compile's has what it works on, an optimizer's state too, as buffers
+                continue  # a graph of torch.compile holds its operands as buffers, even optimizer state
             slots = self._slots_below(root)
             if any(slot.name in taken for slot in slots):
                 prefix = _free_prefix(type(root).__name__, taken)
@@ -195,7 +195,7 @@ class Registry:
 def _children(module: Any) -> List[Tuple[str, Any]]:
     try:
         return [(key, child) for key, child in module._modules.items() if child is not None]
-    except Exception:  # half-built, or a class of the user's that has its own idea of _modules
+    except Exception:  # half-built, or a user's class that uses _modules for something else
         return []
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optimizer steps: their intervals, their parameters, gradients and state tensors, and where training steps end.
+"""Reports optimizer steps: their intervals, their parameters, gradients and state tensors, and where training steps end.
 
 torch calls our two global hooks before and after each step() of each optimizer (2.0 and later). In 1.13 the scope "Optimizer.step#Adam.step", which
 every step opens, is used instead. In all releases that scope shows a step that raised."""
@@ -72,8 +72,8 @@ class Optimizers:
         self.before = self.after = self.raised = self._is_gone = guard.nothing  # each of them held this object
 
     def keep_hooks(self) -> None:
-        """In 2.0 to 2.2, torch.compile() removes the function that calls the hooks from torch's own optimizers. This installs another one, the only
-        function of ours that can appear in a traceback, of a step() that raises in such a program."""
+        """In 2.0 to 2.2, torch.compile() removes the function that calls the hooks from torch's own optimizers. This installs another one. It is the
+        only function of ours that can appear in a traceback: when step() raises in such a program."""
         calling_hooks = compiler.around_optimizer_steps()
         for kind in list(vars(self._torch.optim).values()):
             if not isinstance(kind, type) or not issubclass(kind, self._torch.optim.Optimizer) or "step" not in vars(kind):
@@ -135,7 +135,7 @@ class Optimizers:
             self.around[1]()
 
     def _ended(self, optimizer: Any) -> Optional[Track]:
-        """Its track, if this is the end of an outermost step() whose beginning was seen."""
+        """The optimizer's track if this is the end of an outermost step() whose beginning was seen, else None."""
         track = self._tracks.get(id(optimizer))
         if track is None or track.depth == 0:
             return None
@@ -146,7 +146,7 @@ class Optimizers:
         return bool(self._tracks)
 
     def tell_held(self, optimizer: Any) -> None:
-        """What an optimizer already holds; it takes part in the counting of steps from its next step on."""
+        """Reports what an optimizer already holds. Its steps are counted from the next one on."""
         track = Track(optimizer, None)
         self._look_before(optimizer, track)
         self._look_after(optimizer, track)
@@ -174,10 +174,10 @@ class Optimizers:
         self._registry.look()
         track.looking = True
         track.pace.start()
-        # Autograd is not the only one who sets .grad: reducers of a process group (FSDP shards, DDP buckets) do it behind its back. The
-        # new gradient may lie where the old one lay, so there, and where the injector sees no autograd, all are told in every step.
+        # Not only autograd sets .grad: the reducers of a process group do too (FSDP shards, DDP buckets). The new gradient may lie where the old one
+        # lay. So with a process group, or if the injector does not see autograd, all gradients are reported in every step.
         distributed = self._torch.distributed
-        # So does a program that trains in half precision, for its own copies of the parameters, which are in no module.
+        # A program that trains in half precision also sets .grad itself, on its own copies of the parameters, which are in no module.
         copies = bool(self._registry.parameters()) and any(self._registry.name_of(parameter) is None for _, parameter in _parameters(optimizer))
         track.pace.always = not self._gradients_are_seen or copies or (distributed.is_available() and distributed.is_initialized())
         track.others.start(everything_is_news=track.pace.always)
@@ -197,10 +197,10 @@ class Optimizers:
         state = optimizer.state
         track.signs = (id(state), len(state), len(optimizer.param_groups))
         places = {id(parameter): place for place, parameter in _parameters(optimizer)}
-        # State that still moves (LBFGS makes its own anew in every step) may lie where other state lay before: all of it is told.
+        # State that still moves (LBFGS creates its state anew in each step) may lie where other state lay before: all of it is reported.
         track.states.start(everything_is_news=track.pace.calm == 0)
         with storage.untouched():
-            # A step may put the state in the place of the parameter (p.data = state["old"]): the block is the parameter.
+            # A step may make a state tensor the parameter (p.data = state["old"]): then the block counts as the parameter.
             own = {address for _, parameter in _parameters(optimizer) for _, _, address, _ in storage.places(parameter)}
             for owner, kept in list(state.items()):
                 name = self._owner_name(places, owner)

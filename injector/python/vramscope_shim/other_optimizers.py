@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of optimizers outside torch.optim: of libraries, or the program's own.
+"""Finds the state of optimizers outside torch.optim: those of libraries, or the program's own.
 
 They have no hooks, so they are recognized by what they hold. An optimizer is the object nearest to the parameters, other than a module, that reaches
 both parameters of the program's models and other tensors of their shapes. What else it holds is its state.
@@ -9,11 +9,11 @@ both parameters of the program's models and other tensors of their shapes. What 
              ├─ _momentums ─ [variable ─ _value ─ tensor]           variables of a library: "_momentums[0]._value"
              └─ averages ─ tensor                                   as long as all parameters together
 
-The search goes up from the parameters: who refers to them, who refers to those, through lists, dicts and objects. From each object it goes down the
-same way, not into modules. It passes over all objects of the garbage collector, once for each level above a few of the parameters. That takes a
-second in a program with a million objects, so it runs rarely, and only while no optimizer of torch.optim has stepped.
+The search goes up from a few of the parameters: to the lists, dicts and objects that refer to them, then to those that refer to these. From each
+object it goes down the same way, but not into modules. Each level up scans all objects of the garbage collector. That takes a second in a program with
+a million objects, so it runs rarely, and only while no optimizer of torch.optim has stepped.
 
-Their step() is not seen. Once one is known, a step of the training loop ends where a batch is requested after a backward pass."""
+We cannot see their step(). Once such an optimizer is known, a step of the training loop ends where a batch is requested after a backward pass."""
 
 import gc
 from collections import deque
@@ -30,27 +30,27 @@ from .modules import Registry
 from .told import Told
 
 HOOK = "python.other_optimizers"
-LOOKS = (2, 4, 16, 64, 256)  # batches that were read before; entries of no_grad() after a backward pass
-SAMPLE = 6  # parameters that are looked for: an optimizer has all of a model
+LOOKS = (2, 4, 16, 64, 256)  # when to search: after so many batches, or entries of no_grad() after a backward pass
+SAMPLE = 6  # the search starts at so many parameters: an optimizer has all parameters of a model
 MAX_UP = 5
 MAX_DOWN = 6
 MOST_REFERRERS = 64  # of one level: the collector compares each reference with each of them
 MAX_OBJECTS = 20000  # on the way down from one object
-MAX_WITHOUT_PARAMETER = 2000  # the same, until one is met
+MAX_WITHOUT_PARAMETER = 2000  # the same, until a parameter is met
 
 _CONTAINERS = (list, tuple, dict, set)
 
 
 class OtherOptimizers:
     def __init__(self, torch: Any, registry: Registry, has_stepped: Callable[[], bool], passed: Callable[[int], None]) -> None:
-        """has_stepped(): an optimizer of torch.optim did. passed(steps so far) is called at the end of each step that none of them took."""
+        """has_stepped(): True if an optimizer of torch.optim has. passed(steps so far) is called at the end of each step of any other optimizer."""
         self._torch = torch
         self._registry = registry
         self._has_stepped = has_stepped
         self._told = Told(native.Source.OPTIMIZER)
         self._passed = passed
         self._steps = 0
-        self._passes = 0  # backward, when the last batch was asked for
+        self._passes = 0  # backward passes when the last batch was requested
         self._found = False
         self._entries = 0
         self._passes_at_entry = 0
@@ -58,7 +58,7 @@ class OtherOptimizers:
         self.asked = guard.hook(HOOK, self._asked)
 
     def _asked(self, batches: int) -> None:
-        """A loader is about to return a batch; argument: how many it returned before."""
+        """A loader is about to return a batch. `batches`: how many were returned before."""
         if self._has_stepped():
             return
         passes = native.backward_passes()
@@ -82,7 +82,7 @@ class OtherOptimizers:
                 self._look()
 
     def _about_to_step(self) -> bool:
-        """An optimizer of torch.optim exists: another object with the parameters may be an average of them."""
+        """True if an optimizer of torch.optim exists: then another object that holds the parameters may be an average of them."""
         return bool(self._registry.search())
 
     def _look(self) -> None:
@@ -116,16 +116,16 @@ class OtherOptimizers:
                 return
 
     def _may_hold(self, thing: Any) -> bool:
-        """A container, or an object with attributes. Not a module, and nothing of the interpreter, of torch or of ours."""
+        """True for a container, or an object with attributes. False for modules, and for objects of the interpreter, of torch and of ours."""
         kind = type(thing)
         if kind in _CONTAINERS or issubclass(kind, (dict, list)):
-            return "__name__" not in thing if issubclass(kind, dict) else True  # the variables of a file
+            return "__name__" not in thing if issubclass(kind, dict) else True  # not the globals of a file
         module = str(getattr(kind, "__module__", "")).split(".", 1)[0]
         others = module in ("builtins", "torch", "vramscope_core", "vramscope_shim", "vramscope_try") or issubclass(kind, (self._torch.nn.Module, type))
         return not others and bool(_attributes(thing))
 
     def _state_of(self, optimizer: Any, parameters: Dict[int, str]) -> Tuple[List[Tuple[str, Any]], int]:
-        """(name, tensor) of everything it reaches except parameters, and how many elements those have; nothing if it reaches no parameter."""
+        """(name, tensor) for each tensor that it reaches, except parameters, and the number of elements of these parameters. Empty if it reaches none."""
         state: List[Tuple[str, Any]] = []
         met: Set[int] = set()
         waiting: Deque[Tuple[str, Any, int]] = deque([("", optimizer, 0)])
@@ -164,7 +164,7 @@ def _inside(thing: Any, name: str, parameters: Dict[int, str], may_hold: Any) ->
 
 
 def _attributes(thing: Any) -> Dict[str, Any]:
-    """Raw values, of __slots__ too: reading an attribute may run code of the program."""
+    """Raw values, also those of __slots__: reading an attribute the usual way may run code of the program."""
     found: Dict[str, Any] = {}
     for kind in type(thing).__mro__:
         slots = vars(kind).get("__slots__", ())

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Autocast, activation checkpointing and Module.zero_grad as intervals.
+"""Reports autocast, activation checkpointing and Module.zero_grad as intervals.
 
 Autocast: __enter__ and __exit__ of torch.autocast (torch.cuda.amp.autocast and the like are subclasses). autocast(enabled=False) where it is already
 off changes nothing and is left out. Checkpoint, use_reentrant=False: checkpoints.py. use_reentrant=True: the recomputation runs inside autocast
 contexts that CheckpointFunction.backward enters. Its forward region has no boundary that we can see without appearing in the program's tracebacks,
-and is left out. Module.zero_grad: the optimizers' own opens a scope (scopes.py), this one does not. No user code runs inside it."""
+and is left out. Module.zero_grad: it is wrapped, because unlike an optimizer's zero_grad (scopes.py) it opens no scope. No user code runs inside it."""
 
 import sys
 import threading
@@ -35,7 +35,7 @@ class Regions:
         self._wrap_zero_grad(torch)
         import_hook.when_imported("torch.utils.checkpoint", self._install_checkpoint)
 
-    # --- autocast, and checkpoint with use_reentrant=True, whose recomputation enters some
+    # --- autocast, and checkpoint with use_reentrant=True, whose recomputation enters autocasts
 
     def _entered_autocast(self, autocast: Any) -> None:
         frame = _owner(patches.caller())
@@ -56,7 +56,7 @@ class Regions:
         self._autocast_range(autocast).end()
 
     def _open_frames(self) -> List[int]:
-        """Those of CheckpointFunction.backward in this thread, by id, once for each autocast that they are in."""
+        """The ids of the frames of CheckpointFunction.backward in this thread, each once for each autocast that it has entered."""
         return self._thread.__dict__.setdefault("open_frames", [])
 
     def _autocast_range(self, autocast: Any) -> native.Range:
@@ -84,7 +84,7 @@ class Regions:
             zeroing = within(original)
 
             def zero_grad(self: Any, set_to_none: bool = original.__defaults__[0]) -> None:
-                """A call with other arguments fails where the original's would."""
+                """Has the original's parameters, so that a call with other arguments fails here as it would there."""
                 zeroing(self, set_to_none)
 
             return zero_grad
@@ -101,5 +101,5 @@ class Regions:
 
 
 def _owner(frame: Any) -> Any:
-    """The owner of the `with`: torch.cpu.amp.autocast delegates to its base class."""
+    """The frame that has the `with`: torch.cpu.amp.autocast delegates to its base class, which adds a frame."""
     return frame.f_back if frame.f_code.co_name in ("__enter__", "__exit__") and frame.f_back is not None else frame

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.profiler.record_function scopes: the user's own, and those in which torch wraps its training loop calls.
+"""Reports torch.profiler.record_function scopes: the user's own, and those that torch opens around calls of the training loop.
 
-    Optimizer.step#Adam.step             the window comes from the optimizer hooks; shows when a step raised
+    Optimizer.step#Adam.step             the interval comes from the optimizer hooks; shows when a step raised
     Optimizer.zero_grad#Adam.zero_grad   kZeroGrad
     enumerate(DataLoader)#....__next__   kDataLoader, and the batch it returns
     anything else                        kScope
@@ -35,8 +35,8 @@ class Scope(NamedTuple):
 
 
 def _caller() -> Any:
-    """For an action: the frame that contains the scope."""
-    return sys._getframe(4)  # this function, the action, who calls it, __enter__ or __exit__
+    """Called by an action: the frame that contains the scope."""
+    return sys._getframe(4)  # skips this function, the action, its caller, and __enter__ or __exit__
 
 
 def plain(kind: int, name: str) -> Scope:

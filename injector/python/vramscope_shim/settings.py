@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environment variables that PyTorch reads and that a program may have set itself, for example os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8". The
-recorder knows only the variables at the program's start. Some packages set such variables when imported, and many scripts do it in their first lines.
-Reported as metadata, program.cublas_workspace_config."""
+"""Reports environment variables that PyTorch reads and that a program may set itself, for example os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8".
+The recorder knows only the variables at the program's start. Some packages set such variables when imported, and many scripts do it in their first
+lines. They become metadata: program.cublas_workspace_config."""
 
 import os
 from typing import Any, Tuple
@@ -17,13 +17,13 @@ class Settings:
         self._told = False
 
     def install(self, _torch: Any) -> None:
-        """What the allocator reads at its first block: torch has just been imported."""
+        """Called right after the import of torch: reports what the allocator will read at its first block."""
         _tell(_ALLOCATOR)
-        if native.deep():  # a program without steps; what it sets after the import is told in its first step
+        if native.deep():  # the program may have no steps; what it sets after the import is reported in its first step
             _tell(_AT_FIRST_PRODUCT)
 
     def tell(self) -> None:
-        """In a step: variables that are read once have been read by now."""
+        """Called in a step: by now, PyTorch has read the variables that it reads once."""
         if not self._told:
             self._told = True
             _tell(_AT_FIRST_PRODUCT)

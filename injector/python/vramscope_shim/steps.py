@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which optimizer's step ends a step of the training loop, decided while the program runs.
+"""Decides, while the program runs, which optimizer's step ends a step of the training loop.
 
 The rule is the profiler's. Of several optimizers it is the one that steps least often; of those, the one whose first step came last (a GAN's second
 network; the last of one optimizer per parameter). What the profiler knows afterwards must be guessed here in two cases. An optimizer that exists but
-has not stepped yet is waited for until another one has stepped twice. When the ending one does not step for long (a warm-up phase is over), the
-others go on without it.
+has not stepped yet is waited for until another one has stepped twice. When the optimizer that ends the steps pauses for long (a warm-up phase is over),
+the others go on without it.
 
 Optimizers outside torch.optim have no hook: other_optimizers.py finds them and reports their steps from batches and backward passes."""
 
@@ -14,7 +14,7 @@ DORMANT_AFTER = 64  # steps of each of the others
 
 
 class Turn:
-    """What this file needs to know of an optimizer."""
+    """What this file needs to know about an optimizer."""
 
     __slots__ = ("count", "dormant")
 
@@ -25,12 +25,12 @@ class Turn:
 
 class TrainingLoop:
     def __init__(self, step_done: Callable[[int], int], turned: Callable[[int], None]) -> None:
-        """step_done(steps so far) is called at each end and returns whether the step that begins is deep (1) or not (0). turned() is called with that
-        after the first step and whenever it changes."""
+        """step_done(steps so far) is called at the end of each step and returns whether the step that begins is deep (1) or not (0). turned() gets this
+        number after the first step and whenever it changes."""
         self._step_done = step_done
         self._turned = turned
         self.watchers: List[Callable[[int], None]] = []  # called with the steps so far after each end
-        self.leaving: List[Callable[[], None]] = []  # called last, where no optimizer's own hooks come after the watchers
+        self.leaving: List[Callable[[], None]] = []  # called after the watchers, if no hook of an optimizer follows
         self._deep = -1
         self._turns: List[Turn] = []  # in the order of their first steps
         self._last: Optional[Turn] = None  # whose step ends a training step
@@ -47,7 +47,7 @@ class TrainingLoop:
         self._turned = lambda deep: None
 
     def expect(self, identities: Set[int]) -> None:
-        """Optimizers that exist although they have not stepped."""
+        """Optimizers that exist but have not stepped yet."""
         self._awaited = set(identities)
         self.idle = set(identities)
 

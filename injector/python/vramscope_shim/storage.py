@@ -44,13 +44,13 @@ def connect(torch: Any) -> None:
 
 
 def is_tensor(value: Any) -> bool:
-    # Not isinstance: that asks value.__class__, which is user code in proxies and mocks.
+    # Not isinstance: it reads value.__class__, which is user code in proxies and mocks.
     return issubclass(type(value), _tensor_type)
 
 
 def parts(tensor: Any) -> Iterator[Tuple[str, Any]]:
     """The tensors that hold the bytes, each with a suffix for its name: the tensor itself, or the parts of a wrapper (DTensor, jagged, quantized,
-    float8 ...). None for fake tensors."""
+    float8 ...). No part for fake tensors."""
     kind = type(tensor)
     if kind in _plain_types:
         yield "", tensor
@@ -98,11 +98,11 @@ def _read_writable(tensor: Any) -> Place:
 
 
 def _raw_reader(torch: Any) -> Callable[[Any], Place]:
-    """Raises LookupError if the layout is not one that we know how to find."""
-    # The probes lie on foreign memory, so that no allocator of torch's takes part. Two, of different sizes, or a stray value might fit.
+    """Finds the layout of tensors in memory. Raises LookupError if it is not one that we know how to find."""
+    # The probes use memory of Python objects, so that torch allocates nothing. There are two of different sizes: a stray value might fit one.
     buffers = [bytearray(2040), bytearray(4088)]
     probes = [torch.frombuffer(buffer, dtype=torch.uint8) for buffer in buffers]
-    # Through the file, because a wrong guess may lead anywhere: there it ends in an error, not in a crash.
+    # We read through this file because a wrong guess may lead to any address: this way it is an error, not a crash.
     with open("/proc/self/mem", "rb", buffering=0) as memory:
         for storage_at in (0x10, 0x18):
             for data_at in (0x10, 0x18, 0x20):

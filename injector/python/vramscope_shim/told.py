@@ -28,7 +28,7 @@ class Told:
         self._everything = everything_is_news
 
     def tell(self, role: int, key: Hashable, tensor: Any, name: str, identity: Any = None) -> None:
-        """`identity`: the tensor that the label is about if it is not `tensor`: a gradient is its parameter's."""
+        """`identity`: the tensor that identifies the label if it is not `tensor`: for a gradient, its parameter."""
         for suffix, part, address, size in storage.places(tensor):
             place = (key, suffix)
             moved = self._before.get(place) != address

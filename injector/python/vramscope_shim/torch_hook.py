@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the parts together, once torch has been imported in a recorded process."""
+"""Creates and installs the parts of the shim once torch has been imported in a recorded process."""
 
 import atexit
 import os
@@ -39,7 +39,7 @@ def install(torch: Any, attached: bool = False) -> bool:
 
 
 def training_loop() -> Optional[TrainingLoop]:
-    """None if this process is not recorded."""
+    """The training loop; None if this process is not recorded."""
     return None if _recorder is None else _recorder.loop
 
 
@@ -100,7 +100,7 @@ class Recorder:
 
     def forget(self) -> None:
         """Breaks reference cycles, which would stay until the next full garbage collection: a program with many objects does not have one for a long
-        time. A hook that is running meets an empty part, and that is caught like any error of ours."""
+        time. A hook that still runs finds an empty part; the error is caught like any other of ours."""
         atexit.unregister(self._exiting)
         if self._program is not None:
             guard.hook("python.program", self._program.stop)()
@@ -109,8 +109,8 @@ class Recorder:
             part.forget()
 
     def _install_program(self, torch: Any) -> None:
-        """vramscope_program.noting, next to this package; sys.path may not have the folder any more."""
-        wanted = os.environ.get("VRAMSCOPE_PROGRAM") or native.option("program")  # a process that is attached to has the option alone
+        """Installs vramscope_program.noting, which is next to this package; sys.path may no longer have the folder."""
+        wanted = os.environ.get("VRAMSCOPE_PROGRAM") or native.option("program")  # an attached process has only the option
         if wanted == "off" or os.environ.get("VRAMSCOPE_TRY"):
             return
         self._program = import_hook.room("vramscope_program.noting").Program(torch, self._registry, self._optimizers, native.deep)
@@ -128,7 +128,7 @@ class Recorder:
             self._module_ranges.leave()
 
     def _at_exit(self) -> None:
-        """A program without optimizer, loader or no_grad: what still lives can be named now."""
+        """In a program without optimizer, loader or no_grad, what still lives is named now."""
         self._module_ranges.leave()
         if not self._gpu_told:
             self._tell_gpu(self._torch)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names for what vramscope records of JAX: the room of this framework. The parts that all frameworks share are in vramscope_core.
+"""Gives names to what vramscope records of JAX programs. The parts that all frameworks share are in vramscope_core.
 
     import_hook ── start() ─┬─ recorder   tells the injector when JAX has loaded its plug-in for a device
                             └─ programs   describes each program that trains, when it is lowered: names and roles of its arguments and results
@@ -7,7 +7,7 @@
                                       └─ flow     which values of a program depend on which
 
 The rules are those of vramscope_shim. Python runs only when a function is traced and compiled; afterwards jaxlib executes the program by itself. So
-nothing here runs in a step: the injector's hooks of the plug-in recognize the program by the name that we describe."""
+nothing here runs in a step: the injector's hooks of the plug-in recognize the program by the name that we report."""
 
 
 def start() -> bool:

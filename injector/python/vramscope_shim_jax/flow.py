@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which values of a traced program depend on which, and what of it is differentiation.
+"""Finds which values of a traced program depend on which, and which of its equations are differentiation.
 
-JAX keeps for each equation the transformations that made it, as a name stack:
+For each equation, JAX keeps the transformations that created it, as a name stack:
 
     jvp(...)              forward, of a function that is differentiated
     transpose(jvp(...))   backward
     neither               the rest: an optimizer's arithmetic, for example
 
-A call of another program (jit inside jit, scan, checkpoint) is followed into if its values correspond one to one; otherwise each of its results
-depends on each of its arguments."""
+We look into a call of another program (jit inside jit, scan, checkpoint) if its arguments and results correspond one to one. Otherwise each of its
+results counts as depending on each of its arguments."""
 
 from typing import Any, Dict, Iterator, List, Sequence, Set
 
@@ -51,7 +51,7 @@ def _is_variable(value: Any) -> bool:
 
 
 def from_backward(program: Any, arguments: Sequence[bool]) -> List[bool]:
-    """Of each result, whether it comes from a backward pass. `arguments`: the same of each argument."""
+    """For each result, whether it comes from a backward pass. `arguments`: the same for each argument."""
     known: Set[Any] = {variable for variable, from_it in zip(program.invars, arguments) if from_it}
     for equation in program.eqns:
         kind, inner = kind_of(equation), called(equation)
@@ -66,7 +66,7 @@ def from_backward(program: Any, arguments: Sequence[bool]) -> List[bool]:
 
 
 def differentiated(program: Any, results: Sequence[bool]) -> List[bool]:
-    """Of each argument, whether a differentiated function uses it. `results`: of each result, whether it is used in one later."""
+    """For each argument, whether a differentiated function uses it. `results`: for each result, whether such a function uses it later."""
     used: Set[Any] = {value for value, is_used in zip(program.outvars, results) if is_used and _is_variable(value)}
     for equation in reversed(program.eqns):
         kind, inner = kind_of(equation), called(equation)
@@ -81,7 +81,7 @@ def differentiated(program: Any, results: Sequence[bool]) -> List[bool]:
 
 
 class Updates:
-    """Whether a result is an argument's next value: computed from it outside of differentiation, or handed through."""
+    """Finds out whether a result is an argument's next value: computed from it outside of differentiation, or returned as it is."""
 
     MOST_EQUATIONS = 100_000  # that are looked at for all results together
 
@@ -109,7 +109,7 @@ class Updates:
 
     @staticmethod
     def _sources(equation: Any, value: Any) -> Iterator[Any]:
-        """Of a call, the arguments that its result depends on outside of differentiation."""
+        """The arguments of an equation on which its result depends outside of differentiation."""
         inner = called(equation)
         if inner is None:
             yield from equation.invars

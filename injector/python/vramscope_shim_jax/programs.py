@@ -2,7 +2,7 @@
 """Describes each program that trains, or that updates what has been trained, to the injector, when JAX lowers it.
 
 Whether a program without a backward pass is an update depends on the arrays that it gets: the injector knows which arrays are gradients and parameters of
-a program that trains. JAX lowers a function in its first call, so these arrays are there then.
+a program that trains. JAX lowers a function in its first call, so these arrays exist at that time.
 
 JAX drops arguments that a program does not use, and puts constants before the others. What remains is what the plug-in will get at each execution."""
 
@@ -30,12 +30,12 @@ class Programs:
         number = ctypes.c_uint32
         self._describe = native.function("jax_describe", None, [ctypes.c_char_p, number, number, number, number, ctypes.c_void_p])
         self._role_at = native.function("jax_role_at", number, [ctypes.c_uint64, ctypes.POINTER(number)])
-        self._names: Dict[int, str] = {}  # that labels have, by their interned id
+        self._names: Dict[int, str] = {}  # names in labels, by their interned ids
         self._call = threading.local()  # arguments: of the call that lowers a program in this thread
 
     def install(self) -> None:
         lowering: Any = importlib.import_module("jax._src.interpreters.pxla")
-        # JAX leaves out frames of the files that it knows from the tracebacks of the program's errors.
+        # JAX leaves out the frames of registered files in tracebacks of the program's errors.
         importlib.import_module("jax._src.traceback_util").register_exclusion(__file__)
         patches.wrap_method(lowering, "lower_sharding_computation", self._around)
         patches.wrap_method(importlib.import_module("jax._src.pjit"), "_pjit_call_impl_python", guard.around(HOOK, self._called, self._returned))
@@ -78,13 +78,13 @@ class Programs:
 
     @staticmethod
     def _part_of_step(roles: Roles) -> Tuple[int, int]:
-        """The phase while it runs, and whether a step ends with it."""
+        """The phase while the program runs, and which part of a step it is."""
         if not roles.trains:
             return (OPTIMIZER, STEP) if roles.updates else (BACKWARD, NONE)
         return BACKWARD, STEP if roles.updates or all(label.role != native.Role.PARAMETER for label in roles.arguments) else GRADIENTS
 
     def _known(self, count: int) -> List[Label]:
-        """What the injector knows of the arguments of this call."""
+        """What the injector knows about the arguments of this call."""
         arguments = getattr(self._call, "arguments", ())[-count:] if self._names else ()
         return [self._role_of(argument) for argument in arguments] if len(arguments) == count else []
 

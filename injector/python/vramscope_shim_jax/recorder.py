@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the parts together, once JAX has been imported in a recorded process. JAX loads its plug-ins for devices later, when a device is first used."""
+"""Creates and installs the parts once JAX has been imported in a recorded process. JAX loads its plug-ins for devices later, when a device is first used."""
 
 import atexit
 import ctypes
@@ -35,7 +35,7 @@ def install() -> bool:
 
 
 def after_all() -> None:
-    """Which device JAX has used, if any: the CPU explains a recording without arrays."""
+    """Records which device JAX has used, if any: if it was the CPU, that explains a recording without arrays."""
     guard.hook(HOOK, _note_platform)()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each argument and result of a program that trains is, by what the program does with it. No name decides.
+"""Decides the role of each argument and result of a program that trains, by what the program does with it. Names do not matter.
 
     def step(params, opt_state, batch):                     params      next value among the results, from backward; differentiated: parameter
         loss, grads = value_and_grad(f)(params, batch)      opt_state   next value among the results, from backward; not differentiated: optimizer state
@@ -7,11 +7,11 @@
         return params, opt_state, loss
 
 A program without a backward pass can be the update, in a function of its own. It is one if it gets gradients of a program that trains, and returns next
-values that depend on them. Parameters then are the arguments that were parameters there, and keep their names. If it gets no parameters, a tree like the
+values that depend on them. Its parameters are the arguments that were parameters there; they keep their names. If it gets no parameters, a tree like the
 gradients is their sum over several batches, and other trees are the optimizer's state.
 
-An argument has a next value if a tree of results has the same leaves (paths below the root, shapes, types) as the tree of arguments that it is in. In a
-program that returns gradients, that tree is not computed from the parameters but by the backward pass alone."""
+An argument has a next value if a tree of results has the same leaves (paths below the root, shapes, types) as the tree of arguments that it is in. If
+that tree of results is not computed from the parameters, but by the backward pass alone, it holds the gradients."""
 
 import re
 from typing import AbstractSet, Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
@@ -58,8 +58,8 @@ def trees(leaves: Sequence[Leaf], depth: int) -> Dict[Tuple[str, ...], Tree]:
 
 
 def next_values(arguments: Sequence[Leaf], results: Sequence[Leaf], last: AbstractSet[str] = frozenset()) -> Dict[int, int]:
-    """argument -> result, for trees of arguments that return as trees of results. A tree of results is taken once, the first one first. `last`: roots that
-    get what the others leave."""
+    """argument -> result, for trees of arguments that have an equal tree of results. Each takes the first one that is not taken yet. `last`: roots of
+    trees of arguments that choose after the others."""
     pairs: Dict[int, int] = {}
     taken: Set[int] = set()
     candidates = [tree for depth in range(1, DEEPEST_ROOT + 1) for tree in trees(results, depth).values()]
@@ -103,7 +103,7 @@ class Roles:
         self.updates = any(label.role in (Role.PARAMETER, Role.OPTIMIZER_STATE) for label in self.results)
 
     def _roles_in_update(self, known: Sequence[Label]) -> List[int]:
-        """Also gives parameters and gradients the names that they have already."""
+        """Roles in a program that updates. Also gives parameters and gradients the names that they have already."""
         roles = [label.role if label.role in LEARNED else 0 for label in known]
         named = {(self._tree_of(number), one.path[1:]): known[number].name for number, one in enumerate(self._leaves) if roles[number] == Role.GRADIENT}
         for number, role in enumerate(roles):
@@ -132,7 +132,7 @@ class Roles:
         return Role.OPTIMIZER_STATE if learns else 0
 
     def _add_counters(self, roles: List[int]) -> None:
-        """An optimizer's count of steps learns nothing from backward, but lies beside what does."""
+        """Roles of arguments that do not depend on backward: an optimizer's count of steps if optimizer state is next to it in its tree, else buffers."""
         holders = {path[:depth] for (path, _), role in zip(self._leaves, roles) if role == Role.OPTIMIZER_STATE for depth in range(1, len(path))}
         for number, role in enumerate(roles):
             if role == 0 and number in self._pairs:
@@ -150,7 +150,7 @@ class Roles:
         return f"{state} of {self._names[owner]}"
 
     def _owner(self, number: int, roles: Sequence[int]) -> Optional[int]:
-        """The parameter whose path has the longest end in common with it, of those with the same shape."""
+        """Of the parameters with the same shape, the one whose path has the longest end in common with the argument's. None if there is none."""
         path, kind = self._leaves[number]
         best, longest = None, 0
         for other, role in enumerate(roles):

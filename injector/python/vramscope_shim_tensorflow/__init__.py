@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names for what vramscope records of TensorFlow and Keras: the room of this framework. The parts that all frameworks share are in
+"""Gives names to what vramscope records of TensorFlow and Keras programs. The parts that all frameworks share are in
 vramscope_core.
 
     import_hook ── start() ─┬─ variables    parameters, buffers, optimizer slots, by name

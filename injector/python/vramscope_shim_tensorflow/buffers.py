@@ -52,7 +52,7 @@ def place_of_tensor(tensor: Any) -> Place:
 
 
 def place_of_variable(variable: Any) -> Place:
-    """Reading a variable gives a tensor that shares its buffer. No tape notes it."""
+    """Reading a variable gives a tensor that shares its buffer. No tape records this read."""
     with _silent():
         return place_of_tensor(variable._read_variable_op())
 

@@ -13,7 +13,7 @@ HOOK = "python.functions"
 
 
 class Step:
-    """An optimizer, for all traced functions that call it."""
+    """The steps of one optimizer, in all traced functions that call it."""
 
     __slots__ = ("scope", "count", "done")
 
@@ -63,7 +63,7 @@ class Functions:
         return _call_flat
 
     def _begin(self, function: Any) -> Optional[Step]:
-        """None if the call is no step."""
+        """The optimizer that steps in this call; None if the call is no step."""
         if not self._steps:
             return None
         reference, step = self._steps.get(id(function.graph), (None, None))

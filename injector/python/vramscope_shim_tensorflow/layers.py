@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of Keras layers in eager mode, by path: `mlp/fc1`.
 
-Layer.__call__ fetches the call context before it calls the layer, and resets it at the end, whatever happened. These two methods return before the
-program's code runs, so that no frame of ours is in its tracebacks. In a traced function the names of the operators have the path instead."""
+Layer.__call__ fetches the call context before it calls the layer, and resets it at the end, even after an exception. We wrap these two methods: no code
+of the program runs inside them, so no frame of ours is in its tracebacks. In a traced function the names of the operators have the path instead."""
 
 from typing import Any, Callable, Dict
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of Keras' optimizers.
+"""Reports the steps of Keras' optimizers.
 
     eager     BaseOptimizer.apply runs in each step: its interval, its gradients, the end of the step
     traced    it runs once, while the function is traced. From then on each call of that function is a step, and the operators that compute its
@@ -16,7 +16,7 @@ from .tape import identity_of, tell_gradient
 from .variables import Variables
 
 HOOK = "python.optimizer"
-ALIASES = ("Identity", "Reshape", "Squeeze", "ExpandDims")  # the result is the memory of the operand
+ALIASES = ("Identity", "Reshape", "Squeeze", "ExpandDims")  # the result shares the memory of the operand
 MOST_ALIASES = 16
 
 
@@ -33,7 +33,7 @@ class Track:
 
 class Optimizers:
     def __init__(self, variables: Variables, traced: Callable[[Any, Any], None], stepped: Callable[[], None]) -> None:
-        """traced(graph, optimizer): the function that is being traced to this graph makes a step. stepped(): a step in eager mode has ended."""
+        """traced(graph, optimizer) is called when a function that makes a step is traced to this graph. stepped() is called after a step in eager mode."""
         self._stepped = stepped
         self._variables = variables
         self._traced = traced
@@ -70,7 +70,7 @@ class Optimizers:
         return apply
 
     def _begin(self, optimizer: Any, grads: Any, args: Any, named: Any) -> Optional[Track]:
-        """None while the call is traced, or if it contains no step."""
+        """The optimizer's track; None while the call is traced, or if it contains no step."""
         variables = args[0] if args else named.get("trainable_variables")
         targets = list(variables if variables is not None else getattr(optimizer, "_trainable_variables", ()))
         self._variables.add_optimizer(optimizer)
@@ -122,7 +122,7 @@ class Optimizers:
         self._tell_operators(grads, targets)
 
     def _scaled(self, optimizer: Any, grads: Any, trainable_variables: Any = None) -> None:
-        """Mixed precision: what comes from the tape. The optimizer inside gets these gradients divided by the loss scale."""
+        """Mixed precision: reports the gradients that come from the tape. The inner optimizer gets them divided by the loss scale."""
         if not self._eager() and isinstance(grads, (list, tuple)):
             self._tell_operators(grads, list(trainable_variables or getattr(optimizer, "_trainable_variables", ())))
 
@@ -138,7 +138,7 @@ class Optimizers:
 
 
 def _operators_of(gradient: Any) -> Iterator[str]:
-    """The operators whose memory a traced tensor is."""
+    """The operators that may have allocated the memory of a traced gradient."""
     tensor = getattr(gradient, "values", gradient)
     for _ in range(MOST_ALIASES):
         operator = getattr(tensor, "op", None)

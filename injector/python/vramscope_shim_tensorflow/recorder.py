@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the parts together, once TensorFlow has been imported in a recorded process. Keras is imported later, by tf.keras or by the program."""
+"""Creates and installs the parts once TensorFlow has been imported in a recorded process. Keras is imported later, by tf.keras or by the program."""
 
 import atexit
 import ctypes

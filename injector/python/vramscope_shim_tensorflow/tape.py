@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GradientTape.gradient: in eager mode it is the backward pass. Its results are gradients.
+"""Reports GradientTape.gradient: in eager mode it is the backward pass, and its results are gradients.
 
-Our one frame shows in the traceback of a program's error in there: Python has no other way to see the result."""
+If it raises, the traceback shows one frame of ours: Python has no other way to see its result."""
 
 from typing import Any, Callable, Iterator, Tuple
 
@@ -69,7 +69,7 @@ def tell_gradient(gradient: Any, name: str, variable: Any) -> None:
 
 
 def identity_of(variable: Any) -> int:
-    """Of the tf.Variable, as in its own label; that is what a Keras variable holds."""
+    """The identity of a tf.Variable, as in its own label; for a Keras variable, that of the tf.Variable that it holds."""
     return id(getattr(variable, "_value", variable))
 
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Knows the program's variables and reports where each one lies.
+"""The program's variables: reports what each one is and where it lies.
 
-A Keras variable has a path, `sequential/fc1/kernel`, and holds a tf.Variable. What an optimizer's `variables` contains is its state, whatever it is called;
-of the rest, trainable variables are parameters and others are buffers (moving averages, metrics, counters). A tf.Variable that the program passes to an
-optimizer as a gradient is an accumulated gradient.
+A Keras variable has a path, `sequential/fc1/kernel`, and holds a tf.Variable. The variables in an optimizer's `variables` are its state, whatever their
+names. Of the others, trainable variables are parameters and the rest are buffers (moving averages, metrics, counters). A tf.Variable that the program
+passes to an optimizer as a gradient is an accumulated gradient.
 
-`assign` may give a variable the buffer of the new value, as SGD with momentum does in each step. Where a variable lies is examined by the injector, after
-each step (injector/tensorflow/variable_buffers.h). Python walks over the variables only as often as pace allows: for new ones, for another role, and for
-those that the injector cannot follow, such as variables of another process.
+`assign` may give a variable the buffer of the new value, as SGD with momentum does in each step. After each step, the injector examines where each
+variable lies (injector/tensorflow/variable_buffers.h). Python walks over the variables only as often as pace allows: for new ones, for another role, and
+for those that the injector cannot follow, such as variables of another process.
 
-A step has ended when it is looked at, so that only another thread of the program can assign to a variable then, or an operator that runs asynchronously."""
+Variables are examined when a step has ended. Then only another thread of the program, or an operator that runs asynchronously, can assign to one."""
 
 import ctypes
 import threading
@@ -25,7 +25,7 @@ from vramscope_core.pace import Pace
 from . import buffers
 
 HOOK = "python.names"
-_threads: Dict[Any, Any] = getattr(threading, "_active", {})  # of Python, by number; counting them otherwise takes a lock
+_threads: Dict[Any, Any] = getattr(threading, "_active", {})  # Python's own table: threading.active_count() takes a lock
 
 
 class Variables:
@@ -66,7 +66,7 @@ class Variables:
             self._tell(native.Role.GRADIENT, name, part)
 
     def name_of(self, variable: Any) -> str:
-        """Of a Keras variable or a tf.Variable."""
+        """The name of a Keras variable or a tf.Variable."""
         path = getattr(variable, "path", None)
         return str(path or variable.name).partition(":")[0]
 
@@ -91,7 +91,7 @@ class Variables:
         self._pace.finish(changed)
 
     def _roles(self) -> Iterator[Tuple[int, str, Any]]:
-        """(role, name, tf.Variable), each as often as it is found; the first one counts."""
+        """(role, name, tf.Variable). A variable may come several times; the first time counts."""
         for optimizer in _living(self._optimizers):
             flat = {variable.path.replace("/", "_"): variable.path for variable in getattr(optimizer, "_trainable_variables", ()) if hasattr(variable, "path")}
             for slot in optimizer.variables:
@@ -108,7 +108,7 @@ class Variables:
                 yield native.Role.PARAMETER if variable.trainable else native.Role.BUFFER, self.name_of(variable), variable
 
     def _tell(self, role: int, name: str, variable: Any) -> bool:
-        """True if it is news."""
+        """Reports a variable; True if there was something new to report."""
         key = id(variable)
         told = self._told.get(key)
         if key in self._followed and told is not None and told[1:] == (role, name):
@@ -137,14 +137,14 @@ class Variables:
             weakref.finalize(variable, self._gone, key).atexit = False
 
     def _gone(self, key: int) -> None:
-        """Before the variable releases its handle: weak references are told first."""
+        """Called before the variable releases its handle: Python calls weak references first."""
         number = self._followed.pop(key, 0)
         if number and self._forget is not None:
             self._forget(number)
 
 
 def _slot_name(slot: Any, flat: Dict[str, str]) -> str:
-    """Keras calls it adam/mlp_fc1_kernel_momentum. `flat`: mlp_fc1_kernel -> mlp/fc1/kernel."""
+    """"momentum of mlp/fc1/kernel", where Keras has adam/mlp_fc1_kernel_momentum. `flat`: mlp_fc1_kernel -> mlp/fc1/kernel."""
     for end in range(len(slot.name), 0, -1):
         if slot.name[end:end + 1] == "_" and slot.name[:end] in flat:
             return f"{slot.name[end + 1:]} of {flat[slot.name[:end]]}"

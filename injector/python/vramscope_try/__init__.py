@@ -57,7 +57,7 @@ def arrange(text: str) -> None:
         when("torch", "cross-entropy", lambda: _install("loss_in_parts", plan["cross_entropy"], notes))
     if "batch" in plan or "accumulate" in plan:
         when("torch.utils.data.dataloader", "batch", lambda: _install("batches", plan.get("batch"), plan.get("accumulate", 1), notes))
-    if "empty_cache" in plan:  # before accumulation, which puts itself around it: steps that are not taken empty nothing
+    if "empty_cache" in plan:  # before accumulation, which wraps it: a step that is not taken empties nothing
         when("torch", "empty-cache", lambda: _install("cache", plan["empty_cache"], notes))
     if "accumulate" in plan:
         when("torch", "accumulate", lambda: _install("accumulation", plan["accumulate"], notes))

@@ -64,7 +64,7 @@ class Accumulation:
         return 1 / self._count if self._decide() else None
 
     def _look_for_turns(self) -> None:
-        """After steps of one optimizer and before those of another, as in a GAN."""
+        """Refuses if a pass begins after steps of one optimizer and before those of another, as in a GAN."""
         if self._works and len(set(self._asked.values())) > 1:
             self._notes.refused("accumulate", "optimizers step in turns here, and what a pass for one of them adds to the gradients of the other is not zeroed "
                                 "between them; in code it is two loops, one after the other")
@@ -85,7 +85,7 @@ class Accumulation:
         return not self._steps.is_stepping(optimizer) and (self._asked.get(id(optimizer), 0) + 1) % self._count != 0
 
     def _passes_over(self, optimizer: Any) -> bool:
-        """The same, for a caller that is about to request a step and need not then."""
+        """The same, for a caller that is about to request a step. If True, the request is counted here and the caller does not make it."""
         if not self._is_not_last(optimizer):
             return False
         self._asked[id(optimizer)] = self._asked.get(id(optimizer), 0) + 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another kernel for F.scaled_dot_product_attention: each call of it runs inside sdpa_kernel(...).
+"""Chooses another kernel for F.scaled_dot_product_attention: each call of it runs inside sdpa_kernel(...).
 
 Transformers models with their own attention code are set to call it. A call that the kernel cannot do uses the program's own choice."""
 

@@ -11,7 +11,7 @@ HOOK = "try.backward"
 
 
 def _compiles() -> bool:
-    """True while torch.compile is tracing: it then asks autograd for gradients of stand-ins."""
+    """True while torch.compile is tracing: it then requests gradients of stand-in tensors from autograd."""
     context = getattr(sys.modules.get("torch._guards"), "TracingContext", None)
     return context is not None and context.try_get() is not None
 
@@ -29,31 +29,31 @@ class Backward:
         self._torch = torch
         self.running = 0  # passes that are running, in whatever thread
         self._before: List[Callable[[], None]] = []
-        self._after_grad: List[Callable[[], None]] = []  # of one whose gradients go on being differentiated
+        self._after_grad: List[Callable[[], None]] = []  # called after a pass whose gradients will be differentiated again
         self.undo: List[Callable[[], None]] = []
-        self.scale: Optional[Callable[[Any], Any]] = None  # of the tensors that a pass begins with
-        self.weight: Optional[Callable[[], Optional[float]]] = None  # of their gradients, which begin as 1
+        self.scale: Optional[Callable[[Any], Any]] = None  # scales the tensors that a pass begins with
+        self.weight: Optional[Callable[[], Optional[float]]] = None  # their initial gradient, instead of 1
         autograd = torch.autograd
         autograd.backward = self._backward(autograd.backward)
         autograd.grad = self._grad(autograd.grad)
 
     def when_begins(self, tell: Callable[[], None]) -> None:
-        """`tell`: guarded."""
+        """tell() is called when a pass begins; it must be guarded."""
         self._before.append(tell)
 
     def when_grad_ends(self, tell: Callable[[], None]) -> None:
-        """After torch.autograd.grad(create_graph=True)."""
+        """tell() is called after torch.autograd.grad(create_graph=True)."""
         self._after_grad.append(tell)
 
     def _failed(self, _error: Exception) -> None:
-        """A listener for a pass may have missed one."""
+        """Called when a listener failed, which may have missed a pass: takes back what relies on it."""
         for undo in self.undo:
             undo()
 
     def begins(self) -> bool:
-        """Calls those that wait for a pass; False in the middle of one."""
+        """Calls the listeners for a pass; False if this pass is part of another one."""
         if self.running or _compiles():
-            return False  # within another one (a re-entrant checkpoint), or a trace of one and nothing that runs
+            return False  # within another pass (a re-entrant checkpoint), or traced and not run
         for tell in self._before:
             tell()
         return True
@@ -73,7 +73,7 @@ class Backward:
         return backward
 
     def _changed(self, tensors: Any, grad_tensors: Any) -> Tuple[Any, Any]:
-        """The gradient that the pass begins with."""
+        """The tensors and initial gradients that the pass really begins with."""
         if self.begins():
             if self.scale is not None:
                 tensors = self.scale(tensors)
@@ -82,7 +82,7 @@ class Backward:
         return tensors, grad_tensors
 
     def _weighted(self, tensors: Any, weight: Optional[float]) -> Any:
-        """The initial gradients that autograd would create for losses, with another value; None if they are not losses."""
+        """The initial gradients that autograd would create for losses, with the value `weight`; None if `tensors` are not losses."""
         torch = self._torch
         losses = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
         if weight is None or not all(loss.numel() == 1 for loss in losses):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another batch size for torch's DataLoader and BatchSampler, as if the program had passed it.
+"""Changes the batch size of torch's DataLoader and BatchSampler, as if the program had passed another one.
 
 A factor applies to each of them. A number applies to the first one; the others keep their ratio to it, so that a validation loader with twice the
 batch still has twice the batch."""
@@ -34,7 +34,7 @@ class Batches:
         self._parts = parts
         self._lever = lever
         self._notes = notes
-        self._within = 0  # a DataLoader makes a BatchSampler of its own, of the size that it was given
+        self._within = 0  # > 0 while a DataLoader creates its own BatchSampler, which gets the changed size already
         self.changed: Dict[Tuple[int, int], Any] = {}  # (id of the data, size that we gave): kept alive, so that the id stays its own
 
     def install(self) -> None:
@@ -49,7 +49,7 @@ class Batches:
         def change(*args: Any, **settings: Any) -> Any:
             try:
                 given = signature.bind(*args, **settings)
-            except TypeError:  # as the program will be told
+            except TypeError:  # the original raises the same for the program
                 return None
             arguments = given.arguments
             if arguments.get("batch_sampler") is not None:

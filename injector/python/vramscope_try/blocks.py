@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which modules of a model are selected: "all" its blocks, "every:2" of them, or those whose path matches a pattern.
+"""Selects modules of a model: "all" its blocks, "every:2" of them, or those whose path matches a pattern.
 
 A block is an entry of a ModuleList, or of a Sequential whose entries are all of one class and have modules of their own: the repeated part of a
 model. Paths are those of named_modules(), from the called module and from the root that holds it, without the parts that wrappers add
-(DistributedDataParallel, torch.compile, FSDP). Of nested matches the outermost counts."""
+(DistributedDataParallel, torch.compile, FSDP). If matches are nested, the outermost one counts."""
 
 import fnmatch
 import sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.cuda.empty_cache() before each backward pass, before each step of an optimizer, or once after each step: when the last of the optimizers has
-stepped and the gradients are zeroed, or otherwise before the next backward pass.
+"""Calls torch.cuda.empty_cache() before each backward pass, before each step of an optimizer, or once after each step: when all optimizers have stepped
+and the gradients are zeroed, or otherwise before the next backward pass.
 
 A program without an optimizer of torch.optim (fastai, Keras, its own) has no step() to observe. There a step ends when, after a backward pass, the
 next batch is requested or a model is called."""
@@ -45,8 +45,8 @@ class _AfterStep:
         self._torch = torch
         self._empty = empty
         self._steps = Steps.of(torch)
-        self._stepped: Set[int] = set()  # optimizers, since the last of them
-        self._to_zero: Optional[Set[int]] = None  # optimizers whose gradients are waited for; None: no step is waiting
+        self._stepped: Set[int] = set()  # optimizers that have stepped since all of them had
+        self._to_zero: Optional[Set[int]] = None  # optimizers whose gradients are not zeroed yet; None: no step is waiting
         self._thread = 0  # of the last backward pass; 0: a step was seen to end since
 
     def install(self, notes: Notes) -> None:
@@ -68,7 +68,7 @@ class _AfterStep:
         self._thread = get_ident()
 
     def _next_begins(self) -> None:
-        """The beginning of a step, unless an optimizer of torch.optim lives: its own steps are then observed."""
+        """A batch is requested or a model is called: a step begins, unless an optimizer of torch.optim exists, whose steps are observed instead."""
         if self._thread == get_ident() and not self._steps.optimizers:
             self._thread = 0
             self._empty()

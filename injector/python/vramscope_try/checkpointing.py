@@ -14,7 +14,7 @@ from vramscope_core import guard
 from . import blocks, forwards, outermost
 from .notes import Notes
 
-_FAMILIES = {  # as `vramscope whatif` has them
+_FAMILIES = {  # the same as in `vramscope whatif`
     "matmul": ("mm", "addmm", "bmm", "baddbmm", "_addmm_activation"),
     "attention": ("_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention"),
     "convolution": ("convolution",),
@@ -37,7 +37,7 @@ def _settings(torch: Any, kept: Sequence[str]) -> Dict[str, Any]:
     settings: Dict[str, Any] = {"use_reentrant": False}
     if kept:
         names = [name for family in kept for name in _FAMILIES.get(family, (family,))]
-        # A family may name operators that this PyTorch does not have; a name alone must be known.
+        # A family may contain operators that this PyTorch does not have; an operator that is named by itself must exist.
         operators = [getattr(torch.ops.aten, name).default for name in names if name in kept or hasattr(torch.ops.aten, name)]
         contexts = importlib.import_module("torch.utils.checkpoint").create_selective_checkpoint_contexts
         settings["context_fn"] = functools.partial(contexts, operators)

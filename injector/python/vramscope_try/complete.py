@@ -28,13 +28,13 @@ def watch(torch: Any, lever: str, notes: Notes, change: Change) -> None:
 
 
 def train_beside(torch: Any, layer: Any, given: Any, keys: Tuple[str, ...]) -> None:
-    """Optimizers that get this tensor of the layer also get the weights of its modules with these names, if they do not have them."""
+    """From now on, an optimizer that gets the tensor `given` of the layer also gets the weights of the modules `keys` in it, unless it has them."""
     beside, weight = _of(torch).beside, id(given)
     beside[weight] = (weakref.ref(layer, functools.partial(beside.pop, weight)), keys)
 
 
 def is_sharded(model: Any) -> bool:
-    """Its parameters are parts of larger ones (FSDP, tensor parallelism)."""
+    """True if its parameters are shards of larger ones (FSDP, tensor parallelism)."""
     return any(type(parameter).__name__ == "DTensor" for parameter in model.parameters())
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another forward for chosen modules.
+"""Replaces the forward of chosen modules.
 
-The class gets a forward that checks whether the module is chosen. Why not the module itself: a function stored in it would hold the module in a
+The class gets a forward that checks whether the module is chosen. Why the class and not the module: a function stored in it would hold the module in a
 reference cycle. It would be freed later than in the unchanged program, and a copy of the model would call the original's forward."""
 
 import functools

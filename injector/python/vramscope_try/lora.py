@@ -2,7 +2,7 @@
 """LoRA: linear layers, and everything else, are frozen; for each layer two additional matrices of a small rank are trained.
 
 The two are modules inside the layer, created on its weight's device and in its type, in the order of the layers, before the optimizer is created. The
-layer stays where it is and what it is, so code that reads its weight finds it."""
+layer keeps its place and its class, so code that reads its weight finds it."""
 
 import sys
 from typing import Any, Dict, List, Tuple
@@ -35,7 +35,7 @@ def install(rank: int, wishes: List[str], notes: Notes) -> None:
 
 
 def linears(torch: Any, model: Any, wishes: List[str]) -> List[Tuple[str, Any]]:
-    """Layers whose forward only multiplies by the weight. A weight that another module shares cannot be changed for this layer alone."""
+    """(path, layer) for layers whose forward only multiplies by the weight. Not those that share it: it cannot be changed for one layer alone."""
     owners: Dict[int, int] = {}
     for module in model.modules():
         for parameter in module._parameters.values():
@@ -52,7 +52,7 @@ def _is_conv1d(module: Any) -> bool:
 
 
 def _add(torch: Any, layer: Any, rank: int) -> None:
-    if hasattr(layer, "vramscope_linear"):  # a quantized one, which makes its weight anew each time
+    if hasattr(layer, "vramscope_linear"):  # a quantized layer, which restores its weight in each call
         rows, columns, like, given = layer.out_features, layer.in_features, layer.scales, layer.codes
     else:
         like = given = layer.weight

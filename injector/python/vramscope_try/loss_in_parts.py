@@ -60,7 +60,7 @@ class Deferred:
 
     def cross_entropy(self, logits: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
                       reduction: str = "mean", label_smoothing: float = 0.0) -> Any:
-        """None: not of this kind."""
+        """The loss, computed in chunks; None if this call cannot be computed so."""
         usual = weight is None and size_average is None and reduce is None and reduction == "mean" and label_smoothing == 0
         where = place(sys._getframe(1))
         if not usual or logits.dim() != 2 or target.is_floating_point():
@@ -107,7 +107,7 @@ def _logits(torch: Any, cross_entropy: Callable[..., Any], used_elsewhere: Calla
             return made
 
         def viewed(self, function: Callable[..., Any], args: Tuple[Any, ...], settings: Dict[str, Any]) -> Optional[Any]:
-            """None if it is not a view that leaves rows whole."""
+            """The result of a view of the logits; None if it is not a view that leaves rows whole."""
             shape = function(torch.empty(self.shape, device="meta"), *args, **settings).shape
             width = self.hidden.shape[-1]
             if not shape or shape[-1] != self.layer.out_features:

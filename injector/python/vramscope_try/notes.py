@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was changed in this process, and what could not be: written to <folder>/<pid>.try, rewritten for each new note.
+"""Notes what was changed in this process, and what could not be: in <folder>/<pid>.try, which is rewritten for each new note.
 
 Written at once and not at exit, because a program may be killed, or run out of memory in C++. A process without a requested change writes nothing."""
 
@@ -28,7 +28,7 @@ class Notes:
         self._add(lever, "unmatched", why)
 
     def guarded(self, lever: str, function: Callable[..., Any], why: str = "it failed here", undo: Callable[[], None] = lambda: None) -> Callable[..., Any]:
-        """`function`, whose exceptions are also noted, as a refusal of that lever. undo(): closes what is open then."""
+        """Guards `function`: if it raises, undo() closes what is open, and a refusal of that lever is noted."""
         def failed(error: Exception) -> None:
             undo()
             self.refused(lever, f"{why} ({type(error).__name__}: {error})")
@@ -36,7 +36,7 @@ class Notes:
         return guard.hook(f"try.{lever}", function, failed)
 
     def _add(self, lever: str, state: str, text: str) -> None:
-        if self._process != os.getpid():  # a forked child tells its own
+        if self._process != os.getpid():  # a forked child writes its own notes
             self._process, self._facts = os.getpid(), []
         fact = {"lever": lever, "state": state, "text": text}
         if fact in self._facts:

@@ -18,7 +18,7 @@ def install(notes: Notes) -> None:
 
     def around(module: Any) -> Optional[Any]:
         if not (module.training and torch.is_grad_enabled()):
-            return None  # nothing is kept, or not for a step
+            return None  # autograd keeps nothing, or not for a training step
         notes.applied("offload", f"what autograd keeps in calls of {blocks.name_of(module)}")
         return hooks()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another optimizer instead of the program's: AdamW(parameters, lr=...) gives an SGD, with the hyperparameters that SGD has.
+"""Replaces the program's optimizer: AdamW(parameters, lr=...) creates an SGD, with those of the hyperparameters that SGD has.
 
 Optimizer gets a __new__ that creates the other class. So names, isinstance and subclasses stay as they are, wherever the program imports its class
 from. Only arguments that the program passes and the other class accepts are passed on; defaults are the other class's own."""
@@ -88,7 +88,7 @@ class Replacement:
         return optimizer
 
     def _unchanged(self, cls: Any, parameters: Any, args: Any, settings: Dict[str, Any]) -> Any:
-        """`parameters` were taken out of what may be a generator, so this one is initialized here, and not by Python."""
+        """The optimizer that the program requested. `parameters` may have been taken out of a generator, so it is initialized here, not by Python."""
         optimizer = object.__new__(cls)
         if args:
             cls.__init__(optimizer, parameters, *args[1:], **settings)
@@ -105,7 +105,7 @@ class Replacement:
         names = list(inspect.signature(cls.__init__).parameters)[2:]
         given.update(zip(names, positional))
         taken = inspect.signature(self._kind.__init__).parameters
-        # Adafactor's eps is a pair, that of others a number.
+        # Adafactor's eps is a pair, that of other optimizers a number.
         mapped = {name: value for name, value in given.items() if name in taken and _is_several(value) == _is_several(taken[name].default)}
         if self._momentum is not None:
             mapped["momentum"] = mapped.get("momentum") or self._momentum
@@ -122,7 +122,7 @@ class Replacement:
 
 
 def _new_object(cls: Any, *_: Any, **__: Any) -> Any:
-    """The __new__ that a class without its own has."""
+    """The __new__ of a class that does not define one."""
     return object.__new__(cls)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Detects when a whole model is called: a module that is not called by another module.
 
-Uses global hooks of torch.nn.Module, so DistributedDataParallel and other wrappers count as the whole. Not reported: calls in a backward pass (a
+Uses global hooks of torch.nn.Module, so DistributedDataParallel and other wrappers count as the whole model. Not reported: calls in a backward pass (a
 checkpoint's recomputation), and calls that torch.compile traces."""
 
 import sys
@@ -40,7 +40,7 @@ class Outermost:
         module = torch.nn.modules.module
         if hasattr(torch, "compiler") and hasattr(torch.compiler, "is_compiling"):
             guard.is_compiling, guard.compiler_used = torch.compiler.is_compiling, True
-        # Hooks like ours are called once more for what torch.compile makes: which is a whole model, as we want it.
+        # Global hooks are also called for the module that torch.compile() creates, which counts as the whole model.
         patches.hide_module_hooks(torch)
         patches.register(torch, module.register_module_forward_pre_hook, guard.hook("try.outermost", self._before, self._failed))
         patches.register(torch, module.register_module_forward_hook, guard.hook("try.outermost", self._after, self._failed), always_call=True)
@@ -61,7 +61,7 @@ class Outermost:
 
     def _after(self, _module: Any, _inputs: Any, _result: Any) -> None:
         thread = self._thread.__dict__
-        thread["depth"] = max(thread.get("depth", 0) - 1, 0)  # 0: it was entered before we came
+        thread["depth"] = max(thread.get("depth", 0) - 1, 0)  # 0: it was entered before our hooks were there
         if thread["depth"] == 0 and not self._backward.running:
             for tell in self.left:
                 tell(sys.exc_info()[0] is not None)

@@ -18,7 +18,7 @@ from . import outermost
 from .backward import Backward
 from .notes import Notes
 
-Make = Callable[[Any], Optional[Any]]  # the context manager for calls of a module; None: it goes without
+Make = Callable[[Any], Optional[Any]]  # the context manager for calls of a module; None: they get none
 Again = Callable[[], Optional[Any]]  # the same for what is computed from a gradient
 
 

@@ -6,8 +6,8 @@
     optimizer.step()     ...       scaler.step(optimizer); scaler.update() once all optimizers of the step
                                    have stepped
 
-If a program creates a GradScaler and disables it, it is enabled. If the program scales a loss itself, we do nothing more, except where it scales by
-a scaler that we enabled and steps its optimizers without it: `scaler.scale(loss).backward(); optimizer.step()`. Then step() becomes what is above."""
+If a program creates a GradScaler that is disabled, we enable it. If the program scales a loss itself, we do nothing more, with one exception: it scales
+with a scaler that we enabled, and steps its optimizers without it: `scaler.scale(loss).backward(); optimizer.step()`. Then we change step() as above."""
 
 import functools
 import sys
@@ -26,7 +26,7 @@ HOOK = "try.scaling"
 
 class Scaling:
     def __init__(self, torch: Any, is_wanted: Callable[[], bool], notes: Notes) -> None:
-        """is_wanted(): something was computed in float16 because of us."""
+        """is_wanted(): True if something was computed in float16 because of us."""
         self._torch = torch
         self._is_wanted = is_wanted
         self._notes = notes
@@ -36,9 +36,9 @@ class Scaling:
         self._kind = amp.GradScaler
         self._ours: Any = None  # our scaler
         self._switched_on: weakref.WeakSet[Any] = weakref.WeakSet()  # scalers of the program
-        self._at_work = False  # what a scaler does now we have asked for, not the program
+        self._at_work = False  # True while a scaler runs on our request, not the program's
         self._scaled_by_program = False
-        self._pending: Any = None  # the scaler that has scaled a loss since its last update, and by which we step
+        self._pending: Any = None  # the scaler that has scaled a loss since its last update, and with which we step
         self._stepped: Set[int] = set()  # optimizers, since the last update
         self._unscaled: Set[int] = set()
 
@@ -73,13 +73,13 @@ class Scaling:
                 self._scaled_by_program = True
                 if scaler in self._switched_on:
                     self._pending = scaler
-                self._backward.begins()  # as good as: `with torch.autocast(...)` ends before it in code
+                self._backward.begins()  # in code, `with torch.autocast(...)` would end before this
 
         return functools.wraps(original)(guard.before(HOOK, notice)(original))
 
     def _leaving(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def leave(scaler: Any, *_: Any, **__: Any) -> None:
-            """The program itself steps by the scaler."""
+            """The program itself steps with the scaler."""
             if scaler is self._pending and not self._at_work:
                 self._pending = None
                 self._unscaled.clear()
@@ -116,15 +116,15 @@ class Scaling:
             return proceed(closure)
         if closure is not None:
             with self._torch.enable_grad():
-                loss = closure()  # first, as Lightning does it: loss scaling must look between the two
+                loss = closure()  # first, as Lightning does: loss scaling must check the gradients before the step
             self._step(optimizer, proceed, None)
             return loss
         scaler = self._pending
         if scaler is None or not _has_gradients(optimizer):
             return proceed(None)
-        if id(optimizer) in self._stepped:  # a step of the loop in which another optimizer had no turn
+        if id(optimizer) in self._stepped:  # the step of the loop is over, and another optimizer did not step in it
             self._update()
-            self._pending = scaler  # of the loss that was scaled since
+            self._pending = scaler  # it scaled the loss since then
         self._stepped.add(id(optimizer))
         result = self._working(scaler.step, optimizer)
         if self._stepped >= set(self._steps.optimizers):

@@ -50,7 +50,7 @@ def _is_ours(entry: TracebackType) -> bool:
 
 
 def _clean(value: Optional[BaseException], seen: Set[int]) -> None:
-    """Also the exceptions that this one was raised from."""
+    """Removes our frames from an exception and from those that it was raised from."""
     while value is not None and id(value) not in seen:
         seen.add(id(value))
         value.__traceback__ = _without_ours(value.__traceback__)

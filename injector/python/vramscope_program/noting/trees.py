@@ -78,8 +78,8 @@ class Trees:
         return True
 
     def _settings(self, module: Any) -> Dict[str, Any]:
-        """The content of its pickle, except tensors: the class itself finds these again (an LSTM's flat weights)."""
-        kind = type(module)  # a parametrized module is of a class made for it, and refuses to be pickled
+        """What a pickle of the module would contain, except tensors: the class itself finds these again (an LSTM's flat weights)."""
+        kind = type(module)  # a parametrized module has a class made for it, and cannot be pickled
         has_own = look_up(kind.__module__, kind.__qualname__) is kind and kind.__module__.startswith("torch.nn.") and hasattr(module, "__getstate__")
         settings = {}
         for key, value in (module.__getstate__() if has_own else vars(module)).items():
@@ -93,7 +93,7 @@ class Trees:
     # --- for the text
 
     def described(self) -> Dict[str, Any]:
-        """kinds: each once, because most modules are alike; roots: [path, kind, trained, names of shared tensors] of each module."""
+        """kinds: each different module once, because most are alike; roots: [path, kind, in training mode, names of shared tensors] of each module."""
         kinds: List[Any] = []
         index: Dict[str, int] = {}
         roots = []

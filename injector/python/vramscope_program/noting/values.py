@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments and results as JSON.
+"""Encodes the arguments and results of calls as JSON.
 
     None, True, 3, 0.5      themselves            "'text"     a string
     "%7"  "%p7"  "=a.b.weight"  "<2"              a name, of this step or the one before; a parameter or buffer; an input on the host
@@ -18,7 +18,7 @@ from .sizes import Size
 
 
 class Unnotable(Exception):
-    """A value that another process cannot have."""
+    """A value that cannot be created in another process."""
 
 
 class Values:
