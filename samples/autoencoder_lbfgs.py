@@ -42,7 +42,7 @@ class Autoencoder(nn.Module):
 
 
 def curves(count: int) -> Sequence[Tensor]:
-    """Smooth curves with CODE degrees of freedom, float32 [count, INPUTS]: there is a code of that length to be found."""
+    """Smooth curves with CODE degrees of freedom, float32 [count, INPUTS], so that a code of that length exists."""
     x = torch.linspace(0, 1, INPUTS)
     waves = torch.stack([torch.sin((k + 1) * torch.pi * x) for k in range(CODE)])
     return (torch.randn(count, CODE) @ waves,)
@@ -60,7 +60,7 @@ def build(options: argparse.Namespace) -> training.Job:
 
 
 def train(job: training.Job, options: argparse.Namespace, observe: training.Observer = training.ignore) -> List[float]:
-    """Like training.train, but forward and backward are in the closure. L-BFGS wants a fixed function, so all steps see the same batches."""
+    """Like training.train, but forward and backward are in the closure. L-BFGS needs a fixed function, so all steps see the same batches."""
     (optimizer,) = job.optimizers
     batches = [next(job.batches) for _ in range(options.accumulate)]
     history = []
@@ -89,7 +89,7 @@ def train(job: training.Job, options: argparse.Namespace, observe: training.Obse
 
 
 def arguments() -> argparse.ArgumentParser:
-    # Loss scaling cannot look between the evaluations of a closure, hence no fp16.
+    # Loss scaling cannot check gradients between the evaluations of a closure, hence no fp16.
     return training.parser(__doc__, optimizers=("lbfgs",), amp=("none", "bf16"), batch=256, layers=2, dim=64, steps=10, lr=1.0)
 
 

@@ -63,7 +63,7 @@ def ring(count: int) -> Sequence[Tensor]:
 
 
 def distance_to_ring(points: Tensor) -> float:
-    """Mean distance of the points to the nearest center: what the training is for, and comparable between steps, which GAN losses are not."""
+    """Mean distance of the points to the nearest center: the goal of the training. Unlike GAN losses, it is comparable between steps."""
     return torch.cdist(points.detach().float(), cluster_centers().to(points.device)).min(dim=1).values.mean().item()
 
 

@@ -5,7 +5,7 @@
     vramscope dryrun --gpu rtx-4090 -- python samples/gpt2.py --batch 8
     torchrun --nproc-per-node 2 samples/gpt2.py
 
-`--keep-logits` has a usual mistake: a list for later statistics keeps a large tensor of every step on the GPU.
+`--keep-logits` makes a common mistake: a list for later statistics keeps a large tensor of every step on the GPU.
 """
 import argparse
 import os

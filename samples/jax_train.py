@@ -9,7 +9,7 @@
     --eager-update  gradients by a jitted function, and the update without jit
     --devices N     the batch is sharded over N devices, parameters are replicated
 
-Prints nothing. --truth FILE: writes the bytes of parameters and state by path, and what each device says after each step, for a comparison with a recording."""
+Prints nothing. --truth FILE: writes the bytes of parameters and state by path, and what each device reports after each step, to compare with a recording."""
 
 import argparse
 import json

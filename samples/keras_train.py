@@ -10,7 +10,7 @@
     --recompute     (mlp) the hidden layers in tf.recompute_grad, in the program's own loops
     --jit           Model.compile(jit_compile=True): XLA compiles the step
 
-Prints nothing. --truth FILE: writes the variables, their bytes and their roles, for a comparison with a recording."""
+Prints nothing. --truth FILE: writes the variables, their bytes and their roles, to compare with a recording."""
 
 import argparse
 import json
@@ -83,7 +83,7 @@ def inputs_of(name: str, rows: int) -> Any:
 
 
 def recomputing(model: Any) -> Classifier:
-    """The same as model(x), but the outputs of the hidden layers are computed again in backward."""
+    """The same as model(x), but backward recomputes the outputs of the hidden layers."""
     hidden = tf.recompute_grad(lambda x: model.get_layer("fc2")(model.get_layer("fc1")(x)))
     return lambda x, training=True: model.get_layer("head")(hidden(x))
 
@@ -119,7 +119,7 @@ def train_mirrored(strategy: Any, model: Any, loss: Any, optimizer: Any, batches
 
 
 def devices_to_split() -> List[str]:
-    """Before TensorFlow starts its devices."""
+    """The two devices for the parts of the model. Must be called before TensorFlow initializes its devices."""
     gpus = tf.config.list_physical_devices("GPU")
     if len(gpus) < 2:
         halves = [tf.config.LogicalDeviceConfiguration(), tf.config.LogicalDeviceConfiguration()]
@@ -129,7 +129,7 @@ def devices_to_split() -> List[str]:
 
 
 def split_mlp(hidden: int, devices: List[str]) -> Any:
-    """Each part's variables are on its device."""
+    """A model in two parts; the variables of each part are on its device."""
     with tf.device(devices[0]):
         body = keras.Sequential([keras.layers.Input((256,)), keras.layers.Dense(hidden, activation="relu", name="fc1"),
                                  keras.layers.Dense(hidden, activation="relu", name="fc2")], name="body")
@@ -139,7 +139,7 @@ def split_mlp(hidden: int, devices: List[str]) -> Any:
 
 
 def train_split(devices: List[str], model: Any, loss: Any, optimizer: Any, batches: Any) -> None:
-    """As a model that is too large for one device."""
+    """Trains a model whose parts are on two devices, as if it were too large for one."""
     def call(x: Any, training: bool = True) -> Any:
         with tf.device(devices[0]):
             x = model.get_layer("body")(x)

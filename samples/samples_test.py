@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The samples learn, under every switch, and tell an observer where they are. Run with a Python that has torch; ctest does."""
+"""The samples learn with every switch, and call an observer at each point of a step. Run with a Python that has torch, as ctest does."""
 
 import contextlib
 import io
@@ -21,7 +21,7 @@ import mlp_small  # noqa: E402
 import resnet  # noqa: E402
 import training  # noqa: E402
 
-# Small enough that all of this takes seconds; long enough for a loss to fall visibly.
+# Small enough to run in seconds; long enough for a loss to fall visibly.
 SMALL = {
     gpt: ["--layers", "2", "--dim", "64", "--batch", "8", "--steps", "12", "--lr", "0.003"],
     resnet: ["--layers", "1", "--dim", "8", "--batch", "16", "--steps", "12"],

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the samples share: the command line, precision, optimizers, batches, and the ordinary training loop.
 
-Each sample is one file with `build(options) -> Job` and `main(argv)`; whoever wants to look at a training run from inside passes an
-`observe` function to the loop. It is called at the points of a step where memory is worth looking at:
+Each sample is one file with `build(options) -> Job` and `main(argv)`. To look at a training run from inside, pass an `observe` function
+to the loop. It is called at the points of a step where memory is worth looking at:
 
     batch ─► forward ─► backward  (repeated --accumulate times) ─► step ─► zero_grad
 """
@@ -98,12 +98,12 @@ class Precision:
 
 
 def run_block(block: nn.Module, x: Tensor, recompute: bool) -> Tensor:
-    """`block(x)`; with `recompute` its activations are thrown away and made again in backward."""
+    """`block(x)`; with `recompute` its activations are discarded, and computed again in backward."""
     return checkpoint(block, x, use_reentrant=False) if recompute else block(x)
 
 
 def distribute(model: nn.Module, device: str) -> nn.Module:
-    """The model as one replica of a data-parallel group when started by torchrun; else itself."""
+    """If started by torchrun, the model as one replica of a data-parallel group; else the model itself."""
     if "RANK" not in os.environ:
         return model
     torch.distributed.init_process_group("nccl" if device.startswith("cuda") else "gloo")
@@ -139,7 +139,7 @@ def rank() -> int:
 
 
 def endless_batches(data: Sequence[Tensor], options: argparse.Namespace) -> Iterator[Sequence[Tensor]]:
-    """Random batches of the rows of `data`, for ever, on the device."""
+    """Endless random batches of the rows of `data`, on the device."""
     return _loaded_batches(data, options) if options.workers else _cut_batches(data, options)
 
 

@@ -3,7 +3,7 @@
 # Cross-builds vramscope for aarch64 on Debian 12, and runs what was built under qemu with 64 KiB pages, as kernels for NVIDIA Grace have.
 #
 #   scripts/aarch64.sh                  builds all that a wheel has, and the unit tests of the rooms below, and runs these
-#   scripts/aarch64.sh --record         also: the command records a C++ program, and its report is that of x86-64 for the same trace
+#   scripts/aarch64.sh --record         also compares the report of a stored trace with that of build/release, if there is one
 #   scripts/aarch64.sh --no-build ...   uses build/aarch64 as it is
 #
 # Needs root the first time, for the compiler and qemu (apt-get). The libraries for aarch64 go into build/aarch64-sysroot, as files: no package of
@@ -52,7 +52,7 @@ fetch_sysroot() {
   touch "$sysroot/complete"
 }
 
-# All libraries are linked statically but that of C and C++.
+# All libraries are linked statically, except those of C and C++.
 cross_build() {
   local libraries=$sysroot/usr/lib/aarch64-linux-gnu
   mkdir -p build
@@ -79,7 +79,7 @@ run_unit_tests() {
   return "$failed"
 }
 
-# The program allocates through the simulated CUDA driver: hooks of dlsym, rings, collector and report are all for aarch64.
+# Reads a trace that an x86-64 machine recorded, with the command for aarch64.
 record_and_report() {
   local trace=trace_format/testdata/v1_training.vms
   qemu "$build/bin/vramscope" report "$trace" --json >"$build/report.json"

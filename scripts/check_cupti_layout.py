@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds injector/cupti/abi.h, our declarations of CUPTI's interface, against the headers of a CUPTI release.
+"""Compares injector/cupti/abi.h, our declarations of CUPTI's interface, with the headers of a CUPTI release.
 
     scripts/check_cupti_layout.py CUPTI_INCLUDE [CUDA_INCLUDE]
 
-CUPTI_INCLUDE has cupti.h (the toolkit's include folder, or that of the package nvidia-cuda-cupti); CUDA_INCLUDE has cuda.h, when it is not there
-too. Prints one line for each difference and ends with 1 when there is one; 77 when there are no headers.
+CUPTI_INCLUDE has cupti.h (the toolkit's include folder, or that of the package nvidia-cuda-cupti). CUDA_INCLUDE has cuda.h, if it is not there too.
+Prints one line for each difference. Exit 0: no difference; 1: a difference; 77: there are no headers.
 """
 import re
 import subprocess
@@ -98,7 +98,7 @@ def checks(include: Path) -> Tuple[List[str], List[str]]:
 
 
 def failures(include: Path, cuda: Path, conditions: List[str], structs: List[str]) -> List[str]:
-    """The conditions that do not hold; everything the compiler says when the headers themselves cannot be compiled."""
+    """The conditions that do not hold; the whole output of the compiler if the headers themselves cannot be compiled."""
     lines = [f"#include <{header}>" for header in ("cstddef", "cuda.h", "cupti_callbacks.h", "cupti_activity.h", "cupti_driver_cbid.h")]
     lines += structs
     lines += ['#include "injector/cupti/abi.h"', "namespace abi = vramscope::injector::cupti;"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks every *.md of the tree; needs no network. Prints what is wrong, one line each; exit 1 if anything is.
+"""Checks every *.md of the tree; needs no network. Prints one line for each thing that is wrong; exit 1 if there is any.
 
     links       a relative link leads to a file or folder of the tree, and its #anchor to a heading there
     cells       a table cell has at most 160 characters as it is read (a link counts by its text)
@@ -8,7 +8,7 @@
     menu        mkdocs.yml lists every page of docs/
     sentences   README.md, docs/README.md and docs/questions have no sentence of more than 30 words
 
-Anchors are those of GitHub: lower case, punctuation gone, a hyphen for each space; `-1` behind the second heading of the same text.
+Anchors are those of GitHub: lower case, no punctuation, a hyphen for each space, and `-1` at the end for the second heading of the same text.
 """
 import glob
 import os

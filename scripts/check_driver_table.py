@@ -7,7 +7,7 @@
 Without folders: those that `scripts/setup.sh --tests` has fetched, and where the CUDA toolkit is installed. The headers of each CUDA release are
 in the wheels nvidia-cuda-runtime-cu11, nvidia-cuda-runtime-cu12 and nvidia-cuda-runtime of the Python package index. For each folder:
 every row is a function of that release, by its name, version, default stream and types; no form that the release has is left out; every
-struct has the layout that is read. Exit 0: all holds, 1: each line printed is one difference, 77: no header.
+struct has the layout that our code reads. Exit 0: no difference, 1: each line printed is one difference, 77: no header.
 """
 import re
 import subprocess
@@ -60,7 +60,7 @@ def without_comments(text: str) -> str:
 
 
 def width(parameter: str) -> str:
-    """How a parameter travels: "pointer", "8", "4" or "struct"."""
+    """How a parameter is passed: "pointer", "8" or "4" (bytes), or "struct"."""
     if "*" in parameter:
         return "pointer"
     words = [word for word in parameter.split() if word not in ("const", "struct")]
@@ -122,7 +122,7 @@ def compare_rows(rows: List[Row], folder: Path, release: int) -> Iterator[str]:
 
 
 def compare_layouts(folder: Path, release: int) -> Iterator[str]:
-    """By a compiler that sees both."""
+    """Compares the layouts of structs, with a compiler that reads both headers."""
     lines = ['#include <cuda.h>', '#include "injector/cuda/driver_abi.h"', "#include <cstddef>", "using namespace vramscope::injector::driver;"]
     for ours, (theirs, fields) in LAYOUTS.items():
         if release < ABSENT_BEFORE.get(ours, 0):

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the source tree to its layout: which room may include which, and what every file must have.
+"""Checks the layout of the source tree: which room may include which, and what every file must have.
 
     trace_format <- profiler <- viewer          injector -> trace_format only          samples: on their own
     injector/attach, which runs in the `vramscope` command: profiler may include it, it includes trace_format only
-    profiler and viewer: the floors of FLOORS, each of which includes the floors below it only; the command's words (profiler/cli) are for the
-    two programs alone
+    profiler and viewer: the floors of FLOORS; each includes only the floors below it. Only the two programs may include the subcommands
+    (profiler/cli)
     the analyzing half: no header of Unix, except in the files of SYSTEM_SEAMS
 
 Also: PyTorch and CUDA headers only where a program is built against them; nothing heavy inside the recorded process; an SPDX line in
 every source file; no file too long to read in one sitting, and none that nothing builds; no path of somebody's machine.
-Exit 0: all holds; 1: each line printed is one violation.
+Exit 0: no violation; 1: each line printed is one violation.
 """
 
 import ast
@@ -46,7 +46,7 @@ FLOORS = (
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 USERS_OF_CLI = ("viewer/main.cc",)
-# The analyzing half: what must also build for Windows and macOS. It reads files through these few; they alone may ask the operating system.
+# The analyzing half must also build for Windows and macOS. Only the few files of SYSTEM_SEAMS may call the operating system; it reads files through them.
 ANALYSIS = re.compile(r"trace_format/|profiler/(?!collector/|experiment/|serve/|python/|cli/)|profiler/cli/(allocator|ask|frame|report)/")
 SYSTEM_HEADER = re.compile(r"(sys|linux|netinet|arpa)/|(unistd|fcntl|poll|dlfcn|pthread|signal|link|elf|spawn|termios|pwd|netdb|sched|dirent)\.h$|csignal$")
 SYSTEM_SEAMS = {
@@ -99,7 +99,7 @@ def room_of(path: str) -> Optional[str]:
 
 
 def included_room(root: str, path: str, header: str) -> Optional[str]:
-    """The room that `#include "header"` in `path` reaches: beside the file first, then from the root, as the compiler looks."""
+    """The room that `#include "header"` in `path` reaches. Like the compiler, looks next to the file first, then from the root."""
     beside = os.path.normpath(os.path.join(os.path.dirname(path), header))
     is_beside = header.startswith(".") or os.path.exists(os.path.join(root, beside))
     return room_of(beside if is_beside else header)
@@ -123,7 +123,7 @@ def check_includes(root: str, path: str, text: str) -> Iterator[Violation]:
 
 
 def check_floors(path: str, text: str) -> Iterator[Violation]:
-    """The order of rooms inside profiler, which tests and benchmarks may look past."""
+    """The order of rooms inside profiler, which tests and benchmarks may ignore."""
     folders = path.split("/")
     if folders[0] not in ("profiler", "viewer") or len(folders) < 3 and path not in USERS_OF_CLI or TEST_OR_BENCH.search(path):
         return
@@ -154,7 +154,7 @@ def check_shim_imports(root: str, path: str, text: str) -> Iterator[Violation]:
     own = {os.path.splitext(name)[0] for _, folders, names in os.walk(os.path.join(root, "injector/python")) for name in (*folders, *names)}
     framework = {"tensorflow", "keras"} if path.startswith("injector/python/vramscope_shim_tensorflow/") else {"torch"}
     allowed = own | set(getattr(sys, "stdlib_module_names", ())) | framework
-    if not hasattr(sys, "stdlib_module_names"):  # Python before 3.10 cannot tell
+    if not hasattr(sys, "stdlib_module_names"):  # Python before 3.10 has no list of them
         return
     for node in ast.walk(ast.parse(text)):
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

@@ -60,7 +60,7 @@ class Definition(NamedTuple):
 
 
 class Scope(NamedTuple):
-    names: Optional[Tuple[str, ...]]  # of namespaces and classes, outermost first; None: nothing inside is looked at
+    names: Optional[Tuple[str, ...]]  # of namespaces and classes, outermost first; None: nothing inside is checked
     c_linkage: bool = False
 
 
@@ -68,7 +68,7 @@ def tokens(text: str) -> List[Token]:
     """Words and signs with their lines; without comments, directives and the second part of an #if."""
     found: List[Token] = []
     line = 1
-    skipped: List[bool] = []  # for each open #if: is the part that is read over
+    skipped: List[bool] = []  # for each open #if: True after the first part, which is the only one that is read
     for match in TOKEN.finditer(text):
         kind, piece = match.lastgroup, match.group()
         if kind == "mark":  # the group inside of a raw string

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check_names.py finds a planted clash, and lets pass what two files may both define."""
+"""check_names.py finds a planted clash, and accepts what two files may both define."""
 
 import os
 import sys

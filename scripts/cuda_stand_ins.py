@@ -5,12 +5,12 @@
     pip install --no-deps torch            # leaves out the nvidia-* packages
     scripts/cuda_stand_ins.py build/venv/bin/python
 
-The wheel's libraries name the CUDA libraries in DT_NEEDED, so `import torch` fails without them although CPU training calls nothing
-in them but the start-up registration. This script reads from the wheel's own ELF files which symbols it wants from which library, in
-which version, and builds for each library that is not there a stand-in of a few KB whose functions all answer "no CUDA device"
+The wheel's libraries name the CUDA libraries in DT_NEEDED, so `import torch` fails without them, although CPU training calls nothing
+in them but the start-up registration. This script reads from the wheel's own ELF files which symbols it needs from each library, and in
+which version. For each missing library it builds a stand-in of a few KB whose functions all return "no CUDA device"
 (cudaErrorNoDevice = 100). PyTorch then behaves as on any machine without a GPU: torch.cuda.is_available() is False, without a warning.
 
-The stand-ins lie in the first folder of the wheel's own DT_RPATH outside torch/lib (site-packages/nvidia/...), so no environment
+The stand-ins are put into the first folder of the wheel's own DT_RPATH outside torch/lib (site-packages/nvidia/...), so no environment
 variable is needed and real packages can be installed over them. They are written only into an environment that our scripts made
 (marker file `vramscope-venv`), or anywhere with --force. Exit 0: nothing is missing any more; 2: it could not be done.
 """
@@ -40,7 +40,7 @@ class Failure(Exception):
 
 
 class Wanted(NamedTuple):
-    """What the wheel asks of one library: version -> symbol names ("" = unversioned), and which of them are data."""
+    """What the wheel needs from one library: version -> symbol names ("" = unversioned), and which of them are data."""
 
     versions: Dict[str, Set[str]]
     data: Set[str]
@@ -93,7 +93,7 @@ def missing_sonames(libraries: List[ElfFile], folders: List[str]) -> List[str]:
 
 def wanted_symbols(libraries: List[ElfFile], sonames: List[str]) -> Dict[str, Wanted]:
     wanted = {soname: Wanted({}, set()) for soname in sonames}
-    # Some libraries (NCCL, cuFile, cuSPARSELt) have no versions: their symbols are known by their prefix, as in libcufile.so.0: cuFileRead.
+    # Some libraries (NCCL, cuFile, cuSPARSELt) have no versions: we find their symbols by the prefix, for example cuFileRead in libcufile.so.0.
     stems = {soname[3:].split(".so")[0].lower(): soname for soname in sonames}
     for library in libraries:
         local_stems = {stem: soname for stem, soname in stems.items() if soname in library.needed}
@@ -136,7 +136,7 @@ int cudnnGetProperty(int which, int* value) {{
 
 
 def source_text(wanted: Wanted, cudnn: Tuple[int, int, int]) -> str:
-    """C in which every wanted name is an alias of one of two functions: 800 functions of their own would say no more."""
+    """C code in which every needed name is an alias of one of two functions: 800 separate functions would do no more."""
     lines = [
         "typedef unsigned long word;",
         "static word no_device(void) { return 100; } /* cudaErrorNoDevice; non-zero is an error in every one of these libraries */",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A made-up wheel whose library needs three CUDA libraries that do not exist loads after cuda_stand_ins.py, and all calls fail politely."""
+"""A made-up wheel needs three CUDA libraries that do not exist. After cuda_stand_ins.py it loads, and all calls return an error."""
 
 import contextlib
 import ctypes
@@ -24,7 +24,7 @@ const char* error_text(void) { return cudaTestErrorString(1); }
 unsigned long cudnn(void) { return cudnnGetVersion(); }
 int nccl(void) { return ncclTestInit(); }
 """
-# The libraries it is linked against, and which are then thrown away.
+# The libraries that it is linked against; they are deleted afterwards.
 REAL_LIBRARIES = {
     "libcudatest.so.99": ("int cudaTestCount(int* n) { return 0; } const char* cudaTestErrorString(int e) { return 0; }", "libcudatest.so.99"),
     "libcudnn.so.99": ("unsigned long cudnnGetVersion(void) { return 1; }", "libcudnn.so.99"),

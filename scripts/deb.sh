@@ -43,7 +43,7 @@ command -v dpkg-deb >/dev/null || { say "dpkg-deb is missing: apt-get install dp
 version=$("$tree/bin/vramscope" --version | awk '{ print $2; exit }')
 summary=$(sed -n 's/^project(vramscope .* DESCRIPTION "\([^"]*\)".*/\1/p' CMakeLists.txt)
 
-# The files where Debian has them. Nothing is compiled by Python in advance: the packages of several Pythons share the folder.
+# Copies the files to where Debian expects them. No Python bytecode is made in advance, because several Pythons share the folder.
 stage_files() {
   local packages=$stage/usr/lib/python3/dist-packages
   rm -rf "$stage"
@@ -73,7 +73,7 @@ write_copyright() {
   done >"$stage/usr/share/doc/vramscope/copyright"
 }
 
-# Everything that it needs from the system is the C library; the viewer loads OpenGL and X11 if they are there.
+# The package only depends on the C library; the viewer loads OpenGL and X11 if they are there.
 write_control() {
   cat >"$stage/DEBIAN/control" <<CONTROL
 Package: vramscope

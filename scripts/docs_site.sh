@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the documentation as a static site in build/site. A link to no page or heading, or a page that the menu lacks, is an error.
+# Builds the documentation as a static site in build/site. A link that leads nowhere, or a page that the menu lacks, is an error.
 #
 #   scripts/docs_site.sh            build/site/index.html; it can be copied to any web server, or opened from the disk
-#   scripts/docs_site.sh --serve    also shows it on http://127.0.0.1:8000, and again after each change
+#   scripts/docs_site.sh --serve    also shows it on http://127.0.0.1:8000, rebuilt after each change
 #
 # MkDocs Material comes from PyPI, once, into build/docs-venv.
 set -euo pipefail

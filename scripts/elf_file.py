@@ -80,7 +80,7 @@ class ElfFile:
             library, version = versions.get(version_indices[index] & 0x7FFF, ("", "")) if section == 0 else ("", "")
             yield Symbol(self._string(name), section != 0, info >> 4 == STB_WEAK, info & 15 in (STT_OBJECT, STT_TLS), library, version)
 
-    # ---- the tables behind it
+    # ---- how the tables are read
 
     def _read_program_headers(self):
         offset, = struct.unpack_from("<Q", self._bytes, 32)

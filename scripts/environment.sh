@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the other scripts, from the repository root: how they speak, and which Python has PyTorch.
+# Functions that the other scripts share: messages, packages, builds, and which Python has PyTorch. Sourced from the repository root.
 
 say() { printf '%s: %s\n' "$(basename "$0")" "$*"; }
 die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
@@ -23,7 +23,7 @@ install_packages() {
     die "apt-get could not install ${missing[*]}"
 }
 
-# True if the interpreter knows where torch lies; importing it would take seconds.
+# True if the interpreter can find torch; importing it would take seconds.
 has_torch() { "$1" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("torch") is None)' 2>/dev/null; }
 
 # The interpreter that runs PyTorch programs: the caller's choice, the environment that setup.sh made, or python3 itself.
@@ -37,14 +37,14 @@ torch_python() {
   fi
 }
 
-# Where ccache is installed, a second clone compiles what the first one compiled in a minute. The checks that it leaves out are those that
-# precompiled headers need left out (ccache's manual, "Precompiled headers"); paths are relative, so that clones share.
+# With ccache, a second clone takes only a minute to build what the first one has built. The checks that are off are those that ccache's manual
+# requires to be off for precompiled headers ("Precompiled headers"). Paths are relative, so that clones share the cache.
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
   export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 fi
 
-# configure PRESET [cmake options]: quiet unless it fails. The sanitizer builds are not for the processes of PyTorch.
+# configure PRESET [cmake options]: quiet unless it fails. Only the release build gets a Python with PyTorch: sanitizer builds do not run in it.
 configure() {
   local python=''
   [[ $1 == release ]] && python=$(torch_python)

@@ -6,7 +6,7 @@
 #   scripts/frameworks_venv.sh --all     all that tests/frameworks/run_all runs (1 GB)
 #
 # Packages that ask for torch find it: a file .pth leads to its folder, and a copy of its metadata without requirements keeps pip from
-# installing CUDA's libraries. Exit 0 also without a network; the tests then say what they miss.
+# installing CUDA's libraries. Exit 0 also without a network; the tests then report what they lack.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
@@ -16,7 +16,7 @@ with_torch_pinned=()
 if [[ ${1:-} == --all ]]; then
   packages+=(datasets peft trl diffusers torch-geometric bitsandbytes deepspeed fastcore fastprogress fastdownload fasttransform matplotlib scikit-learn scipy pillow
     cloudpickle)
-  with_torch_pinned=(timm fastai torchvision)  # these want a torch of their own choice
+  with_torch_pinned=(timm fastai torchvision)  # these would install a torch of their own choice
 fi
 
 python=$(torch_python)

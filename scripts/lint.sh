@@ -37,7 +37,7 @@ done
 
 all_installed="$venv/complete-$(IFS=-; printf '%s' "${tools[*]}")"
 
-# True if these versions are there and run: they do not after the folder was moved, or its Python was removed.
+# True if these versions are there and run. They do not run after the folder was moved, or its Python was removed.
 have_tools() { [[ -e $all_installed ]] && "$venv/bin/clang-format" --version >/dev/null 2>&1; }
 
 # install_tools: once for each set of versions. Two runs at a time wait for each other.
@@ -80,7 +80,7 @@ check_format() {
   ((${#paths[@]})) || { echo "There are no C++ files to check."; return 1; }
   if [[ $with_fix == yes ]]; then printf '%s\n' "${paths[@]}" | xargs -P "$(nproc)" -n 40 "$format" -i; fi
   wrong=$(printf '%s\n' "${paths[@]}" | xargs -P "$(nproc)" -n 40 "$format" --dry-run 2>&1 | sed -n 's/^\([^ ]*:[0-9]*\):[0-9]*: warning: .*/\1: not formatted/p' | sort -u)
-  "$format" --dump-config >/dev/null || return 1  # it says what it cannot read
+  "$format" --dump-config >/dev/null || return 1  # clang-format prints what it cannot read
   [[ -z $wrong ]] || { printf '%s\n' "$wrong" "Correct them with scripts/lint.sh --fix."; return 1; }
 }
 

@@ -25,7 +25,7 @@ done
 readonly build=build/package/build stage=build/package/vramscope
 readonly archive="build/package/vramscope-$HOSTTYPE.tar.gz"
 
-# Static libraries are found by their names: each must be there, or it would be linked dynamically without a word.
+# Static libraries are found by their names: each must be there, or it would be linked dynamically without a message.
 library() { "${CXX:-c++}" -print-file-name="lib$1.a" | grep / || die "lib$1.a is missing; scripts/setup.sh installs it"; }
 
 configure_package() {
@@ -54,7 +54,7 @@ build_package() {
   find "$stage" -name __pycache__ -prune -exec rm -rf {} +
 }
 
-# Prints each file that wants more of the machine than it may; nothing when all is well.
+# Prints each file that needs more from the machine than is allowed; nothing if there is none.
 check_package() {
   local file needs newest
   while IFS= read -r file; do

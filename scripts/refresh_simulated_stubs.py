@@ -3,11 +3,11 @@
 """Keeps the tables of the simulated CUDA libraries (injector/simulated_cuda/stubs/*.def) in step with PyTorch wheels.
 
     scripts/refresh_simulated_stubs.py --check build/release/lib/vramscope/simulated_cuda  site-packages ...
-        every symbol that these wheels want from a CUDA library is in the libraries that were built; names those that are not
+        checks that every symbol that these wheels need from a CUDA library is in the libraries that were built; prints those that are not
     scripts/refresh_simulated_stubs.py --headers /usr/local/cuda/include  site-packages ...
-        adds what is missing to the tables; the public headers say which arguments are results
+        adds what is missing to the tables; the public headers show which arguments are results
 
-A symbol that is written by hand (libraries/, driver/, runtime/) is in no table. Nothing is ever removed: older wheels want it.
+A symbol that is written by hand (libraries/, driver/, runtime/) is in no table. Nothing is ever removed: older wheels need it.
 Exit 0: all there; 1: something is missing (--check); 2: could not be done.
 """
 
@@ -23,7 +23,7 @@ from elf_file import ElfFile, NotElf
 
 SOURCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "injector", "simulated_cuda")
 CUDA_LIBRARY = re.compile(r"lib(cu|nv|nccl)")
-# Symbols without a version are told by their prefix; the longest that fits wins.
+# The library of a symbol without a version is found by its prefix; the longest that fits wins.
 PREFIXES = {
     "__cuda": "cudart", "cuda": "cudart", "cublasLt": "cublasLt", "cublas": "cublas", "cudnn": "cudnn", "cufft": "cufft", "curand": "curand",
     "cusolver": "cusolver", "cusparseLt": "cusparseLt", "cusparse": "cusparse", "nvrtc": "nvrtc", "cupti": "cupti", "cuFile": "cufile",
@@ -61,7 +61,7 @@ def library_of(name: str) -> Optional[str]:
 
 
 def wanted_by(site_packages: str) -> Set[Wanted]:
-    """What the wheel's libraries want from CUDA libraries."""
+    """What the wheel's libraries need from CUDA libraries."""
     found: Set[Wanted] = set()
     for library in libraries_of(os.path.join(site_packages, "torch", "lib")):
         for symbol in library.symbols():

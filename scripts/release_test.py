@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""release.sh sets the version and writes the notes in a small repository, and refuses what is not ready. It never commits or tags."""
+"""release.sh sets the version and writes the notes in a small repository, and refuses a tree that is not ready. It never commits or tags."""
 
 import os
 import shutil

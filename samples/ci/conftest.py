@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pytest plugin that holds training programs to a memory budget: copy it beside your tests.
+"""A pytest plugin that checks training programs against a memory budget: copy it next to your tests.
 
     def test_training_fits(gpu_memory):
         gpu_memory(["python", "train.py", "--steps", "12"], "--peak-below", "22GiB", "--no-leak-per-step")
 
-The command runs under `vramscope record`; with `pytest --simulated-gpu h100-80gb` under `vramscope dryrun`, which needs no GPU. The words
-after it are rules of `vramscope check`, and the test fails with the lines of those that are broken. What cannot be judged (events were lost,
-too few steps to see growth) is a failure too: a gate that says nothing must not look open. Traces and JUnit reports go to --gpu-memory-out.
+The command runs under `vramscope record`; with `pytest --simulated-gpu h100-80gb` under `vramscope dryrun`, which needs no GPU. The arguments
+after it are rules of `vramscope check`, and the test fails with the lines of those that are broken. A rule that cannot be checked (events were
+lost, too few steps to see growth) is a failure too, so that it does not pass unnoticed. Traces and JUnit reports go to --gpu-memory-out.
 """
 import os
 import re
